@@ -8,10 +8,6 @@ export interface SearchedSite {
 
 export type ShelfResult = SearchResult & { readonly site: string };
 
-interface ShelfAnswer extends SearchAnswer {
-  readonly results: readonly ShelfResult[];
-}
-
 /** Merges searches of several sites by rank. Sites without an index or with an error are left out. */
 export class ShelfSearch implements Search {
   readonly #sites: () => readonly SearchedSite[];
@@ -20,7 +16,10 @@ export class ShelfSearch implements Search {
     this.#sites = sites;
   }
 
-  async search(request: SearchRequest, signal: AbortSignal): Promise<ShelfAnswer> {
+  async search(
+    request: SearchRequest,
+    signal: AbortSignal,
+  ): Promise<Omit<SearchAnswer, 'results'> & { readonly results: readonly ShelfResult[] }> {
     const sites = this.#sites();
     const answers = await Promise.allSettled(sites.map(({ search }) => search.search(request, signal)));
     signal.throwIfAborted();
@@ -43,16 +42,14 @@ function joinFacts(facts: readonly SearchFacts[]): SearchFacts {
   };
 }
 
-interface SiteResults {
-  readonly site: string;
-  readonly results: readonly SearchResult[];
-}
-
 /**
  * Merges every site's best result, then every second best, and so on (contract, section 2.1). Equal ranks are sorted by descending score,
  * then by site order.
  */
-export function mergeByRank(lists: readonly SiteResults[], resultsMax: number): ShelfResult[] {
+export function mergeByRank(
+  lists: readonly { readonly site: string; readonly results: readonly SearchResult[] }[],
+  resultsMax: number,
+): ShelfResult[] {
   const ranks = Math.max(0, ...lists.map(({ results }) => results.length));
   const merged: ShelfResult[] = [];
   for (let rank = 0; rank < ranks && merged.length < resultsMax; rank += 1) {

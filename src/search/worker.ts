@@ -2,11 +2,13 @@ import { type CallContext, serve, yieldToReaders } from '../threads/index.ts';
 import type { BundleSearchRequest } from './bundle-data/make-bundle-search.ts';
 import { type BuildIndexRequest, buildIndex } from './indexing/build-index.ts';
 import { type EmbedIndexRequest, EmbedProcess, type EmbedProgressOf } from './indexing/embed-index.ts';
-import type { Embedder, EmbedProgress, KnownModel, ModelChoice } from './ports.ts';
+import type { EmbedProgress, KnownModel, ModelChoice } from './ports.ts';
 import { type OpenIndexRequest, type QueryRequest, QueryThread } from './query/query-thread.ts';
 import { type EmbedParentCalls, ModelThreads, ParentEmbedder } from './semantic/embedders.ts';
 
-const queries = new QueryThread(queryModelOf);
+const queries = new QueryThread(async (choice) =>
+  choice.kind === 'parent' ? (await modelOf(choice)).load() : ModelThreads.load(choice.folder),
+);
 const embedding = new EmbedProcess(modelOf, () => parent.call('lanes', null));
 
 const handlers = {
@@ -31,10 +33,6 @@ const handlers = {
 export type SearchCalls = typeof handlers;
 
 const parent = serve<EmbedParentCalls>(handlers, { end: () => Promise.all([queries.end(), embedding.end()]) });
-
-async function queryModelOf(choice: ModelChoice): Promise<Embedder> {
-  return choice.kind === 'parent' ? (await modelOf(choice)).load() : ModelThreads.load(choice.folder);
-}
 
 /** `load` imports the runtime, 45 MB of code. */
 async function modelOf(choice: ModelChoice, modelsMax = 1): Promise<KnownModel> {

@@ -1,7 +1,7 @@
 import { Fingerprints, fingerprint, GrowableUint32Array } from '../compact.ts';
 import type { Section } from '../ports.ts';
 
-export interface PageRank {
+interface PageRank {
   readonly page: string;
   readonly distance: number;
 }

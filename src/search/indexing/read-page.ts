@@ -26,7 +26,12 @@ export interface PageForIndex {
 }
 
 export function readPage(from: PagesFrom, page: PageToRead): PageForIndex | null {
-  const read = extractFrom(from, page);
+  const read = extractPage({
+    path: page.path,
+    html: textOf(from.siteDir, page),
+    url: page.url,
+    version: from.version,
+  });
   if (read === null) return null;
   return {
     distance: rankOf(read).distance,
@@ -59,8 +64,4 @@ const CHARACTERS_A_TOKEN = 3.8;
 function estimateTokens(text: string): number {
   const dense = text.match(DENSE)?.length ?? 0;
   return Math.ceil(dense + (text.length - dense) / CHARACTERS_A_TOKEN);
-}
-
-function extractFrom({ siteDir, version }: PagesFrom, { path, type, url }: PageToRead) {
-  return extractPage({ path, html: textOf(siteDir, { path, type }), url, version });
 }

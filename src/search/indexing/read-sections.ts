@@ -38,7 +38,9 @@ export async function readSections(
   { threadsMax = 0 }: Pick<ReadersOptions, 'threadsMax'> = {},
 ): Promise<SiteSections> {
   const form = { trailingSlash, extension: await extensionOf(siteDir, files) };
-  const version = siteVersion(siteDir, files);
+  // Sphinx writes its version to this file since version 7.
+  const options = files.get('_static/documentation_options.js');
+  const version = options === undefined ? null : sphinxVersion(textOf(siteDir, options));
   const urlOf = (path: string): string => readerUrl(path, form, files);
   await using readers = new PageReaders({ siteDir, version }, { threadsMax, onLargePage });
   const urls = Array.from(pagesOf(files), ({ path }) => urlOf(path));
@@ -91,12 +93,6 @@ async function extensionOf(siteDir: string, files: SiteFiles) {
     forms.addPage(entry.path, textOf(siteDir, entry));
   }
   return forms.extension();
-}
-
-/** Sphinx writes its version to a file since version 7. */
-function siteVersion(siteDir: string, files: SiteFiles): string | null {
-  const options = files.get('_static/documentation_options.js');
-  return options === undefined ? null : sphinxVersion(textOf(siteDir, options));
 }
 
 interface SiteSection {

@@ -28,13 +28,6 @@ export interface KeywordHit {
   readonly exact: Exact | null;
 }
 
-export interface Findings {
-  readonly hits: readonly KeywordHit[];
-  readonly known: number;
-  readonly allowed: Mask;
-  readonly matchedIn: (section: number) => string[];
-}
-
 /** `title`: the query is the title of the page. `identifier`: the query is one name that the section contains. */
 export type Exact = 'title' | 'identifier';
 
@@ -88,7 +81,7 @@ export class KeywordIndex {
     return this.find(query, options).hits;
   }
 
-  find(query: string, options: SearchOptions): Findings {
+  find(query: string, options: SearchOptions) {
     return this.#read(() => {
       const parsed = parseQuery(query);
       const mask = this.#restrict(parsed, maskOf(options.filter ?? {}, this.#file));

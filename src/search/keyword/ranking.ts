@@ -44,10 +44,11 @@ export function rarity(sectionsWithTerm: number, sections: number): number {
   return Math.log(1 + (sections - sectionsWithTerm + 0.5) / (sectionsWithTerm + 0.5));
 }
 
-type Lengths = Readonly<Record<keyof Columns, Uint16Array>>;
-
 /** Score of a term by its four counts in a section, at most `saturation` + 1 times each weight. */
-export function impactOf(lengths: Lengths, { saturation, weights, lengths: shares }: Ranking) {
+export function impactOf(
+  lengths: Readonly<Record<keyof Columns, Uint16Array>>,
+  { saturation, weights, lengths: shares }: Ranking,
+) {
   const means = {
     title: mean(lengths.title),
     headings: mean(lengths.headings),

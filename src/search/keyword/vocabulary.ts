@@ -37,7 +37,11 @@ export class Vocabulary {
 
   startingWith(prefix: string, limit: number): Candidate[] {
     const found: Candidate[] = [];
-    for (let at = firstWordFrom(this.#words, prefix); this.#words[at]?.startsWith(prefix); at += 1)
+    for (
+      let at = firstFrom(this.#words.length, (place) => (this.#words[place] ?? '') < prefix);
+      this.#words[at]?.startsWith(prefix);
+      at += 1
+    )
       if (this.#words[at] !== prefix) found.push(this.#candidate(at, 0));
     return found.sort((left, right) => right.count - left.count).slice(0, limit);
   }
@@ -61,10 +65,6 @@ export class Vocabulary {
   #candidate(at: number, distance: number): Candidate {
     return { word: this.#words[at] ?? '', distance, count: this.#counts[at] ?? 0 };
   }
-}
-
-function firstWordFrom(words: CountedWords['words'], from: string): number {
-  return firstFrom(words.length, (at) => (words[at] ?? '') < from);
 }
 
 export function readCountedWords(words: Uint8Array, counts: Uint8Array<ArrayBuffer>): CountedWords {

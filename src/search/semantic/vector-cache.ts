@@ -5,15 +5,11 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { replaceFile } from '../../files/index.ts';
 import { FINGERPRINT_BYTES, Fingerprints } from '../compact.ts';
+import type { Embedder } from '../ports.ts';
 
 export interface VectorRecord {
   readonly key: Uint8Array;
   readonly vector: Int8Array;
-}
-
-interface CachedModel {
-  readonly digest: string;
-  readonly dims: number;
 }
 
 /**
@@ -25,7 +21,7 @@ export class VectorCache {
   readonly #dims: number;
   #segment: number | null = null;
 
-  constructor(dir: string, { digest, dims }: CachedModel) {
+  constructor(dir: string, { digest, dims }: Pick<Embedder, 'digest' | 'dims'>) {
     this.folder = join(dir, digest);
     this.#dims = dims;
     mkdirSync(this.folder, { recursive: true });
@@ -80,7 +76,7 @@ function* recordsOf(folder: string, dims: number, names = segmentNames(folder)):
     try {
       const header = Buffer.alloc(HEADER_BYTES);
       readSync(fd, header, 0, HEADER_BYTES, 0);
-      if (!isSegment(header, dims)) continue;
+      if (!segmentHeader(dims).equals(header)) continue;
       for (let at = HEADER_BYTES; ; ) {
         const whole = Math.floor(readSync(fd, chunk, 0, chunk.length, at) / size);
         for (let number = 0; number < whole; number += 1) {
@@ -127,10 +123,6 @@ function segmentHeader(dims: number): Buffer {
   header.writeUInt32LE(FORMAT_VERSION, 4);
   header.writeUInt32LE(dims, 8);
   return header;
-}
-
-function isSegment(header: Uint8Array, dims: number): boolean {
-  return segmentHeader(dims).equals(header);
 }
 
 function encodeRecord(key: Uint8Array, vector: Int8Array): Buffer {
