@@ -39,16 +39,10 @@ export interface Claim {
   readonly attempt: number;
 }
 
-interface JobPageRequest {
-  readonly limit: number;
-  readonly cursor?: string;
-}
-
-export type JobFilter = JobPageRequest &
-  (
-    | { readonly organizationId: string; readonly domain?: string; readonly status?: JobStatus }
-    | { readonly organizationId: null; readonly domain?: undefined; readonly status?: undefined }
-  );
+export type JobFilter = { readonly limit: number; readonly cursor?: string } & (
+  | { readonly organizationId: string; readonly domain?: string; readonly status?: JobStatus }
+  | { readonly organizationId: null; readonly domain?: undefined; readonly status?: undefined }
+);
 
 export interface JobCounts {
   readonly queued: number;
@@ -190,7 +184,7 @@ interface CrawlPlaces {
   readonly recordsDir: string;
 }
 
-export interface CrawlCommand extends CrawlPlaces {
+interface CrawlCommand extends CrawlPlaces {
   readonly pageThreads: number;
 }
 

@@ -89,7 +89,7 @@ export async function renderPage(
   };
 }
 
-export async function renderNotFound(view: View, renderer: MarkdownRenderer, find: Find): Promise<string> {
+async function renderNotFound(view: View, renderer: MarkdownRenderer, find: Find): Promise<string> {
   const { notFound, language } = view.local;
   if (notFound === null) return layoutNotFound(view, null);
   const source = await readPage(notFound, find);

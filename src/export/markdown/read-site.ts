@@ -142,7 +142,12 @@ async function readDrafts(
       continue;
     }
     const stem = stemOf(source.path, (index) => stems.has(index));
-    drafts.push({ source, stem, matter, title: matter.title ?? plainTitle(heading) ?? titleOfPath(stem) });
+    drafts.push({
+      source,
+      stem,
+      matter,
+      title: matter.title ?? plainTitle(heading) ?? titleOfName(stem.replace(/\/index$/, '').replace(/^.*\//, '')),
+    });
   }
   return drafts;
 }
@@ -154,10 +159,6 @@ export function plainTitle(heading: string | null): string | null {
       .replace(/\\([!-/:-@[-`{-~])/g, '$1')
       .trim() || null
   );
-}
-
-function titleOfPath(stem: string): string {
-  return titleOfName(stem.replace(/\/index$/, '').replace(/^.*\//, ''));
 }
 
 interface PageSet {

@@ -129,18 +129,12 @@ async function addFile(sink: SiteSink, path: string, file: string): Promise<void
   }
 }
 
-interface SelectedPages {
-  readonly pages: number;
-  readonly files: readonly FoundFile[];
-  readonly findings: readonly Finding[];
-}
-
 const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 
 const OWN_ORIGIN = 'http://site.invalid';
 
 /** Accepts `/guides/start`, `guides/start.html` and `/guides/`. Keeps other files (for scripts) and 404 pages. */
-function selectPages(files: readonly FoundFile[], paths: readonly string[]): SelectedPages {
+function selectPages(files: readonly FoundFile[], paths: readonly string[]) {
   const table = new Set(files.map(({ path }) => path));
   const wanted = new Set<string>();
   const findings: Finding[] = [];

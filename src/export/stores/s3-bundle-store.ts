@@ -92,7 +92,7 @@ const sharedFile = (name: string): ObjectName => ({
 });
 
 /** Files of jobs as `<prefix>/jobs/<name>`. Every call throws `store_failed` if the store is unusable. */
-export class S3SharedFiles implements SharedFiles {
+class S3SharedFiles implements SharedFiles {
   readonly #objects: S3Objects;
 
   constructor(objects: S3Objects) {

@@ -18,7 +18,7 @@ export interface QueueCalls {
 }
 
 /** Milliseconds: the time of day, which may jump, and a clock of the machine that only runs forward. */
-export interface Clocks {
+interface Clocks {
   wallMs(): number;
   monotonicMs(): number;
 }
