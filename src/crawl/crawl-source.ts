@@ -12,7 +12,7 @@ import { UNNAMED_FILES } from '../web/rewrite/index.ts';
 import { CrawlFindings, Robots } from './admission.ts';
 import type { OpenBrowser } from './browser/chromium-session.ts';
 import { Crawl } from './crawl.ts';
-import { type Entry, type FetchedUrl, hasContent, isPageType, mediaTypeOf } from './entry.ts';
+import { type Entry, hasContent, isPageType, mediaTypeOf } from './entry.ts';
 import { crawlPolicy, openFetcher } from './fetcher.ts';
 import { KeptContent } from './kept/content-packs.ts';
 import { CrawlJournal, CrawlRecord } from './kept/crawl-record.ts';
@@ -108,7 +108,12 @@ export class CrawlSource implements SiteSource {
     });
     findings.flush(written);
     await writeLivePages(journalDir, scope.settings, livePagesOf(entries, written, rendering?.seen ?? new Map()));
-    if (followsLinks) await record.write(fetchedOf(entries), credentials, journalDir);
+    if (followsLinks)
+      await record.write(
+        [...entries.values()].flatMap(({ fetched }) => fetched ?? []),
+        credentials,
+        journalDir,
+      );
   }
 
   async #openRendering(
@@ -263,10 +268,6 @@ async function findNotFoundPage(crawl: Crawl, scope: Scope): Promise<Entry | nul
 function isAnswered(url: string, entries: ReadonlyMap<string, Entry>): boolean {
   const entry = entries.get(url);
   return entry !== undefined && (hasContent(entry) || entry.fetched?.location != null);
-}
-
-function fetchedOf(entries: ReadonlyMap<string, Entry>): FetchedUrl[] {
-  return Array.from(entries.values(), ({ fetched }) => fetched).filter((fetched) => fetched !== null);
 }
 
 /** An export with this many failures, and this share, has too many holes. */

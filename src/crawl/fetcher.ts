@@ -14,7 +14,7 @@ import { EgressPolicy } from '../net/egress.ts';
 import { bodyFault, headerOf, type RequestFacts, requestFault } from '../net/http-response.ts';
 import { mediaTypeOf } from './entry.ts';
 
-export interface FileRequest {
+interface FileRequest {
   /** http or https, sent without its fragment. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

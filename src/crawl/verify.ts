@@ -148,7 +148,7 @@ interface LiveFaults {
   readonly consoleErrors: readonly string[];
 }
 
-export interface Judged {
+interface Judged {
   readonly findings: readonly Finding[];
   readonly weight: number;
 }
@@ -274,7 +274,7 @@ export function resolveOnHost(files: ReadonlyMap<string, unknown>, path: string)
   return found.kind === 'redirect' ? found : { kind: 'missing' };
 }
 
-export class StaticHost {
+class StaticHost {
   readonly #siteDir: string;
   readonly #files: ReadonlyMap<string, FileEntry>;
   readonly #onCleanUrl: (path: string) => void;

@@ -205,7 +205,7 @@ function noSandboxAsRoot(program: string): DocshelfError {
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
 /** DOCSHELF_CHROMIUM, else the first of `NAMES` on PATH. @throws DocshelfError `browser_missing` */
-export function findChromium(env: NodeJS.ProcessEnv): string {
+function findChromium(env: NodeJS.ProcessEnv): string {
   const named = env.DOCSHELF_CHROMIUM;
   if (named !== undefined && named !== '') {
     if (isAbsolute(named) && isExecutable(named)) return named;
@@ -242,7 +242,7 @@ const LOOK_EVERY_MS = 500;
 const MEMORY_PAGE_BYTES = 4096;
 
 /** Kills page processes over the limit, which includes buffers and pictures outside V8's heap. Needs `/proc`. */
-export function watchMemory(browser: CDPSession): () => void {
+function watchMemory(browser: CDPSession): () => void {
   const timer = setInterval(() => void endLarge(browser).catch(() => undefined), LOOK_EVERY_MS);
   return () => clearInterval(timer);
 }

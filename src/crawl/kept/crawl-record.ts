@@ -51,7 +51,7 @@ function namesIn(dir: string): string[] {
 }
 
 /** Ignores an incomplete last line. */
-export function readLines(text: string): FetchedUrl[] {
+function readLines(text: string): FetchedUrl[] {
   return text.split('\n').flatMap((line) => {
     try {
       return line === '' ? [] : [JSON.parse(line) as FetchedUrl];

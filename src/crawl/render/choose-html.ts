@@ -22,7 +22,7 @@ export function chooseHtml(
   const { dom } = rendered;
   if (dom === null) return { kind: 'original' };
   const seen = countWords(dom.text);
-  const total = sumOf(seen);
+  const total = seen.values().reduce((sum, count) => sum + count, 0);
   const missing = countMissing(seen, countWordsOfHtml(original));
   const share = total === 0 ? 0 : missing / total;
   const isOwn = share <= MISSING_SHARE_FREE || (share <= MISSING_SHARE_MAX && missing < MISSING_WORDS_MAX);
@@ -51,10 +51,6 @@ function countMissing(text: ReadonlyMap<string, number>, within: ReadonlyMap<str
   let missing = 0;
   for (const [word, count] of text) missing += Math.max(0, count - (within.get(word) ?? 0));
   return missing;
-}
-
-function sumOf(counts: ReadonlyMap<string, number>): number {
-  return counts.values().reduce((sum, count) => sum + count, 0);
 }
 
 const INLINE: ReadonlySet<string> = new Set(
