@@ -124,7 +124,7 @@ function databaseHost(url: string): string | null {
 
 const textOf = (link: Link): string | null => (link instanceof Secret ? link.reveal() : link);
 
-export const hostRules = ({ deployment, network }: Config): HostRules =>
+const hostRules = ({ deployment, network }: Config): HostRules =>
   hostRulesOf(deployment.type === 'air-gapped', network.allowedHosts);
 
 export function forbiddenHost(config: Config, link: Link): string | null {

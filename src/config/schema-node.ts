@@ -4,7 +4,7 @@ import { parseDatabaseUrl } from '../domain/database-address.ts';
 import document from './config.schema.json' with { type: 'json' };
 
 /** Converts the written value to the one in `Config`. A word of an enumeration stays as it is. */
-export type Unit = 'bytes' | 'ms' | 'path' | 'folder' | 'file' | 'secret' | 'lower-case';
+type Unit = 'bytes' | 'ms' | 'path' | 'folder' | 'file' | 'secret' | 'lower-case';
 
 export interface TextRule {
   readonly minLength?: number;

@@ -82,7 +82,7 @@ function createAjv(): Ajv {
   return ajv;
 }
 
-export interface Explanation {
+interface Explanation {
   readonly pointer: string;
   readonly missing?: string;
   readonly message: string;
