@@ -147,13 +147,13 @@ const OURS = /^(?:0[ABDFLPZ]|2[0-7BDF]|3[48]|42|44|P0)/;
 /** Exceptions: a missing right to a table, which an operator can grant, and a read-only standby. */
 const NOT_OURS: ReadonlySet<string> = new Set(['42501', '25006']);
 
-export function sqlStateOf(error: unknown): string | null {
+function sqlStateOf(error: unknown): string | null {
   const code = (error as { readonly code?: unknown } | null)?.code;
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code) ? code : null;
 }
 
 /** Turns the driver's errors into `database_unavailable`, except those that are bugs. */
-export function asDatabaseFault(error: unknown): unknown {
+function asDatabaseFault(error: unknown): unknown {
   if (error instanceof DocshelfError) return error;
   const state = sqlStateOf(error);
   if (state !== null && OURS.test(state) && !NOT_OURS.has(state)) return error;
