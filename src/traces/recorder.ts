@@ -108,7 +108,7 @@ class OpenSpan implements Span {
 const randomId = (bytes: number): string => randomBytes(bytes).toString('hex');
 
 /** Position of a span in its trace. Ids are lower-case hex digits: 32 for the trace, 16 for the span. */
-export interface SpanPlace {
+interface SpanPlace {
   readonly traceId: string;
   readonly spanId: string;
   /** False if the client that started the trace does not record it. */
@@ -128,7 +128,7 @@ export function readTraceparent(text: string | null | undefined): SpanPlace | nu
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) !== 0 };
 }
 
-export function writeTraceparent({ traceId, spanId, isSampled }: SpanPlace): string {
+function writeTraceparent({ traceId, spanId, isSampled }: SpanPlace): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
 
