@@ -4,13 +4,11 @@ import { extname } from 'node:path';
 import { isMainThread, parentPort } from 'node:worker_threads';
 import { type CallsOf, Channel, type Port } from './channel.ts';
 
-interface ServeOptions {
-  readonly answersAtOnce?: number;
-  readonly end?: () => unknown;
-}
-
 /** Serves the parent's calls until `stop`. @returns the parent's `handlers` */
-export function serve<Parent extends CallsOf<Parent>>(handlers: object, options: ServeOptions = {}): Channel<Parent> {
+export function serve<Parent extends CallsOf<Parent>>(
+  handlers: object,
+  options: { readonly answersAtOnce?: number; readonly end?: () => unknown } = {},
+): Channel<Parent> {
   const { end, ...channelOptions } = options;
   const port = parentPort ?? processPort();
   const stop = async (): Promise<void> => {
