@@ -85,7 +85,6 @@ export async function checkSite(options: CheckSiteOptions): Promise<void> {
   for (const line of spool.lines()) {
     for (const finding of findFaults(JSON.parse(line) as CheckedPage, site, anchors)) find(finding);
     onProgress(++done, total);
-    // The pause lets an abort take effect.
     if (done % FOLLOWED_AT_ONCE === 0) await setImmediate();
     signal.throwIfAborted();
   }

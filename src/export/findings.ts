@@ -17,7 +17,6 @@ export class FindingList {
     this.#list(finding);
   }
 
-  /** Sorted by page, kind and detail, so that the same site has the same report. */
   get soFar(): FoundSoFar {
     const counts = Object.fromEntries([...this.#counts].sort(([a], [b]) => compare(a, b)));
     const listed = this.#shares().sort(

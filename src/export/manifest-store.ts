@@ -11,7 +11,6 @@ export interface BundleContent {
   readonly files: readonly FileEntry[];
 }
 
-/** Manifests by the digest of their content. Equal content has one manifest, and so one archive (contract, section 6). */
 export class ManifestStore {
   readonly #dir: string;
 
@@ -41,7 +40,6 @@ export class ManifestStore {
     await replaceFile(this.#pathOf(contentSha256), bytes);
   }
 
-  /** Removes manifests that no job names, and leftovers of killed processes, once they are old enough. */
   async sweep(keep: ReadonlySet<string>, olderThanMs: number): Promise<void> {
     for (const name of await readdir(this.#dir)) {
       if (keep.has(name.replace(/\.json$/, ''))) continue;

@@ -23,7 +23,6 @@ export interface StoredJob extends Job {
   readonly checkpoint: string | null;
   readonly traceparent: string | null;
   readonly bundle: ExportedBundle | null;
-  /** Null for a job that has not failed, or that failed before codes were stored. */
   readonly fault: JobFault | null;
 }
 
@@ -85,7 +84,6 @@ export interface JobQueue {
 
   fail(claim: Claim, fault: JobFault, report: ExportReport | null): Promise<boolean>;
 
-  /** Queues the job again for another process, before all others of its organization. */
   release(claim: Claim): Promise<void>;
 
   /** Ends a queued job, or a running one when its holder renews, as `failed` with error `canceled`. Null if the job does not exist. */
@@ -204,14 +202,12 @@ export interface SiteCrawler {
     order: Omit<CollectCommand, 'request' | 'source' | 'crawl'> & CrawlCommand & { readonly settings: CrawlSettings },
   ): Promise<SiteSource>;
 
-  /** Opens pages of the written site in a browser, and finds where they differ from the live ones. */
   verify(
     order: VerifyCommand,
     events: { readonly find: (finding: Finding) => void; readonly onProgress: (done: number, total: number) => void },
     signal: AbortSignal,
   ): Promise<void>;
 
-  /** Digests of the contents in the file store that the records of crawls name. */
   recordedContents(recordsDir: string): Promise<ReadonlySet<string>>;
 }
 

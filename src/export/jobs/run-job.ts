@@ -169,7 +169,6 @@ function missing({ found }: CheckedSite, detail: string): FoundSoFar {
   return findings.soFar;
 }
 
-/** Reuses the bundle of the last export of this version if the content is the same. */
 async function packAndStore(
   { job, folder, store, signatures, thread, workDir, progress, signal, tracer }: Attempt,
   contentSha256: string,

@@ -233,7 +233,6 @@ export class Lease {
   }
 }
 
-/** OpenTelemetry's semantic conventions for messaging spans. */
 export const queueFacts = (operation: 'send' | 'process'): SpanFacts => ({
   'messaging.system': 'docshelf',
   'messaging.destination.name': 'exports',

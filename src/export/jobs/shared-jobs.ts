@@ -50,7 +50,6 @@ export class SharedJobs {
     const theirs = await this.#read(manifestName(contentSha256), signal);
     if (theirs !== null) await this.#manifests.keep(contentSha256, theirs);
     await this.#keepFiles(filesOf(theirs ?? own), last, signal);
-    // Renew it if it exists, because sweeps go by age.
     await this.#keep(manifestName(contentSha256), join(this.#folder.dir, manifestName(contentSha256)), signal);
   }
 

@@ -18,7 +18,6 @@ import type { CollectCommand, SiteCrawler, StoreFolders, VerifyCommand } from '.
 import { openSource } from '../sources/open-source.ts';
 import { type CollectProgress, collectSite, readSiteTable, writeSiteTable } from './collect.ts';
 
-/** Commands and results of the steps are plain data: they cross a thread. */
 interface CheckCommand extends StoreFolders {
   readonly tableSha256: string;
   readonly siteDir: string;
@@ -54,7 +53,6 @@ interface SweepCommand extends StoreFolders {
 
 export type OnStep = (done: number, total: number, pages?: number) => void;
 
-/** Runs the heavy steps of a job in this thread. They pass the site's table as a file of the file store. */
 export function serveSteps(crawler: SiteCrawler): void {
   serve(stepsWith(crawler));
 }

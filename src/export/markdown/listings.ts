@@ -9,7 +9,6 @@ const URLS_MAX = 50_000;
 const XML = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';
 
-/** Writes several sitemaps with an index if one is too small, and `robots.txt`. */
 export function layoutSitemap(site: MarkdownSite, pages: readonly Page[], urlsMax = URLS_MAX): readonly TextFile[] {
   const robots = { path: 'robots.txt', text: `User-agent: *\nAllow: /\n\nSitemap: ${site.url}/sitemap.xml\n` };
   const listed = pages.filter(({ isNoindex }) => !isNoindex);
@@ -28,7 +27,6 @@ function urlSet(site: MarkdownSite, pages: readonly Page[]): string {
   return `${XML}<urlset ${NAMESPACE}>\n${urls.join('\n')}\n</urlset>\n`;
 }
 
-/** Writes `llms.txt` (llmstxt.org) with relative links, so that they work at any address. */
 export function layoutLlms(site: MarkdownSite): string {
   const head = `# ${oneLine(site.name)}\n${site.description === null ? '' : `\n> ${oneLine(site.description)}\n`}`;
   return head + site.languages.map((local, index) => ofLanguage(local, index > 0)).join('');

@@ -85,7 +85,6 @@ export class MarkdownTargets {
   constructor(pages: readonly Page[], excluded: ReadonlySet<string>, files: ReadonlySet<string>) {
     this.#excluded = excluded;
     this.#files = files;
-    // Add file names first, so that they win over other names.
     for (const page of pages) this.#pages.set(page.source.path, page);
     for (const page of pages) {
       for (const name of namesOfPage(page)) if (!this.#pages.has(name)) this.#pages.set(name, page);

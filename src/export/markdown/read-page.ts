@@ -29,7 +29,6 @@ export async function readFolder(
     .sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** @throws DocshelfError `bad_source` if the file cannot be read or is larger than `bytesMax` */
 export async function readSource({ path, file }: FoundFile, bytesMax: number): Promise<Uint8Array> {
   try {
     // The listing resolved links, so a link here was added later.
@@ -64,10 +63,7 @@ export async function readPage(source: FoundFile, find: SiteSink['find']): Promi
   return { matter, ...splitTitle(body) };
 }
 
-/**
- * Decodes UTF-8, UTF-16 by its byte order mark, else Windows-1252 like browsers. Lines end with `\
- * `.
- */
+/** Decodes UTF-8, UTF-16 by its byte order mark, else Windows-1252 like browsers. Converts line ends to line feeds. */
 export function decodeText(bytes: Uint8Array): { readonly text: string; readonly isUnicode: boolean } {
   const encoding =
     bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : 'utf-8';

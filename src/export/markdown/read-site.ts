@@ -26,7 +26,6 @@ export type MarkdownSite = Awaited<ReturnType<typeof readSite>>;
 
 const DEFAULT_TONE: Tone = { hue: 165, tint: 1 };
 const FAVICONS = ['favicon.svg', 'favicon.ico', 'favicon.png'];
-/** Component sources are of no use to a reader. */
 const COMPONENT_SOURCE = /\.mdx$/i;
 
 export async function readSite(options: SiteOptions) {
@@ -86,7 +85,6 @@ export async function readSite(options: SiteOptions) {
     footer: settings.footer,
     languages: sites.filter(({ listed, unlisted }, index) => index === 0 || listed.length + unlisted.length > 0),
     pages: sites.flatMap(({ listed, unlisted }) => [...listed, ...unlisted]),
-    /** A rendered page wins over a file of the same path. */
     assets: assets.filter(({ path }) => !rendered.has(path)),
     targets,
     translationsOf: (page: Page): readonly Page[] => byKey.get(page.key) ?? [],

@@ -109,7 +109,6 @@ function plainText(inline: Token | undefined): string {
 
 const BOX = /^\[([ xX])\][ \t]+/;
 
-/** GitHub Flavored Markdown, section 5.3. */
 function makeTasks(tokens: readonly Token[]): void {
   for (const [index, token] of tokens.entries()) {
     const inline = tokens[index + 2];
@@ -159,7 +158,6 @@ function html(content: string): Token {
   return Object.assign(new Token('html_block', '', 0), { content });
 }
 
-/** First line of a GitHub callout. Text after the mark is its title. */
 const MARK = /^\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*([^\n]*)(?:\n|$)/i;
 
 const ICONS = {
@@ -171,7 +169,6 @@ const ICONS = {
 };
 type Kind = keyof typeof ICONS;
 
-/** Runs before inline text is parsed. */
 function makeCallouts(tokens: readonly Token[], words: Words): Token[] {
   const made: Token[] = [];
   const open: boolean[] = [];
@@ -254,7 +251,6 @@ const REFERRING = new Set(
 );
 const MAY_REFER = /(?:href|src|data|poster)\s*=/i;
 
-/** Changes only the references, and no other character. */
 function rewriteHtml(html: string, rewrite: Rewrite): string {
   if (!MAY_REFER.test(html)) return html;
   const pieces: string[] = [];

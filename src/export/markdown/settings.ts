@@ -4,7 +4,6 @@ import { languageTag } from '../../web/language-tag.ts';
 
 export const SETTINGS_FILE = 'docs.json';
 
-/** The settings of `docs.json`, null if they are left out. Files are named as in the folder. */
 export type SiteSettings = ReturnType<typeof readSettings>;
 
 /** The theme sets the lightness, so that text stays readable. */
@@ -123,9 +122,7 @@ function linear(channel: number): number {
   return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
 }
 
-/** More levels are not readable. */
 const DEPTH_MAX = 16;
-/** Other programs have different keys. */
 const ENTRY_KEYS = ['pages', 'groups', 'tabs'] as const;
 const TITLE_KEYS = ['group', 'tab', 'title'] as const;
 

@@ -59,7 +59,6 @@ export class FolderSource implements SiteSource {
       throw badSource(path, 'it is neither a folder nor a file', next);
     }
     let bytes = 0;
-    // The other half of the progress is the copy to the sink.
     const onProgress = (done: number, total: number): void => {
       bytes = total;
       sink.progress(done, 2 * total);

@@ -17,7 +17,6 @@ interface DiskBundleStoreOptions {
 }
 
 const KEYS_ROTATE_MS = 7 * 24 * 3600_000;
-/** Hashing a chunk of this size blocks other requests for less than a millisecond. */
 const READ_BYTES = 256 * 1024;
 const SHA256 = /^[0-9a-f]{64}$/;
 /** Unix time in seconds, without leading zeros, so that a link has one form only. */
@@ -84,7 +83,6 @@ export class DiskBundleStore implements BundleStore {
     const grant = grantOf(sha256, fileName, Number(expires));
     const hasExpired = grant.expiresS * 1000 <= this.#options.nowMs();
     const key = await this.#keys.find(query.get('keyId') ?? '');
-    // A key is removed when all its links have expired.
     if (key === null && hasExpired) throw expired(fileName, grant.expiresS);
     if (key === null || !isSignatureOf(grant, key.secret, query.get('signature') ?? '')) throw invalid(fileName);
     if (hasExpired) throw expired(fileName, grant.expiresS);

@@ -91,7 +91,6 @@ const sharedFile = (name: string): ObjectName => ({
   contentType: 'application/octet-stream',
 });
 
-/** Files of jobs as `<prefix>/jobs/<name>`. Every call throws `store_failed` if the store is unusable. */
 class S3SharedFiles implements SharedFiles {
   readonly #objects: S3Objects;
 

@@ -113,7 +113,6 @@ function faultOfStatus(status: number | undefined, code: string): Fault | null {
 
 function connectionFault(error: unknown): Fault {
   const { code, message } = error as { code?: unknown; message?: unknown };
-  // The SDK has no error code for this case.
   if (message === 'Region is missing') return lasting('the region is not known', 'Set exportApi.store.region.');
   if (typeof code === 'string' && CERTIFICATE_FAULT.test(code)) {
     return lasting(

@@ -20,7 +20,6 @@ interface SqlJobQueueOptions {
   readonly wallMs?: () => number;
 }
 
-/** Rows of one transaction. It takes a few milliseconds, so that other calls need not wait long. */
 const PRUNE_MAX = 200;
 const REFERENCES_PER_PAGE = 1000;
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
@@ -54,7 +53,6 @@ export class SqlJobQueue implements JobQueue {
     return this.#job(this.#sql.get, { jobId });
   }
 
-  /** One row more than requested shows whether there is a next page. */
   async list({ organizationId, domain, status, limit, cursor }: JobFilter) {
     const { listOfAll, list, listOfDomain, listOfStatus, listOfDomainAndStatus } = this.#sql;
     const [ofAll, ofDomain] = status === undefined ? [list, listOfDomain] : [listOfStatus, listOfDomainAndStatus];
@@ -330,7 +328,6 @@ function oneJob([row]: readonly JobRow[]): StoredJob {
   return toStoredJob(row);
 }
 
-/** base64url of the `seq` of the last job of the page. */
 function cursorOf(seq: number): string {
   return Buffer.from(String(seq)).toString('base64url');
 }

@@ -158,7 +158,6 @@ export function asStoreFault(file: string, error: unknown): unknown {
   }
 }
 
-/** Creates or migrates the tables. If it throws, closing the database rolls back. */
 function bringUp(database: DatabaseSync, file: string): void {
   database.exec('BEGIN IMMEDIATE');
   const { version } = database.prepare('SELECT user_version AS version FROM pragma_user_version').get() as {

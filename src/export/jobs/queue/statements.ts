@@ -20,7 +20,6 @@ interface Dialect {
  * - `turns`: the number of each organization's last claim.
  */
 function jobStatements({ jobs, turns, greatest, clockMs, skipLocked, ...locks }: Dialect) {
-  /** The columns of `JobRow`. Cast, because PostgreSQL's driver returns a BIGINT as text. */
   const columns = `CAST(seq AS FLOAT) AS seq, job_id AS "jobId", organization_id AS "organizationId", domain, version, status, progress,
     page_count AS "pageCount", CAST(created_at_ms AS FLOAT) AS "createdAtMs", CAST(updated_at_ms AS FLOAT) AS "updatedAtMs", attempt,
     is_canceled AS "isCanceled", bundle_sha256 AS "bundleSha256", CAST(bundle_size_bytes AS FLOAT) AS "bundleSizeBytes",
@@ -121,7 +120,6 @@ function jobStatements({ jobs, turns, greatest, clockMs, skipLocked, ...locks }:
         error = CASE WHEN status = 'queued' THEN 'canceled' END, error_code = CASE WHEN status = 'queued' THEN 'canceled' END,
         status = CASE WHEN status = 'queued' THEN 'failed' ELSE status END
       WHERE job_id = :jobId AND status IN ('queued', 'running') AND is_canceled = 0`,
-    /** Finds the ending if the connection was lost before the response. */
     ended: `SELECT status FROM ${jobs} WHERE job_id = :jobId AND attempt = :attempt AND status <> 'running'`,
 
     lastCompleted: `
