@@ -17,7 +17,7 @@ export class Fingerprints {
   #words: Uint32Array<ArrayBuffer>;
   /** Number of the text plus one, at the first free place from its hash on. 0 marks a free place. */
   #places: Uint32Array;
-  readonly #asked = new Uint32Array(WORDS);
+  readonly #lookup = new Uint32Array(WORDS);
 
   /** @param expected approximate count: growing to 50,000 takes 20 ms of a processor */
   constructor(expected = 0) {
@@ -36,7 +36,7 @@ export class Fingerprints {
 
   /** @param bytes contains at least the first `FINGERPRINT_BYTES` of a SHA-256 digest at `at` */
   find(bytes: Uint8Array, at = 0): number | null {
-    const taken = this.#places[this.#placeOf(this.#ask(bytes, at))] ?? 0;
+    const taken = this.#places[this.#placeOf(this.#wordsAt(bytes, at))] ?? 0;
     return taken > 0 ? taken - 1 : null;
   }
 
@@ -45,7 +45,7 @@ export class Fingerprints {
   }
 
   add(bytes: Uint8Array, at = 0): number {
-    const words = this.#ask(bytes, at);
+    const words = this.#wordsAt(bytes, at);
     let place = this.#placeOf(words);
     const taken = this.#places[place] ?? 0;
     if (taken > 0) return taken - 1;
@@ -60,9 +60,9 @@ export class Fingerprints {
     return number;
   }
 
-  #ask(bytes: Uint8Array, at: number): Uint32Array {
-    for (let word = 0; word < WORDS; word += 1) this.#asked[word] = wordAt(bytes, at + 4 * word);
-    return this.#asked;
+  #wordsAt(bytes: Uint8Array, at: number): Uint32Array {
+    for (let word = 0; word < WORDS; word += 1) this.#lookup[word] = wordAt(bytes, at + 4 * word);
+    return this.#lookup;
   }
 
   #placeOf(words: Uint32Array): number {

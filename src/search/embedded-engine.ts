@@ -6,7 +6,7 @@ import { readIfThere } from '../files/index.ts';
 import { HEAPS, heapWithin, Thread, type ThreadOptions, threadEntry } from '../threads/index.ts';
 import { Scheduler } from '../threads/scheduler.ts';
 import type { EmbedProgressOf } from './indexing/embed-index.ts';
-import { type BuildAsked, IndexBuilds, IndexTurns, searchDirOf } from './indexing/index-builds.ts';
+import { type BuildRequester, IndexBuilds, IndexTurns, searchDirOf } from './indexing/index-builds.ts';
 import { LEFT_OUT_FILE, REFUSED_FILE } from './indexing/index-files.ts';
 import type { Embedder, EmbedProgress, IndexedRelease, IndexFacts, ModelChoice, ReportBuild } from './ports.ts';
 import type { QueryRequest, UsableVectors } from './query/query-thread.ts';
@@ -28,7 +28,7 @@ interface EmbeddedEngineOptions {
   readonly othersSilentMs?: number;
 }
 
-interface Held {
+interface OpenIndex {
   readonly sites: Set<EmbeddedIndex>;
   readonly facts: Promise<IndexFacts>;
 }
@@ -75,7 +75,7 @@ export class EmbeddedEngine {
   readonly #builds = new Scheduler(Number.POSITIVE_INFINITY);
   /** Checks run one at a time, so that queries run between the checks of a hundred sites that start together. */
   readonly #checkScheduler = new Scheduler(1);
-  readonly #held = new Map<string, Held>();
+  readonly #openIndexes = new Map<string, OpenIndex>();
   readonly #tasks = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
 
@@ -97,10 +97,10 @@ export class EmbeddedEngine {
     this.#embedding = this.#thread({ task: 'embed the search index', ...process, abortWithinMs: ENDING_MS_MAX });
   }
 
-  async build(release: IndexedRelease, signal: AbortSignal, asked: BuildAsked): Promise<IndexFacts> {
+  async build(release: IndexedRelease, signal: AbortSignal, requester: BuildRequester): Promise<IndexFacts> {
     const build = (wanted: AbortSignal) => {
       const either = AbortSignal.any([wanted, this.#stopping.signal]);
-      return this.#task(this.#build(release, either, asked));
+      return this.#task(this.#build(release, either, requester));
     };
     return this.#builds.run(build, { share: release.releaseDir, signal });
   }
@@ -109,10 +109,10 @@ export class EmbeddedEngine {
   async open(release: IndexedRelease, site: EmbeddedIndex, isAsked: boolean): Promise<IndexFacts> {
     this.#stopping.signal.throwIfAborted();
     const searchDir = searchDirOf(release);
-    const held = this.#held.get(searchDir);
-    if (held !== undefined && !held.sites.has(site)) {
-      held.sites.add(site);
-      return held.facts;
+    const shared = this.#openIndexes.get(searchDir);
+    if (shared !== undefined && !shared.sites.has(site)) {
+      shared.sites.add(site);
+      return shared.facts;
     }
     const order = { searchDir, isAsked };
     const open = async (): Promise<IndexFacts> => {
@@ -120,10 +120,10 @@ export class EmbeddedEngine {
       return { sections, ...(await this.#flawsOf(release)) };
     };
     const facts = this.#checkScheduler.run(open, { key: site, signal: this.#stopping.signal });
-    const opened: Held = { sites: new Set(held?.sites).add(site), facts };
-    this.#held.set(searchDir, opened);
+    const opened: OpenIndex = { sites: new Set(shared?.sites).add(site), facts };
+    this.#openIndexes.set(searchDir, opened);
     facts.catch(() => {
-      if (this.#held.get(searchDir) === opened) this.#held.delete(searchDir);
+      if (this.#openIndexes.get(searchDir) === opened) this.#openIndexes.delete(searchDir);
     });
     return facts;
   }
@@ -177,10 +177,10 @@ export class EmbeddedEngine {
 
   async close(release: IndexedRelease, site: EmbeddedIndex): Promise<void> {
     const searchDir = searchDirOf(release);
-    const held = this.#held.get(searchDir);
-    held?.sites.delete(site);
-    if (held !== undefined && held.sites.size > 0) return;
-    this.#held.delete(searchDir);
+    const shared = this.#openIndexes.get(searchDir);
+    shared?.sites.delete(site);
+    if (shared !== undefined && shared.sites.size > 0) return;
+    this.#openIndexes.delete(searchDir);
     await this.#queries.call('close', searchDir, URGENT);
   }
 
@@ -194,8 +194,8 @@ export class EmbeddedEngine {
     ]);
   }
 
-  async #build(release: IndexedRelease, signal: AbortSignal, asked: BuildAsked): Promise<IndexFacts> {
-    const built = await this.#indexing.build(release, signal, asked);
+  async #build(release: IndexedRelease, signal: AbortSignal, requester: BuildRequester): Promise<IndexFacts> {
+    const built = await this.#indexing.build(release, signal, requester);
     const order = { searchDir: searchDirOf(release), isAsked: false };
     const sections = built ?? (await this.#queries.call('open', order, URGENT)).sections;
     return { sections, ...(await this.#flawsOf(release)) };
@@ -253,8 +253,8 @@ export class EmbeddedIndex {
    * Replaces an existing index, unless another process does. Invalid pages are not an error.
    * @throws the signal's reason
    */
-  build(release: IndexedRelease, signal: AbortSignal, tell: ReportBuild = () => undefined): Promise<IndexFacts> {
-    return this.#engine.build(release, signal, { site: this, tell });
+  build(release: IndexedRelease, signal: AbortSignal, report: ReportBuild = () => undefined): Promise<IndexFacts> {
+    return this.#engine.build(release, signal, { site: this, report });
   }
 
   /**

@@ -37,7 +37,7 @@ interface Served {
 }
 
 const NAMED_MAX = 20;
-const SOUND = { refused: null, leftOut: [] };
+const NO_FLAWS = { refused: null, leftOut: [] };
 const AGAIN_AFTER_MS_MAX = 600_000;
 /** A retry cannot fix these errors. */
 const LASTING: ReadonlySet<ErrorCode> = new Set(['model_invalid', 'stopping']);
@@ -49,7 +49,7 @@ export class SiteSearch {
   #semantic: LegState = 'off';
   #sections = 0;
   #progress: EmbedProgress = { passages: 0, embedded: 0 };
-  #flaws: Pick<IndexFacts, 'refused' | 'leftOut'> = SOUND;
+  #flaws: Pick<IndexFacts, 'refused' | 'leftOut'> = NO_FLAWS;
   #failure: DocshelfError | null = null;
   /** True after the first search: the index of the next version then stays open. */
   #isAsked = false;
@@ -84,18 +84,18 @@ export class SiteSearch {
     ];
   }
 
-  async index(release: IndexedRelease, signal: AbortSignal, tell?: ReportBuild): Promise<void> {
+  async index(release: IndexedRelease, signal: AbortSignal, report?: ReportBuild): Promise<void> {
     try {
-      await this.#build(release, signal, tell);
+      await this.#build(release, signal, report);
     } catch (error) {
       signal.throwIfAborted();
-      this.#tellFailure('index', error);
+      this.#reportFailure('index', error);
     }
   }
 
-  async #build(release: IndexedRelease, signal: AbortSignal, tell?: ReportBuild): Promise<void> {
+  async #build(release: IndexedRelease, signal: AbortSignal, report?: ReportBuild): Promise<void> {
     const startedMs = performance.now();
-    const { sections, refused } = await this.#options.index.build(release, signal, tell);
+    const { sections, refused } = await this.#options.index.build(release, signal, report);
     if (refused !== null) this.#options.onEvent({ kind: 'refused', error: DocshelfError.fromPlain(refused) });
     this.#options.onEvent({ kind: 'indexed', sections, seconds: (performance.now() - startedMs) / 1000 });
   }
@@ -108,7 +108,7 @@ export class SiteSearch {
     this.#semantic = this.#options.isSemantic ? 'building' : 'off';
     this.#progress = { passages: 0, embedded: 0 };
     this.#sections = 0;
-    this.#flaws = SOUND;
+    this.#flaws = NO_FLAWS;
     this.#failure = null;
     const opened = this.#open(release, abort.signal);
     // `search` reports the error. Prevent an unhandled rejection.
@@ -124,7 +124,7 @@ export class SiteSearch {
     this.#keyword = 'off';
     this.#semantic = 'off';
     this.#sections = 0;
-    this.#flaws = SOUND;
+    this.#flaws = NO_FLAWS;
     this.#failure = null;
     this.#isAsked = false;
     if (former !== null) void this.#closeAfter(former, Promise.resolve());
@@ -176,7 +176,7 @@ export class SiteSearch {
       if (signal.aborted) throw building('another version is served');
       this.#keyword = 'failed';
       this.#semantic = this.#semantic === 'off' ? 'off' : 'failed';
-      this.#tellFailure('index', error);
+      this.#reportFailure('index', error);
       this.#failure = toDocshelfError(error);
       void this.#again(error, attempt, signal, () => {
         this.#keyword = 'building';
@@ -203,7 +203,7 @@ export class SiteSearch {
     } catch (error) {
       if (signal.aborted) return;
       this.#semantic = 'failed';
-      this.#tellFailure('embed', error);
+      this.#reportFailure('embed', error);
       void this.#again(error, attempt, signal, () => {
         this.#semantic = 'building';
         return this.#embed(release, signal, attempt + 1);
@@ -224,7 +224,7 @@ export class SiteSearch {
   }
 
   /** Stopping the daemon is not an error of the site. */
-  #tellFailure(step: 'index' | 'embed', cause: unknown): void {
+  #reportFailure(step: 'index' | 'embed', cause: unknown): void {
     const error = toDocshelfError(cause);
     if (error.code !== 'stopping') this.#options.onEvent({ kind: 'failed', step, error });
   }

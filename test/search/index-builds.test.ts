@@ -102,9 +102,9 @@ it('leaves out a page that takes too long to read, and says which page it reads'
     onPage('deep.html');
     await ended;
   });
-  const tell = (phase: string, page: string | null) => void told.push(page === null ? phase : `${phase} ${page}`);
+  const report = (phase: string, page: string | null) => void told.push(page === null ? phase : `${phase} ${page}`);
   const { signal } = new AbortController();
-  await builds.build(await release('next'), signal, { site: 'acme', tell });
+  await builds.build(await release('next'), signal, { site: 'acme', report });
   expect(orders.map(({ leftOut }) => leftOut)).toEqual([[], ['deep.html']]);
   expect(told).toEqual(['waiting to index', 'indexing', 'indexing deep.html', 'indexing large.html']);
 });
@@ -128,7 +128,7 @@ it('says that a second site waits to index while the first is at it', async () =
   const { signal } = new AbortController();
   const told: Record<string, string[]> = { acme: [], beta: [] };
   const build = async (site: string) =>
-    builds.build(await release(site), signal, { site, tell: (phase) => void told[site]?.push(phase) });
+    builds.build(await release(site), signal, { site, report: (phase) => void told[site]?.push(phase) });
   const both = [build('acme'), build('beta')];
   await vi.waitFor(() => expect([told.acme?.length, told.beta?.length].sort()).toEqual([1, 2]));
   end.resolve();

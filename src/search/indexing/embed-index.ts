@@ -42,13 +42,13 @@ export class EmbedProcess {
   /** Keeps existing vectors of this model. Returns null if all exist, else their number, and another process computes the rest. */
   async embed(
     order: EmbedIndexRequest,
-    tell: (progress: EmbedProgressOf) => void,
+    report: (progress: EmbedProgressOf) => void,
     signal: AbortSignal,
   ): Promise<number | null> {
     yieldToReaders();
     const { searchDir, lanesMax, ignoresOthers } = order;
     const model = await this.#model(order.model, lanesMax);
-    const onProgress = (progress: EmbedProgress): void => tell({ ...progress, modelDigest: model.digest });
+    const onProgress = (progress: EmbedProgress): void => report({ ...progress, modelDigest: model.digest });
     const there = vectorsIn(join(searchDir, VECTOR_FILE), model.digest);
     const isWhole = there.passages !== null && there.embedded === there.passages;
     const lock = isWhole || ignoresOthers ? null : lockFile(join(searchDir, VECTOR_LOCK), 'exclusive');
@@ -155,7 +155,7 @@ async function sweepCache(searchDir: string, folder: string, dims: number): Prom
 
 /** `passages` is null if no table of this model exists. */
 function vectorsIn(file: string, modelDigest: string): { readonly passages: number | null; readonly embedded: number } {
-  const table = openSound(file, modelDigest);
+  const table = openIfValid(file, modelDigest);
   if (table === null) return { passages: null, embedded: 0 };
   try {
     let embedded = 0;
@@ -166,7 +166,7 @@ function vectorsIn(file: string, modelDigest: string): { readonly passages: numb
   }
 }
 
-function openSound(file: string, modelDigest: string): VectorTable | null {
+function openIfValid(file: string, modelDigest: string): VectorTable | null {
   try {
     return VectorTable.open(file, modelDigest);
   } catch {

@@ -29,9 +29,9 @@ const LEFT_OUT_MAX = 3;
 /** Replicas may share the folder. A process that builds for longer counts as dead, and a second build uses another folder. */
 const OTHERS_MS_MAX = 600_000;
 
-export interface BuildAsked {
+export interface BuildRequester {
   readonly site: unknown;
-  readonly tell: ReportBuild;
+  readonly report: ReportBuild;
 }
 
 interface IndexBuildsOptions {
@@ -58,16 +58,16 @@ export class IndexBuilds {
   async build(
     release: IndexedRelease,
     signal: AbortSignal,
-    asked: BuildAsked = { site: release, tell: () => undefined },
+    requester: BuildRequester = { site: release, report: () => undefined },
   ): Promise<number | null> {
-    asked.tell('waiting to index', null);
+    requester.report('waiting to index', null);
     const before = await indexIn(release);
     const lock = join(release.releaseDir, `.${DERIVED}.lock`);
     return whileLocked(lock, { mode: 'exclusive', waitMsMax: OTHERS_MS_MAX, signal }, async (isTaken) => {
       try {
         if ((await indexIn(release)) !== before) return null;
         if (!isTaken) await sweep(release.releaseDir);
-        return await this.#inTurn(release, signal, asked);
+        return await this.#inTurn(release, signal, requester);
       } finally {
         if (!isTaken) await rm(lock, { force: true });
       }
@@ -78,7 +78,7 @@ export class IndexBuilds {
     await Promise.all(Object.values(this.#threads).map((thread) => thread.end({ withinMs: 0 })));
   }
 
-  async #inTurn(release: IndexedRelease, signal: AbortSignal, { site, tell }: BuildAsked): Promise<number> {
+  async #inTurn(release: IndexedRelease, signal: AbortSignal, { site, report }: BuildRequester): Promise<number> {
     const { turns } = this.#options;
     // The file table exists before the release is sealed, and grows with the files.
     const table = await stat(join(release.releaseDir, TABLE_FILE)).catch(() => null);
@@ -86,15 +86,15 @@ export class IndexBuilds {
     let place: BuildPlace = 'main';
     const build = (given: BuildPlace) => {
       place = given;
-      tell('indexing', null);
-      return this.#build(release, given, signal, tell);
+      report('indexing', null);
+      return this.#build(release, given, signal, report);
     };
     try {
       return await turns.build(size, build, signal, site);
     } catch (error) {
       const isOfPlace = (place as BuildPlace) === 'aside' && toDocshelfError(error).code === 'worker_ended';
       if (signal.aborted || !isOfPlace) throw error;
-      tell('waiting to index', null);
+      report('waiting to index', null);
       return turns.build(Number.POSITIVE_INFINITY, build, signal, site);
     }
   }
@@ -103,13 +103,13 @@ export class IndexBuilds {
     { releaseDir, trailingSlash }: IndexedRelease,
     place: BuildPlace,
     signal: AbortSignal,
-    tell: ReportBuild,
+    report: ReportBuild,
   ): Promise<number> {
     const searchDir = join(releaseDir, `.${DERIVED}-${randomBytes(6).toString('hex')}`);
     try {
       const threadsMax = place === 'main' ? readersWithin(this.#options.memoryBytesMax) : 0;
       const order = { releaseDir, trailingSlash, searchDir, threadsMax, leftOut: [], leavesOutLarge: false };
-      const sections = await this.#attempt(order, place, signal, tell);
+      const sections = await this.#attempt(order, place, signal, report);
       await replaceFolder(searchDir, join(releaseDir, DERIVED));
       return sections;
     } finally {
@@ -119,13 +119,18 @@ export class IndexBuilds {
     }
   }
 
-  async #attempt(order: BuildIndexRequest, place: BuildPlace, signal: AbortSignal, tell: ReportBuild): Promise<number> {
+  async #attempt(
+    order: BuildIndexRequest,
+    place: BuildPlace,
+    signal: AbortSignal,
+    report: ReportBuild,
+  ): Promise<number> {
     const thread = this.#threads[place];
     let page: string | null = null;
     using limit = new ProcessorLimit(thread, this.#options.pageMsMax ?? PAGE_MS_MAX, () => void thread.terminate());
     const onProgress = (path: string | null): void => {
       page = path;
-      tell('indexing', path);
+      report('indexing', path);
       if (path === null) limit.end();
       else limit.begin();
     };
@@ -137,7 +142,7 @@ export class IndexBuilds {
       const next = nextAttempt(order, page);
       if (next === null) throw error;
       await rm(order.searchDir, { recursive: true, force: true });
-      return this.#attempt(next, place, signal, tell);
+      return this.#attempt(next, place, signal, report);
     }
   }
 }

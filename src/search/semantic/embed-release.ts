@@ -105,13 +105,13 @@ class PassageRows {
 
 function openTable(file: string, { digest, dims }: Embedder, rows: PassageRows): VectorTable {
   const { key } = rows;
-  const known = openSound(file, digest);
+  const known = openIfValid(file, digest);
   if (known?.key === key && known.count === rows.count && known.dims === dims) return known;
   known?.close();
   return VectorTable.create(file, { modelDigest: digest, dims, key }, rows.sections.view.slice());
 }
 
-function openSound(file: string, modelDigest: string): VectorTable | null {
+function openIfValid(file: string, modelDigest: string): VectorTable | null {
   try {
     return VectorTable.open(file, modelDigest, 'r+');
   } catch (error) {
