@@ -59,21 +59,21 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
     for (const database of opened.splice(0)) await database.close();
   });
 
-  it('makes its schema once, however many come at the same time', async () => {
+  it('creates its schema once if several daemons start at the same time', async () => {
     const url = await server.createDatabase();
     const all = Array.from({ length: 4 }, () => open(url, { migrations: [NOTES] }));
     expect(await Promise.all(all.map(rowsOf))).toEqual([0, 0, 0, 0]);
     expect(await server.ask('SELECT version FROM docshelf.migrations', url)).toEqual([{ version: 1 }]);
   });
 
-  it('moves an older schema forward and keeps what is in it', async () => {
+  it('migrates an older schema and keeps its rows', async () => {
     const url = await server.createDatabase();
     await open(url, { migrations: [NOTES] }).run(ADD, { text: 'kept' });
     const newer = open(url, { migrations: [NOTES, 'ALTER TABLE docshelf.notes ADD COLUMN at INTEGER DEFAULT 7'] });
     expect(await newer.run(statement('SELECT text, at FROM docshelf.notes'))).toEqual([{ text: 'kept', at: 7 }]);
   });
 
-  it('moves a schema with pg-boss forward, keeps its jobs and removes everything that pg-boss created', async () => {
+  it('migrates a schema with pg-boss, keeps its jobs and removes everything that pg-boss created', async () => {
     const url = await server.createDatabase();
     const former = open(url, { migrations: MIGRATIONS.slice(0, WITH_PG_BOSS) });
     await former.execute(PG_BOSS);
@@ -93,13 +93,13 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
     expect(await database.run(OBJECTS)).toEqual(await empty.run(OBJECTS));
   });
 
-  it('leaves the schema as it was where a step fails', async () => {
+  it('leaves the schema unchanged if a migration fails', async () => {
     const url = await server.createDatabase();
     await expect(open(url, { migrations: [NOTES, 'SELECT nothing'] }).bringUp()).rejects.toThrow('nothing');
     expect(await server.ask("SELECT to_regnamespace('docshelf') AS made", url)).toEqual([{ made: null }]);
   });
 
-  it('refuses a schema that is newer than the program, and touches nothing', async () => {
+  it('rejects a schema that is newer than the program, and leaves it unchanged', async () => {
     const url = await server.createDatabase();
     await open(url, { migrations: [NOTES, 'SELECT 1'] }).bringUp();
     await expect(open(url, { migrations: [NOTES] }).bringUp()).rejects.toMatchObject({
@@ -108,14 +108,14 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
     });
   });
 
-  it('needs no right to make a schema where there is one', async () => {
+  it('needs no right to create a schema if the schema exists', async () => {
     const url = await server.createDatabase();
     await server.ask("DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN PASSWORD 'r'", url);
     await server.ask('CREATE SCHEMA docshelf AUTHORIZATION reader', url);
     expect(await rowsOf(open(url.replace(/\/\/.*@/, '//reader:r@'), { migrations: [NOTES] }))).toBe(0);
   });
 
-  it('undoes a transaction whose work throws, and one whose connection is cut', async () => {
+  it('rolls back a transaction if its work throws or its connection breaks', async () => {
     const url = await server.createDatabase();
     const database = open(url, { migrations: [NOTES] });
     const failing = database.transact(async (session) => {
@@ -135,13 +135,13 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
     expect(await rowsOf(database)).toBe(0);
   });
 
-  it('tells a fault of a statement as it is', async () => {
+  it('passes on errors of statements unchanged', async () => {
     const database = open(await server.createDatabase(), { migrations: [NOTES] });
     const failing = database.run(statement('SELECT nowhere FROM docshelf.notes'));
     await expect(failing).rejects.not.toBeInstanceOf(DocshelfError);
   });
 
-  it('asks a server that was away again, without being opened anew, and as whoever the URL names by then', async () => {
+  it('connects again after an outage, with the current credentials of the URL', async () => {
     const own = await PostgresServer.start();
     let url = await own.createDatabase();
     const right = url;
@@ -159,7 +159,7 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
     expect(await rowsOf(database)).toBe(0);
   });
 
-  it('is behind the gate: hosts by name, addresses when the socket opens', async () => {
+  it('obeys the egress policy for host names, and for addresses when the socket opens', async () => {
     const url = await server.createDatabase();
     const refused = { code: 'database_unavailable', message: expect.stringContaining('is not one that may be asked') };
     const named = { allowedHosts: ['elsewhere.dev'], allowsUnnamed: false };
@@ -171,7 +171,7 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
     await open(url, { allowedHosts: [`127.0.0.1:${server.port}`], allowsUnnamed: false }).bringUp();
   });
 
-  it('verifies certificate and name as sslmode says', async () => {
+  it('verifies certificate and host name according to sslmode', async () => {
     const own = await PostgresServer.start();
     const url = await own.createDatabase();
     const [certFile, keyFile] = ['certificate.pem', 'key.pem'].map((name) => join(TLS, name)) as [string, string];
@@ -193,14 +193,14 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
     expect(await secure('verify-full', 'localhost', null)).toMatch(/self.signed certificate/);
   });
 
-  it('is asked through a Unix socket, too', async () => {
+  it('connects through a Unix socket', async () => {
     const url = await server.createDatabase();
     const named = { allowedHosts: ['elsewhere.dev'], allowsUnnamed: false };
     await open(url.replace('127.0.0.1', encodeURIComponent(server.folder)), named).bringUp();
   });
 });
 
-it('refuses a server that is too old', async () => {
+it('rejects a server that is too old', async () => {
   const rows = [{ number: 140_011, name: '14.11' }];
   const query = async () => ({ rows });
   const client = { query, on: () => client, off: () => client, release: () => undefined };

@@ -20,7 +20,7 @@ function release(steps: number, log: string[], name: string) {
   };
 }
 
-it('lets one that is huge go on alone, and in turns with those that wait, in the order of their asking', async () => {
+it('ends the turn of a huge release for waiting ones, and then lets it run alone', async () => {
   const turns = new IndexTurns({ turnMs: TURN_MS });
   const log: string[] = [];
   const huge = turns.embed(release(12, log, 'huge'), NEVER);
@@ -37,7 +37,7 @@ it('lets one that is huge go on alone, and in turns with those that wait, in the
   expect(log.filter((line) => line.startsWith('huge from'))).toHaveLength(2);
 });
 
-it('gives two that are huge their turns by and by, and each turn gets further', async () => {
+it('alternates between two huge releases, and each turn makes progress', async () => {
   const turns = new IndexTurns({ turnMs: TURN_MS });
   const log: string[] = [];
   const step = async (signal: AbortSignal, wasDone: number): Promise<number> => {
@@ -60,7 +60,7 @@ it('gives two that are huge their turns by and by, and each turn gets further', 
   expect(log).toEqual(['one', 'other', 'one', 'other', 'one', 'other']);
 });
 
-it('does not count what it takes to go on', async () => {
+it('does not count the time to resume', async () => {
   const turns = new IndexTurns({ turnMs: TURN_MS });
   let calls = 0;
   const slowToBegin = async (signal: AbortSignal, onBegun: () => void): Promise<void> => {
@@ -73,7 +73,7 @@ it('does not count what it takes to go on', async () => {
   expect(calls).toBe(1);
 });
 
-it('throws what the work throws, and lets the next one have its turn', async () => {
+it('rejects with the error of the work, and starts the next', async () => {
   const turns = new IndexTurns({ turnMs: TURN_MS });
   const failing = turns.embed(() => Promise.reject(new Error('no model')), NEVER);
   const next = turns.embed(async () => 'next', NEVER);
@@ -81,7 +81,7 @@ it('throws what the work throws, and lets the next one have its turn', async () 
   expect(await next).toBe('next');
 });
 
-it('lets go at once of one that waits and is wanted no more', async () => {
+it('drops aborted waiting work at once', async () => {
   const turns = new IndexTurns({ turnMs: TURN_MS });
   const end = Promise.withResolvers<void>();
   const first = turns.embed(() => end.promise, NEVER);
@@ -96,7 +96,7 @@ it('lets go at once of one that waits and is wanted no more', async () => {
   expect(await turns.embed(async () => 'third', NEVER)).toBe('third');
 });
 
-it('builds before all that is embedded, ends the turn of that, and lets it go on afterwards', async () => {
+it('runs a build before embedding, whose turn ends and resumes afterwards', async () => {
   const turns = new IndexTurns();
   const log: string[] = [];
   const embedding = turns.embed(release(5, log, 'huge'), NEVER);
@@ -119,7 +119,7 @@ it('builds before all that is embedded, ends the turn of that, and lets it go on
 const SOON = { longBuildMs: 10 };
 const settled = async (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-it('builds the smallest of those that wait first', async () => {
+it('starts the smallest waiting build first', async () => {
   const turns = new IndexTurns();
   const log: number[] = [];
   const end = Promise.withResolvers<void>();
@@ -132,7 +132,7 @@ it('builds the smallest of those that wait first', async () => {
   expect(log).toEqual([3, 3, 5, 7]);
 });
 
-it('builds smaller ones beside one that is long, one at a time, and larger ones after it', async () => {
+it('runs smaller builds next to a long one, one at a time, and larger ones after it', async () => {
   const turns = new IndexTurns(SOON);
   const log: string[] = [];
   const ends = { huge: Promise.withResolvers<void>(), first: Promise.withResolvers<void>() };
@@ -161,7 +161,7 @@ it('builds smaller ones beside one that is long, one at a time, and larger ones 
   expect(log.at(-1)).toBe('larger main');
 });
 
-it('lets go of a build that is wanted no more, and throws what one beside another throws', async () => {
+it('drops an aborted build, and rejects with the error of a build next to another', async () => {
   const turns = new IndexTurns(SOON);
   const end = Promise.withResolvers<void>();
   const huge = turns.build(100, () => end.promise, NEVER);

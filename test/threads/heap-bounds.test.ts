@@ -55,8 +55,8 @@ const DIED = {
   message: expect.stringMatching(/^Cannot .*: its .* needs more than [68] MiB of memory$/),
 };
 
-describe('a thread that exceeds its heap', { timeout: 60_000 }, () => {
-  it('while it unpacks', async () => {
+describe('A thread that exceeds its heap limit', { timeout: 60_000 }, () => {
+  it('fails only the import that it unpacks', async () => {
     const archive = join(dir, 'site.tar.gz');
     await packTarGz({ files: [{ path: 'index.html', bytes: Buffer.from('<title>Home</title>') }], to: archive });
     const unpack = async (name: string) => {
@@ -87,7 +87,7 @@ describe('a thread that exceeds its heap', { timeout: 60_000 }, () => {
     );
   });
 
-  it('while it exports or packs', async () => {
+  it('fails only the job that it exports or packs', async () => {
     const entry = new URL('../../src/app/export-thread.ts', import.meta.url);
     const folders = {
       filesDir: join(dir, 'files'),
@@ -106,7 +106,7 @@ describe('a thread that exceeds its heap', { timeout: 60_000 }, () => {
     await sound.terminate();
   });
 
-  it('while it crawls: the job fails, and the next one has threads of its own', async () => {
+  it('fails only the job that it crawls, and the next job gets new threads', async () => {
     const folders = { filesDir: join(dir, 'files'), foundDir: join(dir, 'found') };
     await mkdir(folders.foundDir);
     const packFolders = { jobDir: join(dir, 'packs'), recordDir: join(dir, 'record') };
@@ -123,7 +123,7 @@ describe('a thread that exceeds its heap', { timeout: 60_000 }, () => {
     await sound.end();
   });
 
-  it('while it asks for jobs', async () => {
+  it('fails only the job queue that it opens', async () => {
     const restore = shrink('queue');
     const file = join(dir, 'jobs.sqlite');
     await expect(openSqliteJobQueue({ file })).rejects.toMatchObject(DIED);
@@ -133,7 +133,7 @@ describe('a thread that exceeds its heap', { timeout: 60_000 }, () => {
     await queue.close();
   });
 
-  it('while it reads for a query', async () => {
+  it('fails only the model that it loads', async () => {
     const restore = shrink('model');
     await expect(ModelThreads.load(MODEL)).rejects.toMatchObject({ code: 'embedder_failed' });
     restore();
@@ -142,7 +142,7 @@ describe('a thread that exceeds its heap', { timeout: 60_000 }, () => {
     await model.close();
   });
 
-  it('or is ended while it verifies a password, which is not remembered as a wrong one', async () => {
+  it('fails only the password check, whose password is not recorded as wrong', async () => {
     const check = new PasswordCheck();
     const right = '$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba';
     const holds = async () => check.holds('a', 'correct horse', [right]);
@@ -157,7 +157,7 @@ describe('a thread that exceeds its heap', { timeout: 60_000 }, () => {
     await check.end();
   });
 
-  it('while it makes the search data of a bundle', async () => {
+  it('fails only the search data of a bundle', async () => {
     const siteDir = await writePages('site', 20);
     const files = filesOf(20);
     const vectorsOf = async (texts: readonly string[]) => texts.map(() => new Float32Array(32).fill(0.1));
@@ -177,10 +177,10 @@ describe('a thread that exceeds its heap', { timeout: 60_000 }, () => {
   });
 });
 
-describe('the process that indexes and embeds', { timeout: 120_000 }, () => {
+describe('The process that indexes and embeds', { timeout: 120_000 }, () => {
   const PAGES = 600;
 
-  it('is ended over search.memory, which is told and tried again; other sites are searched meanwhile', async () => {
+  it('is killed over search.memory, reports it and retries while other sites stay searchable', async () => {
     const sound = engineOf(384 * MIB);
     const release = await releaseOf('a', 1);
     const built = siteOf(sound);
@@ -204,7 +204,7 @@ describe('the process that indexes and embeds', { timeout: 120_000 }, () => {
     await engine.stop();
   });
 
-  it('is killed while it builds: serving is untouched, and indexing goes on', async () => {
+  it('resumes indexing without an effect on serving if it is killed during a build', async () => {
     const engine = engineOf(384 * MIB);
     onTestFinished(() => engine.stop());
     const release = await releaseOf('a', PAGES);
@@ -218,7 +218,7 @@ describe('the process that indexes and embeds', { timeout: 120_000 }, () => {
     await engine.stop();
   });
 
-  it('is killed while it embeds: words go on, and so do the vectors, from where they were', async () => {
+  it('resumes embedding while keyword search continues if it is killed', async () => {
     const engine = engineOf(384 * MIB);
     onTestFinished(() => engine.stop());
     const { search, faults, found, until } = siteOf(engine, { isSemantic: true });

@@ -7,7 +7,7 @@ function measured(usedMs: number | null) {
   return thread;
 }
 
-it('ends work that takes more processor time than its limit, once', async () => {
+it('ends work once if it exceeds its limit of processor time', async () => {
   const thread = measured(5_000);
   const over = vi.fn();
   using limit = new ProcessorLimit(thread, 50, over);
@@ -19,7 +19,7 @@ it('ends work that takes more processor time than its limit, once', async () => 
   expect([limit.isOver, over.mock.calls.length]).toEqual([true, 1]);
 });
 
-it('lets work go on that waits for a processor, and counts each piece by itself', async () => {
+it('does not count time without a processor, and counts each piece of work separately', async () => {
   const thread = measured(0);
   const over = vi.fn();
   using limit = new ProcessorLimit(thread, 50, over);
@@ -32,7 +32,7 @@ it('lets work go on that waits for a processor, and counts each piece by itself'
   expect(over).not.toHaveBeenCalled();
 });
 
-it('goes by the clock in the end, for work that uses no processor or does not say', async () => {
+it('ends work by the clock if it uses no processor or does not report its use', async () => {
   const over = vi.fn();
   using limit = new ProcessorLimit(measured(null), 10, over);
   limit.begin();

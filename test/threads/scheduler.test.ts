@@ -29,7 +29,7 @@ function openScheduler(options: SchedulerOptions | number) {
 }
 
 describe('Scheduler', () => {
-  it('runs no more than its number at once, and all in the end, failures included', async () => {
+  it('runs at most `max` tasks at once, and all of them even if some fail', async () => {
     const scheduler = new Scheduler(2);
     let running = 0;
     let most = 0;
@@ -47,7 +47,7 @@ describe('Scheduler', () => {
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(6);
   });
 
-  it('gives keys their turns, however many tasks one of them has', async () => {
+  it('takes turns between keys, however many tasks one key has', async () => {
     const { begun, run, end, fail } = openScheduler(8);
     for (let asked = 0; asked < 100; asked += 1) void run('acme', { key: 'acme' }).catch(() => undefined);
     for (const key of ['beta', 'gamma', 'beta']) void run(key, { key });
@@ -58,7 +58,7 @@ describe('Scheduler', () => {
     expect(begun().slice(8)).toEqual(['acme', 'beta', 'gamma', 'acme', 'beta', 'acme']);
   });
 
-  it('gives a key that comes back no turns for the time that it was away', async () => {
+  it('gives a returning key no extra turns for its absence', async () => {
     const { begun, run, end } = openScheduler(1);
     void run('beta', { key: 'beta' });
     for (let asked = 0; asked < 6; asked += 1) void run('acme', { key: 'acme' });
@@ -68,7 +68,7 @@ describe('Scheduler', () => {
     expect(begun().slice(5)).toEqual(['acme', 'beta', 'acme', 'beta', 'beta']);
   });
 
-  it('leaves a place for other keys if a key is bounded', async () => {
+  it('leaves places for other keys if `keyMax` limits a key', async () => {
     const { begun, run, end } = openScheduler({ max: 3, keyMax: 2 });
     for (let asked = 0; asked < 4; asked += 1) void run('acme', { key: 'acme' });
     void run('beta', { key: 'beta' });
@@ -79,7 +79,7 @@ describe('Scheduler', () => {
     expect(begun().slice(3)).toEqual(['acme']);
   });
 
-  it('begins the task of the lowest priority number first, then of equal turns the smallest', async () => {
+  it('starts the task with the lowest priority number first, then the smallest of equal turns', async () => {
     const { begun, run, end } = openScheduler(1);
     void run('first', { key: 'a' });
     void run('late', { key: 'b', priority: 1 });
@@ -89,7 +89,7 @@ describe('Scheduler', () => {
     expect(begun()).toEqual(['first', 'small', 'large', 'late']);
   });
 
-  it('gives each running task a place of its own, the lowest that is free', async () => {
+  it('gives each running task the lowest free place', async () => {
     const { places, run, end } = openScheduler(3);
     for (const name of ['a', 'b', 'c', 'd', 'e']) void run(name);
     await end(1);
@@ -100,7 +100,7 @@ describe('Scheduler', () => {
     expect(places().at(-1)).toBe(0);
   });
 
-  it('uses a higher bound once it is told to look', async () => {
+  it('uses a raised limit after `look`', async () => {
     let max = 1;
     const { begun, scheduler, run } = openScheduler({ max: () => max });
     void run('a');
@@ -111,7 +111,7 @@ describe('Scheduler', () => {
     expect(begun()).toEqual(['a', 'b']);
   });
 
-  it('lets a waiting task go when it is aborted, and the next one has its turn', async () => {
+  it('drops an aborted waiting task and starts the next one', async () => {
     const { scheduler, run, end } = openScheduler(1);
     const abort = new AbortController();
     const first = run('first', { signal: abort.signal });
@@ -128,7 +128,7 @@ describe('Scheduler', () => {
     await expect(run('late', { signal: abort.signal })).rejects.toThrow('enough');
   });
 
-  it('refuses what is asked behind so many of the same key, and not what is asked for another', async () => {
+  it('rejects tasks over the waiting limit of a key, but not those of another key', async () => {
     const { scheduler, run, end } = openScheduler({ max: 1, waitingMax: 2, refuse: () => new Error('full') });
     for (let asked = 0; asked < 3; asked += 1) void run('acme', { key: 'acme' });
     await expect(run('acme', { key: 'acme' })).rejects.toThrow('full');
@@ -152,7 +152,7 @@ function sharedWork() {
 }
 
 describe('A shared task', () => {
-  it('runs once for all who ask while it is under way, and again for those who ask after it', async () => {
+  it('runs once for all callers during its run, and again for later callers', async () => {
     const { begun, run } = sharedWork();
     const both = [run('june'), run('june')];
     const other = run('july');
@@ -166,7 +166,7 @@ describe('A shared task', () => {
     expect(await again).toBe('second');
   });
 
-  it('goes on if one of two callers leaves it, and is given up by the last, who waits for its end', async () => {
+  it('continues if one of two callers leaves, and is aborted by the last one, which waits for its end', async () => {
     const { begun, run } = sharedWork();
     const [one, other] = [new AbortController(), new AbortController()];
     const first = run('june', one.signal);
@@ -188,7 +188,7 @@ describe('A shared task', () => {
     await expect(second).rejects.toThrow('the second has enough');
   });
 
-  it('goes on while a caller without a signal wants it', async () => {
+  it('continues while a caller without a signal waits', async () => {
     const { begun, run } = sharedWork();
     const abort = new AbortController();
     const first = run('june', abort.signal);
@@ -200,7 +200,7 @@ describe('A shared task', () => {
     expect(await second).toBe('whole');
   });
 
-  it('begins again, and not before the end of the work that is being given up', async () => {
+  it('starts again only after the aborted run has ended', async () => {
     const { begun, run } = sharedWork();
     const abort = new AbortController();
     const first = run('june', abort.signal);
@@ -215,7 +215,7 @@ describe('A shared task', () => {
     expect(await next).toBe('whole');
   });
 
-  it('does not begin for a signal that is aborted already', async () => {
+  it('does not start if the signal is already aborted', async () => {
     const { begun, run } = sharedWork();
     await expect(run('june', AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
     expect(begun).toEqual([]);

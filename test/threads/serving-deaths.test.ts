@@ -21,12 +21,12 @@ async function endOfNext(): Promise<void> {
   await worker.terminate();
 }
 
-describe('a thread that ends', () => {
+describe('A serving thread that dies', () => {
   // Threads of these modules that other tests have begun live on: new ones begin with new modules.
   beforeEach(() => void vi.resetModules());
   const server = async () => (await import('../site/helpers.ts')).serve;
 
-  it('while it rewrites a page for another base path', async () => {
+  it('affects only the page that it rewrites for another base path', async () => {
     const { ask } = (await server())([releases.make({ 'a.html': PAGE, 'b.html': PAGE })], { basePath: '/docs/' });
     const ending = endOfNext();
     const [{ status }] = await Promise.all([ask('/a'), ending]);
@@ -34,7 +34,7 @@ describe('a thread that ends', () => {
     expect([await (await ask('/a')).text(), (await ask('/b')).status]).toEqual([PAGE.replace('/b', '/docs/b'), 200]);
   });
 
-  it('while it makes the Markdown of a page, which has none from then on; others have theirs', async () => {
+  it('leaves only the page that it converts without Markdown', async () => {
     const { ask } = (await server())([releases.make({ 'a.html': PAGE, 'b.html': PAGE })], { markdown: true });
     const ending = endOfNext();
     const [{ status }] = await Promise.all([ask('/a.md'), ending]);
@@ -42,7 +42,7 @@ describe('a thread that ends', () => {
     expect([(await ask('/a.md')).status, (await ask('/b.md')).status]).toEqual([404, 200]);
   });
 
-  it('while it compares two versions', async () => {
+  it('affects only the comparison of two versions', async () => {
     const folders = await Promise.all(
       [PAGE, PAGE.replace('All', 'Some')].map(async (page) => {
         const release = releases.make({ 'index.html': page });

@@ -19,36 +19,36 @@ afterEach(async () => {
 
 const count = () => pool.run((thread) => thread.call('count', null));
 
-describe('a pool of threads', { timeout: 20_000 }, () => {
-  it('gives a thread that is free to the next, and starts one where none is', async () => {
+describe('ThreadPool', { timeout: 20_000 }, () => {
+  it('reuses a free thread, and starts one if none is free', async () => {
     expect(await count()).toBe(1);
     expect(await count()).toBe(2);
     expect((await Promise.all([count(), count()])).sort()).toEqual([1, 3]);
     expect(watched.started).toHaveLength(2);
   });
 
-  it('ends the thread of a failure before it tells it', async () => {
+  it('terminates the thread of a failed call before it reports the failure', async () => {
     await count();
     await expect(pool.run((thread) => thread.call('fail', null))).rejects.toMatchObject({ message: 'unforeseen' });
     expect(watched.alive()).toBe(0);
     expect(await count()).toBe(1);
   });
 
-  it('ends the thread of an aborted call', async () => {
+  it('terminates the thread of an aborted call', async () => {
     const signal = AbortSignal.timeout(50);
     const spinning = pool.run((thread) => thread.call('spin', null, { signal }));
     await expect(spinning).rejects.toMatchObject({ name: 'TimeoutError' });
     expect(watched.alive()).toBe(0);
   });
 
-  it('tells a fault by the task of the call, and that of the next by its own', async () => {
+  it('names the task of each call in its error', async () => {
     const exit = (task?: string) =>
       pool.run((thread) => thread.call('exit', 3, task === undefined ? {} : { task }).catch(({ message }) => message));
     expect(await exit('read "a"')).toBe('Cannot read "a": its thread ended with 3');
     expect(await exit()).toBe('Cannot test: its thread ended with 3');
   });
 
-  it('keeps no free thread for long', async () => {
+  it('ends a free thread after a short time', async () => {
     await count();
     await expect.poll(() => watched.alive(), { timeout: 10_000 }).toBe(0);
   });

@@ -35,8 +35,8 @@ function start(options: Partial<ThreadOptions> = {}): Thread<TestCalls> {
 const started = (): Worker[] => watched.started;
 const lastStarted = (): Worker => started().at(-1) as Worker;
 
-describe('a call', { timeout: 20_000 }, () => {
-  it('of a process that cannot be started fails, and the next one starts another', async () => {
+describe('Thread.call()', { timeout: 20_000 }, () => {
+  it('fails if the process cannot start, and the next call starts another', async () => {
     const thread = start({ isProcess: true });
     const program = process.execPath;
     process.execPath = '/nowhere/node';
@@ -49,7 +49,7 @@ describe('a call', { timeout: 20_000 }, () => {
     expect(await thread.call('add', { a: 1, b: 2 })).toBe(3);
   });
 
-  it('is answered by the function of its name, in a thread that the first call starts', async () => {
+  it('runs the handler of its name in a thread that the first call starts', async () => {
     const thread = start({ data: { folder: '/data' } });
     expect(started()).toHaveLength(0);
     expect(await thread.call('add', { a: 1, b: 2 })).toBe(3);
@@ -61,7 +61,7 @@ describe('a call', { timeout: 20_000 }, () => {
     expect(started()).toHaveLength(1);
   });
 
-  it('fails as the function does: with its code, advice and facts, or as an internal fault', async () => {
+  it('rejects with the code, advice and fields of the handler, else with an internal error', async () => {
     const thread = start();
     await expect(thread.call('refuse', 'Look.')).rejects.toMatchObject({
       code: 'bad_source',
@@ -76,13 +76,13 @@ describe('a call', { timeout: 20_000 }, () => {
     expect(await thread.call('add', { a: 1, b: 1 })).toBe(2);
   });
 
-  it('hands memory over, both ways', async () => {
+  it('transfers memory in both directions', async () => {
     const bytes = Uint8Array.of(1, 2, 3);
     const reversed = await start().call('reverse', bytes, { transfer: [bytes.buffer] });
     expect([bytes.length, ...reversed]).toEqual([0, 3, 2, 1]);
   });
 
-  it('goes with others in one message where calls are batched, and each has its answer', async () => {
+  it('shares a message with other calls if they are batched, and each gets its result', async () => {
     const thread = start({ isBatched: true });
     await thread.call('count', null);
     const posted: unknown[][] = [];
@@ -100,7 +100,7 @@ describe('a call', { timeout: 20_000 }, () => {
     expect(heard.map(({ length }) => length)).toEqual([2, 2, 1]);
   });
 
-  it('is refused where too many wait, unless it is urgent', async () => {
+  it('is rejected if too many calls wait, unless it is urgent', async () => {
     const thread = start({ callsMax: 2, codes: { full: 'queue_full' } });
     const waiting = [1, 2].map((at) => thread.call('later', { value: `${at}`, ms: 50 }));
     await expect(thread.call('add', { a: 1, b: 1 })).rejects.toMatchObject({
@@ -113,12 +113,12 @@ describe('a call', { timeout: 20_000 }, () => {
     expect(await thread.call('add', { a: 1, b: 1 })).toBe(2);
   });
 
-  it('is refused where its order is too large to be copied', async () => {
+  it('is rejected if its argument is too large to copy', async () => {
     const value = 'x'.repeat(64 * 1024 ** 2 + 1);
     await expect(start().call('later', { value, ms: 0 })).rejects.toMatchObject({ code: 'payload_too_large' });
   });
 
-  it('may be made by the thread too, to the one that started it', async () => {
+  it('can also go from the thread to its parent', async () => {
     const handlers = {
       double: async (value: number) => value * 2,
       refuse: async (value: number) => {
@@ -134,8 +134,8 @@ describe('a call', { timeout: 20_000 }, () => {
   });
 });
 
-describe('progress', { timeout: 20_000 }, () => {
-  it('is told at most ten times a second, the last of it always, before the answer', async () => {
+describe('Progress', { timeout: 20_000 }, () => {
+  it('arrives at most ten times a second, and always with its last value before the result', async () => {
     const told: number[] = [];
     const answer = start().call('tell', 10_000, { onProgress: ({ step }) => told.push(step) });
     expect(await answer.then((result) => [result, told.at(-1)])).toEqual(['told', 10_000]);
@@ -144,8 +144,8 @@ describe('progress', { timeout: 20_000 }, () => {
   });
 });
 
-describe('an abort', { timeout: 20_000 }, () => {
-  it('reaches the function, and the call fails with its reason once that has ended', async () => {
+describe('An abort', { timeout: 20_000 }, () => {
+  it('reaches the handler, and the call rejects with its reason after the handler has ended', async () => {
     const thread = start({ abortWithinMs: 10_000 });
     const stop = new AbortController();
     const waiting = thread.call('wait', null, { signal: stop.signal });
@@ -157,7 +157,7 @@ describe('an abort', { timeout: 20_000 }, () => {
     expect(started()).toHaveLength(1);
   });
 
-  it('terminates a thread that does not end in time, and the next call has another one', async () => {
+  it('terminates a thread that does not end in time, and the next call starts another', async () => {
     const thread = start({ abortWithinMs: 100 });
     await thread.call('count', null);
     const stop = new AbortController();
@@ -169,7 +169,7 @@ describe('an abort', { timeout: 20_000 }, () => {
     expect(await thread.call('count', null)).toBe(1);
   });
 
-  it('terminates the thread at once where nothing else was agreed on', async () => {
+  it('terminates the thread at once without `abortWithinMs`', async () => {
     const stop = new AbortController();
     const thread = start({ signal: stop.signal });
     await thread.call('count', null);
@@ -182,8 +182,8 @@ describe('an abort', { timeout: 20_000 }, () => {
   });
 });
 
-describe('a thread that dies', { timeout: 30_000 }, () => {
-  it('of its heap fails its calls, says so, and is replaced by the next one', async () => {
+describe('A thread that dies', { timeout: 30_000 }, () => {
+  it('of a full heap fails its calls with that reason, and the next call replaces it', async () => {
     let ends = 0;
     const thread = start({
       task: 'search',
@@ -204,7 +204,7 @@ describe('a thread that dies', { timeout: 30_000 }, () => {
     expect(started()).toHaveLength(2);
   });
 
-  it('of itself, or terminated, fails what waits, and what comes before that is known', async () => {
+  it('of an error or by termination fails the waiting calls, and calls made before its end is known', async () => {
     const thread = start();
     await expect(thread.call('exit', 3)).rejects.toMatchObject({
       code: 'worker_ended',
@@ -222,14 +222,14 @@ describe('a thread that dies', { timeout: 30_000 }, () => {
     expect(await thread.call('count', null)).toBe(1);
   });
 
-  it('is not replaced where another one would not know what it was told', async () => {
+  it('is not replaced if `isReplaced` is false', async () => {
     const thread = start({ isReplaced: false });
     await expect(thread.call('exit', 4)).rejects.toMatchObject({ code: 'worker_ended' });
     await expect(thread.call('count', null)).rejects.toThrow('ended with 4');
     expect(started()).toHaveLength(1);
   });
 
-  it('before it can answer says why', async () => {
+  it('before it can respond reports the reason', async () => {
     const thread = start({ entry: new URL('data:text/javascript,throw new Error("no such library")') });
     await expect(thread.call('count', null)).rejects.toMatchObject({
       code: 'internal',
@@ -239,7 +239,7 @@ describe('a thread that dies', { timeout: 30_000 }, () => {
 });
 
 describe('end()', { timeout: 20_000 }, () => {
-  it('lets the thread answer what it was asked, and starts no other', async () => {
+  it('waits for pending calls, and prevents further starts', async () => {
     const thread = start();
     const waiting = thread.call('later', { value: 'answered', ms: 100 });
     await thread.end({ withinMs: 10_000 });
@@ -250,7 +250,7 @@ describe('end()', { timeout: 20_000 }, () => {
     expect(started()).toHaveLength(1);
   });
 
-  it('terminates a thread that does not come to an end', async () => {
+  it('terminates a thread that does not end in time', async () => {
     const thread = start();
     await thread.call('count', null);
     const spinning = expect(thread.call('spin', null)).rejects.toMatchObject({ code: 'worker_ended' });
@@ -260,14 +260,14 @@ describe('end()', { timeout: 20_000 }, () => {
     await spinning;
   });
 
-  it('of a thread that was never started starts none', async () => {
+  it('does not start a thread that never ran', async () => {
     await start().end({ withinMs: 0 });
     expect(started()).toHaveLength(0);
   });
 });
 
-describe('a process of its own', { timeout: 60_000 }, () => {
-  it('answers as a thread does: values, memory, faults, progress, and calls back', async () => {
+describe('A thread with `isProcess`', { timeout: 60_000 }, () => {
+  it('supports values, memory, errors, progress and calls to the parent like a thread', async () => {
     const handlers = { double: async (value: number) => value * 2 };
     const own = start({ isProcess: true, handlers });
     expect(await own.call('add', { a: 1, b: 2 })).toBe(3);
@@ -280,7 +280,7 @@ describe('a process of its own', { timeout: 60_000 }, () => {
     expect(started()).toHaveLength(0);
   });
 
-  it('is killed where it does not end in time, and the next call has another one', async () => {
+  it('is killed if it does not end in time, and the next call starts another', async () => {
     const own = start({ isProcess: true, abortWithinMs: 100 });
     const first = await own.call('pid', null);
     const stop = new AbortController();
@@ -291,7 +291,7 @@ describe('a process of its own', { timeout: 60_000 }, () => {
     expect(await own.call('pid', null)).not.toBe(first);
   });
 
-  it('dies of its heap or of itself alone, and says so', async () => {
+  it('dies alone of a full heap or an error, and reports it', async () => {
     const own = start({ isProcess: true });
     await expect(own.call('fill', null)).rejects.toThrow('Cannot test: its process needs more than 128 MiB of memory');
     await expect(own.call('exit', 3)).rejects.toThrow('Cannot test: its process ended with 3');
@@ -301,7 +301,7 @@ describe('a process of its own', { timeout: 60_000 }, () => {
     await failing;
   });
 
-  it.runIf(process.platform === 'linux')('is ended where all that it holds is more than it may', async () => {
+  it.runIf(process.platform === 'linux')('is killed if its memory exceeds `residentBytesMax`', async () => {
     const own = start({ isProcess: true, residentBytesMax: 256 * 1024 ** 2 });
     await expect(own.call('hoard', null)).rejects.toMatchObject({
       code: 'worker_ended',
@@ -310,7 +310,7 @@ describe('a process of its own', { timeout: 60_000 }, () => {
     expect(await own.call('add', { a: 1, b: 1 })).toBe(2);
   });
 
-  it('ends once it has answered what it was asked, and leaves signals to its parent', async () => {
+  it('ends after its pending calls, and ignores signals to the group', async () => {
     const own = start({ isProcess: true });
     const pid = await own.call('pid', null);
     const waiting = own.call('later', { value: 'answered', ms: 200 });
@@ -322,7 +322,7 @@ describe('a process of its own', { timeout: 60_000 }, () => {
     expect(isRunning(pid, null)).toBe(false);
   });
 
-  it.each(['', 'sharesPorts: true'])('that cannot be started fails its call, and no more (%s)', async (sharing) => {
+  it.each(['', 'sharesPorts: true'])('fails only its call if it cannot start (%s)', async (sharing) => {
     const { child, said } = await runProgram(
       `isProcess: true, ${sharing}`,
       `process.execPath = '/nowhere';
@@ -333,7 +333,7 @@ describe('a process of its own', { timeout: 60_000 }, () => {
     expect(said()).toMatch(/^(?:Cannot test: its process cannot be started \(spawn .*ENOENT\)\n){2}$/);
   });
 
-  it('goes with the process that started it, whatever ended that', async () => {
+  it('ends with its parent, however the parent ended', async () => {
     const program = `thread.call('pid', null).then((pid) => { console.log(pid); thread.call('later', { value: '', ms: 60_000 }); });`;
     const { child, said } = await runProgram('isProcess: true', program);
     await expect.poll(said).toMatch(/\d+\n/);
@@ -343,7 +343,7 @@ describe('a process of its own', { timeout: 60_000 }, () => {
     await expect.poll(() => isRunning(pid, null)).toBe(false);
   });
 
-  it('keeps nobody alive that waits for nothing', async () => {
+  it('does not keep the parent alive without calls', async () => {
     const { child, said } = await runProgram(
       'isProcess: true',
       `thread.call('add', { a: 1, b: 1 }).then(console.log);`,
@@ -353,8 +353,8 @@ describe('a process of its own', { timeout: 60_000 }, () => {
   });
 });
 
-describe('the process', { timeout: 20_000 }, () => {
-  it('lives as long as a call waits, and not for a thread that nobody waits for', async () => {
+describe('The parent process', { timeout: 20_000 }, () => {
+  it('stays alive only while a call waits', async () => {
     const { child, said } = await runProgram(
       '',
       `thread.call('later', { value: 'answered', ms: 300 }).then(console.log);`,

@@ -13,7 +13,7 @@ const SPAN: EndedSpan = {
   error: null,
 };
 
-test('otlpRequest() writes spans as OTLP has them in JSON', () => {
+test('otlpRequest() encodes spans as OTLP in JSON', () => {
   const failed: EndedSpan = { ...SPAN, spanId: 'c8ad6b7169203331', parentSpanId: SPAN.spanId, error: 'Cannot fetch' };
   const written = JSON.parse(otlpRequest([SPAN, failed], { 'service.name': 'docshelf' })) as object;
   const span = {

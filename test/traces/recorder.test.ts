@@ -27,7 +27,7 @@ describe('readTraceparent()', () => {
     expect(readTraceparent(text)).toBeNull();
   });
 
-  test('takes what later versions put behind, and says whether the trace is recorded', () => {
+  test('accepts fields of later versions, and returns whether the trace is sampled', () => {
     const later = readTraceparent(`cc${CAUSE.slice(2)}-what-the-future-brings`);
     expect(later).toMatchObject({ spanId: 'b7ad6b7169203331', isSampled: true });
     expect(readTraceparent(CAUSE.replace(/01$/, '08'))?.isSampled).toBe(false);
@@ -35,7 +35,7 @@ describe('readTraceparent()', () => {
 });
 
 describe('Recorder', () => {
-  test('stands spans below the running one, and below their cause where they are told it', async () => {
+  test('nests spans under the running span, or under their cause if one is given', async () => {
     const { tracer, named } = recorder();
     let carried: string | null = null;
     await tracer.span('call', { kind: 'server', parent: CAUSE }, async () => {
@@ -54,14 +54,14 @@ describe('Recorder', () => {
     expect(tracer.traceparent).toBeNull();
   });
 
-  test('begins a trace of its own without a cause, and for a header that is none', async () => {
+  test('starts a new trace without a cause, and for an invalid header', async () => {
     const { tracer, ended } = recorder();
     await tracer.span('outer', {}, () => tracer.span('own', { parent: 'x' }, async () => undefined));
     expect(new Set(ended.map(({ traceId }) => traceId)).size).toBe(2);
     expect(ended.map(({ parentSpanId }) => parentSpanId)).toEqual([null, null]);
   });
 
-  test('records nothing of a trace that its beginner does not record, and carries that on', async () => {
+  test('records no spans of an unsampled trace, and propagates that', async () => {
     const { tracer, ended } = recorder();
     const flagged = await tracer.span('call', { parent: CAUSE.replace(/01$/, '00') }, async () =>
       tracer.span('step', {}, async () => tracer.traceparent),
@@ -70,7 +70,7 @@ describe('Recorder', () => {
     expect(flagged).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-00$/);
   });
 
-  test('has the sentence and the code of a fault, and throws it on', async () => {
+  test('records message and code of an error, and throws it again', async () => {
     const { tracer, named } = recorder();
     const fault = new DocshelfError('source_unreachable', 'Cannot fetch "https://x.example/": nothing listens there');
     const failing = tracer.span('fetch', {}, () => Promise.reject(fault));
@@ -78,7 +78,7 @@ describe('Recorder', () => {
     expect(named('fetch')).toMatchObject({ error: fault.message, facts: { 'error.type': 'source_unreachable' } });
   });
 
-  test('follow() moves a span that began a trace into that of its cause, and no other span', async () => {
+  test('follow() moves only a span that started a trace into the trace of its cause', async () => {
     const { tracer, named } = recorder();
     await tracer.span('deploy', { parent: null }, async () => {
       tracer.follow('no context');
@@ -89,7 +89,7 @@ describe('Recorder', () => {
     expect(named('fetch')).toMatchObject({ traceId: CAUSE.slice(3, 35), parentSpanId: named('deploy').spanId });
   });
 
-  test('an order of a loop is in the trace of its giver, and what the loop does later is not', async () => {
+  test('puts a command to a loop in the trace of its caller, but not later work of the loop', async () => {
     const { tracer, named } = recorder();
     let pass = async (): Promise<null> => null;
     const loop = new WorkQueue({

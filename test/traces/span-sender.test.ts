@@ -30,7 +30,7 @@ function sender(...answers: SendSpans[]) {
 }
 
 describe('SpanSender', () => {
-  test('keeps what a collector that is away or busy does not take, tells each change once, and sends it later', async () => {
+  test('keeps spans while the collector is unavailable or busy, reports each change once, and sends them later', async () => {
     const { sending, told, until } = sender(away, away, async () => answered(503));
     sending.add(span('one'));
     sending.add(span('two'));
@@ -39,7 +39,7 @@ describe('SpanSender', () => {
     await sending.stop();
   });
 
-  test('lets go of what is refused for good', async () => {
+  test('drops spans that the collector rejects permanently', async () => {
     const { sending, told, until } = sender(async () => answered(401));
     sending.add(span('one'));
     await waitFor(
@@ -52,7 +52,7 @@ describe('SpanSender', () => {
     await sending.stop();
   });
 
-  test('holds a bounded number, and sends at most 512 at once', async () => {
+  test('keeps a limited number of spans, and sends at most 512 at once', async () => {
     const { sending, taken, told } = sender(away);
     for (let each = 0; each < 5_000; each += 1) sending.add(span(String(each)));
     await waitFor(
@@ -64,7 +64,7 @@ describe('SpanSender', () => {
     expect(told[1]).toBe('back, 904 lost');
   });
 
-  test('stop() sends what waits, and gives a collector that is silent up', async () => {
+  test('stop() sends the waiting spans, and gives up if the collector does not respond', async () => {
     const well = sender();
     well.sending.add(span('last'));
     await well.sending.stop();
