@@ -45,7 +45,7 @@ export class ConfigError extends DocshelfError {
   }
 }
 
-/** The error for a config that had settings before: an empty file is being written, or was lost. */
+/** The error for a config that lost all of its settings, because its file is being written or was lost. */
 export function emptyConfigError(file: string | null, watchedFiles: readonly string[]): ConfigError {
   const next = 'Write the settings. To stop serving, set staticExport.enabled to false.';
   const message = file === null ? 'the file is gone' : 'the file has no settings';

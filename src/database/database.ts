@@ -41,7 +41,7 @@ export class Database implements Session {
     return this.#session.execute(text, values);
   }
 
-  /** Rolls back if `act` throws. If COMMIT itself fails, it may have been carried out. */
+  /** Rolls back if `act` throws. If COMMIT fails, it may still have succeeded. */
   async transact<T>(act: (session: Session) => Promise<T>): Promise<T> {
     await this.bringUp();
     return this.#transact(act);
