@@ -114,15 +114,23 @@ export class HeaderPolicy {
   }
 
   #sent(own: SiteHeaders, id: string, isDocument: boolean): ExtraHeaders {
-    const { preset, set, policy, ...unsent } = this.#form;
-    // Does not compile if a new part of the form is not sent below.
-    unsent satisfies Record<string, never>;
+    const { preset, set, policy } = this.#form;
     const headers = new Headers();
-    const usual = preset === 'none' ? {} : { ...COMMON_HEADERS, ...(isDocument && DOCUMENT_PRESET) };
-    for (const [name, value] of Object.entries(usual)) if (!own.removed.has(name)) headers.set(name, value);
-    for (const [name, value] of own.set) headers.set(name, value);
-    for (const [name, value] of Object.entries(set)) headers.set(name, value);
-    for (const [name, value] of Object.entries(policy)) headers.add(name, value);
+    // Every part of the form must be applied here. Later parts override earlier ones.
+    const apply: Readonly<Record<keyof HeaderForm, () => void>> = {
+      preset: () => {
+        const usual = preset === 'none' ? {} : { ...COMMON_HEADERS, ...(isDocument && DOCUMENT_PRESET) };
+        for (const [name, value] of Object.entries(usual)) if (!own.removed.has(name)) headers.set(name, value);
+        for (const [name, value] of own.set) headers.set(name, value);
+      },
+      set: () => {
+        for (const [name, value] of Object.entries(set)) headers.set(name, value);
+      },
+      policy: () => {
+        for (const [name, value] of Object.entries(policy)) headers.add(name, value);
+      },
+    };
+    for (const part of Object.values(apply)) part();
     const cacheControl = headers.take('Cache-Control');
     return { id, headers: headers.toObject(), cacheControl };
   }

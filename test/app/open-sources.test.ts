@@ -1,0 +1,23 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { openSources } from '../../src/app/sites/open-shelf.ts';
+import type { Config } from '../../src/config/index.ts';
+import { LINK_SCHEMES } from '../../src/domain/bundle-link.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { httpClientOf } from '../net/http-client-of.ts';
+
+it.each(Object.keys(LINK_SCHEMES))(
+  'openSources() opens exactly one source for links of the scheme %s',
+  async (scheme) => {
+    const client = httpClientOf({});
+    onTestFinished(() => client.close());
+    const network = {
+      registryAuthFile: null,
+      tokenHosts: [],
+      fileRoots: [],
+      s3: { accessKeyFile: null, region: null },
+    };
+    const sources = await openSources({ network } as unknown as Config, client, ['bundles']);
+    const link = new Secret(`${scheme}://host.example/folder/bundle.tar.gz`);
+    expect(sources.filter((source) => source.handles(link))).toHaveLength(1);
+  },
+);
