@@ -25,7 +25,7 @@ import { ADMIN_INFO, AUDIT_LIMIT_DEFAULT, type OperationId, operations, perSite 
 export interface UploadOptions {
   readonly version: string | null;
   readonly activate: boolean;
-  /** Text of the minisign signature that came before it; null: that of the config. */
+  /** Text of the minisign signature. Null uses the signature of the config. */
   readonly signature: string | null;
   readonly source: 'upload' | 'import';
   readonly contentLength: number | null;
@@ -39,7 +39,6 @@ interface PreviewAnswer {
   readonly expiresAt: string;
 }
 
-/** Actions on one site. */
 export interface SiteActions extends Pick<Deployment, 'activate' | 'rollback' | 'remove' | 'activateStored'> {
   onBundleRefused(source: BundleSourceKind): void;
   /** @throws DocshelfError `version_not_found` */
@@ -55,16 +54,16 @@ export interface SiteActions extends Pick<Deployment, 'activate' | 'rollback' | 
 
 export interface AdminActions {
   reload(): Promise<LastReload>;
-  /** Null: the only one. @throws DocshelfError `not_found`, `site_needed` */
+  /** Null selects the only site. @throws DocshelfError `not_found`, `site_needed` */
   site(domain: string | null): SiteActions;
   readonly keys: KeyActions;
   readonly jobs: JobActions;
 }
 
-/** Over the network with a token, through the socket of its owner, or from the console, whose guard has let it pass. */
+/** Callers use a token over the network, the owner's socket, or a console session, which its guard has checked. */
 export type AdminEndpoint = 'token' | 'socket' | 'session';
 
-/** `session`: name of the console's session that acts. */
+/** `session` is the name of the console session. */
 export type AdminEnv = { Bindings: Partial<HttpBindings> & { readonly session?: string } };
 
 export interface Readiness {
@@ -72,24 +71,24 @@ export interface Readiness {
   readonly reason: string | null;
 }
 
-/** Texts that change with the state of the daemon. A client that polls compares them. */
+/** Texts that change with the state of the daemon, for clients that poll. */
 interface Revisions {
-  /** Another text with each change of keys, and each audit line. */
+  /** Changes with each change of keys and each audit line. */
   readonly changes: () => string;
-  /** Another text once an export job was added, has moved or has ended. */
+  /** Changes when an export job was added, has moved or has ended. */
   readonly jobs: () => Promise<string>;
 }
 
 export interface AdminOptions extends FaultHooks {
   readonly endpoint: AdminEndpoint;
-  /** Null: no token is set, and every action is refused. */
+  /** Null if no token is set, so that every action is refused. */
   readonly token: () => Secret | null;
-  /** Names of the admin listener in addition to its own. */
+  /** Host names of the admin listener in addition to its own. */
   readonly hosts: () => readonly string[];
   /** Addresses and networks whose `X-Forwarded-Proto` is trusted. */
   readonly trustedProxies: readonly string[];
   readonly readiness: () => Readiness;
-  /** From memory, so that metrics work while the storage fails. */
+  /** States from memory, so that metrics work if the storage fails. */
   readonly states: () => Readings['states'];
   readonly status: () => Promise<StatusReport>;
   readonly features: () => DaemonFeatures;
@@ -103,11 +102,14 @@ export interface AdminOptions extends FaultHooks {
   readonly revisions: Revisions;
   /** Organizations and URL of the API. The URL is null if the API is off. */
   readonly service: () => { readonly organizations: readonly Organization[]; readonly apiUrl: string | null };
-  /** The data folder's name, as `folderName` makes it; null if it is gone. Absent: requests through the socket are not checked. */
+  /**
+   * Result of `folderName` for the data folder. Null if the folder no longer exists. If absent, requests through the socket are not
+   * checked.
+   */
   readonly folder?: () => Promise<string | null>;
-  /** Text of the config file that is in force; null if there is none. The socket alone gives it away: it may hold credentials. */
+  /** Text of the current config file. Null if there is none. Only the socket returns it, because it can contain credentials. */
   readonly lastGood?: () => Secret | null;
-  /** Nobody acts unnamed. */
+  /** Every action needs an actor. */
   readonly actions: (actor: Actor) => AdminActions;
   readonly programVersion: string;
 }
@@ -208,7 +210,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
         signatures.remove(pending);
         return c.json(taken, 201);
       } catch (error) {
-        // The connection: the request counts as destroyed as soon as its body is read.
+        // Check the socket too, because the request counts as destroyed as soon as its body is read.
         if (c.req.raw.signal.aborted || c.env?.incoming?.socket.destroyed) throw clientLeft(`take in "${fileName}"`);
         if (isBundleFault(toDocshelfError(error).code)) site.onBundleRefused(source);
         throw error;
@@ -234,7 +236,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
   }
 }
 
-/** Two sites may get files of one name. */
+/** Includes the domain, because two sites can get files with the same name. */
 function pendingName(c: Context<AdminEnv>, fileName: string): string {
   return `${c.req.param('domain') ?? ''}/${fileName}`;
 }
@@ -244,10 +246,10 @@ const jobOf = (c: Context<AdminEnv>): string => c.req.param('jobId') ?? '';
 function openBody({ req, env }: Context<AdminEnv>, endpoint: AdminEndpoint): ReadableStream<Uint8Array> {
   const { incoming, outgoing } = env ?? {};
   if (req.raw.headers.has('expect')) outgoing?.writeContinue();
-  // A command may wait in a pipe.
+  // A command can wait in a pipe, so the socket has no idle limit.
   if (endpoint !== 'socket') {
     incoming?.setTimeout(UPLOAD_IDLE_MS_MAX);
-    // Only what the client owes is hurried, not unpacking.
+    // Limit only the client's upload, not unpacking.
     incoming?.once('end', () => incoming.setTimeout(0));
   }
   if (req.raw.body === null)
@@ -255,7 +257,7 @@ function openBody({ req, env }: Context<AdminEnv>, endpoint: AdminEndpoint): Rea
   return WebStream.from(wholeBody(req.raw.body)) as ReadableStream<Uint8Array>;
 }
 
-/** Reports a client that left as such, instead of as a broken stream. @throws DocshelfError `bad_request` */
+/** Reports a disconnected client instead of a broken stream. @throws DocshelfError `bad_request` */
 async function* wholeBody(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
@@ -291,13 +293,12 @@ export function adminDocument({ features, service, programVersion }: DocumentOpt
   return own === undefined ? document : withOwnNames(document, { domain: own, host: null, organization });
 }
 
-/** Contract, section 2. */
 const KEEP_MS = 10 * 60_000;
 const KEPT_MAX = 100;
 /** Twice the maximum that minisign writes. */
 const SIGNATURE_BYTES_MAX = 20_000;
 
-/** Signatures by the name of the archive that follows. Kept in memory only. */
+/** Signatures by the name of the following archive, in memory only. */
 export class PendingSignatures {
   readonly #kept = new Map<string, { readonly text: string; readonly untilMs: number }>();
 

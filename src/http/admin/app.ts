@@ -10,7 +10,6 @@ import { FOLDER_HEADER, LAST_GOOD_PATH } from './operations.ts';
 
 export type { AdminOptions } from './actions.ts';
 
-/** Default headers of responses. */
 const HEADERS = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
@@ -18,8 +17,8 @@ const HEADERS = {
 };
 
 /**
- * The admin listener: its calls, and over the network the console for all other paths. Reading needs no token. Faults are problem
- * documents (contract section 8), on every path.
+ * Serves the calls of the admin listener, and over the network the console on all other paths. Reading needs no token. Errors are problem
+ * documents (contract, section 8) on every path.
  */
 export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   const { endpoint, token, hosts, metrics } = options;
@@ -48,7 +47,7 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   return app;
 }
 
-/** Loaded with its first page: 40 ms that a start does not need (measured). A failure is tried again. */
+/** Loads the console at its first page, because that takes 40 ms at start (measured). A failed load is retried. */
 function consoleOf(options: AdminOptions, guard: TokenGuard): () => Promise<Hono<AdminEnv>> {
   const calls = createAdminApp({ ...options, endpoint: 'session' });
   let made: Promise<Hono<AdminEnv>> | null = null;

@@ -8,13 +8,13 @@ import { bearerToken, requireToken } from '../bearer.ts';
 import { ClientRates, LateAnswers } from '../limits/client-rates.ts';
 import type { AdminEndpoint, AdminEnv } from './actions.ts';
 
-/** Probes use any name that an orchestrator gives a pod, and reveal nothing. */
+/** Orchestrators probe these by any host name, and they reveal nothing. */
 const HEALTH: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
 /**
- * Rejects requests for the name of another host. With DNS rebinding, a foreign page would be of the same origin as the responses, and
- * its browser sends that name.
- * @param hosts names in addition to `localhost`, IP addresses and this machine's name; `*`: all
+ * Rejects requests for another host's name. With DNS rebinding, a foreign page has the same origin as the responses, and its browser sends
+ * that name.
+ * @param hosts names in addition to `localhost`, IP addresses and this machine's name; `*` allows all
  * @throws DocshelfError `misdirected`
  */
 export function requireOwnName(url: string, hosts: readonly string[]): void {
@@ -29,14 +29,13 @@ export function requireOwnName(url: string, hosts: readonly string[]): void {
 }
 
 interface TokenGuardOptions {
-  /** Null: none is set. */
   readonly token: () => Secret | null;
   readonly onWrong: () => void;
   readonly rates?: ClientRates;
   readonly late?: LateAnswers;
 }
 
-/** A few mistyped tokens get their response at once. */
+/** Requests with a few mistyped tokens get their response at once. */
 const WRONG_RATE = { burst: 20, perSecond: 0.1 };
 const HELP = 'The right admin.token is admitted at once, whoever else guesses from this address.';
 
@@ -72,8 +71,8 @@ export class TokenGuard {
 }
 
 /**
- * The folder may have been renamed under the daemon, with another one under its path: the socket went with the old one.
- * @throws DocshelfError `daemon_unreachable` if the daemon does not work on the folder that the command names
+ * Rejects a request if the folder was renamed under the daemon, which moves the socket with it.
+ * @throws DocshelfError `daemon_unreachable` if the daemon does not use the folder that the command names
  */
 export async function requireFolder(
   named: string | undefined,
@@ -86,7 +85,7 @@ export async function requireFolder(
   });
 }
 
-/** Runs before the body: docshelf reads no byte of a refused upload. */
+/** Runs before the body, so that docshelf reads no byte of a refused upload. */
 export function requireAdmin(endpoint: AdminEndpoint, guard: TokenGuard) {
   return async (c: Context<AdminEnv>, next: () => Promise<void>): Promise<void> => {
     const client = c.env?.incoming?.socket.remoteAddress ?? '';

@@ -7,7 +7,7 @@ import { VERSION_PATTERN } from '../../domain/version.ts';
 import { auditPageSchema } from '../audit/audit.ts';
 import { acting, health, jobOperations, keyOperations, secret, state } from './service-operations.ts';
 
-/** Calls of the admin listener and of a daemon's socket (contract, section 2). A new call needs its run in `actions.ts`. */
+/** Calls of the admin listener and of a daemon's socket (contract, section 2). A new call needs its `run` in `actions.ts`. */
 
 const releaseSchema = {
   title: 'Release',
@@ -164,7 +164,7 @@ export function perSite(operation: Operation): Operation[] {
   ];
 }
 
-/** `/v1/sites/{domain}/rollback` of `/v1/rollback`. */
+/** Returns `/v1/sites/{domain}/rollback` for `/v1/rollback`. */
 export function sitePath(path: string): `/${string}` {
   return `/v1/sites/{domain}${path.slice('/v1'.length)}`;
 }
@@ -213,10 +213,10 @@ const pinned = {
 } as const;
 const activeNow = { 200: { description: 'What is active now.', schema: releaseSchema } } as const;
 
-/** Names the data folder that a command is about, in its requests to the socket. */
+/** Header with the data folder of a command, in its requests to the socket. */
 export const FOLDER_HEADER = 'docshelf-folder';
 
-/** The config that is in force, for commands while its file is broken. The socket alone answers it: it may hold credentials. */
+/** Path of the current config, for commands while its file is invalid. Only the socket serves it, because it can contain credentials. */
 export const LAST_GOOD_PATH = '/v1/config';
 
 export const operations = {

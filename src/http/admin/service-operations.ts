@@ -3,9 +3,7 @@ import type { Operation } from '../../domain/operation.ts';
 import { boardQuerySchema, jobBoardSchema, operatedJobSchema } from '../job-desk.ts';
 import { createdKeySchema, keyListSchema, newKeySchema } from '../keys/key-schemas.ts';
 
-/** Common parts of calls of the admin listener. */
-
-/** Without a token. */
+/** Calls that need no token. */
 const reading = { method: 'GET', security: null, act: 'answer' } as const;
 export const health = { ...reading, tag: { name: 'Health', description: 'For probes and scrapers.' } } as const;
 export const state = {
@@ -38,7 +36,7 @@ const badField = (message: string) =>
     description: 'A field is missing, unknown or out of bounds; the message names it.',
     message,
   }) as const;
-/** Read with the token alone (contract, section 2). */
+/** Calls that read with a token (contract, section 2). */
 export const secret = { ...acting, method: 'GET', act: 'answer' } as const;
 
 const jobTag = {

@@ -21,15 +21,14 @@ export interface ApiOptions extends FaultHooks, KeyChecks {
   readonly download?: AnswerDownload;
   readonly tracer?: Tracer;
   readonly programVersion: string;
-  /** Null: clients use the URL of their request. */
+  /** Null means that clients use the URL of their request. */
   readonly publicUrl: () => string | null;
-  /** Site for the examples, whose name is public. Null: there is none. */
+  /** Site for the examples, whose name is public. */
   readonly ownSite?: () => OwnNames | null;
 }
 
 const READ_METHODS = 'GET, HEAD';
 
-/** The API listener: search, exports and their description. Faults are problem documents (contract, section 8). */
 export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
   const {
     search,
@@ -45,7 +44,7 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
 
   app.use(async (c, next) => {
     await next();
-    // `c.header` would make another answer, which the adapter then sends as a stream.
+    // `c.header` would create another response, which the adapter then sends as a stream.
     const { headers } = c.res;
     headers.set('X-Content-Type-Options', 'nosniff');
     if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store');
@@ -106,7 +105,7 @@ function turnedOff(code: 'search_off' | 'export_off', message: string, key: stri
   return new DocshelfError(code, message, { next: `Whoever runs this service can turn it on by ${key}.` });
 }
 
-/** Records a server span for each call of an operation, under the caller's span if the request names one (OpenTelemetry's conventions for HTTP). */
+/** Records a server span for each call, under the caller's span if the request names one (OpenTelemetry's conventions for HTTP). */
 export function traceCalls(tracer: Tracer, path: string): MiddlewareHandler<ApiEnv> {
   return (c, next) => {
     const { method } = c.req;
@@ -115,7 +114,7 @@ export function traceCalls(tracer: Tracer, path: string): MiddlewareHandler<ApiE
     return tracer.span(`${method} ${path}`, { kind: 'server', parent, facts }, async (span) => {
       await next();
       const { status } = c.res;
-      // A refusal is the caller's error, not one of this span.
+      // A rejected request is the caller's error.
       if (status >= 500) span.fail(c.error);
       span.note({ 'http.response.status_code': status });
     });

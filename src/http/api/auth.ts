@@ -16,13 +16,13 @@ import { isKey } from '../keys/key-store.ts';
 import type { RateVerdict } from '../limits/organization-rates.ts';
 import { shown } from '../routes.ts';
 
-/** Sites and keys of one state of the config. A reload replaces the whole value. */
+/** Sites and keys of one config. A reload replaces the whole value. */
 export interface Access {
   readonly sites: SiteDirectory;
   readonly keys: KeyRing;
 }
 
-/** @param fault of the key store, after which keys made at run time may be missing; null: none */
+/** @param fault error of the key store, after which keys created at run time can be missing */
 export function accessOf(
   organizations: readonly Organization[],
   fault: () => DocshelfError | null = () => null,
@@ -56,7 +56,9 @@ class KeyRing {
     this.#groups = Map.groupBy(stored, ({ digest }) => groupOf(digest));
   }
 
-  /** By the stored type, not the prefix. @throws DocshelfError `unauthorized`; `forbidden` for another type; that of the store for one that it may have */
+  /**
+   * The stored type counts, not the prefix. @throws DocshelfError `unauthorized`, `forbidden` for another type, or the error of the store
+   */
   holder(authorization: string | undefined, wanted: KeyType): HeldKey {
     const given = bearerToken(authorization);
     if (given === null) {
@@ -83,7 +85,7 @@ class KeyRing {
     throw new DocshelfError('forbidden', message, { next: `Send an ${wanted} key.` });
   }
 
-  /** Compares all that begin alike, each in constant time. */
+  /** Compares all keys of the group, each in constant time. */
   #find(given: string): StoredKey | null {
     const digest = createHash('sha256').update(given).digest();
     let found: StoredKey | null = null;
@@ -93,7 +95,7 @@ class KeyRing {
   }
 }
 
-/** Passes on only the code of the error: addresses and paths are for the operator. */
+/** Contains only the code of the error: addresses and paths are for the operator. */
 function cannotTell({ code }: DocshelfError): DocshelfError {
   return new DocshelfError(code, 'Cannot answer now: the key is not known here, and keys cannot be read anew', {
     next: 'Ask again in a few seconds; whoever runs this service finds the fault in its log.',
@@ -105,16 +107,14 @@ interface Caller extends HeldKey {
   readonly sites: SiteDirectory;
 }
 
-/** The bindings are absent if the app is called without a socket. `requireKey` sets the caller. */
 export type ApiEnv = { Bindings: Partial<HttpBindings>; Variables: { caller: Caller; rate?: RateVerdict } };
 
 export interface KeyChecks {
   readonly access: () => Access;
-  /** Called with the digest of an admitted key. */
   readonly onKeyUse?: (sha256: string) => void;
 }
 
-/** The key's organization becomes the caller. First, so that strangers learn nothing of domains and jobs. */
+/** Runs first, so that strangers learn nothing of domains and jobs. */
 export function requireKey({ access, onKeyUse }: KeyChecks, wanted: KeyType): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     const { keys, sites } = access();
@@ -135,7 +135,7 @@ export const requireExportPlan: MiddlewareHandler<ApiEnv> = async (c, next) => {
   await next();
 };
 
-/** Another's site looks like one that nobody has. @throws DocshelfError `not_found` */
+/** Responds the same for a site of another organization and for a missing one. @throws DocshelfError `not_found` */
 export function ownSite(c: Context<ApiEnv>, act: string, name: string): OwnedSite {
   const { organization, sites } = c.var.caller;
   const site = sites.find(name);

@@ -25,17 +25,16 @@ export interface ExportApiOptions {
   readonly audit?: Pick<AuditTrail, 'record'> | undefined;
 }
 
-/** The smallest exports are over by then. */
+/** The smallest exports take less. */
 const RETRY_AFTER_S = 2;
 
-/** Contract, section 6. Closed to other origins: an admin key has no business in a browser. */
+/** Contract, section 6. Other origins get no access, because an admin key must not be used in a browser. */
 export function exportRoutes({ exports, publicUrl, audit }: ExportApiOptions): Route<ApiEnv>[] {
   type C = Context<ApiEnv>;
   const jobOf = (c: C): [organizationId: string, jobId: string] => [
     c.var.caller.organization.id,
     c.req.param('jobId') ?? '',
   ];
-  /** A change by an API key, with its audit line. */
   const record = <Result>(
     c: C,
     action: string,
@@ -87,23 +86,22 @@ function pathPrefix(publicUrl: string | null): string {
 
 export const DOWNLOAD_PATH = '/v1/bundles/:sha256/:fileName';
 
-/** Parameters `sha256` and `fileName`, the signature in the query. Errors are thrown. */
+/** Handles the parameters `sha256` and `fileName`, and the signature in the query. Throws its errors. */
 export type AnswerDownload = (c: Context<ApiEnv, typeof DOWNLOAD_PATH>) => Response | Promise<Response>;
 
 export interface BundleDownloadOptions {
-  /** @throws DocshelfError `link_invalid`, `bundle_link_expired`, `not_found` */
   readonly follow: (link: BundleLinkRequest) => Promise<LinkedBundle>;
-  /** Reading failed after the answer had begun. */
+  /** Called if reading failed after the response had begun. */
   readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
 }
 
-/** The link is the only credential. Downloads in flight outlive it; resuming takes another, and the same entity tag. */
+/** The link is the only credential. Downloads in flight outlive it; resuming needs another link, and has the same entity tag. */
 export function bundleDownload({ follow, onFault }: BundleDownloadOptions): AnswerDownload {
   return async (c) => {
     const { sha256, fileName } = c.req.param();
     const bundle = await follow({ sha256, fileName, query: new URL(c.req.url).searchParams });
     const request = requestOf(c);
-    // Without a time: the file's is that of packing.
+    // The file's time is that of packing, so it is no validator.
     const validators = { etag: `"${bundle.sha256}"`, lastModifiedMs: Number.NaN };
     const headers = headersOf(bundle, validators);
 
@@ -128,7 +126,7 @@ function requestOf({ req, env }: Context<ApiEnv>): SiteRequest {
   return { method: req.method, target: req.path, header: (name) => req.header(name), id: () => requestIdOf(env) };
 }
 
-/** Null for the whole; only GET has ranges (RFC 9110, section 14.2). */
+/** Null for the whole. Only GET has ranges (RFC 9110, section 14.2). */
 function rangeOf(
   request: SiteRequest,
   bundle: LinkedBundle,
@@ -140,7 +138,7 @@ function rangeOf(
   return range === 'whole' ? null : range;
 }
 
-/** `no-store`, for private caches too (RFC 9111, section 5.2.2.5): a cache would outlive the link. */
+/** `no-store` also applies to private caches (RFC 9111, section 5.2.2.5), which would outlive the link. */
 function headersOf({ contentType, contentDisposition }: LinkedBundle, { etag }: Validators) {
   return {
     always: { ETag: etag, 'Cache-Control': 'no-store' },
@@ -168,7 +166,7 @@ function pastTheEnd(fileName: string, sizeBytes: number): DocshelfError {
   });
 }
 
-/** For the log alone: the client sees a broken connection. */
+/** Only for the log, because the client sees a broken connection. */
 function brokenOff(fileName: string, cause: DocshelfError): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot send "${fileName}" to its end: its archive cannot be read`, {
     next: 'Look at the volume of storage.dir. A client that repeats the request with a range goes on where it was.',

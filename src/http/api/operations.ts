@@ -108,8 +108,6 @@ export const searchResults: readonly SearchResult[] = [
   },
 ];
 
-/** The calls of the API listener (contract, sections 5 and 6). */
-
 export const API_INFO = {
   title: 'docshelf API',
   description:
@@ -365,7 +363,6 @@ export const linkBundle = {
   ],
 } as const satisfies Operation;
 
-/** In the order of its description. */
 export const exportOperations = [
   startExport,
   listExports,

@@ -7,12 +7,11 @@ import { type ApiEnv, noSuchDomain, ownSite } from './auth.ts';
 import * as calls from './operations.ts';
 
 export interface SearchApiOptions {
-  /** Null: this daemon has no such site. */
   readonly search: (domain: string) => Search | null;
   readonly rates: OrganizationRates;
 }
 
-/** Contract, section 5. After the key every request counts, faulty ones too, save those that the limit refuses. */
+/** Contract, section 5. Counts every request with a key, also invalid ones, except those that the limit rejects. */
 export function searchRoute({ search, rates }: SearchApiOptions): Route<ApiEnv> {
   return route(calls.search, async (c: Context<ApiEnv>, { body }) => {
     const verdict = await rates.take(c.var.caller.organization.id);

@@ -10,10 +10,9 @@ import { requestIdOf } from '../listener/request.ts';
 
 const ACTOR_KINDS = ['token', 'session', 'socket', 'key'] as const;
 
-/** Who acts, and by which credential: admin token, console session, socket of the daemon, or API key. */
 export interface Actor {
   readonly by: (typeof ACTOR_KINDS)[number];
-  /** Name of the session or id of the key. Null for other kinds. Never a credential. */
+  /** Name of the session or id of the key, never a credential. Null for other kinds. */
   readonly id: string | null;
   /** Remote address. Null through a socket. */
   readonly client: string | null;
@@ -25,7 +24,6 @@ export function actorOf(by: Actor['by'], env: Partial<HttpBindings> | undefined,
   return { by, id, client, requestId: requestIdOf(env) };
 }
 
-/** A change or an attempt: who, what, from which state to which, and the result. */
 const auditLineSchema = {
   title: 'AuditLine',
   type: 'object',
@@ -92,7 +90,6 @@ export class AuditTrail {
     this.#log = log;
   }
 
-  /** Number of lines since the start. It changes with each line. */
   get count(): number {
     return this.#count;
   }
@@ -101,7 +98,7 @@ export class AuditTrail {
     return this.#store.read(limit, before);
   }
 
-  /** Runs `act` and records its result or error. @param after facts that only the result has */
+  /** @param after facts that only the result has */
   async record<Result>(
     actor: Actor,
     action: string,
@@ -137,17 +134,17 @@ interface AuditFileOptions {
   readonly bytesMax?: number;
 }
 
-/** About 12,000 lines. */
+/** Size of about 12,000 lines. */
 const BYTES_MAX = 4 * 1024 ** 2;
-/** Full files to keep besides the current one, 32 MiB in total. */
+/** Full files to keep in addition to the current one, 32 MiB in total. */
 const FULL_FILES_MAX = 7;
 const LOCK_MS_MAX = 5_000;
 const CURRENT_FILE = 'audit.jsonl';
 const FULL_FILE = /^audit-\d{8}T\d{9}Z\.jsonl$/;
 
 /**
- * Lines of JSON that all daemons on the folder append. A full file is renamed with the current time, and the oldest file is
- * removed. Readers ignore a line that a crash has cut off.
+ * All daemons on the folder append lines. A full file is renamed with the current time, and the oldest file is removed. Readers ignore a
+ * line that a crash has cut off.
  */
 export class AuditFile {
   readonly #options: AuditFileOptions;
@@ -202,7 +199,7 @@ export class AuditFile {
   async #putAside(file: string): Promise<void> {
     const { dir } = this.#options;
     await whileLocked(join(dir, 'audit.lock'), { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
-      // Another daemon may have renamed it meanwhile.
+      // Another daemon can have renamed the file.
       const info = await ifThere(stat(file));
       if (info === null || info.size <= this.#bytesMax) return;
       await rename(file, join(dir, `audit-${new Date().toISOString().replaceAll(/[-:.]/g, '')}.jsonl`));
@@ -210,7 +207,6 @@ export class AuditFile {
     });
   }
 
-  /** Names of full files, oldest first. */
   async #full(): Promise<string[]> {
     return (await readdir(this.#options.dir)).filter((name) => FULL_FILE.test(name)).sort();
   }

@@ -4,14 +4,12 @@ import type { KeyActions } from '../keys/key-desk.ts';
 import { isKey } from '../keys/key-store.ts';
 import type { Actor, AuditFacts, AuditTrail } from './audit.ts';
 
-/** Facts of a site for its audit lines. */
 interface AuditedSite {
   readonly domain: string;
-  /** Label of the active version. */
   readonly active: () => string | null;
 }
 
-/** Wraps actions so that each change writes an audit line. @param siteOf the facts of the site that `actions.site` chooses */
+/** @param siteOf facts of the site that `actions.site` chooses */
 export function auditedActions(
   actions: AdminActions,
   siteOf: (domain: string | null) => AuditedSite,

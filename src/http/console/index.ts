@@ -29,7 +29,7 @@ import { SignInAudit } from './sign-in-audit.ts';
 import { EVENT_HEADERS, StatusEvents } from './status-events.ts';
 import { ConsoleAssets, type ConsoleParts, type ConsoleRoute, type ConsoleVisit } from './visit.ts';
 
-/** All pages and their actions. To add a page, add a file in `pages/`, a line here, and one in `NAVIGATION` of `layout.tsx`. */
+/** To add a page, add a file in `pages/`, a line here, and one in `NAVIGATION` of `layout.tsx`. */
 const consoleRoutes: readonly ConsoleRoute[] = [
   ...overviewRoutes,
   ...siteRoutes,
@@ -43,7 +43,6 @@ const consoleRoutes: readonly ConsoleRoute[] = [
   ...manualRoutes,
 ];
 
-/** Allows only this origin, and no inline scripts or styles. */
 const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -54,7 +53,7 @@ const HEADERS = {
   'Referrer-Policy': 'same-origin',
 };
 
-/** The console of the admin listener. Browsers get errors as pages, other clients as problem documents. */
+/** Browsers get errors as pages, other clients as problem documents. */
 export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
   const app = new Hono<AdminEnv>();
   const sessions = new Sessions({ token: parts.token });

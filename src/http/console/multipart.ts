@@ -1,11 +1,10 @@
 import { DocshelfError } from '../../domain/errors.ts';
 
-/** One field of a form, or one of its files. */
 export interface FormPart {
   readonly name: string;
   /** Null for a field. Empty if no file was chosen. */
   readonly fileName: string | null;
-  /** The caller may stop reading early: the next part skips the rest. */
+  /** The caller can stop reading early: the next part skips the rest. */
   readonly body: AsyncGenerator<Uint8Array<ArrayBuffer>, void>;
 }
 
@@ -14,7 +13,7 @@ const HEAD_BYTES_MAX = 16 * 1024;
 /** A form has half a dozen fields and any number of selected files. */
 const PARTS_MAX = 1_000;
 
-/** Reads a form with files (RFC 7578) part by part and chunk by chunk. @throws DocshelfError `unsupported_media_type`, `bad_request` */
+/** Reads a form with files (RFC 7578) part by part. @throws DocshelfError `unsupported_media_type`, `bad_request` */
 export async function* formParts(request: Request): AsyncGenerator<FormPart, void> {
   const found = MULTIPART_TYPE.exec(request.headers.get('content-type') ?? '');
   if (found === null || request.body === null)
@@ -27,12 +26,10 @@ export async function* formParts(request: Request): AsyncGenerator<FormPart, voi
     const body = bytes.untilBoundary();
     yield { name: parameterOf(head, 'name') ?? '', fileName: parameterOf(head, 'filename'), body };
     for await (const _ of body);
-    // Skip the rest if the caller stopped early.
     for await (const _ of bytes.untilBoundary());
   }
 }
 
-/** Splits a body at its boundaries. */
 class PartBytes {
   readonly #chunks: AsyncIterator<Uint8Array<ArrayBuffer>>;
   readonly #boundary: Buffer;
@@ -45,7 +42,6 @@ class PartBytes {
     this.#boundary = Buffer.from(`\r\n--${boundary}`);
   }
 
-  /** The bytes before the next boundary. Empty if that has been reached. */
   async *untilBoundary(): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
     while (!this.#isAtBoundary) {
       const at = this.#kept.indexOf(this.#boundary);
@@ -58,7 +54,6 @@ class PartBytes {
     }
   }
 
-  /** False after the last part. */
   async hasPart(): Promise<boolean> {
     while (this.#kept.length < 2) await this.#more();
     return this.#kept.subarray(0, 2).toString() !== '--';

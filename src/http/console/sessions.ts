@@ -17,7 +17,6 @@ const SESSIONS_MAX = 1_000;
 export interface ConsoleSession {
   /** Identifies the session in audit lines, and does not open it. */
   readonly name: string;
-  /** Token in each form of the session. */
   readonly formToken: string;
   readonly messages: Messages;
   /** The admin token that opened it. */
@@ -25,7 +24,6 @@ export interface ConsoleSession {
 }
 
 interface SessionsOptions {
-  /** The current admin token. Null if none is set. */
   readonly token: () => Secret | null;
   readonly now?: () => number;
 }
@@ -72,14 +70,11 @@ function keyOf(value: string): string {
   return createHash('sha256').update(value).digest('hex');
 }
 
-/** The result of an action, or of one part of it. */
 export interface Verdict {
   readonly text: string;
-  /** Null if it succeeded. */
   readonly problem: Problem | null;
 }
 
-/** The result of an action, for the page that follows it. */
 export interface ActionMessage extends Verdict {
   /** Results of an action on several files, rejected ones first. */
   readonly each?: readonly Verdict[];
@@ -92,7 +87,7 @@ export interface ActionMessage extends Verdict {
 
 const KEPT_MAX = 20;
 
-/** Messages by name. An address carries only the name, so that a foreign link cannot make a page show text. */
+/** An address carries only the name of a message, so that a foreign link cannot make a page show text. */
 class Messages {
   readonly #kept = new Map<string, ActionMessage>();
 
@@ -105,7 +100,6 @@ class Messages {
     return name;
   }
 
-  /** Removes the message, so that it is shown once. */
   take(name: string | undefined): ActionMessage | null {
     const found = this.find(name);
     this.#kept.delete(name ?? '');
@@ -124,7 +118,7 @@ function cookieOf({ port }: URL, isSecure: boolean): SiteCookie {
   return new SiteCookie(port === '' ? COOKIE_NAME : `${COOKIE_NAME}-${port}`, '/', isSecure, 'Strict');
 }
 
-/** Values of the request. Over TLS, only those that a page without TLS cannot have set (RFC 6265bis, section 4.1.3.2). */
+/** Over TLS, only returns values that a page without TLS cannot have set (RFC 6265bis, section 4.1.3.2). */
 export function sessionValues(c: Context): string[] {
   const url = new URL(c.req.url);
   const isTls = url.protocol === 'https:';
@@ -147,7 +141,6 @@ function isSecure(c: Context): boolean {
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 
-/** @throws DocshelfError `unsupported_media_type`, `payload_too_large` */
 export async function readForm(request: Request): Promise<URLSearchParams> {
   if (!FORM_TYPE.test(request.headers.get('content-type') ?? ''))
     throw new DocshelfError('unsupported_media_type', 'Cannot read the request: its body is not a form');
@@ -158,7 +151,6 @@ export async function readForm(request: Request): Promise<URLSearchParams> {
   });
 }
 
-/** Name of the field with the session's form token. */
 export const FORM_TOKEN = 'formToken';
 
 const OWN_PAGE_HELP = 'Open the console in a tab of its own, and act on its own pages.';
@@ -166,8 +158,8 @@ const BEHIND_TLS_HELP =
   'Behind a proxy that speaks TLS, name it in server.trustedProxies, and have it send X-Forwarded-Proto: https and the Host that it was asked for.';
 
 /**
- * Rejects requests from other pages: of another site, or of another port of the same host. For a browser, ports are the
- * same site and get its cookies (contract, section 9.5).
+ * Rejects requests from other pages: of another site, or of another port of the same host. For a browser, ports are the same site and get
+ * its cookies (contract, section 9.5).
  * @param own origin of the listener's pages. @throws DocshelfError `forbidden`
  */
 export function requireOwnPage(request: Request, own: string): void {
@@ -181,7 +173,7 @@ export function requireOwnPage(request: Request, own: string): void {
 }
 
 /**
- * The origin of the listener's pages. It has https if the listener uses TLS, or a trusted proxy in front does.
+ * The origin has https if the listener uses TLS, or a trusted proxy in front does.
  * @param isTrusted whether `X-Forwarded-Proto` is used
  */
 export function ownOrigin({ url, headers }: Request, isTrusted: boolean): string {
@@ -191,7 +183,6 @@ export function ownOrigin({ url, headers }: Request, isTrusted: boolean): string
 
 const tlsOrigin = (url: string): string => new URL(url.replace(/^http:/, 'https:')).origin;
 
-/** @throws DocshelfError `unauthorized` */
 export function requireSession(session: ConsoleSession | null): ConsoleSession {
   if (session !== null) return session;
   throw new DocshelfError('unauthorized', 'Cannot act: nobody is signed in here, or the session has ended', {
@@ -199,7 +190,6 @@ export function requireSession(session: ConsoleSession | null): ConsoleSession {
   });
 }
 
-/** @throws DocshelfError `forbidden` */
 export function requireFormToken(given: string | null, { formToken }: ConsoleSession): void {
   if (given === null || !isSame(given, formToken))
     throw new DocshelfError('forbidden', 'Cannot act: the form is not one of this session', {

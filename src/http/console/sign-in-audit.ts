@@ -11,11 +11,10 @@ const ALL = 'all clients';
 
 type Env = Partial<HttpBindings> | undefined;
 
-/** Writes audit lines for sign-ins and sign-outs. Floods of failed sign-ins write one line a minute. */
+/** Floods of failed sign-ins write one line a minute. */
 export class SignInAudit {
   readonly #trail: Pick<AuditTrail, 'record'>;
   readonly #failures: ClientRates;
-  /** Failed sign-ins since the last line. */
   #unreported = 0;
 
   constructor(trail: Pick<AuditTrail, 'record'>, now: () => number = () => performance.now()) {

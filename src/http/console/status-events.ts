@@ -3,9 +3,8 @@ import { DocshelfError } from '../../domain/errors.ts';
 import type { StatusReport } from '../../domain/status.ts';
 import type { AdminOptions } from '../admin/actions.ts';
 
-/** Enough for a screen in each office. Each stream holds a connection. */
+/** Each stream holds a connection. */
 const STREAMS_MAX = 200;
-/** People notice changes within a second or two. */
 const CHECK_MS = 1_000;
 /** Rest 9 times as long as a check takes, so that checks of many sites use at most a tenth of a processor. */
 const REST_PER_CHECK = 9;
@@ -18,8 +17,8 @@ type StatusEventsOptions = Pick<AdminOptions, 'status' | 'revisions'>;
 type Topic = 'state' | 'jobs';
 
 /**
- * Server-sent events (HTML standard, section 9.2) with the revision of the state that a page shows, so that pages reload when it
- * changes: `state` for all pages, `jobs` for export jobs. One check serves all streams, and none runs without a stream.
+ * Server-sent events (HTML standard, section 9.2) with the revision of the state, so that pages reload when it changes: `state` for all
+ * pages, `jobs` for export jobs. One check serves all streams, and none runs without a stream.
  */
 export class StatusEvents {
   readonly #options: StatusEventsOptions;
@@ -32,7 +31,6 @@ export class StatusEvents {
     this.#options = options;
   }
 
-  /** @throws DocshelfError `rate_limited` */
   answer(): Response {
     if (this.#streams.size >= STREAMS_MAX)
       throw new DocshelfError('rate_limited', `Cannot open another stream: ${STREAMS_MAX} pages listen already`, {
@@ -83,7 +81,6 @@ export class StatusEvents {
     else this.#last.clear();
   }
 
-  /** @returns true if the revision changed */
   async #report(topic: Topic, check: Promise<string>): Promise<boolean> {
     const found = await check.catch(() => null);
     const event = `event: ${topic}\ndata: ${found}\n\n`;

@@ -8,7 +8,6 @@ import { BASE_STYLE, type HashedAsset, ICON, ownAsset } from '../own-asset.ts';
 import { type ActionMessage, type ConsoleSession, requireSession, type Sessions } from './sessions.ts';
 import type { SignInAudit } from './sign-in-audit.ts';
 
-/** Parts of the daemon that the console shows and acts on. */
 export interface ConsoleParts
   extends Pick<
     AdminOptions,
@@ -24,7 +23,7 @@ export interface ConsoleParts
     | 'onError'
     | 'programVersion'
   > {
-  /** The calls of the admin listener, behind their guard. Every change goes through them. */
+  /** Every change goes through the calls of the admin listener. */
   readonly api: (request: Request, env: AdminEnv['Bindings']) => Response | Promise<Response>;
   readonly guard: TokenGuard;
 }
@@ -44,12 +43,10 @@ export interface ConsoleVisit {
   readonly changes: string;
 }
 
-/** What most parts of a page are given. */
 export interface VisitProps {
   readonly visit: ConsoleVisit;
 }
 
-/** The visit of an operator who is signed in. */
 export interface SessionVisit extends ConsoleVisit {
   readonly session: ConsoleSession;
 }
@@ -62,8 +59,8 @@ export interface SignedVisit extends SessionVisit {
 type Answer = Response | Promise<Response>;
 
 /**
- * A page (`run`), an action of a signed-in operator that redirects to a page (`act`), one that reads its own form and checks its
- * token (`take`), or a form without a session (`enter`).
+ * A page (`run`), an action of a signed-in operator that redirects to a page (`act`), one that reads its own form and checks its token
+ * (`take`), or a form without a session (`enter`).
  */
 export type ConsoleRoute = { readonly path: string } & (
   | { readonly method: 'GET'; readonly run: (visit: ConsoleVisit) => Answer }
@@ -78,13 +75,12 @@ export interface CallInput {
   /** Domain of the site. Absent if the call has no site, or for the only one. */
   readonly domain?: string;
   readonly parameters?: Readonly<Record<string, string>>;
-  /** Undefined values are not sent. */
   readonly query?: Readonly<Record<string, string | undefined>>;
   /** Objects are sent as JSON, streams and texts as they are. */
   readonly body?: object | ReadableStream<Uint8Array> | string;
 }
 
-/** Calls the admin listener in the name of the session. @throws DocshelfError `unauthorized` if the call needs one */
+/** @throws DocshelfError `unauthorized` if the call needs a session */
 export async function call(
   { c, parts, sessions, session }: ConsoleVisit,
   id: OperationId,
@@ -116,19 +112,15 @@ export function backTo({ c, root, session }: SessionVisit, page: string, message
   return c.redirect(`${root}${page}?said=${session.messages.put(message)}`, 303);
 }
 
-/** A field of the form. @throws DocshelfError `bad_request` */
 export function fieldOf({ form }: SignedVisit, name: string): string {
   const value = form.get(name);
   if (value !== null && value !== '') return value;
   throw new DocshelfError('bad_request', `Cannot act: the field "${name}" is missing`, { fields: { field: name } });
 }
 
-/** A decoded parameter of the path. */
 export function parameterOf({ c }: ConsoleVisit, name: string): string {
   return c.req.param(name) ?? '';
 }
-
-/** Addresses of pages, relative to the root of the console. */
 
 export const siteAddress = (domain: string | null): string => `sites/${encodeURIComponent(domain ?? '')}`;
 
@@ -146,7 +138,7 @@ export function signInAddress({ c }: ConsoleVisit): string {
 const SCRIPTS = ['live.js', 'upload.js', 'copy.js'] as const;
 type AssetName = (typeof SCRIPTS)[number] | 'console.css' | 'shelf.svg';
 
-/** Style and scripts of the console. The build minifies the scripts (`scripts/copy-assets.mjs`). */
+/** The build minifies the scripts (`scripts/copy-assets.mjs`). */
 export class ConsoleAssets {
   readonly #byFile: ReadonlyMap<AssetName, HashedAsset>;
 

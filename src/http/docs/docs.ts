@@ -5,7 +5,6 @@ import { refuseMethod } from '../routes.ts';
 
 const PAGE = '/docs';
 
-/** Allows only this origin and nothing inline. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -17,7 +16,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Adds a page for people that shows `/openapi.json` of a listener. @param document result of `openApiDocument` */
+/** @param document result of `openApiDocument` */
 export function addDocs<E extends Env>(app: Hono<E>, document: () => object): void {
   let read: Readonly<Record<'css' | 'js', HashedAsset>> | null = null;
   const assets = () => {
@@ -43,7 +42,6 @@ export function addDocs<E extends Env>(app: Hono<E>, document: () => object): vo
   });
 }
 
-/** Addresses of the page's style and script, relative to the page. */
 type DocsFiles = Readonly<Record<'css' | 'js', string>>;
 
 /** The page is complete without its script, which adds forms that send calls. Relative addresses also work behind a proxy path. */
@@ -94,7 +92,6 @@ function callsOf({ paths }: OpenApiText): DescribedCall[] {
   );
 }
 
-/** Marks names in backquotes as code. A name without spaces stays on one line. */
 function prose(text: string): string {
   return escapeHtml(text).replaceAll(
     /`([^`]+)`/g,
@@ -107,7 +104,6 @@ const callLink = ({ method, operation: { operationId, summary } }: DescribedCall
 
 const methodBadge = (method: string): string => `<b class="badge ${method.toLowerCase()}">${method}</b>`;
 
-/** Allows line breaks only before slashes. */
 const pathParts = (path: string): string =>
   path
     .split(/(?=\/)/)
@@ -203,7 +199,6 @@ ${inputs.join('')}${body}<button>Send</button> <output></output>
 `;
 }
 
-/** The members of an OpenAPI document that the page shows. */
 interface OpenApiText {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly servers: readonly { readonly url: string }[];
@@ -264,14 +259,13 @@ interface ShownParameter {
   readonly description: string;
 }
 
-/** The first example of the object or of its content. Undefined if it has none. */
 function exampleOf({ example, examples, content }: WithContent): unknown {
   const own = example ?? Object.values(examples ?? {})[0]?.value;
   const [first] = Object.values(content ?? {});
   return own ?? (first === undefined ? undefined : exampleOf(first));
 }
 
-/** Fields of a JSON object. Null for other bodies. */
+/** Null for bodies that are no JSON object. */
 function bodyFields(described: WithContent | undefined, { components }: OpenApiText): ShownParameter[] | null {
   const [first] = Object.values(described?.content ?? {});
   const written = first?.schema;
@@ -294,7 +288,7 @@ function typeOf({ type, enum: values, const: only }: ShownSchema): string {
 /** Placeholder for an unknown address of the daemon. The script of the page replaces it. */
 const SERVER = '$DOCSHELF_URL';
 
-/** A command for a shell. @param server `/` if unknown */
+/** @param server `/` if unknown */
 function curlLine({ method, path, operation }: DescribedCall, server: string, hasKey: boolean): string {
   const { parameters = [], requestBody } = operation;
   const filled = path.replaceAll(/\{(\w+)\}/g, (written, name: string) => {

@@ -22,8 +22,8 @@ const USES_LOCK_MS_MAX = 1_000;
 const FORMAT = 1;
 
 /**
- * `keys.json` of the data folder, rewritten whole under a lock, and readable by its user alone. Uses are in a separate file, so that
- * writing them never brings a revoked key back. On a file system without locks, one of two changes in the same instant may be lost.
+ * `keys.json` of the data folder, rewritten whole under a lock. Uses are in a separate file, so that writing them never brings a revoked
+ * key back. On a file system without locks, one of two changes in the same instant can be lost.
  */
 export class FolderKeys extends KeyStore {
   readonly #file: string;
@@ -76,7 +76,7 @@ export class FolderKeys extends KeyStore {
   #change(edit: (keys: readonly MadeKey[]) => readonly MadeKey[]): Promise<void> {
     return this.enqueue(() =>
       whileLocked(this.#lock, { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
-        // A damaged file is never written over.
+        // Reading first fails for a damaged file, so that it is never overwritten.
         await this.read();
         const keys = edit(this.#keys);
         if (keys === this.#keys) return;
@@ -90,7 +90,7 @@ export class FolderKeys extends KeyStore {
     );
   }
 
-  /** Opens the file to look at it: on NFS, `open` asks the server, and `stat` may be answered from memory. */
+  /** Opens the file before `stat`: on NFS, `open` contacts the server, and `stat` can be answered from memory. */
   protected async readKeys(): Promise<void> {
     const opened = await ifThere(open(this.#file, constants.O_RDONLY | constants.O_NONBLOCK)).catch(
       rethrowAs('cannot_read', `read the keys in "${this.#file}"`, CANNOT_READ),
@@ -104,7 +104,7 @@ export class FolderKeys extends KeyStore {
     }
   }
 
-  /** Leaves out damaged entries: these times guard nothing. */
+  /** Skips damaged entries, because these times protect nothing. */
   protected async readUses(): Promise<Uses> {
     const members = membersOf<Record<string, string>>(await readIfThere(this.#usesFile));
     const isUse = (pair: [string, unknown]): pair is [string, string] =>
@@ -124,7 +124,7 @@ export class FolderKeys extends KeyStore {
 const CANNOT_READ = 'Make it readable for the user that docshelf runs as.';
 const CANNOT_WRITE = 'Free space on the volume of storage.dir and make the folder writable, then try again.';
 
-/** @throws DocshelfError `cannot_read` of a damaged file, `data_folder_newer` */
+/** @throws DocshelfError `cannot_read` for a damaged file, `data_folder_newer` */
 function keysOf(file: string, text: string): readonly MadeKey[] {
   const { format, keys } = membersOf<{ format: number; keys: unknown[] }>(text);
   if (typeof format === 'number' && format > FORMAT) {

@@ -16,7 +16,7 @@ interface KeyDeskOptions {
 
 const ID_BYTES = 8;
 
-/** Lists and changes keys (contract, section 7). A change holds from the next request on. */
+/** Lists and changes keys (contract, section 7). A change applies from the next request on. */
 export class KeyDesk {
   readonly #store: KeyDeskOptions['store'];
   readonly #organizations: KeyDeskOptions['organizations'];
@@ -28,7 +28,7 @@ export class KeyDesk {
 
   /**
    * Keys of the config first, then the newest.
-   * @param organization null: all, also organizations that the config no longer has
+   * @param organization null for all, also organizations that the config no longer has
    */
   async list(organization: string | null): Promise<readonly ListedKey[]> {
     if (organization !== null) this.#require(organization, 'list the keys');

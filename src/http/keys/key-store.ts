@@ -11,12 +11,12 @@ export function newKey(type: KeyType): { readonly key: string; readonly sha256: 
   return { key, sha256: createHash('sha256').update(key).digest('hex') };
 }
 
-/** True of a key that somebody has put in the place of its id. Do not print it. */
+/** True for a key that was given instead of its id. Do not print it. */
 export function isKey(text: string): boolean {
   return /^svc_(?:dsc_)?[A-Za-z0-9_-]{43}$/.test(text);
 }
 
-/** A key made while the service runs. Of the key itself only the digest is stored. */
+/** A key created at run time. Only its digest is stored. */
 export interface MadeKey {
   /** `key_` and 16 lower-case hex digits, random. */
   readonly id: string;
@@ -29,26 +29,26 @@ export interface MadeKey {
   readonly expiresAt: string | null;
 }
 
-/** Maximum per store: 3 MB, and a look-up still takes microseconds. */
+/** The keys take 3 MB, and a look-up still takes microseconds. */
 export const KEYS_MAX = 10_000;
-/** 100 bytes each. */
+/** Each entry takes 100 bytes. */
 export const USES_MAX = 20_000;
 
-/** Twice within the 5 s of the contract. */
+/** Reads twice within the 5 s of the contract. */
 const READ_EVERY_MS = 2_000;
 const WRITE_USES_EVERY_MS = 60_000;
 
 export interface KeyStoreOptions {
-  /** Called when a fault begins. Keys stay as last read, and uses in memory. */
+  /** Called at the first of several errors. Keys stay as last read, and uses in memory. */
   readonly onFault: (error: unknown) => void;
   readonly readEveryMs?: number | undefined;
   readonly usesEveryMs?: number | undefined;
 }
 
-/** Time of the last use of each key: RFC 3339 by digest. */
+/** Last use of each key, as RFC 3339 by digest. */
 export type Uses = ReadonlyMap<string, string>;
 
-/** Keys made at run time, of one daemon or of all that share the store (contract, sections 7 and 10). */
+/** Keys created at run time, of one daemon or of all that share the store (contract, sections 7 and 10). */
 export abstract class KeyStore {
   readonly #options: KeyStoreOptions;
   #fault: DocshelfError | null = null;
@@ -64,11 +64,11 @@ export abstract class KeyStore {
     this.#options = options;
   }
 
-  /** Keys as last read, for the path of requests: a new array after each change. Changes of other daemons appear within 5 s. */
+  /** Keys as last read, a new array after each change. Changes of other daemons appear within 5 s. */
   abstract get keys(): readonly MadeKey[];
   /** @throws DocshelfError as `list`, `too_many_keys`, `cannot_write`; then nothing is changed */
   abstract add(key: MadeKey): Promise<void>;
-  /** The removed key, or null. When it resolves, `keys` lacks the key. @throws DocshelfError as `list`, `cannot_write` */
+  /** Null if no such key exists. When it resolves, `keys` lacks the key. @throws DocshelfError as `list`, `cannot_write` */
   abstract remove(id: string): Promise<MadeKey | null>;
   /** Updates `keys`. @throws as `list` */
   protected abstract readKeys(): Promise<void>;
@@ -76,12 +76,12 @@ export abstract class KeyStore {
   /** Keeps the later of two times, and the newest `USES_MAX` keys. */
   protected abstract joinUses(uses: Uses): Promise<void>;
 
-  /** The fault of the last read, after which `keys` may be old. */
+  /** Error of the last read, after which `keys` can be old. */
   get fault(): DocshelfError | null {
     return this.#fault;
   }
 
-  /** Reads the store again. @throws DocshelfError `cannot_read`, `data_folder_newer`, `database_unavailable` */
+  /** @throws DocshelfError `cannot_read`, `data_folder_newer`, `database_unavailable` */
   async list(): Promise<readonly MadeKey[]> {
     await this.enqueue(() => this.read());
     return this.keys;
@@ -98,7 +98,7 @@ export abstract class KeyStore {
     this.#nextRead = setTimeout(() => void this.begin(), this.#options.readEveryMs ?? READ_EVERY_MS).unref();
   }
 
-  /** For acts within `enqueue`. */
+  /** Call this only within `enqueue`. */
   protected async read(): Promise<void> {
     await this.readKeys();
     this.#fault = null;
@@ -120,7 +120,7 @@ export abstract class KeyStore {
     ).unref();
   }
 
-  /** Never rejects: times that cannot be read are left out. */
+  /** Never rejects: times that cannot be read are missing. */
   async lastUses(): Promise<Uses> {
     const written = await this.readUses().catch(() => new Map<string, string>());
     return joinedUses(written, this.#pendingUses);

@@ -36,11 +36,10 @@ const PRUNE_USES = statement(`
 
 type ReadRow = { readonly revision: string } & (MadeKey | { readonly id: null });
 
-/** Keys of all daemons on a database. While it is unavailable, keys stay as last read, and none is created or revoked. */
+/** While the database is unavailable, keys stay as last read, and none is created or revoked. */
 export class PostgresKeys extends KeyStore {
   readonly #database: Database;
   #keys: readonly MadeKey[] = [];
-  /** Revision of `#keys`. Null before the first read. */
   #revision: string | null = null;
 
   private constructor(database: Database, options: KeyStoreOptions) {

@@ -9,10 +9,10 @@ interface ClientPolicy {
   readonly perSecond: number;
 }
 
-/** A reader types ten letters a second at most, and an office shares one address. The engine answers some 300 a second on a core. */
+/** A reader types ten letters a second at most, and an office shares one address. The engine responds to some 300 a second on a core. */
 const CLIENT_RATE: ClientPolicy = Object.freeze({ burst: 300, perSecond: 50 });
 
-/** 200 bytes each. The least recently seen client is dropped first: its bucket is full again. */
+/** Each entry takes 200 bytes. The least recently seen client is dropped first: its bucket is full again. */
 const CLIENTS_MAX = 10_000;
 
 interface Bucket {
@@ -30,7 +30,6 @@ interface ClientRatesOptions {
   readonly clientsMax?: number;
 }
 
-/** Limits each client by a token bucket. */
 export class ClientRates {
   readonly #policy: ClientPolicy;
   readonly #message: string;
@@ -83,7 +82,6 @@ export function clientOf(address: string): string {
 const DELAY_MS = 1_000;
 const TURNS_MAX = 10;
 
-/** Delays responses to clients that guess passwords or tokens: parallel guesses of one client are answered one by one. */
 export class LateAnswers {
   readonly #wait: (ms: number) => Promise<unknown>;
   /** Number of waiting guesses by client. */
@@ -93,7 +91,6 @@ export class LateAnswers {
     this.#wait = wait;
   }
 
-  /** Resolves when the response may be sent. @param address of the client */
   async turnOf(address: string): Promise<void> {
     const client = clientOf(address);
     const turn = (this.#waiting.get(client) ?? 0) + 1;

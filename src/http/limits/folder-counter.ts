@@ -13,7 +13,6 @@ interface FolderCounterOptions {
   readonly policy?: RequestCounter['policy'];
   /** Milliseconds since 1970, the same for all daemons on the folder. */
   readonly now?: () => number;
-  /** For tests, which cannot wait. */
   readonly lockMsMax?: number;
 }
 
@@ -34,7 +33,6 @@ export class FolderCounter implements RequestCounter {
   #shared: RequestTable | null = null;
   /** Requests that the folder could not store. They count until they expire. */
   readonly #unstored = new RequestTable(':memory:');
-  /** Count in the folder when it was read last. */
   readonly #lastRead = new Map<string, Used>();
   #isFailing = false;
 
@@ -44,7 +42,6 @@ export class FolderCounter implements RequestCounter {
     this.#file = join(options.dir, 'requests.sqlite');
   }
 
-  /** Never rejects. */
   async take(organization: string): Promise<RateVerdict> {
     try {
       const verdict = await this.#takeShared(organization);
@@ -81,14 +78,14 @@ export class FolderCounter implements RequestCounter {
 
   #open(): RequestTable {
     mkdirSync(this.#options.dir, { recursive: true });
-    // Logs of a format that this one has replaced.
+    // Remove files of the previous format.
     for (const name of readdirSync(this.#options.dir))
       if (name.endsWith('.rates')) rmSync(join(this.#options.dir, name));
     refuseLink(this.#file);
     return new RequestTable(this.#file);
   }
 
-  /** Another daemon may have replaced the file since this one opened it: then this one only opens it again. */
+  /** If another daemon has replaced the damaged file since this one opened it, only reopen it. */
   #replaceDamaged(isOpen: boolean): void {
     this.close();
     if (isOpen) return;
@@ -99,7 +96,7 @@ export class FolderCounter implements RequestCounter {
     );
   }
 
-  /** @param shared of the folder; null: it fails */
+  /** @param shared null if the folder fails */
   #judge(organization: string, shared: RequestTable | null): RateVerdict {
     const { requestsMax, windowMs } = this.policy;
     const nowMs = (this.#options.now ?? Date.now)();
@@ -118,7 +115,7 @@ export class FolderCounter implements RequestCounter {
     };
   }
 
-  /** As if all requests had come when they were read: none expires too early. */
+  /** Treats all requests as if they had come at the last read, so that none expires too early. */
   #known(organization: string, nowMs: number): Used {
     const last = this.#lastRead.get(organization);
     return last !== undefined && nowMs < last.oldestMs + this.policy.windowMs ? last : NONE;
@@ -136,7 +133,7 @@ const NONE: Used = { count: 0, oldestMs: Number.POSITIVE_INFINITY };
 
 /**
  * One row for each request. The rows of an organization are numbered in the order of time, so that the first and the last tell how many
- * there are: counting 10,000 took 1 ms. Nothing is flushed: a power cut may lose seconds of requests, or damage the file.
+ * there are: counting 10,000 took 1 ms. Nothing is flushed: a power cut can lose seconds of requests, or damage the file.
  */
 class RequestTable {
   readonly #database: DatabaseSync;
@@ -184,7 +181,7 @@ class RequestTable {
 
   used(organization: string, nowMs: number, windowMs: number): Used {
     this.#expire.run(organization, nowMs - windowMs);
-    // After the clock was set back, requests of the future count as made now: nobody is shut out for longer than a window.
+    // If the clock was set back, count future requests as current, so that no client is shut out for longer than a window.
     this.#clamp.run(organization, nowMs);
     const [first, last] = [this.#first, this.#last].map((statement) => rowOf(statement, organization));
     return first === undefined || last === undefined

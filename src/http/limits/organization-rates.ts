@@ -19,11 +19,10 @@ export interface RateVerdict {
 /** Counts the requests of each organization in the last window, for all daemons that share its store (contract, sections 5 and 10). */
 export interface RequestCounter {
   readonly policy: RatePolicy;
-  /** Counts the request if it is allowed. Null: it passes uncounted. @throws DocshelfError `database_unavailable` */
+  /** Null if the request passes uncounted. @throws DocshelfError `database_unavailable` */
   take(organization: string): Promise<RateVerdict | null>;
 }
 
-/** The limit of an organization in the words of responses. */
 export class OrganizationRates {
   readonly #counter: RequestCounter;
 

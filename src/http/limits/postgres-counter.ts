@@ -10,19 +10,18 @@ const PRUNE = statement(`
   DELETE FROM ${SCHEMA_NAME}.request_times WHERE at_us <= (SELECT ${SCHEMA_NAME}.clock_us() - :windowUs::bigint)`);
 const PRUNE_EVERY_MS = 60_000;
 
-/** A row of TAKE. The driver reads 64-bit numbers as text. */
+/** The driver reads 64-bit numbers as text. */
 type Taken = Readonly<Record<'used' | 'allowed' | 'resetUs', string>>;
 
 type Waiting = PromiseWithResolvers<RateVerdict>;
 
 /**
- * Counts for all daemons on a database, by its clock, under a lock on the organization's row. One call for an organization runs at a
- * time, and takes for all requests that came during the call before: many at once neither queue nor use up the connections.
+ * Counts by the clock of the database, under a lock on the organization's row. One call for an organization runs at a time, and takes for
+ * all requests that came during the call before: many at once neither queue nor use up the connections.
  */
 export class PostgresCounter implements RequestCounter {
   readonly policy: RatePolicy;
   readonly #database: Database;
-  /** Requests that came during the call for their organization. */
   readonly #waiting = new Map<string, Waiting[]>();
   #prunedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -48,7 +47,7 @@ export class PostgresCounter implements RequestCounter {
         const verdicts = await this.#verdicts(organization, requests.length);
         for (const [at, { resolve }] of requests.entries()) resolve(verdicts(at));
       } catch (error) {
-        // Requests that wait would get the same error, later.
+        // Waiting requests would get the same error, later.
         for (const { reject } of [...requests, ...waiting.splice(0)]) reject(error);
       }
     }
@@ -69,7 +68,6 @@ export class PostgresCounter implements RequestCounter {
     });
   }
 
-  /** Removes expired times. If it fails, the next call does it. */
   async #prune(): Promise<void> {
     if (performance.now() < this.#prunedAtMs + PRUNE_EVERY_MS) return;
     this.#prunedAtMs = performance.now();
@@ -80,7 +78,7 @@ export class PostgresCounter implements RequestCounter {
 interface GuardedCounterOptions {
   /** `open` lets requests pass that cannot be counted. */
   readonly onFault: () => 'open' | 'closed';
-  /** Called when the faults begin. */
+  /** Called at the first of several errors. */
   readonly report: (error: unknown) => void;
   readonly answerMsMax?: number;
   readonly now?: () => number;
@@ -90,7 +88,7 @@ interface GuardedCounterOptions {
 const ANSWER_MS_MAX = 2_000;
 const RETRY_MS = 1_000;
 
-/** A counter that may be unavailable: one request a second finds out whether it still is, and the others do not wait for it. */
+/** If the counter fails, one request a second tries it again, and the others do not wait for it. */
 export class GuardedCounter implements RequestCounter {
   readonly policy: RatePolicy;
   readonly #counter: RequestCounter;
@@ -144,7 +142,7 @@ function tooLate(): DocshelfError {
   });
 }
 
-/** Without the cause's text: addresses are for the operator. */
+/** Omits the text of the cause: addresses are for the operator. */
 function cannotCount(cause?: unknown): DocshelfError {
   const { code } = cause === undefined ? { code: 'database_unavailable' as const } : toDocshelfError(cause);
   return new DocshelfError(code, 'Cannot answer now: requests cannot be counted, which limits them', {

@@ -1,19 +1,19 @@
 import { clientOf } from '../limits/client-rates.ts';
 
 interface Limits {
-  /** Requests whose answers are not finished. */
+  /** Maximum of requests whose responses are not finished. */
   readonly requests: number;
-  /** Bytes in memory for those answers. */
+  /** Maximum of bytes in memory for those responses. */
   readonly bytes: number;
 }
 
 const MiB = 1024 ** 2;
 const LIMITS = {
   connection: { requests: 128, bytes: 2 * MiB },
-  // At most half of everything: another address always finds room.
+  // One address gets at most half of the total, so that another address always finds room.
   address: { requests: 1_024, bytes: 32 * MiB },
   all: { requests: 4_096, bytes: 64 * MiB },
-  /** A client that was still for this long may lose its place to another. */
+  /** Milliseconds without progress after which a client can lose its place to another one. */
   stillMs: 2_000,
 };
 
@@ -22,37 +22,34 @@ type BudgetLimits = Record<'connection' | 'address' | 'all', Limits> & {
   readonly connections: number;
 };
 
-/** Held for an answer before its size is known, and for each part of a large one. */
+/** Bytes to reserve for a response of unknown size, and for each part of a large one. */
 export const PART_BYTES = 64 * 1024;
-/** Connections or answers that are looked at to find a still one. */
+/** Maximum of connections or responses to search for an idle one. */
 const LOOKS = 64;
-/** After no answer was found still. */
+/** Pause after a search that found no idle response. */
 const LOOK_AGAIN_MS = 50;
-/** 20 KiB each: 200 MiB. */
+/** Each connection takes 20 KiB, so all take 200 MiB. */
 const CONNECTIONS_MAX = 10_000;
-/** Kept for files that are sent, the data folder, databases, sources and commands. */
+/** File descriptors for served files, the data folder, databases, sources and commands. */
 const HANDLES_RESERVED = 1_024;
 
-/** An answer under way, as its protocol sees it. */
 export interface Client {
-  /** Bytes that were written for the client and that it has not taken. */
+  /** Bytes written for the client that it has not read. */
   unread(): number;
-  /** Bytes that it has taken. */
+  /** Bytes that the client has read. */
   taken(): number;
-  /** Bytes of a request that is not complete; null if it is. */
+  /** Bytes received of an incomplete request. Null if the request is complete. */
   sent(): number | null;
-  /** Ends the answer and frees its memory. */
+  /** Ends the response and frees its memory. */
   cut(): void;
 }
 
-/** The other end of a connection. */
 export interface Peer {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
   readonly localPort?: number | undefined;
 }
 
-/** A connection before any protocol. */
 interface Opened extends Peer {
   readonly bytesRead: number;
   destroy(): unknown;
@@ -60,17 +57,15 @@ interface Opened extends Peer {
 }
 
 interface BudgetTimes {
-  /** A client takes a part of its answer in this time, or is cut. */
+  /** Time in which a client must read a part of its response. After it, docshelf cuts the client. */
   readonly unreadMsMax: number;
   readonly checkMs: number;
 }
 
-/** Answers that share limits: those of a connection, of an address, or all. */
 class Scope {
   readonly #limits: Limits;
-  /** Still ones first. */
+  /** Responses, those that were idle for longest first. */
   readonly answers = new Set<HeldAnswer>();
-  /** Acts that wait for room, in their order. */
   readonly waiting = new Set<() => void>();
   #bytes = 0;
   #lookAgainMs = 0;
@@ -103,7 +98,7 @@ class Scope {
     }
   }
 
-  /** Ends the answer that has been still for longest. False if none has been for long. */
+  /** Ends the response that has been idle for longest. False if none was idle for `stillMs`. */
   cutStill(): boolean {
     const nowMs = performance.now();
     if (nowMs < this.#lookAgainMs) return false;
@@ -122,7 +117,7 @@ class Scope {
 
 interface Connection {
   readonly scope: Scope;
-  /** Bytes that it had sent at the last look. */
+  /** Bytes that the client had sent at the last check. */
   bytesRead: number;
   readonly left: () => void;
 }
@@ -133,9 +128,9 @@ interface Address {
 }
 
 /**
- * The one bound of everything that waits for clients, over all protocols and ports of a process: connections, requests and bytes, for each
- * connection, each address and in total. If there is no room, the client that has been still for longest loses its answer or its idle
- * connection. If all clients move, the others wait.
+ * Bounds connections, requests and bytes for each connection, each address and in total, over all protocols and ports of a process. If
+ * there is no room, the client that has been idle for longest loses its response or connection. If all clients make progress, the others
+ * wait.
  */
 export class ClientBudget {
   readonly #limits: BudgetLimits;
@@ -145,7 +140,6 @@ export class ClientBudget {
   readonly #byPort = new Map<string, Scope>();
   readonly #scopes = new WeakMap<object, Scope>();
 
-  /** @param limits for tests, which cannot open thousands of connections */
   constructor(limits: Partial<BudgetLimits> = {}) {
     this.#limits = { ...LIMITS, connections: limits.connections ?? connectionsAllowed(), ...limits };
     this.#all = this.#scope('all');
@@ -155,7 +149,6 @@ export class ClientBudget {
     return this.#all.bytes;
   }
 
-  /** False if there is no room for a new connection. */
   connect(peer: Opened): boolean {
     const name = clientOf(peer.remoteAddress ?? '');
     const { connections } = this.#address(name);
@@ -180,7 +173,7 @@ export class ClientBudget {
     return hasRoom;
   }
 
-  /** If there is none, closes a connection without an answer that has sent nothing since it was last looked at. */
+  /** If there is no room, closes a connection that owes no response and has sent nothing since the last check. */
   #hasRoom(connections: Map<Opened, Connection>, max: number): boolean {
     if (connections.size < max) return true;
     let looks = 0;
@@ -199,9 +192,8 @@ export class ClientBudget {
   }
 
   /**
-   * @param connection that the answers of one client share
-   * @param isFirst of its connection: connections are bounded, and it is never refused
-   * @returns null if there is no room for another request, which is refused
+   * @param isFirst true for the first request of a connection, which is never refused
+   * @returns null if there is no room for another request
    */
   answer(connection: object, peer: Peer, client: Client, isFirst: boolean): HeldAnswer | null {
     const own = this.#scopes.get(connection) ?? this.#byPort.get(portOf(peer)) ?? this.#scope('connection');
@@ -214,7 +206,7 @@ export class ClientBudget {
     return null;
   }
 
-  /** Cuts clients that take nothing of their answers. @returns an act that ends it */
+  /** Cuts clients that read nothing of their responses. @returns a function that stops this */
   watch({ unreadMsMax, checkMs }: BudgetTimes): () => void {
     const check = setInterval(() => {
       const nowMs = performance.now();
@@ -245,7 +237,6 @@ export class ClientBudget {
   }
 }
 
-/** The bytes that one answer holds. */
 export class HeldAnswer {
   readonly #scopes: readonly Scope[];
   readonly #client: Client;
@@ -276,12 +267,11 @@ export class HeldAnswer {
     return this.#client.unread() > 0;
   }
 
-  /** Others wait for its bytes. */
   get isInTheWay(): boolean {
     return this.#bytes > 0 && this.#scopes.some(({ waiting }) => waiting.size > 0);
   }
 
-  /** Acts when there is room for a part, at once if there is, and also when the answer is over. */
+  /** Calls `act` when there is room for a part, or when the response has ended. */
   whenRoom(act: () => void): void {
     const full = this.#isOver ? undefined : this.#scopes.find((scope) => !this.#fits(scope));
     if (full === undefined) {
@@ -302,14 +292,13 @@ export class HeldAnswer {
     return true;
   }
 
-  /** True if it holds that much from now on, which no other answer has to wait for. */
+  /** True if the response now holds that many bytes. False if another response would have to wait for them. */
   holdMore(bytes: number): boolean {
     const hasRoom = this.#scopes.every((scope) => scope.hasRoom(2 * (bytes - this.#bytes)));
     if (hasRoom) this.hold(bytes);
     return hasRoom;
   }
 
-  /** For an answer that is written as a whole. */
   holdUnread(): void {
     this.hold(this.#client.unread());
   }
@@ -321,10 +310,10 @@ export class HeldAnswer {
     for (const scope of this.#scopes) scope.add(more);
   }
 
-  /** How long the client has been still, in ms. */
+  /** Returns the milliseconds since the client made progress. */
   look(nowMs: number): number {
     const moved = this.isUnread ? this.#client.taken() : this.#client.sent();
-    // The app, not the client, has to act next.
+    // The server, not the client, has to act next.
     if (moved !== null && moved === this.#moved) return nowMs - this.#movedMs;
     this.#moved = moved ?? -1;
     this.#movedMs = nowMs;
@@ -353,9 +342,9 @@ export class HeldAnswer {
 const portOf = ({ remoteAddress, remotePort, localPort }: Peer): string =>
   `${remoteAddress} ${remotePort} ${localPort}`;
 
-/** By the process's limit of open files, of which each connection is one. */
+/** Derives the maximum from the process's limit of open files, because each connection is one. */
 function connectionsAllowed(): number {
-  // Names of network interfaces may take seconds to look up.
+  // Looking up the names of network interfaces can take seconds.
   const report = Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft: number | string } } };
   const handles = Number(userLimits?.open_files?.soft ?? 1_024);

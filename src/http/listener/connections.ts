@@ -2,18 +2,18 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Client, ClientBudget, HeldAnswer } from './client-budget.ts';
 
-/** For a request that a client sends as the connection is about to be closed: it would find no answer. */
+/** Time for a request that is on its way while the connection closes. Without it, the request would get no response. */
 const UNDERWAY_MS = 500;
-/** For a client to read its answer and to close the connection. */
+/** Time for a client to read its response and to close the connection. */
 export const LINGER_MS = 2_000;
 
 /**
- * Open connections of HTTP/1 and the answers owed on each. Node's `closeIdleConnections` leaves unused connections, which
- * browsers open in advance, and those whose answer began before the close.
+ * Open HTTP/1 connections and the responses owed on each. Node's `closeIdleConnections` leaves unused connections, which browsers open in
+ * advance, and those whose response began before the close.
  */
 export class Connections {
   readonly #owed = new Map<Socket, Map<ServerResponse, HeldAnswer>>();
-  /** Prepared ones aside, whose requests have no body. */
+  /** Prepared responses are missing here, because their requests have no body. */
   readonly #latest = new WeakMap<Socket, ServerResponse>();
   readonly #former = new WeakMap<ServerResponse, ServerResponse>();
   readonly #afterPacket = new WeakMap<ServerResponse, () => void>();
@@ -26,11 +26,11 @@ export class Connections {
     server.on('timeout', (socket: Socket) => {
       if (!this.#owes(socket)) socket.destroy();
     });
-    // `close` calls it, and it cuts answers that are written and not yet read.
+    // `close` calls this function, which would cut responses that are written and not yet read.
     server.closeIdleConnections = () => undefined;
     server.on('connection', (socket) => {
       this.#owed.set(socket, new Map());
-      // Node never closes answers that queue behind another one.
+      // Node never closes responses that queue behind another one.
       socket.once('close', () => {
         for (const held of this.#owed.get(socket)?.values() ?? []) held.end();
         this.#owed.delete(socket);
@@ -42,7 +42,7 @@ export class Connections {
     return this.#isDraining;
   }
 
-  /** Null if the client waits for so many answers that it gets no other. */
+  /** Null if the connection already owes too many responses. */
   began(answer: ServerResponse): HeldAnswer | null {
     const { socket } = answer.req;
     const owed = this.#owed.get(socket);
@@ -61,25 +61,25 @@ export class Connections {
     return held;
   }
 
-  /** Acts when the answers before it are sent: an answer that is made earlier waits in memory. */
+  /** Calls `act` when the previous responses are sent, because an earlier response would wait in memory. */
   whenPreviousSent(answer: ServerResponse, act: () => void): void {
     const { socket } = answer.req;
     const former = this.#former.get(answer);
     const again = (): void => this.whenPreviousSent(answer, act);
     if (answer.socket !== null) act();
     else if (former !== undefined && this.#owed.get(socket)?.has(former) === true) former.once('close', again);
-    // A prepared answer has just left, which Node is about to note.
+    // Node has not yet noted that a prepared response was sent.
     else if (!socket.destroyed) setImmediate(again);
   }
 
-  /** Acts when the parser has read the rest of its packet, which may contain the whole body: then the connection stays open. */
+  /** Calls `act` when the parser has read the rest of its packet. If the packet contains the whole body, the connection stays open. */
   afterPacket(answer: ServerResponse, act: () => void): void {
     closeIfIncomplete(answer);
     this.#afterPacket.set(answer, act);
     setImmediate(() => this.#now(answer));
   }
 
-  /** Answers the latest request before the parser's error ends the connection. */
+  /** Responds to the latest request before the parser's error ends the connection. */
   now(socket: Socket): void {
     const latest = this.#latest.get(socket);
     if (latest !== undefined) this.#now(latest);
@@ -95,13 +95,12 @@ export class Connections {
     return (this.#owed.get(socket)?.size ?? 0) > 0;
   }
 
-  /** The answer, given or not, to a request that is not here as a whole. */
+  /** The response, sent or not, to a request that has not arrived completely. */
   incompleteOf(socket: Socket): ServerResponse | undefined {
     const latest = this.#latest.get(socket);
     return latest?.req.complete === false ? latest : undefined;
   }
 
-  /** Acts at once if no response is owed. */
   whenIdle(socket: Socket, act: () => void): void {
     const [answer] = this.#owed.get(socket)?.keys() ?? [];
     if (answer === undefined) act();
@@ -123,7 +122,7 @@ export class Connections {
   }
 }
 
-/** An answer before the end of its request is the last of its connection. */
+/** A response that precedes the end of its request must be the last of its connection. */
 function closeIfIncomplete(answer: ServerResponse): void {
   const { req, writeHead } = answer;
   answer.writeHead = (...given: unknown[]): typeof answer => {
@@ -135,7 +134,7 @@ function closeIfIncomplete(answer: ServerResponse): void {
   };
 }
 
-/** Reads on for a while when the last answer is sent: a reset would keep a client that still sends from reading it. */
+/** Continues reading for a while after the last response: a reset would discard the response of a client that still sends. */
 function linger(socket: Socket): void {
   let isLeaving = false;
   socket.destroySoon = () => {
@@ -147,7 +146,7 @@ function linger(socket: Socket): void {
   };
 }
 
-/** Only the first answer of a connection is written to it. */
+/** Only the first response of a connection is written to the socket. */
 function clientOf(answer: ServerResponse): Client {
   const { socket } = answer.req;
   return {

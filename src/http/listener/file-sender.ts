@@ -3,21 +3,20 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { BytesResponse, FileResponse } from '../../site/index.ts';
 import { type HeldAnswer, PART_BYTES } from './client-budget.ts';
 
-/** Measured: parts of 64 KiB take half as much processor time again, of 512 KiB no less. */
+/** Parts of 64 KiB take 50 % more processor time (measured); parts of 512 KiB take no less. */
 const LARGE_BYTES = 256 * 1024;
-/** Kept for reuse: 8 MiB each. */
+/** Buffers to keep for reuse, 8 MiB for each size. */
 const KEPT = { [PART_BYTES]: 128, [LARGE_BYTES]: 32 };
-/** A client that takes longer for a large part gets small ones. */
+/** A client that takes longer for a large part gets small parts. */
 const FAST_MS = 1_000;
 
 type Part = Buffer<ArrayBuffer>;
 
-/** Sends large answers in parts, each when the client has taken the former one and the budget has room. */
+/** Sends large responses in parts, each when the client has read the previous part and the budget has room. */
 export class FileSender {
-  /** Fresh memory of this size costs more than reading into it. */
+  /** Buffers for reuse: allocating one of this size costs more than reading into it. */
   readonly #free: { [bytes: number]: Part[] } = { [PART_BYTES]: [], [LARGE_BYTES]: [] };
 
-  /** Returns small answers for the framework to send. */
   send(response: Response, outgoing: ServerResponse, held: HeldAnswer): Response | Promise<Response> {
     if (response instanceof FileResponse) return this.#sendFile(response, outgoing, held);
     return response instanceof BytesResponse ? this.#sendBytes(response, outgoing, held) : response;
@@ -34,7 +33,7 @@ export class FileSender {
         const bytes = await part.read(buffer);
         if (bytes === 0) return false;
         const isTaken = await write(buffer.subarray(0, bytes));
-        // The socket of a client that left may still use the memory.
+        // The socket of a disconnected client may still use the memory.
         const free = this.#free[bytesMax] ?? [];
         if (isTaken && free.length < (KEPT[bytesMax] ?? 0)) free.push(buffer);
         return isTaken;
@@ -90,7 +89,7 @@ async function inParts(
     }
     outgoing.end();
   } catch (error) {
-    // It has been reported.
+    // The error is already in the log.
     outgoing.destroy(error as Error);
   }
 }

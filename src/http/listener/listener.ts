@@ -31,49 +31,45 @@ export type ListenerOptions = ListenerHandlers & ListenAddress;
 interface ListenerHandlers {
   readonly name: ListenerName;
   readonly fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>;
-  /** Called first for GET requests without a body. Null: `fetch` responds. */
+  /** Called first for GET requests without a body. If it returns null, `fetch` responds. */
   readonly fastAnswer?: (incoming: IncomingMessage) => PlainAnswer | null;
   readonly onRequest?: (served: ServedRequest) => void;
-  /** Called for an error of the listener, and for a request for which `fetch` threw. */
+  /** Called for an error of the listener, and if `fetch` throws. */
   readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
-  /** Setting of its port, if it differs from `port` of its section. */
+  /** Setting of the port, if it differs from `port` of its section. */
   readonly portKey?: string;
-  /** Absent: plain HTTP. */
   readonly tls?: TlsSettings | undefined;
-  /** Shared by the ports of a process; a port that is given none has its own. */
+  /** Budget that the ports of a process share. By default each port has its own. */
   readonly budget?: ClientBudget;
-  /** For tests, which cannot wait. */
   readonly times?: Partial<typeof TIMES>;
 }
 
-/** Port 0 takes a free one. A Unix socket is for its owner alone. */
+/** Port 0 takes a free port. Only the owner can connect to a Unix socket. */
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly socket: string };
 
 export interface Listener {
-  /** A wildcard host is shown as loopback. */
+  /** URL for clients, with loopback instead of a wildcard host. */
   readonly url: string;
   readonly port: number;
   readonly address: string;
-  /** Replaces the certificates for new connections, if the listener uses TLS. @throws Error of OpenSSL; the former ones stay */
+  /** Replaces the certificates for new connections. @throws Error of OpenSSL; the former certificates stay */
   useTls(settings: TlsSettings): void;
-  /** A name or address that it has a certificate for. */
   isCertifiedFor(host: string): boolean;
   /** Closes idle connections, ends requests in flight with `Connection: close`, cuts the rest at the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** Limits of time for clients. */
 const TIMES = {
-  /** Longer than the 60 s of load balancers, which would send a request into a closing connection. */
+  /** Load balancers keep connections for 60 s. A shorter time here would close one while they send a request. */
   keepAliveMs: 75_000,
   headersMsMax: 30_000,
   handshakeMsMax: 10_000,
-  /** Without taking a part of an answer: as nginx has it. */
+  /** Time without reading a part of a response, as in nginx. */
   unreadMsMax: 60_000,
-  /** Node looks at headers and requests that are late so often. */
+  /** Interval at which Node checks for late headers and requests. */
   checkMs: 1_000,
 };
-/** Every answer carries `X-Request-Id`. @throws DocshelfError `port_taken`, `cannot_listen`. */
+/** Every response has `X-Request-Id`. @throws DocshelfError `port_taken`, `cannot_listen`. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { name, onRequest, onFault } = options;
   const times = { ...TIMES, ...options.times };
@@ -83,12 +79,12 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     requestTimeout: LISTENERS[name].receiveMsMax,
     connectionsCheckingInterval: times.checkMs,
     maxHeaderSize: HEADER_BYTES_MAX,
-    // Otherwise Node keeps the first of two lines of one name, and would use a value that must be ignored as a list (RFC 9110, section 13.1.4).
+    // Otherwise Node keeps the first of two lines of one name, and would use a list that must be ignored (RFC 9110, section 13.1.4).
     joinDuplicateHeaders: true,
-    // Node would answer without an id.
+    // Node would respond without a request id.
     requireHostHeader: false,
   });
-  // A client may end its side with its last request, and read on. Elsewhere that ends what it has asked for.
+  // A client can end its side with its last request and continue reading. On other listeners, the end cancels the request.
   Object.assign(server, { httpAllowHalfOpen: name === 'site' });
   const budget = options.budget ?? new ClientBudget();
   server.prependListener('connection', (socket) => {
@@ -111,7 +107,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   };
   const answer = getRequestListener((request, env) => answered(request, env as HttpBindings), {
     hostname: 'localhost',
-    // Undefined: `handle` answers, which knows the id.
+    // If the handler is undefined, `handle` responds, which knows the request id.
     errorHandler: (error) =>
       error instanceof RequestError ? undefined : problemResponse(toDocshelfError(error), null),
   });
@@ -129,7 +125,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     const prepared = mayBePlain && isPlainRequest(incoming, outgoing) ? (options.fastAnswer?.(incoming) ?? null) : null;
     if (prepared !== null) {
       writePrepared(prepared, outgoing, { requestId, hsts });
-      // A slow client's answer is one in flight, as those below.
+      // Count the response as in flight until a slow client has read it.
       if (!isOfHttp2 && incoming.socket.writableLength === 0) {
         meter?.answered(incoming, prepared.status, begun);
         return;
@@ -160,7 +156,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       refuse(refusal, outgoing, requestId);
       return;
     }
-    // RFC 9112, section 6.1: its framing is not to be trusted.
+    // RFC 9112, section 6.1: the framing of such a request is not to be trusted.
     if (incoming.httpVersion === '1.0' && incoming.headers['transfer-encoding'] !== undefined) {
       outgoing.setHeader('Connection', 'close');
     }
@@ -172,7 +168,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   };
   server.on('request', handle);
   server.on('checkContinue', handle);
-  // Other expectations may be ignored (RFC 9110, section 10.1.1); Node's 417 would have no id.
+  // Other expectations can be ignored (RFC 9110, section 10.1.1); Node's 417 would have no request id.
   server.on('checkExpectation', handle);
   server.on('connect', answerConnect(connections, meter));
   server.on('clientError', answerMalformed(connections, meter));
@@ -184,7 +180,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
         idleMsMax: times.keepAliveMs,
         budget,
         receiveMsMax: LISTENERS[name].receiveMsMax,
-        // The requests of both protocols have one shape, but different types.
+        // Requests of both protocols have the same members, but different types.
         onRequest: handle as unknown as Http2Options['onRequest'],
       },
       onPlain: answerPlainHttp(meter),
@@ -213,17 +209,14 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 
 const HSTS_HEADER = 'Strict-Transport-Security';
 
-/** A host name or an IPv4 address, as nearly all requests have; the framework judges the others. */
+/** A host name or an IPv4 address. The framework validates other hosts. */
 const PLAIN_HOST = /^[A-Za-z0-9._-]+(?::\d{1,5})?$/;
 
-/**
- * A GET of HTTP/1.1 or HTTP/2 without a body, by its headers, which nothing refuses, and whose answer needs not wait for
- * another one of its connection.
- */
+/** True for a valid GET without a body whose response need not wait for another one of its connection. */
 function isPlainRequest(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
   const { method, url, httpVersion, headers } = incoming;
   if (method !== 'GET' || outgoing.socket === null || headers['content-length'] !== undefined) return false;
-  // Its response may be another than that of the address (`forWorker`).
+  // `forWorker` can respond differently to a request for a service worker.
   if (headers['service-worker'] !== undefined) return false;
   if (httpVersion !== '1.1') return isHttp2(incoming) && refusalOf(incoming) === null;
   return isPlainTarget(url) && headers['transfer-encoding'] === undefined && hasPlainHost(incoming);
@@ -235,14 +228,11 @@ function hasPlainHost({ headers, rawHeaders }: IncomingMessage): boolean {
   return PLAIN_HOST.test(headers.host ?? '') && hostsIn(rawHeaders) === 1;
 }
 
-/** Headers that the listener adds to every response. */
 interface AddedFields {
   readonly requestId: string;
-  /** Null: not sent. */
   readonly hsts: string | null;
 }
 
-/** Writes a prepared response. Node validates and frames it. */
 export function writePrepared(
   { status, headers, body }: PlainAnswer,
   outgoing: ServerResponse,
@@ -254,7 +244,7 @@ export function writePrepared(
   outgoing.end(body ?? undefined);
 }
 
-/** A socket is bound before `listen` returns: its mode is right from the first moment. */
+/** Set the mode before `listen` returns, so that a socket never has another mode. */
 async function listen(server: Server, options: ListenerOptions): Promise<AddressInfo> {
   const at: ListenAddress = options;
   if ('host' in at) server.listen({ host: at.host, port: at.port });

@@ -9,12 +9,11 @@ import { type Connections, LINGER_MS } from './connections.ts';
 import { REQUEST_ID_HEADER, requestField } from './request.ts';
 import type { RequestMeter } from './served-request.ts';
 
-/** Maximum size of the request line and all fields together. */
+/** Maximum bytes of the request line and all fields together. */
 export const HEADER_BYTES_MAX = 32 * 1024;
-/** A path of 4,096 bytes in percent escapes, and as long a query. */
+/** Enough for a path and a query of 4,096 bytes each with every byte escaped. */
 export const TARGET_LENGTH_MAX = 16 * 1024;
 
-/** A request that no app is asked about. */
 interface Refusal {
   readonly status: number;
   /** Ends the sentence "Cannot read the request: …". */
@@ -33,31 +32,30 @@ const HOSTLESS: Refusal = { status: 400, state: 'its address names no host' };
 const UNENDED_CODING: Refusal = { status: 400, state: 'its Transfer-Encoding does not end in "chunked"' };
 const UNKNOWN_CODING: Refusal = { status: 501, state: 'its body has a transfer coding besides "chunked"' };
 
-/** The framework parses it before the target, as one URL: a path in it would be answered in place of the target's. */
+/** The framework parses the host before the target, as one URL, so a path in the host would replace the target's. */
 const HOST = /^(?:(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?)?$/;
 
-/** The absolute form without a host (RFC 9110, section 4.2.1), or with user information, which misleads (section 4.2.4). */
+/** An absolute form without a host (RFC 9110, section 4.2.1), or with user information, which misleads (section 4.2.4). */
 const HOSTLESS_ADDRESS = /^https?:\/\/(?:[/?#:]|$|[^/?#]*@)/i;
 
-/** Rejects by RFC 9112 what Node's parser accepts. */
+/** Rejects requests that violate RFC 9112 and that Node's parser accepts. */
 export function refusalOf(incoming: IncomingMessage): Refusal | null {
   const { method, url = '', httpVersion, headers, rawHeaders } = incoming;
-  // Only HTTP/2: Node itself handles CONNECT of HTTP/1.1.
+  // This request is HTTP/2, because Node itself handles CONNECT of HTTP/1.1.
   if (method === 'CONNECT') return FOR_PROXY;
   if (httpVersion !== '1.1' && httpVersion !== '1.0' && !isHttp2(incoming)) return OTHER_VERSION;
   if (url.length > TARGET_LENGTH_MAX) return TARGET_TOO_LONG;
   if (!url.startsWith('/') && HOSTLESS_ADDRESS.test(url)) return HOSTLESS;
-  // Section 3.2. HTTP/1.0 asks without a Host, as some load balancers' probes do.
+  // RFC 9112, section 3.2. Some load balancers send probes by HTTP/1.0 without a Host.
   if (headers.host === undefined) {
     if (httpVersion !== '1.0') return NO_HOST;
   } else if (hostsIn(rawHeaders) > 1) return TWO_HOSTS;
   else if (!HOST.test(headers.host)) return BAD_HOST;
-  // RFC 9113, section 8.3.1.
   const authority = headers[':authority'];
   if (authority !== undefined && authority !== headers.host) return OTHER_HOST;
-  // Node bounds them once the client has agreed to it.
+  // For HTTP/2, Node enforces its limit only after the client has acknowledged it.
   if (httpVersion === '2.0' && bytesOf(rawHeaders) > HEADER_BYTES_MAX) return FIELDS_TOO_LARGE;
-  // Section 6.3, item 4.
+  // RFC 9112, section 6.3, item 4.
   const coding = headers['transfer-encoding']?.toLowerCase();
   if (coding === undefined || coding === 'chunked') return null;
   return /,\s*chunked$/.test(coding) ? UNKNOWN_CODING : UNENDED_CODING;
@@ -71,35 +69,34 @@ export function hostsIn(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];
-    // As nearly all write it: nothing is made to compare it.
+    // Nearly all clients write `Host`: compare it first, without allocating a string.
     if (name?.length === 4 && (name === 'Host' || name.toLowerCase() === 'host')) count++;
   }
   return count;
 }
 
-/** By its connection: any version can stand in a request line. */
+/** Decides by the connection, because a request line can contain any version. */
 export function isHttp2(incoming: IncomingMessage): boolean {
   return 'stream' in incoming;
 }
 
-/** A request of HTTP/2 names its host in a field of its own (RFC 9113, section 8.3.1). */
+/** HTTP/2 has the host in `:authority` (RFC 9113, section 8.3.1). */
 export function makeAlike({ headers }: IncomingMessage): void {
   const authority = headers[':authority'];
   if (typeof authority === 'string') headers.host ??= authority;
 }
 
-/** Forms of an address that are well-formed, and that the framework does not take. */
+/** Rewrites valid forms of an address that the framework rejects. */
 export function makeReadable(incoming: IncomingMessage): void {
   const { method, url, headers } = incoming;
-  // A request about the whole server (RFC 9112, section 3.2.4) is answered for its root.
+  // A request about the whole server (RFC 9112, section 3.2.4) gets the response of its root.
   if (url === '*' && method === 'OPTIONS') incoming.url = '/';
-  // Schemes have no case (RFC 3986, section 3.1), and a port may be empty (section 3.2.3).
+  // Schemes are case-insensitive (RFC 3986, section 3.1), and a port can be empty (section 3.2.3).
   else if (url !== undefined && !url.startsWith('/'))
     incoming.url = url.replace(/^https?:\/\//i, (scheme) => scheme.toLowerCase());
   if (headers.host?.endsWith(':') === true) headers.host = headers.host.slice(0, -1);
 }
 
-/** The document and all fields of the answer, which is its connection's last. */
 function refusalParts(
   { status, state }: Refusal,
   requestId: string,
@@ -117,10 +114,10 @@ function refusalParts(
   return { headers, body };
 }
 
-/** At once: the parser may find the rest of the request at fault next. */
+/** Responds at once, because the parser can find an error in the rest of the request. */
 export function refuse(refusal: Refusal, outgoing: ServerResponse, requestId: string): void {
   const { headers: fields } = outgoing.req;
-  // The one of them that a link may lead a reader to.
+  // A reader can follow a link to this error, so respond with a page.
   if (refusal === TARGET_TOO_LONG && fields.accept?.includes('text/html') === true) {
     const last = { Connection: 'close', 'Cache-Control': 'no-store', [REQUEST_ID_HEADER]: requestId };
     const notice = { status: refusal.status, words: 'longAddress', language: null, headers: last } as const;
@@ -137,7 +134,6 @@ const BY_FAULT: Readonly<Record<string, Refusal>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, state: 'the extensions of its chunks are over the limit' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, state: 'it did not come whole within the time limit' },
 };
-/** RFC 9110, section 9.1. */
 const OTHER_METHOD: Refusal = { status: 501, state: 'docshelf does not know its method' };
 const NO_HTTP: Refusal = { status: 400, state: 'it is not well-formed HTTP/1.1' };
 
@@ -155,7 +151,7 @@ export function answerMalformed(
   const answered = new WeakSet<Socket>();
   return (error, duplex) => {
     const socket = duplex as Socket;
-    // Each further packet of the connection is another error.
+    // Each further packet of the connection causes another error.
     if (answered.has(socket)) return;
     answered.add(socket);
     connections.now(socket);
@@ -167,25 +163,24 @@ export function answerMalformed(
       socket.destroy();
       return;
     }
-    // The request has its response, or it follows the last request of the connection, which gets none (RFC 9112, section 9.6).
+    // The request has its response, or follows the last request of the connection, which gets none (RFC 9112, section 9.6).
     if (incomplete !== undefined || error.code === 'HPE_CLOSED_CONNECTION') {
       connections.whenIdle(socket, () => socket.destroySoon());
       return;
     }
     const refusal = refusalOfFault(error);
-    // Well-formed requests before it are answered first.
+    // Respond to the previous valid requests first.
     connections.whenIdle(socket, () => tell(socket, refusal));
   };
 
   function tell(socket: Socket, refusal: Refusal): void {
-    // The last answer closed it.
+    // The last response closed the socket.
     if (!socket.writable) return;
     write(refusal, socket, meter);
     socket.destroySoon();
   }
 }
 
-/** For `CONNECT`: Node hands over its connection. */
 export function answerConnect(
   connections: Connections,
   meter: RequestMeter | null,
@@ -211,7 +206,6 @@ function leave(socket: Socket): void {
 
 const NO_TLS: Refusal = { status: 400, state: 'it is plain HTTP, and this port speaks HTTPS; ask with https://' };
 
-/** For a connection to a TLS port that does not begin with a handshake. */
 export function answerPlainHttp(meter: RequestMeter | null): (socket: Socket) => void {
   return (socket) => {
     write(NO_TLS, socket, meter);
@@ -233,7 +227,7 @@ function refusalOfFault({ code = '', rawPacket, bytesParsed = 0 }: ParserFault):
   return BY_FAULT[code] ?? NO_HTTP;
 }
 
-/** A request line that is well-formed except for its method. Its end may arrive later. */
+/** A request line that is well-formed except for its method. Its end can arrive later. */
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ (?:[^ \r\n]+ HTTP\/\d\.\d\r?\n|[^\r\n]*$)/;
 
 /** @param at position in the method at which the parser stopped */
@@ -242,7 +236,7 @@ function isRequest(packet: Buffer | undefined, at: number): boolean {
   return REQUEST_LINE.test(text.slice(text.lastIndexOf('\n', at - 1) + 1));
 }
 
-/** Node cannot respond to a request that it could not parse. */
+/** Builds the response by hand, because Node cannot respond to a request that it could not parse. */
 function answerOf(refusal: Refusal, requestId: string): string {
   const { headers, body } = refusalParts(refusal, requestId);
   const fields = Object.entries({ Date: new Date().toUTCString(), ...headers }).map(

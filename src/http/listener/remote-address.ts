@@ -5,7 +5,7 @@ import { isIn, listOf } from '../../net/guarded-address.ts';
 const IPV4_MAPPED = '::ffff:';
 
 /**
- * Each trusted proxy appends to `X-Forwarded-For` the address that it saw: the last untrusted one is the client's.
+ * Each trusted proxy appends to `X-Forwarded-For` the address that it saw, so the last untrusted one is the client's.
  * @param trustedProxies addresses and networks in CIDR notation
  */
 export function remoteAddressBehind(
@@ -26,12 +26,11 @@ export function remoteAddressBehind(
   };
 }
 
-/** Address of the client's end of the connection. Empty if the connection is closed. */
 export function peerOf(incoming: IncomingMessage): string {
   return incoming.socket.remoteAddress ?? '';
 }
 
-/** True if the address of the socket itself is in one of the networks. No header counts. */
+/** True if the address of the socket itself is in one of the networks. Headers do not count. */
 export function trustedPeers(networks: readonly string[]): (peer: string) => boolean {
   const trusted = listOf(networks);
   return (peer) => {
@@ -42,7 +41,7 @@ export function trustedPeers(networks: readonly string[]): (peer: string) => boo
 
 const unmapped = (peer: string): string => (peer.startsWith(IPV4_MAPPED) ? (plainAddress(peer) ?? peer) : peer);
 
-/** `1.2.3.4:567` and `[::1]:567` included; IPv4-mapped peers are IPv4. Null for no address. */
+/** Accepts `1.2.3.4:567` and `[::1]:567`. IPv4-mapped addresses become IPv4. Null for text that is no address. */
 function plainAddress(text: string): string | null {
   const bare = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
   const address = /^::ffff:([\d.]+)$/i.exec(bare)?.[1] ?? bare;

@@ -4,7 +4,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { SiteRequest } from '../../site/index.ts';
 import { clientLeft } from '../problem.ts';
 
-/** Value of a field, its lines joined (RFC 9110, section 5.3). @param name in lower case */
+/** Joins the lines of a field (RFC 9110, section 5.3). @param name in lower case */
 export function requestField(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
@@ -12,21 +12,19 @@ export function requestField(headers: IncomingHttpHeaders, name: string): string
 
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
-/** Hex, UUIDs, base64. A client cannot forge a log line with it. */
+/** Accepts hex, UUIDs and base64, so that a client cannot forge a log line. */
 const SANE_ID = /^[A-Za-z0-9._~+/=:@-]{1,128}$/;
 
-/** The client's own id if it is one, else a new one. */
 export function requestIdFor(header: string | string[] | undefined): string {
   return typeof header === 'string' && SANE_ID.test(header) ? header : randomUUID();
 }
 
-/** Null if an app is called without a socket. */
+/** Null if the app is called without a socket. */
 export function requestIdOf(env: Partial<HttpBindings> | undefined): string | null {
   const id = env?.outgoing?.getHeader(REQUEST_ID_HEADER);
   return typeof id === 'string' ? id : null;
 }
 
-/** The request with its target as the client sent it. */
 export function siteRequest(raw: Request, env: Partial<HttpBindings> | undefined): SiteRequest {
   const { incoming } = env ?? {};
   const { method } = raw;
@@ -37,15 +35,15 @@ export function siteRequest(raw: Request, env: Partial<HttpBindings> | undefined
     return { method, target: pathname + search, header: (name) => raw.headers.get(name) ?? undefined, id, client };
   }
   const header = (name: string): string | undefined => requestField(incoming.headers, name);
-  // `raw` has the method in capitals, but methods have a case (RFC 9110, section 9.1).
+  // `raw` has the method in capitals, but methods are case-sensitive (RFC 9110, section 9.1).
   return { method: incoming.method ?? method, target: incoming.url ?? '/', header, id, client };
 }
 
-/** Clients that only end their half of the connection after a request wait for its answer. */
+/** Clients that only end their half of the connection after a request wait for the response. */
 const HALF_OPEN_MS = 1_000;
 
 /**
- * Aborts if the client leaves. A browser that cancels a request first ends its half of the connection.
+ * Aborts if the client disconnects. A browser that cancels a request first ends its half of the connection.
  * @param afterMs delay after that end. Default: none
  */
 export function untilClientLeaves(

@@ -5,11 +5,11 @@ import { CountedResponse } from '../tls/http2-endpoint.ts';
 import { remoteAddressBehind } from './remote-address.ts';
 import { requestField } from './request.ts';
 
-/** Contract section 2. Another one is a row here, and an app in `openListeners`. */
+/** Listeners of contract section 2. A new one needs a row here, and an app in `openListeners`. */
 export const LISTENERS = {
   site: { section: 'server', receiveMsMax: 60_000 },
   api: { section: 'api', receiveMsMax: 60_000 },
-  // 6 h is the largest bundle, 8 GiB, at 3 Mbit/s.
+  // The largest bundle, 8 GiB, takes 6 h at 3 Mbit/s.
   admin: { section: 'admin', receiveMsMax: 6 * 3600_000 },
 } as const satisfies Record<string, ListenerKind>;
 
@@ -22,25 +22,24 @@ export type ListenerName = keyof typeof LISTENERS;
 
 export interface ServedRequest {
   readonly listener: ListenerName;
-  /** Domain of the site that answered, on a shelf of many. */
+  /** Domain of the site that responded, if the daemon has several. */
   readonly site?: string | undefined;
-  /** The version that it served. */
   readonly version?: string | undefined;
-  /** `-` if the request was not HTTP. */
+  /** The method is `-` if the request was not HTTP. */
   readonly method: string;
-  /** Without the query, which may hold a credential. */
+  /** Path without the query, which can contain a credential. */
   readonly path: string;
-  /** 499, as in nginx, if the client left before the response. */
+  /** Status of the response. 499, as in nginx, if the client left before it. */
   readonly status: number;
-  /** Headers included. */
+  /** Bytes of the response with its headers. */
   readonly bytes: number;
-  /** From the end of its headers to the end of the answer. */
+  /** Time from the end of the request headers to the end of the response. */
   readonly durationMs: number;
   readonly requestId: string;
   readonly peer: string;
   readonly forwardedFor: string | undefined;
   readonly userAgent?: string | undefined;
-  /** As it came: it may hold a credential. */
+  /** Header as received: it can contain a credential. */
   readonly referrer?: string | undefined;
 }
 
@@ -61,7 +60,7 @@ export function tagVersion(incoming: SitedRequest | undefined, version: string):
   if (incoming !== undefined) incoming[ANSWERER] = { site: incoming[ANSWERER]?.site, version };
 }
 
-/** Absolute form included (RFC 9112, section 3.2.2). */
+/** Accepts the absolute form (RFC 9112, section 3.2.2). */
 export function pathOf(target: string): string {
   const path = target.startsWith('/') ? target : target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');
   const end = path.search(/[?#]/);
@@ -69,7 +68,7 @@ export function pathOf(target: string): string {
 }
 
 const BYTES_TOLD = Symbol('bytes told');
-/** With those up to the end of its last answer. */
+/** Bytes of the socket up to the end of its last response. */
 type MeteredSocket = Socket & { [BYTES_TOLD]?: number };
 
 interface Begun {
@@ -87,18 +86,17 @@ export class RequestMeter {
   }
 
   began(incoming: SitedRequest, outgoing: ServerResponse, { requestId, startedMs }: Begun): void {
-    // A closed connection has no address, and a request that failed no connection.
+    // Read the address now, because a closed connection has none.
     const { socket } = incoming;
     const peer = socket.remoteAddress ?? '';
     outgoing.once('close', () => {
       const status = outgoing.headersSent ? outgoing.statusCode : CLIENT_CLOSED;
-      // Answers of HTTP/2 share their connection.
+      // HTTP/2 responses share their connection.
       const bytes = outgoing instanceof CountedResponse ? outgoing.bytesWritten : null;
       this.#ended(incoming, socket, status, { requestId, startedMs, peer }, bytes);
     });
   }
 
-  /** An answer that has left already. */
   answered(incoming: SitedRequest, status: number, { requestId, startedMs }: Begun): void {
     const { socket } = incoming;
     this.#ended(incoming, socket, status, { requestId, startedMs, peer: socket.remoteAddress ?? '' });
@@ -151,24 +149,21 @@ export class RequestMeter {
 }
 
 interface AccessLogOptions {
-  /** Given the fields of a JSON object, without its braces. */
+  /** Receives the fields of a JSON object, without its braces. */
   readonly write: (fields: () => string) => void;
   readonly trustedProxies: readonly string[];
 }
 
-/** Maximum length of a client's text in a line: an address may have 16 KiB. */
+/** Maximum length of a client's text in a line, because an address can have 16 KiB. */
 const TEXT_LENGTH_MAX = 1024;
-/** JSON escapes these, or a terminal acts on them. */
+/** Characters that JSON escapes or on which a terminal acts. */
 const ESCAPED = /["\\\u0000-\u001f\u007f-\u009f\u0600-\u0605\u061c\u06dd-\u206f\ud800-\udfff\ufeff-\uffff]/;
 
-/**
- * Lines by hand: through a general serializer one cost as much processor time as the rest of its request. What is the same
- * from one request to the next is put together once.
- */
+/** Writes lines by hand and caches repeated parts: a general serializer took as much processor time as the rest of a request. */
 export function accessLog({ write, trustedProxies }: AccessLogOptions): (served: ServedRequest) => void {
   const remoteAddress = remoteAddressBehind(trustedProxies);
   const [agentField, siteField, versionField] = [lastField('userAgent'), lastField('site'), lastField('version')];
-  // Named one by one: gathering the rest in an object cost a third of the line.
+  // Naming each field is faster: a rest object cost a third of the line.
   const fieldsOf = ({
     listener,
     site,
@@ -186,7 +181,7 @@ export function accessLog({ write, trustedProxies }: AccessLogOptions): (served:
   }: ServedRequest): string => {
     const pathText = quoted(shortened(path));
     const methodText = quoted(method);
-    // Addresses and ids hold nothing that would have to be escaped.
+    // Addresses and ids contain no characters to escape.
     return (
       `"event":"request","listener":"${listener}"${siteField(site)}${versionField(version)}` +
       `,"method":${methodText},"status":${status},"bytes":${bytes},"requestId":"${requestId}","path":${pathText}` +
@@ -198,7 +193,7 @@ export function accessLog({ write, trustedProxies }: AccessLogOptions): (served:
   return (served) => write(() => fieldsOf(served));
 }
 
-/** As `field`: what was made last is kept. */
+/** Works as `field`, and caches the last result. */
 function lastField(name: string): (text: string | undefined) => string {
   let last: string | undefined;
   let made = '';
@@ -209,7 +204,7 @@ function lastField(name: string): (text: string | undefined) => string {
   };
 }
 
-/** To the microsecond: of whole numbers, which are written faster than fractions. */
+/** Formats microseconds from whole numbers, which are faster to write than fractions. */
 function decimal(ms: number): string {
   const us = Math.round(ms * 1000);
   const fraction = us % 1000;
@@ -228,7 +223,7 @@ function shortened(text: string): string {
   return text.length > TEXT_LENGTH_MAX ? `${text.slice(0, TEXT_LENGTH_MAX)}…` : text;
 }
 
-/** Without query and user information, which may be credentials. */
+/** Removes query and user information, which can be credentials. */
 function referrerOf(header: string | undefined): string | undefined {
   const end = header?.search(/[?#]/) ?? -1;
   return (end === -1 ? header : header?.slice(0, end))?.replace(/\/\/[^/]*@/, '//');

@@ -4,18 +4,14 @@ import type { Search } from '../../search/index.ts';
 import { decodeOrKeep } from '../../web/escape.ts';
 import { stripBase } from '../../web/mount/base-path.ts';
 
-/** The part of a site that assistants can read. */
 export interface Documentation {
   readonly domain: string;
-  /** Base path with its trailing slash. */
   readonly basePath: string;
   /** Origin of `server.publicUrl`. Null means that addresses are paths. */
   readonly origin: string | null;
-  /** Null if search is off. */
   readonly search: Search | null;
   /**
-   * The release at this moment. Null if no version is active, or readers have no such version.
-   *
+   * The current release. Null if no version is active, or readers have no such version.
    * @param version its label; null means the active one. @throws DocshelfError `cannot_read`, `release_damaged`
    */
   release(version: string | null): Promise<DocumentationRelease | null>;
@@ -26,11 +22,9 @@ export interface Documentation {
 /** One version of a site, which does not change during a request. */
 export interface DocumentationRelease {
   readonly version: string;
-  /** Base path of its pages, with its trailing slash. */
   readonly basePath: string;
   /** Paths of all pages under the base path (`/guides/start`), in the order of UTF-16 code units. */
   pages(): Promise<readonly string[]>;
-  /** Titles of these pages. Null if a page has none. */
   titles(pages: readonly string[]): Promise<readonly (string | null)[]>;
   /**
    * Null if no such page exists.
@@ -41,13 +35,11 @@ export interface DocumentationRelease {
 }
 
 interface PageMarkup {
-  /** Path of the page, as in `pages`. */
   readonly path: string;
   readonly title: string | null;
   readonly markdown: string;
 }
 
-/** Maximum number of versions to name in an error. */
 const VERSIONS_NAMED_MAX = 20;
 
 /** @param version null: the active one. @throws DocshelfError `no_bundle`, `version_not_found` */
@@ -70,10 +62,9 @@ export const shown = (text: string): string => text.slice(0, 200).toWellFormed()
 
 type AddressForm = Pick<Documentation, 'domain' | 'basePath' | 'origin'>;
 
-/** Scheme of resources. It does not depend on the address of the site. */
+/** The scheme of resources does not depend on the address of the site. */
 const SCHEME = 'docshelf:';
 
-/** Scheme and authority of an absolute address. */
 const ABSOLUTE = /^([a-z][a-z0-9+.-]*:)\/\/([^/?#]*)/i;
 
 /** An absolute address if the config has an origin, else a path. @param page path under the base path, percent-encoded */
@@ -97,12 +88,11 @@ interface PageReference {
   readonly target: string;
 }
 
-/** Captures the version and the path under it. */
 const OF_VERSION = new RegExp(`^${VERSION_ADDRESSES}([^/]+)(/.*)?$`, 's');
 
 /**
- * Parses an address from an assistant: one from a result, a resource, or a path with or without the base path. Null for an
- * address of another site.
+ * Parses an address from an assistant: one from a result, a resource, or a path with or without the base path. Null for an address of
+ * another site.
  */
 export function parseAddress(written: string, form: AddressForm): PageReference | null {
   const target = targetOf(written, form);
@@ -111,7 +101,6 @@ export function parseAddress(written: string, form: AddressForm): PageReference 
   return version === undefined ? { version: null, target } : { version: decodeOrKeep(version), target: below };
 }
 
-/** The path under the site's base path. */
 function targetOf(written: string, { domain, basePath, origin }: AddressForm): string | null {
   const text = written.trim().replace(/[?#].*$/s, '');
   const [whole = '', scheme = '', authority = ''] = ABSOLUTE.exec(text) ?? [];

@@ -114,7 +114,6 @@ function requireOwnOrigin(request: Request, place: OriginPlace): void {
   });
 }
 
-/** Facts from which a site derives its own origins. */
 interface OriginPlace {
   /** `server.publicUrl`, whose scheme and port apply to all sites. */
   readonly publicUrl: string | null;
@@ -123,10 +122,9 @@ interface OriginPlace {
 }
 
 /**
- * True for origins of the site's own pages. With DNS rebinding, a foreign page sends its own name both as host and as
- * origin. So the requested host counts only if the config names it, or if no other party can control it.
+ * True for origins of the site's own pages. With DNS rebinding, a foreign page sends its own name both as host and as origin. So the
+ * requested host counts only if the config names it, or if no other party can control it.
  * @param origin the `Origin` header, as browsers serialise it (RFC 6454, section 6.1)
- * @param host the `Host` header
  */
 export function isOwnOrigin(origin: string, host: string | undefined, { publicUrl, hosts }: OriginPlace): boolean {
   const url = URL.parse(origin);
@@ -137,7 +135,7 @@ export function isOwnOrigin(origin: string, host: string | undefined, { publicUr
     const ours = names.length === 0 ? [own.hostname] : names;
     if (url.protocol === own.protocol && url.port === own.port && ours.includes(url.hostname)) return true;
   }
-  // Ignore the scheme, because a proxy in front may use TLS.
+  // Ignore the scheme, because a proxy in front can use TLS.
   if (URL.parse(`${url.protocol}//${host ?? ''}`)?.host !== url.host) return false;
   const name = hostName(url.host);
   return names.includes(name) || isOfThisMachine(name);
@@ -155,7 +153,6 @@ function notAllowed(method: string): DocshelfError {
   });
 }
 
-/** Undefined for invalid JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -198,7 +195,7 @@ async function whole(answer: Response, { signal, isJson, isBatch }: WholeForm): 
   return new Response(body, { status: answer.status, headers });
 }
 
-/** Extracts the responses from a stream of events. The notifications between them concern ended requests. */
+/** Skips the notifications between the responses, which concern ended requests. */
 function jsonOf(events: string, isBatch: boolean): string {
   const responses = events
     .split('\n')

@@ -7,7 +7,6 @@ import { cut, noPage, TOOLS } from './tools.ts';
 interface McpServerOptions {
   readonly site: Documentation;
   readonly programVersion: string;
-  /** Called with each error that the assistant gets. */
   readonly onFault: (error: DocshelfError) => void;
 }
 
@@ -20,7 +19,6 @@ const NO_VALIDATOR = {
 
 const NOT_THERE: ReadonlySet<string> = new Set(['not_found', 'version_not_found']);
 
-/** The tools are read-only and know only this site. */
 const ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
 /** Creates a server for one HTTP request, or for a connection over stdio. It has no state. */
@@ -95,7 +93,10 @@ interface PageResource {
   readonly mimeType: string;
 }
 
-/** @param cursor path of the last page before: it holds where a version takes another's place. @throws DocshelfError `bad_request` */
+/**
+ * @param cursor path of the previous page's last entry, which also works if another version became active. @throws DocshelfError
+ * `bad_request`
+ */
 async function listResources(
   site: Documentation,
   cursor: string | undefined,

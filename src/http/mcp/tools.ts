@@ -7,13 +7,12 @@ import { decodeOrKeep } from '../../web/escape.ts';
 import { requestChecker } from '../read-request.ts';
 import { addressOf, type Documentation, parseAddress, servedRelease, shown } from './documentation.ts';
 
-/** A tool, its description for assistants, and its implementation. */
 interface AssistantTool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly inputSchema: object;
-  /** Text blocks. @throws DocshelfError for the assistant to read; the signal's reason */
+  /** Returns text blocks. @throws DocshelfError for the assistant to read; the signal's reason */
   run(documentation: Documentation, written: unknown, signal: AbortSignal): Promise<readonly string[]>;
 }
 
@@ -218,7 +217,6 @@ function withoutHints(schema: object): object {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key.startsWith('x-') ? undefined : value))) as object;
 }
 
-/** An entry of a folder. */
 type TreeEntry =
   | { readonly kind: 'page'; readonly path: string }
   /** For a folder, `pages` counts the pages under it at any depth. */
@@ -229,7 +227,7 @@ export interface TreeQuestion {
   readonly folder: string;
   /** True lists all pages under the folder and no folders. */
   readonly isRecursive: boolean;
-  /** Path of the last entry of the former answer. Null starts at the first. */
+  /** Path of the last entry of the previous response. Null starts at the first. */
   readonly after: string | null;
   readonly limit: number;
 }
@@ -281,6 +279,5 @@ function entriesOf(pages: readonly string[], folder: string): TreeEntry[] {
   return entries.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Index of the first path that does not sort before this one. */
 const firstPathFrom = (pages: readonly string[], path: string): number =>
   firstFrom(pages.length, (at) => (pages[at] ?? '') < path);

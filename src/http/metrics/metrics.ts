@@ -8,14 +8,13 @@ import { addProcessMetrics, defineMetrics } from './metric-set.ts';
 import type { Cell, CountedRequest } from './request-metrics.ts';
 
 export interface Readings {
-  /** The state of each site with its own label. `site` is null in the single form. */
+  /** `site` is null in the single form. */
   readonly states: readonly { readonly site: string | null; readonly state: DeployState }[];
   readonly isReady: boolean;
   /** Null if this process has no jobs, or cannot count them now. */
   readonly jobs: ExportJobs | null;
   /** Space of the volume of the data folder. Null if the system does not report it. */
   readonly volume: VolumeSpace | null;
-  /** Null where one process serves alone. */
   readonly certificates?: readonly { readonly setting: string; readonly endsAtMs: number }[];
 }
 
@@ -52,7 +51,7 @@ export class Metrics {
 
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
-  /** Metrics of one site, labeled with its domain. Null means the single form, without that label. */
+  /** Labels the metrics with the domain. Null means the single form, without that label. */
   forSite(site: string | null): SiteMetrics {
     return new SiteMetrics(this.#metrics, this.#namesSites() ? site : null);
   }
@@ -109,7 +108,6 @@ export class Metrics {
 const REFUSED_BUNDLE: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES]);
 const FAILED_FETCH: ReadonlySet<ErrorCode> = new Set([...SOURCE_CODES, 'wrong_digest']);
 
-/** Metrics of one site. */
 export class SiteMetrics {
   readonly #metrics: ReturnType<typeof defineMetrics>;
   readonly #label: { readonly site?: string };
@@ -120,7 +118,6 @@ export class SiteMetrics {
   constructor(metrics: ReturnType<typeof defineMetrics>, site: string | null) {
     this.#metrics = metrics;
     this.#label = site === null ? {} : { site };
-    // Start series at 0. A series that starts with its first event shows no rate for it.
     for (const result of ['ok', 'failed']) metrics.fetches.inc({ ...this.#label, result }, 0);
     const { cacheHits, cacheMisses, fetchedBytes, activations, wrongSignIns, lastActivation } = metrics;
     for (const counter of [fetchedBytes, activations, wrongSignIns]) counter.inc(this.#label, 0);
@@ -175,7 +172,7 @@ export class SiteMetrics {
   /** Removes the gauges of a site that left the config. Its counters stay. */
   forget(): void {
     this.#setActiveVersion(null);
-    // Without the label, the sites that stay share this gauge.
+    // Without the label, the remaining sites share this gauge.
     if (this.#label.site !== undefined) this.#metrics.lastActivation.remove(this.#label);
   }
 

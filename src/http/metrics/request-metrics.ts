@@ -4,14 +4,12 @@ import type { ListenerName, ServedRequest } from '../listener/served-request.ts'
 /** Bounds in seconds: a file from memory takes under a millisecond, an upload takes minutes. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10, 60];
 
-/** Series of one listener and one site. */
 interface RequestCells {
   /** Indexed by the first digit of the status. */
   readonly classes: (Cell | undefined)[];
   readonly bytes: Cell;
 }
 
-/** The facts of a request that are counted. */
 export type CountedRequest = Pick<ServedRequest, 'listener' | 'site' | 'status' | 'bytes' | 'durationMs'>;
 
 export class RequestMetrics {
@@ -65,7 +63,6 @@ interface MetricName {
   readonly help: string;
 }
 
-/** A counter that sums its series when they are read. */
 export class CellCounter<T extends string> {
   readonly #cells: { readonly labels: LabelValues<T>; value: number }[] = [];
 
@@ -91,7 +88,7 @@ export class CellCounter<T extends string> {
   }
 }
 
-/** A histogram with one label. It replaces prom-client's, which cannot expose counts from outside. */
+/** Replaces prom-client's histogram, which cannot expose counts from outside. */
 class CellHistogram<T extends string> {
   readonly #bounds: readonly number[];
   /** Counts have one entry more than the bounds, for values above the last bound. */

@@ -9,12 +9,12 @@ import { ownPage, type SignIn, type SignInEvents } from './sign-in.ts';
 
 /** Contract, section 9.7. A changed entry has another hash, and is verified at once. */
 const REMEMBERED_MS = 60_000;
-/** 200 bytes each. */
+/** Each entry takes 200 bytes. */
 const REMEMBERED_MAX = 10_000;
-/** Maximum per client: an office whose readers come at once. A hash of cost 10 takes about 0.1 s. */
+/** Maximum per client, enough for an office whose readers sign in together. A hash of cost 10 takes about 0.1 s. */
 const WAITING_MAX = 256;
 const WAITING_IN_ALL_MAX = 4_096;
-/** The rest of a small machine is for pages. */
+/** Leave the other cores of a small machine to pages. */
 const THREADS_MAX = 2;
 
 interface Order {
@@ -25,23 +25,25 @@ interface Order {
 
 export interface Passwords {
   /**
-   * One turn, however many hashes: a wait per hash would tell names by their costs.
-   * @param client who asks, by address
-   * @param hashes the user's own first. If it does not match, the others are compared for their time, and let nobody in
+   * Compares all hashes in one turn, because a wait per hash would reveal names by their costs.
+   * @param client address of the client
+   * @param hashes the user's own first. The others only take time and never match.
    * @throws DocshelfError `rate_limited` if too many passwords of the client wait; errors of the thread
    */
   holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> | boolean;
-  /** True if the password was right a short time ago. */
+  /** True if the password was verified within `REMEMBERED_MS`. */
   remembers(password: string, hashes: readonly string[]): boolean;
 }
 
-/** Verifies passwords with bcrypt in threads, and remembers results by keyed digests. Clients take turns, so that a guesser delays only itself. */
+/**
+ * Verifies passwords with bcrypt in threads, and caches results by keyed digests. Clients take turns, so that a guesser delays only itself.
+ */
 export class PasswordCheck implements Passwords {
   readonly #waitingInAllMax: number;
   readonly #key = randomBytes(32);
   readonly #known = new LRUCache<string, boolean>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS });
   readonly #asked = new Map<string, Promise<boolean>>();
-  /** By client, who is next first. */
+  /** Waiting passwords by client, the next client first. */
   readonly #waiting = new Map<string, Order[]>();
   #waitingCount = 0;
   #running = 0;
@@ -54,7 +56,7 @@ export class PasswordCheck implements Passwords {
       }),
   );
 
-  /** @param waitingInAllMax passwords of all clients */
+  /** @param waitingInAllMax maximum of queued password checks, over all clients */
   constructor(waitingInAllMax = WAITING_IN_ALL_MAX) {
     this.#waitingInAllMax = waitingInAllMax;
   }
@@ -105,7 +107,7 @@ export class PasswordCheck implements Passwords {
       (most, orders) => (orders.length > most.length ? orders : most),
       [] as Order[],
     );
-    // One more at least than who asks will have: nobody loses his only place, and none is left with an empty queue.
+    // The longest queue must exceed the caller's, so that no client loses its only place.
     const dropped = longest.length > own.length + 1 ? longest.pop() : undefined;
     if (dropped === undefined) throw tooManyWaiting();
     this.#waitingCount--;
@@ -146,21 +148,21 @@ interface BasicPasswordsOptions extends Pick<SignInEvents, 'onWrong'> {
   readonly late: LateAnswers;
 }
 
-/** RFC 7617; the scheme is compared without case. */
+/** RFC 7617. The scheme is case-insensitive. */
 const BASIC = /^basic +([A-Za-z0-9+/=_-]+) *$/i;
 /** Minimum cost of bcrypt. */
 const COST_MIN = 4;
-/** Longer than any that a person or a program has; bcrypt reads 72 bytes. */
+/** Longer than any real password; bcrypt reads 72 bytes. */
 const PASSWORD_BYTES_MAX = 1024;
 
 const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="Documentation", charset="UTF-8"' };
 
-/** Names and passwords of an htpasswd file. Guesses of others never delay a right password. */
+/** Names and passwords of an htpasswd file. Guesses of other clients never delay a right password. */
 export class BasicPasswords implements SignIn {
   readonly vary = 'Authorization';
   readonly #options: BasicPasswordsOptions;
   readonly #hashes: ReadonlyMap<string, string>;
-  /** Cost of the costliest hash. Each wrong password takes as long to refuse as a wrong name. */
+  /** Highest cost of all hashes, so that a wrong password takes as long as a wrong name. */
   readonly #costMax: number;
 
   constructor(options: BasicPasswordsOptions) {
@@ -198,7 +200,7 @@ export class BasicPasswords implements SignIn {
     return this.#challenge(incoming);
   }
 
-  /** A cost doubles the work: from that of the hash on they add up to the costliest. */
+  /** Adds hashes from the cost of the user's hash up to the highest: each cost doubles the work, so their sum is constant. */
   #compared(name: string, hash: string | undefined): readonly string[] {
     const costs = hash === undefined ? [this.#costMax] : range(costOf(hash), this.#costMax);
     const others = costs.map((cost) => nobodysHash(name, cost));
@@ -214,7 +216,6 @@ export class BasicPasswords implements SignIn {
   }
 }
 
-/** @throws the error, unless it is `rate_limited` */
 function tooMany(incoming: IncomingMessage, error: unknown): Response {
   if (!(error instanceof DocshelfError) || error.code !== 'rate_limited') throw error;
   return ownPage(incoming, {
@@ -225,7 +226,7 @@ function tooMany(incoming: IncomingMessage, error: unknown): Response {
 }
 
 const costOf = (hash: string): number => Number(hash.slice(4, 6));
-/** One for each name: a password that was compared for another name is not remembered. */
+/** Depends on the name, so that a password compared for one name is not remembered for another. */
 function nobodysHash(name: string, cost: number): string {
   const salt = createHash('sha256').update(name).digest('base64').replaceAll('+', '.').slice(0, 22);
   return `$2b$${String(cost).padStart(2, '0')}$${salt}${'.'.repeat(31)}`;

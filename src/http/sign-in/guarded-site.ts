@@ -11,7 +11,6 @@ type AnswerSite = (request: Request, env: HttpBindings) => Response | Promise<Re
 
 interface Guard {
   readonly signIn: SignIn;
-  /** With its last slash. */
   readonly basePath: string;
   readonly reports: Pick<PageReports, 'answer'>;
   readonly assets?: SiteAssets;
@@ -19,15 +18,15 @@ interface Guard {
 }
 
 /**
- * Open to everybody: files of docshelf's own pages, and reports of browsers. The raw target is matched literally: any other
- * way of writing it needs a sign-in.
+ * Paths without a sign-in: files of docshelf's own pages, and reports of browsers. The raw target must match literally: any other spelling
+ * needs a sign-in.
  */
 const FREE = /^\/_docshelf\/(?:assets\/(?:[A-Za-z0-9][A-Za-z0-9._-]*\/)?[A-Za-z0-9][A-Za-z0-9._-]*|csp-report)$/;
 
-/** @param target below the base path */
+/** @param target under the base path */
 export const isFree = (target: string): boolean => FREE.test(target);
 
-/** A site whose every address below its base path needs the sign-in, before any route is looked at: a later one is covered. */
+/** Requires the sign-in for every address under the base path before any routing, so that later routes are covered. */
 export function guarded({ signIn, basePath, reports, assets, onFault }: Guard, answer: AnswerSite): AnswerSite {
   return async (request, env) => {
     const asked = siteRequest(request, env);
@@ -36,7 +35,7 @@ export function guarded({ signIn, basePath, reports, assets, onFault }: Guard, a
     if (isFree(stripped.target)) {
       if (request.method === 'POST' && stripped.target === REPORTS_PATH) return reports.answer(request);
       const asset = assets?.answer(stripped.target, basePath, asked.header('accept-encoding'), asked.method);
-      // Not by the site, whose own 404 page and rules may speak of it.
+      // The site must not respond, because its 404 page and rules can mention the asset.
       return asset ?? noticeResponse(asked, { ...NOTHING_HERE, form: 'line' });
     }
     const refused = await admit(signIn, env, stripped.target, onFault);
@@ -44,7 +43,7 @@ export function guarded({ signIn, basePath, reports, assets, onFault }: Guard, a
   };
 }
 
-/** Null if the reader may read. An error lets nobody in. */
+/** Null if the reader may read. An error denies access. */
 export async function admit(
   signIn: SignIn,
   env: HttpBindings,
@@ -74,7 +73,7 @@ export function asPrivate(answer: Response, { vary }: Pick<SignIn, 'vary'>): Res
   return answer;
 }
 
-/** `asPrivate` for prepared responses, cached by their headers. */
+/** Works as `asPrivate` for prepared responses, and caches the result by their headers. */
 export class PrivateAnswers {
   readonly #vary: string;
   readonly #made = new WeakMap<readonly string[], readonly string[]>();

@@ -5,10 +5,9 @@ import type { Secret } from '../../domain/secret.ts';
 
 export interface IssuerOptions {
   readonly issuer: string;
-  /** Through the gate. */
+  /** Fetch that follows the egress policy. */
   readonly fetch: oidc.CustomFetch;
   readonly now?: () => number;
-  /** For tests, which cannot wait. */
   readonly retryMs?: number;
 }
 
@@ -17,13 +16,16 @@ export interface Discovered {
   readonly keys: ReturnType<typeof createRemoteJWKSet>;
 }
 
-/** A reader waits for it. */
+/** Keep this short, because a reader waits for it. */
 const REQUEST_S_MAX = 10;
 const DISCOVERY_MS = 3_600_000;
 /** Cache a failed look-up, so that readers do not each retry it. */
 const RETRY_MS = 5_000;
 
-/** Discovery document and keys of an OpenID provider, for all its clients. Reads them when needed, and the keys again for a token with an unknown key. */
+/**
+ * Discovery document and keys of an OpenID provider, for all its clients. Reads them when needed, and the keys again for a token with an
+ * unknown key.
+ */
 export class Issuer {
   readonly #options: IssuerOptions;
   readonly #now: () => number;
@@ -35,7 +37,7 @@ export class Issuer {
     this.#now = options.now ?? Date.now;
   }
 
-  /** @throws of the network, and what is wrong with its document */
+  /** @throws network errors and errors in the provider's document */
   discover(): Promise<Discovered> {
     if (this.#discovered !== null && this.#discovered.untilMs > this.#now()) return this.#discovered.done;
     const done = this.#read().catch((error: unknown) => {
@@ -49,14 +51,13 @@ export class Issuer {
     return done;
   }
 
-  /** How it is asked. */
   prepare(config: oidc.Configuration): void {
     config[oidc.customFetch] = this.#options.fetch;
     config.timeout = REQUEST_S_MAX;
     for (const act of this.#execute) act(config);
   }
 
-  /** The config lets a provider be without TLS on loopback alone. */
+  /** The config allows a provider without TLS only on loopback. */
   get #execute(): (typeof oidc.allowInsecureRequests)[] {
     return this.#options.issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [];
   }
@@ -84,16 +85,14 @@ export class Issuer {
 interface ProviderOptions {
   readonly issuer: Issuer;
   readonly clientId: string;
-  /** Null: a public client, which PKCE alone protects. */
+  /** Null for a public client, which only PKCE protects. */
   readonly clientSecret: Secret | null;
 }
 
-/** Clocks of two machines. */
 const CLOCKS_APART_S_MAX = 60;
-/** Asymmetric ones: none that a client's secret, or nobody's, could sign. */
+/** Only asymmetric algorithms: no token signed with a client's secret, or unsigned, is valid. */
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 
-/** An OpenID provider, as one client has it. */
 export class IdentityProvider {
   readonly #options: ProviderOptions;
   #made: { readonly of: Discovered; readonly config: oidc.Configuration } | null = null;
@@ -102,7 +101,7 @@ export class IdentityProvider {
     this.#options = options;
   }
 
-  /** @throws of the network, and what is wrong with the provider's document */
+  /** @throws network errors and errors in the provider's document */
   async configuration(): Promise<oidc.Configuration> {
     const discovered = await this.#options.issuer.discover();
     if (this.#made?.of !== discovered) this.#made = { of: discovered, config: this.#configure(discovered) };
@@ -119,7 +118,7 @@ export class IdentityProvider {
       clockTolerance: CLOCKS_APART_S_MAX,
       requiredClaims: ['exp'],
     });
-    // Says that a reader has left, and is for another door.
+    // A logout token reports a sign-out, and must not grant access.
     if (protectedHeader.typ?.toLowerCase() === 'logout+jwt') throw new joseErrors.JWTInvalid('it is a logout token');
     return payload;
   }
@@ -138,7 +137,7 @@ export class IdentityProvider {
   }
 }
 
-/** Basic, unless the provider supports only POST (OpenID Connect Discovery 1.0, section 3). */
+/** Uses Basic, unless the provider supports only POST (OpenID Connect Discovery 1.0, section 3). */
 function authenticationOf(secret: string): oidc.ClientAuth {
   const [basic, post] = [oidc.ClientSecretBasic(secret), oidc.ClientSecretPost(secret)];
   return (server, ...rest) => {
@@ -153,7 +152,7 @@ export function isBadToken(error: unknown): boolean {
   return !['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'].includes(error.code);
 }
 
-/** A sign-in that did not end well. Any client can cause it, so that only a word of the error is kept. */
+/** Describes a failed sign-in. Any client can cause one, so only one word of the error is kept. */
 export function refusedSignIn(error: unknown): DocshelfError {
   const word = wordOf(error);
   const next =
@@ -165,7 +164,7 @@ export function refusedSignIn(error: unknown): DocshelfError {
   });
 }
 
-/** A provider that cannot be used is foreseen, whatever library says so. Any other error is returned as it is. */
+/** Converts errors of the libraries about an unavailable provider. Any other error is returned as it is. */
 export function providerFault(error: unknown): unknown {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof DocshelfError) return cause;
   if (!(isOfLibrary(error) || error instanceof joseErrors.JOSEError)) return error;

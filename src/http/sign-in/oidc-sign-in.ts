@@ -6,10 +6,10 @@ import { type Seals, SiteCookie } from './sealed-cookies.ts';
 import { CALLBACK, ownPage, SIGN_OUT, type SignIn, type SignInEvents } from './sign-in.ts';
 
 export interface OidcSettings {
-  /** Besides `openid`. */
+  /** Scopes in addition to `openid`. */
   readonly scopes: readonly string[];
   readonly groupsClaim: string;
-  /** Empty: everybody who signs in. */
+  /** Groups that may read. Empty allows everybody who signs in. */
   readonly allowedGroups: readonly string[];
   readonly sessionTtlMs: number;
 }
@@ -17,9 +17,8 @@ export interface OidcSettings {
 interface OidcSignInOptions extends SignInEvents, OidcSettings {
   readonly provider: IdentityProvider;
   readonly seals: Seals;
-  /** Sessions of one site are none of another. */
+  /** Domain of the site. A session of one site does not open another. */
   readonly site: string;
-  /** With its last slash. */
   readonly basePath: string;
   /** Origin of the site for readers, from the config: `https://docs.acme.dev`. */
   readonly originOf: (host: string | undefined) => string;
@@ -30,7 +29,7 @@ interface Flow {
   readonly nonce: string;
   readonly verifier: string;
 }
-/** The `state` of a request: who comes back with it may read it, and change nothing in it. */
+/** The sealed `state` of a request, which the browser cannot change. */
 interface State {
   readonly id: string;
   readonly to: string;
@@ -84,7 +83,7 @@ export class OidcSignIn implements SignIn {
     const { seals, allowedGroups } = this.#options;
     return this.#session.valuesIn(headers.cookie).some((value) => {
       const session = seals.open<Session>(this.#purpose('session'), value);
-      // As the config is now: a group that it names no more opens nothing.
+      // Check the current config, which can have removed a group.
       return session !== null && (allowedGroups.length === 0 || allowedOf(session.groups, allowedGroups).length > 0);
     });
   }
@@ -110,7 +109,7 @@ export class OidcSignIn implements SignIn {
     });
   }
 
-  /** To the provider, with what proves on the way back that this browser went there. */
+  /** Redirects to the provider, with a cookie that identifies this browser on the way back. */
   async #begin(incoming: IncomingMessage, target: string): Promise<Response> {
     const { provider, seals, basePath, scopes } = this.#options;
     const config = await provider.configuration();
@@ -176,7 +175,7 @@ export class OidcSignIn implements SignIn {
       expectedState: state,
       idTokenExpected: true,
     });
-    // openid-client trusts the connection for what comes by it; the signature holds behind a proxy, too.
+    // openid-client trusts the TLS connection; verifying the signature also works behind a proxy.
     const claims = await provider.verify(tokens.id_token ?? '');
     if (allowedGroups.length === 0) return [];
     let said = claims[groupsClaim];
@@ -187,13 +186,13 @@ export class OidcSignIn implements SignIn {
     return allowed.length === 0 ? null : allowed;
   }
 
-  /** A page asks first: a link on any page must not sign a reader out. */
+  /** Shows a page first, because a link on any page must not sign a reader out. */
   async #signOut(incoming: IncomingMessage): Promise<Response> {
     const { provider, originOf, basePath } = this.#options;
     const { method, headers } = incoming;
     const origin = originOf(headers.host);
     const left = origin + basePath;
-    // Signing out here must not wait for a provider that is away.
+    // Signing out here must not wait for an unavailable provider.
     const config = await provider.configuration().catch(() => null);
     const end = config?.serverMetadata().end_session_endpoint;
     const elsewhere = end === undefined ? null : new URL(end).origin;
@@ -245,22 +244,22 @@ function isProtocolFault(error: unknown): boolean {
   return (
     error instanceof oidc.AuthorizationResponseError ||
     (error instanceof oidc.ResponseBodyError && error.status < 500) ||
-    // Without a code: it could not be asked.
+    // These codes mean that the provider did not respond properly.
     (error instanceof oidc.ClientError && /^OAUTH_(?!TIMEOUT|ABORT|RESPONSE_IS_NOT|PARSE)/.test(error.code ?? '')) ||
     isBadToken(error)
   );
 }
 
-/** The groups of a claim that may read. A claim is a list, or one name. */
+/** Returns the allowed groups of a claim. A claim is a list, or one name. */
 export function allowedOf(claim: unknown, allowed: readonly string[]): readonly string[] {
   const said = Array.isArray(claim) ? claim : [claim];
   return allowed.filter((group) => said.includes(group));
 }
 
-/** A longer path returns to the first page: the provider's address contains it. */
+/** The provider's address contains the path. After a longer one, the reader returns to the first page. */
 const PATH_LENGTH_MAX = 1024;
 
-/** True if a browser shows the response as a page. Read from Fetch metadata; older browsers, and plain HTTP, by the Accept header. */
+/** True if a browser shows the response as a page. Uses Fetch metadata, or the Accept header for older browsers and plain HTTP. */
 export function isNavigation({ method, headers }: IncomingMessage): boolean {
   if (method !== 'GET' || headers['sec-purpose'] !== undefined) return false;
   const mode = headers['sec-fetch-mode'];

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { generateCookie } from 'hono/cookie';
 
-/** A browser sends the cookies of one name for all paths that fit, and any number that other hosts under the domain have set. */
+/** Maximum of values to try, because other hosts of the domain can set any number of cookies with the same name. */
 const SAME_NAME_MAX = 64;
 /** Lengths of a sealed value: longer than its random part, seal and date, and at most what browsers store. */
 const VALUE_LENGTHS = [64, 4_096] as const;
@@ -13,7 +13,7 @@ export class SiteCookie {
   readonly #isSecure: boolean;
   readonly #sameSite: 'Lax' | 'Strict';
 
-  /** @param path of the site, with its last slash. @param isSecure false: readers come without TLS */
+  /** @param path of the site, with a trailing slash. @param isSecure false if readers use no TLS */
   constructor(name: string, path: string, isSecure = true, sameSite: 'Lax' | 'Strict' = 'Lax') {
     const prefix = path === '/' ? '__Host-' : '__Secure-';
     this.name = isSecure ? prefix + name : name;
@@ -22,7 +22,7 @@ export class SiteCookie {
     this.#sameSite = sameSite;
   }
 
-  /** All its values in a request. `getCookie` of hono returns the first, so that a cookie of another host would hide the right one. */
+  /** All values in a request. `getCookie` of hono returns the first, so that a cookie of another host would hide the right one. */
   valuesIn(header: string | undefined): string[] {
     const values: string[] = [];
     for (const pair of header?.split(';') ?? []) {
@@ -82,7 +82,7 @@ export class Seals {
         const { value, expiresMs } = JSON.parse(whole.toString()) as { value: T; expiresMs: number };
         return expiresMs > this.#now() ? value : null;
       } catch {
-        // Sealed with another key, or not at all.
+        // Another key sealed the text, or no key.
       }
     }
     return null;

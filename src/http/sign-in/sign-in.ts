@@ -5,8 +5,8 @@ import { peerOf, trustedPeers } from '../listener/remote-address.ts';
 import { requestField } from '../listener/request.ts';
 
 /**
- * A refusal, or a page of the sign-in itself, in no cache: the next request may be right. In the reader's own language: the
- * site's would show what exists (contract, section 9.7).
+ * A response of the sign-in itself, which caches must not store. It uses the reader's language: the site's would show what exists
+ * (contract, section 9.7).
  */
 export function ownPage({ method = 'GET', headers }: IncomingMessage, notice: Omit<Notice, 'language'>): Response {
   const header = (name: string): string | undefined => requestField(headers, name);
@@ -16,11 +16,10 @@ export function ownPage({ method = 'GET', headers }: IncomingMessage, notice: Om
 
 interface TrustedHeaderOptions {
   readonly name: string;
-  /** Addresses and networks in CIDR notation; from any other the header says nothing. */
+  /** Addresses and networks in CIDR notation. The header is ignored from all others. */
   readonly trustedProxies: readonly string[];
 }
 
-/** A proxy signs readers in, and names the reader in a header. */
 export class TrustedHeader implements SignIn {
   readonly vary: string;
   readonly #name: string;
@@ -35,7 +34,7 @@ export class TrustedHeader implements SignIn {
   knows(incoming: IncomingMessage): boolean {
     const { rawHeaders } = incoming;
     const given = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === this.#name);
-    // Two values: the proxy has passed on the reader's own header.
+    // With two values, the proxy has passed on the reader's own header.
     const isNamed = given.length === 1 && given[0]?.trim() !== '';
     return isNamed && this.#isTrusted(peerOf(incoming));
   }
@@ -45,42 +44,40 @@ export class TrustedHeader implements SignIn {
     return ownPage(incoming, {
       status: 401,
       words: 'notSignedIn',
-      // RFC 9110, section 11.6.1, wants a challenge; browsers pass over a scheme that they do not know.
+      // RFC 9110, section 11.6.1, requires a challenge; browsers ignore an unknown scheme.
       headers: { 'WWW-Authenticate': 'Proxy-Header realm="Documentation"' },
     });
   }
 }
 
-/** A way in which readers sign in (contract, section 9.7). */
 export interface SignIn {
-  /** The fields of a request that decide, as `Vary` names them. */
+  /** Request fields that decide, as `Vary` names them. */
   readonly vary: string;
   /**
    * Null if the reader may read. Else a response that shows nothing of the site, or a page of the sign-in itself.
-   * @param target below the base path
-   * @param begins false: no sign-in is begun, since there is something to see without
+   * @param target under the base path
+   * @param begins false to begin no sign-in, because the reader can see something without it
    */
   admit(incoming: IncomingMessage, target: string, begins?: boolean): Response | null | Promise<Response | null>;
   /** True if `admit` would let the reader of a GET read, as far as that is known without waiting. */
   knows(incoming: IncomingMessage): boolean;
-  /** True of the addresses that the sign-in answers itself. */
+  /** True for the addresses that the sign-in handles itself. */
   isOwn?(target: string): boolean;
 }
 
-/** Paths of the provider's redirect and of the sign-out, below the base path, without the first slash. */
+/** Paths of the provider's redirect and of the sign-out, under the base path, without the first slash. */
 export const CALLBACK = '_docshelf/sign-in/callback';
 export const SIGN_OUT = '_docshelf/sign-out';
 
-/** @param target below the base path */
+/** @param target under the base path */
 export function isSignInAddress(target: string): boolean {
   const [path = ''] = target.slice(1).split('?', 1);
   return path === CALLBACK || path === SIGN_OUT;
 }
 
-/** Events of readers whose sign-in fails. */
 export interface SignInEvents {
-  /** A wrong password or token; once for each request. */
+  /** Called once per request with a wrong password or token. */
   onWrong(): void;
-  /** A sign-in that a provider began and did not end well. */
+  /** Called if a provider began a sign-in and did not complete it. */
   onRefused(error: DocshelfError): void;
 }

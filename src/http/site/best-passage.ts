@@ -1,4 +1,4 @@
-/** A hit of the query, in UTF-16 code units of the text. */
+/** Position of a hit, in UTF-16 code units of the text. */
 interface Hit {
   readonly start: number;
   readonly end: number;
@@ -14,19 +14,18 @@ const LENGTH_MAX = 240;
 const BEFORE_MAX = 70;
 const CODE_LINES = 3;
 
-/** Ends of statements, calls, assignments, tags, prompts, indentation. */
+/** Line ends of statements, calls, assignments, tags, prompts and indentation. */
 const CODE_LINE =
   /[{};]\s*$|^\s{2,}\S|^\s*(?:[$#>]\s|<\/?\w|\/\/|import\s|export\s|const\s|let\s|def\s|return\b)|\w\([^)]*\)\s*$|\w\s?=\s?\S/;
 
-/** True if at least half of the lines look like code. */
 function isCode(lines: readonly string[]): boolean {
   const count = lines.filter((line) => CODE_LINE.test(line)).length;
   return count * 2 >= lines.length && lines.length > 0 && count > 0;
 }
 
 /**
- * What of a section's text is shown, by the search box and by the results page: the block with most hits (blank lines part them),
- * of code its lines around the first hit.
+ * Chooses the passage of a section for the search box and the results page: the block with most hits (blank lines separate blocks). From
+ * code, it takes the lines around the first hit.
  */
 export function bestPassage(text: string, highlights: readonly Hit[]): Passage {
   const blocks = [...text.matchAll(/\S[\s\S]*?(?=\n\s*\n|$)/g)].map(({ index, 0: block }) => {

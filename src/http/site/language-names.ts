@@ -1,4 +1,4 @@
-/** A table for each page: a name costs 8 µs, and most sites are of one language. @param shownIn BCP 47 */
+/** Builds the table for each page: a name costs 8 µs, and most sites have one language. @param shownIn BCP 47 */
 export function languageNames(shownIn: string): (tag: string) => string {
   const names = new Intl.DisplayNames(shownIn, { type: 'language' });
   const known = new Map<string, string>();
@@ -9,7 +9,7 @@ export function languageNames(shownIn: string): (tag: string) => string {
   };
 }
 
-/** Extensions and private use (`de-x-house`) have no names: `of` throws at them. */
+/** Extensions and private use (`de-x-house`) have no names, and `of` throws for them. */
 function nameOf(tag: string, names: Intl.DisplayNames): string {
   try {
     return names.of(new Intl.Locale(tag).baseName) ?? tag;

@@ -4,10 +4,9 @@ import { OWN_HEADERS, type SiteRequest } from '../../site/index.ts';
 import { escapeHtml } from '../../web/escape.ts';
 import type { PageLanguage } from '../../web/words/index.ts';
 
-/** Compressed, a few hundred bytes are not fewer packets. */
+/** A smaller body needs as many packets if compressed. */
 const COMPRESSED_FROM_BYTES = 1024;
 
-/** A body that is made for one answer, and the headers of its form. */
 export async function madeBody(bytes: Uint8Array<ArrayBuffer>, wanted: Encoding) {
   const encoding = bytes.length < COMPRESSED_FROM_BYTES ? 'identity' : wanted;
   const body = encoding === 'identity' ? bytes : await compress(bytes, encoding);
@@ -15,7 +14,7 @@ export async function madeBody(bytes: Uint8Array<ArrayBuffer>, wanted: Encoding)
   return { body, headers: { 'Content-Length': String(body.length), ...coding } };
 }
 
-/** No script, style or address but docshelf's own: what a site says that gets through as markup can do nothing. */
+/** Allows only docshelf's own scripts, styles and addresses, so that markup injected by a site has no effect. */
 function policyOf(hasScript: boolean): string {
   const own = [hasScript && 'script-src', 'style-src', 'img-src', hasScript && 'connect-src', 'form-action'];
   const allowed = own.filter(Boolean).map((name) => `${name} 'self'`);
@@ -33,14 +32,13 @@ export interface OwnPage {
   readonly html: string;
   readonly language: PageLanguage;
   readonly status?: number;
-  /** By default as the request accepts it. */
+  /** Default: the best encoding that the request accepts. */
   readonly encoding?: Encoding;
-  /** Default false. */
+  /** Default: false. */
   readonly hasScript?: boolean;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** One of docshelf's own pages, made for its reader. */
 export async function pageAnswer({ method, header }: SiteRequest, page: OwnPage): Promise<Response> {
   const { html, language, status = 200, headers } = page;
   const { encoding = negotiateEncoding(header('accept-encoding')) } = page;
@@ -57,7 +55,6 @@ export async function pageAnswer({ method, header }: SiteRequest, page: OwnPage)
   });
 }
 
-/** A document of docshelf's own for programs, as it is at this moment. */
 export function documentAnswer(method: string, type: string, body: string): Response {
   return new Response(method === 'HEAD' ? null : body, {
     headers: {
@@ -73,23 +70,22 @@ export const OPEN_SEARCH_PATH = '/_docshelf/opensearch.xml';
 export const OPEN_SEARCH_TYPE = 'application/opensearchdescription+xml';
 
 export interface DescribedSearch {
-  /** Name of the site. */
   readonly name: string;
-  /** Absolute address of the site's first page, with its last slash. */
+  /** Absolute address of the site's first page, with a trailing slash. */
   readonly address: string;
   readonly language: PageLanguage;
 }
 
-/** Characters that ShortName and LongName of the format may have. */
+/** Maximum characters of ShortName and LongName in OpenSearch 1.1. */
 const SHORT_MAX = 16;
 const LONG_MAX = 48;
-/** XML has no way to write these (section 2.2). */
+/** Characters that XML cannot represent (section 2.2). */
 const NO_XML = /[^\t\n\r -\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
-/** Name of the search in browsers, in the link to its description and in the description. */
+/** Name of the search, in the link to its description and in the description. */
 export const shortName = (name: string): string => cut(name, SHORT_MAX);
 
-/** By which browsers search a site from their address bar (OpenSearch 1.1). */
+/** Describes the search for the address bar of browsers (OpenSearch 1.1). */
 export function openSearchAnswer(method: string, { name, address, language }: DescribedSearch): Response {
   const own = address + OPEN_SEARCH_PATH.slice(1);
   const body = `<?xml version="1.0" encoding="UTF-8"?>

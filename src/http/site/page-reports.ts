@@ -3,40 +3,37 @@ import { counted } from '../../domain/text.ts';
 import { collect } from '../../files/index.ts';
 import { protocolLine } from '../../site/index.ts';
 
-/** Below the base path. */
 export const REPORTS_PATH = '/_docshelf/csp-report';
 /** Maximum size of a report. Browsers report requests of pages to other origins, in one of two formats. */
 export const REPORT_BYTES_MAX = 16 * 1024;
-/** Anybody may send one: what is behind these is counted together. */
+/** Any client can send reports, so further origins are counted together. */
 const ORIGINS_MAX = 100;
 const TOLD_MAX = 10;
 const OTHERS = 'others';
-/** Names of hosts have at most 253 letters. */
+/** A host name has at most 253 letters. */
 const ORIGIN_LENGTH_MAX = 270;
-/** Maximum per request: browsers collect the reports of a minute. */
+/** Maximum of reports per request. Browsers collect the reports of a minute. */
 const REPORTS_MAX = 100;
 
-/** An origin that pages tried to load from. */
 export interface ReportedOrigin {
-  /** `others` for those beyond the hundredth. */
+  /** Origin, or `others` for those after the hundredth. */
   readonly origin: string;
   /** Number of reports since the daemon started. */
   readonly reports: number;
 }
 
-/** The site whose documents may be reported, as the config is now. */
 export interface ReportedSite {
   /** Mode of `features.enforce`. With `off`, browsers send no reports. */
   readonly policy: 'off' | 'report' | 'on';
-  /** With its last slash. */
+  /** Base path with its trailing slash. */
   readonly basePath: string;
-  /** Host names that the config gives it, in addition to the host of the request. */
+  /** Host names from the config, in addition to the host of the request. */
   readonly hosts: readonly string[];
 }
 
 /**
- * Counts what a policy of docshelf has kept pages from, by origin (contract, section 4.1). The endpoint needs no sign-in, so that a
- * report is a stranger's word: no origin of one is ever recommended.
+ * Counts the requests that docshelf's policy blocked, by origin (contract, section 4.1). The endpoint needs no sign-in, so anyone can send
+ * reports: never recommend to allow an origin from them.
  */
 export class PageReports {
   readonly #counts = new Map<string, number>();
@@ -68,13 +65,11 @@ export class PageReports {
     return this.#site().policy !== 'off';
   }
 
-  /** The most frequent first. */
   get counts(): ReportedOrigin[] {
     if (!this.#isOn) return [];
     return Array.from(this.#counts, ([origin, reports]) => ({ origin, reports })).sort((a, b) => b.reports - a.reports);
   }
 
-  /** One sentence each. */
   get notices(): string[] {
     return this.counts
       .slice(0, TOLD_MAX)
@@ -97,7 +92,7 @@ interface Report {
   readonly blocked: unknown;
 }
 
-/** In the format of `report-uri` or of `report-to`. Null for a body in neither format. */
+/** Reads the formats of `report-uri` and `report-to`. Null for other bodies. */
 function reportsIn(bytes: Buffer): Report[] | null {
   let said: unknown;
   try {
@@ -121,7 +116,7 @@ function reportsIn(bytes: Buffer): Report[] | null {
 const namesOf = ({ headers, url }: Request, { hosts }: ReportedSite): ReadonlySet<string> =>
   new Set([headers.get('host') ?? new URL(url).host, ...hosts].map(hostName));
 
-/** True for a request that a page of another site makes, in the reader's browser. */
+/** True if a page of another site made the request in the reader's browser. */
 function isFromElsewhere(request: Request, site: ReportedSite): boolean {
   const fetchSite = request.headers.get('sec-fetch-site');
   if (fetchSite !== null && fetchSite !== 'same-origin' && fetchSite !== 'none') return true;
@@ -130,7 +125,7 @@ function isFromElsewhere(request: Request, site: ReportedSite): boolean {
   return !namesOf(request, site).has(hostName(URL.parse(origin)?.host ?? ''));
 }
 
-/** A proxy may change scheme and port. */
+/** Ignores scheme and port, because a proxy can change them. */
 function isOwn(request: Request, site: ReportedSite): (report: Report) => boolean {
   const names = namesOf(request, site);
   return ({ document }) => {

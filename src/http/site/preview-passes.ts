@@ -2,17 +2,17 @@ import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import type { SiteRequest } from '../../site/index.ts';
 import { Seals, SiteCookie } from '../sign-in/sealed-cookies.ts';
 
-/** Contract, section 9.3: a day, of the link and of the cookie. */
+/** Lifetime of the link and of the cookie (contract, section 9.3). */
 export const PREVIEW_MS = 24 * 3600_000;
 
 interface PreviewPassesOptions {
-  /** The first seals. @throws DocshelfError `cannot_read`, `cannot_write` */
+  /** Keys, of which the first seals. @throws DocshelfError `cannot_read`, `cannot_write` */
   readonly keys: () => Promise<readonly string[]>;
-  /** Its domain: a pass of one site is none of another. */
+  /** Domain of the site. A pass of one site does not open another. */
   readonly site: string;
-  /** With its last slash. */
+  /** Base path with its trailing slash. */
   readonly basePath: string;
-  /** Readers come by TLS. */
+  /** True if readers use TLS. */
   readonly isSecure: boolean;
 }
 
@@ -21,7 +21,7 @@ interface PreviewedRelease {
   readonly digest: string;
 }
 
-/** Hex digits of the digest in a cookie's name: several versions may be looked at. */
+/** Hex digits of the digest in a cookie's name, because a reader can preview several versions. */
 const NAME_DIGITS = 12;
 const PARAMETER = 'preview';
 
@@ -41,7 +41,7 @@ export class PreviewPasses {
     return `${this.#options.basePath}${VERSION_ADDRESSES.slice(1)}${release.version}/?${PARAMETER}=${pass}`;
   }
 
-  /** The cookie for who comes by the link; null for others. @throws as `keys` */
+  /** The cookie for a reader with the link. Null for others. @throws as `keys` */
   async cookieFor(release: PreviewedRelease, { target }: Pick<SiteRequest, 'target'>): Promise<string | null> {
     const pass = new URLSearchParams(queryOf(target)).get(PARAMETER);
     if (pass === null) return null;
@@ -84,7 +84,7 @@ function queryOf(target: string): string {
   return start === -1 ? '' : target.slice(start);
 }
 
-/** The query of an address, without the pass: it is for no log, history or other page. */
+/** Removes the pass from a query, so that it gets into no log, history or other page. */
 export function withoutPass(query: string): string {
   const kept = query
     .replace(/^\?/, '')

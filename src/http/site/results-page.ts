@@ -5,7 +5,7 @@ import type { PageLanguage } from '../../web/words/index.ts';
 import { bestPassage } from './best-passage.ts';
 import { languageNames } from './language-names.ts';
 
-/** As the address has it; empty: not said. */
+/** Values from the address. Empty if the address has none. */
 export interface WrittenQuery {
   readonly q: string;
   readonly language: string;
@@ -14,9 +14,9 @@ export interface WrittenQuery {
 }
 
 export type ResultsOutcome =
-  /** Nothing is looked for yet. */
+  /** The address has no query. */
   | { readonly kind: 'blank' }
-  /** `limit`: results at the most. */
+  /** `limit` is the maximum of results. */
   | {
       readonly kind: 'found';
       readonly results: readonly SearchResult[];
@@ -26,7 +26,7 @@ export type ResultsOutcome =
   | { readonly kind: 'failed'; readonly status: number };
 
 export interface ResultsPage {
-  /** Of the page itself. */
+  /** Language of the page itself. */
   readonly language: PageLanguage;
   readonly written: WrittenQuery;
   readonly outcome: ResultsOutcome;
@@ -34,17 +34,17 @@ export interface ResultsPage {
   readonly assets: Readonly<Record<'css' | 'svg', string>>;
 }
 
-/** Results at the most where the address says nothing, and that may be asked for. */
+/** Default and maximum number of results. */
 export const RESULTS_USUAL = 20;
 const RESULTS_MAX = 50;
-/** Code points that an answer reads; the boxes of pages take no more. */
+/** Maximum code points of a query. The boxes of pages accept no more. */
 export const QUERY_LENGTH_MAX = 1000;
-/** UTF-16 code units of a section that its passage is chosen from: one has some 1,000, and a line of code may have no end. */
+/** Maximum UTF-16 code units of a section to choose a passage from: a section has about 1,000, and a line of code can be endless. */
 const CONTENT_LENGTH_MAX = 2000;
 
 type Words = PageLanguage['words'];
 
-/** Complete without a script. */
+/** The page works without a script. */
 export function resultsPage({ language, written, outcome, assets }: ResultsPage): string {
   const { searchBox, resultsPage: said } = language.words;
   const title = searchBox.open;
@@ -92,7 +92,7 @@ function searchForm(language: PageLanguage, written: WrittenQuery, outcome: Resu
 ${choices === '' ? '' : `<div class="choices">${choices}</div>\n`}</form>`;
 }
 
-/** What is chosen stays, also where it is not known to be there. */
+/** Keeps the chosen value, even if it is unknown. */
 function choice(
   name: 'language' | 'version' | 'tag',
   said: Words['searchBox'],
@@ -139,7 +139,6 @@ function foundParts(
   ].join('');
 }
 
-/** Of the same page for another query. */
 function addressOf(written: WrittenQuery, limit?: number): string {
   const said = Object.entries(written).filter(([, value]) => value !== '');
   return `?${new URLSearchParams([...said, ...(limit === undefined ? [] : [['limit', `${limit}`]])])}`;
@@ -149,7 +148,7 @@ function link(address: string, text: string): string {
   return `<a dir="auto" href="${escapeHtml(address)}">${escapeHtml(text)}</a>`;
 }
 
-/** Cannot leave the site's host, whatever the path holds. */
+/** Stays on the site's host, whatever the path contains. */
 const onHost = (path: string): string => `/${withoutHost(path)}`;
 
 function pageGroup(path: string, sections: readonly SearchResult[], hasVersions: boolean): string {
@@ -171,7 +170,6 @@ function sectionItem({ content, path, metadata: { title, headings, highlights } 
   return `<li dir="auto">${place === '' ? '' : link(onHost(path), place)}${passage(content, highlights)}</li>\n`;
 }
 
-/** With its hits marked. */
 function passage(content: string, highlights: SearchResult['metadata']['highlights']): string {
   const text = content.slice(0, CONTENT_LENGTH_MAX);
   const { start, end, isCode } = bestPassage(text, highlights);

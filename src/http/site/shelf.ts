@@ -15,18 +15,18 @@ import { pageAnswer } from './page-answer.ts';
 import { faultAnswer, NOTHING_HERE, type SiteEnv } from './site.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 
-/** A site as the shelf page shows it; its words are text, whatever they hold. */
+/** A site on the shelf page. Its texts are untrusted and must be escaped. */
 export interface ListedSite {
   readonly domain: string;
-  /** Null: the domain stands for it. */
+  /** Title, or null to show the domain. */
   readonly title: string | null;
   readonly description: string | null;
   readonly version: string | null;
-  /** BCP 47. */
+  /** Language as BCP 47. */
   readonly language: string | null;
-  /** RFC 3339: when the version was made. */
+  /** Date of the version as RFC 3339. */
   readonly date: string | null;
-  /** Address of its first page, with the last slash: a path of this host (`/docs/`), or absolute. */
+  /** Address of the first page with a trailing slash: a path of this host (`/docs/`), or absolute. */
   readonly address: string;
   readonly state: DeployState;
 }
@@ -35,22 +35,21 @@ export interface ShelfPage {
   /** Language of the page itself. */
   readonly language: PageLanguage;
   readonly sites: readonly ListedSite[];
-  /** Query for sites; empty: none. */
   readonly query: string;
   /** True if all listed sites can be searched. */
   readonly hasSearch: boolean;
   /** True if a reader who signs in sees more sites. */
   readonly hasMore: boolean;
-  /** Paths of style sheet, script and icon, relative to the page: they hold behind a proxy's path too. */
+  /** Paths relative to the page, so that they also work behind a proxy's path. */
   readonly assets: Readonly<Record<'css' | 'js' | 'svg', string>>;
 }
 
-/** UTF-16 code units, of the box and of the server alike. */
+/** Maximum UTF-16 code units, in the box and on the server. */
 export const SHELF_QUERY_LENGTH_MAX = 200;
 
 /**
- * All sites, those that do not match hidden: the script shows them again without asking. Made of plain strings: a thousand
- * sites take 58 ms with `hono/html`, in which no other request is answered.
+ * Contains all sites and hides those that do not match, so that the script can show them without a request. Built from plain strings: with
+ * `hono/html`, a thousand sites block the thread for 58 ms.
  */
 export function shelfPage({ language, sites, query, hasSearch, hasMore, assets }: ShelfPage): string {
   const words = wordsOf(query);
@@ -96,7 +95,7 @@ function searchForm(query: string, hasSearch: boolean, said: ShelfWords): string
 </form>`;
 }
 
-/** The same as `assets/shelf.js` says. */
+/** Matches the text in `assets/shelf.js`. */
 function statusOf(count: number, total: number, query: string, said: ShelfWords): string {
   if (total === 0) return said.empty;
   return (query === '' ? said.sites : said.matching).replace('{total}', `${total}`).replace('{count}', `${count}`);
@@ -132,7 +131,7 @@ function timeOf(rfc3339: string): string {
   return `<time datetime="${escapeHtml(rfc3339)}">${escapeHtml(rfc3339.slice(0, 10))}</time>`;
 }
 
-/** All words of a query stand somewhere in what is shown of a site, in any case and with or without accents. */
+/** True if the shown text of the site contains all words, in any case and with or without accents. */
 function matches(site: ListedSite, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const { domain, title, description, version } = site;
@@ -144,7 +143,7 @@ function wordsOf(query: string): string[] {
   return folded(query).split(/\s+/).filter(Boolean);
 }
 
-/** The same as `assets/shelf.js` does. */
+/** Matches the function in `assets/shelf.js`. */
 function folded(text: string): string {
   return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 }
@@ -155,23 +154,21 @@ export interface ShelfAppOptions {
    * @param host the Host header, for `shelfAddress`
    */
   sites(host: string | undefined): readonly ListedSite[] | Promise<readonly ListedSite[]>;
-  /** As the config is now. */
   current(): ShelfState;
   onError?(error: unknown, requestId: string | null): void;
 }
 
 export interface ShelfState {
-  /** `server.shelf` */
+  /** Value of `server.shelf`. */
   readonly isOn: boolean;
-  /** Over all of the listed: as a site's own, each result with its `site`. */
+  /** Search over all listed sites. Each result has its `site`. */
   readonly search: AnswerSiteSearch | null;
-  /** True if a reader who signs in sees more sites. */
   readonly hasMore: boolean;
 }
 
 const ASSETS = '_docshelf/assets/';
 
-/** Responds if no site matches: with the shelf page, its search and its files, and with 404 to all else. */
+/** Responds if no site matches: with the shelf page, its search and its files, and with 404 otherwise. */
 export function createShelfApp({ sites, current, onError }: ShelfAppOptions): Hono<SiteEnv> {
   const app = new Hono<SiteEnv>();
   const files = {
@@ -216,7 +213,7 @@ async function answerPage(request: SiteRequest, language: PageLanguage, html: st
   const digest = createHash('sha256').update(html).digest('hex').slice(0, 32);
   const etag = `"${digest}${FORMS[encoding].tag}"`;
   const validators = { ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding, Accept-Language' };
-  // The page has no date of its own: no condition on one holds.
+  // The page has no date, so conditions on dates never apply.
   const outcome = evaluatePreconditions(request, { etag, lastModifiedMs: Number.NaN });
   if (outcome === 'not-modified') return new Response(null, { status: 304, headers: validators });
   if (outcome === 'failed') return protocolLine(request.method, 412, 'Precondition failed');

@@ -4,40 +4,40 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { ENGLISH, PAGE_LANGUAGES } from '../../web/words/index.ts';
 import { answerAsset, BASE_STYLE, type HashedAsset, ownAsset } from '../own-asset.ts';
 
-/** Below the base path of each site; free of sign-in. */
+/** Path under the base path of each site. It needs no sign-in. */
 export const ASSET_ADDRESSES = '/_docshelf/assets/';
-/** For a template that names the search box by hand: the page's script keeps its address from version to version. */
+/** Address for templates that include the search box. It stays the same in all versions. */
 const BY_HAND = `${ASSET_ADDRESSES}search-box.js`;
 const LOADER = 'loader.js';
 const REPLACING = 'replacing.js';
 const FOR_BY_HAND = 'by-hand.js';
 
-/** Docshelf's own files on pages of sites, the same for all sites of a daemon. Reads them when they are first needed. */
+/** Docshelf's own files for pages, the same for all sites of a daemon. They are read when first needed. */
 export class SiteAssets {
   #read: ReturnType<typeof readFiles> | null = null;
 
   /**
-   * Paths of the scripts of the search box, below the base path: `_docshelf/assets/search-box-3f9ab2c41d7e0856/loader.js`, and the
-   * scripts for pages whose own search it replaces, and for templates that include it.
+   * Paths of the search box scripts under the base path (`_docshelf/assets/search-box-3f9ab2c41d7e0856/loader.js`): for pages, for pages
+   * whose own search it replaces, and for templates that include it.
    */
   get searchBox(): Readonly<Record<'loader' | 'replacing' | 'byHand', string>> {
     const folder = `${ASSET_ADDRESSES.slice(1)}${this.#files.searchBox}/`;
     return { loader: folder + LOADER, replacing: folder + REPLACING, byHand: folder + FOR_BY_HAND };
   }
 
-  /** Paths of the version switcher's files, below the base path. */
+  /** Paths of the version switcher's files under the base path. */
   get switcher(): Readonly<Record<'script' | 'style', string>> {
     const folder = `${ASSET_ADDRESSES.slice(1)}${this.#files.switcher}/`;
     return { script: folder + SWITCHER_SCRIPT, style: folder + SWITCHER_STYLE };
   }
 
-  /** Paths of the files of docshelf's own pages, relative to `_docshelf/`. */
+  /** Paths of the files for docshelf's own pages, relative to `_docshelf/`. */
   get page(): Readonly<Record<'css' | 'svg', string>> {
     const { css, svg } = this.#files;
     return { css: `assets/${css.name}`, svg: `assets/${svg.name}` };
   }
 
-  /** Null if the path is not of an asset. @param path of the request below the base path */
+  /** Null if the path is not of an asset. @param path of the request under the base path */
   answer(path: string, basePath: string, acceptEncoding: string | undefined, method: string): Response | null {
     if (!path.startsWith(ASSET_ADDRESSES)) return null;
     const isHead = method === 'HEAD';
@@ -74,7 +74,7 @@ function readFiles() {
   return { searchBox: searchBox.folder, switcher: switcher.folder, byPath, css, svg };
 }
 
-/** Compresses a file when it is first requested: a start needs only the addresses, and a reader the words of one language. */
+/** Compresses a file at its first request: a start needs only the addresses, and a reader the words of one language. */
 function compressed(name: string, { type, bytes }: AssetFile): () => HashedAsset {
   let made: HashedAsset | null = null;
   return () => {
@@ -87,7 +87,7 @@ function compressed(name: string, { type, bytes }: AssetFile): () => HashedAsset
 type AssetFile = Pick<HashedAsset, 'type' | 'bytes'>;
 
 interface AssetFolder {
-  /** `search-box-3f9ab2c41d7e0856`: the name changes with any of the files, so that files refer to each other by their plain names. */
+  /** Name such as `search-box-3f9ab2c41d7e0856`. It changes with any of the files, so that files can refer to each other by plain names. */
   readonly folder: string;
   readonly files: ReadonlyMap<string, AssetFile>;
 }
@@ -103,10 +103,10 @@ function textFile(type: string, text: string | Buffer): AssetFile {
 }
 
 const SEARCH_BOX_ASSETS = new URL('assets/search-box/', import.meta.url);
-/** A page itself loads one of the first three. The build minifies the scripts and bundles their imports (scripts/search-box.mjs). */
+/** A page loads one of the first three. The build minifies the scripts and bundles their imports (scripts/search-box.mjs). */
 const SCRIPTS = ['loader.js', 'replacing.js', 'by-hand.js', 'search-box.js'];
 
-/** Files of the search box, as pages load them. The script contains English; each other language is a file. */
+/** The script contains English; each other language is a separate file. */
 export function searchBoxFiles(): AssetFolder {
   const scripts = SCRIPTS.map(
     (name) => [name, textFile('text/javascript', readFileSync(new URL(name, SEARCH_BOX_ASSETS)))] as const,
@@ -125,7 +125,7 @@ const ON_PAGES = 'docshelf-versions:not(#_)';
 const SWITCHER_SCRIPT = 'switcher.js';
 const SWITCHER_STYLE = 'switcher.css';
 
-/** Files of the version switcher: a script that contains its words and style, and the style for pages that show a notice without the script. */
+/** The script contains its words and style. The separate style is for pages that show a notice without the script. */
 export function switcherFiles(): AssetFolder {
   const [script, style] = [SWITCHER_SCRIPT, SWITCHER_STYLE].map((name) =>
     readFileSync(new URL(name, SWITCHER_ASSETS), 'utf8'),

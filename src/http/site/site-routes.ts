@@ -2,28 +2,26 @@ import { hostName, normalBasePath } from '../../domain/deployment.ts';
 import { OWN_FOLDER } from '../../domain/release.ts';
 import { decodeUnreserved } from '../../web/escape.ts';
 
-/** Hosts and base path of a site (contract, section 2.1). */
 export interface SiteAddress {
   readonly domain: string;
-  /** Host names and IP addresses; none: every host that no other site names. */
+  /** Host names and IP addresses. Empty means every host that no other site names. */
   readonly hosts: readonly string[];
-  /** `/`, `/docs/` or `/docs`. */
+  /** Base path as `/`, `/docs/` or `/docs`. */
   readonly basePath: string;
 }
 
 export type SiteRoute<T> =
   | { readonly kind: 'site'; readonly site: T }
-  /** The base path without its last slash. `location`: path and query, to answer with 308. */
+  /** The base path without its last slash. `location` is the path and query for a 308. */
   | { readonly kind: 'redirect'; readonly site: T; readonly location: string }
-  /** No site fits, and the path is one of the shelf page's own: `/`, `/_docshelf/…`. */
+  /** No site matches, and the path belongs to the shelf page: `/`, `/_docshelf/…`. */
   | { readonly kind: 'shelf' }
   | { readonly kind: 'none' };
 
-/** The sites of one host. */
 interface HostSites<T> {
-  /** By base path, a slash at both ends. */
+  /** Sites by base path with a slash at both ends. */
   readonly byPath: Map<string, T>;
-  /** Segments of the longest base path: a longer address is not looked at beyond them. */
+  /** Segments of the longest base path. Further segments of an address are ignored. */
   segmentsMax: number;
 }
 
@@ -31,9 +29,8 @@ const SHELF: SiteRoute<never> = { kind: 'shelf' };
 const NONE: SiteRoute<never> = { kind: 'none' };
 
 /**
- * Sites by host and base path, made once for each config: a request costs one look-up for its host and one for each segment
- * of the longest base path there, however many sites there are. Of two sites with one place, which the config refuses, the
- * first counts.
+ * Finds a site by host and base path, at the cost of one look-up for the host and one for each segment of the longest base path. If two
+ * sites have the same place, which the config check rejects, the first one counts.
  */
 export class SiteRoutes<T extends SiteAddress> {
   readonly #byHost = new Map<string, HostSites<T>>();
@@ -66,7 +63,7 @@ export class SiteRoutes<T extends SiteAddress> {
     for (let segment = 0; segment < segmentsMax; segment++) {
       const end = path.indexOf('/', slash + 1);
       if (end === -1) {
-        // The location is made of the config's words: nothing that a client wrote leads elsewhere.
+        // Build the location only from the config, so that a client cannot redirect elsewhere.
         const base = `${path}/`;
         const whole = slash + 1 < path.length ? byPath.get(base) : undefined;
         if (whole !== undefined) return { kind: 'redirect', site: whole, location: base + asked.query };
@@ -88,10 +85,10 @@ function add<T extends SiteAddress>(ofHost: HostSites<T>, site: T): void {
   ofHost.segmentsMax = Math.max(ofHost.segmentsMax, segments.length);
 }
 
-/** Authority of the absolute form; one with user information names no host here (RFC 9110, section 4.2.4). */
+/** Authority of the absolute form. One with user information matches no host (RFC 9110, section 4.2.4). */
 const ABSOLUTE = /^https?:\/\/([^/?#@]+)(?=[/?#]|$)/i;
 
-/** Null for what names no path: `*`, `host:port`, another scheme. */
+/** Null if the target has no path: `*`, `host:port`, another scheme. */
 function splitTarget(target: string): { host: string | null; path: string; query: string } | null {
   const absolute = target.startsWith('/') ? null : ABSOLUTE.exec(target);
   if (absolute === null && !target.startsWith('/')) return null;
@@ -102,19 +99,17 @@ function splitTarget(target: string): { host: string | null; path: string; query
   return { host: absolute?.[1] ?? null, path, query };
 }
 
-/** The address at which the shelf page is read. */
 export interface ShelfPlace {
   /** The Host header of the request, which is compared and never repeated (contract, section 2). */
   readonly host: string | undefined;
-  /** Port of the site listener. */
   readonly port: number;
-  /** `server.publicUrl`; its scheme and port are those of all sites. */
+  /** Value of `server.publicUrl`, whose scheme and port apply to all sites. */
   readonly publicUrl: string | null;
 }
 
 /**
- * Address of a site's first page for a reader of the shelf page: a path if the same host serves the site. Else its first host name,
- * with the listener's port if readers use that port, without a proxy.
+ * Address of a site for a reader of the shelf page: a path if the same host serves the site. Otherwise its first host name, with the
+ * listener's port if readers use that port without a proxy.
  */
 export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<T>, place: ShelfPlace): string {
   const { host, port, publicUrl } = place;
@@ -122,7 +117,7 @@ export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<
   const here = routes.find(host, path);
   if (here.kind === 'site' && here.site === site) return path;
   const [name] = site.hosts;
-  // The site has no host name, and another site has the requested host: only publicUrl has its address.
+  // The site has no host name, and another site has the requested host, so only publicUrl has its address.
   if (name === undefined) return publicUrl === null ? path : new URL(path, publicUrl).href;
   if (publicUrl !== null) {
     const { protocol, port: publicPort } = new URL(publicUrl);
@@ -132,8 +127,8 @@ export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<
 }
 
 /**
- * Origin of a site for readers, with the scheme and port of `publicUrl`. The host is the requested one if it is one of the site's, else
- * the site's first.
+ * Origin of a site for readers, with scheme and port of `publicUrl`. The host is the requested one if it belongs to the site, else the
+ * site's first host.
  */
 export function siteOrigin(publicUrl: string, hosts: readonly string[], asked = ''): string {
   const url = new URL(publicUrl);

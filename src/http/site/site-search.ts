@@ -20,14 +20,12 @@ import {
 } from './results-page.ts';
 import type { SiteAssets } from './site-assets.ts';
 
-/** Where a page of results is shown. */
 export interface ResultsPlace {
-  /** Of the site as it is served; null: nothing is. */
+  /** Language of the active version. Null if there is none. */
   readonly language: () => Promise<PageLanguage | null>;
   readonly assets: SiteAssets;
 }
 
-/** Names a site of the shelf in a result. */
 interface NamedSite {
   readonly domain: string;
   readonly title: string | null;
@@ -36,9 +34,9 @@ interface NamedSite {
 
 /** The part of a shelf that readers of one of its sites may know. */
 export interface ShelfScope {
-  /** Over all of these sites, that one too; results carry the domain of theirs. */
+  /** Search over all of these sites. Each result has its domain. */
   search(): Search;
-  /** The same, by domain. @param host the Host header, for `shelfAddress` */
+  /** The sites by domain. @param host the Host header, for `shelfAddress` */
   sites(host: string | undefined): Promise<ReadonlyMap<string, NamedSite>>;
 }
 
@@ -46,9 +44,9 @@ export interface SiteSearchSettings extends FaultHooks {
   readonly search: Search;
   readonly trustedProxies: readonly string[];
   readonly clients?: ClientRates;
-  /** Without it every scope is the site. */
+  /** Absent: every scope is the site. */
   readonly shelf?: ShelfScope | null;
-  /** What pages of results need; without it all get JSON. */
+  /** Absent: all clients get JSON. */
   readonly page?: ResultsPlace;
 }
 
@@ -59,14 +57,17 @@ const JSON_TYPE = 'application/json';
 
 const HEADERS = {
   'Content-Type': `${JSON_TYPE}; charset=utf-8`,
-  // After a swap a cached answer would lead to pages that are gone.
+  // After a swap, a cached response would link to pages that no longer exist.
   'Cache-Control': 'no-store',
   ...OWN_HEADERS,
-  // Keeps other origins from loading it.
+  // Other origins must not load it.
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** Search as you type: same origin, no key, a bounded rate for each client. Answers as the API, and a reader's navigation by a page. */
+/**
+ * Searches as the reader types: same origin, no key, a bounded rate for each client. Responds with JSON as the API, and to navigations with
+ * a page.
+ */
 export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
   const { search, shelf = null, page, trustedProxies, clients = new ClientRates() } = options;
   const remoteAddress = remoteAddressBehind(trustedProxies);
@@ -87,7 +88,7 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
       const isBox = view === 'box';
       const wantsFacts = isBox || results !== null;
       const more = { ...(legs === 'words' && { isByWords: true }), ...(wantsFacts && { wantsFacts }) };
-      // A page of results is of its site: its links are paths.
+      // The links of a results page are paths, so it only covers its own site.
       const all = scope === 'all' && results === null ? shelf : null;
       const answer = await (all?.search() ?? search).search({ ...wanted, ...more }, client.signal);
       if (results !== null) {
@@ -107,7 +108,7 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
   };
 }
 
-/** The box's answers are for its script alone, and who names JSON as much as HTML is a script. */
+/** A request with `view`, or one that prefers JSON as much as HTML, comes from a script. */
 function wantsPage({ headers }: Request, parameters: URLSearchParams): boolean {
   const accept = headers.get('accept');
   if (accept === null || parameters.has('view')) return false;
@@ -123,15 +124,13 @@ function siteOf(result: SearchAnswer['results'][number], sites: ReadonlyMap<stri
 }
 
 const PAGE_HEADERS = {
-  // After a swap a cached answer would lead to pages that are gone.
   'Cache-Control': 'no-store',
   Vary: 'Accept, Accept-Encoding',
   'X-Robots-Tag': 'noindex',
 };
 
-/** The results, or the reason why there are none, as a page for readers (contract, section 9). */
 class ResultsAnswer {
-  /** Maximum number of results if the address names none. */
+  /** Default for an address without a limit. */
   readonly limit = RESULTS_USUAL;
   readonly #place: ResultsPlace;
   readonly #written: WrittenQuery;
@@ -148,12 +147,12 @@ class ResultsAnswer {
     };
   }
 
-  /** True if the address has no query: the page is the form alone. */
+  /** True if the address has no query, so that the page has only the form. */
   get isBlank(): boolean {
     return this.#written.q === '';
   }
 
-  /** @param retryAfter of a response that failed */
+  /** @param retryAfter of a failed response */
   async respond(request: SiteRequest, outcome: ResultsOutcome, retryAfter: string | null = null): Promise<Response> {
     const { assets } = this.#place;
     const known = await this.#place.language();

@@ -25,23 +25,22 @@ import { type VersionSource, versionAnswer, versionsAnswer } from './version-ans
 
 export interface SiteAppOptions {
   readonly server: SiteServer;
-  /** With its last slash. Requests come with it. */
+  /** Base path with its trailing slash, which requests contain. */
   readonly basePath?: string;
   state(): DeployState;
-  /** True where the last attempt to get a version was in vain. */
+  /** True if the last attempt to fetch a version failed. */
   hasFailed?(): boolean;
   features(): FeatureReport;
   readonly search?: AnswerSiteSearch;
-  /** As the config is now; null: browsers are told of no search. */
+  /** Search to announce to browsers under the current config. Null for none. */
   describedSearch?(): Promise<DescribedSearch | null>;
   readonly reports?: PageReports;
   readonly versions?: VersionSource;
   readonly assets?: SiteAssets;
-  /** As the config is now; null: off. */
+  /** Assistants under the current config. Null if they are off. */
   mcp?(): AnswerSiteSearch | null;
   /**
-   * Called before a 404 for a part of a page: a page from another replica may name it. @returns true if docshelf found newer
-   * releases
+   * Called before a 404 for a part of a page, because the page can be from another replica. @returns true if docshelf found newer releases
    */
   refreshFromDisk?(): Promise<boolean>;
   onError?(error: unknown, requestId: string | null): void;
@@ -49,7 +48,7 @@ export interface SiteAppOptions {
 
 export type SiteEnv = { Bindings: Partial<HttpBindings> };
 
-/** Why, in words for readers; operators have the status. */
+/** Explains in words for readers; operators have the status. */
 function nothingServed(request: SiteRequest, state: DeployState, hasFailed: boolean): Response {
   const notice = { language: null, form: 'page' } as const;
   if (state === 'off') return noticeResponse(request, { status: 404, words: 'off', ...notice });
@@ -59,7 +58,7 @@ function nothingServed(request: SiteRequest, state: DeployState, hasFailed: bool
 
 export const NOTHING_HERE = { status: 404, words: 'nothingHere', language: null, form: 'page' } as const;
 
-/** A prepared answer of the site at its base path, by the raw target. */
+/** Prepared response of the site at its base path. Matches the raw target. */
 export function fastAnswerBelow(
   server: SiteServer,
   basePath: string,
@@ -69,7 +68,7 @@ export function fastAnswerBelow(
   return target.startsWith(basePath) ? server.fastAnswer(target.slice(basePath.length - 1), headers) : null;
 }
 
-/** It unregisters itself, after which its pages come from docshelf again. */
+/** Unregisters itself, so that docshelf serves the pages again. */
 const RETIRED_WORKER = `addEventListener('install', () => skipWaiting());
 addEventListener('activate', (event) => event.waitUntil(retire()));
 async function retire() {
@@ -82,8 +81,8 @@ async function retire() {
 const WORKER_TYPE = /^(?:application|text)\/(?:x-)?(?:java|ecma)script(?:;|$)/i;
 
 /**
- * The answer to a request, except for the script of a service worker that the active version does not have: a browser keeps the
- * worker of a former version if its script is missing, redirected or no script, and that worker would respond to readers for ever.
+ * Replaces the response for a service worker's script that the active version lacks. A browser keeps a former worker if its script is
+ * missing, redirected or no script, and that worker would respond to readers for ever.
  */
 export function forWorker(
   { headers, method }: Pick<IncomingMessage, 'headers' | 'method'>,
@@ -101,7 +100,7 @@ export function forWorker(
         'Content-Type': 'text/javascript; charset=utf-8',
         'Content-Length': String(Buffer.byteLength(RETIRED_WORKER)),
         'Cache-Control': 'no-store',
-        // The former worker may have had a wider scope than its folder.
+        // The scope of the former worker can be wider than its folder.
         'Service-Worker-Allowed': '/',
         Vary: 'Service-Worker',
       },
@@ -109,7 +108,6 @@ export function forWorker(
   });
 }
 
-/** Response to a request outside the base path. */
 export function outsideAnswer(
   request: NoticeRequest,
   stripped: Exclude<StrippedTarget, { readonly kind: 'inside' }>,
@@ -118,14 +116,13 @@ export function outsideAnswer(
   return new Response(null, { status: 308, headers: { Location: stripped.location, ...REDIRECT_HEADERS } });
 }
 
-/** Response after an unexpected error. */
 export function faultAnswer(request: NoticeRequest): Response {
   return noticeResponse(request, { status: 500, words: 'unavailable', language: null });
 }
 
 const REDIRECT_HEADERS = { 'Content-Length': '0', 'Cache-Control': 'no-cache' };
 
-/** Docshelf's own that are read, below the base path. They come before the site's. */
+/** Docshelf's own paths for GET, under the base path. They take precedence over the site's. */
 export const READ_ROUTES = [
   '/_docshelf/features.json',
   '/_docshelf/search',
@@ -133,16 +130,16 @@ export const READ_ROUTES = [
   '/_docshelf/versions.json',
 ] as const;
 
-/** The door for assistants, below the base path, and its short name, which a page of the site's own goes before. */
+/** Path of the assistants' endpoint under the base path, and its short name. A page of the site takes precedence over the short name. */
 export const MCP_PATHS = ['/_docshelf/mcp', '/mcp'] as const;
 
-/** @param path below the base path. @param host that is asked: a rule that leads to it leads nowhere */
+/** @param path under the base path. @param host requested host: a rule that redirects to it has no effect */
 export function isMcp(path: string, server: SiteServer, host: string | undefined): boolean {
   const [own, short] = MCP_PATHS;
   return path === own || (path === short && !hasOwn(short, server, host));
 }
 
-/** True where a file or a rule of the site answers; a start page for whatever nothing else answers is none. */
+/** True if the site has a file or a rule for the path. A fallback page for all paths does not count. */
 function hasOwn(path: string, { current }: SiteServer, host: string | undefined): boolean {
   const found = current?.find(path.slice(1), { query: '', host }) ?? null;
   if (found === null || found instanceof Promise || found.kind === 'missing') return found instanceof Promise;
@@ -150,8 +147,8 @@ function hasOwn(path: string, { current }: SiteServer, host: string | undefined)
 }
 
 /**
- * One site below its base path. Addresses are read from the raw request, as the sign-in judges them: the framework makes its
- * URL of the Host header, too, and normalises it. The server is given targets without the base path.
+ * One site under its base path. Reads addresses from the raw request, as the sign-in does: the framework builds its URL from the Host
+ * header and normalises it. The server gets targets without the base path.
  */
 export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
   const {

@@ -12,40 +12,38 @@ export interface ListedVersion {
   readonly aliases: readonly string[];
 }
 
-/** A version that its reader may read. */
+/** A version that the reader may read. */
 export type OpenedVersion =
   | { readonly kind: 'active' }
-  /** The reader came by a link, and may read on with the cookie. */
+  /** The reader has a preview link. The cookie lets the reader continue. */
   | { readonly kind: 'preview'; readonly cookie: string }
   | {
       readonly kind: 'kept';
       /** Serves only that release, at its own address. */
       readonly server: Pick<SiteServer, 'respond'>;
-      /** In no list and no cache: its reader came by a link. */
+      /** True if the version must stay out of lists and caches, because the reader has a preview link. */
       readonly isStaged: boolean;
-      /** False if the version was removed. */
       readonly isThere: () => Promise<boolean>;
-      /** Address of the same page in the active version, percent-encoded. Null: there is none. @param path decoded */
+      /** Address of the same page in the active version, percent-encoded. Null if it does not exist. @param path decoded */
       readonly canonical: (path: string) => Promise<string | null>;
     };
 
 export interface VersionSource {
-  /** The newest first. */
+  /** Newest versions first. */
   list(): Promise<readonly ListedVersion[]>;
-  /** Null for what does not exist, and what the reader may not know of. */
+  /** Null if the version does not exist, or the reader may not know it. */
   open(version: string, request: SiteRequest): Promise<OpenedVersion | null>;
   /**
    * Address of the same page in another version, percent-encoded. Null if the reader may not know one of the versions.
-   *
    * @param path decoded, without a leading slash
    */
   samePage(path: string, from: string, to: string, request: SiteRequest): Promise<string | null>;
 }
 
-/** Query parameter: the version that the reader comes from, to find the same page. */
+/** Query parameter with the version of the page that links here. */
 const FROM = 'docshelf-from';
 
-/** Version, path, query. */
+/** Captures version, path and query. */
 const ADDRESS = /^([^/?#]*)(\/[^?#]*)?(\?[^#]*)?/;
 
 export async function versionsAnswer({ method }: Pick<Request, 'method'>, source: VersionSource): Promise<Response> {
@@ -53,10 +51,8 @@ export async function versionsAnswer({ method }: Pick<Request, 'method'>, source
 }
 
 /**
- * Serves `/_docshelf/v/{version}/…` (contract, section 9.3). Null: the site responds, with a 404.
- *
- * @param request a GET or HEAD below the base path
- * @param onVersion called with the version that responds
+ * Serves `/_docshelf/v/{version}/…` (contract, section 9.3). Null if the site itself responds, with a 404.
+ * @param request a GET or HEAD under the base path
  */
 export async function versionAnswer(
   request: SiteRequest,

@@ -14,23 +14,23 @@ import type { Client, ClientBudget, HeldAnswer, Peer } from '../listener/client-
 export interface Http2Options {
   readonly budget: ClientBudget;
   readonly headerBytesMax: number;
-  /** Without a request. */
+  /** Time without a request. */
   readonly idleMsMax: number;
-  /** For all of a request. */
+  /** Time for all of a request. */
   readonly receiveMsMax: number;
   readonly onRequest: (incoming: Http2ServerRequest, outgoing: CountedResponse) => void;
 }
 
-/** As nginx and Apache allow. Browsers use fewer at once. */
+/** nginx and Apache have the same limit. Browsers use fewer streams at once. */
 const STREAMS_MAX = 128;
 /** Each field is an allocation, however short. */
 const FIELDS_MAX = 200;
-/** Streams that a client takes back: a reader who leaves a page does with what is in flight, none with this many a second. */
+/** Limits for streams that a client cancels. A reader who leaves a page cancels the requests in flight, but not this many a second. */
 const RESETS = { streamResetBurst: 512, streamResetRate: 64 };
 /** Memory for one connection, in MB. */
 const SESSION_MEMORY_MAX = 8;
 
-/** An answer that knows how much of it was written, its fields as RFC 9113, section 6.5.2 counts them. */
+/** Counts the written bytes, with the fields as RFC 9113, section 6.5.2 counts them. */
 export class CountedResponse extends Http2ServerResponse {
   #bodyBytes = 0;
 
@@ -47,7 +47,7 @@ export class CountedResponse extends Http2ServerResponse {
   override writeHead(status: number, ...rest: any[]): this {
     const headers = rest.at(-1);
     if (typeof headers !== 'object' || Array.isArray(headers)) return super.writeHead(status, ...rest);
-    // A connection is ended by GOAWAY, and has no field for it (RFC 9113, section 8.2.2).
+    // GOAWAY ends a connection, which has no field for it (RFC 9113, section 8.2.2).
     const { connection: _, Connection: __, ...fit } = headers;
     return super.writeHead(status, fit);
   }
@@ -59,12 +59,10 @@ export class CountedResponse extends Http2ServerResponse {
   }
 }
 
-/** HTTP/2 on connections that have agreed on it, with the same requests and answers as HTTP/1.1 has. */
 export class Http2Endpoint {
   readonly #server: EventEmitter;
   readonly #idleMsMax: number;
   readonly #budget: ClientBudget;
-  /** Streams that are open on each, and its other end. */
   readonly #sessions = new Map<Http2Session, { streams: number; readonly peer: Peer }>();
   #isDraining = false;
 
@@ -86,12 +84,12 @@ export class Http2Endpoint {
   }
 
   accept(socket: TLSSocket): void {
-    // A client that never ends its own side is not waited for.
+    // Do not wait for a client that never ends its side.
     socket.once('finish', () => socket.destroy());
     this.#server.emit('connection', socket);
   }
 
-  /** Null if the client waits for so many answers that it gets no other: it may ask for this one again. */
+  /** Null if the client already waits for too many responses. It can retry this request. */
   began(incoming: Http2ServerRequest, outgoing: CountedResponse): HeldAnswer | null {
     const { session } = incoming.stream;
     const known = session && this.#sessions.get(session);
@@ -102,7 +100,7 @@ export class Http2Endpoint {
     return held;
   }
 
-  /** GOAWAY: what is in flight ends, and the client asks the rest on another connection. */
+  /** Sends GOAWAY: requests in flight end, and the client sends further ones on another connection. */
   drain(): void {
     this.#isDraining = true;
     for (const session of this.#sessions.keys()) end(session);
@@ -138,7 +136,7 @@ export class Http2Endpoint {
 }
 
 const { NGHTTP2_CANCEL: CANCEL, NGHTTP2_REFUSED_STREAM: REFUSED } = constants;
-/** For a client to take the end of a stream. */
+/** Time for a client to read the end of a stream. */
 const CUT_MS = 1_000;
 
 function clientOf({ stream }: Http2ServerRequest, outgoing: CountedResponse): Client {
@@ -149,7 +147,7 @@ function clientOf({ stream }: Http2ServerRequest, outgoing: CountedResponse): Cl
     cut: () => {
       const { session } = stream;
       stream.close(CANCEL);
-      // A client that reads nothing at all does not even get that.
+      // A client that reads nothing at all does not get the end of the stream either.
       const late = setTimeout(() => session?.destroy(), CUT_MS).unref();
       stream.once('close', () => clearTimeout(late));
     },

@@ -18,15 +18,14 @@ import { problemResponse } from '../problem.ts';
 import { Http2Endpoint, type Http2Options } from './http2-endpoint.ts';
 
 interface RedirectTarget {
-  /** Port of the listener with TLS. */
   readonly port: number;
-  /** Address for clients. Null: the listener's own port. */
+  /** Address for clients. Null uses the listener's own port. */
   readonly publicUrl: () => string | null;
-  /** A name or address that it has a certificate for: to others a request's Host leads nobody. */
+  /** Only redirect to names of a certificate, because the Host of a request is untrusted. */
   readonly isCertifiedFor: (host: string) => boolean;
 }
 
-/** The same address over TLS. Browsers keep a 301 for good, and a 308 without `no-cache` too. */
+/** Browsers keep a 301 for good, and a 308 without `no-cache` too. */
 export function redirectAnswer(target: RedirectTarget): (request: Request, env: HttpBindings) => Response {
   return (request, env) => {
     const host = bareHost(new URL(request.url).hostname);
@@ -55,21 +54,21 @@ function noName(host: string): DocshelfError {
   });
 }
 
-/** PEM, the chain with the server's own certificate first. That they fit is a rule of the config. */
+/** PEM, the chain with the server's own certificate first. The config check ensures that they match. */
 export interface KeyPair {
   readonly chain: string;
   readonly key: Secret;
 }
 
 export interface TlsSettings {
-  /** The first is for clients that name no server, or one that no certificate is for. */
+  /** The first pair is for clients that name no server, or one without a certificate. */
   readonly pairs: readonly KeyPair[];
   readonly http2: boolean;
-  /** Null: no Strict-Transport-Security. */
+  /** Null sends no Strict-Transport-Security. */
   readonly hstsMs: number | null;
 }
 
-/** RFC 8996: nothing older is fit for use. */
+/** RFC 8996 deprecates older versions. */
 const MIN_VERSION = 'TLSv1.2';
 
 interface Served {
@@ -77,7 +76,7 @@ interface Served {
   readonly context: SecureContext;
 }
 
-/** Certificates of one listener. New ones are for new connections; those that are open go on with theirs. */
+/** New certificates apply to new connections. Open connections keep theirs. */
 class ServedCertificates {
   #settings: TlsSettings;
   #served: readonly Served[] = [];
@@ -93,18 +92,17 @@ class ServedCertificates {
     return this.#settings;
   }
 
-  /** For one who names no server. */
   get fallback(): SecureContextOptions {
     const [first] = this.#settings.pairs;
     return first === undefined ? {} : contextOptions(first);
   }
 
-  /** @throws Error of OpenSSL, and serves on what it did */
+  /** @throws Error of OpenSSL; the former certificates stay */
   use(settings: TlsSettings, server: TlsServer): void {
     const served = servedBy(settings);
     const isSame = sameTexts(settings, this.#settings);
     this.#settings = settings;
-    // New contexts end what sessions could be resumed.
+    // Replacing contexts would end resumable sessions.
     if (isSame) return;
     this.#served = served;
     this.#byName.clear();
@@ -120,20 +118,19 @@ class ServedCertificates {
     return found?.context;
   }
 
-  /** A name or an address that one of the certificates is for. */
   covers(host: string): boolean {
     return this.#served.some(({ certificate }) => isCertifiedFor(certificate, host));
   }
 }
 
-/** 100 bytes each. */
+/** Each entry takes 100 bytes. */
 const NAMES_MAX = 1_000;
 
 export function isCertifiedFor(certificate: X509Certificate, host: string): boolean {
   try {
     return (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined;
   } catch {
-    // OpenSSL's word for what is no name.
+    // OpenSSL throws this for text that is no name.
     return false;
   }
 }
@@ -157,24 +154,23 @@ const textsOf = ({ pairs }: TlsSettings): string =>
   JSON.stringify(pairs.map(({ chain, key }) => [chain, key.reveal()]));
 
 interface TlsPortOptions {
-  /** For a client's first byte, and then for its handshake. */
+  /** Time for a client's first byte, and then for its handshake. */
   readonly handshakeMsMax: number;
   readonly http2: Http2Options;
-  /** A connection whose first byte is none of TLS. */
+  /** Called for a connection whose first byte is not of TLS. */
   readonly onPlain: (socket: Socket) => void;
 }
 
 /** First byte of a TLS record that holds a handshake (RFC 8446, section 5.1). */
 const HANDSHAKE = 0x16;
 
-/** TLS on the port of a server that knows nothing of it: connections reach it when they have shaken hands. */
+/** Adds TLS to the port of a plain server, which gets connections after their handshake. */
 export class TlsPort {
   readonly #certificates: ServedCertificates;
   readonly #tls: TlsServer;
   readonly #http2: Http2Endpoint;
   /** All connections of the port, of any protocol. */
   readonly #open = new Set<Socket>();
-  /** Connections that have sent no byte. */
   readonly #silent = new Set<Socket>();
   #isDraining = false;
 
@@ -216,12 +212,12 @@ export class TlsPort {
     return this.#certificates.covers(host);
   }
 
-  /** @throws Error of OpenSSL, and goes on as before */
+  /** @throws Error of OpenSSL; the former certificates stay */
   use(settings: TlsSettings): void {
     this.#certificates.use(settings, this.#tls);
   }
 
-  /** Handshakes that have begun end, or are late. */
+  /** Handshakes that have begun can still finish within their limit. */
   drain(): void {
     this.#isDraining = true;
     for (const socket of this.#silent) socket.destroy();
