@@ -48,21 +48,20 @@ export interface DaemonParts {
   readonly keys: ServiceKeys;
   readonly audit: AuditTrail;
   readonly signIns: SignIns;
-  /** Null if exports are off. */
   readonly exports: PromiseWithResolvers<Exports> | null;
   readonly ownExports: OwnExportDesk;
 }
 
-/** The admin listener ends last: probes see the daemon unready while it drains. */
+/** The admin listener stops last, so that probes see the daemon unready while it drains. */
 const ADMIN_STOP_MS = 1_000;
 
-/** A config with less in it than the one before counts if its files stay the same for so many of these times. */
+/** A reduced config counts only after its files stayed the same for this many checks. */
 const CONFIRM_MS = 1_000;
 const CONFIRMATIONS = 1;
-/** If the files are written in place, which may go on after a pause. */
+/** Files that are written in place can still grow after a pause. */
 const CONFIRMATIONS_IN_PLACE = 5;
 
-/** Reads of a config whose files change while they are read. */
+/** Maximum of attempts to read a config whose files change meanwhile. */
 const READS_MAX = 20;
 
 const NO_JOBS: ExportJobs = { queued: 0, running: 0 };
@@ -80,7 +79,7 @@ class Daemon {
   #listeners: Listeners | null = null;
   #lastReload: LastReload | null = null;
   #reloading: Promise<unknown> = Promise.resolve();
-  /** `starting`: a list until the first attempt of each site has ended, or `server.readyAfter` has passed. */
+  /** With several sites, `starting` ends when each has finished its first attempt, or after `server.readyAfter`. */
   #phase: 'starting' | 'running' | 'stopping';
 
   constructor(options: DaemonOptions, parts: DaemonParts) {
@@ -135,7 +134,7 @@ class Daemon {
     const begun = (): void => {
       if (this.#phase === 'starting') this.#phase = 'running';
     };
-    // Not awaited: a daemon that fetches for minutes responds from its first moment.
+    // Do not wait: a daemon must respond while it fetches for minutes.
     void sites.settle().then(begun);
     setTimeout(begun, readyAfterMs).unref();
   }
@@ -160,7 +159,7 @@ class Daemon {
     const turn = this.#reloading.then(() => this.#takeConfig(confirmations));
     this.#reloading = turn;
     const { result, mustSettle } = await turn;
-    // Outside the turn: a newer config ends the work on this one.
+    // Stay outside the turn, so that a newer config can cancel this work.
     if (mustSettle) await this.#parts.sites.settle();
     return result;
   }
@@ -169,7 +168,6 @@ class Daemon {
     return this.#config.server.shutdownTimeoutMs;
   }
 
-  /** Unready, then no new connections, then requests in flight, then the rest. */
   async stop(): Promise<void> {
     this.#phase = 'stopping';
     this.#watch.stop();
@@ -235,7 +233,6 @@ class Daemon {
     });
   }
 
-  /** An invalid config changes nothing. */
   async #takeConfig(confirmations: number): Promise<{ result: LastReload; mustSettle: boolean }> {
     const { sites, network } = this.#parts;
     try {
@@ -257,7 +254,7 @@ class Daemon {
     }
   }
 
-  /** Half a file can be a valid config that serves less: such a config must be the same twice. @throws ConfigError */
+  /** A partial file can be a valid config that serves less, so such a config must be read twice. @throws ConfigError */
   async #readConfig(confirmations: number): Promise<LoadedConfig> {
     let loaded = await this.#readOnce();
     for (let same = 0; same < confirmations && isReduced(this.#loaded, loaded); same += 1) {
@@ -270,7 +267,7 @@ class Daemon {
     return loaded;
   }
 
-  /** Reads again if a file changes meanwhile: a change that is taken back would not be noticed. @throws ConfigError */
+  /** Reads again if a file changes meanwhile, because a reverted change would not be noticed. @throws ConfigError */
   async #readStable(): Promise<LoadedConfig> {
     for (let tries = 1; ; tries += 1) {
       await this.#watch.remember();
@@ -280,7 +277,6 @@ class Daemon {
     }
   }
 
-  /** @throws ConfigError */
   async #readOnce(): Promise<LoadedConfig> {
     const loaded = await this.#readStable();
     const { file, watchedFiles, written } = this.#loaded;
@@ -328,7 +324,7 @@ class Daemon {
 }
 
 /**
- * Once the listeners are open, no fault of a bundle or of a changed config ends it.
+ * Once the listeners are open, no error of a bundle or of a changed config ends the daemon.
  * @throws DocshelfError `port_taken`, `cannot_listen`, `cannot_write`, `config_invalid`, `data_folder_newer`, `database_unfit`
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
@@ -340,7 +336,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const search = openSearch(loaded.config, network);
   const exports = loaded.config.exportApi.enabled ? Promise.withResolvers<Exports>() : null;
   const ownExports = new OwnExportDesk({
-    // The start tells of a failure.
+    // The start reports the error.
     service: exports?.promise.then(({ service }) => service).catch(() => null) ?? Promise.resolve(null),
     config: () => network.config,
     onNewer: (domain) => sites.find(domain)?.deployment.exportCompleted(),
@@ -366,7 +362,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     settleDomains: async (domains) => {
       const { inbox } = folder.paths;
       const left = await settleListedDomains(folder.paths, domains).catch((error: unknown) => {
-        // The sites tell what is wrong with their folders, each its own.
+        // Each site reports the errors of its own folder.
         logFailure(log, 'open', error);
         return [];
       });
@@ -430,7 +426,7 @@ export async function readVolume(dir: string): Promise<VolumeSpace | null> {
   return found && { freeBytes: found.bavail * found.bsize, sizeBytes: found.blocks * found.bsize };
 }
 
-/** A warning before the volume is full: completed exports fill it sooner or later. */
+/** Warns before the volume is full, because completed exports fill it sooner or later. */
 export function volumeNotices(volume: VolumeSpace | null, { exportApi }: Pick<Config, 'exportApi'>): string[] {
   if (volume === null || volume.freeBytes >= FREE_SHARE_MIN * volume.sizeBytes) return [];
   const [free, size] = [volume.freeBytes, volume.sizeBytes].map((bytes) => `${Math.floor(bytes / 1024 ** 2)} MiB`);

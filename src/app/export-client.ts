@@ -8,7 +8,6 @@ export type ServiceAddress = ExportServiceSettings;
 
 export interface OpenExportService {
   readonly service: ExportServiceClient;
-  /** Sources for links of the service, which are http(s) only. */
   readonly sources: readonly BundleSource[];
   close(): Promise<void>;
 }

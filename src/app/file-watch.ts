@@ -3,33 +3,33 @@ import { type FSWatcher, watch } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
-/** Watchers go blind on network volumes, and on a folder that is replaced. */
+/** Watchers miss changes on network volumes, and in a folder that is replaced. */
 const POLL_MS = 2_000;
 /** Editors and Kubernetes change several names for one change. */
 const SETTLE_MS = 50;
-/** Silence after which a file that is written in place counts as whole. */
+/** Time without a change after which a file that is written in place counts as complete. */
 const QUIET_MS = 1_000;
 
 interface Look {
   readonly digest: string;
-  /** Device and inode; null if the file cannot be read. */
+  /** Device and inode. Null if the file cannot be read. */
   readonly place: string | null;
-  /** Time of the last change of the inode (ctime); 0 if the file cannot be read. */
+  /** Last change of the inode (ctime). 0 if the file cannot be read. */
   readonly changedNs: bigint;
   readonly bytes: number;
 }
 type Looks = ReadonlyMap<string, Look>;
 
 /**
- * Watches folders: Kubernetes swaps the `..data` link beside a mounted file. A touch or an equal copy is no change. A file that
- * was replaced in one step counts at once, one that is written in place when it has been the same for a moment.
+ * Watches folders, because Kubernetes swaps the `..data` link next to a mounted file. A touch or an equal copy is no change. A replaced
+ * file counts at once; a file that is written in place counts after it has stayed the same for `QUIET_MS`.
  */
 export class FileWatch {
   readonly #onChange: (isWhole: boolean) => void;
   #known: Looks = new Map();
-  /** Differs from the known one. `isWhole` is false while something may still be written. */
+  /** Differs from the known look. `isWhole` is false while a file may still be written. */
   #pending: { readonly looks: Looks; readonly sinceMs: number; readonly isWhole: boolean } | null = null;
-  /** Since the known look: whether a watcher has seen a change, and the names of files that were written in place. */
+  /** True if a watcher has seen a change since the known look. `#written` has the names of files that were written in place. */
   #isNotified = false;
   readonly #written = new Set<string>();
   #watchers: FSWatcher[] = [];
@@ -37,12 +37,12 @@ export class FileWatch {
   #settleTimer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  /** @param onChange told whether all files were replaced in one step: a file that is written in place may grow on */
+  /** @param onChange called with false if a file was written in place, so that it can still grow */
   constructor(onChange: (isWhole: boolean) => void) {
     this.#onChange = onChange;
   }
 
-  /** Takes the files as they are now for known: the next change is reported. @returns whether they differ from before */
+  /** Accepts the files as they are. @returns whether they differ from before */
   async remember(): Promise<boolean> {
     const former = this.#known;
     this.#know(await looksAt([...former.keys()]));
@@ -50,8 +50,8 @@ export class FileWatch {
   }
 
   /**
-   * Checks that nobody has written or replaced a file since the last look, also not with the same content: a file that changed
-   * and changed back in between was perhaps read in the middle.
+   * Checks that no file was written or replaced since the last look, even with the same content: a file that changed and changed back can
+   * have been read in between.
    */
   async isUntouched(): Promise<boolean> {
     const looks = await looksAt([...this.#known.keys()]);
@@ -61,13 +61,13 @@ export class FileWatch {
     });
   }
 
-  /** Files watched before are compared with their last look: they may have changed between being read and this call. */
+  /** Compares files that were watched before with their last look, because they can have changed since they were read. */
   async start(files: readonly string[]): Promise<void> {
     const found = await looksAt(files);
     this.#known = new Map([...found].map(([file, look]) => [file, this.#known.get(file) ?? look]));
     this.#pending = null;
     if (this.#isStopped) return;
-    // Those that are closed see what happens until the others are open.
+    // Keep the former watchers until the new ones are open.
     const former = this.#watchers;
     this.#watchers = [];
     const names = new Set(files.map((file) => basename(file)));
@@ -84,7 +84,7 @@ export class FileWatch {
         watcher.on('error', () => watcher.close());
         this.#watchers.push(watcher);
       } catch {
-        // No folder yet, or no watches left: the poll sees the change.
+        // The folder is missing, or no watches are left: the poll sees the change.
       }
     }
     for (const watcher of former) watcher.close();

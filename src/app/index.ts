@@ -9,7 +9,7 @@ import { createShelf, openFolder, openShelf, openSources } from './sites/open-sh
 import { openNetwork } from './stored.ts';
 
 export { featureReport } from './slices.ts';
-/** The composition root: only here are adapters named, and only here do the verbs meet. */
+/** The composition root: only here adapters are named and rooms are joined. */
 export { searchOnce } from './stored.ts';
 
 export async function startDaemon(options: Omit<DaemonOptions, 'log' | 'logRequest'>) {
@@ -50,7 +50,7 @@ export async function openCommandSources(config: Config): Promise<OpenSources> {
   };
 }
 
-/** The protocol's package is loaded by this command alone. */
+/** Only this command loads the protocol's package. */
 export async function serveOverStdio(options: StdioOptions): Promise<void> {
   const { serveOverStdio: serve } = await import('./assistants/serve-stdio.ts');
   await serve(options);

@@ -23,14 +23,13 @@ import { tlsSlice } from './tls.ts';
 interface ListenerParts {
   readonly config: Config;
   readonly current: () => Config;
-  /** Null: all is of this daemon alone. */
   readonly database: Database | null;
   readonly sites: Sites;
   readonly admin: Omit<AdminOptions, 'endpoint' | 'trustedProxies' | 'metrics' | 'programVersion' | 'onError'>;
   readonly keys: ServiceKeys;
   readonly audit: AuditTrail;
   readonly exports: Promise<Exports> | null;
-  /** Decided at the start: a site that comes later waits for the next. */
+  /** Decided at the start: a site that is added later is not searched until the restart. */
   readonly apiHasSearch: boolean;
   readonly metrics: Metrics;
   readonly traces: Traces;
@@ -45,11 +44,9 @@ export interface Listeners {
   readonly api: Listener | null;
   /** For commands. Null if no socket could be opened. */
   readonly commands: { readonly socket: DaemonSocket; readonly listener: Listener } | null;
-  /** Ports without TLS that lead to those with it. */
+  /** Ports without TLS that redirect to those with it. */
   readonly redirects: readonly Listener[];
-  /** Reloads certificates, for new connections. */
   useConfig(config: Config): void;
-  /** Closes the counts of the rate limit. */
   closeRates(): void;
 }
 
@@ -70,7 +67,7 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     const onFault = (error: DocshelfError, requestId: string | null): void =>
       logFailure(log, 'listen', error, requestId);
     const tls = 'host' in at ? tlsSlice(config[LISTENERS[name].section].tls) : null;
-    // Commands on this machine always find room.
+    // Commands on this machine must always find room, so the socket has a separate budget.
     const shared = 'host' in at ? { budget } : {};
     const listener = await openListener({
       name,
@@ -105,10 +102,9 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
   const logAccess = accessLog({ write: logRequest, trustedProxies: config.server.trustedProxies });
   const onRequest = (served: ServedRequest): void => {
     metrics.onRequest(served);
-    // Probes and scrapes say nothing that the metrics do not.
+    // Probes and scrapes add nothing to the metrics.
     if (parts.current().log.access && served.listener !== 'admin') logAccess(served);
   };
-  // Opened by the first call of the API.
   let rates: OpenedRates | null = null;
   const openedRates = once(async () => {
     rates = await openRates(parts);
@@ -183,7 +179,7 @@ function apiAnswer(parts: ListenerParts, rates: () => Promise<OrganizationRates>
   return async (request, env) => (await app()).fetch(request, env);
 }
 
-/** The first that anybody may read: names of the others are for those who sign in. */
+/** Finds the first site that everybody may read. Names of other sites need a sign-in. */
 function openSite({ all, names }: Sites): OwnNames | null {
   const found = all.find(({ config }) => config.config.server.auth.kind === 'none');
   if (found === undefined) return null;

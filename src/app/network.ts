@@ -7,7 +7,7 @@ import type { EgressPolicy } from '../net/egress.ts';
 import type { HttpClient } from '../net/http-client.ts';
 import { egressSlice } from './slices.ts';
 
-/** The config's gate, and the HTTP client behind it. Both are loaded on demand: they cost as much as the rest of a start. */
+/** Loads the egress policy and the HTTP client on demand: they cost as much as the rest of a start. */
 export class Network {
   #config: Config;
   #ownPorts: readonly number[] = [];
@@ -38,7 +38,7 @@ export class Network {
     return this.#client;
   }
 
-  /** Ports of this process's listeners, which no client may reach. Called before the first client. */
+  /** Blocks the ports of this process's listeners. Call it before the first client. */
   useOwnPorts(ports: readonly number[]): void {
     this.#ownPorts = ports;
     this.#rules = null;

@@ -1,4 +1,4 @@
-/** Made by the first call; all others get the same. A failure is not kept: the next call makes it anew. */
+/** Calls `make` once and shares its result. After an error, the next call tries again. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | null = null;
   return () => {

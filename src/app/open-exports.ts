@@ -37,7 +37,7 @@ interface ExportsParts {
 }
 
 const RETENTION_EVERY_MS = 3_600_000;
-/** Threads besides the one that fetches. On two cores a second one costs more than it saves on a thousand pages. */
+/** Threads in addition to the one that fetches. On two cores a second one costs more than it saves on a thousand pages. */
 const PAGE_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 
 /** Runs jobs if that is the role of the daemon. @throws DocshelfError `cannot_write`, `data_folder_newer`, `config_invalid` */
@@ -143,7 +143,7 @@ async function openQueue({ config, database }: ExportsParts, file: string): Prom
   return new SqlJobQueue({ database, statements });
 }
 
-/** A domain may have gone to another organization since the job was queued. */
+/** A domain can have moved to another organization since the job was queued. */
 function siteOf(config: Config, { organizationId, domain }: Parameters<RunJobOptions['siteOf']>[0]) {
   const organization = organizationsSlice(config).find(({ id }) => id === organizationId);
   const site = organization?.sites.find((each) => each.domain === domain);

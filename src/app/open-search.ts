@@ -8,19 +8,17 @@ import { EmbeddedEngine, EmbeddedIndex, type Model, type SearchEvent, SiteSearch
 import type { Network } from './network.ts';
 import { modelSlice } from './slices.ts';
 
-/** Two folders up from `src/app` as from `dist/app`. */
+/** Works from `src/app` and from `dist/app`. */
 const BUILTIN_MODEL = fileURLToPath(new URL('../../models/all-MiniLM-L6-v2', import.meta.url));
 
-/** Versions that are switched through in a hurry load no model. */
+/** Delay the model, so that a quick series of switches does not load it. */
 const EMBED_AFTER_MS = 500;
 
 /** Search of all sites of a daemon. Nothing runs before the first index or query. */
 export interface OpenedSearch {
   /** Null if search is off for the site. Call `forget` for a site that leaves the daemon. */
   site(settings: Pick<Config['search'], 'enabled' | 'model'>, onEvent: (event: SearchEvent) => void): SiteSearch | null;
-  /** Called for each request of a reader. */
   noteRead(): void;
-  /** Ends all that is under way. */
   stop(): Promise<void>;
 }
 
@@ -29,7 +27,7 @@ export function openSearch(config: Config, network: Network): OpenedSearch {
   return {
     site: ({ enabled, model }, onEvent) => {
       if (!enabled) return null;
-      // One model reads for all sites: a site may only do without.
+      // All sites share one model. A site can only turn it off.
       const isSemantic = model !== 'off' && config.search.model !== 'off';
       return new SiteSearch({ index: new EmbeddedIndex(engine), isSemantic, embedAfterMs: EMBED_AFTER_MS, onEvent });
     },
@@ -51,7 +49,7 @@ export async function openBundleSearch(config: Config, network: Network): Promis
   const { enabled, model } = config.search;
   if (!enabled || model === 'off') return null;
   const { BundleSearchMaker } = await import('../search/bundle-data/bundle-search-maker.ts');
-  // Jobs that run at once have a part each of all cores but one.
+  // Concurrent jobs share all cores but one.
   const cores = 1 + Math.floor((availableParallelism() - 1) / config.exportApi.concurrency);
   return new BundleSearchMaker({
     model: modelOf(config, network),
@@ -66,7 +64,7 @@ function modelFolderOf(config: Config): string | null {
   return model.kind === 'folder' ? model.folder : null;
 }
 
-/** Loaded when it is first needed. An endpoint that does not answer is asked again. */
+/** Loaded on demand. If an endpoint does not respond, the next call tries again. */
 function modelOf(config: Config, network: Network): () => Promise<Model> {
   const folder = modelFolderOf(config);
   let connected: Promise<Model> | null = null;

@@ -13,7 +13,6 @@ export interface Traces {
   stop(): Promise<void>;
 }
 
-/** Bytes of a collector's response that are read and discarded. */
 const ANSWER_BYTES_MAX = 64 * 1024;
 
 /** Loads the recorder only if the config names a collector. */
@@ -36,7 +35,7 @@ export async function openTraces(
   const sender = new SpanSender({
     send: async (spans, signal) => {
       const client = await network.client();
-      // After a reload has removed the collector, it receives spans until the restart.
+      // If a reload removed the collector, it still receives spans until the restart.
       const base = network.config.traces.endpoint ?? endpoint;
       const url = `${base.replace(/\/+$/, '')}/v1/traces`;
       const headers = { ...headersOf(network.config), 'content-type': 'application/json' };
@@ -61,7 +60,7 @@ function headersOf({ traces: { headersFile } }: Config): Readonly<Record<string,
   );
 }
 
-/** A client of the export API that propagates the trace with POSTs, which start a job or request its link. Polls would flood the trace. */
+/** Propagates the trace only with POSTs, which start a job or request its link. Polls would flood the trace. */
 export function tracedClient(client: HttpClient, tracer: Tracer): Pick<HttpClient, 'get' | 'post'> {
   return {
     get: (link, options) => client.get(link, options),

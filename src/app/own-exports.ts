@@ -4,14 +4,14 @@ import { DocshelfError } from '../domain/errors.ts';
 import type { ExportService } from '../export/index.ts';
 import { organizationsSlice } from './slices.ts';
 
-/** Another process on the same queue may have completed a job. */
+/** Another process on the same queue can have completed a job. */
 const POLL_MS = 10_000;
 
 interface OwnExportDeskOptions {
-  /** Resolves when exports are open, so that a site may wait for them; null: this daemon keeps none. */
+  /** Resolves when exports are open, so that a site can wait for them. Null if this daemon stores none. */
   readonly service: Promise<Pick<ExportService, 'newest' | 'read'> | null>;
   readonly config: () => Config;
-  /** The site was given another export than the newest one. */
+  /** Called if the newest export is not the one that the site has. */
   readonly onNewer: (domain: string) => void;
   readonly pollMs?: number;
 }
@@ -19,7 +19,7 @@ interface OwnExportDeskOptions {
 /** This daemon's exports, for its own sites (`staticExport.from: exports`). */
 export class OwnExportDesk implements OwnExportService {
   readonly #options: OwnExportDeskOptions;
-  /** By domain: the last request of a site, and the job that it got. */
+  /** The last request of each site and the job that it got, by domain. */
   readonly #given = new Map<string, { readonly version: string | null; readonly jobId: string | null }>();
   readonly #timer: NodeJS.Timeout;
   #looking: Promise<void> = Promise.resolve();
@@ -49,7 +49,6 @@ export class OwnExportDesk implements OwnExportService {
     );
   };
 
-  /** Looks whether there are newer exports: a job has ended. */
   look(): void {
     this.#looking = this.#looking.then(() => this.#look());
   }
@@ -61,7 +60,7 @@ export class OwnExportDesk implements OwnExportService {
 
   async #look(): Promise<void> {
     for (const [domain, { version, jobId }] of this.#given) {
-      // A queue that does not answer is asked again.
+      // If the queue does not respond, the next check tries again.
       const found = await this.#find(domain, version).catch(() => null);
       if (found === null || found.jobId === jobId) continue;
       this.#given.set(domain, { version, jobId: found.jobId });

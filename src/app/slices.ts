@@ -31,19 +31,19 @@ export function deploySlice(config: Config): DeploySettings {
   };
 }
 
-/** The domain of an entry of `sites`; null for the site of the single form. */
+/** The domain of an entry of `sites`. Null for the site of the single form. */
 export function listedDomain({ sites, deployment }: Config): string | null {
   return sites.length > 0 ? deployment.domain : null;
 }
 
-/** The config that holds until the next start, for which `search.enabled` waits. */
+/** The config that applies until the next start, for which `search.enabled` waits. */
 export function configUntilRestart(site: SiteConfig, hasSearch: boolean): SiteConfig {
   const { config } = site;
   if (config.search.enabled === hasSearch) return site;
   return { ...site, config: { ...config, search: { ...config.search, enabled: hasSearch } } };
 }
 
-/** The site's store, for reading alone. @throws DocshelfError `data_folder_older` */
+/** Opens the store read-only. @throws DocshelfError `data_folder_older` */
 export function readStore(config: Config): Promise<SiteStore> {
   return SiteStore.read(config.storage.dir, config.deployment.domain, listedDomain(config));
 }
@@ -98,7 +98,7 @@ export function queueKind({ exportApi, database }: Config): 'sqlite' | 'postgres
   return exportApi.queue.kind ?? (database.urlFile === null ? 'sqlite' : 'postgres');
 }
 
-/** Null: bundles are stored on disk. The config check ensures that there is a bucket. */
+/** Null if bundles are stored on disk. The config check ensures that there is a bucket. */
 export function s3Slice({ exportApi: { store } }: Config) {
   const { kind, bucket, prefix, encryption, kmsKeyId, accessKeyId, secretAccessKey, ...place } = store;
   if (kind === 'disk' || bucket === null) return null;
@@ -157,8 +157,8 @@ export function reportedSite({ config, hosts, basePath }: SiteConfig): ReportedS
 }
 
 /**
- * Headers of `features.enforce` (contract, section 4.1): pages load from the site and from the origins of features that are on.
- * Generators need inline scripts and `eval`. Browsers that do not know `webrtc` ignore it.
+ * Headers of `features.enforce` (contract, section 4.1): pages load from the site and from the origins of features that are on. Generators
+ * need inline scripts and `eval`. Browsers that do not know `webrtc` ignore it.
  */
 export function policyHeaders(config: Config, domain: string, basePath: string): Readonly<Record<string, string>> {
   const { features } = config;
@@ -178,7 +178,7 @@ export function policyHeaders(config: Config, domain: string, basePath: string):
     `form-action ${self}`,
     "frame-ancestors 'self'",
     "webrtc 'block'",
-    // Without report-to: Chromium then ignores report-uri, and sends such reports over HTTPS alone (measured with 156).
+    // Omit report-to: with it, Chromium ignores report-uri and sends such reports only over HTTPS (measured with 156).
     `report-uri ${reports}`,
   ].join('; ');
   if (enforce === 'report') return { 'Content-Security-Policy-Report-Only': policy };
@@ -194,7 +194,7 @@ export function featureReport(config: Config, domain: string): FeatureReport {
 type SwitchedIn<Tree> = {
   [Name in keyof Tree & string]: Tree[Name] extends { readonly enabled: boolean | null } ? Name : never;
 }[keyof Tree & string];
-/** The keys that a row of the feature table may have: another one does not compile. */
+/** The keys that a row of the feature table can have. Any other key does not compile. */
 type SwitchKey = `${SwitchedIn<Config>}.enabled` | `features.${SwitchedIn<Config['features']>}`;
 
 function wishAt(config: Config, key: SwitchKey): boolean | null {

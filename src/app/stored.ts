@@ -46,13 +46,12 @@ export async function openNetwork(config: Config): Promise<Network> {
 /** Versions that a session keeps open: the active one, and some that are compared with it. */
 const OPEN_VERSIONS_MAX = 4;
 
-/** Versions of a site that assistants read. */
 export class StoredVersions implements DocumentedVersions {
   readonly #site: SiteConfig;
   readonly #active: () => Promise<ReleaseRef | null>;
   readonly #open = new LRUCache<string, Promise<SiteSnapshot>>({ max: OPEN_VERSIONS_MAX });
 
-  /** @param active called for each question, since another version may become active */
+  /** @param active called for each question, since another version can become active */
   constructor(site: SiteConfig, active: () => Promise<ReleaseRef | null>) {
     this.#site = site;
     this.#active = active;
@@ -87,7 +86,6 @@ export class StoredVersions implements DocumentedVersions {
     return opening;
   }
 
-  /** @throws DocshelfError `release_damaged` */
   async #read({ version, digest }: ReleaseRef, beside: Beside | null): Promise<SiteSnapshot> {
     const store = await readStore(this.#site.config);
     const form = snapshotForm(this.#site);
@@ -110,14 +108,13 @@ async function readableVersion(config: Config, active: ReleaseRef, version: stri
 /** Opening vectors takes less than a second, and longer on a busy machine. */
 const VECTORS_MS_MAX = 30_000;
 
-/** A version of a site, to be searched. */
 export interface SearchedVersion {
   readonly domain: string;
   /** The config of a daemon with this site only. */
   readonly config: Config;
   readonly digest: string;
   readonly label: string;
-  /** True if readers get it. Then `filter.version` may name another version. */
+  /** True if readers get it. Then `filter.version` can name another version. */
   readonly isActive: boolean;
 }
 
@@ -143,7 +140,7 @@ export async function searchOnce(
   }
 }
 
-/** Searches stored versions by the indexes and vectors that they have, and creates none. */
+/** Uses only the indexes and vectors that exist. */
 export class StoredSearch {
   readonly #index: EmbeddedIndex;
   /** By digest. The last used release is the last entry. */
@@ -170,7 +167,6 @@ export class StoredSearch {
     const opening = this.#opened.get(digest) ?? this.#open(version);
     this.#opened.delete(digest);
     this.#opened.set(digest, opening);
-    // The next question tries again.
     opening.catch(() => this.#opened.delete(digest));
     return this.#index.search(await opening, request, label, form);
   }

@@ -7,7 +7,7 @@ import { isCertifiedFor, type KeyPair, type TlsSettings } from '../http/tls/tls-
 type TlsConfig = Config['server']['tls'];
 type ConfiguredPair = TlsConfig['certificates'][number];
 
-/** Null: plain HTTP. That a pair is whole and fits is a rule of the config. */
+/** Null for plain HTTP. The config check ensures that a pair is complete and matches. */
 export function tlsSlice(tls: TlsConfig): TlsSettings | null {
   const pairs = [tls, ...tls.certificates].flatMap(pairOf);
   return pairs.length === 0 ? null : { pairs, http2: tls.http2, hstsMs: tls.hstsMs };
@@ -17,9 +17,8 @@ function pairOf({ certFile, keyFile }: ConfiguredPair): KeyPair[] {
   return certFile === null || keyFile === null ? [] : [{ chain: certFile.text.reveal(), key: keyFile.text }];
 }
 
-/** A certificate that a listener presents. */
 export interface PresentedCertificate {
-  /** `server.tls.certFile`, `server.tls.certificates[0].certFile` */
+  /** `server.tls.certFile` or `server.tls.certificates[0].certFile`. */
   readonly setting: string;
   readonly file: string;
   readonly certificate: X509Certificate;
@@ -46,7 +45,7 @@ export function presentedCertificates(config: Config): PresentedCertificate[] {
 }
 
 const DAY_MS = 86_400_000;
-/** Time for a person to get another one; what renews itself does so 30 days before the end. */
+/** Leaves a person time to get a new certificate. Automatic renewal happens 30 days before the end. */
 const SOON_MS = 21 * DAY_MS;
 
 interface CertificateFinding {
@@ -57,7 +56,7 @@ interface CertificateFinding {
 
 const RENEW = 'Put a new one in its place; it is taken without a restart.';
 
-/** Certificates that clients refuse, or soon will, and names that none is for. Sound pairs: a fault of the config is told as one. */
+/** Certificates that clients refuse, or soon will, and names without a certificate. The config check reports invalid pairs. */
 export function certificateFindings(config: Config, nowMs: number): CertificateFinding[] {
   const presented = presentedCertificates(config);
   const found = presented.flatMap(({ setting, file, certificate, endsAtMs }): CertificateFinding[] => {
@@ -84,7 +83,6 @@ export function certificateFindings(config: Config, nowMs: number): CertificateF
   ];
 }
 
-/** Names by which readers are known to ask. */
 function siteNames({ sites, server: { publicUrl } }: Config): (readonly [setting: string, host: string])[] {
   const hosts = sites.flatMap((site, at) => site.hosts.map((host) => [`sites[${at}].hosts`, bareHost(host)] as const));
   return publicUrl === null ? hosts : [['server.publicUrl', bareHost(new URL(publicUrl).hostname)], ...hosts];

@@ -18,7 +18,7 @@ interface McpAnswerOptions extends FaultHooks {
   readonly programVersion: string;
 }
 
-/** The door for assistants of a site. Loaded with the first request: that takes 0.2 s of processor time, and a start needs none of it. */
+/** Loads the code with the first request, because it takes 0.2 s of processor time. */
 export function mcpAnswer(options: McpAnswerOptions): AnswerSiteSearch {
   const answer = once(() => open(options));
   return async (request, env) => (await answer())(request, env);

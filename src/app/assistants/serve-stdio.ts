@@ -16,17 +16,17 @@ import { siteDocumentation } from './site-documentation.ts';
 
 export interface StdioOptions {
   readonly site: SiteConfig & { readonly domain: string };
-  /** The version that readers get now: asked for each question, since it may change in between. */
+  /** Called for each question, because the active version can change in between. */
   readonly active: () => Promise<ReleaseRef | null>;
   readonly programVersion: string;
 }
 
-/** Of pages as Markdown: a session reads few, and those again. */
+/** Cache for pages as Markdown: a session reads few pages, but reads them again. */
 const CACHE_BYTES = 16 * 1024 ** 2;
 
 /**
- * Answers one assistant over standard input and output until its input ends. Standard output carries the protocol alone. The release is
- * read where it lies, with or without a daemon: one that is restarted or swaps in between ends no session.
+ * Serves one assistant over standard input and output until its input ends. Reads the release from the folder, so a daemon that restarts or
+ * swaps does not end the session.
  */
 export async function serveOverStdio({ site, active, programVersion }: StdioOptions): Promise<void> {
   const { config, basePath, hosts, domain } = site;
@@ -58,20 +58,19 @@ export async function serveOverStdio({ site, active, programVersion }: StdioOpti
   }
 }
 
-/** The assistant's own mistakes are told to it alone. */
+/** Logs only docshelf's own errors. The assistant gets its own mistakes as results. */
 function tellFault(error: DocshelfError): void {
   if (statusOf(error.code) < 500) return;
   process.stderr.write(`${printable(`docshelf: ${error.message} ${error.next ?? ''}`).trimEnd()}\n`);
 }
 
-/** As the transport has it, which gives up a line that is longer. */
+/** The transport rejects longer lines. */
 const LINE_LENGTH_MAX = 10 * 1024 ** 2;
-/** A search or a page takes seconds at the most. */
 const LAST_ANSWERS_MS_MAX = 60_000;
 
 type Message = Parameters<StdioServerTransport['send']>[0];
 
-/** Ends with standard input, once all that was asked is answered: the package's own ends at once, and drops it. */
+/** Waits for the responses to all requests after the end of input: the package's own transport drops them. */
 async function stdioSession(factory: () => ReturnType<typeof mcpServer>): Promise<void> {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const asked = new AskedIds();
@@ -119,7 +118,6 @@ class CountingTransport extends StdioServerTransport {
   }
 }
 
-/** Ids of requests that wait for their answers. */
 class AskedIds {
   readonly #waiting = new Set<unknown>();
   readonly #decoder = new StringDecoder('utf8');
@@ -145,7 +143,7 @@ class AskedIds {
     }
   }
 
-  /** What is no message is answered by nobody, nor is what was cancelled. */
+  /** Nobody responds to invalid messages, nor to cancelled requests. */
   #ask(line: string): void {
     let message: {
       readonly id?: unknown;

@@ -12,9 +12,7 @@ import { readFirstPage } from '../../web/first-page.ts';
 import { pageText } from '../../web/media-type.ts';
 import { isWithheld } from '../../web/resolve.ts';
 
-/** Versions of a site that its readers may read. */
 export interface DocumentedVersions {
-  /** As `Documentation.release`. */
   at(version: string | null): Promise<SiteSnapshot | null>;
   labels(): Promise<readonly string[]>;
 }
@@ -27,7 +25,7 @@ export interface DocumentedSite {
   readonly versions: DocumentedVersions;
 }
 
-/** A site as assistants read it. @param site its properties are read with each question */
+/** @param site its properties are read with each question */
 export function siteDocumentation(site: DocumentedSite, bodies: BodyCache): Documentation {
   const pages = new SitePages();
   return {
@@ -66,33 +64,32 @@ function documentationOf(snapshot: SiteSnapshot, pages: SitePages, bodies: BodyC
   };
 }
 
-/** Beginning of a page, with its title and its first links. */
+/** Enough for the title of a page and its first links. */
 const HEAD_BYTES = 64 * 1024;
-/** At once. */
 const READS_MAX = 8;
-/** Pages that show how the site writes its addresses; more of them take this thread's time. */
+/** Maximum of pages to learn how the site writes its addresses. More would block this thread. */
 const FORM_SAMPLE_MAX = 12;
-/** Of some 200 bytes. */
+/** Each entry takes some 200 bytes. */
 const TITLES_MAX = 10_000;
 
-/** Addresses that are made in one turn of this thread: 2 ms. */
+/** Addresses to derive before yielding, which takes 2 ms. */
 const TURN_PAGES = 1_000;
 
-/** Answers where nothing else does: no page of the documentation. */
+/** Error pages, which are no pages of the documentation. */
 const NOT_FOUND = /(?:^|\/)(?:404|_not-found)(?:\.x?html?|\/index\.x?html?)$/i;
 
 interface AddressBook {
   readonly form: ReaderForm;
-  /** In the order of UTF-16 code units. */
+  /** Addresses in the order of UTF-16 code units. */
   readonly addresses: readonly string[];
   readonly entries: ReadonlyMap<string, FileEntry>;
 }
 
-/** Pages of releases: their addresses, as search has them, and titles. Each is read when it is first asked for. */
+/** Addresses are the same as those of search. Each page is read when it is first needed. */
 class SitePages {
   readonly #scheduler = new Scheduler(READS_MAX);
   readonly #books = new WeakMap<ReleaseView, Promise<AddressBook>>();
-  /** By digest: versions share most pages. */
+  /** Titles by digest, because versions share most pages. */
   readonly #titles = new LRUCache<string, { readonly title: string | null }>({
     maxSize: TITLES_MAX,
     sizeCalculation: () => 1,
@@ -102,13 +99,13 @@ class SitePages {
     return (await this.#bookOf(snapshot)).addresses;
   }
 
-  /** Null for what is no page of the documentation. @param path of the page's file */
+  /** Null for an error page. @param path of the page's file */
   async addressOf(snapshot: SiteSnapshot, path: string): Promise<string | null> {
     if (NOT_FOUND.test(path)) return null;
     return readerUrl(path, (await this.#bookOf(snapshot)).form, snapshot.release.files);
   }
 
-  /** Null for a page that says none or cannot be read. @param addresses of `list` */
+  /** Null for a page that has no title or cannot be read. @param addresses of `list` */
   async titles(snapshot: SiteSnapshot, addresses: readonly string[]): Promise<readonly (string | null)[]> {
     const { release } = snapshot;
     const { entries } = await this.#bookOf(snapshot);

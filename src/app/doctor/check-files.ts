@@ -21,7 +21,7 @@ const EMPTY_SHELF_BYTES = GiB;
 /** A site has thousands of small files, each with an inode. */
 const INODES_SPARE = 10_000;
 
-/** Checks that it can be written, and is one file system: rename(2) moves releases into place. */
+/** rename(2) moves releases into place, so the folder must be one file system. */
 export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]> {
   const { dir } = storage;
   const existing = await nearestThere(dir);
@@ -54,7 +54,6 @@ export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]>
   return found;
 }
 
-/** The nearest path that exists; not necessarily a folder. */
 async function nearestThere(folder: string): Promise<string> {
   const isThere = await stat(folder).then(
     () => true,
@@ -161,7 +160,6 @@ function cannotRead(subject: string, path: string, consequence: string, errno: s
   return faulty('folder', subject, { code: 'cannot_read', message, next });
 }
 
-/** Warns if the daemon would wait, because it has no bundle and no source of one. */
 export async function checkBundle(config: Config, store: SiteStore): Promise<Diagnosis[]> {
   const { enabled, renew, version, preload } = config.staticExport;
   const hasLink = bundleLink(config) !== null || renew.apiUrl !== null;
@@ -179,7 +177,6 @@ export async function checkBundle(config: Config, store: SiteStore): Promise<Dia
   return [warning('bundle', 'the bundle', 'No version is stored, and nothing says where to get one.', next)];
 }
 
-/** Checks the file of keys made at run time. Skips a folder without keys, and keys in the database. */
 export async function checkKeys({ storage, database }: Config): Promise<Diagnosis[]> {
   if (database.urlFile !== null) return [];
   const store = await FolderKeys.open({ dir: storage.dir, onFault: () => undefined });
@@ -191,7 +188,6 @@ export async function checkKeys({ storage, database }: Config): Promise<Diagnosi
     : [sound('keys', 'keys.json', `docshelf can read ${counted(keys.length, 'key')} made at run time.`)];
 }
 
-/** Checks who else may read secret files, and when the certificates of authorities end. */
 export async function checkNamedFiles({ config, file: configFile, origins }: LoadedConfig): Promise<Diagnosis[]> {
   const found: Diagnosis[] = [];
   for (const { path, schema } of listKeys()) {
@@ -199,7 +195,7 @@ export async function checkNamedFiles({ config, file: configFile, origins }: Loa
     if (value === null || Array.isArray(value)) continue;
     const file = String(value instanceof NamedFile ? value.path : value);
     const key = path.join('.');
-    // The config check already ensures that the file exists and is sound.
+    // The config check already ensures that the file exists and is valid.
     if (schema['x-names'] === 'secret') found.push(await checkSecret(key, file));
     if (schema['x-names'] === 'certificates') found.push(...(await checkAuthorities(key, file)));
   }
@@ -243,7 +239,7 @@ async function checkAuthorities(subject: string, file: string): Promise<Diagnosi
   });
 }
 
-/** Checks when the certificates of our own listeners end. The config check ensures that they can be read and fit. */
+/** The config check ensures that the certificates can be read and match their keys. */
 export function checkCertificates(config: Config, nowMs: number): Diagnosis[] {
   const found = certificateFindings(config, nowMs).map(({ setting, message, next }) =>
     warning('certificate', setting, message, next),

@@ -24,7 +24,7 @@ const SKEW_MS_MAX = 30_000;
 /** Discovery documents of providers have a few kilobytes. */
 const DOCUMENT_BYTES_MAX = 1024 ** 2;
 
-/** A config to check: that of a site, or the part that the sites of a list share. */
+/** Config of a site, or the part that the sites of a list share. */
 export interface CheckedConfig {
   /** Domain of an entry of `sites`, else null. */
   readonly domain: string | null;
@@ -33,8 +33,8 @@ export interface CheckedConfig {
 }
 
 /**
- * Sends the requests that the daemon would send, and checks names, responses, certificates and clocks. Behind an air gap,
- * only to hosts of `network.allowedHosts`. @param checked the shared part first: targets in it are checked once
+ * Sends the requests that the daemon would send. Behind an air gap, only to hosts of `network.allowedHosts`.
+ * @param checked the shared part first: targets in it are checked once
  */
 export async function checkNetwork(checked: readonly CheckedConfig[], signal: AbortSignal): Promise<Diagnosis[]> {
   const shared = new Set<string>();
@@ -125,7 +125,7 @@ function checkExpiry(setting: string, link: string, shown: string, isNeeded: boo
   return [leftMs < LINK_SOON_MS ? warning('link', setting, state, next) : sound('link', setting, state)];
 }
 
-/** Skipped behind a proxy, which does it. @throws DocshelfError `host_not_allowed` */
+/** Skips a proxied host, whose name the proxy resolves. @throws DocshelfError `host_not_allowed` */
 async function checkName(
   url: URL,
   setting: string,
@@ -276,7 +276,7 @@ function networkTargets(config: Config): NetworkTarget[] {
   return targets;
 }
 
-/** Adds the region that the SDK reads from the environment. */
+/** The SDK also reads the region from the environment. */
 function withRegion({ region, endpoint, pathStyle }: S3Place): S3Place {
   return { region: region ?? process.env.AWS_REGION ?? null, endpoint, pathStyle };
 }
@@ -286,7 +286,6 @@ function portsOf({ server, admin, api }: Config): number[] {
   return [server.port, admin.port, api.port].filter((port) => port !== 0);
 }
 
-/** The start addresses of crawls. */
 function crawlTargets(config: Config, policy: EgressPolicy): NetworkTarget[] {
   return organizationsSlice(config)
     .flatMap(({ sites }) => sites)

@@ -20,10 +20,7 @@ import { type Diagnosis, faulty, sound, warning } from './diagnosis.ts';
 
 const TOTAL_MS_MAX = 30_000;
 
-/**
- * Checks machine and network against a sound config. Changes nothing except for a probe file in the data folder. If the
- * config lists sites, the subjects of a site begin with its domain.
- */
+/** Changes nothing except for a probe file in the data folder. If the config lists sites, the subjects of a site begin with its domain. */
 export async function diagnose(loaded: LoadedConfig): Promise<readonly Diagnosis[]> {
   const { config, sites } = loaded;
   const signal = AbortSignal.timeout(TOTAL_MS_MAX);
@@ -61,7 +58,6 @@ function prefixed(domain: string | null, found: readonly Diagnosis[]): Diagnosis
 
 const ANSWER_MS_MAX = 3_000;
 
-/** Reads the status of the running daemon, or tries its ports if none runs. */
 async function checkDaemon(config: Config, signal: AbortSignal): Promise<Diagnosis[]> {
   const daemons = await runningDaemons(dataPaths(config.storage.dir)).catch(() => []);
   const daemon = daemons[0];

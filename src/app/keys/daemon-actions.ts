@@ -13,16 +13,13 @@ import type { ServiceKeys } from './service-keys.ts';
 interface DaemonActionsParts {
   readonly reload: () => Promise<LastReload>;
   readonly sites: Sites;
-  /** Port of the site listener. */
   readonly sitePort: () => number;
   readonly keys: ServiceKeys;
   readonly audit: AuditTrail;
-  /** Null if exports are off. */
   readonly exports: Promise<Exports> | null;
   readonly config: () => Config;
 }
 
-/** Texts that change with the state of the daemon. */
 export function daemonRevisions({
   keys,
   audit,
@@ -34,7 +31,6 @@ export function daemonRevisions({
   };
 }
 
-/** Actions on a daemon. Each has an actor and an audit line. */
 export function daemonActions(parts: DaemonActionsParts): AdminOptions['actions'] {
   const { reload, sites, sitePort, keys, audit, exports, config } = parts;
   const actions: AdminActions = {

@@ -20,7 +20,7 @@ export interface OpenedRates {
 interface RatesParts {
   readonly config: Config;
   readonly current: () => Config;
-  /** Null: requests are counted for the daemons on this data folder. */
+  /** Null counts requests for the daemons on this data folder. */
   readonly database: Database | null;
   readonly log: Logger;
 }
@@ -39,7 +39,7 @@ export async function openRates({ config, current, database, log }: RatesParts):
 }
 
 interface KeyStoreParts {
-  /** Null: keys made at run time are of this data folder. */
+  /** Null stores keys in this data folder. */
   readonly database: Database | null;
   readonly dir: string;
   readonly onFault: (error: unknown) => void;
@@ -57,7 +57,6 @@ interface ServiceKeysParts {
   readonly sites: Pick<Sites, 'all' | 'names' | 'only'>;
 }
 
-/** The keys of the config and of the store together. */
 export class ServiceKeys {
   readonly actions: KeyActions;
   readonly #parts: ServiceKeysParts;
@@ -70,7 +69,6 @@ export class ServiceKeys {
     this.actions = new KeyDesk({ store: parts.store, organizations: () => this.organizations });
   }
 
-  /** Organizations with the keys of the config. */
   get organizations(): readonly Organization[] {
     const { current, sites } = this.#parts;
     const config = current();
@@ -87,7 +85,7 @@ export class ServiceKeys {
     return this.#made.access;
   }
 
-  /** A number that changes with the keys made at run time. */
+  /** A number that changes with the keys created at run time. */
   revision(): number {
     const { keys } = this.#parts.store;
     if (keys !== this.#seen) this.#revision += 1;

@@ -7,7 +7,7 @@ import type { AuditLine } from '../../http/audit/audit.ts';
 import type { SearchEvent } from '../../search/index.ts';
 import type { Logger } from './log.ts';
 
-/** Progress is for the terminal. */
+/** Does not log progress, which is for the terminal. */
 export function logDeployEvent(log: Logger, event: DeployEvent): void {
   const { kind, ...facts } = event;
   if (event.kind === 'failed') logFailure(log, event.step, event.error);
@@ -52,7 +52,7 @@ export function logSearchEvent(log: Logger, event: SearchEvent): void {
   }
 }
 
-/** Each line of a job has its id: several processes may have lines of the same one. */
+/** Each line of a job has its id, because several processes can have lines of the same job. */
 export function logJobEvent(log: Logger, event: JobEvent): void {
   if (event.kind === 'fault') {
     logFailure(event.job === null ? log : ofJob(log, event.job), 'export', event.error);
@@ -80,7 +80,7 @@ export function logAudit(log: Logger, { at: _, ...line }: AuditLine): void {
   log.info({ event: 'audit', ...line }, `${words.join(' ')}: ${result}`);
 }
 
-/** An unforeseen fault with its stack. */
+/** Logs an unexpected error with its stack. */
 export function logFailure(log: Logger, step: string, cause: unknown, requestId: string | null = null): void {
   const error = toDocshelfError(cause);
   const facts = {

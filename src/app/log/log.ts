@@ -19,7 +19,7 @@ export interface Logs {
 }
 
 export async function openLogs(settings: LogSettings): Promise<Logs> {
-  // Read for every format: Node's stream makes a pipe non-blocking. A write to a blocking one that nobody reads would never end.
+  // Read this for every format: it makes Node set a pipe to non-blocking. A write to a blocking pipe without a reader would never end.
   const isTerminal = process.stdout.isTTY === true;
   const isPretty = settings.format === 'pretty' || (settings.format === 'auto' && isTerminal);
   const timeField = createTimeField();
@@ -49,7 +49,7 @@ export async function openLogs(settings: LogSettings): Promise<Logs> {
   };
 }
 
-/** Many lines have the same millisecond, so the field of the last one is kept. */
+/** Many lines have the same millisecond, so the last field is cached. */
 function createTimeField(): (atMs?: number) => string {
   let lastMs = 0;
   let field = '';
@@ -66,7 +66,6 @@ const BATCH_BYTES = 32 * 1024;
 /** A file accepts any size. Each write wakes a thread, so few large writes cost other processes on its core less (measured). */
 const FILE_BATCH_BYTES = 256 * 1024;
 const BATCH_MS = 250;
-/** Lines that are not built yet. */
 const UNBUILT_MAX = 100;
 /** Bytes of a UTF-16 code unit in UTF-8. */
 const UTF8_BYTES_MAX = 3;
@@ -79,9 +78,8 @@ export const LAST_WRITES_MS = 300;
 type ByteStream = Omit<ReturnType<typeof destination>, 'write'> & { write(bytes: Buffer): boolean };
 
 /**
- * Standard output, in the order of the lines. The process writes waiting lines when it exits. Lines are written as bytes: the stream
- * copies strings three times, and syncs the file with every flush. They are built many at a time: one by one, between other work, a
- * request of random pages took 22 µs instead of 20 (measured).
+ * Standard output, in the order of the lines. Lines are written as bytes: the stream copies strings three times, and syncs the file with
+ * every flush. They are built many at a time: one by one, a request of random pages took 22 µs instead of 20 (measured).
  */
 class LineBatches {
   readonly #batchBytes = fstatSync(STDOUT).isFile() ? FILE_BATCH_BYTES : BATCH_BYTES;
@@ -102,7 +100,7 @@ class LineBatches {
   #isDue = false;
 
   constructor() {
-    // Before the stream's own listeners: one ends the stream, the other throws if nobody reads the waiting bytes.
+    // Run before the stream's own listeners: one ends the stream, the other throws if nobody reads the waiting bytes.
     process.prependListener('beforeExit', () => this.#writeOut());
     process.prependListener('exit', () => {
       this.#retriesEndMs = performance.now() + LAST_WRITES_MS;
@@ -158,7 +156,7 @@ class LineBatches {
   }
 }
 
-/** A daemon in a container never needs it. Its own stream would block the main thread if nobody reads. */
+/** Loaded on demand, because a daemon in a container never needs it. Pino's own stream would block the main thread if nobody reads. */
 async function prettyForm(isTerminal: boolean): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty');
   const hasColour = isTerminal && process.env.NO_COLOR === undefined;

@@ -24,7 +24,7 @@ import type { Network } from '../network.ts';
 import { tracedClient } from '../open-traces.ts';
 import { deploySlice, listedDomain } from '../slices.ts';
 
-/** Loaded when the first bundle is fetched. @param preloads where `file:` links may lead by default */
+/** Loaded with the first fetch. @param preloads folders that `file:` links may use by default */
 export async function openSources(
   config: Config,
   client: HttpClient,
@@ -67,7 +67,6 @@ export async function openFolder(
   return { paths, registration: new DaemonRegistration(paths), slots, unpack: unpackInThreads(), ownExports };
 }
 
-/** The serving side of a daemon, or nothing for a command. */
 interface ShelfHooks {
   readonly folder: ShelfFolder;
   readonly tracer?: Tracer;
@@ -96,7 +95,7 @@ export function createShelf(
     slots,
     ownExports: own,
     sources: async ({ preload }) => {
-      // A site of a list has a folder of its own, often within the daemon's.
+      // A site of a list has a separate folder, often within the daemon's.
       const folders = [network.config.staticExport.preload.dir, preload.dir];
       const others = await openSources(network.config, await network.client(), folders);
       return own === null ? others : [own, ...others];
@@ -111,15 +110,15 @@ export function createShelf(
 }
 
 /**
- * An entry of a list exists also if its part of the folder cannot be opened: its loop reports the error and tries again.
- * @throws DocshelfError of the single form's: `cannot_write`, `config_invalid`, `data_folder_newer`
+ * Keeps a site of a list if its folder cannot be opened: its loop reports the error and tries again.
+ * @throws DocshelfError for the single form: `cannot_write`, `config_invalid`, `data_folder_newer`
  */
 export async function openShelf({ store, deployment }: OpenedShelf): Promise<void> {
   try {
     await deployment.open();
   } catch (error) {
     if (store.isListed) return;
-    // The daemon's mark must no longer list the site.
+    // The daemon's heartbeat file must no longer list the site.
     await deployment.stop().catch(() => undefined);
     throw error;
   }
@@ -131,7 +130,7 @@ async function openLinks(network: Network, renew: RenewSettings, tracer: Tracer)
   return new ExportLinks(new ExportServiceClient(client, renew), renew);
 }
 
-/** Before the swap: a version is searchable from its first moment. */
+/** Indexes before the swap, so that a version is searchable from its first moment. */
 function indexBeforeSeal(search: SiteSearch): BeforeSeal {
   return (releaseDir, { digest, trailingSlash, bytes }, signal, tell) =>
     search.index({ digest, releaseDir, trailingSlash, bytes }, signal, tell);

@@ -24,11 +24,10 @@ export async function sessionKeys({ server, storage }: Config): Promise<readonly
   return [(await readFile(file, 'utf8')).trim()];
 }
 
-/** The result of `docshelf bundle preview`. */
 export interface VersionPreview {
   readonly version: string;
   readonly digest: string;
-  /** A credential. */
+  /** A link that is a credential. */
   readonly link: string;
   /** RFC 3339, UTC. */
   readonly expiresAt: string;
@@ -42,7 +41,6 @@ export function previewPasses({ config, basePath }: SiteConfig, domain: string):
 
 /**
  * A link that opens a version for everybody who has it.
- *
  * @param port of the site listener
  * @throws DocshelfError `cannot_read`, `cannot_write`
  */

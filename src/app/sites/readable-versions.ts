@@ -46,14 +46,13 @@ export interface OpenVersion {
 const OPEN_BYTES_MAX = 64 * 1024 ** 2;
 /** Memory of a file in a table: 110,000 files take 14 MiB (`files/file-table.ts`). */
 const FILE_BYTES = 136;
-/** Memory of the prepared files of a version. */
 const PREPARED_BYTES = 1024 ** 2;
 /** A version is closed this long after its last request. Readers who compare two versions return sooner. */
 const IDLE_MS = 10 * 60_000;
 /** The engine bounds the memory of their indexes. */
 const SEARCHES_MAX = 32;
 
-/** The versions beside the active ones that readers used last, over all sites of a daemon. */
+/** The inactive versions that readers used last, over all sites of a daemon. */
 export class OpenVersions {
   readonly pages = new SamePages();
   readonly #open: LRUCache<string, OpenVersion>;
@@ -71,12 +70,11 @@ export class OpenVersions {
     this.#searches = new LRUCache({ ...untilIdle, max: SEARCHES_MAX, dispose: (search) => search.close() });
   }
 
-  /** Number of versions with their tables in memory. */
   get size(): number {
     return this.#open.size;
   }
 
-  /** @throws what `open` throws */
+  /** @throws errors of `open` */
   async get(key: string, open: () => Promise<OpenVersion>): Promise<OpenVersion> {
     const known = this.#open.get(key);
     if (known !== undefined) return known;
@@ -113,11 +111,10 @@ interface List {
   readonly rows: Promise<readonly ListedVersion[]>;
 }
 
-/** Derived from the settings and the domain. */
 interface Current {
   readonly settings: ServedSettings;
   readonly domain: string;
-  /** Part of the keys of open versions: versions that were opened by former settings are not used. */
+  /** Part of the keys of open versions, so that versions of former settings are not used. */
   readonly key: string;
   readonly passes: PreviewPasses;
 }
@@ -126,10 +123,10 @@ type Admitted =
   | Exclude<OpenedVersion, { readonly kind: 'kept' }>
   | { readonly kind: 'kept'; readonly kept: KeptVersion; readonly isStaged: boolean };
 
-/** The list is read at most once in this time: each page may request it. */
+/** Minimum interval between reads of the list, because each page can request it. */
 const LIST_MS = 1_000;
 
-/** Versions of a site that its readers may read. Each request reads the disk, which commands and other daemons change, too. */
+/** Versions of a site that its readers may read. Each request reads the disk, because commands and other daemons change it. */
 export class ReadableVersions implements VersionSource, DocumentedVersions {
   readonly #options: ReadableVersionsOptions;
   #list: List | null = null;
@@ -160,7 +157,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     return source && target ? encodeAddress(await this.#options.open.pages.find(path, source, target)) : null;
   }
 
-  /** Only versions that every reader may read. @throws DocshelfError `cannot_read`, `release_damaged` */
+  /** Returns only versions that every reader may read. @throws DocshelfError `cannot_read`, `release_damaged` */
   async at(version: string | null): Promise<SiteSnapshot | null> {
     const current = this.#options.site.state.version?.snapshot ?? null;
     if (current === null || version === null || version === current.version) return current;
@@ -177,7 +174,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
   async #admitted(version: string, request: SiteRequest): Promise<Admitted | null> {
     const kept = await keptVersion(this.#options.store, version);
     const { enabled } = this.#config.config.staticExport;
-    // A label that was moved may be the active version's, too.
+    // A moved label can belong to the active version.
     const mayBeStaged = enabled && kept !== null && kept.digest !== this.#active?.digest && !this.#isReadable(kept);
     const staged = mayBeStaged ? await this.#staged(kept, request) : null;
     if (staged !== null) return staged;
@@ -209,7 +206,6 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     return this.#options.site.state.version?.release ?? null;
   }
 
-  /** The config that holds until the next start. */
   get #config(): SiteConfig {
     return this.#options.site.state.settings.held;
   }
@@ -234,7 +230,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
   /** A release with several labels is listed by the active one, or by its first one. The other labels are aliases. */
   async #readList({ version, digest, createdAt }: ReleaseView): Promise<readonly ListedVersion[]> {
     const stored = this.#areKept ? await keptVersions(this.#options.store) : [];
-    // A label may lead to a release that was staged since.
+    // A label can point to a release that was staged since.
     const others = stored.filter((each) => each.version !== version && this.#isReadable(each)).reverse();
     const byRelease = Map.groupBy([{ version, digest, createdAt }, ...others], (each) => each.digest);
     return [...byRelease.values()]
@@ -285,7 +281,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const { store, bodies, assets, open, site, onFault } = this.#options;
     const { settings } = site.state;
     const release = await store.view(digest, version);
-    // Only compared, never served from: a label that moves may bring other bytes under a name.
+    // Only compare with these releases: a moved label can bring other bytes under the same name.
     const others = (await store.ownReleases()).filter((info) => info.digest !== digest);
     const retained = others.map((info) => store.kept(info, null));
     const form = { ...settings.form, switcher: active && switcherFilesOf(settings.held, assets) };

@@ -27,7 +27,6 @@ import type { OpenedSearch } from '../open-search.ts';
 import { featureReport } from '../slices.ts';
 import type { OpenVersions, ReadableVersions } from './readable-versions.ts';
 
-/** The daemon's parts that the searches of all sites share. */
 interface SearchHost {
   readonly search: OpenedSearch;
   readonly versions: OpenVersions;
@@ -37,18 +36,13 @@ interface SearchHost {
 
 interface ReaderSearchOptions {
   readonly host: SearchHost;
-  /** Search of the active version. */
   readonly active: SiteSearch;
   readonly versions: ReadableVersions;
-  /** Current config of the site. */
   readonly config: () => SiteConfig;
   readonly domain: () => string;
 }
 
-/**
- * Search for the readers of a site: by the hosted service if it is configured and answers, else by the index of the version that
- * the request names, else by that of the active version.
- */
+/** Searches with the hosted service if it is configured and responds, else in the requested version, else in the active version. */
 export class ReaderSearch implements Search {
   readonly #options: ReaderSearchOptions;
   #hosted: { readonly config: Config; readonly search: Promise<HostedSearch | null> } | null = null;
@@ -63,11 +57,11 @@ export class ReaderSearch implements Search {
     const hosted = await this.#hostedSearch(config);
     if (hosted === null) return this.#searchHere(request, { root, version: null, source: null });
     const found = await hosted.search(request, signal);
-    // A hosted search may name whole addresses.
+    // A hosted search can return whole addresses.
     const results = found?.map((each) => (each.path.startsWith('/') ? { ...each, path: root + each.path } : each));
     if (results !== undefined) return { results };
     const local = await this.#searchHere({ ...request, wantsFacts: false }, { root, version: null, source: 'local' });
-    // The facts would come and go with the service.
+    // Omit the facts, because they would come and go with the service.
     return request.wantsFacts ? { results: local.results, facts: NO_FACTS } : local;
   }
 
@@ -113,7 +107,7 @@ export class ReaderSearch implements Search {
   }
 }
 
-/** A kept version is searched whole: the versions that its pages name are the site's own words (contract, section 5). */
+/** Ignores the version filter: the versions that pages name are the site's own words (contract, section 5). */
 export function atKeptVersion(request: SearchRequest, form: ResultForm, version: string) {
   return {
     request: { ...request, filter: { ...request.filter, version: null } },
@@ -121,10 +115,10 @@ export function atKeptVersion(request: SearchRequest, form: ResultForm, version:
   };
 }
 
-/** Removes the pages that rules with `!` keep from readers: an index has all pages of its release. */
+/** Removes pages that rules with `!` hide from readers: an index has all pages of its release. */
 function openPagesOf(answer: SearchAnswer, { root }: ResultForm, snapshot: SiteSnapshot | null): SearchAnswer {
   const pages = snapshot?.pages;
-  // Only here, since the rules need the table of files, which the search thread does not have.
+  // The rules need the table of files, which the search thread does not have.
   if (pages === undefined || !pages.hasForcedRules) return answer;
   const work = new Work();
   const { results, facts } = answer;
@@ -134,7 +128,7 @@ function openPagesOf(answer: SearchAnswer, { root }: ResultForm, snapshot: SiteS
   return open.length === results.length ? answer : { results: open, facts };
 }
 
-/** By the engine here, also where a hosted one answers readers. @throws DocshelfError `search_off`; as `SiteSearch.search` */
+/** Uses the local engine, even if a hosted one serves readers. @throws DocshelfError `search_off`; as `SiteSearch.search` */
 export async function explainedSearch(search: SiteSearch | null, query: string): Promise<readonly SearchResult[]> {
   if (search === null)
     throw new DocshelfError('search_off', 'Cannot search: the search engine is off', {

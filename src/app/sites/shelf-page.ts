@@ -16,13 +16,12 @@ import type { Sites } from './sites.ts';
 export interface ShelfPageOptions extends FaultHooks {
   readonly sites: Sites;
   readonly current: () => Config;
-  /** Port of the site listener. */
   readonly port: () => number;
   readonly signIns: SignIns;
   readonly onWrongSignIn: () => void;
 }
 
-/** Each reader sees the sites that he may know of: those without sign-in, and, after signing in to the daemon, those under its sign-in. */
+/** Each reader sees the sites without sign-in, and after signing in to the daemon those under its sign-in. */
 interface ShelfApps {
   readonly open: ReturnType<typeof createShelfApp>;
   readonly signedIn: ReturnType<typeof createShelfApp>;
@@ -31,7 +30,7 @@ interface ShelfApps {
 /** Requests the sign-in of the daemon if some sites are shown without it. */
 const SIGN_IN_QUERY = /[?&]sign-in(?:[&#]|$)/;
 
-/** The response if no site of a list matches: a page that lists them, and one search over all. The first request loads the code. */
+/** Responds if no site of a list matches: with a page that lists them, and one search over all. The first request loads the code. */
 export class ShelfPageAnswer {
   readonly #options: ShelfPageOptions;
   #apps: Promise<ShelfApps> | null = null;
@@ -57,7 +56,7 @@ export class ShelfPageAnswer {
   }
 
   /**
-   * For the readers of a site: this site, those that everybody may read, and, if it has the sign-in of the daemon, those under it.
+   * The sites that readers of this site may know: the site itself, public sites, and, if it has the sign-in of the daemon, those under it.
    * Null if there is no shelf.
    */
   scopeOf(domain: string): ShelfScope | null {

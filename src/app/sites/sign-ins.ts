@@ -14,10 +14,9 @@ import { sessionKeys } from './preview.ts';
 /** Typing errors are few. A client that guesses gets one response in ten seconds. */
 const WRONG_RATE = { burst: 20, perSecond: 0.1 };
 
-/** The place at which readers sign in. */
 export interface SignInPlace {
   readonly config: Config;
-  /** Domain of the site; null: the shelf page. */
+  /** Domain of the site. Null for the shelf page. */
   readonly site: string | null;
   readonly hosts: readonly string[];
   readonly basePath: string;
@@ -120,7 +119,7 @@ export function signInKey({ server: { auth, publicUrl } }: Config): string {
   return JSON.stringify([auth, publicUrl, ...files.map((file) => file?.text.reveal() ?? null)]);
 }
 
-/** Equal where sign-in and answers of a site are at the same place. */
+/** Equal if sign-in and responses of a site are at the same place. */
 export function placeKey({ config, hosts, basePath }: SiteConfig): string {
   return JSON.stringify([signInKey(config), hosts, basePath]);
 }

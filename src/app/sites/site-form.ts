@@ -12,9 +12,8 @@ import { policyHeaders } from '../slices.ts';
 
 /** A site by one config. Immutable: a reload builds the next. */
 export interface ServedSettings {
-  /** The current config. */
   readonly config: SiteConfig;
-  /** The config that holds until the next start, for which `search.enabled` waits. */
+  /** The config that applies until the next start, for which `search.enabled` waits. */
   readonly held: SiteConfig;
   readonly form: SiteForm;
   readonly access: SiteAccess;
@@ -22,9 +21,7 @@ export interface ServedSettings {
 
 /** Sign-in and app of a site at one address. A reload that changes neither keeps them. */
 export interface SiteAccess {
-  /** Null: everybody may read. */
   readonly signIn: SignIn | null;
-  /** Null without a sign-in. */
   readonly privately: PrivateAnswers | null;
   /** Created by the first request. */
   readonly app: () => (request: Request, env: HttpBindings) => Response | Promise<Response>;
@@ -52,13 +49,12 @@ export function snapshotForm(site: SiteConfig): SnapshotForm {
   };
 }
 
-/** With every key of `server.headers`: a key that is left out here does not compile. */
+/** A new key of `server.headers` that is missing here does not compile. */
 function headerForm({ preset, set, ...unsent }: Config['server']['headers'], policy: HeaderForm['policy']): HeaderForm {
   unsent satisfies Record<string, never>;
   return { preset, set, policy };
 }
 
-/** Null if the config turns the search box off. */
 function searchBoxForm({ config, basePath }: SiteConfig, assets: SiteAssets): SearchBoxForm | null {
   const { enabled, widget } = config.search;
   if (!enabled || widget === false) return null;
@@ -70,14 +66,13 @@ function searchBoxForm({ config, basePath }: SiteConfig, assets: SiteAssets): Se
   };
 }
 
-/** Null if the config turns the version switcher off. */
 export function switcherFilesOf({ config, basePath }: SiteConfig, assets: SiteAssets): SwitcherFiles | null {
   if (!config.server.versionSwitcher) return null;
   const { script, style } = assets.switcher;
   return { script: basePath + script, style: basePath + style };
 }
 
-/** Null if the config does not say at which address readers reach the site. */
+/** Null if the config does not name the address of the site. */
 export function describedSearch(site: SiteConfig, language: PageLanguage): DescribedSearch | null {
   const { config, hosts, basePath } = site;
   const { publicUrl } = config.server;
@@ -85,7 +80,6 @@ export function describedSearch(site: SiteConfig, language: PageLanguage): Descr
   return { name: nameOf(site, publicUrl), address: siteOrigin(publicUrl, hosts) + basePath, language };
 }
 
-/** The link by which a browser finds the description. */
 function openSearchLink(site: SiteConfig): PageAdditions {
   const { publicUrl } = site.config.server;
   if (publicUrl === null) return NO_ADDITIONS;

@@ -34,18 +34,16 @@ import { explainedSearch, indexedRelease, ReaderSearch, siteSearchHandler } from
 import { placeKey, type SignIns, signInKey } from './sign-ins.ts';
 import { describedSearch, type ServedSettings, type SiteAccess, siteForm } from './site-form.ts';
 
-/** Parts of a daemon that its sites share. */
 export interface SiteHost {
   readonly network: Network;
   readonly tracer: Tracer;
   readonly search: OpenedSearch;
   readonly folder: ShelfFolder;
   readonly bodies: BodyCache;
-  /** Versions beside the active ones. */
   readonly versions: OpenVersions;
   readonly signIns: SignIns;
   readonly assets: SiteAssets;
-  /** All sites that readers of one may know of. @param domain of that one */
+  /** All sites that readers of one may know. @param domain of that one */
   readonly shelfScope: (domain: string) => ShelfScope | null;
   readonly metrics: SiteMetrics;
   readonly log: Logger;
@@ -53,14 +51,13 @@ export interface SiteHost {
   readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
 }
 
-/** Interval in which the inbox of a site of a list is read, besides the watch: a list may have a thousand sites. */
+/** Interval to read the inbox of a site of a list, in addition to the watch: a list can have a thousand sites. */
 const LISTED_POLL_MS = 5_000;
 const SEARCH_OFF: SearchStatus = { keyword: 'off', semantic: 'off', sections: 0, embedded: 0 };
 
 /** One site of a daemon. Deploy switches versions; serving and search follow in the same tick. */
 export class Site {
   readonly deployment: Deployment;
-  /** Search of readers. Null if search is off. */
   readonly search: Search | null;
   /** Settings at the start. Differences from them wait for a restart. */
   readonly opened: SiteConfig;
@@ -73,7 +70,7 @@ export class Site {
   readonly #versions: ReadableVersions;
   readonly #reports: PageReports;
 
-  /** @throws DocshelfError of the single form's: `cannot_write`, `config_invalid`, `data_folder_newer`. */
+  /** @throws DocshelfError of the single form: `cannot_write`, `config_invalid`, `data_folder_newer`. */
   static async open(config: SiteConfig, host: SiteHost): Promise<Site> {
     const site = new Site(config, host);
     await openShelf({ store: site.#store, deployment: site.deployment });
@@ -154,28 +151,25 @@ export class Site {
     return access.signIn === null ? null : signInKey(config.config);
   }
 
-  /** The active release. Null if no version is active. */
   get release(): ReleaseView | null {
     return this.#site.state.version?.release ?? null;
   }
 
-  /** Label of the active version. */
   get version(): string | undefined {
     return this.release?.version;
   }
 
-  /** True if assistants get responses. */
   get hasMcp(): boolean {
     return this.config.config.search.mcp;
   }
 
-  /** Null if the request is one for `answer`. */
+  /** Null if `answer` must respond. */
   fastAnswer(incoming: IncomingMessage): PlainAnswer | null {
     const { access, config } = this.#site.state.settings;
     if (access.signIn !== null && !access.signIn.knows(incoming)) return null;
     this.#host.search.noteRead();
     const answer = fastAnswerBelow(this.#server, config.basePath, incoming);
-    // The site does not have the address. It may be the endpoint for assistants, or of a version that another replica serves.
+    // The site does not have the address. It can be the endpoint for assistants, or part of a version that another replica serves.
     if (answer?.status === 404 && (this.hasMcp || isPagePart(pathOf(incoming.url ?? '/')))) return null;
     return answer && (access.privately?.of(answer) ?? answer);
   }
@@ -184,15 +178,15 @@ export class Site {
     return this.#site.state.settings.access.app()(request, env);
   }
 
-  /** Begins its work, or carries out new settings. Resolves when the round is over, well or not. */
+  /** Begins its work, or applies new settings. Resolves when the round is over, even if it failed. */
   async settle(): Promise<void> {
     void this.deployment.whenOpen.then(() => this.#inbox.start());
     await this.deployment.reconcile();
   }
 
   /**
-   * Accepts new settings; `settle` carries them out. @throws DocshelfError `config_invalid`
-   * @returns the act that serves by them, in one tick with the routes: in between no request would find the site
+   * Accepts new settings, which `settle` applies. @throws DocshelfError `config_invalid`
+   * @returns a function that serves by them. Call it in one tick with the routes: in between no request would find the site
    */
   async accept(config: SiteConfig): Promise<() => void> {
     await this.deployment.accept(deploySlice(config.config));
@@ -203,12 +197,11 @@ export class Site {
     return featureReport(this.#site.state.settings.held.config, this.domain);
   }
 
-  /** The status of the site. */
   async report(): Promise<SiteReport> {
     const { deployment } = this;
     const [status, own] = await Promise.all([deployment.status(), this.#site.notices()]);
     const { domain, pinned, versions, notices } = status;
-    // Read together: a failed reload is never seen without its error.
+    // Read these together, so that a failed reload is never seen without its error.
     const { state, active, lastError, activity } = deployment;
     return {
       state,
@@ -228,7 +221,6 @@ export class Site {
     return siteFindings({ config: settings.held.config, rules: version?.rules ?? null, reports: this.#reports });
   }
 
-  /** Search of operators, with the reasons of each score. */
   explain(query: string): Promise<readonly SearchResult[]> {
     return explainedSearch(this.#localSearch, query);
   }
@@ -240,12 +232,10 @@ export class Site {
     return activity === null ? (lastError?.message ?? null) : `docshelf is ${activity}.`;
   }
 
-  /** Ends work on bundles at once. */
   async stop(): Promise<void> {
     await Promise.all([this.deployment.stop(), this.#inbox.stop()]);
   }
 
-  /** Called when the site leaves the daemon. */
   close(): void {
     this.#localSearch?.close();
     this.#host.metrics.forget();
@@ -321,7 +311,7 @@ export class Site {
 
 interface FoundOnSite {
   readonly config: Config;
-  /** Null: no version is active. */
+  /** Null if no version is active. */
   readonly rules: SiteRules | null;
   readonly reports: Pick<PageReports, 'counts' | 'notices'>;
 }
@@ -336,5 +326,5 @@ export function siteFindings({ config, rules, reports }: FoundOnSite): SiteFindi
   };
 }
 
-/** Notices may quote rules, paths and titles of a bundle, and responses of servers. */
+/** Notices can quote rules, paths and titles of a bundle, and responses of servers. */
 const inOneLine = (notice: string): string => printable(notice);

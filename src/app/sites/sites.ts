@@ -13,7 +13,7 @@ import { Site, type SiteHost } from './site.ts';
 
 export interface SitesOptions {
   readonly isList: boolean;
-  /** Before sites of a list are opened. @returns notices */
+  /** Called before sites of a list are opened. @returns notices */
   readonly settleDomains: (domains: readonly string[]) => Promise<readonly string[]>;
   /** @param domain null in the single form */
   readonly hostOf: (domain: string | null) => SiteHost;
@@ -27,11 +27,11 @@ const OPENED_AT_ONCE = 16;
 /** States from the worst to the best of those that serve (contract, section 2.1). */
 const WORST_FIRST: readonly DeployState[] = ['waiting', 'stale', 'ready'];
 
-/** The sites of a daemon, changed by config reload: what happens to one touches no other. */
+/** The sites of a daemon. A failure of one affects no other. */
 export class Sites {
   readonly isList: boolean;
   readonly #options: SitesOptions;
-  /** Replaced as a whole by each reload. `notices`: about parts of the folder that belong to none of the sites. */
+  /** Replaced as a whole by each reload. `notices` are about parts of the folder that belong to no site. */
   #now: Pick<Sites, 'all' | 'routes' | 'notices'> = { all: [], routes: new SiteRoutes([]), notices: [] };
 
   constructor(options: SitesOptions) {
@@ -61,7 +61,7 @@ export class Sites {
     return this.all.some(({ search }) => search !== null);
   }
 
-  /** A host shared by several sites names none of them. */
+  /** A host that several sites share names none of them. */
   get names(): readonly NamedSite[] {
     const shared = new Map<string, number>();
     for (const { hosts } of this.all) for (const host of hosts) shared.set(host, (shared.get(host) ?? 0) + 1);
@@ -82,7 +82,7 @@ export class Sites {
     return WORST_FIRST.find((state) => states.includes(state)) ?? 'off';
   }
 
-  /** Null if the request is one for `answer`. */
+  /** Null if `answer` must respond. */
   fastAnswer(incoming: IncomingMessage): PlainAnswer | null {
     const only = this.isList ? null : this.only;
     if (only !== null) return plainOf(only, incoming);
@@ -91,7 +91,6 @@ export class Sites {
     return plainOf(route.site, incoming, route.site.domain);
   }
 
-  /** Host and path of a request name its site. */
   answer(request: Request, env: HttpBindings): Response | Promise<Response> {
     return forWorker(env.incoming, this.#answer(request, env));
   }
@@ -119,8 +118,8 @@ export class Sites {
   }
 
   /**
-   * New, changed and removed entries, in this order; `settle` carries them out. A site that leaves ends what it has begun; its
-   * folder stays. @throws DocshelfError of the single form's site: `cannot_write`, `config_invalid`, `data_folder_newer`
+   * Adds, changes and removes sites, in this order; `settle` applies the settings. A removed site cancels its work and keeps its folder.
+   * @throws DocshelfError of the single form: `cannot_write`, `config_invalid`, `data_folder_newer`
    */
   async accept(configs: readonly SiteConfig[]): Promise<void> {
     const left = await this.#take(configs);
@@ -132,7 +131,7 @@ export class Sites {
     for (const { deployment } of this.all) deployment.failed('reload', error);
   }
 
-  /** Resolves when every site has ended its round; in a list only those that begin their work or have something new begin one. */
+  /** Resolves when every site has ended its round. In a list, only sites with new work begin one. */
   async settle(): Promise<void> {
     const due = this.all.filter(({ deployment }) => !this.isList || deployment.mustReconcile);
     await Promise.all(due.map((site) => site.settle()));
@@ -142,7 +141,7 @@ export class Sites {
     await Promise.all(this.all.map((site) => site.stop()));
   }
 
-  /** @returns those that have left */
+  /** @returns the removed sites */
   async #take(configs: readonly SiteConfig[]): Promise<readonly Site[]> {
     const domains = configs.map(({ domain }) => domain ?? '');
     const notices = this.isList ? await this.#options.settleDomains(domains) : [];

@@ -11,7 +11,7 @@ import { originOf, previewLink } from './preview.ts';
 import type { Site } from './site.ts';
 import type { Sites } from './sites.ts';
 
-/** Actions on a site for the admin listener and a daemon's socket. @param port of the site listener */
+/** @param port of the site listener */
 export function siteActions({ deployment, metrics, config }: Site, port: number): SiteActions {
   return {
     onBundleRefused: (source) => metrics.onBundleRefused(source),
@@ -43,11 +43,11 @@ interface DaemonFacts extends Pick<StatusReport, 'jobs' | 'notices' | 'startedAt
   readonly opened: LoadedConfig;
   readonly current: LoadedConfig;
   readonly lastReload: LastReload | null;
-  /** The API had a site to search when it was opened. */
+  /** True if the API had a site to search when it was opened. */
   readonly apiHasSearch: boolean;
 }
 
-/** `GET /v1/status`: of one site, or of each with what is the daemon's beside them (contract, section 2.1). */
+/** `GET /v1/status` of one site, or of each with the daemon's own facts (contract, section 2.1). */
 export async function daemonStatus(sites: Sites, facts: DaemonFacts): Promise<StatusReport> {
   const { opened, current, lastReload, deploymentType, apiHasSearch, ...rest } = facts;
   const daemon = { ...rest, lastReload, pending: pendingOf(sites, facts) };
@@ -97,7 +97,7 @@ function pendingOf(sites: Sites, { opened, current, apiHasSearch }: DaemonFacts)
   if (!sites.isList) return pending;
   const ofSites = sites.all.flatMap(({ opened: before, config, domain, search }) => {
     const waiting = pendingRestart(before.config, config.config);
-    // A site that was added later: its readers search it, but the API does not.
+    // Readers search a site that was added later, but the API does not.
     if (!apiHasSearch && search !== null) waiting.push('search.enabled');
     return waiting.filter((key) => !pending.includes(key)).map((key) => `sites[${domain}].${key}`);
   });
@@ -109,7 +109,7 @@ function reloadNotices(lastReload: LastReload | null): string[] {
   return error === null ? [] : [`The config as it is now was refused, and the next restart will not come up: ${error}`];
 }
 
-/** States for metrics. @param labelsMax if there are more sites, all have one label */
+/** @param labelsMax if there are more sites, all have one label */
 export function siteStates(sites: Sites, labelsMax: number) {
   if (!sites.isList || sites.all.length > labelsMax) return [{ site: null, state: sites.state }];
   return sites.all.map(({ domain, deployment }) => ({ site: domain, state: deployment.state }));
