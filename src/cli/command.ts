@@ -18,7 +18,6 @@ export interface SiteChoice extends CommonOptions, Pick<DaemonChoice, 'adminUrl'
 
 export class DocshelfCommand extends Command {
   readonly example: string;
-  /** True for a command that only has subcommands. */
   readonly isGroup: boolean;
 
   constructor(name: string, description: string, example: string, isGroup = false) {
@@ -58,12 +57,11 @@ export function withSite(parent: Command): Command {
   return parent.option('--site <domain>', 'of several sites, the one of this domain');
 }
 
-/** A command for an operation of the admin listener. */
 export function actionCommand(name: string, { summary }: Pick<Operation, 'summary'>, example: string): Command {
   return daemonCommand(name, summary.charAt(0).toLowerCase() + summary.slice(1), example);
 }
 
-/** Builds an option parser. @param read returns null for invalid text */
+/** @param read returns null for invalid text */
 export function parserOf<T>(read: (text: string) => T | null, rule: string): (text: string) => T {
   return (text) => {
     const value = read(text);

@@ -58,7 +58,6 @@ export function doctorCommand(): Command {
   });
 }
 
-/** Reports the errors of an invalid config as its diagnosis. */
 async function examine(options: CommonOptions): Promise<readonly Diagnosis[]> {
   let loaded: LoadedConfig;
   try {

@@ -26,7 +26,6 @@ export type ArchiveInput = { readonly file: string } | { readonly stream: AsyncI
 
 interface Call {
   readonly parameters?: Readonly<Record<string, string>>;
-  /** Null and undefined values are not sent. */
   readonly query?: Readonly<Record<string, string | null | undefined>>;
   readonly body?: ArchiveInput | string;
 }
@@ -52,7 +51,6 @@ export function commandTarget(
   return { folder: adminUrl === undefined ? config.storage.dir : null, daemon: daemon?.name ?? null };
 }
 
-/** Sends calls to that site of the daemon. */
 function forSite({ name, call }: DaemonClient, domain: string): DaemonClient {
   return {
     name,
@@ -63,7 +61,7 @@ function forSite({ name, call }: DaemonClient, domain: string): DaemonClient {
 
 /**
  * @param domain site whose daemons come first
- * @throws DocshelfError `daemon_unreachable` where only other hosts' daemons are there, or none with that pid
+ * @throws DocshelfError `daemon_unreachable` if the only daemons are on other hosts, or none has that pid
  */
 export async function findDaemons(
   config: Config,
@@ -118,7 +116,7 @@ async function clientOf({ owner, socket, adminUrl }: DaemonMark, config: Config)
   return overNetwork(adminUrl ?? 'http://127.0.0.1:0', config, own);
 }
 
-/** Trusts the config's own certificates too, which may be self-signed. */
+/** Trusts the config's own certificates too, which can be self-signed. */
 function authorities(config: Config): RequestOptions {
   const { caFile } = config.network;
   const further = caFile === null ? [] : [readCertificates(caFile, 'network.caFile')];

@@ -23,7 +23,7 @@ export function serveCommand(programVersion: string): Command {
     const found = await loadWritten(options);
     const loaded = (await offerInit(found)) ? await loadStrictly(options) : found;
     const progress = new ProgressBar();
-    // Listen before the daemon writes its mark: a signal during the start would leave the mark and the socket behind.
+    // Listen before the daemon writes its heartbeat file: a signal during the start would leave that file and the socket.
     const stopped = stopSignal();
     const started = import('../app/index.ts').then(({ startDaemon }) =>
       startDaemon({ loaded, reload: () => loadStrictly(options), onProgress: progress.update, programVersion }),
@@ -35,7 +35,6 @@ export function serveCommand(programVersion: string): Command {
     await notifyServiceManager('READY=1', `site on ${daemon.siteUrl}`, say);
     await stopped;
     progress.end();
-    // A second signal ends the process immediately.
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => process.exit(1));
     say('stopping: requests in flight finish');
     void notifyServiceManager('STOPPING=1', 'requests in flight finish', say);
@@ -68,8 +67,8 @@ const runFile = promisify(execFile);
 const NOTIFY_MS_MAX = 5_000;
 
 /**
- * Notifies the service manager, if any, with assignments of sd_notify(3), since some hosts have a systemd-notify(1) without
- * newer options. Runs that program because Node has no Unix datagram sockets. So the unit needs `NotifyAccess=all`.
+ * Sends assignments of sd_notify(3), because some hosts have a systemd-notify(1) without newer options. Runs that program because Node has
+ * no Unix datagram sockets, so the unit needs `NotifyAccess=all`.
  */
 async function notifyServiceManager(
   state: 'READY=1' | 'STOPPING=1',
@@ -137,7 +136,10 @@ export function healthcheckCommand(): Command {
     });
 }
 
-/** Of a daemon on the data folder: another folder's may have the configured port. @throws DocshelfError `daemon_unreachable` */
+/**
+ * Only accepts a daemon on the data folder, because another folder's daemon can have the configured port. @throws DocshelfError
+ * `daemon_unreachable`
+ */
 async function adminUrlOf(config: Config): Promise<string> {
   const marks = await runningMarks(config);
   const here = marks.filter(({ owner }) => owner.host === hostname());

@@ -27,14 +27,14 @@ export async function run(args: readonly string[], version: string): Promise<num
     if (error instanceof ReportedFailure) return error.exitCode;
     const isJson = args.includes('--json');
     if (!(error instanceof CommanderError)) return reportFailure(withHelp(error, program, args), isJson);
-    // Commander throws after help and version too, with exit code 0. A group without a command has printed its help.
+    // Commander also throws after help and version, with exit code 0. A group without a command has printed its help.
     if (error.exitCode === 0) return 0;
     if (error.code === 'commander.help') return exitCodeOf('usage');
     return reportFailure(usageFault(error, program, args), isJson);
   }
 }
 
-/** Commander's words in one line, `unknown command 'imprt' (Did you mean import?)`. */
+/** Commander's words in one line: `unknown command 'imprt' (Did you mean import?)`. */
 function usageFault({ message }: CommanderError, program: Command, args: readonly string[]): DocshelfError {
   const state = message.replace(/^error: /, '').replaceAll('\n', ' ');
   const name = commandOf(program, args);
@@ -57,7 +57,7 @@ function commandOf(program: Command, args: readonly string[]): string {
   return path.join(' ');
 }
 
-/** Keeps commander from ending the process and from printing errors. It still suggests the nearest command. */
+/** Commander still suggests the nearest command. */
 function neverExit(command: Command): void {
   command
     .exitOverride()

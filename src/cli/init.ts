@@ -19,7 +19,7 @@ interface InitAnswers {
   readonly domain?: string | undefined;
   /** Absolute path. */
   readonly bundleUrlFile?: string | undefined;
-  /** Written to a file next to the config. */
+  /** Link to write to a file next to the config. */
   readonly link?: Secret | undefined;
   readonly version?: string | undefined;
   /** Absolute path. */
@@ -144,7 +144,7 @@ async function askForAnswers(given: InitAnswers, file: string): Promise<InitAnsw
   };
 }
 
-/** Only for the owner: a config can contain a token later. */
+/** A config can contain a token later. */
 const OWNER_ONLY = 0o600;
 const LINK_FILE = 'bundle-url';
 const WRITE_STATES: Readonly<Record<string, string>> = {
@@ -158,7 +158,7 @@ const WRITE_STATES: Readonly<Record<string, string>> = {
 
 /**
  * Loads the config before it renames it into place.
- * @throws DocshelfError `cannot_write`, also where one is there without `force`; `usage` for answers of no sound config
+ * @throws DocshelfError `cannot_write`, also for an existing file without `force`; `usage` for answers that make an invalid config
  */
 async function writeConfig(file: string, answers: InitAnswers, force: boolean): Promise<void> {
   const folder = dirname(file);
@@ -178,7 +178,6 @@ async function publish(file: string, text: string, force: boolean): Promise<void
   });
 }
 
-/** @throws DocshelfError `cannot_write` for whatever the system refuses */
 async function writing<T>(path: string, step: Promise<T>): Promise<T> {
   const state = (cause: unknown): string => {
     const errno = errnoOf(cause);

@@ -32,7 +32,7 @@ export function keysCommand(): Command {
   ]);
 }
 
-/** @throws DocshelfError `usage` for a name that the config would refuse. */
+/** @throws DocshelfError `usage` for a name that the config would reject */
 export function createKey({ org, type, id }: Pick<CreateOptions, 'org' | 'type' | 'id'>) {
   const { key, sha256 } = newKey(type);
   return {

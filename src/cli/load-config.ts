@@ -17,7 +17,6 @@ import { askSocket } from '../net/daemon-request.ts';
 import type { CommonOptions, SiteChoice } from './command.ts';
 import { note } from './output.ts';
 
-/** A site that a command works on. */
 export interface ChosenSite {
   /** The config that a daemon with this site alone would have. */
   readonly config: Config;
@@ -58,7 +57,7 @@ export async function chosenSite(loaded: LoadedConfig, options: SiteChoice): Pro
   const { config, sites } = loaded;
   const { site = null, adminUrl } = options;
   if (adminUrl !== undefined) {
-    // A daemon on another machine has its own config, which may name other sites.
+    // A daemon on another machine has its own config, which can name other sites.
     return { config: sites.find(({ domain }) => domain === site)?.config ?? config, domain: site };
   }
   const { config: chosen, domain } = chooseSite(await namedSites(loaded), site, 'the config');
@@ -76,8 +75,8 @@ export async function namedSites({ config, sites }: LoadedConfig): Promise<(Site
 }
 
 /**
- * Asks a running daemon for its config, and reports the error of the file on standard error.
- * @param storageDir as far as the file and the environment still name it
+ * Requests the config of a running daemon, and reports the error of the file on standard error.
+ * @param storageDir if the file or the environment still names it
  * @returns null if no daemon on this host follows that file
  */
 async function lastGoodConfig(
@@ -125,7 +124,7 @@ async function canonicalPath(file: string): Promise<string> {
 
 const SOCKET = / (\/.*)\/daemons\/[0-9a-f]{16}\.sock$/gm;
 
-/** Data folders of this user with a daemon, from the list of sockets in Linux: a broken file may not name its folder. */
+/** Data folders of this user with a daemon, from Linux's list of sockets, because a broken file may not name its folder. */
 async function foldersWithSockets(): Promise<string[]> {
   const listed = await readFile('/proc/net/unix', 'utf8').catch(() => '');
   const folders: string[] = [];

@@ -9,7 +9,6 @@ export function print(text: string): void {
   process.stdout.write(`${printableLines(text)}\n`);
 }
 
-/** Prints one line on standard error. */
 export function note(text: string): void {
   process.stderr.write(`${printable(text)}\n`);
 }
@@ -23,7 +22,6 @@ export function printResult<T>({ json }: CommonOptions, value: T, inWords: (valu
   else print(inWords(value));
 }
 
-/** The daemon and the data folder that a command acts on. */
 export interface CommandTarget {
   /** Null for a daemon on another machine. */
   readonly folder: string | null;
@@ -37,7 +35,7 @@ export function printTarget({ json }: CommonOptions, { folder, daemon }: Command
   print(daemon === null ? `Acting on "${folder}": no daemon runs on it.` : `Acting through ${daemon}.`);
 }
 
-/** Pads each column to its widest cell. The first row is the header. Escapes cells, which can come from a bundle. */
+/** The first row is the header. Escapes cells, which can come from a bundle. */
 export function table(cells: readonly (readonly string[])[]): string {
   const rows = cells.map((row) => row.map((cell) => printable(cell)));
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
@@ -101,7 +99,7 @@ export class ReportedFailure extends Error {
   }
 }
 
-/** What a failed command prints with `--json` (contract section 8). */
+/** Output of a failed command with `--json` (contract, section 8). */
 function errorObject(error: DocshelfError): object {
   const faults = error instanceof ConfigError ? { faults: error.faults } : {};
   return { code: error.code, error: error.message, next: error.next ?? null, ...faults };

@@ -41,7 +41,6 @@ export function searchCommand(): Command {
     .action(async (query: string, options: SearchOptions) => {
       const request = requestOf(query, options);
       const loaded = await loadOrLastGood(options);
-      // A version belongs to one site.
       const isOfOne = loaded.sites.length === 1 || options.site !== undefined || options.release !== undefined;
       const sites = isOfOne ? [await chosenSite(loaded, options)] : loaded.sites;
       const config = (isOfOne ? sites[0] : loaded)?.config ?? loaded.config;

@@ -26,9 +26,8 @@ interface SiteRow {
   /** Null if no daemon serves it. */
   readonly state: DeployState | null;
   readonly version: string | null;
-  /** Pages of that version. */
   readonly pages: number | null;
-  /** Size of all its stored versions, unpacked. */
+  /** Unpacked size of all its stored versions. */
   readonly bytes: number;
   /** False if the config no longer names it, but its folder exists. */
   readonly configured: boolean;

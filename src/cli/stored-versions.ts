@@ -30,7 +30,7 @@ export function listedSites(
   return status?.sites?.map(({ deployment }) => ({ config, domain: deployment.domain })) ?? null;
 }
 
-/** By the daemon that has the site, else by its folder. @throws DocshelfError `not_found`, `data_folder_newer` */
+/** Reads from the daemon that has the site, else from its folder. @throws DocshelfError `not_found`, `data_folder_newer` */
 export async function versionsOf(
   { config, domain }: ChosenSite,
   status: StatusReport | null,

@@ -181,8 +181,7 @@ async function readKey(file: string): Promise<string> {
 
 /** For a reader who unpacks the folder and may not know docshelf. */
 function readmeText({ image, chart, bundle = [] }: PackOptions): string {
-  // The newest by name, which `transfer unpack` activates. A pipe has no file name, so without --version it would
-  // count as older than all others.
+  // `transfer unpack` activates the newest by name. A pipe has no file name, so without --version it would count as the oldest.
   const newest =
     bundle
       .map((file) => basename(file))
@@ -216,8 +215,7 @@ interface VerifiedSignature {
 
 /**
  * Checks the whole folder, then imports its bundles in the order of their names. The last one becomes active.
- * @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest`, `bad_signature`, `no_signature`; those of
- *   taking in
+ * @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest`, `bad_signature`, `no_signature`; those of an import
  */
 async function unpackTransfer(given: string, options: UnpackOptions) {
   const folder = resolve(given);
@@ -302,7 +300,7 @@ async function digestFolder(folder: string): Promise<TransferFile[]> {
   return files;
 }
 
-/** No other file may be there. @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest` */
+/** Rejects additional files. @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest` */
 async function checkSums(folder: string): Promise<readonly TransferFile[]> {
   const expected = await readSums(folder);
   const files = await digestFolder(folder).catch(rethrowAs('cannot_read', `read "${folder}"`));

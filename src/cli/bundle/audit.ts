@@ -79,10 +79,9 @@ interface FileLeft {
 type BasePathAudit = Awaited<ReturnType<typeof auditBasePath>>;
 
 const BASE_PATH = /^\/(?:(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+(?:\/|$))*$/;
-/** Maximum number of addresses to show for one file. */
 const ADDRESSES_SHOWN_MAX = 3;
 
-/** What of a stored version would still lead out of a base path. @throws DocshelfError `usage`, `version_not_found`. */
+/** Finds addresses that would still link out of a base path. @throws DocshelfError `usage`, `version_not_found`. */
 async function auditBasePath(version: string, written: string, config: Config) {
   if (!BASE_PATH.test(written)) {
     throw new DocshelfError('usage', `Cannot audit "${version}": "${written}" is no base path`, {

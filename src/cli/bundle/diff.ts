@@ -44,7 +44,7 @@ async function diff(before: string, after: string, config: Config): Promise<Vers
   }
 }
 
-/** A file is an archive, whatever versions there are. @throws DocshelfError an archive code, `not_enough_space`; as `storedRelease` */
+/** A file is an archive, even if a version has its name. @throws DocshelfError an archive code, `not_enough_space`; as `storedRelease` */
 async function openSite(name: string, config: Config, folder: string, progress: ProgressBar): Promise<ComparedSite> {
   if ((await stat(name).catch(() => null))?.isFile() !== true) return storedRelease(name, config, 'compare');
   const { unpackInThreads } = await import('../../deploy/index.ts');
@@ -89,7 +89,6 @@ function textOf(diff: VersionsDiff): string {
 
 const inHtml = (cell: string): string => printable(escapeHtml(cell), (codePoint) => `&#${codePoint};`);
 
-/** A page in one file, without scripts. */
 function htmlOf(diff: VersionsDiff): string {
   const rows = rowsOf(diff).map((row) => `<tr>${row.map((cell) => `<td>${inHtml(cell)}</td>`).join('')}</tr>`);
   return [

@@ -31,7 +31,7 @@ interface ImportOptions extends SiteChoice, DaemonChoice {
   readonly activate: boolean;
 }
 
-/** A local file with such a name is written with ./ before it. */
+/** A local file with such a name needs ./ before it. */
 const LINK_LIKE = /^[a-z][a-z0-9+.-]*:\/\//i;
 
 interface ImportRequest {
@@ -178,7 +178,7 @@ export function sentenceOf({ version, digest, unpacked, activated, moved }: Deli
   return `${taken} version ${version} (${digest.slice(0, 12)}); ${state}.${former}`;
 }
 
-/** Gone once `use` has ended. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; what `use` throws */
+/** Removes the file after `use`. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; errors of `use` */
 async function fetchArchive<T>(
   config: Config,
   link: Secret,

@@ -61,7 +61,7 @@ async function change(
   );
 }
 
-/** Then repeats the change at a daemon that started meanwhile, which may have read the folder before the change. */
+/** Repeats the change at a daemon that started meanwhile, which can have read the folder before the change. */
 async function changeHere(site: ChosenSite, options: Options, here: ChangeHere): Promise<ReleaseRef | null> {
   const shelf = await (await import('../../app/index.ts')).openCommandShelf(site.config, () => undefined);
   let now: ReleaseRef | null;

@@ -19,7 +19,7 @@ export function bundlePreviewCommand(): Command {
     );
 }
 
-/** By the daemon where one runs, else with the folder's own key, for the next one. @throws DocshelfError `version_not_found` */
+/** Uses the running daemon, else the folder's key, for the next daemon. @throws DocshelfError `version_not_found` */
 export async function previewOf(loaded: LoadedConfig, options: Options, version: string): Promise<VersionPreview> {
   const chosen = await chosenSite(loaded, options);
   const daemon = await findDaemon(chosen, options);

@@ -55,7 +55,6 @@ async function inspectStored(version: string, config: Config): Promise<Record<st
   return { version, ...info, searches: searchFacts(own), notes: [...info.notes, ...rules.notices] };
 }
 
-/** Built-in searches of the pages, and the service that each needs. */
 function searchFacts(own: readonly BundledSearch[]) {
   return own.map(({ kind, state, needs }) => ({ kind, state, needs }));
 }

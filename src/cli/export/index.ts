@@ -65,7 +65,7 @@ function waitCommand(): Command {
     );
 }
 
-/** The only command that prints a link, which is a credential. */
+/** Only this command prints a link, which is a credential. */
 function bundleLinkCommand(): Command {
   return exportSubcommand(
     'bundle',

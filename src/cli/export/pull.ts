@@ -72,7 +72,6 @@ interface Pull {
   readonly progress: ProgressBar;
 }
 
-/** start -> wait -> link -> download -> verify -> import -> place -> write down. */
 async function pull(run: Pull): Promise<Pulled> {
   const { options, opened, signal, target, progress } = run;
   const { config } = run.site;
@@ -117,7 +116,7 @@ async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloa
     if (bundle.signature !== null) await rename(file + SIGNATURE_EXTENSION, place + SIGNATURE_EXTENSION);
     await placeBundle(file, place);
   }
-  // The same label that a deployment gives a bundle without one (contract, section 2).
+  // A deployment gives a bundle without a label the same one (contract, section 2).
   const version = imported?.version ?? label ?? versionFromFileName(name) ?? versionFromDigest(digest);
   const values = options.writeValues ?? null;
   if (values !== null) {
@@ -178,7 +177,6 @@ interface Downloaded {
   readonly bundle: BundleAnswer;
   readonly digest: string;
   readonly sizeBytes: number;
-  /** File name that the server suggests. */
   readonly fileName: string | null;
 }
 
@@ -187,7 +185,7 @@ const EXPIRED: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused']
 /** Parts never expire, because only the same command resumes them. */
 const PART_AGE_MS_MAX = Number.MAX_SAFE_INTEGER;
 
-/** Gone once `use` has ended. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; what `use` throws */
+/** Removes the file after `use`. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; errors of `use` */
 export async function downloadBundle<T>(
   folder: string,
   options: DownloadOptions,

@@ -54,7 +54,7 @@ export function withTimeout(subcommand: Command): Command {
   );
 }
 
-/** Runs an action with an open service. Ctrl-C and SIGTERM abort it. */
+/** Ctrl-C and SIGTERM abort the action. */
 export async function withService(
   options: ExportOptions,
   act: (opened: OpenExportService, site: ChosenSite, signal: AbortSignal) => Promise<void>,
@@ -105,7 +105,7 @@ function interrupted(): DocshelfError {
   });
 }
 
-/** @throws DocshelfError `usage` where nothing says of which site. */
+/** @throws DocshelfError `usage` if no site is named */
 export function requestOf(options: StartOptions, config: Config): ExportRequest {
   const { domain, version, paths } = options;
   const site = domain ?? config.staticExport.renew.domain ?? config.deployment.domain;
@@ -127,9 +127,9 @@ const KEY = /^[\x21-\x7e]{1,4096}$/;
 const KEY_FILE_BYTES_MAX = 64 * 1024;
 
 /**
- * Address and key from the command line, the environment, or `staticExport.renew`. The key of the config is sent only
- * to the service of the config.
- * @throws DocshelfError `usage` where no address is said, `unauthorized` where no key is, `cannot_read`
+ * Address and key from the command line, the environment, or `staticExport.renew`. The key of the config is sent only to the service of the
+ * config.
+ * @throws DocshelfError `usage` without an address, `unauthorized` without a key, `cannot_read`
  */
 export async function serviceAddress(
   { apiUrl, keyFile }: AddressOptions,

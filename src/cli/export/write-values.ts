@@ -17,7 +17,7 @@ const VALUES_BYTES_MAX = 4 * 1024 ** 2;
 /** Only for its owner, since the link in it is a credential. */
 const MODE_NEW = 0o600;
 
-/** Before minutes are spent on an export. @throws DocshelfError `cannot_read`, `cannot_write`. */
+/** Checks the file before an export takes minutes. @throws DocshelfError `cannot_read`, `cannot_write`. */
 export async function checkValuesFile(file: string): Promise<void> {
   const { path, text } = await read(file);
   if (sectionIn(text).bundleUrlFile !== undefined) {
@@ -31,8 +31,8 @@ export async function checkValuesFile(file: string): Promise<void> {
 }
 
 /**
- * Changes no other byte. Replaces the file in one step and keeps its mode. A new file is only for its owner.
- * @throws DocshelfError `cannot_read`, `cannot_write`; then the file is as it was
+ * Changes no other byte. Replaces the file in one step and keeps its mode.
+ * @throws DocshelfError `cannot_read`, `cannot_write`; then the file is unchanged
  */
 export async function writeValues(file: string, { bundleUrl, version, sha256 }: BundleValues): Promise<void> {
   const { path, text, mode } = await read(file);
@@ -57,14 +57,15 @@ function cannotWrite(file: string) {
   return rethrowAs('cannot_write', `write "${file}"`, next, errnoState);
 }
 
-/** Sets `staticExport` keys in a YAML text. Keeps comments, order, quotes, indentation and line ends. */
-
 const SECTION = 'staticExport';
 
 interface ParsedMap extends YAMLMap<Node, Node | null> {}
 type ParsedPair = Pair<Node, Node | null>;
 
-/** @throws DocshelfError `cannot_write` where the text is no YAML map, or cannot be edited in place. */
+/**
+ * Keeps comments, order, quotes, indentation and line ends. @throws DocshelfError `cannot_write` if the text is no YAML map, or cannot be
+ * edited in place
+ */
 export function editValues(text: string, values: Readonly<Record<string, string>>): string {
   const bom = text.startsWith('\ufeff') ? '\ufeff' : '';
   let edited = text.slice(bom.length);
@@ -153,7 +154,6 @@ function blockSection(text: string, indent: string, step: string, key: string, l
   return `${indent}${SECTION}:${eol}${indent}${step}${key}: ${literal}${eol}`;
 }
 
-/** Inserts after the line of `position`, or right at `position` if that begins a line. */
 function insertLine(text: string, position: number, line: string): string {
   const eol = eolOf(text);
   if (position > 0 && text[position - 1] === '\n') return splice(text, position, position, line + eol);
