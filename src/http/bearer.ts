@@ -2,14 +2,14 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { DocshelfError } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
 
-/** RFC 6750, section 2.1; the scheme is compared without case (RFC 9110, section 11.1). */
+/** RFC 6750, section 2.1. The scheme is case-insensitive (RFC 9110, section 11.1). */
 const BEARER = /^bearer +([\x21-\x7e]+) *$/i;
 
 export function bearerToken(authorization: string | undefined): string | null {
   return BEARER.exec(authorization ?? '')?.[1] ?? null;
 }
 
-/** @throws DocshelfError `forbidden` if no token is set, `unauthorized` if the request's is missing or wrong */
+/** @throws DocshelfError `forbidden` if no token is set, `unauthorized` if the given token is missing or wrong */
 export function requireToken(token: Secret | null, authorization: string | undefined): void {
   if (token === null) {
     throw new DocshelfError('forbidden', 'Cannot act: no admin token is set, and without one every action is refused', {

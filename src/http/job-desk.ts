@@ -57,13 +57,10 @@ export type JobBoard = Omit<ShapeOf<typeof jobBoardSchema>, 'jobs'> & { readonly
 export type JobActions = Pick<JobDesk, 'board' | 'get' | 'report' | 'start' | 'retry' | 'cancel'>;
 
 interface JobDeskOptions {
-  /** Null: this daemon has no jobs. */
   readonly service: () => Promise<ExportService | null>;
-  /** Organizations of the config. */
   readonly organizations: () => readonly Organization[];
 }
 
-/** Export jobs of all organizations, for the operator. @throws DocshelfError `export_off` if the daemon has no export jobs */
 export class JobDesk {
   readonly #service: JobDeskOptions['service'];
   readonly #organizations: JobDeskOptions['organizations'];
@@ -73,7 +70,7 @@ export class JobDesk {
     this.#organizations = organizations;
   }
 
-  /** @param cursor of the former page; null: the newest. @throws DocshelfError `bad_request` */
+  /** @param cursor of the previous page. Null starts at the newest job. @throws DocshelfError `bad_request` */
   async board(cursor: string | null): Promise<JobBoard> {
     const service = await this.#open();
     const page = await service.listOwned({ limit: JOBS_LIMIT_MAX, ...(cursor !== null && { cursor }) });
@@ -82,12 +79,10 @@ export class JobDesk {
     return { ...page, domains: sites.map(({ domain }) => domain).sort() };
   }
 
-  /** @throws DocshelfError `not_found` */
   async get(jobId: string): Promise<OperatedJob> {
     return (await this.#open()).owned(jobId);
   }
 
-  /** @throws DocshelfError `not_found`, `not_completed` */
   async report(jobId: string): Promise<ExportReport> {
     const { organization } = await this.get(jobId);
     return (await this.#open()).report(organization, jobId);
@@ -100,14 +95,13 @@ export class JobDesk {
     return queued(await service.start(site, { version: version ?? null, paths: paths ?? null }), site);
   }
 
-  /** Starts the same job again. @throws DocshelfError as `get` and `start` */
+  /** @throws DocshelfError as `get` and `start` */
   async retry(jobId: string): Promise<OperatedJob> {
     const service = await this.#open();
     const site = this.#siteOf((await this.get(jobId)).domain);
     return queued(await service.retry(site, jobId), site);
   }
 
-  /** @throws DocshelfError `not_found` */
   async cancel(jobId: string): Promise<OperatedJob> {
     const { organization } = await this.get(jobId);
     await (await this.#open()).cancel(organization, jobId);

@@ -6,7 +6,7 @@ interface OpenApiInfo {
   readonly title: string;
   readonly description: string;
   readonly programVersion: string;
-  /** Null: clients use the server of this document. */
+  /** Null means that clients use the server of this document. */
   readonly publicUrl: string | null;
 }
 
@@ -167,15 +167,14 @@ function plain(schema: object): object {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key.startsWith('x-') ? undefined : value)));
 }
 
-/** Names of a site of this daemon, for examples. */
 export interface OwnNames {
   readonly domain: string;
-  /** Host that only this site has. Null: there is none. */
+  /** Host that only this site has. Null if there is none. */
   readonly host: string | null;
   readonly organization?: string | undefined;
 }
 
-/** Examples name a site that there is, in place of `acme`, and an organization, in place of `acme-inc`: they can be sent as they are. */
+/** Replaces `acme` and `acme-inc` in examples by real names, so that operators can send the examples. */
 export function withOwnNames(document: object, { domain, host, organization = 'acme-inc' }: OwnNames): object {
   const names = new Map([
     ['"acme"', JSON.stringify(domain)],
@@ -183,7 +182,7 @@ export function withOwnNames(document: object, { domain, host, organization = 'a
     ['"docs.acme.dev"', JSON.stringify(host ?? domain)],
     ['acme-export-', `${domain}-export-`],
   ]);
-  // At once: a site of this daemon may be called as an example is.
+  // Replace all in one pass, because a real name can equal an example name.
   const found = /"acme"|"acme-inc"|"docs\.acme\.dev"|acme-export-/g;
   return JSON.parse(JSON.stringify(document).replaceAll(found, (written) => names.get(written) ?? written));
 }

@@ -5,9 +5,8 @@ import { gzipSync } from 'node:zlib';
 import { negotiateEncoding } from '../site/encoding.ts';
 import { OWN_HEADERS } from '../site/index.ts';
 
-/** A file of docshelf's own pages, under a name that changes with its content. */
 export interface HashedAsset {
-  /** `shelf-3f9ab2c41d7e0856.css` */
+  /** Name with a digest: `shelf-3f9ab2c41d7e0856.css`. */
   readonly name: string;
   readonly type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -16,7 +15,7 @@ export interface HashedAsset {
   readonly brotli?: Uint8Array<ArrayBuffer>;
 }
 
-/** Caches may store it for ever. For HEAD, the framework removes the body. */
+/** Caches can store it for ever. For HEAD, the framework removes the body. */
 export function answerAsset(
   { type, bytes, gzipped, brotli }: HashedAsset,
   acceptEncoding: string | undefined,
@@ -43,13 +42,12 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Begins the style sheets of docshelf's own pages. */
+/** Common style sheet that precedes those of docshelf's own pages. */
 export const BASE_STYLE = new URL('assets/base.css', import.meta.url);
 
-/** Shown next to the title and in the browser's tab. */
 export const ICON = new URL('site/assets/shelf.svg', import.meta.url);
 
-/** A file of docshelf's own pages. @param before a file to put before it, in the same response */
+/** @param before file to prepend in the same response */
 export function ownAsset(file: URL, before: URL | null = null): HashedAsset {
   const bytes = Buffer.concat([...(before === null ? [] : [readFileSync(before)]), readFileSync(file)]);
   const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16);

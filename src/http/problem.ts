@@ -2,12 +2,12 @@ import { STATUS_CODES } from 'node:http';
 import { DocshelfError, type ErrorCode, type Problem, statusOf, toDocshelfError } from '../domain/errors.ts';
 import { OWN_HEADERS } from '../site/index.ts';
 
-/** Error for public callers if the database is unavailable. Its address is only in the log. Errors with `isForCallers` pass as they are. */
+/** Hides the address of the database, which is only in the log. Errors with `isForCallers` pass unchanged. */
 const DATABASE_AWAY = new DocshelfError('database_unavailable', 'Cannot answer now: the database does not answer', {
   next: 'Ask again in a few seconds; whoever runs this service finds the fault in its log.',
 });
 
-/** An unforeseen fault may name anything: it goes to the log, under the request id. */
+/** The message of an unexpected error can contain secrets, so it only goes to the log, under the request id. */
 const NEUTRAL = new DocshelfError('internal', 'Cannot answer the request: docshelf has failed', {
   next: 'Look for the request id in the log of docshelf: its line has the cause.',
 });
@@ -43,13 +43,13 @@ export function problemResponse(error: DocshelfError, requestId: string | null):
   if (problem.status === 429 || problem.status === 503) {
     headers['Retry-After'] = String(error.fields.retryAfterS ?? RETRY_AFTER_S);
   }
-  // The listener that answers may drain only after the others.
+  // This listener can drain later than the others.
   if (error.code === 'stopping') headers.Connection = 'close';
   return new Response(`${JSON.stringify(problem)}\n`, { status: problem.status, headers });
 }
 
 export interface FaultHooks {
-  /** True if callers are not the operator. Default false. */
+  /** True if callers are not the operator. Default: false. */
   readonly isPublic?: boolean;
   readonly metrics: { onError(code: ErrorCode): void };
   onError?(error: DocshelfError, requestId: string | null): void;
@@ -64,7 +64,7 @@ export function answerFault(cause: unknown, request: Request, requestId: string 
   return problemResponse(isHidden ? DATABASE_AWAY : error, requestId);
 }
 
-/** For the metrics: work given up with its client is no fault of ours. */
+/** A request that its client cancelled must not count as an error of docshelf. */
 export function clientLeft(act: string): DocshelfError {
   return new DocshelfError('bad_request', `Cannot ${act}: the client left before the answer`);
 }

@@ -6,10 +6,10 @@ import { BODY_BYTES_MAX } from '../domain/limits.ts';
 import type { BodyOf, ObjectSchema, Operation, QueryOf } from '../domain/operation.ts';
 import { collect } from '../files/index.ts';
 
-/** JSON, also by suffix (RFC 6839, section 3.1); parameters say nothing here (RFC 8259). */
+/** Accepts JSON by suffix (RFC 6839, section 3.1) and ignores parameters (RFC 8259). */
 const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)\s*(?:;|$)/i;
 
-/** Some clients cannot send less than an empty object. */
+/** Some clients always send a body, at least an empty object. */
 const EMPTY_SCHEMA = { type: 'object', additionalProperties: false } as const;
 
 const NO_PARAMETERS: ObjectSchema = { type: 'object', properties: {} };
@@ -61,7 +61,7 @@ function integerOf(text: string): number | string {
   return /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
-/** Compiled with the first request: 10 ms that a start does not need (measured). @param act completes `Cannot …` */
+/** Compiles the schema with the first request, which saves 10 ms at start (measured). @param act completes `Cannot …` */
 export function requestChecker<Shape>(act: string, schema: object, next?: string): (written: unknown) => Shape {
   let validate: ValidateFunction<Shape> | null = null;
   return (written) => {
@@ -74,14 +74,14 @@ export function requestChecker<Shape>(act: string, schema: object, next?: string
 }
 
 function compile<Shape>(schema: object): ValidateFunction<Shape> {
-  // `strict` would refuse the keywords that only tell.
+  // `strict` would reject the annotations of our schemas.
   const ajv = new Ajv({ meta: false, validateSchema: false, strict: false, verbose: true });
   ajv.addKeyword({
     keyword: 'x-trim',
     type: 'string',
     before: 'maxLength',
     modifying: true,
-    // Half a surrogate pair, which JSON can write and UTF-8 cannot, is replaced.
+    // JSON can contain half a surrogate pair, which UTF-8 cannot represent.
     validate: (_: boolean, written: string, __?: object, place?: DataValidationCxt) => {
       if (place !== undefined) place.parentData[place.parentDataProperty] = written.trim().toWellFormed();
       return true;
@@ -90,11 +90,11 @@ function compile<Shape>(schema: object): ValidateFunction<Shape> {
   return ajv.compile<Shape>(schema);
 }
 
-/** Null: the request as a whole. */
+/** @param name null means the whole request */
 export function badField(act: string, name: string | null, state: string, next?: string): DocshelfError {
   const detail = next === undefined ? {} : { next };
   if (name === null) return new DocshelfError('bad_request', `Cannot ${act}: ${state}`, detail);
-  // A stranger's name.
+  // The name comes from a client.
   const field = name.slice(0, 64).replace(/[^\x20-\x7e]/g, '?');
   return new DocshelfError('bad_request', `Cannot ${act}: the field "${field}" ${state}`, {
     ...detail,
@@ -155,7 +155,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** A body of plain JSON, unparsed. @throws DocshelfError `unsupported_media_type`, `payload_too_large`, `bad_request` */
+/** @throws DocshelfError `unsupported_media_type`, `payload_too_large`, `bad_request` */
 export async function jsonText(request: Request, env: Bindings): Promise<string> {
   requireJsonType(request);
   return readText(request, env);
@@ -163,9 +163,9 @@ export async function jsonText(request: Request, env: Bindings): Promise<string>
 
 async function readText(request: Request, env: Bindings): Promise<string> {
   if (Number(request.headers.get('content-length') ?? 0) > BODY_BYTES_MAX) throw tooLarge();
-  // The client may hold the body back until it is asked for (RFC 9110, section 10.1.1).
+  // The client can wait for this response before it sends the body (RFC 9110, section 10.1.1).
   if (request.headers.has('expect')) env?.outgoing?.writeContinue();
-  // Bounded by its length (RFC 9112, section 6.3). A web stream would take a fifth of a search's time in this thread.
+  // The length bounds the body (RFC 9112, section 6.3). A web stream would take a fifth of a search's time in this thread.
   if (request.headers.has('content-length')) return decode(new Uint8Array(await request.arrayBuffer()));
   const bytes = request.body === null ? Buffer.alloc(0) : await collect(request.body, BODY_BYTES_MAX);
   if (bytes === null) throw tooLarge();

@@ -4,7 +4,7 @@ import { DocshelfError } from '../domain/errors.ts';
 import type { BodyOf, Operation, QueryOf } from '../domain/operation.ts';
 import { bodyReader, queryReader } from './read-request.ts';
 
-/** One `Operation` makes the route, its description in OpenAPI, and a client's types (`ShapeOf`). */
+/** One `Operation` defines the route, its description in OpenAPI, and a client's types (`ShapeOf`). */
 export interface Route<E extends BoundEnv> {
   readonly operation: Operation;
   readonly run: (c: Context<E>) => Response | Promise<Response>;
@@ -13,9 +13,8 @@ export interface Route<E extends BoundEnv> {
 /** The bindings are absent if an app is called without a socket. */
 type BoundEnv = Env & { Bindings: Partial<HttpBindings> };
 
-/** Read and checked on demand: a refused client's body is never read. */
+/** Reads and checks on demand, so that the body of a rejected client is never read. */
 export interface Input<Op extends Operation> {
-  /** @throws DocshelfError `bad_request` */
   query(): QueryOf<Op>;
   /** @throws DocshelfError `bad_request`, `unsupported_media_type`, `payload_too_large`. */
   body(): Promise<BodyOf<Op>>;
@@ -37,7 +36,7 @@ export function route<const Op extends Operation, E extends BoundEnv>(
   };
 }
 
-/** With 405 for the other methods of their paths. @param guards by the name of a security scheme */
+/** Adds a 405 for the other methods of the paths. @param guards by the name of a security scheme */
 export function addRoutes<E extends BoundEnv>(
   app: Hono<E>,
   routes: readonly Route<E>[],
@@ -56,7 +55,7 @@ export function addRoutes<E extends BoundEnv>(
   }
 }
 
-/** `/v1/jobs/:jobId`; what ends a segment is a part of its parameter there: `:name{[^/]+[.]minisig}`. */
+/** Returns `/v1/jobs/:jobId`. A suffix of a segment becomes part of the parameter's pattern: `:name{[^/]+[.]minisig}`. */
 export const honoPath = (path: string): string =>
   path.replaceAll(/\{(\w+)\}(\.\w+)?/g, (_, name: string, end?: string) =>
     end === undefined ? `:${name}` : `:${name}{[^/]+[.]${end.slice(1)}}`,
@@ -78,18 +77,18 @@ export function refuseMethod(allow: string): (c: Context) => never {
   };
 }
 
-/** `*` does not stand for Authorization (Fetch standard, section 3.2.4). */
+/** `*` does not include Authorization (Fetch standard, section 3.2.4). */
 const PREFLIGHT = {
   'Access-Control-Allow-Methods': 'POST',
   'Access-Control-Allow-Headers': 'Authorization, Content-Type',
-  // A day; browsers cut it to their own bound.
+  // A day. Browsers use their own maximum.
   'Access-Control-Max-Age': '86400',
 };
 const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id';
 
 /**
- * Contract section 5: every origin, without credentials, on faults too. `hono/cors` sets headers before the answer,
- * and Hono then makes a second one, for 50 of 340 µs of a request (measured).
+ * Contract, section 5: every origin, without credentials, also for errors. `hono/cors` makes Hono build a second response, which took 50 of
+ * 340 µs of a search (measured).
  */
 export function openToAllOrigins(methods: string): MiddlewareHandler {
   return async (c, next) => {

@@ -41,7 +41,6 @@ interface PreviewAnswer {
 
 export interface SiteActions extends Pick<Deployment, 'activate' | 'rollback' | 'remove' | 'activateStored'> {
   onBundleRefused(source: BundleSourceKind): void;
-  /** @throws DocshelfError `version_not_found` */
   preview(version: string): Promise<PreviewAnswer>;
   /** @throws DocshelfError `version_not_found`, `busy`, `cannot_read`, `release_damaged`, `deadline_exceeded`, `worker_ended` */
   diff(before: string, after: string, signal: AbortSignal): Promise<VersionsDiff>;
@@ -60,10 +59,8 @@ export interface AdminActions {
   readonly jobs: JobActions;
 }
 
-/** Callers use a token over the network, the owner's socket, or a console session, which its guard has checked. */
 export type AdminEndpoint = 'token' | 'socket' | 'session';
 
-/** `session` is the name of the console session. */
 export type AdminEnv = { Bindings: Partial<HttpBindings> & { readonly session?: string } };
 
 export interface Readiness {
@@ -71,9 +68,8 @@ export interface Readiness {
   readonly reason: string | null;
 }
 
-/** Texts that change with the state of the daemon, for clients that poll. */
 interface Revisions {
-  /** Changes with each change of keys and each audit line. */
+  /** Changes with each key and each audit line. */
   readonly changes: () => string;
   /** Changes when an export job was added, has moved or has ended. */
   readonly jobs: () => Promise<string>;
@@ -81,7 +77,6 @@ interface Revisions {
 
 export interface AdminOptions extends FaultHooks {
   readonly endpoint: AdminEndpoint;
-  /** Null if no token is set, so that every action is refused. */
   readonly token: () => Secret | null;
   /** Host names of the admin listener in addition to its own. */
   readonly hosts: () => readonly string[];
@@ -92,7 +87,6 @@ export interface AdminOptions extends FaultHooks {
   readonly states: () => Readings['states'];
   readonly status: () => Promise<StatusReport>;
   readonly features: () => DaemonFeatures;
-  /** @throws DocshelfError `not_found` */
   readonly observe: (domain: string) => ObservedSite;
   readonly jobs?: () => Promise<ExportJobs>;
   readonly volume?: () => Promise<Readings['volume']>;
@@ -100,16 +94,11 @@ export interface AdminOptions extends FaultHooks {
   readonly metrics: Metrics;
   readonly audit: Pick<AuditTrail, 'read' | 'record'>;
   readonly revisions: Revisions;
-  /** Organizations and URL of the API. The URL is null if the API is off. */
   readonly service: () => { readonly organizations: readonly Organization[]; readonly apiUrl: string | null };
-  /**
-   * Result of `folderName` for the data folder. Null if the folder no longer exists. If absent, requests through the socket are not
-   * checked.
-   */
+  /** Result of `folderName`, or null if the folder is missing. If absent, requests through the socket are not checked. */
   readonly folder?: () => Promise<string | null>;
-  /** Text of the current config file. Null if there is none. Only the socket returns it, because it can contain credentials. */
+  /** Text of the current config file. Only the socket returns it, because it can contain credentials. */
   readonly lastGood?: () => Secret | null;
-  /** Every action needs an actor. */
   readonly actions: (actor: Actor) => AdminActions;
   readonly programVersion: string;
 }
@@ -298,7 +287,6 @@ const KEPT_MAX = 100;
 /** Twice the maximum that minisign writes. */
 const SIGNATURE_BYTES_MAX = 20_000;
 
-/** Signatures by the name of the following archive, in memory only. */
 export class PendingSignatures {
   readonly #kept = new Map<string, { readonly text: string; readonly untilMs: number }>();
 
@@ -325,7 +313,6 @@ export class PendingSignatures {
   }
 }
 
-/** @throws DocshelfError `payload_too_large`. */
 async function readSignature(body: ReadableStream<Uint8Array>): Promise<string> {
   const bytes = await collect(body, SIGNATURE_BYTES_MAX);
   if (bytes !== null) return bytes.toString();

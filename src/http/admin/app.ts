@@ -16,10 +16,7 @@ const HEADERS = {
   'Referrer-Policy': 'no-referrer',
 };
 
-/**
- * Serves the calls of the admin listener, and over the network the console on all other paths. Reading needs no token. Errors are problem
- * documents (contract, section 8) on every path.
- */
+/** Reading needs no token. Errors are problem documents on every path (contract, section 8). */
 export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   const { endpoint, token, hosts, metrics } = options;
   const guard = new TokenGuard({ token, onWrong: () => metrics.onWrongToken() });

@@ -12,10 +12,8 @@ import type { AdminEndpoint, AdminEnv } from './actions.ts';
 const HEALTH: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
 /**
- * Rejects requests for another host's name. With DNS rebinding, a foreign page has the same origin as the responses, and its browser sends
- * that name.
+ * With DNS rebinding, a foreign page has the same origin as the responses, and its browser sends the page's own host name.
  * @param hosts names in addition to `localhost`, IP addresses and this machine's name; `*` allows all
- * @throws DocshelfError `misdirected`
  */
 export function requireOwnName(url: string, hosts: readonly string[]): void {
   const asked = new URL(url);
@@ -35,7 +33,6 @@ interface TokenGuardOptions {
   readonly late?: LateAnswers;
 }
 
-/** Requests with a few mistyped tokens get their response at once. */
 const WRONG_RATE = { burst: 20, perSecond: 0.1 };
 const HELP = 'The right admin.token is admitted at once, whoever else guesses from this address.';
 
@@ -52,7 +49,6 @@ export class TokenGuard {
     this.#late = options.late ?? new LateAnswers();
   }
 
-  /** @throws DocshelfError `forbidden`, `unauthorized`, `rate_limited` */
   async admit(authorization: string | undefined, client: string): Promise<void> {
     try {
       requireToken(this.#options.token(), authorization);
@@ -70,10 +66,7 @@ export class TokenGuard {
   }
 }
 
-/**
- * Rejects a request if the folder was renamed under the daemon, which moves the socket with it.
- * @throws DocshelfError `daemon_unreachable` if the daemon does not use the folder that the command names
- */
+/** Rejects a request if the folder was renamed under the daemon, which moves the socket with it. */
 export async function requireFolder(
   named: string | undefined,
   folder: (() => Promise<string | null>) | undefined,

@@ -9,16 +9,12 @@ export interface SiteFindings {
   /** Invalid rules, at most 200 of each file. */
   readonly ruleFaults: readonly RuleFault[];
   readonly ruleFaultCount: number;
-  /** Notices of the status about the same findings. */
   readonly notices: readonly string[];
 }
 
 export interface ObservedSite {
   readonly address: string;
   findings(): SiteFindings;
-  /**
-   * Searches the active version. Results are best first, with the reasons of each score.
-   * @throws DocshelfError `search_off`, `index_building`, `queue_full`
-   */
+  /** Best results first. @throws DocshelfError `search_off`, `index_building`, `queue_full` */
   search(query: string): Promise<readonly SearchResult[]>;
 }

@@ -164,7 +164,6 @@ export function perSite(operation: Operation): Operation[] {
   ];
 }
 
-/** Returns `/v1/sites/{domain}/rollback` for `/v1/rollback`. */
 export function sitePath(path: string): `/${string}` {
   return `/v1/sites/{domain}${path.slice('/v1'.length)}`;
 }

@@ -3,7 +3,6 @@ import type { Operation } from '../../domain/operation.ts';
 import { boardQuerySchema, jobBoardSchema, operatedJobSchema } from '../job-desk.ts';
 import { createdKeySchema, keyListSchema, newKeySchema } from '../keys/key-schemas.ts';
 
-/** Calls that need no token. */
 const reading = { method: 'GET', security: null, act: 'answer' } as const;
 export const health = { ...reading, tag: { name: 'Health', description: 'For probes and scrapers.' } } as const;
 export const state = {
@@ -36,7 +35,6 @@ const badField = (message: string) =>
     description: 'A field is missing, unknown or out of bounds; the message names it.',
     message,
   }) as const;
-/** Calls that read with a token (contract, section 2). */
 export const secret = { ...acting, method: 'GET', act: 'answer' } as const;
 
 const jobTag = {

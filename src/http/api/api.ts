@@ -23,7 +23,6 @@ export interface ApiOptions extends FaultHooks, KeyChecks {
   readonly programVersion: string;
   /** Null means that clients use the URL of their request. */
   readonly publicUrl: () => string | null;
-  /** Site for the examples, whose name is public. */
   readonly ownSite?: () => OwnNames | null;
 }
 

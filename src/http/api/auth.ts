@@ -16,7 +16,6 @@ import { isKey } from '../keys/key-store.ts';
 import type { RateVerdict } from '../limits/organization-rates.ts';
 import { shown } from '../routes.ts';
 
-/** Sites and keys of one config. A reload replaces the whole value. */
 export interface Access {
   readonly sites: SiteDirectory;
   readonly keys: KeyRing;
@@ -56,9 +55,7 @@ class KeyRing {
     this.#groups = Map.groupBy(stored, ({ digest }) => groupOf(digest));
   }
 
-  /**
-   * The stored type counts, not the prefix. @throws DocshelfError `unauthorized`, `forbidden` for another type, or the error of the store
-   */
+  /** The stored type counts, not the prefix. @throws DocshelfError `unauthorized`, `forbidden`, or the error of the store */
   holder(authorization: string | undefined, wanted: KeyType): HeldKey {
     const given = bearerToken(authorization);
     if (given === null) {
@@ -85,7 +82,6 @@ class KeyRing {
     throw new DocshelfError('forbidden', message, { next: `Send an ${wanted} key.` });
   }
 
-  /** Compares all keys of the group, each in constant time. */
   #find(given: string): StoredKey | null {
     const digest = createHash('sha256').update(given).digest();
     let found: StoredKey | null = null;

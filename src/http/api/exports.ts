@@ -25,7 +25,6 @@ export interface ExportApiOptions {
   readonly audit?: Pick<AuditTrail, 'record'> | undefined;
 }
 
-/** The smallest exports take less. */
 const RETRY_AFTER_S = 2;
 
 /** Contract, section 6. Other origins get no access, because an admin key must not be used in a browser. */
@@ -86,12 +85,10 @@ function pathPrefix(publicUrl: string | null): string {
 
 export const DOWNLOAD_PATH = '/v1/bundles/:sha256/:fileName';
 
-/** Handles the parameters `sha256` and `fileName`, and the signature in the query. Throws its errors. */
 export type AnswerDownload = (c: Context<ApiEnv, typeof DOWNLOAD_PATH>) => Response | Promise<Response>;
 
 export interface BundleDownloadOptions {
   readonly follow: (link: BundleLinkRequest) => Promise<LinkedBundle>;
-  /** Called if reading failed after the response had begun. */
   readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
 }
 

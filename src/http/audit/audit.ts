@@ -14,7 +14,6 @@ export interface Actor {
   readonly by: (typeof ACTOR_KINDS)[number];
   /** Name of the session or id of the key, never a credential. Null for other kinds. */
   readonly id: string | null;
-  /** Remote address. Null through a socket. */
   readonly client: string | null;
   readonly requestId: string | null;
 }
@@ -136,16 +135,12 @@ interface AuditFileOptions {
 
 /** Size of about 12,000 lines. */
 const BYTES_MAX = 4 * 1024 ** 2;
-/** Full files to keep in addition to the current one, 32 MiB in total. */
 const FULL_FILES_MAX = 7;
 const LOCK_MS_MAX = 5_000;
 const CURRENT_FILE = 'audit.jsonl';
 const FULL_FILE = /^audit-\d{8}T\d{9}Z\.jsonl$/;
 
-/**
- * All daemons on the folder append lines. A full file is renamed with the current time, and the oldest file is removed. Readers ignore a
- * line that a crash has cut off.
- */
+/** All daemons on the folder append lines. Readers ignore a line that a crash has cut off. */
 export class AuditFile {
   readonly #options: AuditFileOptions;
   #writing: Promise<void> = Promise.resolve();
@@ -183,7 +178,6 @@ export class AuditFile {
     if (size > this.#bytesMax) await this.#putAside(file);
   }
 
-  /** @returns bytes of the file */
   async #write(file: string, line: string): Promise<number> {
     await using handle = await openToAppend(file, 0o600);
     const { size } = await handle.stat();
@@ -199,7 +193,6 @@ export class AuditFile {
   async #putAside(file: string): Promise<void> {
     const { dir } = this.#options;
     await whileLocked(join(dir, 'audit.lock'), { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
-      // Another daemon can have renamed the file.
       const info = await ifThere(stat(file));
       if (info === null || info.size <= this.#bytesMax) return;
       await rename(file, join(dir, `audit-${new Date().toISOString().replaceAll(/[-:.]/g, '')}.jsonl`));

@@ -9,7 +9,6 @@ interface AuditedSite {
   readonly active: () => string | null;
 }
 
-/** @param siteOf facts of the site that `actions.site` chooses */
 export function auditedActions(
   actions: AdminActions,
   siteOf: (domain: string | null) => AuditedSite,

@@ -53,7 +53,6 @@ const HEADERS = {
   'Referrer-Policy': 'same-origin',
 };
 
-/** Browsers get errors as pages, other clients as problem documents. */
 export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
   const app = new Hono<AdminEnv>();
   const sessions = new Sessions({ token: parts.token });

@@ -4,13 +4,11 @@ export interface FormPart {
   readonly name: string;
   /** Null for a field. Empty if no file was chosen. */
   readonly fileName: string | null;
-  /** The caller can stop reading early: the next part skips the rest. */
   readonly body: AsyncGenerator<Uint8Array<ArrayBuffer>, void>;
 }
 
 const MULTIPART_TYPE = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i;
 const HEAD_BYTES_MAX = 16 * 1024;
-/** A form has half a dozen fields and any number of selected files. */
 const PARTS_MAX = 1_000;
 
 /** Reads a form with files (RFC 7578) part by part. @throws DocshelfError `unsupported_media_type`, `bad_request` */

@@ -19,7 +19,6 @@ export interface ConsoleSession {
   readonly name: string;
   readonly formToken: string;
   readonly messages: Messages;
-  /** The admin token that opened it. */
   readonly token: Secret;
 }
 
@@ -76,11 +75,9 @@ export interface Verdict {
 }
 
 export interface ActionMessage extends Verdict {
-  /** Results of an action on several files, rejected ones first. */
   readonly each?: readonly Verdict[];
   /** A link that is a credential. The page shows it and never loads it. */
   readonly link?: string;
-  /** Values of a rejected form, so that the operator need not type them again. */
   readonly fields?: Readonly<Record<string, string>>;
   readonly made?: CreatedKey;
 }
@@ -91,7 +88,6 @@ const KEPT_MAX = 20;
 class Messages {
   readonly #kept = new Map<string, ActionMessage>();
 
-  /** @returns its name */
   put(message: ActionMessage): string {
     const name = randomBytes(6).toString('base64url');
     const oldest = this.#kept.keys().next();
@@ -118,7 +114,6 @@ function cookieOf({ port }: URL, isSecure: boolean): SiteCookie {
   return new SiteCookie(port === '' ? COOKIE_NAME : `${COOKIE_NAME}-${port}`, '/', isSecure, 'Strict');
 }
 
-/** Over TLS, only returns values that a page without TLS cannot have set (RFC 6265bis, section 4.1.3.2). */
 export function sessionValues(c: Context): string[] {
   const url = new URL(c.req.url);
   const isTls = url.protocol === 'https:';
@@ -126,7 +121,6 @@ export function sessionValues(c: Context): string[] {
   return cookies.flatMap((cookie) => cookie.valuesIn(c.req.header('cookie')));
 }
 
-/** The origin of the page shows whether a proxy in front uses TLS. */
 export function setSession(c: Context, value: string): void {
   c.header('Set-Cookie', cookieOf(new URL(c.req.url), isSecure(c)).set(value, SESSION_MS), { append: true });
 }
@@ -158,9 +152,8 @@ const BEHIND_TLS_HELP =
   'Behind a proxy that speaks TLS, name it in server.trustedProxies, and have it send X-Forwarded-Proto: https and the Host that it was asked for.';
 
 /**
- * Rejects requests from other pages: of another site, or of another port of the same host. For a browser, ports are the same site and get
- * its cookies (contract, section 9.5).
- * @param own origin of the listener's pages. @throws DocshelfError `forbidden`
+ * For a browser, other ports of the host are the same site and get its cookies (contract, section 9.5).
+ * @param own origin of the listener's pages
  */
 export function requireOwnPage(request: Request, own: string): void {
   const fetchSite = request.headers.get('sec-fetch-site');
@@ -172,10 +165,7 @@ export function requireOwnPage(request: Request, own: string): void {
     throw foreign('a page of another origin has sent it', origin === tlsOrigin(own) ? BEHIND_TLS_HELP : OWN_PAGE_HELP);
 }
 
-/**
- * The origin has https if the listener uses TLS, or a trusted proxy in front does.
- * @param isTrusted whether `X-Forwarded-Proto` is used
- */
+/** @param isTrusted true to use `X-Forwarded-Proto`, because a proxy can terminate TLS */
 export function ownOrigin({ url, headers }: Request, isTrusted: boolean): string {
   const isTls = isTrusted && headers.get('x-forwarded-proto')?.toLowerCase() === 'https';
   return isTls ? tlsOrigin(url) : new URL(url).origin;

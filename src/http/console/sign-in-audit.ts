@@ -11,7 +11,6 @@ const ALL = 'all clients';
 
 type Env = Partial<HttpBindings> | undefined;
 
-/** Floods of failed sign-ins write one line a minute. */
 export class SignInAudit {
   readonly #trail: Pick<AuditTrail, 'record'>;
   readonly #failures: ClientRates;

@@ -3,7 +3,6 @@ import { DocshelfError } from '../../domain/errors.ts';
 import type { StatusReport } from '../../domain/status.ts';
 import type { AdminOptions } from '../admin/actions.ts';
 
-/** Each stream holds a connection. */
 const STREAMS_MAX = 200;
 const CHECK_MS = 1_000;
 /** Rest 9 times as long as a check takes, so that checks of many sites use at most a tenth of a processor. */
@@ -16,10 +15,7 @@ export const EVENT_HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8
 type StatusEventsOptions = Pick<AdminOptions, 'status' | 'revisions'>;
 type Topic = 'state' | 'jobs';
 
-/**
- * Server-sent events (HTML standard, section 9.2) with the revision of the state, so that pages reload when it changes: `state` for all
- * pages, `jobs` for export jobs. One check serves all streams, and none runs without a stream.
- */
+/** Sends the revision of the state, so that pages reload when it changes. One check serves all streams, and none runs without a stream. */
 export class StatusEvents {
   readonly #options: StatusEventsOptions;
   readonly #streams = new Set<ReadableStreamDefaultController<string>>();
@@ -99,7 +95,6 @@ export class StatusEvents {
   }
 }
 
-/** @param changes value of `Revisions.changes` */
 export function revisionOf(status: StatusReport, changes: string): string {
   return digestOf(JSON.stringify([status, changes]));
 }

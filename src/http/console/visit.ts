@@ -39,7 +39,6 @@ export interface ConsoleVisit {
   /** Relative path to `/`, such as `../`, so that links also work behind a proxy path. */
   readonly root: string;
   readonly now: Date;
-  /** Revision of the state when the page was requested. */
   readonly changes: string;
 }
 
@@ -51,7 +50,6 @@ export interface SessionVisit extends ConsoleVisit {
   readonly session: ConsoleSession;
 }
 
-/** A visit with its form, whose token was checked. */
 export interface SignedVisit extends SessionVisit {
   readonly form: URLSearchParams;
 }
@@ -59,8 +57,7 @@ export interface SignedVisit extends SessionVisit {
 type Answer = Response | Promise<Response>;
 
 /**
- * A page (`run`), an action of a signed-in operator that redirects to a page (`act`), one that reads its own form and checks its token
- * (`take`), or a form without a session (`enter`).
+ * A page (`run`), an action that redirects to a page (`act`), one that checks the token of its own form (`take`), or a sign-in (`enter`).
  */
 export type ConsoleRoute = { readonly path: string } & (
   | { readonly method: 'GET'; readonly run: (visit: ConsoleVisit) => Answer }
@@ -72,7 +69,6 @@ export type ConsoleRoute = { readonly path: string } & (
 export type Called = { readonly value: unknown; readonly problem: null } | { readonly problem: Problem };
 
 export interface CallInput {
-  /** Domain of the site. Absent if the call has no site, or for the only one. */
   readonly domain?: string;
   readonly parameters?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | undefined>>;
@@ -80,7 +76,6 @@ export interface CallInput {
   readonly body?: object | ReadableStream<Uint8Array> | string;
 }
 
-/** @throws DocshelfError `unauthorized` if the call needs a session */
 export async function call(
   { c, parts, sessions, session }: ConsoleVisit,
   id: OperationId,
@@ -128,7 +123,6 @@ export const jobAddress = (jobId: string): string => `jobs/${encodeURIComponent(
 
 export const keysAddress = (organization: string): string => `organizations/${encodeURIComponent(organization)}/keys`;
 
-/** Address of the sign-in form that redirects back to this page. */
 export function signInAddress({ c }: ConsoleVisit): string {
   const to = c.req.path.slice(1);
   return to === '' ? 'sign-in' : `sign-in?to=${encodeURIComponent(to)}`;
@@ -138,7 +132,6 @@ export function signInAddress({ c }: ConsoleVisit): string {
 const SCRIPTS = ['live.js', 'upload.js', 'copy.js'] as const;
 type AssetName = (typeof SCRIPTS)[number] | 'console.css' | 'shelf.svg';
 
-/** The build minifies the scripts (`scripts/copy-assets.mjs`). */
 export class ConsoleAssets {
   readonly #byFile: ReadonlyMap<AssetName, HashedAsset>;
 
@@ -151,7 +144,6 @@ export class ConsoleAssets {
     ]);
   }
 
-  /** Address relative to the root of the console. */
   address(file: AssetName): string {
     return `assets/${this.#byFile.get(file)?.name}`;
   }

@@ -16,7 +16,6 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** @param document result of `openApiDocument` */
 export function addDocs<E extends Env>(app: Hono<E>, document: () => object): void {
   let read: Readonly<Record<'css' | 'js', HashedAsset>> | null = null;
   const assets = () => {
@@ -265,7 +264,6 @@ function exampleOf({ example, examples, content }: WithContent): unknown {
   return own ?? (first === undefined ? undefined : exampleOf(first));
 }
 
-/** Null for bodies that are no JSON object. */
 function bodyFields(described: WithContent | undefined, { components }: OpenApiText): ShownParameter[] | null {
   const [first] = Object.values(described?.content ?? {});
   const written = first?.schema;
@@ -288,7 +286,6 @@ function typeOf({ type, enum: values, const: only }: ShownSchema): string {
 /** Placeholder for an unknown address of the daemon. The script of the page replaces it. */
 const SERVER = '$DOCSHELF_URL';
 
-/** @param server `/` if unknown */
 function curlLine({ method, path, operation }: DescribedCall, server: string, hasKey: boolean): string {
   const { parameters = [], requestBody } = operation;
   const filled = path.replaceAll(/\{(\w+)\}/g, (written, name: string) => {

@@ -22,15 +22,14 @@ const USES_LOCK_MS_MAX = 1_000;
 const FORMAT = 1;
 
 /**
- * `keys.json` of the data folder, rewritten whole under a lock. Uses are in a separate file, so that writing them never brings a revoked
- * key back. On a file system without locks, one of two changes in the same instant can be lost.
+ * Uses are in a separate file, so that writing them never brings a revoked key back. On a file system without locks, one of two changes in
+ * the same instant can be lost.
  */
 export class FolderKeys extends KeyStore {
   readonly #file: string;
   readonly #usesFile: string;
   readonly #lock: string;
   #keys: readonly MadeKey[] = [];
-  /** Identifies the file that `#keys` was read from. */
   #identity: string | null = null;
 
   private constructor(dir: string, options: KeyStoreOptions) {

@@ -10,13 +10,11 @@ export type KeyActions = Pick<KeyDesk, 'list' | 'create' | 'revoke'>;
 
 interface KeyDeskOptions {
   readonly store: Pick<KeyStore, 'list' | 'add' | 'remove' | 'lastUses'>;
-  /** Organizations of the config, with only the keys in the config. */
   readonly organizations: () => readonly Organization[];
 }
 
 const ID_BYTES = 8;
 
-/** Lists and changes keys (contract, section 7). A change applies from the next request on. */
 export class KeyDesk {
   readonly #store: KeyDeskOptions['store'];
   readonly #organizations: KeyDeskOptions['organizations'];
@@ -26,10 +24,7 @@ export class KeyDesk {
     this.#organizations = organizations;
   }
 
-  /**
-   * Keys of the config first, then the newest.
-   * @param organization null for all, also organizations that the config no longer has
-   */
+  /** Lists the keys of the config first, then the newest. @param organization null for all, also those that left the config */
   async list(organization: string | null): Promise<readonly ListedKey[]> {
     if (organization !== null) this.#require(organization, 'list the keys');
     const [made, uses] = [await this.#store.list(), await this.#store.lastUses()];
@@ -89,7 +84,6 @@ export class KeyDesk {
 const ACT = 'make a key';
 const SHOWN_MAX = 20;
 
-/** @param wanted RFC 3339 */
 function expiryOf(wanted: string, now: Date): string {
   const at = new Date(wanted);
   if (Number.isNaN(at.getTime()) || !isDay(wanted.slice(0, 10)))
@@ -115,7 +109,6 @@ function ofStore({ id, organization, type, name, createdAt, expiresAt, sha256 }:
   return { id, organization, type, name, createdAt, expiresAt, expired, readOnly: false, sha256 };
 }
 
-/** @param expiresAt RFC 3339; null: never */
 export function isPast(expiresAt: string | null): boolean {
   return expiresAt !== null && Date.parse(expiresAt) <= Date.now();
 }

@@ -45,7 +45,6 @@ export interface KeyStoreOptions {
   readonly usesEveryMs?: number | undefined;
 }
 
-/** Last use of each key, as RFC 3339 by digest. */
 export type Uses = ReadonlyMap<string, string>;
 
 /** Keys created at run time, of one daemon or of all that share the store (contract, sections 7 and 10). */
@@ -70,13 +69,11 @@ export abstract class KeyStore {
   abstract add(key: MadeKey): Promise<void>;
   /** Null if no such key exists. When it resolves, `keys` lacks the key. @throws DocshelfError as `list`, `cannot_write` */
   abstract remove(id: string): Promise<MadeKey | null>;
-  /** Updates `keys`. @throws as `list` */
   protected abstract readKeys(): Promise<void>;
   protected abstract readUses(): Promise<Uses>;
   /** Keeps the later of two times, and the newest `USES_MAX` keys. */
   protected abstract joinUses(uses: Uses): Promise<void>;
 
-  /** Error of the last read, after which `keys` can be old. */
   get fault(): DocshelfError | null {
     return this.#fault;
   }
@@ -87,7 +84,6 @@ export abstract class KeyStore {
     return this.keys;
   }
 
-  /** Reads the keys now and every two seconds. Resolves after the first read; never rejects. */
   protected async begin(): Promise<void> {
     await this.list().catch((cause: unknown) => {
       const fault = toDocshelfError(cause);
@@ -98,7 +94,6 @@ export abstract class KeyStore {
     this.#nextRead = setTimeout(() => void this.begin(), this.#options.readEveryMs ?? READ_EVERY_MS).unref();
   }
 
-  /** Call this only within `enqueue`. */
   protected async read(): Promise<void> {
     await this.readKeys();
     this.#fault = null;
@@ -126,7 +121,6 @@ export abstract class KeyStore {
     return joinedUses(written, this.#pendingUses);
   }
 
-  /** Writes the pending uses. Never rejects. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     if (this.#nextRead !== null) clearTimeout(this.#nextRead);
@@ -140,7 +134,6 @@ export abstract class KeyStore {
     return this.#writing;
   }
 
-  /** If it fails, the times are written with the next use. */
   async #writeUses(): Promise<void> {
     if (this.#pendingUses.size === 0) return;
     const uses = new Map(this.#pendingUses);

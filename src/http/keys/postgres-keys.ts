@@ -47,7 +47,6 @@ export class PostgresKeys extends KeyStore {
     this.#database = database;
   }
 
-  /** Opens the store also if the database is unavailable, which it reports. */
   static async open({
     database,
     ...options

@@ -22,7 +22,6 @@ interface Bucket {
 
 interface ClientRatesOptions {
   readonly policy?: ClientPolicy;
-  /** Words of the error: the refused act, its cause, and advice in addition to waiting. */
   readonly act?: string;
   readonly cause?: string;
   readonly help?: string;
@@ -52,7 +51,6 @@ export class ClientRates {
     this.#buckets = new LRUCache({ max: clientsMax });
   }
 
-  /** @throws DocshelfError `rate_limited`. */
   take(address: string): void {
     const { burst, perSecond } = this.#policy;
     const client = clientOf(address);
@@ -84,7 +82,6 @@ const TURNS_MAX = 10;
 
 export class LateAnswers {
   readonly #wait: (ms: number) => Promise<unknown>;
-  /** Number of waiting guesses by client. */
   readonly #waiting = new Map<string, number>();
 
   constructor(wait: (ms: number) => Promise<unknown> = setTimeout) {

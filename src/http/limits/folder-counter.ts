@@ -8,7 +8,6 @@ import { ORGANIZATION_RATE, type RateVerdict, type RequestCounter } from './orga
 
 interface FolderCounterOptions {
   readonly dir: string;
-  /** Called when counting in the folder begins to fail. Requests are then counted in memory. */
   readonly onFault: (error: unknown) => void;
   readonly policy?: RequestCounter['policy'];
   /** Milliseconds since 1970, the same for all daemons on the folder. */
@@ -25,7 +24,6 @@ const BUSY = 5;
 const DAMAGED: ReadonlySet<number | undefined> = new Set([11, 26]);
 const codeOf = (error: unknown): number | undefined => (error as { errcode?: number }).errcode;
 
-/** Counts for all daemons on a data folder. If the folder fails, each daemon counts in memory from what it read last. */
 export class FolderCounter implements RequestCounter {
   readonly policy: RequestCounter['policy'];
   readonly #options: FolderCounterOptions;
@@ -78,7 +76,6 @@ export class FolderCounter implements RequestCounter {
 
   #open(): RequestTable {
     mkdirSync(this.#options.dir, { recursive: true });
-    // Remove files of the previous format.
     for (const name of readdirSync(this.#options.dir))
       if (name.endsWith('.rates')) rmSync(join(this.#options.dir, name));
     refuseLink(this.#file);
@@ -96,7 +93,6 @@ export class FolderCounter implements RequestCounter {
     );
   }
 
-  /** @param shared null if the folder fails */
   #judge(organization: string, shared: RequestTable | null): RateVerdict {
     const { requestsMax, windowMs } = this.policy;
     const nowMs = (this.#options.now ?? Date.now)();
@@ -132,8 +128,8 @@ interface Used {
 const NONE: Used = { count: 0, oldestMs: Number.POSITIVE_INFINITY };
 
 /**
- * One row for each request. The rows of an organization are numbered in the order of time, so that the first and the last tell how many
- * there are: counting 10,000 took 1 ms. Nothing is flushed: a power cut can lose seconds of requests, or damage the file.
+ * The rows of an organization are numbered, so the first and the last give the count: counting 10,000 took 1 ms. Nothing is flushed: a
+ * power cut can lose seconds of requests, or damage the file.
  */
 class RequestTable {
   readonly #database: DatabaseSync;
@@ -143,7 +139,6 @@ class RequestTable {
   readonly #last: StatementSync;
   readonly #insert: StatementSync;
 
-  /** @throws Error of SQLite */
   constructor(file: string) {
     const database = new DatabaseSync(file, { timeout: 0 });
     try {
@@ -166,7 +161,6 @@ class RequestTable {
     this.#database = database;
   }
 
-  /** @throws Error of SQLite */
   exclusively<Result>(act: () => Result): Result {
     this.#database.exec('BEGIN IMMEDIATE');
     try {

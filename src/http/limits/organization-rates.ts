@@ -16,7 +16,6 @@ export interface RateVerdict {
   readonly resetS: number;
 }
 
-/** Counts the requests of each organization in the last window, for all daemons that share its store (contract, sections 5 and 10). */
 export interface RequestCounter {
   readonly policy: RatePolicy;
   /** Null if the request passes uncounted. @throws DocshelfError `database_unavailable` */

@@ -16,8 +16,8 @@ type Taken = Readonly<Record<'used' | 'allowed' | 'resetUs', string>>;
 type Waiting = PromiseWithResolvers<RateVerdict>;
 
 /**
- * Counts by the clock of the database, under a lock on the organization's row. One call for an organization runs at a time, and takes for
- * all requests that came during the call before: many at once neither queue nor use up the connections.
+ * One call for an organization runs at a time, and counts all requests that came during the previous call, so that many requests neither
+ * queue nor use up the connections.
  */
 export class PostgresCounter implements RequestCounter {
   readonly policy: RatePolicy;
@@ -78,13 +78,11 @@ export class PostgresCounter implements RequestCounter {
 interface GuardedCounterOptions {
   /** `open` lets requests pass that cannot be counted. */
   readonly onFault: () => 'open' | 'closed';
-  /** Called at the first of several errors. */
   readonly report: (error: unknown) => void;
   readonly answerMsMax?: number;
   readonly now?: () => number;
 }
 
-/** A count takes a millisecond or two. */
 const ANSWER_MS_MAX = 2_000;
 const RETRY_MS = 1_000;
 
@@ -94,7 +92,6 @@ export class GuardedCounter implements RequestCounter {
   readonly #counter: RequestCounter;
   readonly #options: GuardedCounterOptions;
   readonly #now: () => number;
-  /** Null if the last request was counted. */
   #retryAtMs: number | null = null;
 
   constructor(counter: RequestCounter, options: GuardedCounterOptions) {
@@ -113,7 +110,6 @@ export class GuardedCounter implements RequestCounter {
       if (isDue) return this.#try(organization, false);
       throw cannotCount();
     }
-    // The request does not wait, and is counted if that is possible.
     if (isDue) void this.#try(organization, true);
     return null;
   }

@@ -1,9 +1,7 @@
 import { clientOf } from '../limits/client-rates.ts';
 
 interface Limits {
-  /** Maximum of requests whose responses are not finished. */
   readonly requests: number;
-  /** Maximum of bytes in memory for those responses. */
   readonly bytes: number;
 }
 
@@ -24,9 +22,7 @@ type BudgetLimits = Record<'connection' | 'address' | 'all', Limits> & {
 
 /** Bytes to reserve for a response of unknown size, and for each part of a large one. */
 export const PART_BYTES = 64 * 1024;
-/** Maximum of connections or responses to search for an idle one. */
 const LOOKS = 64;
-/** Pause after a search that found no idle response. */
 const LOOK_AGAIN_MS = 50;
 /** Each connection takes 20 KiB, so all take 200 MiB. */
 const CONNECTIONS_MAX = 10_000;
@@ -34,13 +30,10 @@ const CONNECTIONS_MAX = 10_000;
 const HANDLES_RESERVED = 1_024;
 
 export interface Client {
-  /** Bytes written for the client that it has not read. */
   unread(): number;
-  /** Bytes that the client has read. */
   taken(): number;
   /** Bytes received of an incomplete request. Null if the request is complete. */
   sent(): number | null;
-  /** Ends the response and frees its memory. */
   cut(): void;
 }
 
@@ -57,14 +50,12 @@ interface Opened extends Peer {
 }
 
 interface BudgetTimes {
-  /** Time in which a client must read a part of its response. After it, docshelf cuts the client. */
   readonly unreadMsMax: number;
   readonly checkMs: number;
 }
 
 class Scope {
   readonly #limits: Limits;
-  /** Responses, those that were idle for longest first. */
   readonly answers = new Set<HeldAnswer>();
   readonly waiting = new Set<() => void>();
   #bytes = 0;
@@ -117,7 +108,6 @@ class Scope {
 
 interface Connection {
   readonly scope: Scope;
-  /** Bytes that the client had sent at the last check. */
   bytesRead: number;
   readonly left: () => void;
 }
@@ -128,8 +118,7 @@ interface Address {
 }
 
 /**
- * Bounds connections, requests and bytes for each connection, each address and in total, over all protocols and ports of a process. If
- * there is no room, the client that has been idle for longest loses its response or connection. If all clients make progress, the others
+ * If there is no room, the client that has been idle for longest loses its response or connection. If all clients make progress, the others
  * wait.
  */
 export class ClientBudget {
@@ -191,10 +180,7 @@ export class ClientBudget {
     return false;
   }
 
-  /**
-   * @param isFirst true for the first request of a connection, which is never refused
-   * @returns null if there is no room for another request
-   */
+  /** @param isFirst true for the first request of a connection, which is never refused. @returns null if there is no room */
   answer(connection: object, peer: Peer, client: Client, isFirst: boolean): HeldAnswer | null {
     const own = this.#scopes.get(connection) ?? this.#byPort.get(portOf(peer)) ?? this.#scope('connection');
     this.#scopes.set(connection, own);
@@ -206,7 +192,6 @@ export class ClientBudget {
     return null;
   }
 
-  /** Cuts clients that read nothing of their responses. @returns a function that stops this */
   watch({ unreadMsMax, checkMs }: BudgetTimes): () => void {
     const check = setInterval(() => {
       const nowMs = performance.now();
@@ -271,7 +256,6 @@ export class HeldAnswer {
     return this.#bytes > 0 && this.#scopes.some(({ waiting }) => waiting.size > 0);
   }
 
-  /** Calls `act` when there is room for a part, or when the response has ended. */
   whenRoom(act: () => void): void {
     const full = this.#isOver ? undefined : this.#scopes.find((scope) => !this.#fits(scope));
     if (full === undefined) {
@@ -310,7 +294,6 @@ export class HeldAnswer {
     for (const scope of this.#scopes) scope.add(more);
   }
 
-  /** Returns the milliseconds since the client made progress. */
   look(nowMs: number): number {
     const moved = this.isUnread ? this.#client.taken() : this.#client.sent();
     // The server, not the client, has to act next.

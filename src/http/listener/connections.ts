@@ -4,13 +4,9 @@ import type { Client, ClientBudget, HeldAnswer } from './client-budget.ts';
 
 /** Time for a request that is on its way while the connection closes. Without it, the request would get no response. */
 const UNDERWAY_MS = 500;
-/** Time for a client to read its response and to close the connection. */
 export const LINGER_MS = 2_000;
 
-/**
- * Open HTTP/1 connections and the responses owed on each. Node's `closeIdleConnections` leaves unused connections, which browsers open in
- * advance, and those whose response began before the close.
- */
+/** Replaces Node's `closeIdleConnections`, which leaves unused connections and those whose response began before the close. */
 export class Connections {
   readonly #owed = new Map<Socket, Map<ServerResponse, HeldAnswer>>();
   /** Prepared responses are missing here, because their requests have no body. */
@@ -95,7 +91,6 @@ export class Connections {
     return (this.#owed.get(socket)?.size ?? 0) > 0;
   }
 
-  /** The response, sent or not, to a request that has not arrived completely. */
   incompleteOf(socket: Socket): ServerResponse | undefined {
     const latest = this.#latest.get(socket);
     return latest?.req.complete === false ? latest : undefined;

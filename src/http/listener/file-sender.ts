@@ -7,12 +7,11 @@ import { type HeldAnswer, PART_BYTES } from './client-budget.ts';
 const LARGE_BYTES = 256 * 1024;
 /** Buffers to keep for reuse, 8 MiB for each size. */
 const KEPT = { [PART_BYTES]: 128, [LARGE_BYTES]: 32 };
-/** A client that takes longer for a large part gets small parts. */
 const FAST_MS = 1_000;
 
 type Part = Buffer<ArrayBuffer>;
 
-/** Sends large responses in parts, each when the client has read the previous part and the budget has room. */
+/** Sends a part when the client has read the previous one and the budget has room. */
 export class FileSender {
   /** Buffers for reuse: allocating one of this size costs more than reading into it. */
   readonly #free: { [bytes: number]: Part[] } = { [PART_BYTES]: [], [LARGE_BYTES]: [] };
@@ -89,7 +88,6 @@ async function inParts(
     }
     outgoing.end();
   } catch (error) {
-    // The error is already in the log.
     outgoing.destroy(error as Error);
   }
 }

@@ -34,28 +34,24 @@ interface ListenerHandlers {
   /** Called first for GET requests without a body. If it returns null, `fetch` responds. */
   readonly fastAnswer?: (incoming: IncomingMessage) => PlainAnswer | null;
   readonly onRequest?: (served: ServedRequest) => void;
-  /** Called for an error of the listener, and if `fetch` throws. */
   readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
   /** Setting of the port, if it differs from `port` of its section. */
   readonly portKey?: string;
   readonly tls?: TlsSettings | undefined;
-  /** Budget that the ports of a process share. By default each port has its own. */
+  /** Shared budget of several ports. By default each port has its own. */
   readonly budget?: ClientBudget;
   readonly times?: Partial<typeof TIMES>;
 }
 
-/** Port 0 takes a free port. Only the owner can connect to a Unix socket. */
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly socket: string };
 
 export interface Listener {
-  /** URL for clients, with loopback instead of a wildcard host. */
   readonly url: string;
   readonly port: number;
   readonly address: string;
-  /** Replaces the certificates for new connections. @throws Error of OpenSSL; the former certificates stay */
+  /** Applies to new connections. @throws Error of OpenSSL; the former certificates stay */
   useTls(settings: TlsSettings): void;
   isCertifiedFor(host: string): boolean;
-  /** Closes idle connections, ends requests in flight with `Connection: close`, cuts the rest at the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
 
@@ -66,7 +62,6 @@ const TIMES = {
   handshakeMsMax: 10_000,
   /** Time without reading a part of a response, as in nginx. */
   unreadMsMax: 60_000,
-  /** Interval at which Node checks for late headers and requests. */
   checkMs: 1_000,
 };
 /** Every response has `X-Request-Id`. @throws DocshelfError `port_taken`, `cannot_listen`. */

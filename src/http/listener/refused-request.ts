@@ -9,14 +9,12 @@ import { type Connections, LINGER_MS } from './connections.ts';
 import { REQUEST_ID_HEADER, requestField } from './request.ts';
 import type { RequestMeter } from './served-request.ts';
 
-/** Maximum bytes of the request line and all fields together. */
 export const HEADER_BYTES_MAX = 32 * 1024;
 /** Enough for a path and a query of 4,096 bytes each with every byte escaped. */
 export const TARGET_LENGTH_MAX = 16 * 1024;
 
 interface Refusal {
   readonly status: number;
-  /** Ends the sentence "Cannot read the request: …". */
   readonly state: string;
 }
 
@@ -38,7 +36,6 @@ const HOST = /^(?:(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?)?$/;
 /** An absolute form without a host (RFC 9110, section 4.2.1), or with user information, which misleads (section 4.2.4). */
 const HOSTLESS_ADDRESS = /^https?:\/\/(?:[/?#:]|$|[^/?#]*@)/i;
 
-/** Rejects requests that violate RFC 9112 and that Node's parser accepts. */
 export function refusalOf(incoming: IncomingMessage): Refusal | null {
   const { method, url = '', httpVersion, headers, rawHeaders } = incoming;
   // This request is HTTP/2, because Node itself handles CONNECT of HTTP/1.1.
@@ -86,7 +83,6 @@ export function makeAlike({ headers }: IncomingMessage): void {
   if (typeof authority === 'string') headers.host ??= authority;
 }
 
-/** Rewrites valid forms of an address that the framework rejects. */
 export function makeReadable(incoming: IncomingMessage): void {
   const { method, url, headers } = incoming;
   // A request about the whole server (RFC 9112, section 3.2.4) gets the response of its root.
@@ -174,7 +170,6 @@ export function answerMalformed(
   };
 
   function tell(socket: Socket, refusal: Refusal): void {
-    // The last response closed the socket.
     if (!socket.writable) return;
     write(refusal, socket, meter);
     socket.destroySoon();
@@ -230,7 +225,6 @@ function refusalOfFault({ code = '', rawPacket, bytesParsed = 0 }: ParserFault):
 /** A request line that is well-formed except for its method. Its end can arrive later. */
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ (?:[^ \r\n]+ HTTP\/\d\.\d\r?\n|[^\r\n]*$)/;
 
-/** @param at position in the method at which the parser stopped */
 function isRequest(packet: Buffer | undefined, at: number): boolean {
   const text = packet?.toString('latin1') ?? '';
   return REQUEST_LINE.test(text.slice(text.lastIndexOf('\n', at - 1) + 1));

@@ -4,10 +4,7 @@ import { isIn, listOf } from '../../net/guarded-address.ts';
 
 const IPV4_MAPPED = '::ffff:';
 
-/**
- * Each trusted proxy appends to `X-Forwarded-For` the address that it saw, so the last untrusted one is the client's.
- * @param trustedProxies addresses and networks in CIDR notation
- */
+/** Each trusted proxy appends the address that it saw, so the last untrusted address is the client's. */
 export function remoteAddressBehind(
   trustedProxies: readonly string[],
 ): (peer: string, forwardedFor: string | undefined) => string {

@@ -19,7 +19,6 @@ export function requestIdFor(header: string | string[] | undefined): string {
   return typeof header === 'string' && SANE_ID.test(header) ? header : randomUUID();
 }
 
-/** Null if the app is called without a socket. */
 export function requestIdOf(env: Partial<HttpBindings> | undefined): string | null {
   const id = env?.outgoing?.getHeader(REQUEST_ID_HEADER);
   return typeof id === 'string' ? id : null;
@@ -42,10 +41,7 @@ export function siteRequest(raw: Request, env: Partial<HttpBindings> | undefined
 /** Clients that only end their half of the connection after a request wait for the response. */
 const HALF_OPEN_MS = 1_000;
 
-/**
- * Aborts if the client disconnects. A browser that cancels a request first ends its half of the connection.
- * @param afterMs delay after that end. Default: none
- */
+/** A browser that cancels a request first ends its half of the connection. @param afterMs delay after that end. Default: none */
 export function untilClientLeaves(
   request: Request,
   env: Partial<HttpBindings> | undefined,

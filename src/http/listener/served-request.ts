@@ -22,10 +22,8 @@ export type ListenerName = keyof typeof LISTENERS;
 
 export interface ServedRequest {
   readonly listener: ListenerName;
-  /** Domain of the site that responded, if the daemon has several. */
   readonly site?: string | undefined;
   readonly version?: string | undefined;
-  /** The method is `-` if the request was not HTTP. */
   readonly method: string;
   /** Path without the query, which can contain a credential. */
   readonly path: string;
@@ -33,7 +31,6 @@ export interface ServedRequest {
   readonly status: number;
   /** Bytes of the response with its headers. */
   readonly bytes: number;
-  /** Time from the end of the request headers to the end of the response. */
   readonly durationMs: number;
   readonly requestId: string;
   readonly peer: string;
@@ -50,17 +47,14 @@ type Answerer = Pick<ServedRequest, 'site' | 'version'>;
 const ANSWERER = Symbol('answerer');
 type SitedRequest = IncomingMessage & { [ANSWERER]?: Answerer };
 
-/** Records the site that responds, for log and metrics. */
 export function tagRequest(incoming: SitedRequest, site: Answerer): void {
   incoming[ANSWERER] = site;
 }
 
-/** Records the version that responds instead of the active one. */
 export function tagVersion(incoming: SitedRequest | undefined, version: string): void {
   if (incoming !== undefined) incoming[ANSWERER] = { site: incoming[ANSWERER]?.site, version };
 }
 
-/** Accepts the absolute form (RFC 9112, section 3.2.2). */
 export function pathOf(target: string): string {
   const path = target.startsWith('/') ? target : target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');
   const end = path.search(/[?#]/);
@@ -68,7 +62,6 @@ export function pathOf(target: string): string {
 }
 
 const BYTES_TOLD = Symbol('bytes told');
-/** Bytes of the socket up to the end of its last response. */
 type MeteredSocket = Socket & { [BYTES_TOLD]?: number };
 
 interface Begun {
@@ -149,14 +142,12 @@ export class RequestMeter {
 }
 
 interface AccessLogOptions {
-  /** Receives the fields of a JSON object, without its braces. */
   readonly write: (fields: () => string) => void;
   readonly trustedProxies: readonly string[];
 }
 
 /** Maximum length of a client's text in a line, because an address can have 16 KiB. */
 const TEXT_LENGTH_MAX = 1024;
-/** Characters that JSON escapes or on which a terminal acts. */
 const ESCAPED = /["\\\u0000-\u001f\u007f-\u009f\u0600-\u0605\u061c\u06dd-\u206f\ud800-\udfff\ufeff-\uffff]/;
 
 /** Writes lines by hand and caches repeated parts: a general serializer took as much processor time as the rest of a request. */
@@ -181,7 +172,6 @@ export function accessLog({ write, trustedProxies }: AccessLogOptions): (served:
   }: ServedRequest): string => {
     const pathText = quoted(shortened(path));
     const methodText = quoted(method);
-    // Addresses and ids contain no characters to escape.
     return (
       `"event":"request","listener":"${listener}"${siteField(site)}${versionField(version)}` +
       `,"method":${methodText},"status":${status},"bytes":${bytes},"requestId":"${requestId}","path":${pathText}` +
@@ -193,7 +183,6 @@ export function accessLog({ write, trustedProxies }: AccessLogOptions): (served:
   return (served) => write(() => fieldsOf(served));
 }
 
-/** Works as `field`, and caches the last result. */
 function lastField(name: string): (text: string | undefined) => string {
   let last: string | undefined;
   let made = '';

@@ -10,27 +10,18 @@ export interface Documentation {
   /** Origin of `server.publicUrl`. Null means that addresses are paths. */
   readonly origin: string | null;
   readonly search: Search | null;
-  /**
-   * The current release. Null if no version is active, or readers have no such version.
-   * @param version its label; null means the active one. @throws DocshelfError `cannot_read`, `release_damaged`
-   */
+  /** Null if no version is active, or readers have no such version. @param version null means the active one */
   release(version: string | null): Promise<DocumentationRelease | null>;
-  /** Labels of the versions that readers can read, newest first. */
   versions(): Promise<readonly string[]>;
 }
 
-/** One version of a site, which does not change during a request. */
 export interface DocumentationRelease {
   readonly version: string;
   readonly basePath: string;
   /** Paths of all pages under the base path (`/guides/start`), in the order of UTF-16 code units. */
   pages(): Promise<readonly string[]>;
   titles(pages: readonly string[]): Promise<readonly (string | null)[]>;
-  /**
-   * Null if no such page exists.
-   * @param target path under the base path, not decoded
-   * @throws DocshelfError `cannot_read`, `release_damaged`; the signal's reason
-   */
+  /** Null if no such page exists. @param target path under the base path, not decoded. @throws the signal's reason */
   read(target: string, signal: AbortSignal): Promise<PageMarkup | null>;
 }
 
@@ -42,7 +33,6 @@ interface PageMarkup {
 
 const VERSIONS_NAMED_MAX = 20;
 
-/** @param version null: the active one. @throws DocshelfError `no_bundle`, `version_not_found` */
 export async function servedRelease(site: Documentation, version: string | null): Promise<DocumentationRelease> {
   const release = await site.release(version);
   if (release !== null) return release;
@@ -57,7 +47,6 @@ export async function servedRelease(site: Documentation, version: string | null)
   throw new DocshelfError('version_not_found', message, { next: `There is ${named}${more}.` });
 }
 
-/** Limits text from a client that an error message quotes. */
 export const shown = (text: string): string => text.slice(0, 200).toWellFormed();
 
 type AddressForm = Pick<Documentation, 'domain' | 'basePath' | 'origin'>;
@@ -67,7 +56,6 @@ const SCHEME = 'docshelf:';
 
 const ABSOLUTE = /^([a-z][a-z0-9+.-]*:)\/\/([^/?#]*)/i;
 
-/** An absolute address if the config has an origin, else a path. @param page path under the base path, percent-encoded */
 export function addressOf(page: string, { basePath, origin }: Omit<AddressForm, 'domain'>): string {
   const path = basePath + page.slice(1);
   return origin === null ? path : new URL(path, origin).href;
@@ -82,7 +70,6 @@ export function resourceTemplate({ domain }: Pick<AddressForm, 'domain'>): strin
 }
 
 interface PageReference {
-  /** Null means the active version. */
   readonly version: string | null;
   /** Path under the base path of that version, not decoded. */
   readonly target: string;
@@ -90,10 +77,7 @@ interface PageReference {
 
 const OF_VERSION = new RegExp(`^${VERSION_ADDRESSES}([^/]+)(/.*)?$`, 's');
 
-/**
- * Parses an address from an assistant: one from a result, a resource, or a path with or without the base path. Null for an address of
- * another site.
- */
+/** Accepts an address from a result, a resource, or a path with or without the base path. Null for another site. */
 export function parseAddress(written: string, form: AddressForm): PageReference | null {
   const target = targetOf(written, form);
   if (target === null) return null;

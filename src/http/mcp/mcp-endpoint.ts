@@ -115,16 +115,13 @@ function requireOwnOrigin(request: Request, place: OriginPlace): void {
 }
 
 interface OriginPlace {
-  /** `server.publicUrl`, whose scheme and port apply to all sites. */
   readonly publicUrl: string | null;
-  /** Host names of the site. Empty means all hosts that no other site names. */
   readonly hosts: readonly string[];
 }
 
 /**
- * True for origins of the site's own pages. With DNS rebinding, a foreign page sends its own name both as host and as origin. So the
- * requested host counts only if the config names it, or if no other party can control it.
- * @param origin the `Origin` header, as browsers serialise it (RFC 6454, section 6.1)
+ * With DNS rebinding, a foreign page sends its own name both as host and as origin. So the requested host counts only if the config names
+ * it, or if no other party can control it.
  */
 export function isOwnOrigin(origin: string, host: string | undefined, { publicUrl, hosts }: OriginPlace): boolean {
   const url = URL.parse(origin);
@@ -166,7 +163,6 @@ function protocolFault(code: number, message: string, status = 400): Response {
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status, headers: HEADERS });
 }
 
-/** Removes headers of the body, and accepts both forms, without which the package rejects a request. */
 function forHandler(headers: Headers): Headers {
   const others = new Headers(headers);
   for (const name of ['content-length', 'transfer-encoding']) others.delete(name);

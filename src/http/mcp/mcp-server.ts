@@ -21,7 +21,6 @@ const NOT_THERE: ReadonlySet<string> = new Set(['not_found', 'version_not_found'
 
 const ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
-/** Creates a server for one HTTP request, or for a connection over stdio. It has no state. */
 export function mcpServer({ site, programVersion, onFault }: McpServerOptions): Server {
   const server = new Server(
     { name: 'docshelf', title: `Documentation of ${site.domain}`, version: programVersion },
@@ -93,10 +92,7 @@ interface PageResource {
   readonly mimeType: string;
 }
 
-/**
- * @param cursor path of the previous page's last entry, which also works if another version became active. @throws DocshelfError
- * `bad_request`
- */
+/** @param cursor path of the previous page's last entry, which also works if another version became active */
 async function listResources(
   site: Documentation,
   cursor: string | undefined,
@@ -133,7 +129,6 @@ function resourceTemplates(site: Documentation) {
   ];
 }
 
-/** @throws DocshelfError `not_found`, `version_not_found`, `no_bundle`, `cannot_read`; the signal's reason */
 async function readResource(site: Documentation, uri: string, signal: AbortSignal) {
   const place = parseAddress(uri, site);
   const page = place && (await (await servedRelease(site, place.version)).read(place.target, signal));

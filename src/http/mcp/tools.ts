@@ -12,7 +12,6 @@ interface AssistantTool {
   readonly title: string;
   readonly description: string;
   readonly inputSchema: object;
-  /** Returns text blocks. @throws DocshelfError for the assistant to read; the signal's reason */
   run(documentation: Documentation, written: unknown, signal: AbortSignal): Promise<readonly string[]>;
 }
 
@@ -219,13 +218,10 @@ function withoutHints(schema: object): object {
 
 type TreeEntry =
   | { readonly kind: 'page'; readonly path: string }
-  /** For a folder, `pages` counts the pages under it at any depth. */
   | { readonly kind: 'folder'; readonly path: string; readonly pages: number };
 
 export interface TreeQuestion {
-  /** Path with a slash at both ends. */
   readonly folder: string;
-  /** True lists all pages under the folder and no folders. */
   readonly isRecursive: boolean;
   /** Path of the last entry of the previous response. Null starts at the first. */
   readonly after: string | null;
@@ -234,7 +230,6 @@ export interface TreeQuestion {
 
 interface TreeAnswer {
   readonly entries: readonly TreeEntry[];
-  /** Number of pages under the folder. */
   readonly total: number;
   /** Value for `after` in the next question. Null at the end. */
   readonly next: string | null;
@@ -255,7 +250,6 @@ export function listTree(pages: readonly string[], { folder, isRecursive, after,
   return { entries: shown, total: entries.length, next: rest.length > limit ? (shown.at(-1)?.path ?? null) : null };
 }
 
-/** The character after the slash in ASCII. */
 const BEHIND_SLASH = '0';
 
 const pageEntry = (path: string): TreeEntry => ({ kind: 'page', path });

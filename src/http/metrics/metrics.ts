@@ -8,7 +8,6 @@ import { addProcessMetrics, defineMetrics } from './metric-set.ts';
 import type { Cell, CountedRequest } from './request-metrics.ts';
 
 export interface Readings {
-  /** `site` is null in the single form. */
   readonly states: readonly { readonly site: string | null; readonly state: DeployState }[];
   readonly isReady: boolean;
   /** Null if this process has no jobs, or cannot count them now. */
@@ -51,7 +50,6 @@ export class Metrics {
 
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
-  /** Labels the metrics with the domain. Null means the single form, without that label. */
   forSite(site: string | null): SiteMetrics {
     return new SiteMetrics(this.#metrics, this.#namesSites() ? site : null);
   }
@@ -95,7 +93,6 @@ export class Metrics {
     this.#metrics.wrongTokens.inc();
   }
 
-  /** Counts wrong sign-ins on the shelf page, which belongs to no site. */
   onWrongSignIn(): void {
     this.#metrics.wrongSignIns.inc();
   }

@@ -5,7 +5,6 @@ import type { ListenerName, ServedRequest } from '../listener/served-request.ts'
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10, 60];
 
 interface RequestCells {
-  /** Indexed by the first digit of the status. */
   readonly classes: (Cell | undefined)[];
   readonly bytes: Cell;
 }
@@ -80,7 +79,6 @@ export class CellCounter<T extends string> {
     });
   }
 
-  /** Adds a series that begins at 0. Cells with the same labels are summed. */
   cell(labels: LabelValues<T>): Cell {
     const cell = { labels, value: 0 };
     this.#cells.push(cell);

@@ -9,7 +9,6 @@ import { ownPage, type SignIn, type SignInEvents } from './sign-in.ts';
 
 /** Contract, section 9.7. A changed entry has another hash, and is verified at once. */
 const REMEMBERED_MS = 60_000;
-/** Each entry takes 200 bytes. */
 const REMEMBERED_MAX = 10_000;
 /** Maximum per client, enough for an office whose readers sign in together. A hash of cost 10 takes about 0.1 s. */
 const WAITING_MAX = 256;
@@ -26,8 +25,7 @@ interface Order {
 export interface Passwords {
   /**
    * Compares all hashes in one turn, because a wait per hash would reveal names by their costs.
-   * @param client address of the client
-   * @param hashes the user's own first. The others only take time and never match.
+   * @param hashes the user's own first. The others only take time and never match
    * @throws DocshelfError `rate_limited` if too many passwords of the client wait; errors of the thread
    */
   holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> | boolean;
@@ -35,15 +33,12 @@ export interface Passwords {
   remembers(password: string, hashes: readonly string[]): boolean;
 }
 
-/**
- * Verifies passwords with bcrypt in threads, and caches results by keyed digests. Clients take turns, so that a guesser delays only itself.
- */
+/** Caches results by keyed digests. Clients take turns, so that a guesser delays only itself. */
 export class PasswordCheck implements Passwords {
   readonly #waitingInAllMax: number;
   readonly #key = randomBytes(32);
   readonly #known = new LRUCache<string, boolean>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS });
   readonly #asked = new Map<string, Promise<boolean>>();
-  /** Waiting passwords by client, the next client first. */
   readonly #waiting = new Map<string, Order[]>();
   #waitingCount = 0;
   #running = 0;
@@ -56,7 +51,6 @@ export class PasswordCheck implements Passwords {
       }),
   );
 
-  /** @param waitingInAllMax maximum of queued password checks, over all clients */
   constructor(waitingInAllMax = WAITING_IN_ALL_MAX) {
     this.#waitingInAllMax = waitingInAllMax;
   }
@@ -139,10 +133,8 @@ const tooManyWaiting = (): DocshelfError =>
   new DocshelfError('rate_limited', 'Cannot sign in now: too many passwords wait to be verified');
 
 interface BasicPasswordsOptions extends Pick<SignInEvents, 'onWrong'> {
-  /** Text of an htpasswd file. */
   readonly users: string;
   readonly passwords: Passwords;
-  /** Limits the wrong passwords of a client. */
   readonly rates: ClientRates;
   readonly clientOf: (incoming: IncomingMessage) => string;
   readonly late: LateAnswers;
@@ -150,7 +142,6 @@ interface BasicPasswordsOptions extends Pick<SignInEvents, 'onWrong'> {
 
 /** RFC 7617. The scheme is case-insensitive. */
 const BASIC = /^basic +([A-Za-z0-9+/=_-]+) *$/i;
-/** Minimum cost of bcrypt. */
 const COST_MIN = 4;
 /** Longer than any real password; bcrypt reads 72 bytes. */
 const PASSWORD_BYTES_MAX = 1024;

@@ -17,13 +17,9 @@ interface Guard {
   readonly onFault: (error: unknown, requestId: string | null) => void;
 }
 
-/**
- * Paths without a sign-in: files of docshelf's own pages, and reports of browsers. The raw target must match literally: any other spelling
- * needs a sign-in.
- */
+/** Paths without a sign-in. The raw target must match literally: any other spelling needs a sign-in. */
 const FREE = /^\/_docshelf\/(?:assets\/(?:[A-Za-z0-9][A-Za-z0-9._-]*\/)?[A-Za-z0-9][A-Za-z0-9._-]*|csp-report)$/;
 
-/** @param target under the base path */
 export const isFree = (target: string): boolean => FREE.test(target);
 
 /** Requires the sign-in for every address under the base path before any routing, so that later routes are covered. */

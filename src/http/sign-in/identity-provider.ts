@@ -5,7 +5,6 @@ import type { Secret } from '../../domain/secret.ts';
 
 export interface IssuerOptions {
   readonly issuer: string;
-  /** Fetch that follows the egress policy. */
   readonly fetch: oidc.CustomFetch;
   readonly now?: () => number;
   readonly retryMs?: number;
@@ -22,10 +21,7 @@ const DISCOVERY_MS = 3_600_000;
 /** Cache a failed look-up, so that readers do not each retry it. */
 const RETRY_MS = 5_000;
 
-/**
- * Discovery document and keys of an OpenID provider, for all its clients. Reads them when needed, and the keys again for a token with an
- * unknown key.
- */
+/** All clients of a provider share it. Reads the keys again for a token with an unknown key. */
 export class Issuer {
   readonly #options: IssuerOptions;
   readonly #now: () => number;
@@ -37,7 +33,6 @@ export class Issuer {
     this.#now = options.now ?? Date.now;
   }
 
-  /** @throws network errors and errors in the provider's document */
   discover(): Promise<Discovered> {
     if (this.#discovered !== null && this.#discovered.untilMs > this.#now()) return this.#discovered.done;
     const done = this.#read().catch((error: unknown) => {
@@ -101,14 +96,12 @@ export class IdentityProvider {
     this.#options = options;
   }
 
-  /** @throws network errors and errors in the provider's document */
   async configuration(): Promise<oidc.Configuration> {
     const discovered = await this.#options.issuer.discover();
     if (this.#made?.of !== discovered) this.#made = { of: discovered, config: this.#configure(discovered) };
     return this.#made.config;
   }
 
-  /** @throws as `configuration`; a `JOSEError` for which `isBadToken` is true */
   async verify(token: string): Promise<JWTPayload> {
     const { keys, server } = await this.#options.issuer.discover();
     const { payload, protectedHeader } = await jwtVerify(token, keys, {

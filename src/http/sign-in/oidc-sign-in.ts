@@ -6,7 +6,6 @@ import { type Seals, SiteCookie } from './sealed-cookies.ts';
 import { CALLBACK, ownPage, SIGN_OUT, type SignIn, type SignInEvents } from './sign-in.ts';
 
 export interface OidcSettings {
-  /** Scopes in addition to `openid`. */
   readonly scopes: readonly string[];
   readonly groupsClaim: string;
   /** Groups that may read. Empty allows everybody who signs in. */
@@ -20,7 +19,6 @@ interface OidcSignInOptions extends SignInEvents, OidcSettings {
   /** Domain of the site. A session of one site does not open another. */
   readonly site: string;
   readonly basePath: string;
-  /** Origin of the site for readers, from the config: `https://docs.acme.dev`. */
   readonly originOf: (host: string | undefined) => string;
 }
 
@@ -35,14 +33,11 @@ interface State {
   readonly to: string;
 }
 interface Session {
-  /** Groups of `allowedGroups` that the reader was in. */
   readonly groups: readonly string[];
 }
 
-/** Contract, section 9.7. */
 const FLOW_MS = 600_000;
 
-/** OpenID Connect: authorization code with PKCE, sessions in sealed cookies, bearer tokens for machines. */
 export class OidcSignIn implements SignIn {
   readonly vary = 'Cookie, Authorization';
   readonly #options: OidcSignInOptions;
@@ -55,7 +50,6 @@ export class OidcSignIn implements SignIn {
     this.#flow = new SiteCookie('docshelf-sign-in', options.basePath);
   }
 
-  /** @throws DocshelfError `source_*`, `host_not_allowed` and others of the network, if the provider cannot be used */
   async admit(incoming: IncomingMessage, target: string, begins = true): Promise<Response | null> {
     try {
       return await this.#admit(incoming, target, begins);
@@ -244,7 +238,7 @@ function isProtocolFault(error: unknown): boolean {
   return (
     error instanceof oidc.AuthorizationResponseError ||
     (error instanceof oidc.ResponseBodyError && error.status < 500) ||
-    // These codes mean that the provider did not respond properly.
+    // Without a code, the provider could not be contacted.
     (error instanceof oidc.ClientError && /^OAUTH_(?!TIMEOUT|ABORT|RESPONSE_IS_NOT|PARSE)/.test(error.code ?? '')) ||
     isBadToken(error)
   );

@@ -13,7 +13,6 @@ export class SiteCookie {
   readonly #isSecure: boolean;
   readonly #sameSite: 'Lax' | 'Strict';
 
-  /** @param path of the site, with a trailing slash. @param isSecure false if readers use no TLS */
   constructor(name: string, path: string, isSecure = true, sameSite: 'Lax' | 'Strict' = 'Lax') {
     const prefix = path === '/' ? '__Host-' : '__Secure-';
     this.name = isSecure ? prefix + name : name;
@@ -49,7 +48,6 @@ export class SiteCookie {
 const CIPHER = 'aes-256-gcm';
 const [IV_BYTES, TAG_BYTES] = [12, 16];
 
-/** Seals texts for one purpose and a time. Only a holder of the key can create or read them. */
 export class Seals {
   readonly #keys: readonly Buffer[];
   readonly #now: () => number;
@@ -69,7 +67,6 @@ export class Seals {
     return sealed.toString('base64url');
   }
 
-  /** Null if the text was not sealed here for that purpose, or has expired. */
   open<T extends object>(purpose: string, text: string): T | null {
     const sealed = Buffer.from(text, 'base64url');
     if (sealed.length <= IV_BYTES + TAG_BYTES) return null;
@@ -81,9 +78,7 @@ export class Seals {
         const whole = Buffer.concat([opening.update(sealed.subarray(IV_BYTES, -TAG_BYTES)), opening.final()]);
         const { value, expiresMs } = JSON.parse(whole.toString()) as { value: T; expiresMs: number };
         return expiresMs > this.#now() ? value : null;
-      } catch {
-        // Another key sealed the text, or no key.
-      }
+      } catch {}
     }
     return null;
   }

@@ -4,10 +4,7 @@ import { type Notice, noticeResponse } from '../../site/index.ts';
 import { peerOf, trustedPeers } from '../listener/remote-address.ts';
 import { requestField } from '../listener/request.ts';
 
-/**
- * A response of the sign-in itself, which caches must not store. It uses the reader's language: the site's would show what exists
- * (contract, section 9.7).
- */
+/** Uses the reader's language, because the site's would show what exists (contract, section 9.7). */
 export function ownPage({ method = 'GET', headers }: IncomingMessage, notice: Omit<Notice, 'language'>): Response {
   const header = (name: string): string | undefined => requestField(headers, name);
   const own = { language: null, headers: { 'Cache-Control': 'no-store', ...notice.headers } };
@@ -54,8 +51,7 @@ export interface SignIn {
   /** Request fields that decide, as `Vary` names them. */
   readonly vary: string;
   /**
-   * Null if the reader may read. Else a response that shows nothing of the site, or a page of the sign-in itself.
-   * @param target under the base path
+   * Null if the reader may read. Otherwise a response that shows nothing of the site. @param target under the base path
    * @param begins false to begin no sign-in, because the reader can see something without it
    */
   admit(incoming: IncomingMessage, target: string, begins?: boolean): Response | null | Promise<Response | null>;
@@ -65,19 +61,15 @@ export interface SignIn {
   isOwn?(target: string): boolean;
 }
 
-/** Paths of the provider's redirect and of the sign-out, under the base path, without the first slash. */
 export const CALLBACK = '_docshelf/sign-in/callback';
 export const SIGN_OUT = '_docshelf/sign-out';
 
-/** @param target under the base path */
 export function isSignInAddress(target: string): boolean {
   const [path = ''] = target.slice(1).split('?', 1);
   return path === CALLBACK || path === SIGN_OUT;
 }
 
 export interface SignInEvents {
-  /** Called once per request with a wrong password or token. */
   onWrong(): void;
-  /** Called if a provider began a sign-in and did not complete it. */
   onRefused(error: DocshelfError): void;
 }

@@ -1,4 +1,3 @@
-/** Position of a hit, in UTF-16 code units of the text. */
 interface Hit {
   readonly start: number;
   readonly end: number;
@@ -14,7 +13,6 @@ const LENGTH_MAX = 240;
 const BEFORE_MAX = 70;
 const CODE_LINES = 3;
 
-/** Line ends of statements, calls, assignments, tags, prompts and indentation. */
 const CODE_LINE =
   /[{};]\s*$|^\s{2,}\S|^\s*(?:[$#>]\s|<\/?\w|\/\/|import\s|export\s|const\s|let\s|def\s|return\b)|\w\([^)]*\)\s*$|\w\s?=\s?\S/;
 
@@ -23,10 +21,7 @@ function isCode(lines: readonly string[]): boolean {
   return count * 2 >= lines.length && lines.length > 0 && count > 0;
 }
 
-/**
- * Chooses the passage of a section for the search box and the results page: the block with most hits (blank lines separate blocks). From
- * code, it takes the lines around the first hit.
- */
+/** Chooses the block with most hits. Blank lines separate blocks. From code, it takes the lines around the first hit. */
 export function bestPassage(text: string, highlights: readonly Hit[]): Passage {
   const blocks = [...text.matchAll(/\S[\s\S]*?(?=\n\s*\n|$)/g)].map(({ index, 0: block }) => {
     const end = index + block.length;

@@ -32,9 +32,7 @@ export interface OwnPage {
   readonly html: string;
   readonly language: PageLanguage;
   readonly status?: number;
-  /** Default: the best encoding that the request accepts. */
   readonly encoding?: Encoding;
-  /** Default: false. */
   readonly hasScript?: boolean;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -76,7 +74,6 @@ export interface DescribedSearch {
   readonly language: PageLanguage;
 }
 
-/** Maximum characters of ShortName and LongName in OpenSearch 1.1. */
 const SHORT_MAX = 16;
 const LONG_MAX = 48;
 /** Characters that XML cannot represent (section 2.2). */

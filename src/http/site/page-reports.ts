@@ -16,25 +16,18 @@ const ORIGIN_LENGTH_MAX = 270;
 const REPORTS_MAX = 100;
 
 export interface ReportedOrigin {
-  /** Origin, or `others` for those after the hundredth. */
   readonly origin: string;
-  /** Number of reports since the daemon started. */
   readonly reports: number;
 }
 
 export interface ReportedSite {
   /** Mode of `features.enforce`. With `off`, browsers send no reports. */
   readonly policy: 'off' | 'report' | 'on';
-  /** Base path with its trailing slash. */
   readonly basePath: string;
-  /** Host names from the config, in addition to the host of the request. */
   readonly hosts: readonly string[];
 }
 
-/**
- * Counts the requests that docshelf's policy blocked, by origin (contract, section 4.1). The endpoint needs no sign-in, so anyone can send
- * reports: never recommend to allow an origin from them.
- */
+/** The endpoint needs no sign-in, so anyone can send reports: never recommend to allow an origin from them (contract, section 4.1). */
 export class PageReports {
   readonly #counts = new Map<string, number>();
   readonly #onReport: (origin: string) => void;
@@ -116,7 +109,6 @@ function reportsIn(bytes: Buffer): Report[] | null {
 const namesOf = ({ headers, url }: Request, { hosts }: ReportedSite): ReadonlySet<string> =>
   new Set([headers.get('host') ?? new URL(url).host, ...hosts].map(hostName));
 
-/** True if a page of another site made the request in the reader's browser. */
 function isFromElsewhere(request: Request, site: ReportedSite): boolean {
   const fetchSite = request.headers.get('sec-fetch-site');
   if (fetchSite !== null && fetchSite !== 'same-origin' && fetchSite !== 'none') return true;

@@ -10,9 +10,7 @@ interface PreviewPassesOptions {
   readonly keys: () => Promise<readonly string[]>;
   /** Domain of the site. A pass of one site does not open another. */
   readonly site: string;
-  /** Base path with its trailing slash. */
   readonly basePath: string;
-  /** True if readers use TLS. */
   readonly isSecure: boolean;
 }
 
@@ -34,7 +32,6 @@ export class PreviewPasses {
     this.#options = options;
   }
 
-  /** Path and query of a link. @throws as `keys` */
   async target(release: PreviewedRelease): Promise<string> {
     const seals = await this.#sealing();
     const pass = seals.seal(this.#purpose('link', release), {}, PREVIEW_MS);
@@ -50,7 +47,6 @@ export class PreviewPasses {
     return this.#cookie(release).set(seals.seal(this.#purpose('cookie', release), {}, PREVIEW_MS), PREVIEW_MS);
   }
 
-  /** @throws as `keys` */
   async admits(release: PreviewedRelease, { header }: Pick<SiteRequest, 'header'>): Promise<boolean> {
     const values = this.#cookie(release).valuesIn(header('cookie'));
     if (values.length === 0) return false;

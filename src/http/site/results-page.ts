@@ -5,7 +5,7 @@ import type { PageLanguage } from '../../web/words/index.ts';
 import { bestPassage } from './best-passage.ts';
 import { languageNames } from './language-names.ts';
 
-/** Values from the address. Empty if the address has none. */
+/** Values are empty if the address has none. */
 export interface WrittenQuery {
   readonly q: string;
   readonly language: string;
@@ -14,9 +14,7 @@ export interface WrittenQuery {
 }
 
 export type ResultsOutcome =
-  /** The address has no query. */
   | { readonly kind: 'blank' }
-  /** `limit` is the maximum of results. */
   | {
       readonly kind: 'found';
       readonly results: readonly SearchResult[];
@@ -26,15 +24,12 @@ export type ResultsOutcome =
   | { readonly kind: 'failed'; readonly status: number };
 
 export interface ResultsPage {
-  /** Language of the page itself. */
   readonly language: PageLanguage;
   readonly written: WrittenQuery;
   readonly outcome: ResultsOutcome;
-  /** Paths of style sheet and icon, relative to the page. */
   readonly assets: Readonly<Record<'css' | 'svg', string>>;
 }
 
-/** Default and maximum number of results. */
 export const RESULTS_USUAL = 20;
 const RESULTS_MAX = 50;
 /** Maximum code points of a query. The boxes of pages accept no more. */

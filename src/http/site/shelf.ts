@@ -18,11 +18,9 @@ import type { AnswerSiteSearch } from './site-search.ts';
 /** A site on the shelf page. Its texts are untrusted and must be escaped. */
 export interface ListedSite {
   readonly domain: string;
-  /** Title, or null to show the domain. */
   readonly title: string | null;
   readonly description: string | null;
   readonly version: string | null;
-  /** Language as BCP 47. */
   readonly language: string | null;
   /** Date of the version as RFC 3339. */
   readonly date: string | null;
@@ -32,13 +30,10 @@ export interface ListedSite {
 }
 
 export interface ShelfPage {
-  /** Language of the page itself. */
   readonly language: PageLanguage;
   readonly sites: readonly ListedSite[];
   readonly query: string;
-  /** True if all listed sites can be searched. */
   readonly hasSearch: boolean;
-  /** True if a reader who signs in sees more sites. */
   readonly hasMore: boolean;
   /** Paths relative to the page, so that they also work behind a proxy's path. */
   readonly assets: Readonly<Record<'css' | 'js' | 'svg', string>>;
@@ -47,10 +42,7 @@ export interface ShelfPage {
 /** Maximum UTF-16 code units, in the box and on the server. */
 export const SHELF_QUERY_LENGTH_MAX = 200;
 
-/**
- * Contains all sites and hides those that do not match, so that the script can show them without a request. Built from plain strings: with
- * `hono/html`, a thousand sites block the thread for 58 ms.
- */
+/** Includes hidden sites, so that the script filters without a request. With `hono/html`, a thousand sites block the thread for 58 ms. */
 export function shelfPage({ language, sites, query, hasSearch, hasMore, assets }: ShelfPage): string {
   const words = wordsOf(query);
   const matching = sites.map((site) => matches(site, words));
@@ -122,7 +114,6 @@ ${isServed ? '' : `<p class="state">${said.soon}</p>\n`}${site.description === n
 `;
 }
 
-/** @param value markup */
 function fact(term: string, value: string): string {
   return `<div><dt>${term}</dt><dd>${value}</dd></div>`;
 }
@@ -131,7 +122,6 @@ function timeOf(rfc3339: string): string {
   return `<time datetime="${escapeHtml(rfc3339)}">${escapeHtml(rfc3339.slice(0, 10))}</time>`;
 }
 
-/** True if the shown text of the site contains all words, in any case and with or without accents. */
 function matches(site: ListedSite, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const { domain, title, description, version } = site;
@@ -149,17 +139,13 @@ function folded(text: string): string {
 }
 
 export interface ShelfAppOptions {
-  /**
-   * The public sites in their order on the page, without those that are off.
-   * @param host the Host header, for `shelfAddress`
-   */
+  /** Without sites that are off. @param host the Host header, for `shelfAddress` */
   sites(host: string | undefined): readonly ListedSite[] | Promise<readonly ListedSite[]>;
   current(): ShelfState;
   onError?(error: unknown, requestId: string | null): void;
 }
 
 export interface ShelfState {
-  /** Value of `server.shelf`. */
   readonly isOn: boolean;
   /** Search over all listed sites. Each result has its `site`. */
   readonly search: AnswerSiteSearch | null;
@@ -168,7 +154,6 @@ export interface ShelfState {
 
 const ASSETS = '_docshelf/assets/';
 
-/** Responds if no site matches: with the shelf page, its search and its files, and with 404 otherwise. */
 export function createShelfApp({ sites, current, onError }: ShelfAppOptions): Hono<SiteEnv> {
   const app = new Hono<SiteEnv>();
   const files = {

@@ -17,21 +17,18 @@ export class SiteAssets {
   #read: ReturnType<typeof readFiles> | null = null;
 
   /**
-   * Paths of the search box scripts under the base path (`_docshelf/assets/search-box-3f9ab2c41d7e0856/loader.js`): for pages, for pages
-   * whose own search it replaces, and for templates that include it.
+   * Returns paths such as `_docshelf/assets/search-box-3f9ab2c41d7e0856/loader.js`. `byHand` is for templates that include the search box.
    */
   get searchBox(): Readonly<Record<'loader' | 'replacing' | 'byHand', string>> {
     const folder = `${ASSET_ADDRESSES.slice(1)}${this.#files.searchBox}/`;
     return { loader: folder + LOADER, replacing: folder + REPLACING, byHand: folder + FOR_BY_HAND };
   }
 
-  /** Paths of the version switcher's files under the base path. */
   get switcher(): Readonly<Record<'script' | 'style', string>> {
     const folder = `${ASSET_ADDRESSES.slice(1)}${this.#files.switcher}/`;
     return { script: folder + SWITCHER_SCRIPT, style: folder + SWITCHER_STYLE };
   }
 
-  /** Paths of the files for docshelf's own pages, relative to `_docshelf/`. */
   get page(): Readonly<Record<'css' | 'svg', string>> {
     const { css, svg } = this.#files;
     return { css: `assets/${css.name}`, svg: `assets/${svg.name}` };
@@ -106,7 +103,6 @@ const SEARCH_BOX_ASSETS = new URL('assets/search-box/', import.meta.url);
 /** A page loads one of the first three. The build minifies the scripts and bundles their imports (scripts/search-box.mjs). */
 const SCRIPTS = ['loader.js', 'replacing.js', 'by-hand.js', 'search-box.js'];
 
-/** The script contains English; each other language is a separate file. */
 export function searchBoxFiles(): AssetFolder {
   const scripts = SCRIPTS.map(
     (name) => [name, textFile('text/javascript', readFileSync(new URL(name, SEARCH_BOX_ASSETS)))] as const,

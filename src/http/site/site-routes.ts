@@ -19,7 +19,6 @@ export type SiteRoute<T> =
   | { readonly kind: 'none' };
 
 interface HostSites<T> {
-  /** Sites by base path with a slash at both ends. */
   readonly byPath: Map<string, T>;
   /** Segments of the longest base path. Further segments of an address are ignored. */
   segmentsMax: number;
@@ -29,8 +28,8 @@ const SHELF: SiteRoute<never> = { kind: 'shelf' };
 const NONE: SiteRoute<never> = { kind: 'none' };
 
 /**
- * Finds a site by host and base path, at the cost of one look-up for the host and one for each segment of the longest base path. If two
- * sites have the same place, which the config check rejects, the first one counts.
+ * A look-up costs one step for the host and one for each segment of the longest base path. Of two sites with the same place, the first
+ * counts.
  */
 export class SiteRoutes<T extends SiteAddress> {
   readonly #byHost = new Map<string, HostSites<T>>();
@@ -48,10 +47,7 @@ export class SiteRoutes<T extends SiteAddress> {
     }
   }
 
-  /**
-   * @param host the Host header; none for HTTP/1.0
-   * @param target the raw request target; the host of an absolute form counts, not the header's (RFC 9112, section 3.2.2)
-   */
+  /** @param target raw request target. The host of an absolute form counts, not the header's (RFC 9112, section 3.2.2) */
   find(host: string | undefined, target: string): SiteRoute<T> {
     const asked = splitTarget(target);
     if (asked === null) return NONE;
@@ -107,10 +103,7 @@ export interface ShelfPlace {
   readonly publicUrl: string | null;
 }
 
-/**
- * Address of a site for a reader of the shelf page: a path if the same host serves the site. Otherwise its first host name, with the
- * listener's port if readers use that port without a proxy.
- */
+/** Returns a path if the same host serves the site, otherwise its first host name, with the listener's port if readers use no proxy. */
 export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<T>, place: ShelfPlace): string {
   const { host, port, publicUrl } = place;
   const path = normalBasePath(site.basePath);
@@ -126,10 +119,7 @@ export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<
   return `//${hostName(name)}${host?.endsWith(`:${port}`) ? `:${port}` : ''}${path}`;
 }
 
-/**
- * Origin of a site for readers, with scheme and port of `publicUrl`. The host is the requested one if it belongs to the site, else the
- * site's first host.
- */
+/** Uses scheme and port of `publicUrl`, and the requested host if it belongs to the site, else the site's first host. */
 export function siteOrigin(publicUrl: string, hosts: readonly string[], asked = ''): string {
   const url = new URL(publicUrl);
   const host = hosts.find((each) => hostName(each) === hostName(asked)) ?? hosts[0];
@@ -137,7 +127,6 @@ export function siteOrigin(publicUrl: string, hosts: readonly string[], asked = 
   return url.origin;
 }
 
-/** Null if the config has no public address. */
 export function publicOrigin(publicUrl: string | null, hosts: readonly string[]): string | null {
   return publicUrl === null ? null : siteOrigin(publicUrl, hosts);
 }

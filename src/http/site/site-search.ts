@@ -21,7 +21,6 @@ import {
 import type { SiteAssets } from './site-assets.ts';
 
 export interface ResultsPlace {
-  /** Language of the active version. Null if there is none. */
   readonly language: () => Promise<PageLanguage | null>;
   readonly assets: SiteAssets;
 }
@@ -34,9 +33,7 @@ interface NamedSite {
 
 /** The part of a shelf that readers of one of its sites may know. */
 export interface ShelfScope {
-  /** Search over all of these sites. Each result has its domain. */
   search(): Search;
-  /** The sites by domain. @param host the Host header, for `shelfAddress` */
   sites(host: string | undefined): Promise<ReadonlyMap<string, NamedSite>>;
 }
 
@@ -64,10 +61,7 @@ const HEADERS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/**
- * Searches as the reader types: same origin, no key, a bounded rate for each client. Responds with JSON as the API, and to navigations with
- * a page.
- */
+/** Responds with JSON as the API, and to navigations with a page. Needs the same origin and no key. */
 export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
   const { search, shelf = null, page, trustedProxies, clients = new ClientRates() } = options;
   const remoteAddress = remoteAddressBehind(trustedProxies);
@@ -130,7 +124,6 @@ const PAGE_HEADERS = {
 };
 
 class ResultsAnswer {
-  /** Default for an address without a limit. */
   readonly limit = RESULTS_USUAL;
   readonly #place: ResultsPlace;
   readonly #written: WrittenQuery;
@@ -147,12 +140,10 @@ class ResultsAnswer {
     };
   }
 
-  /** True if the address has no query, so that the page has only the form. */
   get isBlank(): boolean {
     return this.#written.q === '';
   }
 
-  /** @param retryAfter of a failed response */
   async respond(request: SiteRequest, outcome: ResultsOutcome, retryAfter: string | null = null): Promise<Response> {
     const { assets } = this.#place;
     const known = await this.#place.language();

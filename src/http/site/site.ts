@@ -28,19 +28,16 @@ export interface SiteAppOptions {
   /** Base path with its trailing slash, which requests contain. */
   readonly basePath?: string;
   state(): DeployState;
-  /** True if the last attempt to fetch a version failed. */
   hasFailed?(): boolean;
   features(): FeatureReport;
   readonly search?: AnswerSiteSearch;
-  /** Search to announce to browsers under the current config. Null for none. */
   describedSearch?(): Promise<DescribedSearch | null>;
   readonly reports?: PageReports;
   readonly versions?: VersionSource;
   readonly assets?: SiteAssets;
-  /** Assistants under the current config. Null if they are off. */
   mcp?(): AnswerSiteSearch | null;
   /**
-   * Called before a 404 for a part of a page, because the page can be from another replica. @returns true if docshelf found newer releases
+   * Called before a 404 for a part of a page, because another replica may have sent the page. @returns true if newer releases were found
    */
   refreshFromDisk?(): Promise<boolean>;
   onError?(error: unknown, requestId: string | null): void;
@@ -48,7 +45,6 @@ export interface SiteAppOptions {
 
 export type SiteEnv = { Bindings: Partial<HttpBindings> };
 
-/** Explains in words for readers; operators have the status. */
 function nothingServed(request: SiteRequest, state: DeployState, hasFailed: boolean): Response {
   const notice = { language: null, form: 'page' } as const;
   if (state === 'off') return noticeResponse(request, { status: 404, words: 'off', ...notice });
@@ -80,10 +76,7 @@ async function retire() {
 
 const WORKER_TYPE = /^(?:application|text)\/(?:x-)?(?:java|ecma)script(?:;|$)/i;
 
-/**
- * Replaces the response for a service worker's script that the active version lacks. A browser keeps a former worker if its script is
- * missing, redirected or no script, and that worker would respond to readers for ever.
- */
+/** A browser keeps a former version's worker if its script is missing, redirected or no script, and that worker would respond for ever. */
 export function forWorker(
   { headers, method }: Pick<IncomingMessage, 'headers' | 'method'>,
   answer: Response | Promise<Response>,
@@ -146,10 +139,7 @@ function hasOwn(path: string, { current }: SiteServer, host: string | undefined)
   return found.kind === 'redirect' || found.file.path !== 'index.html';
 }
 
-/**
- * One site under its base path. Reads addresses from the raw request, as the sign-in does: the framework builds its URL from the Host
- * header and normalises it. The server gets targets without the base path.
- */
+/** Reads addresses from the raw request, because the framework builds its URL from the Host header and normalises it. */
 export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
   const {
     server,

@@ -12,14 +12,12 @@ export interface ListedVersion {
   readonly aliases: readonly string[];
 }
 
-/** A version that the reader may read. */
 export type OpenedVersion =
   | { readonly kind: 'active' }
   /** The reader has a preview link. The cookie lets the reader continue. */
   | { readonly kind: 'preview'; readonly cookie: string }
   | {
       readonly kind: 'kept';
-      /** Serves only that release, at its own address. */
       readonly server: Pick<SiteServer, 'respond'>;
       /** True if the version must stay out of lists and caches, because the reader has a preview link. */
       readonly isStaged: boolean;
@@ -29,31 +27,23 @@ export type OpenedVersion =
     };
 
 export interface VersionSource {
-  /** Newest versions first. */
   list(): Promise<readonly ListedVersion[]>;
   /** Null if the version does not exist, or the reader may not know it. */
   open(version: string, request: SiteRequest): Promise<OpenedVersion | null>;
-  /**
-   * Address of the same page in another version, percent-encoded. Null if the reader may not know one of the versions.
-   * @param path decoded, without a leading slash
-   */
+  /** Percent-encoded address. Null if the reader may not know one of the versions. @param path decoded, without a leading slash */
   samePage(path: string, from: string, to: string, request: SiteRequest): Promise<string | null>;
 }
 
 /** Query parameter with the version of the page that links here. */
 const FROM = 'docshelf-from';
 
-/** Captures version, path and query. */
 const ADDRESS = /^([^/?#]*)(\/[^?#]*)?(\?[^#]*)?/;
 
 export async function versionsAnswer({ method }: Pick<Request, 'method'>, source: VersionSource): Promise<Response> {
   return documentAnswer(method, 'application/json', JSON.stringify(await source.list()));
 }
 
-/**
- * Serves `/_docshelf/v/{version}/…` (contract, section 9.3). Null if the site itself responds, with a 404.
- * @param request a GET or HEAD under the base path
- */
+/** Contract, section 9.3. Null if the site itself responds, with a 404. @param request a GET or HEAD under the base path */
 export async function versionAnswer(
   request: SiteRequest,
   source: VersionSource,

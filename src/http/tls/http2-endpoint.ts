@@ -14,9 +14,7 @@ import type { Client, ClientBudget, HeldAnswer, Peer } from '../listener/client-
 export interface Http2Options {
   readonly budget: ClientBudget;
   readonly headerBytesMax: number;
-  /** Time without a request. */
   readonly idleMsMax: number;
-  /** Time for all of a request. */
   readonly receiveMsMax: number;
   readonly onRequest: (incoming: Http2ServerRequest, outgoing: CountedResponse) => void;
 }
@@ -30,7 +28,6 @@ const RESETS = { streamResetBurst: 512, streamResetRate: 64 };
 /** Memory for one connection, in MB. */
 const SESSION_MEMORY_MAX = 8;
 
-/** Counts the written bytes, with the fields as RFC 9113, section 6.5.2 counts them. */
 export class CountedResponse extends Http2ServerResponse {
   #bodyBytes = 0;
 
@@ -136,7 +133,6 @@ export class Http2Endpoint {
 }
 
 const { NGHTTP2_CANCEL: CANCEL, NGHTTP2_REFUSED_STREAM: REFUSED } = constants;
-/** Time for a client to read the end of a stream. */
 const CUT_MS = 1_000;
 
 function clientOf({ stream }: Http2ServerRequest, outgoing: CountedResponse): Client {

@@ -97,7 +97,6 @@ class ServedCertificates {
     return first === undefined ? {} : contextOptions(first);
   }
 
-  /** @throws Error of OpenSSL; the former certificates stay */
   use(settings: TlsSettings, server: TlsServer): void {
     const served = servedBy(settings);
     const isSame = sameTexts(settings, this.#settings);
@@ -123,7 +122,6 @@ class ServedCertificates {
   }
 }
 
-/** Each entry takes 100 bytes. */
 const NAMES_MAX = 1_000;
 
 export function isCertifiedFor(certificate: X509Certificate, host: string): boolean {
@@ -154,10 +152,8 @@ const textsOf = ({ pairs }: TlsSettings): string =>
   JSON.stringify(pairs.map(({ chain, key }) => [chain, key.reveal()]));
 
 interface TlsPortOptions {
-  /** Time for a client's first byte, and then for its handshake. */
   readonly handshakeMsMax: number;
   readonly http2: Http2Options;
-  /** Called for a connection whose first byte is not of TLS. */
   readonly onPlain: (socket: Socket) => void;
 }
 
@@ -169,7 +165,6 @@ export class TlsPort {
   readonly #certificates: ServedCertificates;
   readonly #tls: TlsServer;
   readonly #http2: Http2Endpoint;
-  /** All connections of the port, of any protocol. */
   readonly #open = new Set<Socket>();
   readonly #silent = new Set<Socket>();
   #isDraining = false;
@@ -198,7 +193,6 @@ export class TlsPort {
     server.on('connection', (socket) => this.#meet(socket, options));
   }
 
-  /** Value of Strict-Transport-Security (RFC 6797, section 6.1). Null: not sent. */
   get hsts(): string | null {
     const { hstsMs } = this.#certificates.settings;
     return hstsMs === null ? null : `max-age=${Math.floor(hstsMs / 1000)}`;
@@ -212,7 +206,6 @@ export class TlsPort {
     return this.#certificates.covers(host);
   }
 
-  /** @throws Error of OpenSSL; the former certificates stay */
   use(settings: TlsSettings): void {
     this.#certificates.use(settings, this.#tls);
   }
