@@ -101,7 +101,6 @@ class Daemon {
     return this.#listeners?.admin.url ?? '';
   }
 
-  /** Null if neither search nor the export API is on. */
   get apiUrl(): string | null {
     return this.#listeners?.api?.url ?? null;
   }
@@ -172,7 +171,6 @@ class Daemon {
     this.#phase = 'stopping';
     this.#watch.stop();
     const deadlineMs = this.#config.server.shutdownTimeoutMs;
-    // The steps after the last request must also end within the deadline.
     const requestsMs = deadlineMs - Math.min(ADMIN_STOP_MS, deadlineMs / 4);
     const { sites, search, folder, network, signIns, keys } = this.#parts;
     // Work on bundles ends at once. Requests in flight get their responses.
@@ -247,7 +245,6 @@ class Daemon {
       await this.#watch.start(loaded.watchedFiles);
       return { result: this.#reloaded(null), mustSettle: true };
     } catch (error) {
-      // Watch all files of the invalid config: the operator will fix one of them.
       if (error instanceof ConfigError) await this.#watch.start(error.watchedFiles);
       sites.reloadFailed(error);
       return { result: this.#reloaded(toDocshelfError(error).message), mustSettle: false };
@@ -323,10 +320,7 @@ class Daemon {
   }
 }
 
-/**
- * Once the listeners are open, no error of a bundle or of a changed config ends the daemon.
- * @throws DocshelfError `port_taken`, `cannot_listen`, `cannot_write`, `config_invalid`, `data_folder_newer`, `database_unfit`
- */
+/** @throws DocshelfError `port_taken`, `cannot_listen`, `cannot_write`, `config_invalid`, `data_folder_newer`, `database_unfit` */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { loaded, log, onProgress } = options;
   const network = new Network(loaded.config);
@@ -336,7 +330,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const search = openSearch(loaded.config, network);
   const exports = loaded.config.exportApi.enabled ? Promise.withResolvers<Exports>() : null;
   const ownExports = new OwnExportDesk({
-    // The start reports the error.
     service: exports?.promise.then(({ service }) => service).catch(() => null) ?? Promise.resolve(null),
     config: () => network.config,
     onNewer: (domain) => sites.find(domain)?.deployment.exportCompleted(),
@@ -362,7 +355,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     settleDomains: async (domains) => {
       const { inbox } = folder.paths;
       const left = await settleListedDomains(folder.paths, domains).catch((error: unknown) => {
-        // Each site reports the errors of its own folder.
         logFailure(log, 'open', error);
         return [];
       });
@@ -420,13 +412,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 /** Share of the volume. If less is free, the status has a notice, and the chart an alert. */
 const FREE_SHARE_MIN = 0.1;
 
-/** Null if the system does not report it. */
 export async function readVolume(dir: string): Promise<VolumeSpace | null> {
   const found = await statfs(dir).catch(() => null);
   return found && { freeBytes: found.bavail * found.bsize, sizeBytes: found.blocks * found.bsize };
 }
 
-/** Warns before the volume is full, because completed exports fill it sooner or later. */
 export function volumeNotices(volume: VolumeSpace | null, { exportApi }: Pick<Config, 'exportApi'>): string[] {
   if (volume === null || volume.freeBytes >= FREE_SHARE_MIN * volume.sizeBytes) return [];
   const [free, size] = [volume.freeBytes, volume.sizeBytes].map((bytes) => `${Math.floor(bytes / 1024 ** 2)} MiB`);

@@ -12,7 +12,6 @@ export interface OpenExportService {
   close(): Promise<void>;
 }
 
-/** Opens the service for one command, by the `network` rules of the config. */
 export async function openExportService(config: Config, at: ServiceAddress): Promise<OpenExportService> {
   const network = new Network(config);
   const client = await network.client();

@@ -12,22 +12,16 @@ const QUIET_MS = 1_000;
 
 interface Look {
   readonly digest: string;
-  /** Device and inode. Null if the file cannot be read. */
   readonly place: string | null;
-  /** Last change of the inode (ctime). 0 if the file cannot be read. */
   readonly changedNs: bigint;
   readonly bytes: number;
 }
 type Looks = ReadonlyMap<string, Look>;
 
-/**
- * Watches folders, because Kubernetes swaps the `..data` link next to a mounted file. A touch or an equal copy is no change. A replaced
- * file counts at once; a file that is written in place counts after it has stayed the same for `QUIET_MS`.
- */
+/** Watches folders, because Kubernetes swaps the `..data` link next to a mounted file. A touch or an equal copy is no change. */
 export class FileWatch {
   readonly #onChange: (isWhole: boolean) => void;
   #known: Looks = new Map();
-  /** Differs from the known look. `isWhole` is false while a file may still be written. */
   #pending: { readonly looks: Looks; readonly sinceMs: number; readonly isWhole: boolean } | null = null;
   /** True if a watcher has seen a change since the known look. `#written` has the names of files that were written in place. */
   #isNotified = false;
@@ -37,7 +31,6 @@ export class FileWatch {
   #settleTimer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  /** @param onChange called with false if a file was written in place, so that it can still grow */
   constructor(onChange: (isWhole: boolean) => void) {
     this.#onChange = onChange;
   }
@@ -49,10 +42,7 @@ export class FileWatch {
     return !isEqual(this.#known, former);
   }
 
-  /**
-   * Checks that no file was written or replaced since the last look, even with the same content: a file that changed and changed back can
-   * have been read in between.
-   */
+  /** A file that changed and changed back can have been read in between, so equal content is not enough. */
   async isUntouched(): Promise<boolean> {
     const looks = await looksAt([...this.#known.keys()]);
     return [...looks].every(([file, { digest, place, changedNs }]) => {

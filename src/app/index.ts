@@ -50,7 +50,6 @@ export async function openCommandSources(config: Config): Promise<OpenSources> {
   };
 }
 
-/** Only this command loads the protocol's package. */
 export async function serveOverStdio(options: StdioOptions): Promise<void> {
   const { serveOverStdio: serve } = await import('./assistants/serve-stdio.ts');
   await serve(options);

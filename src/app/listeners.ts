@@ -42,9 +42,7 @@ export interface Listeners {
   readonly site: Listener;
   readonly admin: Listener;
   readonly api: Listener | null;
-  /** For commands. Null if no socket could be opened. */
   readonly commands: { readonly socket: DaemonSocket; readonly listener: Listener } | null;
-  /** Ports without TLS that redirect to those with it. */
   readonly redirects: readonly Listener[];
   useConfig(config: Config): void;
   closeRates(): void;
@@ -179,7 +177,6 @@ function apiAnswer(parts: ListenerParts, rates: () => Promise<OrganizationRates>
   return async (request, env) => (await app()).fetch(request, env);
 }
 
-/** Finds the first site that everybody may read. Names of other sites need a sign-in. */
 function openSite({ all, names }: Sites): OwnNames | null {
   const found = all.find(({ config }) => config.config.server.auth.kind === 'none');
   if (found === undefined) return null;

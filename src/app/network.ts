@@ -22,7 +22,6 @@ export class Network {
     return this.#config;
   }
 
-  /** The rules as plain data, for threads. */
   get rules(): EgressRules {
     this.#rules ??= egressSlice(this.#config, this.#ownPorts);
     return this.#rules;
@@ -38,7 +37,6 @@ export class Network {
     return this.#client;
   }
 
-  /** Blocks the ports of this process's listeners. Call it before the first client. */
   useOwnPorts(ports: readonly number[]): void {
     this.#ownPorts = ports;
     this.#rules = null;
@@ -67,10 +65,7 @@ export class Network {
   }
 }
 
-/**
- * Null if the config has none: then no code for it is loaded. An unreachable server does not fail the start.
- * @throws DocshelfError `database_unfit`
- */
+/** An unreachable server does not fail the start. @throws DocshelfError `database_unfit` */
 export async function openDatabase(
   config: Config,
   network: Network,

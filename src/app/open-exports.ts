@@ -15,9 +15,7 @@ import type { Traces } from './open-traces.ts';
 import { archiveLimits, exportSlice, organizationsSlice, queueKind, s3Slice } from './slices.ts';
 
 export interface Exports {
-  /** Null if this daemon only runs jobs. */
   readonly service: Service | null;
-  /** For links of the disk store. Null for other stores. */
   readonly download: AnswerDownload | null;
   counts(): Promise<JobCounts>;
   stop(): Promise<void>;

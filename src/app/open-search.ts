@@ -14,7 +14,6 @@ const BUILTIN_MODEL = fileURLToPath(new URL('../../models/all-MiniLM-L6-v2', imp
 /** Delay the model, so that a quick series of switches does not load it. */
 const EMBED_AFTER_MS = 500;
 
-/** Search of all sites of a daemon. Nothing runs before the first index or query. */
 export interface OpenedSearch {
   /** Null if search is off for the site. Call `forget` for a site that leaves the daemon. */
   site(settings: Pick<Config['search'], 'enabled' | 'model'>, onEvent: (event: SearchEvent) => void): SiteSearch | null;
@@ -49,7 +48,6 @@ export async function openBundleSearch(config: Config, network: Network): Promis
   const { enabled, model } = config.search;
   if (!enabled || model === 'off') return null;
   const { BundleSearchMaker } = await import('../search/bundle-data/bundle-search-maker.ts');
-  // Concurrent jobs share all cores but one.
   const cores = 1 + Math.floor((availableParallelism() - 1) / config.exportApi.concurrency);
   return new BundleSearchMaker({
     model: modelOf(config, network),
@@ -64,7 +62,6 @@ function modelFolderOf(config: Config): string | null {
   return model.kind === 'folder' ? model.folder : null;
 }
 
-/** Loaded on demand. If an endpoint does not respond, the next call tries again. */
 function modelOf(config: Config, network: Network): () => Promise<Model> {
   const folder = modelFolderOf(config);
   let connected: Promise<Model> | null = null;

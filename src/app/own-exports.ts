@@ -11,15 +11,12 @@ interface OwnExportDeskOptions {
   /** Resolves when exports are open, so that a site can wait for them. Null if this daemon stores none. */
   readonly service: Promise<Pick<ExportService, 'newest' | 'read'> | null>;
   readonly config: () => Config;
-  /** Called if the newest export is not the one that the site has. */
   readonly onNewer: (domain: string) => void;
   readonly pollMs?: number;
 }
 
-/** This daemon's exports, for its own sites (`staticExport.from: exports`). */
 export class OwnExportDesk implements OwnExportService {
   readonly #options: OwnExportDeskOptions;
-  /** The last request of each site and the job that it got, by domain. */
   readonly #given = new Map<string, { readonly version: string | null; readonly jobId: string | null }>();
   readonly #timer: NodeJS.Timeout;
   #looking: Promise<void> = Promise.resolve();
@@ -60,7 +57,6 @@ export class OwnExportDesk implements OwnExportService {
 
   async #look(): Promise<void> {
     for (const [domain, { version, jobId }] of this.#given) {
-      // If the queue does not respond, the next check tries again.
       const found = await this.#find(domain, version).catch(() => null);
       if (found === null || found.jobId === jobId) continue;
       this.#given.set(domain, { version, jobId: found.jobId });

@@ -31,7 +31,6 @@ export function deploySlice(config: Config): DeploySettings {
   };
 }
 
-/** The domain of an entry of `sites`. Null for the site of the single form. */
 export function listedDomain({ sites, deployment }: Config): string | null {
   return sites.length > 0 ? deployment.domain : null;
 }
@@ -43,7 +42,6 @@ export function configUntilRestart(site: SiteConfig, hasSearch: boolean): SiteCo
   return { ...site, config: { ...config, search: { ...config.search, enabled: hasSearch } } };
 }
 
-/** Opens the store read-only. @throws DocshelfError `data_folder_older` */
 export function readStore(config: Config): Promise<SiteStore> {
   return SiteStore.read(config.storage.dir, config.deployment.domain, listedDomain(config));
 }
@@ -74,7 +72,6 @@ export function renewSlice({ staticExport, deployment }: Config): DeploySettings
   return { apiUrl, key: keyFile.text, domain: domain ?? deployment.domain, ...renew };
 }
 
-/** @param ownPorts of the listeners of this process */
 export function egressSlice({ deployment, network }: Config, ownPorts: readonly number[]): EgressRules {
   const { connectTimeoutMs, idleTimeoutMs, caFile, allowPrivate, proxy } = network;
   return {
@@ -149,17 +146,13 @@ export function enforcementOf({ deployment, features }: Config): 'off' | 'report
   return features.enforce ?? (deployment.type === 'air-gapped' ? 'on' : 'off');
 }
 
-/** The site at which browsers report requests that a policy blocks. */
 export function reportedSite({ config, hosts, basePath }: SiteConfig): ReportedSite {
   const { publicUrl } = config.server;
   const named = publicUrl === null ? hosts : [...hosts, new URL(publicUrl).host];
   return { policy: enforcementOf(config), basePath, hosts: named };
 }
 
-/**
- * Headers of `features.enforce` (contract, section 4.1): pages load from the site and from the origins of features that are on. Generators
- * need inline scripts and `eval`. Browsers that do not know `webrtc` ignore it.
- */
+/** Generators need inline scripts and `eval`. Browsers that do not know `webrtc` ignore it (contract, section 4.1). */
 export function policyHeaders(config: Config, domain: string, basePath: string): Readonly<Record<string, string>> {
   const { features } = config;
   const enforce = enforcementOf(config);
@@ -190,7 +183,6 @@ export function featureReport(config: Config, domain: string): FeatureReport {
   return reportFeatures(config.deployment.type, domain, Object.fromEntries(wishes) as FeatureWishes);
 }
 
-/** The sections of `Tree` that have a switch. */
 type SwitchedIn<Tree> = {
   [Name in keyof Tree & string]: Tree[Name] extends { readonly enabled: boolean | null } ? Name : never;
 }[keyof Tree & string];

@@ -43,7 +43,6 @@ export async function openNetwork(config: Config): Promise<Network> {
   return network;
 }
 
-/** Versions that a session keeps open: the active one, and some that are compared with it. */
 const OPEN_VERSIONS_MAX = 4;
 
 export class StoredVersions implements DocumentedVersions {
@@ -81,7 +80,6 @@ export class StoredVersions implements DocumentedVersions {
     if (known !== undefined) return known;
     const opening = this.#read({ version, digest }, beside);
     this.#open.set(key, opening);
-    // The next question tries again.
     opening.catch(() => this.#open.delete(key));
     return opening;
   }
@@ -93,7 +91,6 @@ export class StoredVersions implements DocumentedVersions {
   }
 }
 
-/** Assistants read Markdown, which contains no notice about the active version. */
 const BESIDE: Beside = { active: null, pages: null };
 
 const areKept = ({ staticExport }: Config): boolean => staticExport.serveVersions === 'kept';
@@ -110,7 +107,6 @@ const VECTORS_MS_MAX = 30_000;
 
 export interface SearchedVersion {
   readonly domain: string;
-  /** The config of a daemon with this site only. */
   readonly config: Config;
   readonly digest: string;
   readonly label: string;
@@ -140,7 +136,6 @@ export async function searchOnce(
   }
 }
 
-/** Uses only the indexes and vectors that exist. */
 export class StoredSearch {
   readonly #index: EmbeddedIndex;
   /** By digest. The last used release is the last entry. */
@@ -150,10 +145,7 @@ export class StoredSearch {
     this.#index = new EmbeddedIndex(engine);
   }
 
-  /**
-   * Searches as readers of the version do: `filter.version` names another one.
-   * @throws DocshelfError `search_off`, `release_damaged`, `index_damaged`
-   */
+  /** @throws DocshelfError `search_off`, `release_damaged`, `index_damaged` */
   async search(version: SearchedVersion, request: SearchRequest): Promise<SearchAnswer> {
     const form = { ...PLAIN_FORM, root: normalBasePath(version.config.server.basePath).slice(0, -1) };
     const kept = await keptBeside(version, request.filter.version);
@@ -204,7 +196,6 @@ export class StoredSearch {
   }
 }
 
-/** Null unless another stored version has this label. */
 async function keptBeside(
   { config, digest, label, isActive }: SearchedVersion,
   named: string | null,

@@ -18,7 +18,6 @@ function pairOf({ certFile, keyFile }: ConfiguredPair): KeyPair[] {
 }
 
 export interface PresentedCertificate {
-  /** `server.tls.certFile` or `server.tls.certificates[0].certFile`. */
   readonly setting: string;
   readonly file: string;
   readonly certificate: X509Certificate;

@@ -24,10 +24,7 @@ export interface StdioOptions {
 /** Cache for pages as Markdown: a session reads few pages, but reads them again. */
 const CACHE_BYTES = 16 * 1024 ** 2;
 
-/**
- * Serves one assistant over standard input and output until its input ends. Reads the release from the folder, so a daemon that restarts or
- * swaps does not end the session.
- */
+/** Reads the release from the folder, so a daemon that restarts or swaps does not end the session. */
 export async function serveOverStdio({ site, active, programVersion }: StdioOptions): Promise<void> {
   const { config, basePath, hosts, domain } = site;
   const network = await openNetwork(config);
@@ -58,7 +55,6 @@ export async function serveOverStdio({ site, active, programVersion }: StdioOpti
   }
 }
 
-/** Logs only docshelf's own errors. The assistant gets its own mistakes as results. */
 function tellFault(error: DocshelfError): void {
   if (statusOf(error.code) < 500) return;
   process.stderr.write(`${printable(`docshelf: ${error.message} ${error.next ?? ''}`).trimEnd()}\n`);
@@ -143,7 +139,6 @@ class AskedIds {
     }
   }
 
-  /** Nobody responds to invalid messages, nor to cancelled requests. */
   #ask(line: string): void {
     let message: {
       readonly id?: unknown;

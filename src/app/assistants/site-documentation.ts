@@ -25,7 +25,6 @@ export interface DocumentedSite {
   readonly versions: DocumentedVersions;
 }
 
-/** @param site its properties are read with each question */
 export function siteDocumentation(site: DocumentedSite, bodies: BodyCache): Documentation {
   const pages = new SitePages();
   return {
@@ -75,12 +74,10 @@ const TITLES_MAX = 10_000;
 /** Addresses to derive before yielding, which takes 2 ms. */
 const TURN_PAGES = 1_000;
 
-/** Error pages, which are no pages of the documentation. */
 const NOT_FOUND = /(?:^|\/)(?:404|_not-found)(?:\.x?html?|\/index\.x?html?)$/i;
 
 interface AddressBook {
   readonly form: ReaderForm;
-  /** Addresses in the order of UTF-16 code units. */
   readonly addresses: readonly string[];
   readonly entries: ReadonlyMap<string, FileEntry>;
 }
@@ -99,7 +96,6 @@ class SitePages {
     return (await this.#bookOf(snapshot)).addresses;
   }
 
-  /** Null for an error page. @param path of the page's file */
   async addressOf(snapshot: SiteSnapshot, path: string): Promise<string | null> {
     if (NOT_FOUND.test(path)) return null;
     return readerUrl(path, (await this.#bookOf(snapshot)).form, snapshot.release.files);

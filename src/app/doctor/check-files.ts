@@ -14,7 +14,6 @@ import { certificateState, type Diagnosis, faulty, sound, warning } from './diag
 
 const DATA_FOLDER = 'storage.dir';
 const GiB = 1024 ** 3;
-/** Mode bits with which other users can list or enter a folder. */
 const OTHERS_READ = 0o005;
 /** Most bundles need less, unpacked and with their archive. */
 const EMPTY_SHELF_BYTES = GiB;
@@ -83,7 +82,6 @@ async function foldersElsewhere(dir: string): Promise<string[]> {
   return folders.filter((_, index) => (devices[index]?.dev ?? own) !== own);
 }
 
-/** Checks that a bundle as large as the largest stored one fits, archive and unpacked files side by side. */
 export async function checkSpace(config: Config, store: SiteStore): Promise<Diagnosis[]> {
   const { bavail, bsize, files, ffree } = await statfs(await nearestThere(config.storage.dir));
   const freeBytes = bavail * bsize;

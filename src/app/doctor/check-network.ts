@@ -21,20 +21,16 @@ const LINK_SOON_MS = 10 * 60_000;
 /** S3 rejects presigned links at 15 minutes of skew. A synchronized clock is within a second. */
 const SKEW_MS_MAX = 30_000;
 
-/** Discovery documents of providers have a few kilobytes. */
 const DOCUMENT_BYTES_MAX = 1024 ** 2;
 
-/** Config of a site, or the part that the sites of a list share. */
 export interface CheckedConfig {
-  /** Domain of an entry of `sites`, else null. */
   readonly domain: string | null;
   readonly config: Config;
   readonly store: SiteStore;
 }
 
 /**
- * Sends the requests that the daemon would send. Behind an air gap, only to hosts of `network.allowedHosts`.
- * @param checked the shared part first: targets in it are checked once
+ * Behind an air gap, only contacts hosts of `network.allowedHosts`. @param checked the shared part first: targets in it are checked once
  */
 export async function checkNetwork(checked: readonly CheckedConfig[], signal: AbortSignal): Promise<Diagnosis[]> {
   const shared = new Set<string>();
@@ -175,10 +171,7 @@ async function callService(client: HttpClient, link: string, signal: AbortSignal
   });
 }
 
-/**
- * Checks that the discovery document names this issuer (OpenID Connect Discovery 1.0, section 4).
- * @throws DocshelfError `source_failed` if it does not, or an error of the network
- */
+/** The document must name this issuer (OpenID Connect Discovery 1.0, section 4). @throws DocshelfError `source_failed` */
 async function checkIssuer(client: HttpClient, issuer: string, signal: AbortSignal): Promise<void> {
   const fault = (state: string): DocshelfError =>
     new DocshelfError('source_failed', `Cannot sign readers in by "${issuer}": ${state}`, {
@@ -243,7 +236,6 @@ function clockState(origin: string, aheadMs: number): Diagnosis {
 interface NetworkTarget {
   readonly setting: string;
   readonly link: Secret | string;
-  /** A `bundle` is opened as for a fetch, an `issuer` must name itself, a `service` must respond. */
   readonly kind: 'bundle' | 'issuer' | 'service';
   readonly policy: EgressPolicy;
 }
@@ -281,7 +273,6 @@ function withRegion({ region, endpoint, pathStyle }: S3Place): S3Place {
   return { region: region ?? process.env.AWS_REGION ?? null, endpoint, pathStyle };
 }
 
-/** Ports of the daemon, to which it never sends requests. Port 0 means any free port, so it is left out. */
 function portsOf({ server, admin, api }: Config): number[] {
   return [server.port, admin.port, api.port].filter((port) => port !== 0);
 }

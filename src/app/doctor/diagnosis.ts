@@ -19,7 +19,6 @@ type DiagnosisCheck =
 export interface Diagnosis {
   readonly check: DiagnosisCheck;
   readonly subject: string;
-  /** For `skipped`, the message says why it was not checked. */
   readonly state: 'ok' | 'warning' | 'fault' | 'skipped';
   readonly message: string;
   readonly next: string | null;

@@ -20,7 +20,6 @@ export interface OpenedRates {
 interface RatesParts {
   readonly config: Config;
   readonly current: () => Config;
-  /** Null counts requests for the daemons on this data folder. */
   readonly database: Database | null;
   readonly log: Logger;
 }
@@ -39,7 +38,6 @@ export async function openRates({ config, current, database, log }: RatesParts):
 }
 
 interface KeyStoreParts {
-  /** Null stores keys in this data folder. */
   readonly database: Database | null;
   readonly dir: string;
   readonly onFault: (error: unknown) => void;
@@ -85,7 +83,6 @@ export class ServiceKeys {
     return this.#made.access;
   }
 
-  /** A number that changes with the keys created at run time. */
   revision(): number {
     const { keys } = this.#parts.store;
     if (keys !== this.#seen) this.#revision += 1;

@@ -7,7 +7,6 @@ import type { AuditLine } from '../../http/audit/audit.ts';
 import type { SearchEvent } from '../../search/index.ts';
 import type { Logger } from './log.ts';
 
-/** Does not log progress, which is for the terminal. */
 export function logDeployEvent(log: Logger, event: DeployEvent): void {
   const { kind, ...facts } = event;
   if (event.kind === 'failed') logFailure(log, event.step, event.error);
@@ -80,7 +79,6 @@ export function logAudit(log: Logger, { at: _, ...line }: AuditLine): void {
   log.info({ event: 'audit', ...line }, `${words.join(' ')}: ${result}`);
 }
 
-/** Logs an unexpected error with its stack. */
 export function logFailure(log: Logger, step: string, cause: unknown, requestId: string | null = null): void {
   const error = toDocshelfError(cause);
   const facts = {

@@ -11,10 +11,7 @@ interface LogSettings {
 
 export interface Logs {
   readonly log: Logger;
-  /**
-   * Logs a request at level `info`, in its place among the other lines. Lines are built and written in batches: a crash loses the last.
-   * @param fields builds the members of a JSON object, without its braces
-   */
+  /** Writes in batches, so a crash loses the last lines. @param fields builds the members of a JSON object, without its braces */
   readonly logRequest: (fields: () => string) => void;
 }
 
@@ -71,15 +68,14 @@ const UNBUILT_MAX = 100;
 const UTF8_BYTES_MAX = 3;
 /** Further lines are lost: a stalled reader of the log must not use up the memory. */
 const WAITING_BYTES_MAX = 16 * 1024 ** 2;
-/** Time for a slow reader at the end of the process. */
 export const LAST_WRITES_MS = 300;
 
 /** Pino's stream in its content mode `buffer`, which its types lack. */
 type ByteStream = Omit<ReturnType<typeof destination>, 'write'> & { write(bytes: Buffer): boolean };
 
 /**
- * Standard output, in the order of the lines. Lines are written as bytes: the stream copies strings three times, and syncs the file with
- * every flush. They are built many at a time: one by one, a request of random pages took 22 µs instead of 20 (measured).
+ * Lines are written as bytes, because the stream copies strings three times, and in batches: one by one, a request of random pages took 22
+ * µs instead of 20 (measured).
  */
 class LineBatches {
   readonly #batchBytes = fstatSync(STDOUT).isFile() ? FILE_BATCH_BYTES : BATCH_BYTES;
@@ -164,7 +160,6 @@ async function prettyForm(isTerminal: boolean): Promise<(line: string) => string
   return (line) => form(JSON.parse(line, shown));
 }
 
-/** Foreign text in a value must not begin a line that looks like one of the log. */
 function shown(key: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const text = printableLines(value);

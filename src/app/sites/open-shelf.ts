@@ -45,17 +45,14 @@ export async function openSources(
   ];
 }
 
-/** The data folder, shared by the sites of a daemon. */
 export interface ShelfFolder {
   readonly paths: DataPaths;
   readonly registration: DaemonRegistration;
   readonly slots: IntakeSlots;
   readonly unpack: Unpack;
-  /** Null for a command. */
   readonly ownExports: OwnExportService | null;
 }
 
-/** @throws DocshelfError `cannot_write`, `data_folder_older`, `data_folder_newer`. */
 export async function openFolder(
   config: Config,
   network: Network,
@@ -109,10 +106,7 @@ export function createShelf(
   return { store, deployment };
 }
 
-/**
- * Keeps a site of a list if its folder cannot be opened: its loop reports the error and tries again.
- * @throws DocshelfError for the single form: `cannot_write`, `config_invalid`, `data_folder_newer`
- */
+/** Keeps a site of a list if its folder cannot be opened: its loop reports the error and tries again. */
 export async function openShelf({ store, deployment }: OpenedShelf): Promise<void> {
   try {
     await deployment.open();

@@ -8,10 +8,7 @@ import { siteOrigin } from '../../http/site/site-routes.ts';
 
 const KEY_BYTES = 32;
 
-/**
- * Keys of readers' sessions and previews. The first one seals. Created once, for all daemons on the folder.
- * @throws DocshelfError `cannot_read`, `cannot_write`
- */
+/** The first key seals. Created once, for all daemons on the folder. @throws DocshelfError `cannot_read`, `cannot_write` */
 export async function sessionKeys({ server, storage }: Config): Promise<readonly string[]> {
   const given = server.auth.sessionKeyFile?.text.reveal();
   if (given !== undefined)
@@ -27,9 +24,7 @@ export async function sessionKeys({ server, storage }: Config): Promise<readonly
 export interface VersionPreview {
   readonly version: string;
   readonly digest: string;
-  /** A link that is a credential. */
   readonly link: string;
-  /** RFC 3339, UTC. */
   readonly expiresAt: string;
 }
 
@@ -39,11 +34,7 @@ export function previewPasses({ config, basePath }: SiteConfig, domain: string):
   return new PreviewPasses({ keys: () => sessionKeys(config), site: domain, basePath, isSecure });
 }
 
-/**
- * A link that opens a version for everybody who has it.
- * @param port of the site listener
- * @throws DocshelfError `cannot_read`, `cannot_write`
- */
+/** The link opens the version for everybody who has it. @throws DocshelfError `cannot_read`, `cannot_write` */
 export async function previewLink(
   site: SiteConfig,
   release: { readonly domain: string; readonly version: string; readonly digest: string },
@@ -57,7 +48,6 @@ export async function previewLink(
 
 const ANY_HOST = /^(?:0\.0\.0\.0|::)$/;
 
-/** The public origin, or the one by which this machine reaches the site. @param port of the site listener */
 export function originOf({ config, hosts }: SiteConfig, port: number): string {
   const { publicUrl, host, tls } = config.server;
   const scheme = tls.certFile === null ? 'http' : 'https';

@@ -42,7 +42,6 @@ export interface OpenVersion {
   readonly snapshot: SiteSnapshot;
 }
 
-/** Memory of all open versions. */
 const OPEN_BYTES_MAX = 64 * 1024 ** 2;
 /** Memory of a file in a table: 110,000 files take 14 MiB (`files/file-table.ts`). */
 const FILE_BYTES = 136;
@@ -52,11 +51,9 @@ const IDLE_MS = 10 * 60_000;
 /** The engine bounds the memory of their indexes. */
 const SEARCHES_MAX = 32;
 
-/** The inactive versions that readers used last, over all sites of a daemon. */
 export class OpenVersions {
   readonly pages = new SamePages();
   readonly #open: LRUCache<string, OpenVersion>;
-  /** Concurrent readers share the opening. It bounds nothing. */
   readonly #opening = new Scheduler(Number.POSITIVE_INFINITY);
   readonly #searches: LRUCache<string, SiteSearch>;
 
@@ -74,7 +71,6 @@ export class OpenVersions {
     return this.#open.size;
   }
 
-  /** @throws errors of `open` */
   async get(key: string, open: () => Promise<OpenVersion>): Promise<OpenVersion> {
     const known = this.#open.get(key);
     if (known !== undefined) return known;
@@ -114,7 +110,6 @@ interface List {
 interface Current {
   readonly settings: ServedSettings;
   readonly domain: string;
-  /** Part of the keys of open versions, so that versions of former settings are not used. */
   readonly key: string;
   readonly passes: PreviewPasses;
 }
@@ -170,7 +165,6 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     return (await this.list()).flatMap(({ version, aliases }) => [version, ...aliases]);
   }
 
-  /** Null if the version does not exist, or the reader may not know of it. */
   async #admitted(version: string, request: SiteRequest): Promise<Admitted | null> {
     const kept = await keptVersion(this.#options.store, version);
     const { enabled } = this.#config.config.staticExport;
@@ -183,7 +177,6 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     return kept.digest === this.#active?.digest ? { kind: 'active' } : { kind: 'kept', kept, isStaged: false };
   }
 
-  /** Null if the reader has no pass. */
   async #staged(kept: KeptVersion, request: SiteRequest): Promise<Admitted | null> {
     const { passes } = this.#current;
     const cookie = await passes.cookieFor(kept, request);
@@ -191,7 +184,6 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     return (await passes.admits(kept, request)) ? { kind: 'kept', kept, isStaged: true } : null;
   }
 
-  /** Null also if the release cannot be read. */
   async #viewOf(version: string, request: SiteRequest): Promise<ReleaseView | null> {
     const admitted = await this.#admitted(version, request);
     if (admitted?.kind === 'active') return this.#active;
@@ -210,7 +202,6 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     return this.#options.site.state.settings.held;
   }
 
-  /** Null if the version is active, or readers may not search it. */
   async searched(version: string): Promise<KeptVersion | null> {
     const { store } = this.#options;
     if (!this.#areKept || this.#active?.version === version) return null;
@@ -307,7 +298,6 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
   }
 }
 
-/** @throws the system's own errors */
 export async function surveyVersions(store: SiteStore, active: ReleaseView): Promise<VersionSurvey> {
   const versions = await keptVersions(store);
   const hasOthers = versions.some(({ digest, servedAt }) => digest !== active.digest && servedAt !== null);

@@ -57,7 +57,6 @@ export class ReaderSearch implements Search {
     const hosted = await this.#hostedSearch(config);
     if (hosted === null) return this.#searchHere(request, { root, version: null, source: null });
     const found = await hosted.search(request, signal);
-    // A hosted search can return whole addresses.
     const results = found?.map((each) => (each.path.startsWith('/') ? { ...each, path: root + each.path } : each));
     if (results !== undefined) return { results };
     const local = await this.#searchHere({ ...request, wantsFacts: false }, { root, version: null, source: 'local' });

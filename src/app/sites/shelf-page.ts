@@ -27,7 +27,6 @@ interface ShelfApps {
   readonly signedIn: ReturnType<typeof createShelfApp>;
 }
 
-/** Requests the sign-in of the daemon if some sites are shown without it. */
 const SIGN_IN_QUERY = /[?&]sign-in(?:[&#]|$)/;
 
 /** Responds if no site of a list matches: with a page that lists them, and one search over all. The first request loads the code. */
@@ -55,10 +54,7 @@ export class ShelfPageAnswer {
     return asPrivate(isAsked ? refused : await apps.open.fetch(request, env), signIn);
   }
 
-  /**
-   * The sites that readers of this site may know: the site itself, public sites, and, if it has the sign-in of the daemon, those under it.
-   * Null if there is no shelf.
-   */
+  /** Includes the site itself, public sites, and, if it has the sign-in of the daemon, those under it. Null if there is no shelf. */
   scopeOf(domain: string): ShelfScope | null {
     const { current } = this.#options;
     if (current().sites.length < 2) return null;
@@ -123,7 +119,6 @@ export class ShelfPageAnswer {
     return { open: appFor(() => null), signedIn: appFor(() => signInKey(current())) };
   }
 
-  /** @param key of the reader's sign-in. Null: none */
   #shown(key: string | null): readonly Site[] {
     const isShown = ({ deployment, signInKey: needed }: Site): boolean =>
       deployment.state !== 'off' && (needed === null || needed === key);

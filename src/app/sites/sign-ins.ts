@@ -16,13 +16,11 @@ const WRONG_RATE = { burst: 20, perSecond: 0.1 };
 
 export interface SignInPlace {
   readonly config: Config;
-  /** Domain of the site. Null for the shelf page. */
   readonly site: string | null;
   readonly hosts: readonly string[];
   readonly basePath: string;
 }
 
-/** State that the sign-ins of all sites share: checked passwords, and clients with wrong ones. */
 export class SignIns {
   readonly #network: Network;
   readonly #issuers = new Map<string, Promise<Issuer>>();
@@ -113,13 +111,11 @@ export class SignIns {
   }
 }
 
-/** Equal for configs whose readers sign in at the same place. */
 export function signInKey({ server: { auth, publicUrl } }: Config): string {
   const files = [auth.usersFile, auth.clientSecretFile, auth.sessionKeyFile];
   return JSON.stringify([auth, publicUrl, ...files.map((file) => file?.text.reveal() ?? null)]);
 }
 
-/** Equal if sign-in and responses of a site are at the same place. */
 export function placeKey({ config, hosts, basePath }: SiteConfig): string {
   return JSON.stringify([signInKey(config), hosts, basePath]);
 }

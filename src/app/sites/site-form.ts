@@ -10,7 +10,6 @@ import { NO_ADDITIONS, type PageAdditions, startTag } from '../../web/additions/
 import type { PageLanguage } from '../../web/words/index.ts';
 import { policyHeaders } from '../slices.ts';
 
-/** A site by one config. Immutable: a reload builds the next. */
 export interface ServedSettings {
   readonly config: SiteConfig;
   /** The config that applies until the next start, for which `search.enabled` waits. */
@@ -23,7 +22,6 @@ export interface ServedSettings {
 export interface SiteAccess {
   readonly signIn: SignIn | null;
   readonly privately: PrivateAnswers | null;
-  /** Created by the first request. */
   readonly app: () => (request: Request, env: HttpBindings) => Response | Promise<Response>;
 }
 
@@ -72,7 +70,6 @@ export function switcherFilesOf({ config, basePath }: SiteConfig, assets: SiteAs
   return { script: basePath + script, style: basePath + style };
 }
 
-/** Null if the config does not name the address of the site. */
 export function describedSearch(site: SiteConfig, language: PageLanguage): DescribedSearch | null {
   const { config, hosts, basePath } = site;
   const { publicUrl } = config.server;

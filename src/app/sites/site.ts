@@ -43,7 +43,6 @@ export interface SiteHost {
   readonly versions: OpenVersions;
   readonly signIns: SignIns;
   readonly assets: SiteAssets;
-  /** All sites that readers of one may know. @param domain of that one */
   readonly shelfScope: (domain: string) => ShelfScope | null;
   readonly metrics: SiteMetrics;
   readonly log: Logger;
@@ -163,7 +162,6 @@ export class Site {
     return this.config.config.search.mcp;
   }
 
-  /** Null if `answer` must respond. */
   fastAnswer(incoming: IncomingMessage): PlainAnswer | null {
     const { access, config } = this.#site.state.settings;
     if (access.signIn !== null && !access.signIn.knows(incoming)) return null;
@@ -178,15 +176,15 @@ export class Site {
     return this.#site.state.settings.access.app()(request, env);
   }
 
-  /** Begins its work, or applies new settings. Resolves when the round is over, even if it failed. */
+  /** Resolves when the round is over, even if it failed. */
   async settle(): Promise<void> {
     void this.deployment.whenOpen.then(() => this.#inbox.start());
     await this.deployment.reconcile();
   }
 
   /**
-   * Accepts new settings, which `settle` applies. @throws DocshelfError `config_invalid`
-   * @returns a function that serves by them. Call it in one tick with the routes: in between no request would find the site
+   * Call the returned function in one tick with the routes: in between no request would find the site. @throws DocshelfError
+   * `config_invalid`
    */
   async accept(config: SiteConfig): Promise<() => void> {
     await this.deployment.accept(deploySlice(config.config));
@@ -311,7 +309,6 @@ export class Site {
 
 interface FoundOnSite {
   readonly config: Config;
-  /** Null if no version is active. */
   readonly rules: SiteRules | null;
   readonly reports: Pick<PageReports, 'counts' | 'notices'>;
 }

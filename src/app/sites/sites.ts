@@ -13,11 +13,8 @@ import { Site, type SiteHost } from './site.ts';
 
 export interface SitesOptions {
   readonly isList: boolean;
-  /** Called before sites of a list are opened. @returns notices */
   readonly settleDomains: (domains: readonly string[]) => Promise<readonly string[]>;
-  /** @param domain null in the single form */
   readonly hostOf: (domain: string | null) => SiteHost;
-  /** Responds if no site matches. */
   readonly elsewhere: (request: Request, env: HttpBindings) => Promise<Response>;
 }
 
@@ -51,7 +48,6 @@ export class Sites {
     return this.#now.all;
   }
 
-  /** Null if there are several. */
   get only(): Site | null {
     const [first, second] = this.all;
     return second === undefined ? (first ?? null) : null;
@@ -82,7 +78,6 @@ export class Sites {
     return WORST_FIRST.find((state) => states.includes(state)) ?? 'off';
   }
 
-  /** Null if `answer` must respond. */
   fastAnswer(incoming: IncomingMessage): PlainAnswer | null {
     const only = this.isList ? null : this.only;
     if (only !== null) return plainOf(only, incoming);
@@ -118,7 +113,7 @@ export class Sites {
   }
 
   /**
-   * Adds, changes and removes sites, in this order; `settle` applies the settings. A removed site cancels its work and keeps its folder.
+   * Call `settle` to apply the settings. A removed site cancels its work and keeps its folder.
    * @throws DocshelfError of the single form: `cannot_write`, `config_invalid`, `data_folder_newer`
    */
   async accept(configs: readonly SiteConfig[]): Promise<void> {
@@ -141,7 +136,6 @@ export class Sites {
     await Promise.all(this.all.map((site) => site.stop()));
   }
 
-  /** @returns the removed sites */
   async #take(configs: readonly SiteConfig[]): Promise<readonly Site[]> {
     const domains = configs.map(({ domain }) => domain ?? '');
     const notices = this.isList ? await this.#options.settleDomains(domains) : [];
@@ -167,7 +161,6 @@ export class Sites {
   }
 }
 
-/** @param domain if the daemon has a list of sites */
 function plainOf(site: Site, incoming: IncomingMessage, domain?: string): PlainAnswer | null {
   const answer = site.fastAnswer(incoming);
   if (answer !== null) tagRequest(incoming, { site: domain, version: site.version });

@@ -11,7 +11,6 @@ import { originOf, previewLink } from './preview.ts';
 import type { Site } from './site.ts';
 import type { Sites } from './sites.ts';
 
-/** @param port of the site listener */
 export function siteActions({ deployment, metrics, config }: Site, port: number): SiteActions {
   return {
     onBundleRefused: (source) => metrics.onBundleRefused(source),
@@ -43,7 +42,6 @@ interface DaemonFacts extends Pick<StatusReport, 'jobs' | 'notices' | 'startedAt
   readonly opened: LoadedConfig;
   readonly current: LoadedConfig;
   readonly lastReload: LastReload | null;
-  /** True if the API had a site to search when it was opened. */
   readonly apiHasSearch: boolean;
 }
 
@@ -109,13 +107,11 @@ function reloadNotices(lastReload: LastReload | null): string[] {
   return error === null ? [] : [`The config as it is now was refused, and the next restart will not come up: ${error}`];
 }
 
-/** @param labelsMax if there are more sites, all have one label */
 export function siteStates(sites: Sites, labelsMax: number) {
   if (!sites.isList || sites.all.length > labelsMax) return [{ site: null, state: sites.state }];
   return sites.all.map(({ domain, deployment }) => ({ site: domain, state: deployment.state }));
 }
 
-/** @param port of the site listener */
 export function observedSite(site: Site, port: number): ObservedSite {
   return {
     address: originOf(site.config, port) + site.config.basePath,
