@@ -177,13 +177,11 @@ function quoted(text: string): string {
 
 const help = new Help();
 
-/** For `site`, the shell runs `docshelf sites` to list the domains. */
 type ValueKind = readonly string[] | 'file' | 'folder' | 'site' | 'any';
 
 export type ShownCommand = ReturnType<typeof shownCommand>;
 type ShownOption = ShownCommand['options'][number];
 
-/** The program and all commands under it, parents first. */
 export function shownCommands(command: Command, path = ''): ShownCommand[] {
   const below = help.visibleCommands(command).filter((child) => child.name() !== 'help');
   const pathOf = (child: Command) => `${path} ${child.name()}`.trimStart();
@@ -195,7 +193,6 @@ export function shownCommands(command: Command, path = ''): ShownCommand[] {
 
 function shownCommand(command: Command, path: string, children: readonly string[]) {
   return {
-    /** Path such as `bundle import`. Empty for the program itself. */
     path,
     parent: path.includes(' ') ? path.slice(0, path.lastIndexOf(' ')) : '',
     name: nameOf(path),
@@ -206,7 +203,6 @@ function shownCommand(command: Command, path: string, children: readonly string[
       description: argument.description,
       value: kindOf(argument.name(), argument.argChoices),
     })),
-    // Includes --help, excludes hidden options.
     options: help.visibleOptions(command).map(shownOption),
     command,
   };

@@ -32,7 +32,6 @@ interface Call {
 
 export interface DaemonClient {
   readonly name: string;
-  /** @throws DocshelfError the daemon's own, or `daemon_unreachable`. */
   call(operation: Pick<Operation, 'method' | 'path'>, call?: Call): Promise<unknown>;
 }
 
@@ -59,10 +58,7 @@ function forSite({ name, call }: DaemonClient, domain: string): DaemonClient {
   };
 }
 
-/**
- * @param domain site whose daemons come first
- * @throws DocshelfError `daemon_unreachable` if the only daemons are on other hosts, or none has that pid
- */
+/** @throws DocshelfError `daemon_unreachable` if the only daemons are on other hosts, or none has that pid */
 export async function findDaemons(
   config: Config,
   options: DaemonChoice,
@@ -128,7 +124,6 @@ function ownCertificates({ admin: { tls } }: Config): string[] {
   return [tls, ...tls.certificates].flatMap(({ certFile }) => certFile?.text.reveal() ?? []);
 }
 
-/** @param folder name of the data folder, which the daemon compares with its own */
 export function clientAt(
   path: string,
   { name = 'the daemon', folder = null }: { readonly name?: string; readonly folder?: string | null } = {},

@@ -67,8 +67,8 @@ const runFile = promisify(execFile);
 const NOTIFY_MS_MAX = 5_000;
 
 /**
- * Sends assignments of sd_notify(3), because some hosts have a systemd-notify(1) without newer options. Runs that program because Node has
- * no Unix datagram sockets, so the unit needs `NotifyAccess=all`.
+ * Node has no Unix datagram sockets, so this runs a program, and the unit needs `NotifyAccess=all`. Uses assignments of sd_notify(3),
+ * because older systemd-notify(1) lack newer options.
  */
 async function notifyServiceManager(
   state: 'READY=1' | 'STOPPING=1',
@@ -83,7 +83,6 @@ async function notifyServiceManager(
   }
 }
 
-/** Reloads all daemons of this host on the data folder: they usually share the config. */
 export function reloadCommand(): Command {
   return actionCommand('reload', operations.reload, 'docshelf reload --config config.yaml').action(
     async (options: CommonOptions & DaemonChoice) => {
@@ -136,10 +135,7 @@ export function healthcheckCommand(): Command {
     });
 }
 
-/**
- * Only accepts a daemon on the data folder, because another folder's daemon can have the configured port. @throws DocshelfError
- * `daemon_unreachable`
- */
+/** Another folder's daemon can have the configured port. @throws DocshelfError `daemon_unreachable` */
 async function adminUrlOf(config: Config): Promise<string> {
   const marks = await runningMarks(config);
   const here = marks.filter(({ owner }) => owner.host === hostname());

@@ -57,7 +57,6 @@ function commandOf(program: Command, args: readonly string[]): string {
   return path.join(' ');
 }
 
-/** Commander still suggests the nearest command. */
 function neverExit(command: Command): void {
   command
     .exitOverride()

@@ -17,12 +17,9 @@ import { printResult } from './output.ts';
 interface InitAnswers {
   readonly type?: DeploymentType | undefined;
   readonly domain?: string | undefined;
-  /** Absolute path. */
   readonly bundleUrlFile?: string | undefined;
-  /** Link to write to a file next to the config. */
   readonly link?: Secret | undefined;
   readonly version?: string | undefined;
-  /** Absolute path. */
   readonly dataDir?: string | undefined;
   readonly port?: number | undefined;
 }
@@ -68,10 +65,7 @@ async function initConfig({ force = false, yes, json, config, ...given }: InitOp
   return file;
 }
 
-/**
- * Offers to write a config on a terminal, and rejects the start elsewhere: an unconfigured daemon would serve nothing.
- * @returns true if a config was written. @throws DocshelfError `config_invalid`
- */
+/** An unconfigured daemon would serve nothing. @returns true if a config was written. @throws DocshelfError `config_invalid` */
 export async function offerInit({ file, origins }: LoadedConfig): Promise<boolean> {
   if (file !== null || [...origins.values()].some((origin) => origin !== 'default')) return false;
   const hasTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
@@ -156,10 +150,7 @@ const WRITE_STATES: Readonly<Record<string, string>> = {
   ENOSPC: 'there is no room',
 };
 
-/**
- * Loads the config before it renames it into place.
- * @throws DocshelfError `cannot_write`, also for an existing file without `force`; `usage` for answers that make an invalid config
- */
+/** @throws DocshelfError `cannot_write`, also for an existing file without `force`; `usage` for answers that make an invalid config */
 async function writeConfig(file: string, answers: InitAnswers, force: boolean): Promise<void> {
   const folder = dirname(file);
   await writing(folder, mkdir(folder, { recursive: true }));

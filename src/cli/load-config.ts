@@ -20,7 +20,6 @@ import { note } from './output.ts';
 export interface ChosenSite {
   /** The config that a daemon with this site alone would have. */
   readonly config: Config;
-  /** Domain to name to a daemon. Null means its only site. */
   readonly domain: string | null;
 }
 
@@ -48,7 +47,6 @@ function sourcesOf({ config }: CommonOptions): LoadOptions {
   return { file: config ?? null, env: process.env, cwd: process.cwd() };
 }
 
-/** @throws ConfigError, DocshelfError `site_needed`, `not_found` */
 export async function loadSite(options: SiteChoice): Promise<ChosenSite> {
   return chosenSite(await loadOrLastGood(options), options);
 }
@@ -64,7 +62,6 @@ export async function chosenSite(loaded: LoadedConfig, options: SiteChoice): Pro
   return { config: chosen, domain: config.sites.length > 0 ? domain : site };
 }
 
-/** The sites of the config. The single form gets its domain from its data folder. */
 export async function namedSites({ config, sites }: LoadedConfig): Promise<(SiteConfig & { domain: string })[]> {
   const { dir } = config.storage;
   const named = sites.map(async (site) => {
@@ -75,8 +72,7 @@ export async function namedSites({ config, sites }: LoadedConfig): Promise<(Site
 }
 
 /**
- * Requests the config of a running daemon, and reports the error of the file on standard error.
- * @param storageDir if the file or the environment still names it
+ * Prints the error of the file. @param storageDir if the file or the environment still names it
  * @returns null if no daemon on this host follows that file
  */
 async function lastGoodConfig(

@@ -23,9 +23,7 @@ export function printResult<T>({ json }: CommonOptions, value: T, inWords: (valu
 }
 
 export interface CommandTarget {
-  /** Null for a daemon on another machine. */
   readonly folder: string | null;
-  /** Null if no daemon runs: the command works on the folder itself. */
   readonly daemon: string | null;
 }
 
@@ -56,7 +54,6 @@ export function toMiB(bytes: number): string {
 const BAR_CELLS = 24;
 const REDRAW_MS = 80;
 
-/** Draws on standard error, if that is a terminal. */
 export class ProgressBar {
   readonly #stream = process.stderr;
   #drawnAt = 0;
@@ -67,7 +64,6 @@ export class ProgressBar {
     this.draw(phase, share, `${toMiB(doneBytes)}  ${name}`);
   };
 
-  /** @param share part that is done, 0 to 1; null if unknown */
   draw(phase: string, share: number | null, rest: string): void {
     if (this.#stream.isTTY !== true) return;
     const now = performance.now();
@@ -99,13 +95,11 @@ export class ReportedFailure extends Error {
   }
 }
 
-/** Output of a failed command with `--json` (contract, section 8). */
 function errorObject(error: DocshelfError): object {
   const faults = error instanceof ConfigError ? { faults: error.faults } : {};
   return { code: error.code, error: error.message, next: error.next ?? null, ...faults };
 }
 
-/** @returns the exit code */
 export function reportFailure(cause: unknown, isJson: boolean): number {
   const error = toDocshelfError(cause);
   if (isJson) printJson(errorObject(error));

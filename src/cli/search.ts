@@ -78,7 +78,6 @@ function requestOf(query: string, { version, language, tag, limit }: SearchOptio
   return { query: text, pageSize, scoreThreshold: null, filter, prefixLast: false };
 }
 
-/** For each site, the stored version of that name or the active one. Without a daemon, the one that a start would serve. */
 async function versionsIn(
   config: Config,
   sites: readonly ChosenSite[],

@@ -21,13 +21,10 @@ interface SiteRow {
   readonly domain: string;
   readonly title: string | null;
   readonly hosts: readonly string[];
-  /** Null if the site is not in the config. */
   readonly basePath: string | null;
-  /** Null if no daemon serves it. */
   readonly state: DeployState | null;
   readonly version: string | null;
   readonly pages: number | null;
-  /** Unpacked size of all its stored versions. */
   readonly bytes: number;
   /** False if the config no longer names it, but its folder exists. */
   readonly configured: boolean;
@@ -132,7 +129,6 @@ export function featuresCommand(): Command {
     const loaded = await loadOrLastGood(options);
     const { config } = loaded;
     const isOne = config.sites.length === 0 || options.site !== undefined;
-    // Reports an unknown domain.
     const chosen = isOne ? (await chosenSite(loaded, options)).config : null;
     const { featureReport } = await import('../app/index.ts');
     const reports = (await namedSites(loaded))

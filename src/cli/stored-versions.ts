@@ -13,7 +13,6 @@ export interface SiteVersions extends Pick<StatusReport, 'pinned' | 'versions'> 
   readonly active: { readonly version: string; readonly digest: string } | null;
 }
 
-/** @param domain null means the only site */
 export function siteIn(status: StatusReport | null, domain: string | null): SiteReport | null {
   const sites: readonly SiteReport[] = status === null ? [] : (status.sites ?? [status]);
   if (domain === null && sites.length > 1) return null;
@@ -48,7 +47,6 @@ export async function versionsOf(
   return versionsInFolder(await readStore(config), config.staticExport.version);
 }
 
-/** The versions in the folder, and the one that the next start would serve. */
 export async function versionsInFolder(store: SiteStore, pinned: string | null): Promise<SiteVersions> {
   const versions = (await ifThere(storedVersions(store))) ?? [];
   const pointer = pinned === null ? await store.active() : await store.label(pinned);
@@ -63,7 +61,6 @@ export async function storedRelease(version: string, config: Config, verb: strin
   return store.view(digest, version);
 }
 
-/** @throws DocshelfError `version_not_found`, `data_folder_newer`. */
 export async function storedReleaseInfo(version: string, config: Config, verb: string): Promise<ReleaseInfo> {
   const { store, digest } = await find(version, config, verb);
   const info = await store.info(digest);

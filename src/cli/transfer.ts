@@ -81,14 +81,10 @@ interface PackOptions {
   readonly sbomFile?: string;
 }
 
-/** The build writes this file. */
 const OWN_SBOM = new URL('../sbom.json', import.meta.url);
 const KEY_BYTES_MAX = 64 * 1024;
 
-/**
- * Renames the folder to its final name when it is complete.
- * @throws DocshelfError `usage`, `cannot_read`, `cannot_write`, `bad_signature`, and an archive code for a bundle
- */
+/** @throws DocshelfError `usage`, `cannot_read`, `cannot_write`, `bad_signature`, and an archive code for a bundle */
 async function packTransfer(options: PackOptions): Promise<{ folder: string; files: readonly TransferFile[] }> {
   const { image, chart, bundle = [], publicKey = [] } = options;
   const folder = resolve(options.output);
@@ -179,7 +175,6 @@ async function readKey(file: string): Promise<string> {
   ).trim();
 }
 
-/** For a reader who unpacks the folder and may not know docshelf. */
 function readmeText({ image, chart, bundle = [] }: PackOptions): string {
   // `transfer unpack` activates the newest by name. A pipe has no file name, so without --version it would count as the oldest.
   const newest =
@@ -214,7 +209,7 @@ interface VerifiedSignature {
 }
 
 /**
- * Checks the whole folder, then imports its bundles in the order of their names. The last one becomes active.
+ * Checks the whole folder before the first import.
  * @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest`, `bad_signature`, `no_signature`; those of an import
  */
 async function unpackTransfer(given: string, options: UnpackOptions) {
@@ -267,7 +262,6 @@ async function verifySignatures(
   return verified;
 }
 
-/** A file that `sha256sum --check` can read. */
 const SUMS_FILE = 'SHA256SUMS';
 
 interface TransferFile {

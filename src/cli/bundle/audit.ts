@@ -31,7 +31,6 @@ export function bundleAuditCommand(): Command {
     });
 }
 
-/** Runs the check of an export job on a stored version. */
 async function auditStored(version: string, config: Config) {
   const release = await storedRelease(version, config, 'audit');
   const { checkSite, FindingList } = await import('../../export/index.ts');

@@ -35,7 +35,6 @@ interface ImportOptions extends SiteChoice, DaemonChoice {
 const LINK_LIKE = /^[a-z][a-z0-9+.-]*:\/\//i;
 
 interface ImportRequest {
-  /** Null for a pipe. */
   readonly fileName: string | null;
   readonly version: string | null;
   /** Signature from the command line. Null uses the file next to the archive, or the configured one. */

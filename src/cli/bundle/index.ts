@@ -42,7 +42,6 @@ export function bundleCommand(): Command {
   ]);
 }
 
-/** Changes through the daemon if one runs, else in the data folder. */
 async function change(
   options: Options,
   operation: Pick<Operation, 'method' | 'path'>,

@@ -79,7 +79,6 @@ const digestOf = parserOf(
   (text) => (/^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : null),
   'It is a SHA-256 digest: 64 hex digits.',
 );
-/** Maximum number of paths in text output. `--json` lists all. */
 const SHOWN_MAX = 20;
 
 export function bundleVerifyCommand(): Command {

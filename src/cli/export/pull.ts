@@ -165,7 +165,6 @@ function valuesWriter() {
 
 export interface DownloadOptions {
   readonly sources: readonly BundleSource[];
-  /** Requests a link, and another one if it expires during the download. */
   readonly link: () => Promise<BundleAnswer>;
   readonly bundleBytesMax: number;
   readonly retriesMax: number;
@@ -205,7 +204,6 @@ export async function downloadBundle<T>(
   }
 }
 
-/** Gives the file the usual permissions, since it is not a secret. */
 export async function placeBundle(file: string, target: string): Promise<void> {
   await chmod(file, 0o666 & ~process.umask());
   await rename(file, target);

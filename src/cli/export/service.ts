@@ -23,7 +23,6 @@ export interface StartOptions extends ExportOptions {
 }
 
 export interface WaitingOptions extends ExportOptions {
-  /** Milliseconds to wait for the export. */
   readonly timeout: number;
 }
 
@@ -54,7 +53,6 @@ export function withTimeout(subcommand: Command): Command {
   );
 }
 
-/** Ctrl-C and SIGTERM abort the action. */
 export async function withService(
   options: ExportOptions,
   act: (opened: OpenExportService, site: ChosenSite, signal: AbortSignal) => Promise<void>,
@@ -83,7 +81,6 @@ export async function withService(
   }
 }
 
-/** An export service needs no site of the config. An import does. */
 async function siteFor(options: ExportOptions): Promise<ChosenSite> {
   const loaded = await loadOrLastGood(options);
   const isNeeded = loaded.sites.length === 1 || options.site !== undefined || options.into === true;
@@ -127,8 +124,7 @@ const KEY = /^[\x21-\x7e]{1,4096}$/;
 const KEY_FILE_BYTES_MAX = 64 * 1024;
 
 /**
- * Address and key from the command line, the environment, or `staticExport.renew`. The key of the config is sent only to the service of the
- * config.
+ * The key of the config is sent only to the service of the config.
  * @throws DocshelfError `usage` without an address, `unauthorized` without a key, `cannot_read`
  */
 export async function serviceAddress(

@@ -30,10 +30,7 @@ export async function checkValuesFile(file: string): Promise<void> {
   await access(dirname(path), constants.W_OK).catch(cannotWrite(file));
 }
 
-/**
- * Changes no other byte. Replaces the file in one step and keeps its mode.
- * @throws DocshelfError `cannot_read`, `cannot_write`; then the file is unchanged
- */
+/** Replaces the file in one step. @throws DocshelfError `cannot_read`, `cannot_write`; then the file is unchanged */
 export async function writeValues(file: string, { bundleUrl, version, sha256 }: BundleValues): Promise<void> {
   const { path, text, mode } = await read(file);
   const edited = editValues(text, { bundleUrl: bundleUrl.reveal(), version, sha256 });
@@ -41,7 +38,6 @@ export async function writeValues(file: string, { bundleUrl, version, sha256 }: 
   await replaceFile(path, edited, mode === null ? MODE_NEW : mode & 0o7777).catch(cannotWrite(file));
 }
 
-/** Resolves links. A missing file has no text and no mode. */
 async function read(file: string): Promise<{ path: string; text: string; mode: number | null }> {
   try {
     const path = await realpath(file);
@@ -62,10 +58,7 @@ const SECTION = 'staticExport';
 interface ParsedMap extends YAMLMap<Node, Node | null> {}
 type ParsedPair = Pair<Node, Node | null>;
 
-/**
- * Keeps comments, order, quotes, indentation and line ends. @throws DocshelfError `cannot_write` if the text is no YAML map, or cannot be
- * edited in place
- */
+/** Keeps comments, order, quotes, indentation and line ends. @throws DocshelfError `cannot_write` if that is impossible */
 export function editValues(text: string, values: Readonly<Record<string, string>>): string {
   const bom = text.startsWith('\ufeff') ? '\ufeff' : '';
   let edited = text.slice(bom.length);
