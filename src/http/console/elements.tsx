@@ -4,7 +4,7 @@ import { nounOf } from '../../domain/text.ts';
 
 const BYTE_UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** Formats a size with at most three digits, such as `1.4 MiB`. */
+/** Uses at most three digits, such as `1.4 MiB`. */
 export function bytesInWords(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -54,7 +54,6 @@ export function TimeAgo({ at, now }: { readonly at: string; readonly now: Date }
   );
 }
 
-/** Links to the row of the code in the manual. */
 export function FaultCode({ root, code }: { readonly root: string; readonly code: string }) {
   return (
     <a href={`${root}manual/errors#${code}`}>
@@ -87,12 +86,10 @@ export function Chip({ tone, children }: { readonly tone: ChipTone; readonly chi
 /** Longest identifier, in characters, that fits into a column. */
 const SHORT_NAME_MAX = 24;
 
-/** An identifier. It stays on one line and breaks only if it is longer than the line. */
 export function Name({ children: name }: { readonly children: string }) {
   return <span class={name.length <= SHORT_NAME_MAX ? 'name short' : 'name'}>{name}</span>;
 }
 
-/** A row of a table. The first cell is its heading. */
 export interface RowOfCells {
   readonly id?: string;
   readonly cells: readonly Child[];
@@ -103,13 +100,12 @@ interface TableProps {
   readonly title: string;
   readonly note?: string;
   readonly columns: readonly string[];
-  /** Columns whose cells are numbers. */
   readonly numbers?: readonly string[];
   readonly empty: string;
   readonly rows: readonly RowOfCells[];
 }
 
-/** A table with its heading. On a phone, each row is a card whose cells show `data-column` as their label. */
+/** On a phone, each row is a card whose cells show `data-column` as their label. */
 export function Table({ id, title, note, columns, numbers = [], empty, rows }: TableProps) {
   const classOf = (name = '') => (numbers.includes(name) ? 'number' : name === 'Actions' ? 'acts' : undefined);
   return (
@@ -154,7 +150,6 @@ export function Table({ id, title, note, columns, numbers = [], empty, rows }: T
   );
 }
 
-/** A link to the page above this one. */
 export function Up({ to, name }: { readonly to: string; readonly name: string }) {
   return (
     <p class="up">
@@ -168,11 +163,9 @@ interface ExplainedProps {
   readonly message: string;
   readonly next: string | null | undefined;
   readonly code: string;
-  /** Shown after the code. */
   readonly children?: Child;
 }
 
-/** Why something failed, what to do next, and the code with its link to the manual. */
 export function Explained({ root, message, next, code, children }: ExplainedProps) {
   return (
     <>

@@ -45,9 +45,8 @@ function Why({ root, problem: { error, requestId, ...problem } }: WhyProps) {
 }
 
 interface PageCall extends CallInput {
-  /** Shown instead of the call's result if it needs a sign-in. */
   readonly hint?: Child;
-  /** Heading of an error. The default is the title of the problem. */
+  /** Heading of an error. Default: the title of the problem. */
   readonly failed?: string;
 }
 
@@ -64,7 +63,6 @@ export async function callForPage<Value>(visit: ConsoleVisit, id: OperationId, {
 }
 
 interface ActionFormProps extends VisitProps {
-  /** Address relative to the root, such as `sites/acme/activate`. */
   readonly action: string;
   readonly class?: string;
   readonly enctype?: 'multipart/form-data';
@@ -75,7 +73,7 @@ interface ActionFormProps extends VisitProps {
   readonly children?: Child;
 }
 
-/** A form with the session's token. Renders nothing if nobody is signed in, because pages are read-only then. */
+/** Renders nothing if nobody is signed in, because pages are read-only then. */
 export function ActionForm({ visit, action, stays, fields = {}, children, ...rest }: ActionFormProps) {
   if (visit.session === null) return null;
   return (

@@ -4,7 +4,6 @@ import { ActionForm, ActionResult } from './forms.tsx';
 import { revisionOf } from './status-events.ts';
 import { type ConsoleVisit, signInAddress, type VisitProps } from './visit.ts';
 
-/** Pages by their address relative to the root. */
 const NAVIGATION = [
   { page: '', name: 'Sites' },
   { page: 'jobs', name: 'Jobs' },
@@ -15,7 +14,6 @@ const NAVIGATION = [
 
 interface PageContent {
   readonly title: string;
-  /** Page of `NAVIGATION` that is current. */
   readonly page?: string;
   readonly status?: number;
   readonly headers?: Headers;
@@ -26,7 +24,7 @@ interface PageContent {
   readonly content: Child;
 }
 
-/** Responds with a page: first the result of an action, then the content, which `live.js` keeps up to date. */
+/** Shows the result of an action first, because it gets the focus. */
 export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<Response> {
   const { c, assets, root, session } = visit;
   const { title, status = 200, headers, state, isStill = false, content } = page;

@@ -3,12 +3,10 @@ import type { SiteStatusReport, StatusReport } from '../../domain/status.ts';
 import { Explained, TimeAgo } from './elements.tsx';
 import type { VisitProps } from './visit.ts';
 
-/** The sites of a list, or the only site in the same form. */
 export function shelfSites(status: StatusReport): readonly SiteStatusReport[] {
   return status.sites ?? [{ ...status, title: null, hosts: [], basePath: '/' }];
 }
 
-/** @throws DocshelfError `not_found` */
 export function shelfSite(status: StatusReport, domain: string): SiteStatusReport {
   const site = shelfSites(status).find(({ deployment }) => deployment.domain === domain);
   if (site !== undefined) return site;
@@ -21,12 +19,10 @@ export function shelfSite(status: StatusReport, domain: string): SiteStatusRepor
   );
 }
 
-/** Hosts and base path of a site in words. */
 export function placeOf({ hosts, basePath }: SiteStatusReport): string {
   return hosts.length === 0 ? `All other hosts, path ${basePath}` : `${hosts.join(', ')} ${basePath}`;
 }
 
-/** Alerts of one site: its last error, a refused config, the current activity, notices. */
 export function SiteAlerts({ visit, site }: VisitProps & { readonly site: SiteStatusReport }) {
   const { lastError, activity, notices } = site;
   return (
@@ -42,7 +38,6 @@ export function SiteAlerts({ visit, site }: VisitProps & { readonly site: SiteSt
   );
 }
 
-/** Alerts of the daemon, without those of its sites. */
 export function DaemonAlerts({ visit, status }: VisitProps & { readonly status: StatusReport }) {
   return (
     <>

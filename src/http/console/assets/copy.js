@@ -1,4 +1,4 @@
-/** Buttons that copy the text of the element that they name. */
+/** Copies the text of the element that the button names. */
 
 const said = document.getElementById('copied');
 
@@ -12,7 +12,7 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   });
 }
 
-/** Over plain HTTP from another machine there is no clipboard (Clipboard API, section 7.2): what is selected is copied the old way. */
+/** Over plain HTTP from another machine there is no clipboard (Clipboard API, section 7.2), so this copies a selection. */
 async function copied(shown) {
   try {
     await navigator.clipboard.writeText(shown.textContent);

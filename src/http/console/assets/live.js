@@ -1,7 +1,7 @@
-/** Brings the page to what the server shows now, whenever it says that something has changed. Focus, open details and typed text stay. */
+/** Updates the page whenever the server reports a change. Focus, open details and typed text stay. */
 
 const { events } = document.querySelector('script[data-events]').dataset;
-/** Changes come in crowds. */
+/** Delay, because changes often come in groups. */
 const PAUSE_MS = 300;
 
 const HTML = { headers: { Accept: 'text/html' } };
@@ -9,7 +9,7 @@ const HTML = { headers: { Accept: 'text/html' } };
 let timer = 0;
 let isAsking = false;
 let isStale = false;
-/** It stays as it is: what it shows is told once. */
+/** True if the page must not change, because the server shows its content only once. */
 let isStill = false;
 
 function changed() {
@@ -25,10 +25,10 @@ async function update() {
   try {
     const answer = await fetch(href, HTML);
     const next = await read(answer);
-    // A form that was sent meanwhile has brought what is newer.
+    // A form that was sent meanwhile has already shown a newer state.
     if (answer.ok && href === location.href && !isStill) show(next);
   } catch {
-    // The stream says when the daemon is back.
+    // The stream reports when the daemon is available again.
   } finally {
     isAsking = false;
     if (isStale) changed();
@@ -37,11 +37,11 @@ async function update() {
 
 const read = async (answer) => new DOMParser().parseFromString(await answer.text(), 'text/html');
 
-/** @param first takes the focus where its element is gone, else a place around that does */
+/** @param first element to focus. If it is missing, an element around it gets the focus */
 function show(next, first) {
   const around = placesAround(document.activeElement);
   document.title = next.title;
-  // In the header stands who is signed in.
+  // The header shows who is signed in.
   for (const part of ['header', 'main']) {
     const [old, other] = [document.querySelector(part), next.querySelector(part)];
     if (old !== null && other !== null) morph(old, other);
@@ -53,7 +53,7 @@ function show(next, first) {
   place.focus();
 }
 
-/** What names the row, the sections and the page that an element stands in, the nearest first; nothing where nothing has the focus. */
+/** Keys of the row, the sections and the page that contain the focused element, nearest first. */
 function placesAround(element) {
   if (element === null || element === document.body) return [];
   const places = [];
@@ -66,7 +66,7 @@ const AROUND = 'tr, section, form';
 
 const keyOf = (node) => (node.nodeType === Node.ELEMENT_NODE && node.id ? node.id : null);
 
-/** Makes `old` alike to `next`, and keeps each element that is still there. */
+/** Updates `old` to match `next`, and reuses elements. */
 function morph(old, next) {
   alike(old, next);
   const kept = new Map();
@@ -92,8 +92,7 @@ function morph(old, next) {
 }
 
 /**
- * Puts a child before another, and gives the one that follows it. Taken out and put in again it would lose the focus: where it has
- * that, those between go to the end instead.
+ * Inserts a child and returns the next one. Reinserting a focused child would lose the focus, so then the children before it move to the end.
  */
 function bring(parent, child, before) {
   if (child === before) return child.nextSibling;
@@ -112,7 +111,7 @@ function bring(parent, child, before) {
 
 const fits = (node, wanted) => node !== null && keyOf(node) === null && node.nodeName === wanted.nodeName;
 
-/** What the reader has opened or typed is theirs. */
+/** Attributes that belong to the reader: what is open or typed. */
 const OWN = new Set(['aria-busy', 'open', 'value', 'checked', 'selected', 'autofocus', 'tabindex']);
 
 function alike(old, next) {
@@ -123,7 +122,7 @@ function alike(old, next) {
   if (old.type === 'hidden') old.value = next.value;
 }
 
-/** What it was made of; of `jobs` a page of another kind is not made. */
+/** Revisions that the page shows. Pages of other kinds have no `jobs`. */
 const shown = { ...document.body.dataset };
 let source = null;
 const LISTEN_MS_MIN = 3_000;
@@ -142,7 +141,7 @@ function listen() {
       shown[topic] = data;
     });
   source.addEventListener('error', () => {
-    // Of a connection that has ended the browser makes another; an answer that is no stream is final for it.
+    // The browser reconnects after the end of a connection, but not after a response that is no stream.
     if (source.readyState !== EventSource.CLOSED) return;
     setTimeout(listen, pauseMs);
     pauseMs = Math.min(2 * pauseMs, LISTEN_MS_MAX);
@@ -168,7 +167,7 @@ document.addEventListener('submit', (event) => {
   });
 });
 
-/** As the browser would, without leaving the page: focus stays, and goes to the message where its place is gone. */
+/** Works like the browser, but without leaving the page, so that the focus stays. */
 async function send(form) {
   try {
     const answer = await fetch(form.action, { ...HTML, method: 'POST', body: new URLSearchParams(new FormData(form)) });
@@ -178,12 +177,11 @@ async function send(form) {
     else stay();
     show(next, '#said');
   } catch {
-    // Whether it was done is not known, so it is not sent again: the page says what there is.
+    // The result is unknown, so load the page again instead of sending the form twice.
     location.reload();
   }
 }
 
-/** The page of a problem stays until it is left. */
 function stay() {
   isStill = true;
   source.close();

@@ -1,4 +1,4 @@
-/** Archives that are chosen or dropped: one after the other, each with its progress and its verdict. Signatures go with theirs. */
+/** Uploads the selected or dropped archives one after the other, each with its signature. */
 
 const SIGNATURE = '.minisig';
 const form = document.querySelector('form.upload');

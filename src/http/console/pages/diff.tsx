@@ -72,7 +72,7 @@ interface DiffFormProps extends VisitProps {
   readonly to?: string | undefined;
 }
 
-/** Chooses two versions to compare. Needs a sign-in, because the comparison reads pages that readers may have to sign in for. */
+/** Needs a sign-in, because the comparison reads pages that readers may have to sign in for. */
 export function DiffForm({ visit, site, ...chosen }: DiffFormProps) {
   const labels = site.versions.map(({ version }) => version);
   if (visit.session === null || labels.length < 2) return null;

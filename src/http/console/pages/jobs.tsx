@@ -249,7 +249,6 @@ function Report({ visit, report: { jobId, files, bytes, counts, findings } }: Re
   );
 }
 
-/** Each action makes one call of the admin listener and redirects to its job. */
 
 async function startJob(visit: SignedVisit): Promise<Response> {
   const [domain, version] = [fieldOf(visit, 'domain'), visit.form.get('version')?.trim() ?? ''];

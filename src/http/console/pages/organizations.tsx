@@ -95,7 +95,6 @@ function Keys({ visit, id, keys }: VisitProps & { readonly id: string; readonly 
 
 interface NewKeyFormProps extends VisitProps {
   readonly id: string;
-  /** Values of a rejected form. */
   readonly typed: Readonly<Record<string, string>>;
 }
 
@@ -206,7 +205,6 @@ async function revokeKey(visit: SignedVisit): Promise<Response> {
   return backTo(visit, keysAddress(id), { text, problem });
 }
 
-/** @throws DocshelfError `not_found` */
 function organizationOf(visit: ConsoleVisit): Organization {
   const id = parameterOf(visit, 'id');
   const found = visit.parts.service().organizations.find((each) => each.id === id);
@@ -216,7 +214,6 @@ function organizationOf(visit: ConsoleVisit): Organization {
   });
 }
 
-/** A call of the API to try a key with; or the reason why there is none, with what to do. */
 type KeyTrial =
   | { readonly address: string; readonly body: object; readonly missing: null }
   | { readonly missing: string };
@@ -249,7 +246,6 @@ async function searchTrial(visit: ConsoleVisit, { id, sites }: Organization, bas
   return { address: `${base}/search/${site.domain}`, body: { query: 'getting started', pageSize: 5 }, missing: null };
 }
 
-/** The key and a command that tries it. The script shows the buttons. */
 function CreatedKeyShown({ visit, made, trial }: VisitProps & { readonly made: CreatedKey; readonly trial: KeyTrial }) {
   return (
     <>

@@ -105,7 +105,6 @@ function siteRow(visit: ConsoleVisit, site: SiteStatusReport): RowOfCells {
   return { id: `site-${domain}`, cells };
 }
 
-/** Facts of the daemon as a whole: its config, jobs and start. */
 function DaemonFacts({ visit, status }: VisitProps & { readonly status: StatusReport }) {
   const { lastReload, pending, jobs, startedAt, deployment } = status;
   return (

@@ -40,7 +40,6 @@ async function showSearch(visit: ConsoleVisit): Promise<Response> {
   return showPage(visit, { title, isStill: true, content });
 }
 
-/** @throws DocshelfError `bad_request` */
 function queryOf(written: string): string {
   const query = written.toWellFormed().trim();
   const { maxLength } = searchRequestSchema.properties.query;
@@ -124,7 +123,6 @@ function Reason({ name, value, note }: { readonly name: string; readonly value: 
   );
 }
 
-/** The content with the words of the query marked. */
 function Marked({ result: { content, metadata } }: { readonly result: SearchResult }) {
   const { highlights } = metadata;
   return (
@@ -146,11 +144,9 @@ function inDigits(value: number): string {
 
 interface SearchBoxProps extends VisitProps {
   readonly domain: string;
-  /** Query of the current page. */
   readonly query?: string;
 }
 
-/** Links to the search page by its address. */
 export function SearchBox({ visit, domain, query = '' }: SearchBoxProps) {
   const { maxLength } = searchRequestSchema.properties.query;
   return (

@@ -72,7 +72,6 @@ interface SiteProps extends VisitProps {
   readonly site: SiteStatusReport;
 }
 
-/** All about one site. */
 export function SiteContent({ visit, site }: SiteProps) {
   const { deployment, title, state, notices } = site;
   const observed = visit.parts.observe(deployment.domain ?? '');
@@ -241,7 +240,6 @@ interface ActionTexts {
   readonly failed: (version: string) => string;
 }
 
-/** An action that makes the call of its name at the admin listener and redirects to its site. */
 function siteAction(id: 'activate' | 'rollback' | 'remove' | 'preview', { done, failed }: ActionTexts): ConsoleRoute {
   const act = async (visit: SignedVisit): Promise<Response> => {
     const domain = parameterOf(visit, 'domain');
@@ -261,13 +259,11 @@ const SUPPORT_TONES: Readonly<Record<FeatureSupport, ChipTone>> = {
   unavailable: 'none',
 };
 
-/** Distinguishes the two features for search. */
 const FEATURE_NOTES: Readonly<Partial<Record<FeatureId, string>>> = {
   search: 'of the hosted service',
   localSearch: 'of this daemon',
 };
 
-/** Features of one site. In a list, each site has its own. */
 function Features({ all, domain }: { readonly all: DaemonFeatures; readonly domain: string | null }) {
   const { features } = all.sites?.find((site) => site.domain === domain) ?? all;
   return (
@@ -292,7 +288,6 @@ function Features({ all, domain }: { readonly all: DaemonFeatures; readonly doma
   );
 }
 
-/** Texts for each mode of `features.enforce`. */
 const ENFORCE_TEXTS: Readonly<Record<SiteFindings['policy'], { readonly note: string; readonly empty: string }>> = {
   on: {
     note: 'blocked by features.enforce; anybody can send such reports, so check the pages with docshelf bundle audit',
@@ -308,7 +303,6 @@ const ENFORCE_TEXTS: Readonly<Record<SiteFindings['policy'], { readonly note: st
   },
 };
 
-/** Requests of the pages to other origins, and invalid rules of the bundle. */
 function Findings({ findings }: { readonly findings: SiteFindings }) {
   const { policy, origins, ruleFaults, ruleFaultCount } = findings;
   const left = ruleFaultCount - ruleFaults.length;

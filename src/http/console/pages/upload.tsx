@@ -14,7 +14,7 @@ import { backTo, call, parameterOf, type SessionVisit, siteAddress, type VisitPr
 
 const ARCHIVES = '.tar,.gz,.tgz,.zst,.zip';
 
-/** A form for files. `upload.js` also accepts dropped files and shows the progress and result of each. */
+/** `upload.js` also accepts dropped files and shows the progress and result of each. */
 export function UploadForm({ visit, domain }: VisitProps & { readonly domain: string }) {
   if (visit.session === null) return null;
   return (

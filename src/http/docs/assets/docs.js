@@ -1,4 +1,4 @@
-// Sends the calls that a reader tries out. Keys are in their fields alone.
+// Sends the calls that a reader tries. Keys stay in their fields.
 
 const base = new URL('./', location.href).href.replace(/\/$/, '');
 const SHOWN_LENGTH_MAX = 200_000;

@@ -1,4 +1,4 @@
-// Without this script the form asks the server, which hides the sites that do not match.
+// Without this script, the form sends a request, and the server hides the sites that do not match.
 const form = document.querySelector('form');
 const box = document.querySelector('#q');
 const status = document.querySelector('#status');
@@ -8,7 +8,7 @@ const results = document.querySelector('#results');
 const SEARCH_AFTER_MS = 150;
 const RESULTS_MAX = 30;
 
-// The same as on the server (shelf-page.ts).
+// The server has the same function (shelf.ts).
 const fold = (text) => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 const said = JSON.parse(form?.dataset.words ?? '{}');
 const fill = (sentence, numbers) => sentence.replaceAll(/\{(\w+)\}/g, (_, name) => numbers[name]);
@@ -20,14 +20,14 @@ const sites = [...document.querySelectorAll('#sites > li')].map((item) => {
     item,
     domain: item.dataset.domain,
     title: item.querySelector('h2').textContent,
-    // Empty where it is this host.
+    // Origin of the site. Empty for this host.
     hostAddress: address && (/^(?:https?:)?\/\/[^/]+/.exec(address)?.[0] ?? ''),
     text: fold([item.dataset.domain, ...shown].join(' ')),
   };
 });
 const siteOf = new Map(sites.map((site) => [site.domain, site]));
 
-/** @returns what the status says of the sites */
+/** @returns the text for the status */
 function filter(query) {
   const words = fold(query).split(/\s+/).filter(Boolean);
   let count = 0;
@@ -39,7 +39,7 @@ function filter(query) {
   return fill(query === '' ? said.sites : said.matching, { count, total: sites.length });
 }
 
-/** Cannot leave the site's host, whatever the path holds. */
+/** Stays on the site's host, whatever the path contains. */
 const addressOf = (site, path) => `${site.hostAddress}/${path.replace(/^[/\\]+/, '')}`;
 
 function element(name, className, ...children) {
@@ -49,7 +49,6 @@ function element(name, className, ...children) {
   return made;
 }
 
-/** The text with its highlights marked, from a little before the first. */
 function excerpt(text, highlights) {
   const first = highlights[0]?.start ?? 0;
   const from = first > 120 ? text.lastIndexOf(' ', first - 60) + 1 : 0;
@@ -74,7 +73,6 @@ function resultItem(site, { content, path, metadata }) {
   return item;
 }
 
-/** Sites in the order of their first results. */
 function showResults(list) {
   const bySite = new Map();
   let count = 0;
@@ -105,7 +103,7 @@ async function search(query, ofSites, { signal }) {
     const parameters = new URLSearchParams({ q: query, limit: RESULTS_MAX });
     const response = await fetch(`${form.dataset.search}?${parameters}`, { signal });
     const list = response.ok ? await response.json() : [];
-    // An answer that came after the next question is not shown.
+    // Ignore the response to a previous question.
     if (signal.aborted) return;
     told = showResults(list);
     if (!response.ok) told = FAULTS.get(response.status) ?? said.searchAway;
@@ -124,7 +122,7 @@ function update() {
   asked = new AbortController();
   clearTimeout(timer);
   timer = setTimeout(() => {
-    // A reload, and the way back from a site, show the same.
+    // A reload, and the way back from a site, show the same query.
     history.replaceState(null, '', query === '' ? location.pathname : `?${new URLSearchParams({ q: query })}`);
     status.textContent = ofSites;
     if (query !== '' && found !== null) void search(query, ofSites, asked);
@@ -147,6 +145,6 @@ if (form !== null) {
     box.focus();
     box.select();
   });
-  // What was typed before the script came, or kept by the browser.
+  // Text can be typed before the script runs, or kept by the browser.
   if (box.value !== '') update();
 }

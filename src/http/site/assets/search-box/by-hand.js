@@ -1,2 +1,2 @@
-// The loader, for pages that docshelf adds nothing to: the build writes this file of `loader.js` with `LABELS` in it.
+// Loader for pages that docshelf does not change. The build writes this file from `loader.js` with `LABELS`.
 import './loader.js';

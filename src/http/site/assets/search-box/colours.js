@@ -1,4 +1,4 @@
-/** As the page is shown now: its own switch, not what the browser prefers. */
+/** Reads the page's own switch, not the preference of the browser. */
 export function isDarkPage() {
   for (const node of [document.body, document.documentElement]) {
     const [red, green, blue, alpha = 1] = (/^rgba?\((.*)\)$/.exec(getComputedStyle(node).backgroundColor)?.[1] ?? '')

@@ -1,7 +1,6 @@
 /**
- * Never of markup: nothing that a page says is read as such, and trusted types have nothing to refuse.
- *
- * @param {Record<string, string | boolean | undefined>} [attributes] `true` for one without a value; false and undefined are left out
+ * Creates no markup from text, so trusted types have nothing to reject.
+ * @param {Record<string, string | boolean | undefined>} [attributes] `true` sets an empty value; false and undefined are skipped
  * @param {(Node | string)[]} children
  */
 export function element(name, attributes = {}, ...children) {

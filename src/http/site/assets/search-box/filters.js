@@ -1,6 +1,5 @@
 import { element } from './element.js';
 
-/** A language by its name where it has one. */
 function languageName(tag, shownIn) {
   try {
     return new Intl.DisplayNames(shownIn, { type: 'language' }).of(tag) ?? tag;
@@ -10,9 +9,8 @@ function languageName(tag, shownIn) {
 }
 
 /**
- * Choices where there is more than one: all sites, language, version, tag.
- *
- * @returns {{node: HTMLElement, chosen: () => Record<string, string>, offer: (facets: object) => void}} `chosen`: as parameters of a question
+ * Shows a choice only if it has several values.
+ * @returns {{node: HTMLElement, chosen: () => Record<string, string>, offer: (facets: object) => void}} `chosen` returns query parameters
  */
 export function createFilters({ words, tag: shownIn }, { isShelf, onChange }) {
   const node = element('div', { class: 'filters' });

@@ -1,12 +1,11 @@
-// All that a reader pays who never searches: the button, its place and the keys. Under 1 KB compressed, so every word counts here.
-// The build writes three files of it: `REPLACES` is true in `replacing.js`, for pages whose own box it replaces. `LABELS` is null but in
-// `by-hand.js`, for pages that docshelf adds nothing to: the button's word in each language but English.
+// Every page loads this file, so keep it under 1 KB compressed. The build writes three files from it: `REPLACES` is true in `replacing.js`,
+// for pages whose own box it replaces. `LABELS` is null except in `by-hand.js`: the button's word in each language but English.
 
 const page = document;
-/** `replace`: boxes of the site's own, a list of selectors. */
+/** `replace` is a selector list of the site's own boxes. */
 const { label, replace } = { ...page.querySelector('[src*="_docshelf/assets/search-box"]')?.dataset };
 const NAME = 'docshelf-search';
-/** Made for it by a site's template. */
+/** Element that a template of the site provides for the button. */
 const ROOM = '[data-docshelf-search]';
 const HEADERS = '.navbar__items--right>*,.VPNavBarMenu,.right-group>*';
 const KEY_K = 75;
@@ -17,7 +16,7 @@ let tries = 0;
 
 const load = () => import('./search-box.js');
 
-/** What is typed before the dialog is there is not lost, and a phone shows its keyboard. */
+/** Keeps text that is typed before the dialog opens, and makes a phone show its keyboard. */
 const open = async (from) => {
   const typed = page.createElement('input');
   typed.style = 'position:fixed;opacity:0';
@@ -30,7 +29,7 @@ const shown = (selector) => [...page.querySelectorAll(selector)].find((node) => 
 
 const place = () => {
   timer = 0;
-  // One that is there and was not put there by this script is the template's own.
+  // An element of this name that this script did not insert belongs to the template.
   host = page.querySelector(NAME) ?? page.createElement(NAME);
   if (!host.shadowRoot) {
     const button = page.createElement('button');
@@ -42,17 +41,17 @@ const place = () => {
   }
   if (host.isConnected && (!beside || (beside.isConnected && host.getClientRects()[0]))) return;
   const node = REPLACES ? (shown(ROOM) ?? shown(replace) ?? shown(HEADERS)) : shown(`${ROOM},${HEADERS}`);
-  // React and Vue compare a page with their own before it is theirs, and complain of what they do not know.
+  // React and Vue compare the page with their own before they take it over, and report unknown elements.
   const app = node?.closest('[id^=__],#app');
   if (node && (app ? !app.__vue_app__ : self.__next_f) && !Object.keys(node)[0] && ++tries < 60) return soon();
   beside = node ?? page.body;
-  // A corner, by the window: on a phone what is fixed is fixed to all of a page that is wider, whose corner is out of sight.
+  // Place a corner by the window: on a phone, fixed elements of a page that is too wide are out of sight.
   if (!node)
     host.style =
       'display:grid;width:0;height:0;place-content:end;position:fixed;top:98dvh;inset-inline-start:98vw;z-index:9;background:#000;color:#fff';
   else if (node.matches(ROOM)) host.style = '';
   else {
-    // Takes no room in a header, and no gap: the button hangs out towards the start, and nothing moves.
+    // Takes no space in a header: the button extends towards the start, and nothing moves.
     host.style =
       REPLACES && node.matches(replace)
         ? `display:flex;place-content:end;align-items:center;position:absolute;left:${node.offsetLeft}px;top:${node.offsetTop}px;width:${node.offsetWidth}px;height:${node.offsetHeight}px`
@@ -82,7 +81,7 @@ addEventListener(
   true,
 );
 if (REPLACES) {
-  // Theirs are gone to the eye and to keys before anybody reaches for one, and where scripts write the header anew.
+  // Hides the site's own boxes by a style, because scripts can write the header again.
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(`:is(${replace}),:is(${replace}) *{visibility:hidden!important}`);
   page.adoptedStyleSheets.push(sheet);

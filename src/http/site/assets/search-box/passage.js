@@ -1,7 +1,6 @@
 import { bestPassage } from '../../best-passage.ts';
 import { element } from './element.js';
 
-/** The passage with its hits marked. */
 export function passageElement(text, highlights) {
   const { start, end, isCode: asCode } = bestPassage(text, highlights);
   const parts = [];

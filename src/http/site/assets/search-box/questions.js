@@ -1,9 +1,9 @@
 const here = import.meta.url;
 const ENDPOINT = new URL('../../search', here);
 const RESULTS_MAX = 30;
-/** After the last letter. */
+/** Pause after the last letter. */
 const WAIT_MS = 60;
-/** Before meaning is asked for, which takes longer: whoever types on needs none. */
+/** Pause before the slower search by meaning, which readers who continue typing do not need. */
 const MEANING_AFTER_MS = 120;
 const KEPT_MAX = 30;
 
@@ -14,9 +14,8 @@ const pause = (ms, signal) =>
   });
 
 /**
- * The questions of somebody who types: each gives up the one before it, whose answer is never shown.
- *
- * @param {{onAnswer: (answer: object, isWhole: boolean) => void, onFault: (status: number) => void}} listener status 0: no answer
+ * Each question cancels the previous one.
+ * @param {{onAnswer: (answer: object, isWhole: boolean) => void, onFault: (status: number) => void}} listener status 0: no response
  */
 export function createQuestions({ onAnswer, onFault }) {
   let asked = new AbortController();
@@ -51,7 +50,7 @@ export function createQuestions({ onAnswer, onFault }) {
   }
 
   return {
-    /** @param {Record<string, string>} parameters of the address; `isNow`: without waiting for more letters */
+    /** @param {Record<string, string>} parameters query parameters. `isNow` skips the pause */
     ask(parameters, isNow = false) {
       asked.abort();
       asked = new AbortController();
@@ -59,7 +58,7 @@ export function createQuestions({ onAnswer, onFault }) {
       void pause(isNow ? 0 : WAIT_MS, signal).then(() => run(parameters, signal));
     },
     stop: () => asked.abort(),
-    /** A site may have been swapped since. */
+    /** Another version can be active since the last question. */
     forget() {
       asked.abort();
       kept = new Map();

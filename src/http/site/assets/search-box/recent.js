@@ -1,9 +1,9 @@
 const KEPT_MAX = 6;
-/** Sites below one host have one storage. */
+/** Sites on one host share their storage. */
 const here = import.meta.url;
 const KEY = `docshelf-search ${new URL('../../..', here).pathname}`;
 
-/** What was looked for before, in this browser alone; nothing where it keeps nothing. @returns {string[]} the last first */
+/** Previous searches of this browser. Empty if it stores nothing. @returns {string[]} newest first */
 export function recentSearches() {
   try {
     const kept = JSON.parse(localStorage.getItem(KEY) ?? '[]');

@@ -1,2 +1,2 @@
-// The loader, for pages whose own box it replaces: the build writes this file of `loader.js` with `REPLACES` true.
+// Loader for pages whose own box it replaces. The build writes this file from `loader.js` with `REPLACES`.
 import './loader.js';

@@ -1,7 +1,7 @@
 const keyOf = ({ site, path }) => `${site?.domain ?? ''} ${path}`;
 const pageOf = ({ site, path }) => `${site?.domain ?? ''} ${path.replace(/#.*/s, '')}`;
 
-/** Pages in the order of their best section. @returns {{key: string, results: object[]}[]} */
+/** Orders pages by their best section. @returns {{key: string, results: object[]}[]} */
 export function groupByPage(results) {
   const groups = new Map();
   for (const result of results) {
@@ -12,7 +12,7 @@ export function groupByPage(results) {
   return [...groups].map(([key, sections]) => ({ key, results: sections }));
 }
 
-/** What is shown stays where it is, and what is new comes below: for a list that somebody is pointing at. */
+/** Keeps the shown results in place and adds new ones below, because the reader can be pointing at one. */
 export function joinBelow(groups, results) {
   const shown = new Set(groups.flatMap((group) => group.results.map(keyOf)));
   return [...groups, ...groupByPage(results.filter((result) => !shown.has(keyOf(result))))];

@@ -2,10 +2,10 @@ import { element } from './element.js';
 import { passageElement } from './passage.js';
 import { addressOf } from './target.js';
 
-/** A tag of BCP 47 as far as `lang` needs it. */
+/** Accepts the part of BCP 47 that `lang` needs. */
 const langOf = (tag) => (/^[a-z]{2,3}(-[a-z0-9]{1,8})*$/i.test(tag ?? '') ? tag : undefined);
 
-/** A page's title, and where it is from as far as that differs. */
+/** Names the version only if results have several. */
 function pageHeading(id, { metadata, path, site }, { manyVersions }) {
   const facts = [site?.title ?? site?.domain, manyVersions ? metadata.version : null].filter(Boolean);
   const title = element('span', { dir: 'auto', lang: langOf(metadata.language) }, metadata.title || path);

@@ -1,18 +1,17 @@
 import { createView } from './view.js';
 import { chooseLanguage } from './words.js';
 
-// Loaded when a reader is about to search. The style and the English words are put in by the build; those of the page's language
-// come before anything is shown.
+// Loaded when a reader begins to search. The build inserts the style and the English words; those of other languages load first.
 let view = createView(await chooseLanguage());
 
 /**
- * @param {HTMLElement | null} from what gets the focus back
- * @param {HTMLInputElement} typed holds what was typed meanwhile
+ * @param {HTMLElement | null} from element that gets the focus back
+ * @param {HTMLInputElement} typed field with the text typed meanwhile
  */
 export function open(from, typed) {
   view.show(from, typed.value);
   typed.remove();
-  // A site that is one document changes its language as one reads.
+  // A single-page site can change its language while the reader is on it.
   void chooseLanguage().then((language) => {
     if (language.tag === view.language.tag) return;
     const query = view.close();

@@ -2,17 +2,17 @@ import { bestPassage } from '../../best-passage.ts';
 
 const CONTEXT_WORDS = 3;
 
-/** Cannot leave the site's host, whatever the path holds. */
+/** Stays on the site's host, whatever the path contains. */
 export function addressOf({ path, content, metadata, site }) {
   const { origin } = new URL(site?.address ?? '/', location.origin);
   const address = new URL(`/${path.replace(/^[/\\]+/, '')}`, origin);
-  // https://wicg.github.io/scroll-to-text-fragment/: a browser that does not know it would look for an id of that name.
+  // Browsers without text fragments (https://wicg.github.io/scroll-to-text-fragment/) would look for an id of that name.
   const directive = 'fragmentDirective' in document ? textDirective(content, metadata) : '';
   if (directive !== '') address.hash = `${address.hash === '' ? '#' : address.hash}:~:text=${directive}`;
   return address.href;
 }
 
-/** The first hit of the passage with the words around it, or else a page's first such word would be found. */
+/** Includes the words around the hit, because the browser would otherwise find the first such word of the page. */
 function textDirective(text, { highlights, language }) {
   const { start, end } = bestPassage(text, highlights);
   const hit = highlights.find((each) => each.start >= start && each.end <= end);
@@ -33,7 +33,7 @@ function textDirective(text, { highlights, language }) {
   ].join();
 }
 
-/** Within a line and a table's cell, without the bullet: the index writes those, no page has them. */
+/** Stays within a line and a table cell, without the bullet: the index writes those, and pages lack them. */
 function lineOf(text, hit) {
   const lineStart = text.lastIndexOf('\n', hit.start - 1) + 1;
   const textStart = lineStart + (text.startsWith('- ', lineStart) ? 2 : 0);
@@ -47,7 +47,7 @@ function lineOf(text, hit) {
   };
 }
 
-/** As the browser bounds words. @returns {[index: number, length: number][]} */
+/** Splits words like the browser. @returns {[index: number, length: number][]} */
 function wordsOf(line, language) {
   let locale;
   try {

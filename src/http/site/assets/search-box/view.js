@@ -14,7 +14,7 @@ const isShelf = settings.shelf !== undefined && settings.shelf !== 'false';
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(style);
 
-/** The dialog, at the end of the page: a header may be hidden, or replaced by the site's own scripts, while it is open. */
+/** The dialog is at the end of the page, because a header can be hidden or replaced by the site's scripts. */
 export function createView(language) {
   const { tag, words } = language;
   const input = element('input', {
@@ -62,12 +62,12 @@ export function createView(language) {
   let groups = [];
   let options = [];
   let selected = -1;
-  /** True once somebody has chosen by keys since the last letter. */
+  /** True if the reader has selected a result by keys since the last letter. */
   let isTouched = false;
-  /** What Enter asked for before there was an answer: null, or whether in a new tab. */
+  /** Set by Enter before the response: whether to open a new tab. Null otherwise. */
   let awaited = null;
   let isAnswered = false;
-  /** The page's language, until an answer shows that the site has only one or does not know it. */
+  /** Language of the page. It changes if a response shows that the site has only one, or lacks it. */
   let ownLanguage = document.documentElement.lang || null;
 
   const questions = createQuestions({ onAnswer, onFault });
@@ -84,7 +84,7 @@ export function createView(language) {
       return;
     }
     const { scope, version = settings.version, tag, language = ownLanguage } = filters.chosen();
-    // Versions and tags are words of one site.
+    // Versions and tags only apply to one site.
     const said = Object.entries({ q, scope, language, ...(scope === undefined && { version, tag }) });
     questions.ask(Object.fromEntries(said.filter(([, value]) => value != null)), isNow);
   }
@@ -202,7 +202,7 @@ export function createView(language) {
   const remember = () => rememberSearch(input.value.trim());
 
   function onKey(event) {
-    // What the page does on keys is none of the dialog's.
+    // Keys in the dialog must not reach the page.
     event.stopPropagation();
     if (event.type !== 'keydown' || event.isComposing || event.target !== input) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -224,18 +224,18 @@ export function createView(language) {
     from?.focus({ preventScroll: true });
     from = null;
   };
-  /** Gives the focus back at once: until then a key that opens the dialog would be one typed into it. */
+  /** Returns the focus at once, because a key could otherwise type into the dialog. */
   const close = () => {
     dialog.close();
     giveFocusBack();
   };
   closer.addEventListener('click', close);
-  // Escape, and the way back of a phone.
+  // Handles Escape, and the back gesture of a phone.
   dialog.addEventListener('cancel', (event) => {
     event.preventDefault();
     close();
   });
-  // Comes later than the dialog is closed, or after it is open again; and by itself, where a browser closes it and asks nobody.
+  // The event comes after the dialog is closed, or even open again, and also if the browser closes the dialog by itself.
   dialog.addEventListener('close', () => {
     if (dialog.open) return;
     visualViewport.removeEventListener('resize', fitWindow);
@@ -247,7 +247,7 @@ export function createView(language) {
     const isInside = event.clientX >= left && event.clientX <= right && event.clientY >= top && event.clientY <= bottom;
     if (event.target === dialog && !isInside) close();
   });
-  // The box keeps the focus, and a phone its keyboard, while one scrolls and taps.
+  // The box keeps the focus, and a phone its keyboard, while the reader scrolls and taps.
   list.addEventListener('mousedown', (event) => event.preventDefault());
   list.addEventListener('pointermove', (event) => {
     const at = options.indexOf(event.target.closest('[role=option]'));
@@ -257,10 +257,10 @@ export function createView(language) {
     const link = event.target.closest('a');
     if (link === null) return;
     remember();
-    // A copy that the browser keeps for the way back shows the page.
+    // The browser's cached copy for the back button must not show the dialog.
     if (!event.ctrlKey && !event.metaKey && !event.shiftKey) close();
   });
-  /** All of a phone, above its keyboard. A page that is not made for phones is shown small there, and the dialog is not. */
+  /** Fills a phone above its keyboard, even if the page is not made for phones and is shown small. */
   const fitWindow = () => {
     const { width, height, scale } = visualViewport;
     const zoom = Math.max(1, 1 / scale);
@@ -287,7 +287,7 @@ export function createView(language) {
       else input.select();
       ask(true);
     },
-    /** @returns what was typed */
+    /** @returns the typed text */
     close() {
       from = null;
       dialog.close();

@@ -1,4 +1,4 @@
-/** A language is fetched once; null where it did not come. `ENGLISH` and `LANGUAGES`, the tags of the others, come from the build. */
+/** Fetches each language once. Null if that failed. The build defines `ENGLISH`, and `LANGUAGES` with the other tags. */
 const fetched = new Map([['en', Promise.resolve(ENGLISH)]]);
 
 const here = import.meta.url;
@@ -12,7 +12,7 @@ function keyOf(tag) {
   }
 }
 
-/** That of the page, where there are words in it: language and script, since Chinese of Taiwan is not written as that of Beijing. */
+/** Compares language and script, because Taiwan and Beijing write Chinese differently. */
 export async function chooseLanguage() {
   const wanted = keyOf(document.documentElement.lang);
   const tag = LANGUAGES.find((each) => keyOf(each) === wanted) ?? 'en';

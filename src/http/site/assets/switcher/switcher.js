@@ -1,4 +1,4 @@
-// The switcher of versions. `WORDS` by language, `STYLE` and `ON_PAGES`, its host for a page, are written before it (switcher-files.ts).
+// The build writes `WORDS` by language, `STYLE` and `ON_PAGES`, the selector of the host, before this file (site-assets.ts).
 
 const NAME = 'docshelf-versions';
 const { version, active = version } = document.querySelector('script[src*="_docshelf/assets/switcher-"]').dataset;
@@ -18,7 +18,7 @@ const tag = Object.keys(WORDS).find((each) => keyOf(each) === wanted) ?? 'en';
 const said = WORDS[tag];
 const fill = (sentence, label) => sentence.replace('{version}', label);
 
-/** Never of markup: trusted types have nothing to refuse. */
+/** Creates no markup from text, so trusted types have nothing to reject. */
 const element = (name, attributes, ...children) => {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -26,7 +26,7 @@ const element = (name, attributes, ...children) => {
   return made;
 };
 
-/** Of this page in another version: the server knows which page that is. Scripts of the site may have gone on to another one. */
+/** Address of this page in another version, which the server resolves. Scripts of the site can have changed the page since. */
 const addressIn = (label) => {
   const { pathname, hash } = location;
   if (label === version) return pathname + hash;
@@ -81,9 +81,9 @@ const adopt = (root, style) => {
 };
 const shadow = host.attachShadow({ mode: 'open' });
 adopt(shadow, STYLE);
-// A page's rules for its elements go before those of a shadow root for its host.
+// A page's rules for its elements take precedence over those of a shadow root for its host.
 adopt(document, STYLE.replaceAll(':host', ON_PAGES));
-// Routers of sites take links of their own document alone.
+// Routers of sites only handle links of their own document.
 shadow.append(...notice, details);
 
 const lead = shadow.querySelector('p a');
@@ -104,7 +104,7 @@ host.addEventListener('keydown', (event) => {
 addEventListener('pointerdown', (event) => {
   if (!event.composedPath().includes(host)) details.open = false;
 });
-// Some sites put another body in the place of this one.
+// Some sites replace the body.
 const place = () => {
   if (!host.isConnected) document.body?.append(host);
 };
