@@ -130,10 +130,8 @@ export function organizationsSlice({ organizations }: Config): readonly Organiza
   }));
 }
 
-type ConfiguredSource = Config['organizations'][number]['domains'][string]['source'];
-
 /** Null for a site that is only searched. The config check ensures that each kind has its key. */
-function sourceOf(source: ConfiguredSource): SourceSettings | null {
+function sourceOf(source: Config['organizations'][number]['domains'][string]['source']): SourceSettings | null {
   if (source === null) return null;
   const { kind, path, url, allowAddresses, robots, cookieFile, bearerFile, concurrency, rateMax, limits } = source;
   if (kind !== 'crawl') return path === null ? null : { kind, path };

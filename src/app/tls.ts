@@ -5,15 +5,13 @@ import { LISTENERS } from '../http/listener/served-request.ts';
 import { isCertifiedFor, type KeyPair, type TlsSettings } from '../http/tls/tls-port.ts';
 
 type TlsConfig = Config['server']['tls'];
-type ConfiguredPair = TlsConfig['certificates'][number];
-
 /** Null for plain HTTP. The config check ensures that a pair is complete and matches. */
 export function tlsSlice(tls: TlsConfig): TlsSettings | null {
   const pairs = [tls, ...tls.certificates].flatMap(pairOf);
   return pairs.length === 0 ? null : { pairs, http2: tls.http2, hstsMs: tls.hstsMs };
 }
 
-function pairOf({ certFile, keyFile }: ConfiguredPair): KeyPair[] {
+function pairOf({ certFile, keyFile }: TlsConfig['certificates'][number]): KeyPair[] {
   return certFile === null || keyFile === null ? [] : [{ chain: certFile.text.reveal(), key: keyFile.text }];
 }
 

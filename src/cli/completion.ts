@@ -111,7 +111,7 @@ ${below.map((child) => `        ${child.name}) ${nameOfFunction(child.path)} ;;`
 }`;
 }
 
-function zshOption({ long, description, placeholder, value }: ShownOption): string {
+function zshOption({ long, description, placeholder, value }: ShownCommand['options'][number]): string {
   const takes = value === null ? '' : `:${zshText(placeholder ?? '')}:${zshAction(value)}`;
   return quoted(`${long}[${zshText(description)}]${takes}`);
 }
@@ -180,8 +180,6 @@ const help = new Help();
 type ValueKind = readonly string[] | 'file' | 'folder' | 'site' | 'any';
 
 export type ShownCommand = ReturnType<typeof shownCommand>;
-type ShownOption = ShownCommand['options'][number];
-
 export function shownCommands(command: Command, path = ''): ShownCommand[] {
   const below = help.visibleCommands(command).filter((child) => child.name() !== 'help');
   const pathOf = (child: Command) => `${path} ${child.name()}`.trimStart();

@@ -166,7 +166,7 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
       // A request that was rejected before its body was sent would stay open.
       request.destroy();
       if (statusCode < 300) return answer;
-      const { code, error, next } = answer as Refusal;
+      const { code, error, next } = answer as Partial<Pick<Problem, 'code' | 'error' | 'next'>>;
       if (typeof error === 'string' && ERROR_CODES.some((known) => known === code)) {
         throw new DocshelfError(code as ErrorCode, error, { next });
       }
@@ -210,5 +210,3 @@ async function bodyHeaders(body: NonNullable<Call['body']>): Promise<Record<stri
     ...(length === null ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(length) }),
   };
 }
-
-type Refusal = Partial<Pick<Problem, 'code' | 'error' | 'next'>>;

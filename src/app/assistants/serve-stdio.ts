@@ -64,8 +64,6 @@ function tellFault(error: DocshelfError): void {
 const LINE_LENGTH_MAX = 10 * 1024 ** 2;
 const LAST_ANSWERS_MS_MAX = 60_000;
 
-type Message = Parameters<StdioServerTransport['send']>[0];
-
 /** Waits for the responses to all requests after the end of input: the package's own transport drops them. */
 async function stdioSession(factory: () => ReturnType<typeof mcpServer>): Promise<void> {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -102,7 +100,7 @@ class CountingTransport extends StdioServerTransport {
     return this.#close.promise;
   }
 
-  override async send(message: Message): Promise<void> {
+  override async send(message: Parameters<StdioServerTransport['send']>[0]): Promise<void> {
     await super.send(message);
     if ('id' in message && !('method' in message)) this.#asked.answer(message.id);
   }

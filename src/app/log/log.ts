@@ -4,18 +4,16 @@ import { printableJson, printableLines } from '../../domain/text.ts';
 
 export type { Logger } from 'pino';
 
-interface LogSettings {
-  readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
-  readonly format: 'auto' | 'json' | 'pretty';
-}
-
 export interface Logs {
   readonly log: Logger;
   /** Writes in batches, so a crash loses the last lines. @param fields builds the members of a JSON object, without its braces */
   readonly logRequest: (fields: () => string) => void;
 }
 
-export async function openLogs(settings: LogSettings): Promise<Logs> {
+export async function openLogs(settings: {
+  readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+  readonly format: 'auto' | 'json' | 'pretty';
+}): Promise<Logs> {
   // Read this for every format: it makes Node set a pipe to non-blocking. A write to a blocking pipe without a reader would never end.
   const isTerminal = process.stdout.isTTY === true;
   const isPretty = settings.format === 'pretty' || (settings.format === 'auto' && isTerminal);

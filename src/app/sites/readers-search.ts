@@ -27,15 +27,13 @@ import type { OpenedSearch } from '../open-search.ts';
 import { featureReport } from '../slices.ts';
 import type { OpenVersions, ReadableVersions } from './readable-versions.ts';
 
-interface SearchHost {
-  readonly search: OpenedSearch;
-  readonly versions: OpenVersions;
-  readonly network: Network;
-  readonly log: Logger;
-}
-
 interface ReaderSearchOptions {
-  readonly host: SearchHost;
+  readonly host: {
+    readonly search: OpenedSearch;
+    readonly versions: OpenVersions;
+    readonly network: Network;
+    readonly log: Logger;
+  };
   readonly active: SiteSearch;
   readonly versions: ReadableVersions;
   readonly config: () => SiteConfig;

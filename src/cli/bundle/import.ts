@@ -42,11 +42,6 @@ interface ImportRequest {
   readonly activate: boolean;
 }
 
-interface Imported {
-  readonly delivered: Delivered;
-  readonly place: CommandTarget;
-}
-
 const SIGNATURE_BYTES_MAX = 20_000;
 
 export function bundleImportCommand(): Command {
@@ -92,7 +87,7 @@ export async function importArchive(
   options: DaemonChoice & CommonOptions,
   archive: ArchiveInput,
   request: ImportRequest,
-): Promise<Imported> {
+): Promise<{ readonly delivered: Delivered; readonly place: CommandTarget }> {
   if (request.fileName !== null) {
     refuseUnfitName(request.fileName);
     refuseSignatureName(request.fileName);

@@ -7,12 +7,6 @@ import { DocshelfError, errnoOf, errnoState, rethrowAs } from '../../domain/erro
 import type { Secret } from '../../domain/secret.ts';
 import { replaceFile } from '../../files/index.ts';
 
-interface BundleValues {
-  readonly bundleUrl: Secret;
-  readonly version: string;
-  readonly sha256: string;
-}
-
 const VALUES_BYTES_MAX = 4 * 1024 ** 2;
 /** Only for its owner, since the link in it is a credential. */
 const MODE_NEW = 0o600;
@@ -31,7 +25,10 @@ export async function checkValuesFile(file: string): Promise<void> {
 }
 
 /** Replaces the file in one step. @throws DocshelfError `cannot_read`, `cannot_write`; then the file is unchanged */
-export async function writeValues(file: string, { bundleUrl, version, sha256 }: BundleValues): Promise<void> {
+export async function writeValues(
+  file: string,
+  { bundleUrl, version, sha256 }: { readonly bundleUrl: Secret; readonly version: string; readonly sha256: string },
+): Promise<void> {
   const { path, text, mode } = await read(file);
   const edited = editValues(text, { bundleUrl: bundleUrl.reveal(), version, sha256 });
   if (edited === text) return;

@@ -32,16 +32,11 @@ export interface UploadOptions {
   readonly signal: AbortSignal;
 }
 
-interface PreviewAnswer {
-  readonly version: string;
-  readonly digest: string;
-  readonly link: string;
-  readonly expiresAt: string;
-}
-
 export interface SiteActions extends Pick<Deployment, 'activate' | 'rollback' | 'remove' | 'activateStored'> {
   onBundleRefused(source: BundleSourceKind): void;
-  preview(version: string): Promise<PreviewAnswer>;
+  preview(
+    version: string,
+  ): Promise<{ readonly version: string; readonly digest: string; readonly link: string; readonly expiresAt: string }>;
   /** @throws DocshelfError `version_not_found`, `busy`, `cannot_read`, `release_damaged`, `deadline_exceeded`, `worker_ended` */
   diff(before: string, after: string, signal: AbortSignal): Promise<VersionsDiff>;
   upload(

@@ -41,10 +41,8 @@ export function addDocs<E extends Env>(app: Hono<E>, document: () => object): vo
   });
 }
 
-type DocsFiles = Readonly<Record<'css' | 'js', string>>;
-
 /** The page is complete without its script, which adds forms that send calls. Relative addresses also work behind a proxy path. */
-function docsPage(document: OpenApiText, files: DocsFiles): string {
+function docsPage(document: OpenApiText, files: Readonly<Record<'css' | 'js', string>>): string {
   const { info, tags, components } = document;
   const calls = callsOf(document);
   const groups = tags.map((tag) => ({

@@ -15,11 +15,6 @@ const CLIENT_RATE: ClientPolicy = Object.freeze({ burst: 300, perSecond: 50 });
 /** Each entry takes 200 bytes. The least recently seen client is dropped first: its bucket is full again. */
 const CLIENTS_MAX = 10_000;
 
-interface Bucket {
-  readonly tokens: number;
-  readonly atMs: number;
-}
-
 interface ClientRatesOptions {
   readonly policy?: ClientPolicy;
   readonly act?: string;
@@ -34,7 +29,7 @@ export class ClientRates {
   readonly #message: string;
   readonly #help: string;
   readonly #now: () => number;
-  readonly #buckets: LRUCache<string, Bucket>;
+  readonly #buckets: LRUCache<string, { readonly tokens: number; readonly atMs: number }>;
 
   constructor({
     policy = CLIENT_RATE,

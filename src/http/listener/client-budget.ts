@@ -49,11 +49,6 @@ interface Opened extends Peer {
   once(event: 'close', act: () => void): unknown;
 }
 
-interface BudgetTimes {
-  readonly unreadMsMax: number;
-  readonly checkMs: number;
-}
-
 class Scope {
   readonly #limits: Limits;
   readonly answers = new Set<HeldAnswer>();
@@ -192,7 +187,7 @@ export class ClientBudget {
     return null;
   }
 
-  watch({ unreadMsMax, checkMs }: BudgetTimes): () => void {
+  watch({ unreadMsMax, checkMs }: { readonly unreadMsMax: number; readonly checkMs: number }): () => void {
     const check = setInterval(() => {
       const nowMs = performance.now();
       for (const answer of [...this.#all.answers]) {

@@ -58,13 +58,11 @@ export class FileSender {
   }
 }
 
-type WritePart = (bytesMax: number, write: (part: Part) => Promise<boolean>) => Promise<boolean>;
-
 async function inParts(
   { status, headers }: Pick<Response, 'status' | 'headers'>,
   outgoing: ServerResponse,
   held: HeldAnswer,
-  writePart: WritePart,
+  writePart: (bytesMax: number, write: (part: Part) => Promise<boolean>) => Promise<boolean>,
 ): Promise<void> {
   const gone = Promise.withResolvers<false>();
   let isGone = false;

@@ -223,15 +223,10 @@ function hasPlainHost({ headers, rawHeaders }: IncomingMessage): boolean {
   return PLAIN_HOST.test(headers.host ?? '') && hostsIn(rawHeaders) === 1;
 }
 
-interface AddedFields {
-  readonly requestId: string;
-  readonly hsts: string | null;
-}
-
 export function writePrepared(
   { status, headers, body }: PlainAnswer,
   outgoing: ServerResponse,
-  { requestId, hsts }: AddedFields,
+  { requestId, hsts }: { readonly requestId: string; readonly hsts: string | null },
 ): void {
   const fields = headers.concat(REQUEST_ID_HEADER, requestId);
   if (hsts !== null) fields.push(HSTS_HEADER, hsts);

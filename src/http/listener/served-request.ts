@@ -11,12 +11,7 @@ export const LISTENERS = {
   api: { section: 'api', receiveMsMax: 60_000 },
   // The largest bundle, 8 GiB, takes 6 h at 3 Mbit/s.
   admin: { section: 'admin', receiveMsMax: 6 * 3600_000 },
-} as const satisfies Record<string, ListenerKind>;
-
-interface ListenerKind {
-  readonly section: string;
-  readonly receiveMsMax: number;
-}
+} as const satisfies Record<string, { readonly section: string; readonly receiveMsMax: number }>;
 
 export type ListenerName = keyof typeof LISTENERS;
 
@@ -62,8 +57,6 @@ export function pathOf(target: string): string {
 }
 
 const BYTES_TOLD = Symbol('bytes told');
-type MeteredSocket = Socket & { [BYTES_TOLD]?: number };
-
 interface Begun {
   readonly requestId: string;
   readonly startedMs: number;
@@ -133,7 +126,7 @@ export class RequestMeter {
     });
   }
 
-  #bytesSince(socket: MeteredSocket): number {
+  #bytesSince(socket: Socket & { [BYTES_TOLD]?: number }): number {
     const written = socket.bytesWritten;
     const told = socket[BYTES_TOLD] ?? 0;
     socket[BYTES_TOLD] = written;

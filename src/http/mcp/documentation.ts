@@ -22,13 +22,10 @@ export interface DocumentationRelease {
   pages(): Promise<readonly string[]>;
   titles(pages: readonly string[]): Promise<readonly (string | null)[]>;
   /** Null if no such page exists. @param target path under the base path, not decoded. @throws the signal's reason */
-  read(target: string, signal: AbortSignal): Promise<PageMarkup | null>;
-}
-
-interface PageMarkup {
-  readonly path: string;
-  readonly title: string | null;
-  readonly markdown: string;
+  read(
+    target: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly path: string; readonly title: string | null; readonly markdown: string } | null>;
 }
 
 const VERSIONS_NAMED_MAX = 20;

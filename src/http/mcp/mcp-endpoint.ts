@@ -170,14 +170,11 @@ function forHandler(headers: Headers): Headers {
   return others;
 }
 
-interface WholeForm {
-  readonly signal: AbortSignal;
-  readonly isJson: boolean;
-  readonly isBatch: boolean;
-}
-
 /** Waits for the whole body, so that an error gets its status and a client that leaves ends the work. */
-async function whole(answer: Response, { signal, isJson, isBatch }: WholeForm): Promise<Response> {
+async function whole(
+  answer: Response,
+  { signal, isJson, isBatch }: { readonly signal: AbortSignal; readonly isJson: boolean; readonly isBatch: boolean },
+): Promise<Response> {
   const text = answer.body === null ? null : await answer.text();
   signal.throwIfAborted();
   const headers = new Headers(answer.headers);

@@ -28,8 +28,6 @@ export type ExportJobs = StatusReport['jobs'];
 const LOOP_TICK_MS = 50;
 
 const JOB_RESULTS = ['completed', 'failed', 'canceled'] as const;
-type JobResult = (typeof JOB_RESULTS)[number];
-
 export class Metrics {
   readonly #registry: Registry = new Registry();
   readonly #metrics = defineMetrics(this.#registry);
@@ -85,7 +83,7 @@ export class Metrics {
     if (ok) this.#metrics.lastReloadSuccess.setToCurrentTime();
   }
 
-  onJobEnded(result: JobResult): void {
+  onJobEnded(result: (typeof JOB_RESULTS)[number]): void {
     this.#metrics.jobsEnded.inc({ result });
   }
 

@@ -3,12 +3,6 @@ interface Hit {
   readonly end: number;
 }
 
-interface Passage {
-  readonly start: number;
-  readonly end: number;
-  readonly isCode: boolean;
-}
-
 const LENGTH_MAX = 240;
 const BEFORE_MAX = 70;
 const CODE_LINES = 3;
@@ -22,7 +16,10 @@ function isCode(lines: readonly string[]): boolean {
 }
 
 /** Chooses the block with most hits. Blank lines separate blocks. From code, it takes the lines around the first hit. */
-export function bestPassage(text: string, highlights: readonly Hit[]): Passage {
+export function bestPassage(
+  text: string,
+  highlights: readonly Hit[],
+): { readonly start: number; readonly end: number; readonly isCode: boolean } {
   const blocks = [...text.matchAll(/\S[\s\S]*?(?=\n\s*\n|$)/g)].map(({ index, 0: block }) => {
     const end = index + block.length;
     return { start: index, end, hits: highlights.filter((hit) => hit.start >= index && hit.end <= end) };

@@ -25,16 +25,12 @@ export interface ResultsPlace {
   readonly assets: SiteAssets;
 }
 
-interface NamedSite {
-  readonly domain: string;
-  readonly title: string | null;
-  readonly address: string;
-}
-
 /** The part of a shelf that readers of one of its sites may know. */
 export interface ShelfScope {
   search(): Search;
-  sites(host: string | undefined): Promise<ReadonlyMap<string, NamedSite>>;
+  sites(
+    host: string | undefined,
+  ): Promise<ReadonlyMap<string, { readonly domain: string; readonly title: string | null; readonly address: string }>>;
 }
 
 export interface SiteSearchSettings extends FaultHooks {
