@@ -37,7 +37,7 @@ export interface DaemonOptions {
   readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
 }
 
-export interface DaemonParts {
+interface DaemonParts {
   readonly network: Network;
   readonly database: Database | null;
   readonly metrics: Metrics;

@@ -120,23 +120,28 @@ export async function searchOnce(
   versions: readonly SearchedVersion[],
   request: SearchRequest,
 ): Promise<readonly ShelfResult[]> {
+  return withStoredSearch(config, async (stored) => {
+    const search = new ShelfSearch(() =>
+      versions.map((version) => {
+        return { site: version.domain, search: { search: (asked) => stored.search(version, asked) } };
+      }),
+    );
+    return (await search.search(request, new AbortController().signal)).results;
+  });
+}
+
+export async function withStoredSearch<T>(config: Config, act: (stored: StoredSearch) => Promise<T>): Promise<T> {
   const network = await openNetwork(config);
   const engine = openEngine(config, network);
-  const stored = new StoredSearch(engine);
-  const search = new ShelfSearch(() =>
-    versions.map((version) => {
-      return { site: version.domain, search: { search: (asked) => stored.search(version, asked) } };
-    }),
-  );
   try {
-    return (await search.search(request, new AbortController().signal)).results;
+    return await act(new StoredSearch(engine));
   } finally {
     await engine.stop();
     await network.close();
   }
 }
 
-export class StoredSearch {
+class StoredSearch {
   readonly #index: EmbeddedIndex;
   /** By digest. The last used release is the last entry. */
   readonly #opened = new Map<string, Promise<IndexedRelease>>();

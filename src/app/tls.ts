@@ -15,7 +15,7 @@ function pairOf({ certFile, keyFile }: TlsConfig['certificates'][number]): KeyPa
   return certFile === null || keyFile === null ? [] : [{ chain: certFile.text.reveal(), key: keyFile.text }];
 }
 
-export interface PresentedCertificate {
+interface PresentedCertificate {
   readonly setting: string;
   readonly file: string;
   readonly certificate: X509Certificate;
@@ -41,9 +41,9 @@ export function presentedCertificates(config: Config): PresentedCertificate[] {
   });
 }
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 /** Leaves a person time to get a new certificate. Automatic renewal happens 30 days before the end. */
-const SOON_MS = 21 * DAY_MS;
+export const SOON_MS = 21 * DAY_MS;
 
 interface CertificateFinding {
   readonly setting: string;

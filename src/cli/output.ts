@@ -5,7 +5,7 @@ import { counted, printable, printableJson, printableLines } from '../domain/tex
 import type { CommonOptions } from './command.ts';
 
 /** Escapes control characters except line breaks: titles, names and errors in the text can come from a bundle. */
-export function print(text: string): void {
+function print(text: string): void {
   process.stdout.write(`${printableLines(text)}\n`);
 }
 

@@ -108,7 +108,7 @@ async function packTransfer(options: PackOptions): Promise<{ folder: string; fil
     await writeFile(join(work, 'README.txt'), readmeText(options));
     const files = await digestFolder(work);
     const sums = join(work, SUMS_FILE);
-    await writeFile(sums, sumsText(files));
+    await writeFile(sums, files.map(({ sha256, path }) => `${sha256}  ${path}\n`).join(''));
     if (options.signingKeyFile !== undefined) {
       const signature = await signFile(sums, await readKey(options.signingKeyFile), { trustedComment: SUMS_FILE });
       await writeFile(sums + SIGNATURE_EXTENSION, signature);
@@ -275,10 +275,6 @@ const SEGMENT = '[A-Za-z0-9][A-Za-z0-9._+@-]{0,200}';
 const PLAIN_NAME = new RegExp(`^${SEGMENT}$`);
 const SUMS_LINE = new RegExp(`^(?<sha256>[0-9a-f]{64}) [ *](?<path>${SEGMENT}(?:/${SEGMENT})?)$`);
 const SUMS_BYTES_MAX = 1024 ** 2;
-
-function sumsText(files: readonly TransferFile[]): string {
-  return files.map(({ sha256, path }) => `${sha256}  ${path}\n`).join('');
-}
 
 /** Digests of all files in the order of paths, without the checksums and their signature. */
 async function digestFolder(folder: string): Promise<TransferFile[]> {

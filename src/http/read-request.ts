@@ -49,16 +49,11 @@ export function queryReader<const Op extends Pick<Operation, 'act' | 'query'>>(
       if (parameters.getAll(name).length > 1) throw badField(act, name, 'is there more than once');
     }
     const given = [...parameters].filter(([, text]) => text !== '');
-    const written = given.map(([name, text]) => [
-      name,
-      query.properties[name]?.type === 'integer' ? integerOf(text) : text,
-    ]);
+    const isInteger = ([name, text]: readonly [string, string]): boolean =>
+      query.properties[name]?.type === 'integer' && /^\d{1,9}$/.test(text);
+    const written = given.map((pair) => (isInteger(pair) ? [pair[0], Number(pair[1])] : pair));
     return check(Object.fromEntries(written));
   };
-}
-
-function integerOf(text: string): number | string {
-  return /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
 /** Compiles the schema with the first request, which saves 10 ms at start (measured). @param act completes `Cannot …` */

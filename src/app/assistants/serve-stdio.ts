@@ -10,8 +10,7 @@ import { mcpServer } from '../../http/mcp/mcp-server.ts';
 import { publicOrigin } from '../../http/site/site-routes.ts';
 import type { Search } from '../../search/index.ts';
 import { BodyCache } from '../../site/index.ts';
-import { openEngine } from '../open-search.ts';
-import { openNetwork, StoredSearch, StoredVersions } from '../stored.ts';
+import { StoredVersions, withStoredSearch } from '../stored.ts';
 import { siteDocumentation } from './site-documentation.ts';
 
 export interface StdioOptions {
@@ -27,32 +26,26 @@ const CACHE_BYTES = 16 * 1024 ** 2;
 /** Reads the release from the folder, so a daemon that restarts or swaps does not end the session. */
 export async function serveOverStdio({ site, active, programVersion }: StdioOptions): Promise<void> {
   const { config, basePath, hosts, domain } = site;
-  const network = await openNetwork(config);
-  const engine = openEngine(config, network);
-  const stored = new StoredSearch(engine);
-  const search: Search = {
-    search: async (request) => {
-      const current = await active();
-      if (current === null) return { results: [] };
-      const { digest, version: label } = current;
-      await stored.closeOthers();
-      return stored.search({ domain, config, digest, label, isActive: true }, request);
-    },
-  };
-  const documented = {
-    domain,
-    basePath,
-    origin: publicOrigin(config.server.publicUrl, hosts),
-    search: config.search.enabled ? search : null,
-    versions: new StoredVersions(site, active),
-  };
-  const documentation = siteDocumentation(documented, new BodyCache(CACHE_BYTES));
-  try {
+  await withStoredSearch(config, async (stored) => {
+    const search: Search = {
+      search: async (request) => {
+        const current = await active();
+        if (current === null) return { results: [] };
+        const { digest, version: label } = current;
+        await stored.closeOthers();
+        return stored.search({ domain, config, digest, label, isActive: true }, request);
+      },
+    };
+    const documented = {
+      domain,
+      basePath,
+      origin: publicOrigin(config.server.publicUrl, hosts),
+      search: config.search.enabled ? search : null,
+      versions: new StoredVersions(site, active),
+    };
+    const documentation = siteDocumentation(documented, new BodyCache(CACHE_BYTES));
     await stdioSession(() => mcpServer({ site: documentation, programVersion, onFault: tellFault }));
-  } finally {
-    await engine.stop();
-    await network.close();
-  }
+  });
 }
 
 function tellFault(error: DocshelfError): void {

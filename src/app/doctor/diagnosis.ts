@@ -1,5 +1,6 @@
 import type { DocshelfError, ErrorCode } from '../../domain/errors.ts';
 import { counted } from '../../domain/text.ts';
+import { DAY_MS, SOON_MS } from '../tls.ts';
 
 type DiagnosisCheck =
   | 'config'
@@ -50,10 +51,6 @@ export function faulty(
 ): Diagnosis {
   return { check, subject, state: 'fault', message, next: next ?? null, code };
 }
-
-const DAY_MS = 86_400_000;
-/** Leaves a person time to get a new certificate. */
-const SOON_MS = 21 * DAY_MS;
 
 export function certificateState(subject: string, whose: string, endsAtMs: number, nowMs: number): Diagnosis {
   const day = new Date(endsAtMs).toISOString().slice(0, 10);

@@ -31,7 +31,8 @@ export async function diagnose(loaded: LoadedConfig): Promise<readonly Diagnosis
     !named.some((known) => known.subject === subject && known.message === message);
   const ofSite = async ({ domain, config: own, store }: CheckedConfig): Promise<Diagnosis[]> => {
     const files = (await checkNamedFiles({ ...loaded, config: own })).filter(isNew);
-    return prefixed(domain, [await checkPreload(own), ...(await checkBundle(own, store)), ...files]);
+    const found = [await checkPreload(own), ...(await checkBundle(own, store)), ...files];
+    return domain === null ? found : found.map((each) => ({ ...each, subject: `${domain}: ${each.subject}` }));
   };
   const found = await Promise.all([
     checkDataFolder(config),
@@ -50,10 +51,6 @@ export async function diagnose(loaded: LoadedConfig): Promise<readonly Diagnosis
 async function openStore({ domain, config }: Omit<CheckedConfig, 'store'>): Promise<CheckedConfig> {
   const unread = (): SiteStore => new SiteStore(dataPaths(config.storage.dir), domain);
   return { domain, config, store: await readStore(config).catch(unread) };
-}
-
-function prefixed(domain: string | null, found: readonly Diagnosis[]): Diagnosis[] {
-  return found.map((each) => (domain === null ? each : { ...each, subject: `${domain}: ${each.subject}` }));
 }
 
 const ANSWER_MS_MAX = 3_000;

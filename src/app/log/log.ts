@@ -4,7 +4,7 @@ import { printableJson, printableLines } from '../../domain/text.ts';
 
 export type { Logger } from 'pino';
 
-export interface Logs {
+interface Logs {
   readonly log: Logger;
   /** Writes in batches, so a crash loses the last lines. @param fields builds the members of a JSON object, without its braces */
   readonly logRequest: (fields: () => string) => void;

@@ -92,7 +92,7 @@ export class OpenVersions {
   }
 }
 
-export interface ReadableVersionsOptions {
+interface ReadableVersionsOptions {
   readonly store: SiteStore;
   readonly bodies: BodyCache;
   readonly assets: SiteAssets;

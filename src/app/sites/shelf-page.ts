@@ -13,7 +13,7 @@ import { type SignIns, signInKey } from './sign-ins.ts';
 import type { Site } from './site.ts';
 import type { Sites } from './sites.ts';
 
-export interface ShelfPageOptions extends FaultHooks {
+interface ShelfPageOptions extends FaultHooks {
   readonly sites: Sites;
   readonly current: () => Config;
   readonly port: () => number;

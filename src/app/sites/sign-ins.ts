@@ -14,7 +14,7 @@ import { sessionKeys } from './preview.ts';
 /** Typing errors are few. A client that guesses gets one response in ten seconds. */
 const WRONG_RATE = { burst: 20, perSecond: 0.1 };
 
-export interface SignInPlace {
+interface SignInPlace {
   readonly config: Config;
   readonly site: string | null;
   readonly hosts: readonly string[];

@@ -11,7 +11,7 @@ import { SiteRoutes } from '../../http/site/site-routes.ts';
 import type { PlainAnswer } from '../../site/index.ts';
 import { Site, type SiteHost } from './site.ts';
 
-export interface SitesOptions {
+interface SitesOptions {
   readonly isList: boolean;
   readonly settleDomains: (domains: readonly string[]) => Promise<readonly string[]>;
   readonly hostOf: (domain: string | null) => SiteHost;

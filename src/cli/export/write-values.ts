@@ -92,7 +92,8 @@ function dataOf(document: Document.Parsed): Record<string, unknown> {
 
 function setKey(text: string, document: Document.Parsed, key: string, literal: string): string {
   const root = document.contents as Node | null;
-  if (!isMap(root)) return `${lineEnded(text)}${blockSection(text, '', '  ', key, literal)}`;
+  const lineEnd = text === '' || text.endsWith('\n') ? '' : eolOf(text);
+  if (!isMap(root)) return `${text}${lineEnd}${blockSection(text, '', '  ', key, literal)}`;
   const map = root as ParsedMap;
   const section = pairOf(map, SECTION);
   if (section === undefined) return addSection(text, map, key, literal);
@@ -187,10 +188,6 @@ function rangeOf(node: Node): readonly [start: number, end: number] {
 
 function eolOf(text: string): string {
   return text.includes('\r\n') ? '\r\n' : '\n';
-}
-
-function lineEnded(text: string): string {
-  return text === '' || text.endsWith('\n') ? text : text + eolOf(text);
 }
 
 function splice(text: string, start: number, end: number, part: string): string {

@@ -58,7 +58,7 @@ export type AdminEndpoint = 'token' | 'socket' | 'session';
 
 export type AdminEnv = { Bindings: Partial<HttpBindings> & { readonly session?: string } };
 
-export interface Readiness {
+interface Readiness {
   readonly ready: boolean;
   readonly reason: string | null;
 }
@@ -253,17 +253,11 @@ async function* wholeBody(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint
 function versionOf(c: Context<AdminEnv>): string {
   const version = c.req.param('version') ?? '';
   if (isVersion(version)) return version;
-  throw badField(
-    'version',
-    'it is not 1 to 128 letters, digits, ".", "_", "+" or "-", beginning with a letter or digit',
-  );
+  const state = 'it is not 1 to 128 letters, digits, ".", "_", "+" or "-", beginning with a letter or digit';
+  throw new DocshelfError('bad_request', `Cannot read "version": ${state}`, { fields: { field: 'version' } });
 }
 
 const fileNameOf = (c: Context<AdminEnv>): string => requireFileName(c.req.param('fileName') ?? '');
-
-function badField(name: string, state: string): DocshelfError {
-  return new DocshelfError('bad_request', `Cannot read "${name}": ${state}`, { fields: { field: name } });
-}
 
 type DocumentOptions = Pick<AdminOptions, 'features' | 'service' | 'programVersion'>;
 

@@ -105,7 +105,7 @@ function turnedOff(code: 'search_off' | 'export_off', message: string, key: stri
 }
 
 /** Records a server span for each call, under the caller's span if the request names one (OpenTelemetry's conventions for HTTP). */
-export function traceCalls(tracer: Tracer, path: string): MiddlewareHandler<ApiEnv> {
+function traceCalls(tracer: Tracer, path: string): MiddlewareHandler<ApiEnv> {
   return (c, next) => {
     const { method } = c.req;
     const parent = c.req.header('traceparent') ?? null;

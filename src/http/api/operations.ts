@@ -22,11 +22,11 @@ import {
 import { ORGANIZATION_RATE } from '../limits/organization-rates.ts';
 import { RETRY_AFTER } from '../openapi.ts';
 
-export const JOB_ID = 'se_4f1c09a7e2b85d36';
+const JOB_ID = 'se_4f1c09a7e2b85d36';
 
-export const exportRequest: ExportOrder = { domain: 'acme', version: '2024-06-01' };
+const exportRequest: ExportOrder = { domain: 'acme', version: '2024-06-01' };
 
-export const limitedRequest: ExportOrder = {
+const limitedRequest: ExportOrder = {
   domain: 'docs.acme.dev',
   paths: ['/guides/start', '/guides/keys'],
 };
@@ -43,7 +43,7 @@ export const queuedJob: Job = {
   error: null,
 };
 
-export const runningJob: Job = {
+const runningJob: Job = {
   ...queuedJob,
   status: 'running',
   progress: 42.5,
@@ -51,7 +51,7 @@ export const runningJob: Job = {
   updatedAt: '2024-06-01T09:30:04.120Z',
 };
 
-export const completedJob: Job = {
+const completedJob: Job = {
   ...queuedJob,
   status: 'completed',
   progress: 100,
@@ -59,13 +59,13 @@ export const completedJob: Job = {
   updatedAt: '2024-06-01T09:30:09.870Z',
 };
 
-export const canceledJob: Job = { ...runningJob, status: 'failed', error: 'canceled' };
+const canceledJob: Job = { ...runningJob, status: 'failed', error: 'canceled' };
 
-export const jobPage: JobPage = { jobs: [completedJob], nextCursor: null };
+const jobPage: JobPage = { jobs: [completedJob], nextCursor: null };
 
 const SHA256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 
-export const bundleLink: BundleLink = {
+const bundleLink: BundleLink = {
   jobId: JOB_ID,
   bundleUrl: `https://api.acme.dev/v1/bundles/${SHA256}/acme-export-2024-06-01.tar.gz?expires=1717237810&signature=Zm9yIHRoZSBkb2N1bWVudCBhbG9uZQ`,
   sizeBytes: 5_242_880,
@@ -73,7 +73,7 @@ export const bundleLink: BundleLink = {
   sha256: SHA256,
 };
 
-export const exportReport: ExportReport = {
+const exportReport: ExportReport = {
   jobId: JOB_ID,
   pages: 274,
   files: 391,
@@ -82,9 +82,9 @@ export const exportReport: ExportReport = {
   findings: [{ kind: 'broken_reference', page: 'guides/start.html', detail: '../old/page.html leads nowhere' }],
 };
 
-export const searchQuery: WrittenSearch = { query: 'how do I rotate keys', pageSize: 3 };
+const searchQuery: WrittenSearch = { query: 'how do I rotate keys', pageSize: 3 };
 
-export const searchRequest: WrittenSearch = {
+const searchRequest: WrittenSearch = {
   ...searchQuery,
   filter: { version: 'v3.2.0', language: 'en' },
 };

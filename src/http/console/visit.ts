@@ -66,7 +66,7 @@ export type ConsoleRoute = { readonly path: string } & (
   | { readonly method: 'POST'; readonly enter: (visit: ConsoleVisit, form: URLSearchParams) => Answer }
 );
 
-export type Called = { readonly value: unknown; readonly problem: null } | { readonly problem: Problem };
+type Called = { readonly value: unknown; readonly problem: null } | { readonly problem: Problem };
 
 export interface CallInput {
   readonly domain?: string;

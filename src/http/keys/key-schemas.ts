@@ -40,7 +40,7 @@ const MEMBERS = [
   'readOnly',
 ] as const;
 
-export const listedKeySchema = { title: 'Key', type: 'object', required: MEMBERS, properties: listed } as const;
+const listedKeySchema = { title: 'Key', type: 'object', required: MEMBERS, properties: listed } as const;
 export const keyListSchema = {
   title: 'Keys',
   type: 'object',

@@ -51,15 +51,12 @@ export function refusalOf(incoming: IncomingMessage): Refusal | null {
   const authority = headers[':authority'];
   if (authority !== undefined && authority !== headers.host) return OTHER_HOST;
   // For HTTP/2, Node enforces its limit only after the client has acknowledged it.
-  if (httpVersion === '2.0' && bytesOf(rawHeaders) > HEADER_BYTES_MAX) return FIELDS_TOO_LARGE;
+  if (httpVersion === '2.0' && rawHeaders.reduce((sum, each) => sum + each.length, 0) > HEADER_BYTES_MAX)
+    return FIELDS_TOO_LARGE;
   // RFC 9112, section 6.3, item 4.
   const coding = headers['transfer-encoding']?.toLowerCase();
   if (coding === undefined || coding === 'chunked') return null;
   return /,\s*chunked$/.test(coding) ? UNKNOWN_CODING : UNENDED_CODING;
-}
-
-function bytesOf(rawHeaders: readonly string[]): number {
-  return rawHeaders.reduce((sum, each) => sum + each.length, 0);
 }
 
 export function hostsIn(rawHeaders: readonly string[]): number {

@@ -3,14 +3,14 @@ import * as oidc from 'openid-client';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 
-export interface IssuerOptions {
+interface IssuerOptions {
   readonly issuer: string;
   readonly fetch: oidc.CustomFetch;
   readonly now?: () => number;
   readonly retryMs?: number;
 }
 
-export interface Discovered {
+interface Discovered {
   readonly server: oidc.ServerMetadata;
   readonly keys: ReturnType<typeof createRemoteJWKSet>;
 }

@@ -245,7 +245,7 @@ function isProtocolFault(error: unknown): boolean {
 }
 
 /** Returns the allowed groups of a claim. A claim is a list, or one name. */
-export function allowedOf(claim: unknown, allowed: readonly string[]): readonly string[] {
+function allowedOf(claim: unknown, allowed: readonly string[]): readonly string[] {
   const said = Array.isArray(claim) ? claim : [claim];
   return allowed.filter((group) => said.includes(group));
 }
@@ -254,7 +254,7 @@ export function allowedOf(claim: unknown, allowed: readonly string[]): readonly 
 const PATH_LENGTH_MAX = 1024;
 
 /** True if a browser shows the response as a page. Uses Fetch metadata, or the Accept header for older browsers and plain HTTP. */
-export function isNavigation({ method, headers }: IncomingMessage): boolean {
+function isNavigation({ method, headers }: IncomingMessage): boolean {
   if (method !== 'GET' || headers['sec-purpose'] !== undefined) return false;
   const mode = headers['sec-fetch-mode'];
   if (mode !== undefined) return mode === 'navigate' && headers['sec-fetch-dest'] === 'document';
@@ -262,7 +262,7 @@ export function isNavigation({ method, headers }: IncomingMessage): boolean {
 }
 
 /** The path of this site to return to. Its first page, if the target could be read as another host. */
-export function returnPath(target: string, basePath: string): string {
+function returnPath(target: string, basePath: string): string {
   const isPath = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(target) && target.length <= PATH_LENGTH_MAX;
   return isPath ? basePath + target.slice(1) : basePath;
 }

@@ -28,7 +28,7 @@ const HEADERS = {
   ...OWN_HEADERS,
 };
 
-export interface OwnPage {
+interface OwnPage {
   readonly html: string;
   readonly language: PageLanguage;
   readonly status?: number;

@@ -5,7 +5,7 @@ import { protocolLine } from '../../site/index.ts';
 
 export const REPORTS_PATH = '/_docshelf/csp-report';
 /** Maximum size of a report. Browsers report requests of pages to other origins, in one of two formats. */
-export const REPORT_BYTES_MAX = 16 * 1024;
+const REPORT_BYTES_MAX = 16 * 1024;
 /** Any client can send reports, so further origins are counted together. */
 const ORIGINS_MAX = 100;
 const TOLD_MAX = 10;

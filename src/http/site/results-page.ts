@@ -23,7 +23,7 @@ export type ResultsOutcome =
     }
   | { readonly kind: 'failed'; readonly status: number };
 
-export interface ResultsPage {
+interface ResultsPage {
   readonly language: PageLanguage;
   readonly written: WrittenQuery;
   readonly outcome: ResultsOutcome;

@@ -29,7 +29,7 @@ export interface ListedSite {
   readonly state: DeployState;
 }
 
-export interface ShelfPage {
+interface ShelfPage {
   readonly language: PageLanguage;
   readonly sites: readonly ListedSite[];
   readonly query: string;
@@ -40,11 +40,11 @@ export interface ShelfPage {
 }
 
 /** Maximum UTF-16 code units, in the box and on the server. */
-export const SHELF_QUERY_LENGTH_MAX = 200;
+const SHELF_QUERY_LENGTH_MAX = 200;
 
 /** Includes hidden sites, so that the script filters without a request. With `hono/html`, a thousand sites block the thread for 58 ms. */
-export function shelfPage({ language, sites, query, hasSearch, hasMore, assets }: ShelfPage): string {
-  const words = wordsOf(query);
+function shelfPage({ language, sites, query, hasSearch, hasMore, assets }: ShelfPage): string {
+  const words = folded(query).split(/\s+/).filter(Boolean);
   const matching = sites.map((site) => matches(site, words));
   const count = matching.filter(Boolean).length;
   const said = language.words.shelf;
@@ -127,10 +127,6 @@ function matches(site: ListedSite, words: readonly string[]): boolean {
   const { domain, title, description, version } = site;
   const text = folded([domain, title, description, version].join(' '));
   return words.every((word) => text.includes(word));
-}
-
-function wordsOf(query: string): string[] {
-  return folded(query).split(/\s+/).filter(Boolean);
 }
 
 /** Matches the function in `assets/shelf.js`. */

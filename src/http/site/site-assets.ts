@@ -5,7 +5,7 @@ import { ENGLISH, PAGE_LANGUAGES } from '../../web/words/index.ts';
 import { answerAsset, BASE_STYLE, type HashedAsset, ownAsset } from '../own-asset.ts';
 
 /** Path under the base path of each site. It needs no sign-in. */
-export const ASSET_ADDRESSES = '/_docshelf/assets/';
+const ASSET_ADDRESSES = '/_docshelf/assets/';
 /** Address for templates that include the search box. It stays the same in all versions. */
 const BY_HAND = `${ASSET_ADDRESSES}search-box.js`;
 const LOADER = 'loader.js';

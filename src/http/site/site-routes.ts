@@ -10,7 +10,7 @@ export interface SiteAddress {
   readonly basePath: string;
 }
 
-export type SiteRoute<T> =
+type SiteRoute<T> =
   | { readonly kind: 'site'; readonly site: T }
   /** The base path without its last slash. `location` is the path and query for a 308. */
   | { readonly kind: 'redirect'; readonly site: T; readonly location: string }
@@ -95,7 +95,7 @@ function splitTarget(target: string): { host: string | null; path: string; query
   return { host: absolute?.[1] ?? null, path, query };
 }
 
-export interface ShelfPlace {
+interface ShelfPlace {
   /** The Host header of the request, which is compared and never repeated (contract, section 2). */
   readonly host: string | undefined;
   readonly port: number;

@@ -20,7 +20,7 @@ import {
 } from './results-page.ts';
 import type { SiteAssets } from './site-assets.ts';
 
-export interface ResultsPlace {
+interface ResultsPlace {
   readonly language: () => Promise<PageLanguage | null>;
   readonly assets: SiteAssets;
 }
@@ -106,11 +106,9 @@ function wantsPage({ headers }: Request, parameters: URLSearchParams): boolean {
 }
 
 function withSites({ results, facts }: SearchAnswer, sites: ReadonlyMap<string, object>): SearchAnswer {
-  return { results: results.map((result) => ({ ...result, site: siteOf(result, sites) })), facts };
-}
-
-function siteOf(result: SearchAnswer['results'][number], sites: ReadonlyMap<string, object>): object | undefined {
-  return 'site' in result && typeof result.site === 'string' ? sites.get(result.site) : undefined;
+  const siteOf = (result: (typeof results)[number]) =>
+    'site' in result && typeof result.site === 'string' ? sites.get(result.site) : undefined;
+  return { results: results.map((result) => ({ ...result, site: siteOf(result) })), facts };
 }
 
 const PAGE_HEADERS = {

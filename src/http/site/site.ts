@@ -23,7 +23,7 @@ import type { SiteAssets } from './site-assets.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 import { type VersionSource, versionAnswer, versionsAnswer } from './version-answers.ts';
 
-export interface SiteAppOptions {
+interface SiteAppOptions {
   readonly server: SiteServer;
   /** Base path with its trailing slash, which requests contain. */
   readonly basePath?: string;
@@ -124,10 +124,10 @@ export const READ_ROUTES = [
 ] as const;
 
 /** Path of the assistants' endpoint under the base path, and its short name. A page of the site takes precedence over the short name. */
-export const MCP_PATHS = ['/_docshelf/mcp', '/mcp'] as const;
+const MCP_PATHS = ['/_docshelf/mcp', '/mcp'] as const;
 
 /** @param path under the base path. @param host requested host: a rule that redirects to it has no effect */
-export function isMcp(path: string, server: SiteServer, host: string | undefined): boolean {
+function isMcp(path: string, server: SiteServer, host: string | undefined): boolean {
   const [own, short] = MCP_PATHS;
   return path === own || (path === short && !hasOwn(short, server, host));
 }

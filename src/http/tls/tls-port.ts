@@ -31,8 +31,9 @@ export function redirectAnswer(target: RedirectTarget): (request: Request, env: 
     const host = bareHost(new URL(request.url).hostname);
     const written = target.publicUrl();
     const publicUrl = written?.startsWith('https:') ? new URL(written) : null;
+    const port = publicUrl?.port ?? String(target.port);
     const origin = target.isCertifiedFor(host)
-      ? `https://${urlHost(host)}${portPart(publicUrl?.port ?? String(target.port))}`
+      ? `https://${urlHost(host)}${port === '' || port === '443' ? '' : `:${port}`}`
       : publicUrl?.origin;
     if (origin === undefined) return problemResponse(noName(host), requestIdOf(env));
     const { url = '/' } = env.incoming;
@@ -42,10 +43,6 @@ export function redirectAnswer(target: RedirectTarget): (request: Request, env: 
       headers: { Location: origin + (url.startsWith('/') ? url : pathname + search), 'Cache-Control': 'no-cache' },
     });
   };
-}
-
-function portPart(port: string): string {
-  return port === '' || port === '443' ? '' : `:${port}`;
 }
 
 function noName(host: string): DocshelfError {
@@ -99,7 +96,7 @@ class ServedCertificates {
 
   use(settings: TlsSettings, server: TlsServer): void {
     const served = servedBy(settings);
-    const isSame = sameTexts(settings, this.#settings);
+    const isSame = textsOf(settings) === textsOf(this.#settings);
     this.#settings = settings;
     // Replacing contexts would end resumable sessions.
     if (isSame) return;
@@ -142,10 +139,6 @@ function servedBy(settings: TlsSettings): readonly Served[] {
 
 function contextOptions({ chain, key }: KeyPair): SecureContextOptions {
   return { cert: chain, key: key.reveal(), minVersion: MIN_VERSION };
-}
-
-function sameTexts(one: TlsSettings, other: TlsSettings): boolean {
-  return textsOf(one) === textsOf(other);
 }
 
 const textsOf = ({ pairs }: TlsSettings): string =>

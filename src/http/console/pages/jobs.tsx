@@ -249,7 +249,6 @@ function Report({ visit, report: { jobId, files, bytes, counts, findings } }: Re
   );
 }
 
-
 async function startJob(visit: SignedVisit): Promise<Response> {
   const [domain, version] = [fieldOf(visit, 'domain'), visit.form.get('version')?.trim() ?? ''];
   const made = await call(visit, 'startJob', { body: { domain, ...(version === '' ? {} : { version }) } });
