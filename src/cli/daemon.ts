@@ -66,10 +66,7 @@ const runFile = promisify(execFile);
 /** systemd-notify waits until the service manager has read the message. */
 const NOTIFY_MS_MAX = 5_000;
 
-/**
- * Node has no Unix datagram sockets, so this runs a program, and the unit needs `NotifyAccess=all`. Uses assignments of sd_notify(3),
- * because older systemd-notify(1) lack newer options.
- */
+/** Runs a program, because Node has no Unix datagram sockets. The unit needs `NotifyAccess=all`. */
 async function notifyServiceManager(
   state: 'READY=1' | 'STOPPING=1',
   status: string,

@@ -71,10 +71,7 @@ export async function namedSites({ config, sites }: LoadedConfig): Promise<(Site
   return Promise.all(named);
 }
 
-/**
- * Prints the error of the file. @param storageDir if the file or the environment still names it
- * @returns null if no daemon on this host follows that file
- */
+/** Prints the error of the file. Returns null if no daemon on this host follows that file. */
 async function lastGoodConfig(
   sources: LoadOptions,
   fault: ConfigError,

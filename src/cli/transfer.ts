@@ -208,10 +208,7 @@ interface VerifiedSignature {
   readonly trustedComment: string;
 }
 
-/**
- * Checks the whole folder before the first import.
- * @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest`, `bad_signature`, `no_signature`; those of an import
- */
+/** Checks the whole folder before the first import. */
 async function unpackTransfer(given: string, options: UnpackOptions) {
   const folder = resolve(given);
   // A check with --public-key needs no config.

@@ -123,10 +123,7 @@ const KEY_VARIABLE = 'DOCSHELF_API_KEY';
 const KEY = /^[\x21-\x7e]{1,4096}$/;
 const KEY_FILE_BYTES_MAX = 64 * 1024;
 
-/**
- * The key of the config is sent only to the service of the config.
- * @throws DocshelfError `usage` without an address, `unauthorized` without a key, `cannot_read`
- */
+/** The key of the config is sent only to the service of the config. @throws DocshelfError `usage`, `unauthorized`, `cannot_read` */
 export async function serviceAddress(
   { apiUrl, keyFile }: AddressOptions,
   config: Config,

@@ -11,10 +11,7 @@ import type { AdminEndpoint, AdminEnv } from './actions.ts';
 /** Orchestrators probe these by any host name, and they reveal nothing. */
 const HEALTH: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
-/**
- * With DNS rebinding, a foreign page has the same origin as the responses, and its browser sends the page's own host name.
- * @param hosts names in addition to `localhost`, IP addresses and this machine's name; `*` allows all
- */
+/** Prevents DNS rebinding, in which a foreign page sends its own host name. @param hosts additional names; `*` allows all */
 export function requireOwnName(url: string, hosts: readonly string[]): void {
   const asked = new URL(url);
   if (HEALTH.has(asked.pathname)) return;

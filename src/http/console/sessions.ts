@@ -151,10 +151,7 @@ const OWN_PAGE_HELP = 'Open the console in a tab of its own, and act on its own 
 const BEHIND_TLS_HELP =
   'Behind a proxy that speaks TLS, name it in server.trustedProxies, and have it send X-Forwarded-Proto: https and the Host that it was asked for.';
 
-/**
- * For a browser, other ports of the host are the same site and get its cookies (contract, section 9.5).
- * @param own origin of the listener's pages
- */
+/** For a browser, other ports of the host are the same site and get its cookies (contract, section 9.5). */
 export function requireOwnPage(request: Request, own: string): void {
   const fetchSite = request.headers.get('sec-fetch-site');
   if (fetchSite !== null && fetchSite !== 'same-origin')

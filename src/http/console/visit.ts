@@ -56,9 +56,7 @@ export interface SignedVisit extends SessionVisit {
 
 type Answer = Response | Promise<Response>;
 
-/**
- * A page (`run`), an action that redirects to a page (`act`), one that checks the token of its own form (`take`), or a sign-in (`enter`).
- */
+/** `act` redirects to a page, `take` checks the token of its own form, and `enter` needs no session. */
 export type ConsoleRoute = { readonly path: string } & (
   | { readonly method: 'GET'; readonly run: (visit: ConsoleVisit) => Answer }
   | { readonly method: 'POST'; readonly act: (visit: SignedVisit) => Answer }

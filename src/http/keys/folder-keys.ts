@@ -21,10 +21,7 @@ const LOCK_MS_MAX = 10_000;
 const USES_LOCK_MS_MAX = 1_000;
 const FORMAT = 1;
 
-/**
- * Uses are in a separate file, so that writing them never brings a revoked key back. On a file system without locks, one of two changes in
- * the same instant can be lost.
- */
+/** Uses are in a separate file, so that writing them never brings a revoked key back. */
 export class FolderKeys extends KeyStore {
   readonly #file: string;
   readonly #usesFile: string;

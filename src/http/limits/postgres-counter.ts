@@ -15,10 +15,7 @@ type Taken = Readonly<Record<'used' | 'allowed' | 'resetUs', string>>;
 
 type Waiting = PromiseWithResolvers<RateVerdict>;
 
-/**
- * One call for an organization runs at a time, and counts all requests that came during the previous call, so that many requests neither
- * queue nor use up the connections.
- */
+/** Each call counts all requests that came during the previous call, so that many requests do not use up the connections. */
 export class PostgresCounter implements RequestCounter {
   readonly policy: RatePolicy;
   readonly #database: Database;

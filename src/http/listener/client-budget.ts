@@ -112,10 +112,7 @@ interface Address {
   readonly connections: Map<Opened, Connection>;
 }
 
-/**
- * If there is no room, the client that has been idle for longest loses its response or connection. If all clients make progress, the others
- * wait.
- */
+/** If there is no room, the client that was idle for longest loses its response. If all make progress, the others wait. */
 export class ClientBudget {
   readonly #limits: BudgetLimits;
   readonly #all: Scope;

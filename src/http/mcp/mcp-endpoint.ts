@@ -119,10 +119,7 @@ interface OriginPlace {
   readonly hosts: readonly string[];
 }
 
-/**
- * With DNS rebinding, a foreign page sends its own name both as host and as origin. So the requested host counts only if the config names
- * it, or if no other party can control it.
- */
+/** With DNS rebinding, a foreign page sends its own name as host and origin. So the host counts only if others cannot control it. */
 export function isOwnOrigin(origin: string, host: string | undefined, { publicUrl, hosts }: OriginPlace): boolean {
   const url = URL.parse(origin);
   if (url === null || url.origin !== origin || !/^https?:$/.test(url.protocol)) return false;

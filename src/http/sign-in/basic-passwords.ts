@@ -23,11 +23,7 @@ interface Order {
 }
 
 export interface Passwords {
-  /**
-   * Compares all hashes in one turn, because a wait per hash would reveal names by their costs.
-   * @param hashes the user's own first. The others only take time and never match
-   * @throws DocshelfError `rate_limited` if too many passwords of the client wait; errors of the thread
-   */
+  /** Compares all hashes in one turn, because a wait per hash would reveal names by their costs. @throws DocshelfError `rate_limited` */
   holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> | boolean;
   /** True if the password was verified within `REMEMBERED_MS`. */
   remembers(password: string, hashes: readonly string[]): boolean;

@@ -50,10 +50,7 @@ export class TrustedHeader implements SignIn {
 export interface SignIn {
   /** Request fields that decide, as `Vary` names them. */
   readonly vary: string;
-  /**
-   * Null if the reader may read. Otherwise a response that shows nothing of the site. @param target under the base path
-   * @param begins false to begin no sign-in, because the reader can see something without it
-   */
+  /** Null if the reader may read. @param begins false if the reader can see something without a sign-in */
   admit(incoming: IncomingMessage, target: string, begins?: boolean): Response | null | Promise<Response | null>;
   /** True if `admit` would let the reader of a GET read, as far as that is known without waiting. */
   knows(incoming: IncomingMessage): boolean;

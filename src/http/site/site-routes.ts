@@ -27,10 +27,7 @@ interface HostSites<T> {
 const SHELF: SiteRoute<never> = { kind: 'shelf' };
 const NONE: SiteRoute<never> = { kind: 'none' };
 
-/**
- * A look-up costs one step for the host and one for each segment of the longest base path. Of two sites with the same place, the first
- * counts.
- */
+/** A look-up takes one step for the host and one for each segment of the longest base path. Of two equal places, the first counts. */
 export class SiteRoutes<T extends SiteAddress> {
   readonly #byHost = new Map<string, HostSites<T>>();
   readonly #otherHosts: HostSites<T> = { byPath: new Map(), segmentsMax: 0 };

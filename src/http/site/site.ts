@@ -36,9 +36,7 @@ interface SiteAppOptions {
   readonly versions?: VersionSource;
   readonly assets?: SiteAssets;
   mcp?(): AnswerSiteSearch | null;
-  /**
-   * Called before a 404 for a part of a page, because another replica may have sent the page. @returns true if newer releases were found
-   */
+  /** Called before a 404 for a part of a page that another replica may have sent. @returns true if newer releases were found */
   refreshFromDisk?(): Promise<boolean>;
   onError?(error: unknown, requestId: string | null): void;
 }
