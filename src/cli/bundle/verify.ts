@@ -73,8 +73,7 @@ interface VerifyOptions extends SiteChoice {
 type VerifiedArchive = Awaited<ReturnType<typeof verifyFile>>;
 type VerifiedRelease = Awaited<ReturnType<typeof verifyStored>>;
 
-/** Sysexits' EX_DATAERR, as for a bad archive. */
-const DAMAGED = 65;
+const EX_DATAERR = 65;
 const digestOf = parserOf(
   (text) => (/^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : null),
   'It is a SHA-256 digest: 64 hex digits.',
@@ -102,7 +101,7 @@ export function bundleVerifyCommand(): Command {
           const verified = await verifyStored(name, config, progress);
           progress.end();
           printResult(options, verified, () => linesOf(verified).join('\n'));
-          if (verified.changed.length + verified.missing.length > 0) throw new ReportedFailure(DAMAGED);
+          if (verified.changed.length + verified.missing.length > 0) throw new ReportedFailure(EX_DATAERR);
         }
       } finally {
         progress.end();

@@ -22,18 +22,18 @@ type BudgetLimits = Record<'connection' | 'address' | 'all', Limits> & {
 
 /** Bytes to reserve for a response of unknown size, and for each part of a large one. */
 export const PART_BYTES = 64 * 1024;
-const LOOKS = 64;
-const LOOK_AGAIN_MS = 50;
+const SEARCHED_MAX = 64;
+const SEARCH_PAUSE_MS = 50;
 /** Each connection takes 20 KiB, so all take 200 MiB. */
 const CONNECTIONS_MAX = 10_000;
 /** File descriptors for served files, the data folder, databases, sources and commands. */
 const HANDLES_RESERVED = 1_024;
 
 export interface Client {
-  unread(): number;
-  taken(): number;
+  unreadBytes(): number;
+  readBytes(): number;
   /** Bytes received of an incomplete request. Null if the request is complete. */
-  sent(): number | null;
+  sentBytes(): number | null;
   cut(): void;
 }
 
@@ -90,13 +90,13 @@ class Scope {
     if (nowMs < this.#lookAgainMs) return false;
     let looks = 0;
     for (const answer of this.answers) {
-      if (answer.look(nowMs) >= this.#stillMs) {
+      if (answer.measureIdleMs(nowMs) >= this.#stillMs) {
         answer.cut();
         return true;
       }
-      if (++looks === LOOKS) break;
+      if (++looks === SEARCHED_MAX) break;
     }
-    this.#lookAgainMs = nowMs + LOOK_AGAIN_MS;
+    this.#lookAgainMs = nowMs + SEARCH_PAUSE_MS;
     return false;
   }
 }
@@ -167,7 +167,7 @@ export class ClientBudget {
       connection.bytesRead = peer.bytesRead;
       connections.delete(peer);
       connections.set(peer, connection);
-      if (++looks === LOOKS) return false;
+      if (++looks === SEARCHED_MAX) return false;
     }
     return false;
   }
@@ -188,7 +188,7 @@ export class ClientBudget {
     const check = setInterval(() => {
       const nowMs = performance.now();
       for (const answer of [...this.#all.answers]) {
-        const stillMs = answer.look(nowMs);
+        const stillMs = answer.measureIdleMs(nowMs);
         if (stillMs >= this.#limits.stillMs && answer.isInTheWay) answer.cut();
         else if (stillMs >= unreadMsMax && answer.isUnread) answer.cut();
       }
@@ -241,7 +241,7 @@ export class HeldAnswer {
   }
 
   get isUnread(): boolean {
-    return this.#client.unread() > 0;
+    return this.#client.unreadBytes() > 0;
   }
 
   get isInTheWay(): boolean {
@@ -276,7 +276,7 @@ export class HeldAnswer {
   }
 
   holdUnread(): void {
-    this.hold(this.#client.unread());
+    this.hold(this.#client.unreadBytes());
   }
 
   hold(bytes: number): void {
@@ -286,8 +286,8 @@ export class HeldAnswer {
     for (const scope of this.#scopes) scope.add(more);
   }
 
-  look(nowMs: number): number {
-    const moved = this.isUnread ? this.#client.taken() : this.#client.sent();
+  measureIdleMs(nowMs: number): number {
+    const moved = this.isUnread ? this.#client.readBytes() : this.#client.sentBytes();
     // The server, not the client, has to act next.
     if (moved !== null && moved === this.#moved) return nowMs - this.#movedMs;
     this.#moved = moved ?? -1;

@@ -76,7 +76,7 @@ export class Connections {
   }
 
   /** Responds to the latest request before the parser's error ends the connection. */
-  now(socket: Socket): void {
+  respondNow(socket: Socket): void {
     const latest = this.#latest.get(socket);
     if (latest !== undefined) this.#now(latest);
   }
@@ -145,9 +145,9 @@ function linger(socket: Socket): void {
 function clientOf(answer: ServerResponse): Client {
   const { socket } = answer.req;
   return {
-    unread: () => (answer.socket === null ? 0 : socket.writableLength),
-    taken: () => socket.bytesWritten - socket.writableLength,
-    sent: () => (answer.req.complete ? null : socket.bytesRead),
+    unreadBytes: () => (answer.socket === null ? 0 : socket.writableLength),
+    readBytes: () => socket.bytesWritten - socket.writableLength,
+    sentBytes: () => (answer.req.complete ? null : socket.bytesRead),
     cut: () => socket.destroy(),
   };
 }

@@ -17,10 +17,10 @@ import {
   HEADER_BYTES_MAX,
   hostsIn,
   isHttp2,
-  makeAlike,
-  makeReadable,
+  normalizeAddress,
   refusalOf,
   refuse,
+  setHostOfHttp2,
   TARGET_LENGTH_MAX,
 } from './refused-request.ts';
 import { REQUEST_ID_HEADER, requestIdFor, requestIdOf } from './request.ts';
@@ -110,7 +110,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   let tls: TlsPort | null = null;
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     const isOfHttp2 = isHttp2(incoming);
-    if (isOfHttp2) makeAlike(incoming);
+    if (isOfHttp2) setHostOfHttp2(incoming);
     const begun = { requestId: requestIdFor(incoming.headers['x-request-id']), startedMs: performance.now() };
     const { requestId } = begun;
     const hsts = tls?.hsts ?? null;
@@ -155,7 +155,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     if (incoming.httpVersion === '1.0' && incoming.headers['transfer-encoding'] !== undefined) {
       outgoing.setHeader('Connection', 'close');
     }
-    makeReadable(incoming);
+    normalizeAddress(incoming);
     void answer(incoming, outgoing).then(() => {
       if (!outgoing.headersSent && !outgoing.destroyed) void send(problemResponse(NO_ADDRESS, requestId), outgoing);
       held.holdUnread();

@@ -75,12 +75,12 @@ export function isHttp2(incoming: IncomingMessage): boolean {
 }
 
 /** HTTP/2 has the host in `:authority` (RFC 9113, section 8.3.1). */
-export function makeAlike({ headers }: IncomingMessage): void {
+export function setHostOfHttp2({ headers }: IncomingMessage): void {
   const authority = headers[':authority'];
   if (typeof authority === 'string') headers.host ??= authority;
 }
 
-export function makeReadable(incoming: IncomingMessage): void {
+export function normalizeAddress(incoming: IncomingMessage): void {
   const { method, url, headers } = incoming;
   // A request about the whole server (RFC 9112, section 3.2.4) gets the response of its root.
   if (url === '*' && method === 'OPTIONS') incoming.url = '/';
@@ -147,7 +147,7 @@ export function answerMalformed(
     // Each further packet of the connection causes another error.
     if (answered.has(socket)) return;
     answered.add(socket);
-    connections.now(socket);
+    connections.respondNow(socket);
     // An unused connection is no error, and a response in the middle of another one would garble it.
     const isUnused = socket.bytesRead === 0;
     const incomplete = connections.incompleteOf(socket);
@@ -183,13 +183,13 @@ export function answerConnect(
     connections.whenIdle(socket, () => {
       if (!socket.writable) return;
       write(FOR_PROXY, socket, meter);
-      leave(socket);
+      readUntilClosed(socket);
     });
   };
 }
 
 /** Reads until the client has read its response, which a reset would discard. */
-function leave(socket: Socket): void {
+function readUntilClosed(socket: Socket): void {
   const late = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(late));
   socket.end();
@@ -201,7 +201,7 @@ const NO_TLS: Refusal = { status: 400, state: 'it is plain HTTP, and this port s
 export function answerPlainHttp(meter: RequestMeter | null): (socket: Socket) => void {
   return (socket) => {
     write(NO_TLS, socket, meter);
-    leave(socket);
+    readUntilClosed(socket);
   };
 }
 

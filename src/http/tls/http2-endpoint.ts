@@ -137,9 +137,9 @@ const CUT_MS = 1_000;
 
 function clientOf({ stream }: Http2ServerRequest, outgoing: CountedResponse): Client {
   return {
-    unread: () => stream.writableLength,
-    taken: () => outgoing.bodyBytes - stream.writableLength,
-    sent: () => (stream.endAfterHeaders || stream.readableEnded ? null : (stream.state.localWindowSize ?? 0)),
+    unreadBytes: () => stream.writableLength,
+    readBytes: () => outgoing.bodyBytes - stream.writableLength,
+    sentBytes: () => (stream.endAfterHeaders || stream.readableEnded ? null : (stream.state.localWindowSize ?? 0)),
     cut: () => {
       const { session } = stream;
       stream.close(CANCEL);

@@ -249,9 +249,9 @@ describe('connections', () => {
 
 describe('HeldAnswer', () => {
   const client = (moves: { unread: number; taken: number }): Client => ({
-    unread: () => moves.unread,
-    taken: () => moves.taken,
-    sent: () => null,
+    unreadBytes: () => moves.unread,
+    readBytes: () => moves.taken,
+    sentBytes: () => null,
     cut: () => undefined,
   });
   const answerOf = (budget: ClientBudget, of: Client) => {
@@ -263,11 +263,13 @@ describe('HeldAnswer', () => {
   it('measures how long a client has taken nothing, from its last byte on', () => {
     const moves = { unread: 10, taken: 0 };
     const answer = answerOf(new ClientBudget(), client(moves));
-    expect([answer.look(1_000), answer.look(31_000), answer.look(61_000)]).toEqual([0, 30_000, 60_000]);
+    expect([answer.measureIdleMs(1_000), answer.measureIdleMs(31_000), answer.measureIdleMs(61_000)]).toEqual([
+      0, 30_000, 60_000,
+    ]);
     moves.taken = 1;
-    expect([answer.look(62_000), answer.look(63_000)]).toEqual([0, 1_000]);
+    expect([answer.measureIdleMs(62_000), answer.measureIdleMs(63_000)]).toEqual([0, 1_000]);
     moves.unread = 0;
-    expect([answer.look(64_000), answer.look(99_000)]).toEqual([0, 0]);
+    expect([answer.measureIdleMs(64_000), answer.measureIdleMs(99_000)]).toEqual([0, 0]);
   });
 
   it('takes the place of the client that was still for longest, if there is no room', () => {
@@ -279,7 +281,7 @@ describe('HeldAnswer', () => {
     );
     for (const answer of held) {
       answer.whenRoom(() => undefined);
-      answer.look(0);
+      answer.measureIdleMs(0);
     }
     let isActing = false;
     answerOf(budget, client({ unread: 0, taken: 0 })).whenRoom(() => {
