@@ -39,6 +39,7 @@ function requiredOf(properties: TProperties): string[] {
     .map(([key]) => key);
 }
 
+/** A map with fixed keys. Any other key is an error. */
 export function record<P extends TProperties>(properties: P, ...doc: RowText): TUnsafe<Decoded<P>> {
   const required = requiredOf(properties);
   const keys = { type: 'object', properties, additionalProperties: false };
@@ -181,7 +182,13 @@ const CHAIN = { pattern: '-----BEGIN CERTIFICATE-----', expects: 'a certificate 
 const PRIVATE_KEY = { pattern: '-----BEGIN [A-Z ]*PRIVATE KEY-----', expects: 'a private key in PEM' };
 export const certificate = (more: RowOptions = {}) => ({
   certFile: optional(
-    contents('file', CHAIN, "Certificate chain in PEM, the server's own first; watched for changes.", undefined, more),
+    contents(
+      'file',
+      CHAIN,
+      'Certificate chain in PEM. The certificate of the server comes first. docshelf watches the file.',
+      undefined,
+      more,
+    ),
   ),
-  keyFile: optional(contents('secret', PRIVATE_KEY, 'Private key in PEM; watched for changes.', undefined, more)),
+  keyFile: optional(contents('secret', PRIVATE_KEY, 'Private key in PEM. docshelf watches the file.', undefined, more)),
 });

@@ -10,7 +10,7 @@ import { database, organizations, organizationsFile, rateLimits, search, siteSea
 
 const keptJobs = {
   type: 'object',
-  properties: { completed: t.integer(1, 1000, 'Completed jobs of a domain that are kept.') },
+  properties: { completed: t.integer(1, 1000, 'Number of completed jobs that docshelf keeps per domain.') },
   additionalProperties: false,
   required: ['completed'],
   'x-not-built': true,
@@ -18,73 +18,86 @@ const keptJobs = {
 
 export const exportApi = t.section(
   {
-    enabled: t.boolean('Offers the static export API.', false, { restart: true }),
+    enabled: t.boolean('Turns the static export API on.', false, { restart: true }),
     role: t.oneOf(
       ['both', 'api', 'worker'],
-      'What this daemon does of it: answer calls, run jobs, or both. api and worker need the database.',
+      'Part of the API that this daemon runs: api responds to calls, worker runs jobs, both does both. api and worker need the database.',
       'both',
       {
         restart: true,
       },
     ),
-    concurrency: t.integer(1, 64, 'Jobs that run at once in this daemon.', 1),
-    queuedMax: t.integer(1, 10_000, 'Jobs of one organization that may wait; the next one is refused.', 100),
-    deadline: t.duration('1s', '7d', 'How long one job may run.', '1h'),
-    linkTtl: t.duration('1s', '7d', 'How long a link to a bundle works.', '1h'),
+    concurrency: t.integer(1, 64, 'Number of jobs that this daemon runs at the same time.', 1),
+    queuedMax: t.integer(
+      1,
+      10_000,
+      'Maximum number of waiting jobs per organization. docshelf rejects further jobs.',
+      100,
+    ),
+    deadline: t.duration('1s', '7d', 'Maximum time for one job.', '1h'),
+    linkTtl: t.duration('1s', '7d', 'Lifetime of a link to a bundle.', '1h'),
     retention: t.durationOr<'none'>(
       [{ enum: ['none'] }, keptJobs],
       'none, a duration such as 30d (s, m, h or d), or {completed: 5}',
       ['1h', '3650d'],
-      'How long finished jobs are kept, or how many completed ones a domain.',
+      'Time for which docshelf keeps finished jobs, or number of completed jobs that it keeps per domain. none: docshelf keeps all of them.',
       'none',
     ),
     browser: t.section(
       {
         sandbox: t.oneOf(
           ['auto', 'off'],
-          "Chromium's sandbox: auto is on, and as root a fault; off where a container gives it no user namespaces, for sites that are trusted.",
+          'Sandbox of Chromium. auto: on; as root, Chromium then fails. off: for trusted sites in a container without user namespaces.',
           'auto',
         ),
-        tabs: t.integer(1, 32, 'Pages that are rendered at once.', 4),
-        pageTimeout: t.duration('1s', '10m', 'How long one page may take.', '30s'),
+        tabs: t.integer(1, 32, 'Number of pages that Chromium renders at the same time.', 4),
+        pageTimeout: t.duration('1s', '10m', 'Maximum time for one page.', '30s'),
         verify: t.oneOf(
           ['auto', 'off'],
-          'Opens pages of a crawled site once more as they are written, without a network, and compares them with the live ones: auto where Chromium is installed.',
+          'Opens exported pages of a crawled site without a network and compares them with the live pages. auto: if Chromium is installed.',
           'auto',
         ),
       },
-      "The system's Chromium, which renders and verifies crawled sites. It is the one that DOCSHELF_CHROMIUM names, or chromium on PATH.",
+      'Chromium of the system, which renders and verifies crawled sites. docshelf uses the program in DOCSHELF_CHROMIUM, or else chromium on PATH.',
     ),
     signingKeyFile: t.optional(
-      t.contents('secret', {}, 'File that holds a minisign secret key without password: it signs every bundle.'),
+      t.contents(
+        'secret',
+        {},
+        'File with a minisign secret key without a password. docshelf signs every bundle with it.',
+      ),
     ),
     store: t.section(
       {
-        kind: t.oneOf(['disk', 's3'], 'Where bundles are kept.', 'disk'),
-        bucket: t.optional(t.text('the name of a bucket', {}, 'Bucket (s3).')),
-        region: t.optional(t.text('a region', {}, 'Region (s3).')),
-        endpoint: t.optional(t.httpUrl('Endpoint of another S3 service (s3).')),
-        pathStyle: t.boolean('The bucket stands in the path and not in the host name (s3).', false),
-        caFile: t.optional(t.file('certificates', null, 'File with further certificate authorities (s3).')),
+        kind: t.oneOf(['disk', 's3'], 'Kind of store: a folder on disk, or a bucket in S3.', 'disk'),
+        bucket: t.optional(t.text('the name of a bucket', {}, 'Name of the bucket (s3).')),
+        region: t.optional(t.text('a region', {}, 'Region of the bucket (s3).')),
+        endpoint: t.optional(t.httpUrl('URL of an S3 service other than AWS (s3).')),
+        pathStyle: t.boolean('Puts the bucket name in the path instead of the host name (s3).', false),
+        caFile: t.optional(t.file('certificates', null, 'File with additional certificate authorities in PEM (s3).')),
         prefix: t.optional(t.text('a prefix', {}, 'Prefix of object names (s3).')),
         encryption: t.oneOf(
           ['bucket', 's3', 'kms'],
-          'How the store encrypts objects: as the bucket has it by default, with keys of S3 (SSE-S3), or of KMS (SSE-KMS) (s3).',
+          'Encryption of objects (s3). bucket: the default of the bucket. s3: keys of S3 (SSE-S3). kms: keys of KMS (SSE-KMS).',
           'bucket',
         ),
         kmsKeyId: t.optional(
-          t.text('the id or ARN of a key', {}, "Key of KMS. Without it: the account's own for S3 (s3, kms)."),
+          t.text(
+            'the id or ARN of a key',
+            {},
+            'KMS key (s3, with encryption: kms). If it is not set, S3 uses the default key of the account.',
+          ),
         ),
         accessKeyId: t.optional(
           t.secret(
             'an access key id',
             {},
-            "Access key id (s3). Without it: AWS's variables for keys or a web identity.",
+            'Access key id (s3). If it is not set, docshelf uses the AWS environment variables for keys or a web identity.',
           ),
         ),
         secretAccessKey: t.optional(t.secret('a secret access key', {}, 'Secret access key (s3).')),
       },
-      'The store of exported bundles.',
+      'Storage of exported bundles.',
       { restart: true },
     ),
     queue: t.section(
@@ -92,7 +105,7 @@ export const exportApi = t.section(
         kind: t.optional(
           t.oneOf(
             ['sqlite', 'postgres'],
-            'Where jobs wait: in the data folder, or in the database. Without it: postgres where there is a database.',
+            'Storage of waiting jobs: sqlite in the data folder, or postgres in the database. If it is not set: postgres if a database is configured, else sqlite.',
             undefined,
             { restart: true },
           ),
@@ -100,32 +113,32 @@ export const exportApi = t.section(
         lease: t.duration(
           '1s',
           '10m',
-          'How long a job waits for a worker that shows no sign of life, until another one resumes it.',
+          'Time without a sign of life from a worker, after which another worker resumes its job.',
           '15s',
         ),
       },
-      'The queue of export jobs.',
+      'Queue of export jobs.',
     ),
   },
-  'The static export API.',
+  'Static export API.',
 );
 
 export const deployment = t.section(
   {
     type: t.oneOf(
       DEPLOYMENT_TYPES,
-      'The type of this deployment; it decides which features are available.',
+      'Type of this deployment. It decides which features are available.',
       'client-hosted',
     ),
     domain: t.optional(
       t.domain(
-        `The domain of the site. Without it: that of the first bundle's manifest, else ${DEFAULT_DOMAIN}; kept in the data folder.`,
+        `Domain of the site. If it is not set, docshelf uses the domain in the manifest of the first bundle, else ${DEFAULT_DOMAIN}, and stores it in the data folder.`,
         undefined,
         { examples: ['acme'] },
       ),
     ),
   },
-  'This running daemon.',
+  'Type and domain of this daemon.',
 );
 
 export const deploy = t.section(
@@ -133,27 +146,33 @@ export const deploy = t.section(
     parallel: t.integer(
       1,
       64,
-      'Archives that are unpacked at once, over all sites; four times as many are fetched.',
+      'Number of archives that docshelf unpacks at the same time, over all sites. It fetches four times as many at the same time.',
       2,
     ),
   },
-  'How archives are taken in.',
+  'Import of archives.',
 );
 
-export const storage = t.section(
-  { dir: t.path('The data folder.', './data', { restart: true }) },
-  'Where releases are kept.',
-);
+export const storage = t.section({ dir: t.path('Data folder.', './data', { restart: true }) }, 'Storage of releases.');
 
 const limits = t.section(
   {
-    entries: t.max(t.integer(1, 10_000_000, 'Files of an archive; it may hold as many folders.', 1_000_000)),
-    fileBytes: t.max(t.size('1', '1024GiB', 'One unpacked file.', '512MiB')),
-    totalBytes: t.max(t.size('1', '1024GiB', 'All unpacked files together.', '8GiB')),
-    ratio: t.max(t.integer(1, 100_000, 'Unpacked bytes per byte of the archive, beyond the first 64 MiB.', 200)),
-    bundleBytes: t.max(t.size('1', '1024GiB', 'An archive as it is fetched or taken in.', '8GiB')),
+    entries: t.max(
+      t.integer(
+        1,
+        10_000_000,
+        'Maximum number of files in an archive. The same maximum applies to folders.',
+        1_000_000,
+      ),
+    ),
+    fileBytes: t.max(t.size('1', '1024GiB', 'Maximum size of one unpacked file.', '512MiB')),
+    totalBytes: t.max(t.size('1', '1024GiB', 'Maximum size of all unpacked files together.', '8GiB')),
+    ratio: t.max(
+      t.integer(1, 100_000, 'Maximum number of unpacked bytes per byte of the archive, after the first 64 MiB.', 200),
+    ),
+    bundleBytes: t.max(t.size('1', '1024GiB', 'Maximum size of the archive itself.', '8GiB')),
   },
-  'Bounds on an archive; one that exceeds them is refused.',
+  'Limits for an archive. docshelf rejects an archive that exceeds one of them.',
 );
 
 /** A public key of minisign: 42 bytes in base64, of which the first two name Ed25519. */
@@ -162,7 +181,7 @@ const publicKey = Type.Unsafe<string | NamedFile>({
   ...t.contents(
     'file',
     { pattern: `(?:^|\\n)${PUBLIC_KEY}`, expects: 'a minisign public key' },
-    'A minisign public key, or a file that holds one.',
+    'A minisign public key, or a file with such a key.',
   ),
   anyOf: [{ pattern: `^${PUBLIC_KEY}` }, { minLength: 1 }],
   'x-expects': 'a minisign public key, or a path',
@@ -171,62 +190,71 @@ const publicKey = Type.Unsafe<string | NamedFile>({
 const signature = t.section(
   {
     required: t.optional(
-      t.boolean('Refuse a bundle without a valid signature. Without it: where publicKeys has any.', undefined),
+      t.boolean(
+        'Rejects a bundle without a valid signature. If it is not set: true if publicKeys has a key.',
+        undefined,
+      ),
     ),
     publicKeys: t.list(
       publicKey,
-      'minisign public keys that may sign: files (minisign.pub, watched for changes), or the keys themselves.',
+      'Trusted minisign public keys: files (minisign.pub), which docshelf watches, or the keys themselves.',
       { examples: [['./minisign.pub'], ['RWR9+ogUm6lA4h4PZoZXlOmUZNots2mLkQ8rnRcLDNGmD1yD7VpJRoPK']] },
     ),
     file: t.optional(
       t.contents(
         'file',
         {},
-        'File that holds the signature, for an archive that has none beside it (<archive>.minisig); watched for changes.',
+        'File with the signature, if there is no file <archive>.minisig next to the archive. docshelf watches the file.',
       ),
     ),
     url: t.optional(
       t.secret(
         `a link: ${FILE_LINK_FORMS}`,
         { format: 'link' },
-        'Link to the signature, in place of file. A credential: it is never printed.',
+        'Link to the signature, instead of file. docshelf treats it as a credential and never prints it.',
       ),
     ),
   },
-  'minisign signatures of bundles. Where publicKeys are set, a signature that is there must hold.',
+  'minisign signatures of bundles. If publicKeys is set, docshelf rejects a bundle with an invalid signature.',
 );
 
 const renew = t.section(
   {
-    apiUrl: t.optional(t.httpUrl('Base URL of a static export service; the API is below its /v1/static-export.')),
-    keyFile: t.optional(t.keyFile('File that holds the admin key; watched for changes.')),
-    domain: t.optional(t.domain('Domain whose newest completed export is fetched. Without it, deployment.domain.')),
+    apiUrl: t.optional(
+      t.httpUrl('Base URL of a static export service. docshelf calls its API under /v1/static-export.'),
+    ),
+    keyFile: t.optional(t.keyFile('File with the admin key of the service. docshelf watches the file.')),
+    domain: t.optional(
+      t.domain(
+        'Domain of the export: docshelf fetches its newest completed export. If it is not set, deployment.domain.',
+      ),
+    ),
     jobId: t.optional(
       t.text(
         'a job id: se_ and 16 hex digits',
         { pattern: '^se_[0-9a-f]{16}$' },
-        'The job whose bundle is fetched, in place of the newest.',
+        'Job whose bundle docshelf fetches, instead of the newest export.',
       ),
     ),
     every: t.optional(
       t.duration(
         '1m',
         '30d',
-        'How often the site is exported anew and swapped in. Not together with a pinned version.',
+        'Interval after which docshelf exports the site again and swaps in the new version. You cannot combine it with a pinned version.',
       ),
     ),
   },
-  'The export service that is asked for a fresh link when bundleUrl has expired, or is not set.',
+  'Export service from which docshelf gets a new link if bundleUrl has expired or is not set.',
 );
 
 export const staticExport = t.section(
   {
-    enabled: t.boolean('Turns serving of the bundle on.', false),
+    enabled: t.boolean('Serves the bundle.', false),
     bundleUrl: t.optional(
       t.secret(
         `a link: ${BUNDLE_LINK_FORMS}`,
         { format: 'bundle-link' },
-        'Link to the bundle, fetched at start. A credential: it is never printed.',
+        'Link to the bundle, which docshelf fetches at start. docshelf treats the link as a credential and never prints it.',
         undefined,
         {
           examples: [
@@ -241,45 +269,57 @@ export const staticExport = t.section(
       t.contents(
         'secret',
         { format: 'bundle-link', expects: `a link: ${BUNDLE_LINK_FORMS}` },
-        'File that holds the link, in place of bundleUrl; watched for changes.',
+        'File with the link, instead of bundleUrl. docshelf watches the file.',
       ),
     ),
     version: t.optional(
-      t.version('Pins the version that is served.', undefined, { examples: ['2024-06-01', 'v3.2.0'] }),
+      t.version('Version to serve. If it is not set, docshelf serves the version that it activated last.', undefined, {
+        examples: ['2024-06-01', 'v3.2.0'],
+      }),
     ),
-    sha256: t.optional(t.sha256('Digest that the fetched archive must have.')),
+    sha256: t.optional(
+      t.sha256('SHA-256 digest of the archive. docshelf rejects a fetched archive with another digest.'),
+    ),
     signature,
     preload: t.folder(
-      'Folder of archives that are taken in at start. May be missing where it is the default.',
+      'Folder of archives that docshelf imports at start. The default folder may be missing.',
       './bundles',
     ),
-    keep: t.integer(0, 1000, 'Old releases that stay on disk after a swap.', 3),
+    keep: t.integer(0, 1000, 'Number of old releases that docshelf keeps on disk after a swap.', 3),
     minVersion: t.optional(
       t.version(
-        'Bundles of older versions are refused, but for the pinned one. Dates are compared with dates, semantic versions with such; a mix is refused too.',
+        'Oldest version that docshelf accepts; the pinned version is exempt. Both versions must be dates, or both semantic versions: docshelf rejects a bundle if they differ in kind.',
       ),
     ),
     serveVersions: t.oneOf(
       ['pinned', 'kept'],
-      'The versions that readers can open: the active one, or all kept ones that have been active.',
+      'Versions that readers can open. pinned: the active version. kept: all kept versions that have been active.',
       'pinned',
     ),
     from: t.oneOf(
       ['link', 'exports'],
-      'Where the bundle comes from: its link, or the newest completed export of the domain in this daemon (the newest of that version, where version pins one).',
+      'Source of the bundle. link: its link. exports: the newest completed export of the domain in this daemon. If version pins a version, the newest export of that version.',
       'link',
     ),
     renew,
     limits,
   },
-  'The bundle that is served.',
+  'Bundle that docshelf serves.',
 );
 
 const switched = {
-  enabled: t.optional(t.boolean('On or off. Without it: on where the feature table says available, else off.')),
+  enabled: t.optional(
+    t.boolean(
+      'Turns the feature on or off. If it is not set: on if the feature table lists it as available, else off.',
+    ),
+  ),
   origins: t.list(
-    t.text('an origin such as https://search.example.com', { format: 'http-url' }, 'An origin that pages may talk to.'),
-    'Origins that the feature needs; with features.enforce, pages may load from them.',
+    t.text(
+      'an origin such as https://search.example.com',
+      { format: 'http-url' },
+      'Origin to which pages may send requests.',
+    ),
+    'Origins that the feature needs. With features.enforce, pages may load content from them.',
   ),
 };
 const simple = FEATURES.filter(({ key, id }) => key === `features.${id}` && id !== 'search').map(
@@ -292,9 +332,9 @@ export const features = t.section(
       {
         ...switched,
         discoveryUrl: t.optional(t.httpUrl('Base URL of the hosted search.')),
-        keyFile: t.optional(t.keyFile('File that holds the assistant key.')),
+        keyFile: t.optional(t.keyFile('File with the assistant key.')),
       },
-      'Documentation search by the hosted service.',
+      'Documentation search of the hosted service.',
     ),
     ...(Object.fromEntries(simple) as Record<
       Exclude<SwitchedFeatureId, 'search'>,
@@ -303,19 +343,21 @@ export const features = t.section(
     enforce: t.optional(
       t.oneOf(
         ['off', 'report', 'on'],
-        'Whether pages are held to the feature report by a Content-Security-Policy: not at all, reported, or blocked. Without it: on where air-gapped, else off.',
+        'Content-Security-Policy that enforces the feature report. off: none. report: browsers report violations. on: browsers block them. If it is not set: on in an air-gapped deployment, else off.',
       ),
     ),
   },
-  'What readers find on the site. true and false are short for enabled.',
+  'Features for readers of the site. true and false are short forms of enabled: true and enabled: false.',
 );
 
 const site = t.record(
   {
-    domain: t.domain('The domain of the site.'),
-    title: t.optional(t.text('a title', {}, 'Its title. Without it: that of its first page.')),
-    hosts: t.hosts('Host names that it answers; none: every host that no other site names.'),
-    basePath: basePath('Path below which it is served there.'),
+    domain: t.domain('Domain of the site.'),
+    title: t.optional(
+      t.text('a title', {}, 'Title of the site. If it is not set, docshelf uses the title of the first page.'),
+    ),
+    hosts: t.hosts('Host names of the site. If the list is empty, the site serves all hosts that no other site lists.'),
+    basePath: basePath('Path under which docshelf serves the site.'),
     ...perSite,
     staticExport,
     features,
@@ -326,7 +368,7 @@ const site = t.record(
 
 export const sites = t.list(
   site,
-  'The sites of a daemon that serves several, in place of deployment.domain and staticExport.',
+  'Sites of a daemon that serves several, instead of deployment.domain and staticExport.',
 );
 
 /**
@@ -355,7 +397,7 @@ const keys = section(
     traces,
     log,
   },
-  'The config of docshelf. Every key may be left out.',
+  'Config of docshelf. Every key is optional.',
 );
 
 export const schemaSource = Type.Unsafe<Static<typeof keys>>({

@@ -2,12 +2,15 @@ import * as t from './blocks.ts';
 
 const tls = {
   ...t.certificate({ restart: 'presence' }),
-  http2: t.boolean('Offers HTTP/2.', true),
-  hsts: t.optional(t.duration('1s', '3650d', 'Strict-Transport-Security, for this long.')),
-  certificates: t.list(t.record(t.certificate(), 'A certificate.'), 'Further certificates, chosen by server name.'),
-  redirectPort: t.optional(t.port('A port without TLS that redirects here.', undefined, { restart: true })),
+  http2: t.boolean('Turns HTTP/2 on.', true),
+  hsts: t.optional(t.duration('1s', '3650d', 'Sends Strict-Transport-Security with this duration.')),
+  certificates: t.list(
+    t.record(t.certificate(), 'A certificate.'),
+    'Additional certificates. docshelf selects one by server name (SNI).',
+  ),
+  redirectPort: t.optional(t.port('Port without TLS that redirects to this listener.', undefined, { restart: true })),
 };
-const tlsOf = (listener: string) => t.section(tls, `TLS on the ${listener}, where it has a certificate.`);
+const tlsOf = (listener: string) => t.section(tls, `TLS on the ${listener}. It is on if certFile and keyFile are set.`);
 
 const name = (description: string) => t.text('a name', {}, description);
 
@@ -26,60 +29,65 @@ const SESSION_KEY = {
 
 const auth = t.section(
   {
-    kind: t.oneOf(['none', 'basic', 'header', 'oidc'], 'How readers sign in.', 'none'),
+    kind: t.oneOf(['none', 'basic', 'header', 'oidc'], 'Method by which readers sign in.', 'none'),
     usersFile: t.optional(
-      t.contents('secret', USER, 'Users in htpasswd format, bcrypt only (basic); watched for changes.'),
+      t.contents(
+        'secret',
+        USER,
+        'File of users in htpasswd format, with bcrypt only (basic). docshelf watches the file.',
+      ),
     ),
     name: t.optional(
       t.text(
         'the name of a header',
         { pattern: '^[A-Za-z0-9-]{1,128}$' },
-        "Header that holds the reader's name, from trustedProxies alone (header).",
+        'Header with the name of the reader (header). docshelf accepts it from trustedProxies only.',
       ),
     ),
     issuer: t.optional(t.httpUrl('URL of the identity provider (oidc).')),
-    clientId: t.optional(name('Name of this client (oidc).')),
+    clientId: t.optional(name('Client id of docshelf at the provider (oidc).')),
     clientSecretFile: t.optional(
-      t.keyFile('File that holds the secret of the client; without it, a public client (oidc); watched for changes.'),
+      t.keyFile(
+        'File with the client secret (oidc). Without it, docshelf is a public client. docshelf watches the file.',
+      ),
     ),
-    scopes: t.list(name('A name.'), 'Scopes that are asked for besides openid (oidc).'),
-    groupsClaim: t.text('a name', {}, 'Claim that holds the groups of a reader (oidc).', 'groups'),
-    allowedGroups: t.list(name('A name.'), 'Groups that may read; empty: everybody who signs in (oidc).'),
-    sessionTtl: t.duration('1m', '365d', 'How long a sign-in lasts (oidc).', '12h'),
+    scopes: t.list(name('A name.'), 'Scopes that docshelf requests in addition to openid (oidc).'),
+    groupsClaim: t.text('a name', {}, 'Claim with the groups of a reader (oidc).', 'groups'),
+    allowedGroups: t.list(
+      name('A name.'),
+      'Groups whose members may read (oidc). If the list is empty, every reader who signs in may read.',
+    ),
+    sessionTtl: t.duration('1m', '365d', 'Lifetime of a sign-in (oidc).', '12h'),
     sessionKeyFile: t.optional(
       t.contents(
         'secret',
         SESSION_KEY,
-        'File that holds the keys of session cookies, one a line: the first seals, each opens. Without it, one in the data folder (oidc); watched for changes.',
+        'File with keys for session cookies, one per line (oidc). The first key encrypts, and every key decrypts. Without it, docshelf uses a key in the data folder. docshelf watches the file.',
       ),
     ),
   },
-  'Sign-in of readers.',
+  'Sign-in of readers. The words in parentheses name the kinds that use a key.',
 );
 
 export const perSite = {
   trailingSlash: t.oneOf(
     ['auto', 'always', 'never'],
-    "Whether a folder's page answers with or without its slash; auto: as the site's own links ask.",
+    'Trailing slash in the address of the page of a folder. auto: as in the links of the site.',
     'auto',
   ),
-  spaFallback: t.boolean('Answers paths without an extension that name no page with the start page.', false),
-  versionSwitcher: t.boolean('Adds a switcher of versions to pages, where readers may read several.', false),
+  spaFallback: t.boolean('Serves the start page for paths that have no extension and match no page.', false),
+  versionSwitcher: t.boolean('Adds a version switcher to pages if readers can open several versions.', false),
   headers: t.section(
     {
-      preset: t.oneOf(
-        ['none', 'recommended'],
-        'Security headers that docshelf sends with pages by itself.',
-        'recommended',
-      ),
+      preset: t.oneOf(['none', 'recommended'], 'Security headers that docshelf adds to pages.', 'recommended'),
       set: t.map(
         { pattern: '^[A-Za-z0-9-]{1,128}$', 'x-expects': 'the name of a header' },
-        t.text('the value of a header', { pattern: '^[\\x20-\\x7e]*$', minLength: 0 }, 'Its value.'),
-        "Further headers of every file; one of these wins over the preset and over the site's own, an empty one takes the header away.",
+        t.text('the value of a header', { pattern: '^[\\x20-\\x7e]*$', minLength: 0 }, 'Value of the header.'),
+        'Additional headers of every file. They override the headers of the preset and of the site. An empty value removes the header.',
         { examples: [{ 'Access-Control-Allow-Origin': '*' }] },
       ),
     },
-    'Headers that are sent beside those of HTTP itself.',
+    'Response headers that docshelf adds to the headers of HTTP itself.',
   ),
   auth,
 };
@@ -92,65 +100,69 @@ export const basePath = (description: string) =>
 
 export const server = t.section(
   {
-    host: t.host('Address on which the site listens.', '0.0.0.0', { restart: true }),
-    port: t.port('Port of the site; 0 takes a free one.', 8080, { restart: true }),
-    publicUrl: t.optional(t.httpUrl('URL under which readers reach the site; absolute addresses are made of it.')),
-    basePath: basePath('Path below which the site is served.'),
+    host: t.host('Address on which the site listener listens.', '0.0.0.0', { restart: true }),
+    port: t.port('Port of the site. 0 selects a free port.', 8080, { restart: true }),
+    publicUrl: t.optional(
+      t.httpUrl('URL under which readers reach the site. docshelf builds absolute addresses from it.'),
+    ),
+    basePath: basePath('Path under which docshelf serves the site.'),
     ...perSite,
-    cacheBytes: t.size('0', '64GiB', 'Memory for hot files; 0 turns the cache off.', '128MiB', { restart: true }),
-    trustedProxies: t.list(t.cidr, 'Addresses or networks of proxies whose X-Forwarded-* headers are believed.', {
+    cacheBytes: t.size('0', '64GiB', 'Memory for frequently read files. 0 turns the cache off.', '128MiB', {
+      restart: true,
+    }),
+    trustedProxies: t.list(t.cidr, 'Addresses or networks of proxies. docshelf trusts their X-Forwarded-* headers.', {
       examples: [['10.0.0.0/8']],
       restart: true,
     }),
-    shutdownTimeout: t.duration('1s', '10m', 'How long requests in flight may take to finish at shutdown.', '20s'),
+    shutdownTimeout: t.duration('1s', '10m', 'Maximum time for open requests to finish at shutdown.', '20s'),
     readyAfter: t.duration(
       '1s',
       '1d',
-      'How long sites that have not ended their first attempt keep the daemon from being ready.',
+      'Maximum time for which the daemon stays not ready because a site has not finished its first attempt.',
       '5m',
     ),
-    shelf: t.boolean('A page that lists the sites.', true),
-    markdown: t.boolean('Answers pages as Markdown, too, to whoever asks for it.', true),
+    shelf: t.boolean('Serves a page that lists the sites.', true),
+    markdown: t.boolean('Also serves pages as Markdown to clients that request it.', true),
     tls: tlsOf('site listener'),
   },
-  'The site listener.',
+  'Site listener.',
 );
 
 export const admin = t.section(
   {
     host: t.host('Address on which the admin interface listens.', '127.0.0.1', { restart: true }),
-    port: t.port('Port of the admin interface; 0 takes a free one.', 9090, { restart: true }),
+    port: t.port('Port of the admin interface. 0 selects a free port.', 9090, { restart: true }),
     token: t.optional(
       t.secret(
         'a token of 16 or more visible ASCII characters, without spaces',
         { pattern: '^[\\x21-\\x7e]{16}[\\x21-\\x7e]*$' },
-        'Bearer token that the admin actions ask for. Without one, every action is refused.',
+        'Bearer token for admin actions. If it is not set, docshelf rejects every action.',
       ),
     ),
     hosts: t.list(
       t.text('a host name, or *', { pattern: '^(?:\\*|[A-Za-z0-9._:-]{1,255})$' }, 'A host name, or *.'),
-      'Names that the listener answers to besides localhost, IP addresses and the name of this machine; *: all.',
+      'Host names that the listener accepts in addition to localhost, IP addresses and the name of this machine. * accepts all names.',
     ),
     tls: tlsOf('admin listener'),
   },
-  'Health, status, metrics, features and actions.',
+  'Admin interface: health, status, metrics, features and actions.',
 );
 
 export const api = t.section(
   {
     host: t.host('Address on which the search and export API listens.', '127.0.0.1', { restart: true }),
-    port: t.port('Port of the API; 0 takes a free one.', 8081, { restart: true }),
+    port: t.port('Port of the API. 0 selects a free port.', 8081, { restart: true }),
     publicUrl: t.optional(t.httpUrl('URL under which clients reach the API.')),
     tls: tlsOf('API listener'),
   },
-  'The search and export API.',
+  'Search and export API.',
 );
 
 export const metrics = t.section(
   {
-    sites: t.integer(0, 100_000, 'Sites up to which metrics carry the label site.', 200),
+    sites: t.integer(0, 100_000, 'Maximum number of sites with which metrics have the label site.', 200),
   },
-  'The metrics of the admin interface.',
+  'Metrics of the admin interface.',
 );
 
 /** RFC 9110, sections 5.1 and 5.5. */
@@ -164,7 +176,7 @@ export const traces = t.section(
   {
     endpoint: t.optional(
       t.httpUrl(
-        'URL of an OpenTelemetry collector (OTLP over HTTP, in JSON); /v1/traces is put behind it.',
+        'URL of an OpenTelemetry collector (OTLP over HTTP, in JSON). docshelf appends /v1/traces.',
         undefined,
         {
           restart: 'presence',
@@ -173,72 +185,90 @@ export const traces = t.section(
       ),
     ),
     headersFile: t.optional(
-      t.contents('secret', HEADER_LINE, 'File of headers for the collector, one a line; watched for changes.'),
+      t.contents(
+        'secret',
+        HEADER_LINE,
+        'File with headers for the collector, one per line. docshelf watches the file.',
+      ),
     ),
   },
-  'Traces of exports and of swaps, off without a collector.',
+  'Traces of exports and swaps. They are off if endpoint is not set.',
 );
 
 export const log = t.section(
   {
     level: t.oneOf(
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
-      'The least severe line that is written.',
+      'Lowest severity of lines that docshelf writes.',
       'info',
     ),
-    format: t.oneOf(['auto', 'json', 'pretty'], 'auto: pretty on a terminal, else JSON.', 'auto', { restart: true }),
+    format: t.oneOf(['auto', 'json', 'pretty'], 'Format of log lines. auto: pretty on a terminal, else json.', 'auto', {
+      restart: true,
+    }),
     access: t.boolean('Logs every request.', true),
   },
-  'The log.',
+  'Log.',
 );
 
 export const network = t.section(
   {
     allowedHosts: t.list(
       t.text(
-        'host, host:port, or *.domain without a port (*.example.com in place of *.example.com:443: it stands for every port)',
+        'host, host:port, or *.domain without a port (*.example.com instead of *.example.com:443, because it applies to every port)',
         { pattern: '^(?:[A-Za-z0-9._:\\[\\]-]{1,261}|\\*\\.[A-Za-z0-9._-]{1,253})$' },
-        'A host, host:port, or *.domain for every name below it, at every port.',
+        'A host, host:port, or *.domain for all its subdomains at every port.',
       ),
-      'Hosts that docshelf may ask: for bundles, registries, crawls, the store, the model and search. Empty: any host, save in an air-gapped deployment, where it means none.',
+      'Hosts that docshelf may contact for bundles, registries, crawls, the store, the model and search. An empty list allows every host, but no host in an air-gapped deployment.',
       { examples: [['bundles.example.com']] },
     ),
     allowPrivate: t.boolean(
-      'Whether private addresses may be fetched from. The metadata services of clouds never are.',
+      'Allows requests to private addresses. docshelf never contacts the metadata services of clouds.',
       true,
     ),
     proxy: t.secretOr(
       ['env', 'off'],
       'env, off, or the http or https URL of a proxy',
       { format: 'http-url' },
-      'env: as HTTPS_PROXY, HTTP_PROXY and NO_PROXY say; off: none; else the URL of a proxy, which is never printed.',
+      'Proxy for outbound requests. env: the proxy from HTTPS_PROXY, HTTP_PROXY and NO_PROXY. off: no proxy. Or the URL of a proxy, which docshelf never prints.',
       'env',
     ),
     caFile: t.optional(
-      t.file('certificates', null, 'Further certificate authorities to trust, in PEM; watched for changes.'),
+      t.file(
+        'certificates',
+        null,
+        'File with additional trusted certificate authorities in PEM. docshelf watches the file.',
+      ),
     ),
     registryAuthFile: t.optional(
       t.file(
         'secret',
         null,
-        'Credentials of OCI registries that bundles are pulled from: a docker config.json; watched for changes.',
+        'File with credentials for the OCI registries of bundles, in the format of a Docker config.json. docshelf watches the file.',
       ),
     ),
     s3: t.section(
       {
-        region: t.optional(t.text('a region', {}, 'Region. Without it: us-east-1 with an endpoint, else AWS_REGION.')),
-        endpoint: t.optional(t.httpUrl('Endpoint of another S3 service, such as MinIO or Ceph.')),
-        pathStyle: t.boolean('The bucket stands in the path and not in the host name.', false),
+        region: t.optional(
+          t.text('a region', {}, 'Region. If it is not set: us-east-1 with an endpoint, else AWS_REGION.'),
+        ),
+        endpoint: t.optional(t.httpUrl('URL of an S3 service other than AWS, such as MinIO or Ceph.')),
+        pathStyle: t.boolean('Puts the bucket name in the path instead of the host name.', false),
       },
-      "Where the buckets of s3: links are. Credentials are those of the environment: AWS's variables for keys or a web identity.",
+      'S3 service for s3: links. Credentials come from the AWS environment variables for keys or a web identity.',
     ),
-    tokenHosts: t.list(t.host('A host name.'), "Hosts besides its own that a registry's credentials may go to."),
-    fileRoots: t.list(t.path('A folder.'), 'Folders that file: links may lead into. Empty: the preload folders.'),
-    connectTimeout: t.duration('1s', '10m', 'How long a connection may take to open.', '10s'),
-    idleTimeout: t.duration('1s', '1h', 'How long a download may go without a single byte.', '30s'),
-    totalTimeout: t.duration('1s', '7d', 'How long one attempt at a download may take.', '30m'),
-    retries: t.integer(0, 20, 'Further attempts after a failed one that may succeed later.', 4),
-    redirects: t.max(t.integer(0, 20, 'Redirects that are followed.', 5)),
+    tokenHosts: t.list(
+      t.host('A host name.'),
+      'Hosts other than the registry itself to which docshelf may send the credentials of a registry.',
+    ),
+    fileRoots: t.list(
+      t.path('A folder.'),
+      'Folders that file: links may point into. If the list is empty: the preload folders.',
+    ),
+    connectTimeout: t.duration('1s', '10m', 'Maximum time to open a connection.', '10s'),
+    idleTimeout: t.duration('1s', '1h', 'Maximum time that a download may receive no data.', '30s'),
+    totalTimeout: t.duration('1s', '7d', 'Maximum time for one attempt at a download.', '30m'),
+    retries: t.integer(0, 20, 'Number of retries after a failure that may be temporary.', 4),
+    redirects: t.max(t.integer(0, 20, 'Maximum number of redirects that docshelf follows.', 5)),
   },
-  'How bundles are fetched.',
+  'Outbound requests.',
 );

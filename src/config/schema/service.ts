@@ -13,7 +13,7 @@ const hostedModel = t.record(
   {
     url: t.httpUrl('URL of the embeddings endpoint.'),
     model: t.text('the name of a model', {}, 'Name of the model.'),
-    keyFile: t.optional(t.keyFile('File that holds the key.')),
+    keyFile: t.optional(t.keyFile('File with the API key.')),
   },
   'A hosted model.',
 );
@@ -21,7 +21,7 @@ const hostedModel = t.record(
 const model = Type.Unsafe<string | Static<typeof hostedModel>>({
   anyOf: [{ enum: ['builtin', 'off'] }, { type: 'string', minLength: 1, maxLength: 4096 }, hostedModel],
   description:
-    'What computes meanings: builtin, off (keywords only), a folder that holds a model, or a hosted one. A folder of the name builtin or off is written ./builtin or ./off.',
+    'Model for search by meaning: builtin, off (keywords only), a folder with a model, or a hosted model. For a folder with the name builtin or off, write ./builtin or ./off.',
   default: 'builtin',
   'x-unit': 'path',
   'x-names': 'folder',
@@ -31,15 +31,15 @@ const model = Type.Unsafe<string | Static<typeof hostedModel>>({
 
 const widget = Type.Unsafe<boolean | 'replace'>({
   anyOf: [{ type: 'boolean' }, { enum: ['replace'] }],
-  description: "Adds docshelf's search box to pages; replace: in place of the site's own.",
+  description: 'Adds the docshelf search box to pages. replace: instead of the search box of the site.',
   default: false,
   'x-expects': 'true, false or replace',
 });
 
 const searchPerSite = {
-  enabled: t.boolean('The search engine inside the daemon.', true, { restart: true }),
+  enabled: t.boolean('Turns the search engine of the daemon on.', true, { restart: true }),
   widget,
-  mcp: t.boolean('Answers assistants by the Model Context Protocol, at /_docshelf/mcp and at /mcp.', false),
+  mcp: t.boolean('Serves the Model Context Protocol for assistants at /_docshelf/mcp and /mcp.', false),
   model,
 };
 
@@ -51,13 +51,13 @@ export const search = t.section(
     memory: t.size(
       '64MiB',
       '64GiB',
-      'Memory of the process that indexes and embeds. If it needs more, docshelf ends it and retries later. A second process, for smaller sites while a build takes longer than 5 s, may use half of it.',
+      'Memory limit of the process that indexes and embeds. If it needs more, docshelf ends it and retries later. While a build takes longer than 5 s, a second process for smaller sites may use half of this limit.',
       '384MiB',
       { restart: true },
     ),
     keys: t.list(
       t.record({ id: id('key'), sha256: t.sha256('SHA-256 digest of the key.') }, 'A key.'),
-      'Assistant keys of a daemon without organizations: its own organization has deployment.domain and these keys.',
+      'Assistant keys of a daemon without organizations. docshelf then uses one organization with deployment.domain and these keys.',
     ),
   },
   'Search over the site.',
@@ -67,17 +67,17 @@ const source = t.record(
   {
     kind: Type.Unsafe<'crawl' | 'folder' | 'markdown'>({
       anyOf: [{ enum: ['crawl', 'folder', 'markdown'] }, { enum: ['command'], 'x-not-built': true }],
-      description: 'How the site is read.',
+      description: 'Method by which docshelf reads the site.',
     }),
-    url: t.optional(t.httpUrl('Where the crawl begins (crawl).')),
+    url: t.optional(t.httpUrl('Start address of the crawl (crawl).')),
     render: t.oneOf(
       ['none', 'chromium'],
-      'chromium renders pages, for sites whose scripts write or load what is read (crawl).',
+      'Renderer of pages (crawl). Use chromium for sites whose scripts write or load the content.',
       'none',
     ),
     scripts: t.oneOf(
       ['keep', 'drop'],
-      'What becomes of the scripts of pages that scripts have written (crawl with render). Kept, they run once more on what they have written already, at an address that ends in .html.',
+      'Keeps or drops the scripts of rendered pages (crawl with render: chromium). Kept scripts run again, on content that they have already written, at an address that ends in .html.',
       'drop',
     ),
     allowAddresses: t.list(
@@ -86,52 +86,64 @@ const source = t.record(
         { format: 'private-place' },
         'A network in CIDR notation, or host:port.',
       ),
-      "What this crawl may reach on private addresses (crawl): a network, for the site's own origin and the host:port pairs of network.allowedHosts; host:port, for another host. The metadata services of clouds and docshelf's own listeners are never reached.",
+      'Private addresses that this crawl may contact (crawl). A network applies to the origin of the site and to the host:port pairs of network.allowedHosts. host:port allows another host. docshelf never contacts its own listeners or the metadata services of clouds.',
       { examples: [['10.1.0.0/16', 'assets.internal:8443']] },
     ),
     robots: t.oneOf(
       ['respect', 'ignore'],
-      'What holds of robots.txt and robots metas (crawl); ignore is for sites of your own.',
+      'Handling of robots.txt and robots meta tags (crawl). Use ignore only for your own sites.',
       'respect',
     ),
     cookieFile: t.optional(
-      t.headerFile("File that holds the Cookie header for the site's origin alone (crawl); watched for changes."),
+      t.headerFile(
+        'File with the Cookie header (crawl). docshelf sends it only to the origin of the site, and watches the file.',
+      ),
     ),
     bearerFile: t.optional(
-      t.headerFile("File that holds the bearer token for the site's origin alone (crawl); watched for changes."),
+      t.headerFile(
+        'File with the bearer token (crawl). docshelf sends it only to the origin of the site, and watches the file.',
+      ),
     ),
     headersFile: t.optional(
-      t.path("File that holds headers for the site's origins alone, one a line (crawl).", undefined, {
+      t.path('File with headers for the origins of the site only, one per line (crawl).', undefined, {
         notBuilt: true,
       }),
     ),
-    concurrency: t.integer(1, 256, 'Requests to one host at a time (crawl).', 16),
-    rate: t.max(t.integer(0, 100_000, 'Requests to one host in a second (crawl); 0: as many as it answers.', 0)),
+    concurrency: t.integer(1, 256, 'Number of requests to one host at the same time (crawl).', 16),
+    rate: t.max(t.integer(0, 100_000, 'Maximum number of requests to one host per second (crawl). 0: no limit.', 0)),
     limits: t.section(
       {
-        pages: t.max(t.integer(1, 1_000_000, 'Pages of the site.', 100_000)),
-        depth: t.max(t.integer(1, 100_000, 'Links from the start to a page.', 100)),
-        queryVariants: t.max(t.integer(0, 1_000_000, 'Addresses of pages that differ in their query alone.', 100)),
-        pageBytes: t.max(t.size('1KiB', '1GiB', 'One page.', '16MiB')),
-        requestTimeout: t.duration('1s', '1h', 'How long one request may take.', '2m'),
+        pages: t.max(t.integer(1, 1_000_000, 'Maximum number of pages.', 100_000)),
+        depth: t.max(t.integer(1, 100_000, 'Maximum number of links from the start address to a page.', 100)),
+        queryVariants: t.max(
+          t.integer(0, 1_000_000, 'Maximum number of page addresses that differ only in their query.', 100),
+        ),
+        pageBytes: t.max(t.size('1KiB', '1GiB', 'Maximum size of one page.', '16MiB')),
+        requestTimeout: t.duration('1s', '1h', 'Maximum time for one request.', '2m'),
       },
-      'Bounds on a site without end (crawl); what lies beyond is left out, and the report says so.',
+      'Limits for a crawl, because a site can be endless (crawl). docshelf omits pages beyond a limit and lists the omission in the report.',
     ),
-    path: t.optional(t.path('The folder (folder, markdown).')),
-    workDir: t.optional(t.path('Folder that the command runs in (command).', undefined, { notBuilt: true })),
-    command: t.list(t.text('a word', {}, 'A word of it.'), 'Program and arguments, run without a shell (command).', {
-      notBuilt: true,
-    }),
-    output: t.optional(t.text('a path', {}, 'Folder that it leaves (command).', undefined, { notBuilt: true })),
+    path: t.optional(t.path('Folder with the site (folder, markdown).')),
+    workDir: t.optional(t.path('Working folder of the command (command).', undefined, { notBuilt: true })),
+    command: t.list(
+      t.text('a word', {}, 'Program or argument.'),
+      'Program and arguments, run without a shell (command).',
+      {
+        notBuilt: true,
+      },
+    ),
+    output: t.optional(
+      t.text('a path', {}, 'Folder that the command creates (command).', undefined, { notBuilt: true }),
+    ),
     environment: t.map(
       {},
       Type.Unsafe<string>({ type: 'string' }),
-      'Variables that it sees besides PATH, HOME and LANG (command).',
+      'Environment variables of the command in addition to PATH, HOME and LANG (command).',
       { notBuilt: true },
     ),
-    timeout: t.duration('1s', '1d', 'How long it may run (command).', '15m', { notBuilt: true }),
+    timeout: t.duration('1s', '1d', 'Maximum time for the command (command).', '15m', { notBuilt: true }),
   },
-  'Where the pages of an export come from.',
+  'Source of the pages of an export. The words in parentheses name the kinds that use a key.',
 );
 
 const site = t.record(
@@ -145,18 +157,18 @@ const site = t.record(
 const organization = t.record(
   {
     id: id('organization'),
-    plan: t.text('a word', {}, 'Plan; only enterprise exports.', 'none'),
+    plan: t.text('a word', {}, 'Plan of the organization. Only the plan enterprise can export.', 'none'),
     domains: t.map({ pattern: DOMAIN_PATTERN.source, 'x-expects': t.DOMAIN_RULE }, site, 'Sites by domain.'),
     keys: t.list(
       t.record(
         {
           id: id('key'),
-          type: t.oneOf(['admin', 'assistant'], 'What the key may do.'),
+          type: t.oneOf(['admin', 'assistant'], 'Type of the key, which decides the permitted calls.'),
           sha256: t.sha256('SHA-256 digest of the key.'),
         },
         'A key.',
       ),
-      'Keys of the organization; more are made while the daemon runs (GET, POST and DELETE /v1/keys).',
+      'Keys of the organization. You can create more keys while the daemon runs (GET, POST and DELETE /v1/keys).',
     ),
   },
   'An organization.',
@@ -164,11 +176,11 @@ const organization = t.record(
 
 export const organizations = t.list(
   organization,
-  "Who owns which domains. Without any, an organization of docshelf's own owns deployment.domain.",
+  'Organizations and their domains. If the list is empty, docshelf uses one organization with deployment.domain.',
 );
 
 export const organizationsFile = t.optional(
-  t.path('A YAML file with the key organizations, in place of the key here.'),
+  t.path('YAML file with the key organizations, instead of the key in the config.'),
 );
 
 export const database = t.section(
@@ -180,21 +192,29 @@ export const database = t.section(
           format: 'database-url',
           expects: 'a URL such as postgres://user:password@host:5432/name?sslmode=verify-full',
         },
-        'File that holds the URL of a PostgreSQL database for the queue of export jobs, keys made at run time and the limits of organizations; watched for changes, which hold for new connections. sslmode: disable, require, verify-ca or verify-full. A Unix socket is written as postgres://user:password@%2Frun%2Fpostgresql/name.',
+        'File with the URL of a PostgreSQL database. It stores the queue of export jobs, keys that are created at run time, and the limits of organizations. docshelf watches the file; changes apply to new connections. sslmode: disable, require, verify-ca or verify-full. For a Unix socket, write postgres://user:password@%2Frun%2Fpostgresql/name.',
         undefined,
         { restart: 'presence' },
       ),
     ),
     caFile: t.optional(
-      t.file('certificates', null, 'File with further certificate authorities for sslmode verify-ca and verify-full.'),
+      t.file(
+        'certificates',
+        null,
+        'File with additional certificate authorities in PEM for sslmode verify-ca and verify-full.',
+      ),
     ),
   },
-  'The database of a service on several machines.',
+  'Database of a service on several machines.',
 );
 
 export const rateLimits = t.section(
   {
-    onFault: t.oneOf(['open', 'closed'], 'With the database away: searches pass (open) or get 503 (closed).', 'open'),
+    onFault: t.oneOf(
+      ['open', 'closed'],
+      'Searches while the database is unavailable. open: docshelf runs them. closed: docshelf responds with 503.',
+      'open',
+    ),
   },
-  'Limits on requests.',
+  'Rate limits.',
 );
