@@ -32,12 +32,10 @@ const DATA_SOURCES: ReadonlySet<string> = new Set([
 
 /** Texts that are not rewritten in plain English yet. The list must become empty; an entry without findings is reported. */
 export const NOT_CONVERTED: ReadonlySet<string> = new Set([
-  'config.schema.json',
   'docs/errors.md',
   'src/app',
   'src/archive',
   'src/cli',
-  'src/config',
   'src/crawl',
   'src/database',
   'src/deploy',

@@ -5,10 +5,10 @@ had to end first, readers would be without the site.
 {{- define "docshelf.configRules" -}}
 {{- $config := .Values.config -}}
 {{- if regexMatch "^/_docshelf(/|$)" (dig "server" "basePath" "/" $config) -}}
-{{- fail "config.server.basePath lies below /_docshelf, which is docshelf's own: choose another path" -}}
+{{- fail "config.server.basePath is under /_docshelf, which docshelf reserves: choose another path" -}}
 {{- end -}}
 {{- if and (dig "search" "keys" list $config) $config.organizations -}}
-{{- fail "config.search.keys are the keys of a docshelf without organizations: give them to an organization, as keys of type assistant" -}}
+{{- fail "config.search.keys is only for a daemon without organizations: move the keys to an organization, with type assistant" -}}
 {{- end -}}
 
 {{- $store := dig "exportApi" "store" dict $config -}}
@@ -16,12 +16,12 @@ had to end first, readers would be without the site.
 {{- fail "config.exportApi.store.kind is s3, which needs a bucket: set config.exportApi.store.bucket" -}}
 {{- end -}}
 {{- if and $store.kmsKeyId (ne ($store.encryption | default "bucket") "kms") -}}
-{{- fail "config.exportApi.store.kmsKeyId is a key of KMS, and config.exportApi.store.encryption is not kms: set it, or remove the key" -}}
+{{- fail "config.exportApi.store.kmsKeyId is set, but config.exportApi.store.encryption is not kms: set it to kms, or remove kmsKeyId" -}}
 {{- end -}}
 {{- $hasId := or $store.accessKeyId (include "docshelf.isFrom" (list . "exportApi.store.accessKeyId")) -}}
 {{- $hasKey := or $store.secretAccessKey (include "docshelf.isFrom" (list . "exportApi.store.secretAccessKey")) -}}
 {{- if ne (empty $hasId) (empty $hasKey) -}}
-{{- fail "exportApi.store.accessKeyId and exportApi.store.secretAccessKey go together: set both, below config.exportApi.store or in fromSecret, or neither" -}}
+{{- fail "only one of exportApi.store.accessKeyId and exportApi.store.secretAccessKey is set: set both, under config.exportApi.store or in fromSecret, or neither" -}}
 {{- end -}}
 {{- end -}}
 
@@ -39,25 +39,25 @@ had to end first, readers would be without the site.
 
 {{- if eq (toString $static.from) "exports" -}}
 {{- if not (and .Values.exportApi.enabled (eq .Values.exportApi.pods "shared")) -}}
-{{- fail (printf "%sstaticExport.from is exports, and the site's pod has none: set exportApi.enabled to true, and exportApi.pods to shared" $where) -}}
+{{- fail (printf "%sstaticExport.from is exports, but the pod of the site has no exports: set exportApi.enabled to true, and exportApi.pods to shared" $where) -}}
 {{- end -}}
 {{- if or $static.bundleUrl $static.existingSecret.name (include "docshelf.renews" .) -}}
-{{- fail (printf "%sstaticExport.from is exports, and a link or staticExport.renew asks for another bundle: keep one of them" $where) -}}
+{{- fail (printf "%sstaticExport.from is exports, but a link or staticExport.renew is also set: keep one of them" $where) -}}
 {{- end -}}
 {{- end -}}
 
 {{- $renew := $static.renew | default dict -}}
 {{- if and (include "docshelf.renews" .) (not (or $renew.domain $renew.jobId .Values.deployment.domain)) -}}
-{{- fail (printf "%sstaticExport.renew does not say whose bundle it renews: set staticExport.renew.domain, or staticExport.renew.jobId" $where) -}}
+{{- fail (printf "%sstaticExport.renew has no domain and no job: set staticExport.renew.domain, or staticExport.renew.jobId" $where) -}}
 {{- end -}}
 {{- if and (not (include "docshelf.renews" .)) (or $renew.domain $renew.jobId $renew.every) -}}
-{{- fail (printf "%sstaticExport.renew does not say where: set staticExport.renew.apiUrl to the address of the export service" $where) -}}
+{{- fail (printf "%sstaticExport.renew has no address: set staticExport.renew.apiUrl to the URL of the export service" $where) -}}
 {{- end -}}
 {{- if $renew.every -}}
 {{- $written := (include "docshelf.written" . | fromYaml).staticExport -}}
 {{- range $key := list "version" "sha256" "renew.jobId" -}}
 {{- if include "docshelf.at" (dict "from" $written "path" (splitList "." $key)) -}}
-{{- fail (printf "%sstaticExport.renew.every has the site exported anew each time, and staticExport.%s asks for one bundle: keep one of them" $where $key) -}}
+{{- fail (printf "%sstaticExport.renew.every exports the site again each time, but staticExport.%s pins one bundle: keep one of them" $where $key) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -66,7 +66,7 @@ had to end first, readers would be without the site.
 {{- if kindIs "map" $search -}}
 {{- $hasKey := or $search.keyFile (include "docshelf.isFrom" (list . "features.search.keyFile")) -}}
 {{- if ne (empty $search.discoveryUrl) (empty $hasKey) -}}
-{{- fail (printf "%sfeatures.search.discoveryUrl and features.search.keyFile go together: set both, or neither" $where) -}}
+{{- fail (printf "%sonly one of features.search.discoveryUrl and features.search.keyFile is set: set both, or neither" $where) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

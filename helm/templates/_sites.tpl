@@ -52,7 +52,7 @@
 {{- toYaml $values -}}
 {{- end -}}
 
-{{/* What stands beside sites and has its place in an entry, and what two entries claim. */}}
+{{/* Rejects keys that belong in an entry of sites, and addresses that two entries claim. */}}
 {{- define "docshelf.listRules" -}}
 {{- $static := .Values.staticExport -}}
 {{- $single := list -}}
@@ -69,7 +69,7 @@
 {{- end -}}
 {{- end -}}
 {{- with $single -}}
-{{- fail (printf "%s stands beside sites, where each entry has its own: move it into the entry" (first .)) -}}
+{{- fail (printf "%s and sites are both set: move it into the entries of sites" (first .)) -}}
 {{- end -}}
 {{- if include "docshelf.hasBundles" . -}}
 {{- fail "bundles fill one folder, which is no site's among several: mount each site's with extraVolumes and extraVolumeMounts, and name its folder in staticExport.preload of its entry, as examples/many-sites-images.yaml does" -}}
@@ -78,16 +78,16 @@
 {{- $claims := dict -}}
 {{- range $index, $site := .Values.sites -}}
 {{- if hasKey $domains $site.domain -}}
-{{- fail (printf "sites[%d].domain is %s, as sites[%v].domain is: a domain is one site" $index $site.domain (get $domains $site.domain)) -}}
+{{- fail (printf "sites[%d].domain repeats %s of sites[%v].domain: give each site its own domain" $index $site.domain (get $domains $site.domain)) -}}
 {{- end -}}
 {{- $_ := set $domains $site.domain $index -}}
 {{- if regexMatch "^/_docshelf(/|$)" (include "docshelf.basePath" $site) -}}
-{{- fail (printf "sites[%d] (%s) has a basePath below /_docshelf, which is docshelf's own: choose another path" $index $site.domain) -}}
+{{- fail (printf "sites[%d] (%s) has a basePath under /_docshelf, which docshelf reserves: choose another path" $index $site.domain) -}}
 {{- end -}}
 {{- range $host := $site.hosts | default (list "every other host") -}}
 {{- $place := printf "%s%s" (lower $host) (include "docshelf.basePath" $site) -}}
 {{- if hasKey $claims $place -}}
-{{- fail (printf "sites[%d] (%s) claims %s, as the site %s does: give one of them another host or base path" $index $site.domain $place (get $claims $place)) -}}
+{{- fail (printf "sites[%d] (%s) claims %s, which the site %s also claims: change the host or base path of one of them" $index $site.domain $place (get $claims $place)) -}}
 {{- end -}}
 {{- $_ := set $claims $place $site.domain -}}
 {{- end -}}

@@ -1,6 +1,6 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
 
-/** The chart's values for Kubernetes. Objects that are passed on as they are, Kubernetes itself checks. */
+/** The chart's values for Kubernetes. Kubernetes itself checks objects that the chart passes on unchanged. */
 
 const group = (properties: TProperties, description: string) =>
   Type.Object(Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key, Type.Optional(schema)])), {
@@ -19,8 +19,8 @@ const some = (items: TSchema, description: string) => Type.Array(items, { descri
 
 export const nameAndKey = Type.Object(
   {
-    name: Type.String({ minLength: 1, description: 'Its name.' }),
-    key: Type.String({ minLength: 1, description: 'The key in it.' }),
+    name: Type.String({ minLength: 1, description: 'Name of the Secret or ConfigMap.' }),
+    key: Type.String({ minLength: 1, description: 'Key in the Secret or ConfigMap.' }),
   },
   { additionalProperties: false },
 );
@@ -34,12 +34,12 @@ const probe = (description: string) =>
     [
       group(
         {
-          initialDelaySeconds: count(0, 'Seconds until it is asked first.'),
-          periodSeconds: count(1, 'Seconds between two questions.'),
-          timeoutSeconds: count(1, 'Seconds that an answer may take.'),
-          failureThreshold: count(1, 'So many in a row are a failure.'),
-          successThreshold: count(1, 'So many in a row are a success.'),
-          terminationGracePeriodSeconds: count(1, 'Seconds that a pod which failed has to end.'),
+          initialDelaySeconds: count(0, 'Seconds until the first check.'),
+          periodSeconds: count(1, 'Seconds between two checks.'),
+          timeoutSeconds: count(1, 'Maximum seconds for a response.'),
+          failureThreshold: count(1, 'Number of failed checks in a row after which the probe fails.'),
+          successThreshold: count(1, 'Number of successful checks in a row after which the probe succeeds.'),
+          terminationGracePeriodSeconds: count(1, 'Seconds in which a failed pod must end.'),
         },
         '',
       ),
@@ -49,84 +49,87 @@ const probe = (description: string) =>
   );
 
 const resources = (of: string) => passedOn(`Requests and limits of ${of}.`);
-const pullPolicy = oneOf(['Always', 'IfNotPresent', 'Never'], 'When the image is pulled.');
+const pullPolicy = oneOf(['Always', 'IfNotPresent', 'Never'], 'Pull policy of the image.');
 const pullSecrets = some(
   Type.Object({ name: Type.String({ minLength: 1 }) }, { additionalProperties: false }),
   'Secrets with the credentials of registries: [{name}].',
 );
 
 const volume = {
-  enabled: flag('Whether data outlives the pod.'),
+  enabled: flag('Keeps data after the pod ends.'),
   size: text('Size of the claim.'),
-  storageClass: text("Storage class; empty: the cluster's default."),
+  storageClass: text('Storage class. If it is empty: the default of the cluster.'),
   accessModes: Type.Array(oneOf(['ReadWriteOnce', 'ReadWriteMany', 'ReadWriteOncePod'], ''), {
     minItems: 1,
-    description: 'ReadWriteMany where several replicas share it.',
+    description: 'Access modes. Use ReadWriteMany if several replicas share the volume.',
   }),
-  existingClaim: text('A claim of yours, in place of one of the chart.'),
+  existingClaim: text('Your PersistentVolumeClaim, instead of a claim of the chart.'),
   annotations: words('Annotations of the claim.'),
 };
 
 const autoscaling = (description: string) =>
   group(
     {
-      enabled: flag('Whether the number of pods follows their load.'),
-      minReplicas: count(1, 'At least so many.'),
-      maxReplicas: count(1, 'At most so many.'),
-      targetCPUUtilizationPercentage: count(1, 'Processor time that is aimed at, in percent of the request.'),
+      enabled: flag('Adjusts the number of pods to their load.'),
+      minReplicas: count(1, 'Minimum number of pods.'),
+      maxReplicas: count(1, 'Maximum number of pods.'),
+      targetCPUUtilizationPercentage: count(1, 'Target CPU time in percent of the request.'),
     },
     description,
   );
 
 export const exportApi = group(
   {
-    enabled: flag('Whether the static export API is offered.'),
+    enabled: flag('Turns the static export API on.'),
     pods: oneOf(
       ['shared', 'own', 'split'],
-      "shared: in the site's pods. own: in a pod of its own. split: pods that answer calls and pods that run jobs, any number of each, over PostgreSQL and S3.",
+      'Pods of the export API. shared: the pods of the site. own: a separate pod. split: pods that respond to calls and pods that run jobs, any number of each, with PostgreSQL and S3.',
     ),
-    replicas: count(0, 'With split: pods that answer calls.'),
-    autoscaling: autoscaling('Those pods, by load.'),
+    replicas: count(0, 'With split: number of pods that respond to calls.'),
+    autoscaling: autoscaling('Autoscaling of these pods.'),
     workers: group(
       {
-        replicas: count(0, 'How many.'),
-        autoscaling: autoscaling('Their number, by load.'),
+        replicas: count(0, 'Number of these pods.'),
+        autoscaling: autoscaling('Autoscaling of these pods.'),
         resources: resources('a pod that runs jobs'),
       },
       'With split: pods that run jobs.',
     ),
     persistence: group(
       volume,
-      'Its jobs, files and bundles; of pods of its own. With split a volume for each pod, that lives as long as the pod.',
+      'Volume for jobs, files and bundles of separate pods. With split, each pod has a volume that exists as long as the pod.',
     ),
-    resources: resources('pods of its own'),
+    resources: resources('separate pods'),
   },
-  'The static export API; its settings are under config.exportApi.',
+  'Static export API. Its settings are under config.exportApi.',
 );
 
-const backend = oneOf(['site', 'api', 'export'], 'What answers there: site, api (search) or export.');
+const backend = oneOf(['site', 'api', 'export'], 'Backend of the host: site, api (search) or export.');
 
 export const kubernetes: TProperties = {
-  enabled: flag('For the condition of a parent chart; the chart itself does not look at it.'),
+  enabled: flag('For the condition of a parent chart. The chart itself ignores it.'),
   global: Type.Object(
     {
-      imageRegistry: Type.Optional(text('Registry of the image; goes before image.registry.')),
+      imageRegistry: Type.Optional(text('Registry of the image, which overrides image.registry.')),
       imagePullSecrets: Type.Optional(pullSecrets),
     },
-    { additionalProperties: true, description: 'Shared with other charts; unknown keys are theirs.' },
+    { additionalProperties: true, description: 'Values that all charts share. Unknown keys belong to other charts.' },
   ),
-  nameOverride: text("The chart's name in labels and names."),
-  fullnameOverride: text('The name of everything that the chart makes.'),
-  commonLabels: words('Labels of everything that the chart makes.'),
+  nameOverride: text('Name of the chart in labels and names.'),
+  fullnameOverride: text('Name of all objects of the chart.'),
+  commonLabels: words('Labels of all objects of the chart.'),
   image: group(
     {
-      registry: text('Registry.'),
-      repository: text('Repository.'),
-      tag: Type.Unsafe<string>({ type: ['string', 'integer'], description: "Tag; empty: the chart's appVersion." }),
-      digest: Type.String({ pattern: '^(?:sha256:[0-9a-f]{64})?$', description: 'Digest, in place of the tag.' }),
+      registry: text('Registry of the image.'),
+      repository: text('Repository of the image.'),
+      tag: Type.Unsafe<string>({
+        type: ['string', 'integer'],
+        description: 'Tag. If it is empty: the appVersion of the chart.',
+      }),
+      digest: Type.String({ pattern: '^(?:sha256:[0-9a-f]{64})?$', description: 'Digest, instead of the tag.' }),
       pullPolicy,
     },
-    'The image.',
+    'Image of docshelf.',
   ),
   imagePullSecrets: pullSecrets,
   bundles: group(
@@ -136,7 +139,7 @@ export const kubernetes: TProperties = {
           { reference: Type.String({ minLength: 1 }), pullPolicy: Type.Optional(pullPolicy) },
           { additionalProperties: false },
         ),
-        'Images that are mounted as they are, with archives in their root: [{reference, pullPolicy}].',
+        'Images that Kubernetes mounts, with archives in their root folder: [{reference, pullPolicy}].',
       ),
       images: some(
         Type.Object(
@@ -148,50 +151,50 @@ export const kubernetes: TProperties = {
           },
           { additionalProperties: false },
         ),
-        'Images whose archives an init container copies with their own cp: [{image, path: /bundle, pullPolicy, command}].',
+        'Images whose archives an init container copies with cp of the image: [{image, path: /bundle, pullPolicy, command}].',
       ),
       resources: resources('the init containers'),
     },
-    'Bundles that come as images.',
+    'Bundles in images.',
   ),
-  replicas: count(0, 'Pods of the site.'),
-  autoscaling: autoscaling("The site's pods, by load."),
+  replicas: count(0, 'Number of pods of the site.'),
+  autoscaling: autoscaling('Autoscaling of the pods of the site.'),
   podDisruptionBudget: group(
     {
-      enabled: flag('Whether there is one, where there are several pods.'),
+      enabled: flag('Creates a PodDisruptionBudget if there are several pods.'),
       maxUnavailable: Type.Union([count(0, ''), Type.String({ pattern: '^\\d{1,3}%$' })], {
-        description: 'Pods that may be away at once.',
+        description: 'Maximum number of pods that may be unavailable at the same time.',
       }),
     },
-    'How many pods of the site a drained node may take away.',
+    'Limit for the pods of the site that Kubernetes may evict when it drains nodes.',
   ),
   persistence: group(
     {
       ...volume,
-      perReplica: flag('A volume for each replica that lives as long as its pod, in place of one for all.'),
+      perReplica: flag('A volume for each replica, which exists as long as its pod, instead of one shared volume.'),
     },
-    "The site's releases.",
+    'Volume for the releases of the site.',
   ),
   tls: group(
     {
-      existingSecret: text('A Secret of yours of the type kubernetes.io/tls; a changed one is picked up.'),
-      listeners: some(oneOf(['site', 'api', 'admin'], ''), 'Which listeners have it: site, api, admin.'),
+      existingSecret: text('Your Secret of the type kubernetes.io/tls. docshelf reloads a changed certificate.'),
+      listeners: some(oneOf(['site', 'api', 'admin'], ''), 'Listeners with TLS: site, api, admin.'),
     },
-    'TLS by docshelf itself; further settings are under config.server.tls.',
+    'TLS in docshelf itself. Further settings are under config.server.tls.',
   ),
   service: group(
     {
       type: oneOf(['ClusterIP', 'NodePort', 'LoadBalancer'], 'Type of the service.'),
       port: port('Port of the site.'),
       apiPort: port('Port of the search and export API.'),
-      redirectPort: port('Port without TLS that redirects, where config.server.tls.redirectPort is set.'),
+      redirectPort: port('Port without TLS that redirects, if config.server.tls.redirectPort is set.'),
       annotations: words('Annotations.'),
     },
-    'The services.',
+    'Services of the chart.',
   ),
   ingress: group(
     {
-      enabled: flag('Whether there is one.'),
+      enabled: flag('Creates an Ingress.'),
       className: text('Ingress class.'),
       annotations: words('Annotations.'),
       hosts: some(
@@ -203,106 +206,114 @@ export const kubernetes: TProperties = {
           },
           { additionalProperties: false },
         ),
-        '[{host, path: /, backend: site}]; backend is site, api (search) or export. Those of sites are added.',
+        '[{host, path: /, backend: site}]; backend is site, api (search) or export. The chart adds the hosts in sites.',
       ),
-      tls: passedOnList('Certificates, as an Ingress has them.'),
+      tls: passedOnList('Certificates, as in spec.tls of an Ingress.'),
     },
     'An Ingress.',
   ),
   httpRoute: group(
     {
-      enabled: flag('Whether there are any.'),
+      enabled: flag('Creates HTTPRoutes.'),
       annotations: words('Annotations.'),
-      parentRefs: passedOnList('The Gateways, as an HTTPRoute has them.'),
+      parentRefs: passedOnList('Gateways, as in spec.parentRefs of an HTTPRoute.'),
       hosts: some(
         Type.Object(
           {
             host: Type.String({ minLength: 1 }),
             path: Type.Optional(Type.String({ pattern: '^/' })),
             backend: Type.Optional(backend),
-            filters: Type.Optional(passedOnList('Filters of the rule, as an HTTPRoute has them.')),
+            filters: Type.Optional(passedOnList('Filters of the rule, as in an HTTPRoute.')),
           },
           { additionalProperties: false },
         ),
-        '[{host, path: /, backend: site, filters: []}]; hosts with the same rules share an HTTPRoute. Those of sites are added.',
+        '[{host, path: /, backend: site, filters: []}]; hosts with the same rules share an HTTPRoute. The chart adds the hosts in sites.',
       ),
     },
     'HTTPRoutes of the Gateway API.',
   ),
   networkPolicy: group(
     {
-      enabled: flag('Whether there is one.'),
-      ingress: group({ from: passedOnList('Peers.') }, 'Where readers come from; no peers: from anywhere.'),
-      extraIngress: passedOnList('Further rules.'),
-      monitoringNamespace: text('The namespace whose pods may ask the admin listener.'),
+      enabled: flag('Creates a NetworkPolicy.'),
+      ingress: group(
+        { from: passedOnList('Peers.') },
+        'Allowed sources of readers. Without peers, every source is allowed.',
+      ),
+      extraIngress: passedOnList('Additional rules.'),
+      monitoringNamespace: text('Namespace whose pods may connect to the admin listener.'),
       dns: group(
         {
           namespace: text('Namespace of the DNS.'),
-          // None would be all of them.
-          ports: Type.Array(port(''), { minItems: 1, description: 'Ports that it listens on in its pods.' }),
+          // An empty list would allow all ports.
+          ports: Type.Array(port(''), { minItems: 1, description: 'Ports of the DNS pods.' }),
         },
-        'Where names are looked up.',
+        'DNS of the cluster.',
       ),
       egress: group(
         {
-          restrict: flag('Whether only what is listed is reached; in an air-gapped deployment always.'),
-          cidrs: some(Type.String({ pattern: CIDR }), 'Networks that may be reached.'),
-          extra: passedOnList('Further rules.'),
+          restrict: flag(
+            'Allows connections only to DNS and the listed networks. An air-gapped deployment always has this limit.',
+          ),
+          cidrs: some(Type.String({ pattern: CIDR }), 'Networks that the pods may contact.'),
+          extra: passedOnList('Additional rules.'),
         },
-        'What the pods may reach.',
+        'Connections that the pods may open.',
       ),
     },
-    'A NetworkPolicy over all pods.',
+    'NetworkPolicy for all pods.',
   ),
   serviceMonitor: group(
     {
-      enabled: flag('Whether there is one.'),
-      interval: text('How often metrics are read.'),
-      labels: words('Labels by which Prometheus finds it.'),
+      enabled: flag('Creates a ServiceMonitor.'),
+      interval: text('Interval between two reads of the metrics.'),
+      labels: words('Labels by which Prometheus selects the object.'),
     },
-    "A ServiceMonitor of Prometheus' operator.",
+    'ServiceMonitor of the Prometheus Operator.',
   ),
   prometheusRule: group(
     {
-      enabled: flag('Whether there are alerts.'),
-      labels: words('Labels by which Prometheus finds it.'),
-      runbookUrl: text('The page with an entry for each alert.'),
+      enabled: flag('Creates alerts.'),
+      labels: words('Labels by which Prometheus selects the object.'),
+      runbookUrl: text('URL of the page with an entry for each alert.'),
     },
-    "Alerts, as a PrometheusRule of Prometheus' operator; they need serviceMonitor.enabled.",
+    'Alerts, as a PrometheusRule of the Prometheus Operator. They need serviceMonitor.enabled.',
   ),
-  resources: resources("the site's pods"),
+  resources: resources('the pods of the site'),
   probes: group(
     {
-      startup: probe('How long a pod may take to open its listeners.'),
-      liveness: probe('When a pod counts as dead.'),
-      readiness: probe('When a pod gets no readers.'),
+      startup: probe('Startup probe: time for a pod to open its listeners.'),
+      liveness: probe('Liveness probe: Kubernetes restarts a pod that fails it.'),
+      readiness: probe('Readiness probe: a pod that fails it receives no requests from readers.'),
     },
-    'Times of the probes; null takes one away.',
+    'Times of the probes. null removes a probe.',
   ),
-  progressDeadlineSeconds: count(1, 'How long a rollout may take until it is called failed.'),
-  preStopSeconds: count(1, 'How long a pod that is to end goes on as before, until every proxy knows.'),
-  terminationGracePeriodSeconds: count(1, 'preStopSeconds, config.server.shutdownTimeout and some more.'),
-  podSecurityContext: passedOn("The pods' security context; null takes a setting away."),
-  securityContext: passedOn("The containers' security context; null takes a setting away."),
+  progressDeadlineSeconds: count(1, 'Seconds until Kubernetes reports a rollout as failed.'),
+  preStopSeconds: count(1, 'Seconds for which an ending pod still serves requests, until every proxy has removed it.'),
+  terminationGracePeriodSeconds: count(
+    1,
+    'Seconds until Kubernetes kills an ending pod. Must be longer than preStopSeconds and config.server.shutdownTimeout together.',
+  ),
+  podSecurityContext: passedOn('Security context of the pods. null removes a setting.'),
+  securityContext: passedOn('Security context of the containers. null removes a setting.'),
   serviceAccount: group(
     {
-      create: flag('Whether the chart makes one.'),
-      name: text('Its name.'),
+      create: flag('Creates a service account.'),
+      name: text('Name of the service account.'),
       annotations: words('Annotations.'),
     },
-    'The service account; no token of it is mounted.',
+    'Service account. The chart never mounts its token.',
   ),
   podAnnotations: words('Annotations of the pods.'),
   podLabels: words('Labels of the pods.'),
   priorityClassName: text('Priority class of the pods.'),
-  nodeSelector: words('Labels of nodes that pods run on.'),
+  nodeSelector: words('Labels of nodes on which the pods run.'),
   tolerations: passedOnList('Tolerations of the pods.'),
   affinity: passedOn('Affinity of the pods.'),
-  topologySpreadConstraints: passedOnList("How the site's pods are spread; the selector is added."),
-  extraEnv: passedOnList('Further environment of the containers.'),
-  extraVolumes: passedOnList('Further volumes of the pods.'),
-  extraVolumeMounts: passedOnList('Further mounts of the containers.'),
+  topologySpreadConstraints: passedOnList('Spread of the pods of the site. The chart adds the selector.'),
+  extraEnv: passedOnList('Additional environment variables of the containers.'),
+  extraVolumes: passedOnList('Additional volumes of the pods.'),
+  extraVolumeMounts: passedOnList('Additional mounts of the containers.'),
   extraManifests: Type.Array(Type.Union([Type.String(), passedOn('')]), {
-    description: 'Further manifests, as maps or as text; both may use templates.',
+    description: 'Additional manifests, as maps or as text. Both can contain templates.',
   }),
 };

@@ -2,8 +2,8 @@ import type { Schema } from './config-schema.ts';
 
 const INTRODUCTION = `# The docshelf chart
 
-Installs [docshelf](../README.md), which serves one pinned version of a documentation site from a bundle. [Kubernetes](../docs/kubernetes.md) leads
-through an installation, with and without a network.
+Installs [docshelf](../README.md), which serves one pinned version of a documentation site from a bundle. [Kubernetes](../docs/kubernetes.md) describes
+an installation, with and without a network.
 
 \`\`\`sh
 helm upgrade --install docshelf ./helm --set staticExport.enabled=true --set staticExport.bundleUrl="$URL"
@@ -20,8 +20,8 @@ This page is generated from \`values.schema.json\` and \`values.yaml\`: \`sh scr
 const SIZES = `
 ## Sizes
 
-Requests cover serving; limits are the highest that was measured and more than half as much again. What takes most is the first index of a large
-site, and swaps, while two releases are open. By the pages of a site: [sizing](../docs/sizing.md).
+Requests cover serving. Limits are more than 1.5 times the highest measured value. The first index of a large site needs the most
+memory, and so do swaps, while two releases are open. [Sizing](../docs/sizing.md) has values by number of pages.
 
 | What | Resident memory |
 |---|---|
@@ -30,9 +30,9 @@ site, and swaps, while two releases are open. By the pages of a site: [sizing](.
 const VALUES = `
 ## Values
 
-Whatever is not listed is refused. \`config\` takes the sections of [docshelf's config](../docs/config.md), except for what the chart sets itself:
-\`deployment\` and \`staticExport\` (values of their own), \`storage\`, hosts and ports, and \`exportApi.enabled\` and \`role\`. Credentials in it
-(a token, a proxy with a password, keys of S3) are moved into the chart's Secret.
+The chart rejects values that are not in this table. \`config\` takes the sections of [docshelf's config](../docs/config.md), except the keys that
+the chart sets itself: \`deployment\` and \`staticExport\` (separate values), \`storage\`, hosts and ports, and \`exportApi.enabled\` and
+\`role\`. The chart moves credentials in \`config\` (a token, a proxy with a password, keys of S3) into its Secret.
 
 | Value | Default | What it does |
 |---|---|---|

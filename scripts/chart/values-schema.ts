@@ -18,28 +18,26 @@ const orEmpty = (schema: Schema | undefined): Schema => {
 };
 
 function staticExport(section: Readonly<Record<string, Schema>>): Schema {
-  // The chart itself says where the link's file is.
+  // The chart itself sets the path of the link's file.
   const { bundleUrlFile: _, ...properties } = section;
   const { description, ...version } = properties.version ?? {};
   return {
     type: 'object',
-    description: 'The bundle that is served.',
+    description: 'Bundle that docshelf serves.',
     ...strict,
     properties: {
       ...properties,
       bundleUrl: orEmpty(properties.bundleUrl),
       sha256: orEmpty(properties.sha256),
-      // --set makes a number of a version of digits.
+      // --set converts a version of digits to a number.
       version: { description, anyOf: [{ const: '' }, { ...version, type: 'string' }, { type: 'integer', minimum: 0 }] },
       existingSecret: Type.Object(
         {
           name: Type.Optional(Type.String({ description: 'Name of the Secret.' })),
-          key: Type.Optional(Type.String({ minLength: 1, description: 'The key in it that holds the link.' })),
-          expires: Type.Optional(
-            Type.Boolean({ description: 'Whether the link in it expires, as a presigned one does.' }),
-          ),
+          key: Type.Optional(Type.String({ minLength: 1, description: 'Key of the link in the Secret.' })),
+          expires: Type.Optional(Type.Boolean({ description: 'true if the link expires, as a presigned link does.' })),
         },
-        { ...strict, description: 'A Secret that holds the link to the bundle, in place of bundleUrl.' },
+        { ...strict, description: 'Secret with the link to the bundle, instead of bundleUrl.' },
       ),
     },
   };
@@ -54,7 +52,7 @@ function sites(): Schema {
   return {
     type: 'array',
     description:
-      "Several sites, in place of deployment.domain and staticExport: entries of docshelf's own sites, each with staticExport as above (enabled unless it says otherwise), fromSecret and fromConfigMap. Their hosts and base paths are led to them by ingress and httpRoute.",
+      "Several sites, instead of deployment.domain and staticExport. Each entry is an entry of sites in docshelf's config, with staticExport as above (enabled by default), fromSecret and fromConfigMap. ingress and httpRoute route the hosts and base paths of the entries.",
     items: {
       type: 'object',
       required: ['domain'],
@@ -74,7 +72,7 @@ function deployment(): Schema {
   const { domain, ...properties } = sectionSchemaOfChart('deployment').properties;
   return {
     type: 'object',
-    description: 'This running daemon.',
+    description: 'Type and domain of the daemon.',
     ...strict,
     properties: { ...properties, domain: orEmpty(domain) },
   };
@@ -85,11 +83,11 @@ function config(): Schema {
   const { $id: _id, title: _title, properties, ...rest } = schema;
   const reload = {
     enum: ['hot', 'restart'],
-    description: 'hot: the running pods pick a change up. restart: a change replaces them.',
+    description: 'hot: the running pods reload a changed config. restart: a change replaces the pods.',
   };
   return {
     ...rest,
-    description: "The rest of docshelf's config.",
+    description: "All other keys of docshelf's config.",
     properties: { reload, ...(properties as Schema) },
   };
 }
@@ -97,12 +95,12 @@ function config(): Schema {
 /** Settings by config key, out of objects of the cluster. */
 const out = (of: string, keys: readonly string[]): Schema => ({
   type: 'object',
-  description: `Settings out of ${of} of yours, by config key: ${keys.map((key) => `\`${key}\``).join(', ')}.`,
+  description: `Settings from your ${of}, by config key: ${keys.map((key) => `\`${key}\``).join(', ')}.`,
   ...strict,
   properties: Object.fromEntries(keys.map((key) => [key, nameAndKey])),
 });
 
-/** Of every setting of the chart what it may be: docshelf's own by the schema of its config, the others by Kubernetes'. */
+/** Schema of all values. Settings of docshelf use the schema of its config. The others use the schema of Kubernetes. */
 export function valuesSchema(): Schema {
   const fromSecret = [...secretKeys().filter((key) => key !== 'staticExport.bundleUrl'), ...fileKeys()];
   return {

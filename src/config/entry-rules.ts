@@ -24,9 +24,7 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
     const key = path.join('.');
     if (!SINGLE_FORM.some((name) => key === name || key.startsWith(`${name}.`))) continue;
     if (key === 'server.basePath' && value === '/') continue;
-    faults.push(
-      faultOf(`${key} stands beside sites, where each entry has its own; move it into the entry`, key, where),
-    );
+    faults.push(faultOf(`${key} and sites are both set; move ${key} into the entries of sites`, key, where));
   }
 
   const domains = new Map<string, number>();
@@ -36,7 +34,10 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
     const first = domains.get(domain);
     if (first === undefined) domains.set(domain, index);
     else
-      report([index, 'domain'], (key) => `${key} is "${domain}", as sites[${first}].domain is; a domain is one site`);
+      report(
+        [index, 'domain'],
+        (key) => `${key} repeats "${domain}" of sites[${first}].domain; give each site its own domain`,
+      );
     const path = normalBasePath(basePath);
     for (const [nth, host] of (hosts.length === 0 ? [null] : hosts).entries()) {
       const place = host === null ? `every other host under ${path}` : `${hostName(host)}${path}`;
@@ -44,14 +45,17 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
       if (other === undefined) claims.set(place, index);
       else {
         const at = host === null ? [index, 'basePath'] : [index, 'hosts', nth];
-        const sentence = `site "${domain}" claims ${place}, as site "${domainOf(other)}" (sites[${other}]) does`;
-        report(at, (key) => `${key}: ${sentence}; give one of them another host or base path`);
+        const sentence = `site "${domain}" and site "${domainOf(other)}" (sites[${other}]) both claim ${place}`;
+        report(at, (key) => `${key}: ${sentence}; change the host or base path of one of them`);
       }
     }
   }
   for (const [index, { domain }] of sites.entries()) {
     if (organizations.length === 0 || organizations.some((each) => Object.hasOwn(each.domains, domain))) continue;
-    report([index, 'domain'], (key) => `${key} "${domain}" belongs to no organization; name it in one's domains`);
+    report(
+      [index, 'domain'],
+      (key) => `${key} "${domain}" belongs to no organization; add it to the domains of an organization`,
+    );
   }
   const owned = new Map(
     organizations.flatMap(({ domains: theirs }) =>
@@ -66,7 +70,7 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
       if (other === domain) continue;
       report(
         [index, 'hosts', nth],
-        (key) => `${key} "${host}" leads to domain "${other}" as well; a name leads to one`,
+        (key) => `${key} "${host}" also belongs to domain "${other}"; remove it from one of the two`,
       );
     }
   }
@@ -87,13 +91,13 @@ export function findMixedSignIns(settings: Settings, { server }: Config, sites: 
       const other = first.get(host);
       if (other === undefined) first.set(host, index);
       else if (signInOf(config) !== signInOf(sites[other]?.config ?? config)) {
-        const sentence = `site "${domain}" and site "${sites[other]?.domain}" share ${host} and differ in auth, though scripts of one can read the other; give one of them a host of its own`;
+        const sentence = `site "${domain}" and site "${sites[other]?.domain}" share ${host} and differ in auth, but scripts of one site can read the other; give one of them a separate host`;
         return [fault(index, sentence)];
       }
     }
     const host = hasGuardedShelf ? hostsOf(site).find((each) => !withRoot.has(each)) : undefined;
     if (host === undefined || signInOf(config) === signInOf({ server })) return [];
-    const sentence = `site "${domain}" and the shelf page share ${host} and differ in auth, though scripts of the site can read what the page lists; give the site a host of its own and base path "/", or set server.shelf to false`;
+    const sentence = `site "${domain}" and the shelf page share ${host} and differ in auth, but scripts of the site can read the list of sites on the page; give the site a separate host and base path "/", or set server.shelf to false`;
     return [fault(index, sentence)];
   });
 }
@@ -141,7 +145,7 @@ export function findOrganizationFaults(settings: Settings, config: Config): Conf
       }
       const need = (NEEDS as Partial<Record<string, 'path' | 'url'>>)[source.kind];
       if (need === undefined || source[need] !== null) continue;
-      report([...at, 'source'], (key) => `${key} is of kind ${source.kind}, which needs ${need}; set it`);
+      report([...at, 'source'], (key) => `${key} has kind ${source.kind}, which needs ${need}; set ${need}`);
     }
     for (const [nth, { sha256 }] of organization.keys.entries()) {
       keys.push({ name: sha256, path: [index, 'keys', nth, 'sha256'] });
@@ -151,7 +155,7 @@ export function findOrganizationFaults(settings: Settings, config: Config): Conf
     const firstPointer = pointerTo(first.path);
     const place = setting?.places.get(firstPointer);
     const firstKey = `${dottedOf(firstPointer)}${place === undefined ? '' : ` (${place})`}`;
-    report(second.path, (key) => `${key} says the same as ${firstKey}; it must be there once`);
+    report(second.path, (key) => `${key} repeats ${firstKey}; remove one of the two`);
   }
   return faults;
 }
@@ -187,7 +191,7 @@ export function findTlsFaults(settings: Settings, config: Config): ConfigFault[]
       if (tls.redirectPort !== null) report('redirectPort', needs);
     }
     const taken = portTakenBy(config, listener);
-    if (taken !== null) report('redirectPort', `is the port of ${taken} as well; change one of them`);
+    if (taken !== null) report('redirectPort', `is also the port of ${taken}; change one of them`);
     for (const [index, pair] of tls.certificates.entries()) {
       const [name, sentence] = pairFault(pair) ?? [];
       if (name === undefined) continue;
@@ -214,8 +218,8 @@ function portTakenBy(config: Config, listener: (typeof LISTENERS)[number]): stri
 
 function pairFault({ certFile, keyFile }: Pair): readonly [name: string, sentence: string] | null {
   if (certFile === null && keyFile === null) return null;
-  if (certFile === null) return ['keyFile', 'has no certificate beside it; set certFile'];
-  if (keyFile === null) return ['certFile', 'has no key beside it; set keyFile'];
+  if (certFile === null) return ['keyFile', 'is set without a certificate; set certFile'];
+  if (keyFile === null) return ['certFile', 'is set without a key; set keyFile'];
   const chain = certFile.text.reveal();
   const key = keyFile.text.reveal();
   if (chain === '' || key === '') return null;
@@ -230,22 +234,22 @@ function unfitChain(chain: string, path: string): string | null {
     new X509Certificate(chain);
     return null;
   } catch {
-    return `"${path}" holds no sound PEM certificate; put the server's own first, then those that it was signed by`;
+    return `"${path}" does not begin with a valid PEM certificate; write the certificate of the server first, then its issuers`;
   }
 }
 
 function unfitKey(chain: string, key: string): string | null {
-  if (/ENCRYPTED/.test(key)) return 'is locked by a passphrase; give docshelf the key without one';
+  if (/ENCRYPTED/.test(key)) return 'has a passphrase; remove the passphrase from the key';
   try {
     const fits = new X509Certificate(chain).checkPrivateKey(createPrivateKey(key));
-    if (!fits) return 'is the key of another certificate; certFile and keyFile must be of one pair';
+    if (!fits) return 'is the key of another certificate; set certFile and keyFile to a matching pair';
   } catch {
-    return 'holds no sound PEM private key';
+    return 'contains no valid PEM private key';
   }
   try {
     createSecureContext({ cert: chain, key });
     return null;
   } catch (error) {
-    return `and its certificate are refused by OpenSSL: ${(error as NodeJS.ErrnoException).code ?? 'no reason given'}`;
+    return `does not work with its certificate: OpenSSL rejects them (${(error as NodeJS.ErrnoException).code ?? 'no reason given'})`;
   }
 }

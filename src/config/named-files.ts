@@ -67,14 +67,14 @@ function isFile({ schema }: NamedPath): boolean {
 
 async function stateOfNamed({ schema, path, target }: NamedPath): Promise<string | null> {
   const { 'x-names': kind, 'x-holds': holds } = schema;
-  if (kind === 'folder') return (await stat(path)).isDirectory() ? null : 'it is no folder';
+  if (kind === 'folder') return (await stat(path)).isDirectory() ? null : 'it is not a folder';
   if (holds === undefined) return access(path, constants.R_OK).then(() => null);
   const text = (await readText(path, holds.bytesMax ?? CONTENT_BYTES_MAX)).trim();
   if (text === '') return 'it is empty';
   if (holds.eachLine) {
     const line = text.split('\n').findIndex((each) => !isBlank(each) && !fits(each.trim(), holds));
-    if (line >= 0) return `its line ${line + 1} does not hold ${holds.expects}`;
-  } else if (!fits(text, holds)) return `it does not hold ${holds.expects}`;
+    if (line >= 0) return `its line ${line + 1} does not contain ${holds.expects}`;
+  } else if (!fits(text, holds)) return `it does not contain ${holds.expects}`;
   if (target !== null) target.text = new Secret(text);
   return null;
 }

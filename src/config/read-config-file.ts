@@ -63,7 +63,7 @@ export async function readOrganizationsFile(
     );
     const misplaced = others.map(({ path, where }) => {
       const key = path.join('.');
-      const state = `has no place in organizationsFile, which holds the key ${ORGANIZATIONS} alone; move it to the config`;
+      const state = `is not allowed in organizationsFile, which may contain only the key ${ORGANIZATIONS}; move it to the config`;
       return faultOf(`${key} ${state}`, key, where);
     });
     return { settings: own, faults: [...faults, ...misplaced], files: [file], written };

@@ -21,12 +21,12 @@ const PLAIN_TAG = /^(?:tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)|!)
 
 /** Replace the parser's messages that quote the file, because the quote can contain a credential. */
 const OWN_SENTENCES: Readonly<Record<string, string>> = {
-  UNEXPECTED_TOKEN: 'something stands here that does not belong here',
+  UNEXPECTED_TOKEN: 'unexpected text here',
   TAG_RESOLVE_FAILED: 'custom tags are not supported',
   BAD_DIRECTIVE: 'this directive is not supported',
   BAD_DQ_ESCAPE: 'this escape sequence does not exist',
   RESOURCE_EXHAUSTION: 'it is nested too deeply',
-  MULTIPLE_DOCS: 'it holds several documents, and a config is one',
+  MULTIPLE_DOCS: 'it contains several documents, but a config is one document',
 };
 
 class YamlFault extends Error {
@@ -66,14 +66,14 @@ export function readYaml(text: string, name: string): YamlReading {
     const broken: YAMLError | undefined = document.errors[0] ?? document.warnings[0];
     if (broken !== undefined) {
       const sentence = OWN_SENTENCES[broken.code] ?? broken.message;
-      return refused(broken.pos[0], `the YAML is broken: ${sentence}`);
+      return refused(broken.pos[0], `the YAML is invalid: ${sentence}`);
     }
     const faults: ConfigFault[] = [];
     const places = new Map<string, string>();
     const value = plainData(document, {
       onPlace: (pointer, offset) => places.set(pointer, whereOf(offset)),
       onDuplicate: (key, offset) => {
-        faults.push(faultOf(`${key} is there twice; keep one of the two`, key, whereOf(offset)));
+        faults.push(faultOf(`${key} is set twice; keep one of the two`, key, whereOf(offset)));
       },
     });
     if (value !== null && (typeof value !== 'object' || Array.isArray(value))) {
@@ -105,12 +105,12 @@ function plainData(document: Document.Parsed, on: NodeEvents): unknown {
   function plain(written: unknown, schema: SchemaNode | undefined, path: readonly string[], offset: number): unknown {
     nodes += 1;
     if (nodes > NODES_MAX)
-      throw new YamlFault(offset, `it holds more than ${NODES_MAX} values, each use of an alias counted`);
+      throw new YamlFault(offset, `it contains more than ${NODES_MAX} values, including each use of an alias`);
     if (path.length > DEPTH_MAX) throw new YamlFault(offset, `it is nested deeper than ${DEPTH_MAX} levels`);
     const node = resolve(written, offset);
     if (!isNode(node)) return null;
     if (node.tag !== undefined && !PLAIN_TAG.test(node.tag)) {
-      throw new YamlFault(node.range?.[0] ?? offset, `the YAML is broken: ${OWN_SENTENCES.TAG_RESOLVE_FAILED}`);
+      throw new YamlFault(node.range?.[0] ?? offset, `the YAML is invalid: ${OWN_SENTENCES.TAG_RESOLVE_FAILED}`);
     }
     if (isMap(node)) {
       // Without a prototype, `__proto__` is an ordinary unknown key.

@@ -69,7 +69,7 @@ const NAMED: readonly Named[] = [
   {
     key: 'staticExport.signature.url',
     link: ({ staticExport: { enabled, signature } }) => (enabled ? signature.url : null),
-    secrets: 'a header of your server: staticExport.signature.file reads the signature from a file',
+    secrets: 'another place: download the signature and set staticExport.signature.file',
   },
   {
     key: 'staticExport.renew.apiUrl',
@@ -130,21 +130,22 @@ const hostRules = ({ deployment, network }: Config): HostRules =>
 export function forbiddenHost(config: Config, link: Link): string | null {
   const url = askedUrl(textOf(link), config.network.s3);
   if (url === null || namesHost(hostRules(config), url)) return null;
-  const gap = config.deployment.type === 'air-gapped' ? ', and an air-gapped deployment asks no other' : '';
-  return `leads to a host that network.allowedHosts does not name${gap}; add it there, or remove the link`;
+  const gap =
+    config.deployment.type === 'air-gapped' ? ', and an air-gapped deployment contacts only listed hosts' : '';
+  return `contains a host that network.allowedHosts does not list${gap}; add the host there, or remove the link`;
 }
 
 /** Reports a pair of a crawl whose host the egress policy forbids. A pair only allows private addresses of its host. */
 export function forbiddenPair(config: Config, pair: string): string | null {
   const url = URL.parse(`http://${pair}`);
   if (fits(pair, { format: 'cidr' }) || url === null || namesHost(hostRules(config), url)) return null;
-  return `is a pair whose host network.allowedHosts does not name; add "${pair}" there, or remove it here`;
+  return `contains a host that network.allowedHosts does not list; add "${pair}" there, or remove it here`;
 }
 
 export function userInLink(link: Link, secrets: string): string | null {
   const url = askedUrl(textOf(link), null);
   if (url === null || (url.username === '' && url.password === '')) return null;
-  return `has a user or a password in its link; they belong into ${secrets}`;
+  return `has a user or a password in its link; move them to ${secrets}`;
 }
 
 function outsideRoots(key: string, read: (config: Config) => Link): Rule {
@@ -157,7 +158,7 @@ function outsideRoots(key: string, read: (config: Config) => Link): Rule {
       const { fileRoots } = config.network;
       return !(fileRoots.length > 0 ? fileRoots : preloads).some((root) => isBelow(root, fileURLToPath(text)));
     },
-    `${key} leads to a file outside of network.fileRoots; add its folder there, or put the archive into the preload folder`,
+    `${key} points to a file outside network.fileRoots; add its folder there, or put the archive into the preload folder`,
   );
 }
 
@@ -196,23 +197,23 @@ const SIGN_IN_RULES: readonly Rule[] = [
   rule(
     ['server.auth.kind', 'server.auth.usersFile'],
     ({ server: { auth } }) => auth.kind === 'basic' && auth.usersFile === null,
-    'server.auth.kind is basic, which needs users: set server.auth.usersFile to a file of htpasswd -B',
+    'server.auth.kind is basic, which needs users: create a file with htpasswd -B, and set server.auth.usersFile to its path',
   ),
   rule(
     ['server.auth.kind', 'server.auth.name'],
     ({ server: { auth } }) => auth.kind === 'header' && auth.name === null,
-    'server.auth.kind is header, which needs the name of one: set server.auth.name',
+    'server.auth.kind is header, which needs the name of the header: set server.auth.name',
   ),
   rule(
     ['server.auth.kind', 'server.trustedProxies'],
     ({ server: { auth, trustedProxies } }) => auth.kind === 'header' && trustedProxies.length === 0,
-    'server.auth.kind is header, and no proxy is trusted to send it: name its address in server.trustedProxies',
+    'server.auth.kind is header, but no proxy is trusted to send the header: add the address of the proxy to server.trustedProxies',
   ),
   rule(
     ['server.trustedProxies', 'server.auth.kind'],
     ({ server: { auth, trustedProxies } }) =>
       auth.kind === 'header' && trustedProxies.some((network) => network.endsWith('/0')),
-    'server.trustedProxies has a network of all addresses, from which every reader could name himself in server.auth.name; name the proxy alone',
+    'server.trustedProxies contains a network of all addresses, so that every reader could send the header in server.auth.name; list only the addresses of your proxies',
   ),
   rule(
     ['server.auth.kind', 'server.auth.issuer', 'server.auth.clientId'],
@@ -222,17 +223,17 @@ const SIGN_IN_RULES: readonly Rule[] = [
   rule(
     ['server.auth.issuer'],
     ({ server: { auth } }) => auth.kind === 'oidc' && !isEncrypted(auth.issuer),
-    'server.auth.issuer is asked without encryption: who stands between could sign in as anybody; use https',
+    'server.auth.issuer is not encrypted, so that an attacker on the network could sign in as any reader; use an https URL',
   ),
   rule(
     ['server.publicUrl', 'server.auth.kind'],
     ({ server: { auth, publicUrl } }) => auth.kind === 'oidc' && publicUrl === null,
-    'server.auth.kind is oidc, whose provider sends readers back: set server.publicUrl to where they reach the site',
+    'server.auth.kind is oidc, and the provider redirects readers back to the site: set server.publicUrl to the URL of the site',
   ),
   rule(
     ['server.publicUrl', 'server.auth.kind'],
     ({ server: { auth, publicUrl } }) => auth.kind === 'oidc' && !isEncrypted(publicUrl),
-    'server.publicUrl is reached without encryption, and browsers keep no session there; use https',
+    'server.publicUrl is not encrypted, and browsers store no session cookie for such a site; use an https URL',
   ),
 ];
 
@@ -254,7 +255,7 @@ const RULES: readonly Rule[] = [
     keys: ['server.headers.set'],
     broken: ({ server }) => {
       const name = Object.keys(server.headers.set).find((each) => OWN_HEADERS.test(each));
-      return name === undefined ? null : `server.headers.set has "${name}", which docshelf says itself; remove it`;
+      return name === undefined ? null : `server.headers.set contains "${name}", which docshelf sets itself; remove it`;
     },
   },
   rule(
@@ -283,41 +284,41 @@ const RULES: readonly Rule[] = [
   rule(
     ['staticExport.renew.apiUrl', 'deployment.type'],
     ({ staticExport, deployment }) => staticExport.renew.apiUrl !== null && deployment.type === 'air-gapped',
-    'staticExport.renew asks a service, and an air-gapped deployment has no outbound network; remove it',
+    'staticExport.renew contacts a service, but an air-gapped deployment has no outbound network; remove it',
   ),
   rule(
     ['staticExport.renew.apiUrl', 'staticExport.renew.domain', 'staticExport.renew.jobId', 'deployment.domain'],
     ({ staticExport: { renew }, deployment }) =>
       renew.apiUrl !== null && renew.domain === null && renew.jobId === null && deployment.domain === null,
-    'staticExport.renew does not say whose bundle it renews: set staticExport.renew.domain, or staticExport.renew.jobId',
+    'staticExport.renew has no domain and no job: set staticExport.renew.domain, or staticExport.renew.jobId',
   ),
   rule(
     ['staticExport.from', 'exportApi.enabled', 'exportApi.role'],
     ({ staticExport, exportApi }) =>
       staticExport.from === 'exports' && (!exportApi.enabled || exportApi.role === 'worker'),
-    'staticExport.from is exports, and this daemon keeps none: set exportApi.enabled, with a role that is not worker',
+    'staticExport.from is exports, but this daemon has no exports: set exportApi.enabled to true, and exportApi.role to both or api',
   ),
   ...['bundleUrl', 'bundleUrlFile', 'renew.apiUrl'].map((name) =>
     rule(
       ['staticExport.from', `staticExport.${name}`],
       (config) =>
         config.staticExport.from === 'exports' && valueAt(config, ['staticExport', ...name.split('.')]) !== null,
-      `staticExport.from is exports, and staticExport.${name} asks for another bundle; keep one of them`,
+      `staticExport.from is exports, but staticExport.${name} is also set; keep one of them`,
     ),
   ),
   // Every export is a new bundle, so a setting that pins one bundle can never match it.
   againstEvery('staticExport.version', 'pins one version', ({ staticExport }) => staticExport.version),
-  againstEvery('staticExport.sha256', 'asks for one bundle', ({ staticExport }) => staticExport.sha256),
-  againstEvery('staticExport.renew.jobId', 'names one export', ({ staticExport }) => staticExport.renew.jobId),
+  againstEvery('staticExport.sha256', 'pins one bundle', ({ staticExport }) => staticExport.sha256),
+  againstEvery('staticExport.renew.jobId', 'pins one export', ({ staticExport }) => staticExport.renew.jobId),
   rule(
     ['server.basePath'],
     ({ server }) => /^\/_docshelf(?:\/|$)/.test(server.basePath),
-    "server.basePath lies below /_docshelf, which is docshelf's own; choose another path",
+    'server.basePath is under /_docshelf, which docshelf reserves; choose another path',
   ),
   rule(
     ['admin.token'],
     ({ admin }) => admin.token !== null && isGuessable(admin.token.reveal()),
-    'admin.token is easy to guess: it repeats a few characters or counts on; use a random one, as "openssl rand -hex 16" prints',
+    'admin.token is easy to guess, because it repeats a few characters or is a sequence; create a random token with "openssl rand -hex 16"',
   ),
   portsApart('admin', 'server', () => true),
   portsApart('api', 'server', apiListens),
@@ -325,12 +326,12 @@ const RULES: readonly Rule[] = [
   rule(
     ['features.search.discoveryUrl', 'features.search.keyFile'],
     ({ features: { search } }) => (search.discoveryUrl === null) !== (search.keyFile === null),
-    'features.search.discoveryUrl and features.search.keyFile go together: set both, or neither',
+    'only one of features.search.discoveryUrl and features.search.keyFile is set; set both, or neither',
   ),
   rule(
     ['search.keys', 'organizations'],
     ({ search, organizations }) => search.keys.length > 0 && organizations.length > 0,
-    'search.keys are the keys of a daemon without organizations; give them to an organization, as keys of type assistant',
+    'search.keys is only for a daemon without organizations; move the keys to an organization, with type assistant',
   ),
   rule(
     ['exportApi.store.bucket', 'exportApi.store.kind'],
@@ -340,23 +341,23 @@ const RULES: readonly Rule[] = [
   rule(
     ['exportApi.store.kmsKeyId', 'exportApi.store.encryption'],
     ({ exportApi: { store } }) => store.kmsKeyId !== null && store.encryption !== 'kms',
-    'exportApi.store.kmsKeyId is a key of KMS, and exportApi.store.encryption is not kms: set it, or remove the key',
+    'exportApi.store.kmsKeyId is set, but exportApi.store.encryption is not kms: set it to kms, or remove kmsKeyId',
   ),
   rule(
     ['exportApi.role', 'exportApi.queue.kind', 'database.urlFile'],
     ({ exportApi, database }) =>
       exportApi.role !== 'both' && (database.urlFile === null || exportApi.queue.kind === 'sqlite'),
-    'exportApi.role divides the work between daemons, whose jobs are in PostgreSQL: set database.urlFile and no other exportApi.queue.kind, or set the role to both',
+    'exportApi.role is api or worker, which needs jobs in PostgreSQL: set database.urlFile and exportApi.queue.kind to postgres, or set exportApi.role to both',
   ),
   rule(
     ['exportApi.queue.kind', 'database.urlFile'],
     ({ exportApi, database }) => exportApi.queue.kind === 'postgres' && database.urlFile === null,
-    'exportApi.queue.kind is postgres, and there is no database: set database.urlFile',
+    'exportApi.queue.kind is postgres, but no database is configured: set database.urlFile',
   ),
   rule(
     ['exportApi.store.accessKeyId', 'exportApi.store.secretAccessKey'],
     ({ exportApi: { store } }) => (store.accessKeyId === null) !== (store.secretAccessKey === null),
-    'exportApi.store.accessKeyId and exportApi.store.secretAccessKey go together: set both, or neither',
+    'only one of exportApi.store.accessKeyId and exportApi.store.secretAccessKey is set; set both, or neither',
   ),
   rule(
     ['api.publicUrl', 'api.host', 'exportApi.enabled'],
@@ -367,7 +368,7 @@ const RULES: readonly Rule[] = [
       exportApi.store.kind === 'disk' &&
       api.publicUrl === null &&
       !LOOPBACK.test(api.host),
-    'api.publicUrl is not set and api.host is no loopback address: links to bundles need to know how clients reach the API',
+    'api.publicUrl is not set and api.host is not a loopback address: set api.publicUrl to the URL under which clients reach the API, because links to bundles contain it',
   ),
   ...EGRESS_RULES,
   ...SIGN_IN_RULES,
@@ -382,7 +383,7 @@ function againstEvery(key: string, does: string, read: (config: Config) => unkno
   return rule(
     ['staticExport.renew.every', key],
     (config) => config.staticExport.renew.everyMs !== null && read(config) !== null,
-    `staticExport.renew.every has the site exported anew each time, and ${key} ${does}; keep one of them`,
+    `staticExport.renew.every exports the site again each time, but ${key} ${does}; keep one of them`,
   );
 }
 

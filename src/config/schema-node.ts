@@ -12,6 +12,7 @@ export interface TextRule {
   readonly format?: string;
 }
 
+/** Required content of a file, without surrounding white space. `expects` follows "it does not contain". */
 export interface Contents extends TextRule {
   readonly expects?: string;
   /** Applies the rule to each line, except empty ones and those that begin with `#`. */

@@ -34,9 +34,9 @@ export class ConfigError extends DocshelfError {
     const [only] = shown.length === 1 ? told : [];
     // A fault that begins with "Cannot" is a whole sentence and names the file.
     const isWhole = only !== undefined && shown[0]?.message.startsWith('Cannot ') === true;
-    const list = only ?? `${told.length}${more} faults\n  ${told.join('\n  ')}`;
+    const list = only ?? `${told.length}${more} errors\n  ${told.join('\n  ')}`;
     super(code, isWhole ? only : `Cannot use the config "${file ?? 'environment'}": ${list}`, {
-      next: shown[0]?.next ?? 'Mend what is named; "docshelf config check" lists every fault.',
+      next: shown[0]?.next ?? 'Fix the listed settings, then run "docshelf config check".',
       fields: { faults: shown },
     });
     this.faults = shown;

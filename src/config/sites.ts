@@ -86,7 +86,9 @@ export function decodeSites(settings: Settings, config: Config, baseDir: string)
       if (site.search.model !== 'off' && JSON.stringify(site.search.model) !== JSON.stringify(config.search.model)) {
         const key = `${prefix}.search.model`;
         const where = whole.get('search.model')?.where ?? null;
-        faults.push(faultOf(`${key} is another than search.model; a site takes the daemon's, or off`, key, where));
+        faults.push(
+          faultOf(`${key} differs from search.model; a site can only use the model of the daemon, or off`, key, where),
+        );
       }
       return faults;
     });

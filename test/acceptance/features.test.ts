@@ -90,12 +90,12 @@ describe('an air-gapped deployment', () => {
     ] as const) {
       await bench.writeConfig(folder, { deployment, staticExport: { [key]: value } });
       const check = await bench.run(['config', 'check', '--json'], { cwd: folder });
-      expect([check.code, check.stdout]).toEqual([78, expect.stringContaining(`staticExport.${key} leads to a host`)]);
+      expect([check.code, check.stdout]).toEqual([78, expect.stringContaining(`staticExport.${key} contains a host`)]);
     }
     const daemon = await bench.start({ deployment }, { folder });
     await daemon.rewriteConfig({ staticExport: { bundleUrlFile: './link' } });
     const { lastReload } = await daemon.until((status) => status.lastReload?.ok === false);
-    expect(lastReload?.error).toContain('staticExport.bundleUrlFile leads to a host');
+    expect(lastReload?.error).toContain('staticExport.bundleUrlFile contains a host');
     expect(server.requests).toHaveLength(0);
     await daemon.rewriteConfig({ network: { allowedHosts: ['127.0.0.1'] } });
     await daemon.untilServing('2024-06-01');

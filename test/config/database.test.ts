@@ -29,7 +29,7 @@ describe('database', () => {
     expect(others).toEqual([]);
     expect(fault).toMatchObject({
       key: 'database.urlFile',
-      message: expect.stringContaining('it does not hold a URL'),
+      message: expect.stringContaining('it does not contain a URL'),
     });
     expect(fault?.message).not.toContain('hidden-word');
   });
@@ -37,7 +37,7 @@ describe('database', () => {
   it('is behind the gate: a host that network.allowedHosts does not name is a fault, a Unix socket is none', async () => {
     for (const head of ['deployment: { type: air-gapped }', 'network: { allowedHosts: [other.dev] }']) {
       expect(await faultsOf(`${head}\n${DATABASE}`)).toMatchObject([
-        { key: 'database.urlFile', message: expect.stringContaining('network.allowedHosts does not name') },
+        { key: 'database.urlFile', message: expect.stringContaining('network.allowedHosts does not list') },
       ]);
       await loadWith(`${head}\n${DATABASE}`, 'postgres://docshelf@%2Frun%2Fpostgresql/docs');
     }
@@ -62,7 +62,7 @@ describe('database', () => {
     [
       `${DATABASE}\nexportApi: { role: api, queue: { kind: sqlite } }`,
       'exportApi.role',
-      'no other exportApi.queue.kind',
+      'exportApi.queue.kind to postgres',
     ],
   ])('%j is a fault', async (yaml, key, next) => {
     expect(await faultsOf(yaml)).toMatchObject([

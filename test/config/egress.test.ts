@@ -52,7 +52,7 @@ describe('a host that the config names and network.allowedHosts does not', () =>
       expect(faults.map((fault) => fault.key)).toEqual([key]);
       expect(faults[0]).toMatchObject({
         code: 'config_invalid',
-        message: expect.stringContaining('network.allowedHosts does not name'),
+        message: expect.stringContaining('network.allowedHosts does not list'),
         where: expect.stringMatching(new RegExp(`^config\\.yaml:${line}:`)),
       });
     }
@@ -85,7 +85,7 @@ describe('a host that the config names and network.allowedHosts does not', () =>
     expect((await errorOf(read('y.dev'))).faults).toMatchObject([
       {
         key: 'staticExport.renew.apiUrl',
-        message: expect.stringContaining('network.allowedHosts does not name'),
+        message: expect.stringContaining('network.allowedHosts does not list'),
         where: expect.stringMatching(/^config\.yaml:2:/),
       },
     ]);
@@ -130,7 +130,7 @@ describe('a host that the config names and network.allowedHosts does not', () =>
     ] as const) {
       const { faults } = await errorOf(read(`network: { allowedHosts: [y.dev] }\n${yaml}`));
       expect(faults).toMatchObject([{ key, where: expect.stringMatching(/^config\.yaml:2:/) }]);
-      expect(faults[0]?.message).toContain('network.allowedHosts does not name');
+      expect(faults[0]?.message).toContain('network.allowedHosts does not list');
       expect(faults[0]?.message).not.toContain('c4n4ry');
       await read(`network: { allowedHosts: [x.dev] }\n${yaml}`);
     }

@@ -82,20 +82,28 @@ sites:
     [
       'a host and path of two',
       `sites:\n${entry('acme', 'hosts: [a.test], basePath: /x')}${entry('beta', 'hosts: [A.test], basePath: /x/')}`,
-      /sites\[1\]\.hosts\[0\]: site "beta" claims a\.test\/x\/, as site "acme" \(sites\[0\]\) does/,
+      /sites\[1\]\.hosts\[0\]: site "beta" and site "acme" \(sites\[0\]\) both claim a\.test\/x\//,
     ],
     [
       'a host of two in different writings',
       `sites:\n${entry('acme', 'hosts: [a.test]')}${entry('beta', 'hosts: [a.test.]')}`,
-      /site "beta" claims a\.test\/, as site "acme"/,
+      /site "beta" and site "acme" \(sites\[0\]\) both claim a\.test\//,
     ],
     [
       'a path of two that answer every other host',
       `sites:\n${entry('acme')}${entry('beta')}`,
-      /site "beta" claims every other host under \/, as site "acme"/,
+      /site "beta" and site "acme" \(sites\[0\]\) both claim every other host under \//,
     ],
-    ['a domain of two', `sites:\n${entry('acme')}${entry('acme', 'basePath: /x')}`, /sites\[1\]\.domain is "acme"/],
-    ['staticExport beside them', `staticExport: { keep: 2 }\nsites:\n${entry('acme')}`, /staticExport\.keep stands/],
+    [
+      'a domain of two',
+      `sites:\n${entry('acme')}${entry('acme', 'basePath: /x')}`,
+      /sites\[1\]\.domain repeats "acme"/,
+    ],
+    [
+      'staticExport beside them',
+      `staticExport: { keep: 2 }\nsites:\n${entry('acme')}`,
+      /staticExport\.keep and sites are both set/,
+    ],
     ['deployment.domain beside them', `deployment: { domain: x }\nsites:\n${entry('acme')}`, /deployment\.domain/],
     [
       'a rule between keys of an entry',
@@ -110,17 +118,17 @@ sites:
     [
       'a host that leads to another domain of an organization',
       `organizations: [{ id: org, plan: pro, domains: { acme: {}, other: { hosts: [docs.test] } } }]\nsites:\n${entry('acme', 'hosts: [docs.test]')}`,
-      /sites\[0\]\.hosts\[0\] "docs\.test" leads to domain "other" as well/,
+      /sites\[0\]\.hosts\[0\] "docs\.test" also belongs to domain "other"/,
     ],
     [
       "a base path below docshelf's own",
       `sites:\n${entry('acme', 'basePath: /_docshelf/x')}`,
-      /sites\[0\] \(acme\): server\.basePath lies below/,
+      /sites\[0\] \(acme\): server\.basePath is under/,
     ],
     [
       'a model that is not the one of the daemon',
       `search: { model: off }\nsites:\n${entry('acme', 'search: { model: builtin }')}`,
-      /sites\[0\]\.search\.model is another than search\.model/,
+      /sites\[0\]\.search\.model differs from search\.model/,
     ],
     ['a host with a port', `sites:\n${entry('acme', 'hosts: ["a.test:8080"]')}`, /without a port/],
   ])('are refused for %s', async (_, yaml, sentence) => {

@@ -53,28 +53,28 @@ describe('tls', () => {
   });
 
   it.each([
-    ['server: { tls: { certFile: one.crt } }', 'server.tls.certFile', 'has no key beside it'],
-    ['admin: { tls: { keyFile: one.key } }', 'admin.tls.keyFile', 'has no certificate beside it'],
+    ['server: { tls: { certFile: one.crt } }', 'server.tls.certFile', 'is set without a key'],
+    ['admin: { tls: { keyFile: one.key } }', 'admin.tls.keyFile', 'is set without a certificate'],
     [
       'server: { tls: { certFile: one.crt, keyFile: other.key } }',
       'server.tls.keyFile',
       'is the key of another certificate',
     ],
-    ['server: { tls: { certFile: one.crt, keyFile: locked.key } }', 'server.tls.keyFile', 'is locked by a passphrase'],
+    ['server: { tls: { certFile: one.crt, keyFile: locked.key } }', 'server.tls.keyFile', 'has a passphrase'],
     [
       'server: { tls: { certFile: one.crt, keyFile: torn.key } }',
       'server.tls.keyFile',
-      'holds no sound PEM private key',
+      'contains no valid PEM private key',
     ],
     [
       'server: { tls: { certFile: torn.crt, keyFile: one.key } }',
       'server.tls.certFile',
-      'holds no sound PEM certificate',
+      'does not begin with a valid PEM certificate',
     ],
     [
       'server: { tls: { certFile: one.key, keyFile: one.key } }',
       'server.tls.certFile',
-      'it does not hold a certificate in PEM',
+      'it does not contain a certificate in PEM',
     ],
     ['server: { tls: { certFile: none.crt, keyFile: one.key } }', 'server.tls.certFile', 'none.crt'],
     ['api: { tls: { hsts: 1d } }', 'api.tls.hsts', 'needs a certificate: set api.tls.certFile'],
@@ -92,7 +92,7 @@ describe('tls', () => {
     [
       'server: { tls: { certFile: one.crt, keyFile: one.key, redirectPort: 9090 } }',
       'server.tls.redirectPort',
-      'is the port of admin.port as well',
+      'is also the port of admin.port',
     ],
   ])('%s is a fault of %s', async (yaml, key, sentence) => {
     const [fault, ...others] = await faultsOf(yaml);

@@ -40,7 +40,7 @@ export const exportApi = t.section(
       [{ enum: ['none'] }, keptJobs],
       'none, a duration such as 30d (s, m, h or d), or {completed: 5}',
       ['1h', '3650d'],
-      'Time for which docshelf keeps finished jobs, or number of completed jobs that it keeps per domain. none: docshelf keeps all of them.',
+      'Time for which docshelf keeps finished jobs, or number of completed jobs that it keeps per domain. none: docshelf keeps all of them. It always keeps the newest completed job of a domain.',
       'none',
     ),
     browser: t.section(
