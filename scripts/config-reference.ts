@@ -16,6 +16,7 @@ variable. \`docshelf config check\` only checks the config. \`docshelf config pr
   variable.
 - **Values from files.** \`DOCSHELF__SECTION__KEY__FILE\` names a file with the value. docshelf removes one newline at its end and
   watches the file. You cannot set a key both ways.
+- **Words in parentheses**, such as (oidc) or (crawl), name the value of \`kind\` in the same section to which a key applies.
 - **Sizes** have the unit \`KiB\`, \`MiB\` or \`GiB\`, or are a plain number of bytes.
 - **Durations** have the unit \`s\`, \`m\`, \`h\` or \`d\`: \`30s\`, \`1h\`. There are no milliseconds, and docshelf rejects a bare number.
 - **Relative paths** begin at the folder of the config file, also if they come from the environment or a flag. Without a config

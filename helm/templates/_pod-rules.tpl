@@ -6,7 +6,7 @@ values sees it.
 {{- $values := .Values -}}
 {{- $name := include "docshelf.fullname" . -}}
 {{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $name) -}}
-{{- fail (printf "the name of a Service begins with a letter, and is of small letters, digits and dashes, which %s is not: set fullnameOverride" $name) -}}
+{{- fail (printf "%s is not a valid name of a Service, which begins with a letter and has only lower-case letters, digits and dashes: set fullnameOverride" $name) -}}
 {{- end -}}
 
 {{- $own := list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" "app.kubernetes.io/version" "app.kubernetes.io/managed-by" "helm.sh/chart" -}}
@@ -20,10 +20,10 @@ values sees it.
 {{- with $scale.autoscaling -}}
 {{- if .enabled -}}
 {{- if gt (int .minReplicas) (int .maxReplicas) -}}
-{{- fail (printf "%sautoscaling.minReplicas is %d, more than %sautoscaling.maxReplicas, which is %d: exchange them" $where (int .minReplicas) $where (int .maxReplicas)) -}}
+{{- fail (printf "%sautoscaling.minReplicas is %d, which is more than %sautoscaling.maxReplicas, %d: set a lower minimum or a higher maximum" $where (int .minReplicas) $where (int .maxReplicas)) -}}
 {{- end -}}
 {{- if not (dig "requests" "cpu" "" ($scale.resources | default dict)) -}}
-{{- fail (printf "%sautoscaling goes by the processor time in percent of the request, and %sresources.requests.cpu is not set: set it, or %sautoscaling.enabled to false" $where $where $where) -}}
+{{- fail (printf "%sautoscaling needs a CPU request, but %sresources.requests.cpu is not set: set it, or %sautoscaling.enabled to false" $where $where $where) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -31,18 +31,18 @@ values sees it.
 
 {{- range $where, $persistence := dict "persistence" $values.persistence "exportApi.persistence" $values.exportApi.persistence -}}
 {{- if and $persistence.existingClaim (not $persistence.enabled) -}}
-{{- fail (printf "%s.existingClaim names a volume, and %s.enabled is false: keep one of them" $where $where) -}}
+{{- fail (printf "%s.existingClaim is set, but %s.enabled is false: remove the claim, or set enabled to true" $where $where) -}}
 {{- end -}}
 {{- end -}}
 {{- if and $values.persistence.existingClaim $values.persistence.perReplica -}}
-{{- fail "persistence.existingClaim is one volume, and persistence.perReplica asks for one each: keep one of them" -}}
+{{- fail "persistence.existingClaim is one volume, but persistence.perReplica creates a volume for each replica: keep one of them" -}}
 {{- end -}}
 
 {{/* Both count from the moment that a pod is told to end. */}}
 {{- $shutdown := dig "server" "shutdownTimeout" "20s" $values.config -}}
 {{- $shutdownSeconds := mul (regexFind "^[0-9]+" $shutdown | int) (get (dict "s" 1 "m" 60 "h" 3600 "d" 86400) (regexFind ".$" $shutdown)) -}}
 {{- if gt (add $values.preStopSeconds $shutdownSeconds) (int64 $values.terminationGracePeriodSeconds) -}}
-{{- fail (printf "a pod is killed after terminationGracePeriodSeconds, %d, before preStopSeconds and config.server.shutdownTimeout are over: set it to more than %d" (int64 $values.terminationGracePeriodSeconds) (add $values.preStopSeconds $shutdownSeconds)) -}}
+{{- fail (printf "terminationGracePeriodSeconds is %d, which is not longer than preStopSeconds and config.server.shutdownTimeout together: set it to more than %d" (int64 $values.terminationGracePeriodSeconds) (add $values.preStopSeconds $shutdownSeconds)) -}}
 {{- end -}}
 
 {{- include "docshelf.readerRules" . -}}
@@ -62,19 +62,19 @@ values sees it.
 {{- $_ := set $taken (toString $port) $key -}}
 {{- end -}}
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
-{{- fail "httpRoute.enabled is true, and no Gateway is named: set httpRoute.parentRefs" -}}
+{{- fail "httpRoute.enabled is true, but no Gateway is set: set httpRoute.parentRefs" -}}
 {{- end -}}
 {{- range $where := list "ingress" "httpRoute" -}}
 {{- $way := get $root.Values $where -}}
 {{- if $way.enabled -}}
-{{- if not (or $way.hosts $root.Values.sites) -}}{{- fail (printf "%s.enabled is true, and no host is named: set %s.hosts" $where $where) -}}{{- end -}}
+{{- if not (or $way.hosts $root.Values.sites) -}}{{- fail (printf "%s.enabled is true, but no host is set: set %s.hosts" $where $where) -}}{{- end -}}
 {{- include "docshelf.placeRules" (dict "root" $root "of" $where) -}}
 {{- range $way.hosts -}}
 {{- if and (eq (.backend | default "site") "export") (not $root.Values.exportApi.enabled) -}}
-{{- fail (printf "%s.hosts leads %s to the export API, which is off: set exportApi.enabled to true" $where .host) -}}
+{{- fail (printf "%s.hosts routes %s to the export API, which is off: set exportApi.enabled to true" $where .host) -}}
 {{- end -}}
 {{- if and (eq (.backend | default "site") "api") (not (include "docshelf.siteHasApi" $root)) -}}
-{{- fail (printf "%s.hosts leads %s to the search API, which is off: set config.search.enabled to true" $where .host) -}}
+{{- fail (printf "%s.hosts routes %s to the search API, which is off: set config.search.enabled to true" $where .host) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -87,12 +87,12 @@ values sees it.
 {{- $taken := dict -}}
 {{- range (include "docshelf.places" . | fromYaml).places -}}
 {{- if or (contains ":" .host) (regexMatch "^[0-9.]+$" .host) -}}
-{{- fail (printf "the host %s is an address, and %s leads by names: remove it from hosts, or set %s.enabled to false" .host $where $where) -}}
+{{- fail (printf "the host %s is an IP address, but %s supports only names: remove it from hosts, or set %s.enabled to false" .host $where $where) -}}
 {{- end -}}
 {{- $place := printf "%s%s" (.host | default "any host") .path -}}
 {{- $other := get $taken $place -}}
 {{- if and $other (ne $other .backend) -}}
-{{- fail (printf "%s leads %s to both %s and %s: give one of them another host or path" $where $place $other .backend) -}}
+{{- fail (printf "%s routes %s to both %s and %s: change the host or path of one of them" $where $place $other .backend) -}}
 {{- end -}}
 {{- $_ := set $taken $place .backend -}}
 {{- end -}}
@@ -108,23 +108,23 @@ values sees it.
 {{- $container := first $pod.containers -}}
 {{- $volumes := list -}}
 {{- range $pod.volumes -}}
-{{- if has .name $volumes -}}{{- fail (printf "extraVolumes has %s, a name that a volume of the pod has already: choose another" .name) -}}{{- end -}}
+{{- if has .name $volumes -}}{{- fail (printf "extraVolumes has %s, which is already the name of a volume of the pod: choose another name" .name) -}}{{- end -}}
 {{- $volumes = append $volumes .name -}}
 {{- end -}}
 {{- $paths := list -}}
 {{- range $container.volumeMounts -}}
 {{- $path := trimSuffix "/" .mountPath -}}
-{{- if has $path $paths -}}{{- fail (printf "extraVolumeMounts has %s, where something is mounted already: choose another path" .mountPath) -}}{{- end -}}
-{{- if not (has .name $volumes) -}}{{- fail (printf "extraVolumeMounts mounts %s, which is no volume: add it to extraVolumes" .name) -}}{{- end -}}
+{{- if has $path $paths -}}{{- fail (printf "extraVolumeMounts has %s, which is already a mount path: choose another path" .mountPath) -}}{{- end -}}
+{{- if not (has .name $volumes) -}}{{- fail (printf "extraVolumeMounts mounts %s, which is not a volume: add it to extraVolumes" .name) -}}{{- end -}}
 {{- $paths = append $paths $path -}}
 {{- end -}}
 {{- $variables := list -}}
 {{- range $container.env -}}
 {{/* docshelf compares the names of its variables without case and single underscores, and takes a value or the file of one. */}}
 {{- $variable := ternary (.name | upper | trimSuffix "__FILE" | replace "__" "." | replace "_" "") .name (hasPrefix "DOCSHELF_" (upper .name)) -}}
-{{- if has $variable $variables -}}{{- fail (printf "extraEnv sets %s, which is set already: keep one of them" .name) -}}{{- end -}}
+{{- if has $variable $variables -}}{{- fail (printf "extraEnv sets %s, which is already set: keep one of them" .name) -}}{{- end -}}
 {{- if regexMatch "^DOCSHELF\\.((SERVER|API|ADMIN)\\.(HOST|PORT)|STORAGE\\.DIR)$" $variable -}}
-{{- fail (printf "extraEnv sets %s, and the probes, Services and volumes of the chart rely on its own: remove it" .name) -}}
+{{- fail (printf "extraEnv sets %s, but the probes, Services and volumes of the chart need the value of the chart: remove it" .name) -}}
 {{- end -}}
 {{- $variables = append $variables $variable -}}
 {{- end -}}

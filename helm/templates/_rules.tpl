@@ -21,24 +21,24 @@
 
 {{- $from := merge dict .Values.fromSecret .Values.fromConfigMap -}}
 {{- if and (hasKey $from "organizationsFile") (get .Values.config "organizations") -}}
-{{- fail "config.organizations and the file of organizationsFile both say who owns which domains: keep one of them" -}}
+{{- fail "config.organizations and organizationsFile are both set: keep one of them" -}}
 {{- end -}}
 
 {{- if .Values.exportApi.enabled -}}
 {{- $exports := .Values.exportApi -}}
 {{- $sharesJobs := include "docshelf.sharesJobs" . -}}
 {{- if and $isMany (eq $exports.pods "shared") (not $sharesJobs) -}}
-{{- fail "exportApi.pods is shared, and without PostgreSQL (database.urlFile) and S3 (config.exportApi.store) the queue of exports works in one pod alone: set both, exportApi.pods to own, or replicas to 1" -}}
+{{- fail "exportApi.pods is shared with several replicas, which needs PostgreSQL (database.urlFile) and S3 (config.exportApi.store): set both, exportApi.pods to own, or replicas to 1" -}}
 {{- end -}}
 {{- if and (eq $exports.pods "split") (not $sharesJobs) -}}
-{{- fail "exportApi.pods is split, and its pods share jobs by PostgreSQL and S3: name the Secret with the URL in fromSecret, under database.urlFile, and set config.exportApi.store, or exportApi.pods to own" -}}
+{{- fail "exportApi.pods is split, which needs PostgreSQL and S3: set fromSecret.database.urlFile to the Secret with the URL, and set config.exportApi.store, or set exportApi.pods to own" -}}
 {{- end -}}
 {{- if and (eq $exports.pods "split") $exports.persistence.existingClaim -}}
-{{- fail "exportApi.persistence.existingClaim is one volume, and the pods of exportApi.pods split have one each: keep one of them" -}}
+{{- fail "exportApi.persistence.existingClaim is one volume, but with exportApi.pods split each pod has a volume: remove the claim, or change exportApi.pods" -}}
 {{- end -}}
 {{- range $where, $scale := dict "exportApi" $exports "exportApi.workers" $exports.workers -}}
 {{- if and (ne $exports.pods "split") (include "docshelf.hasMany" $scale) -}}
-{{- fail (printf "%s asks for several pods, and exportApi.pods is %s: set it to split" $where $exports.pods) -}}
+{{- fail (printf "%s sets several pods, but exportApi.pods is %s: set it to split" $where $exports.pods) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -51,21 +51,21 @@
 {{- $static := .Values.staticExport -}}
 {{- $secretName := $static.existingSecret.name -}}
 {{- if and $secretName (not $static.existingSecret.key) -}}
-{{- fail (printf "%sstaticExport.existingSecret names no key: set staticExport.existingSecret.key to the one that holds the link" $where) -}}
+{{- fail (printf "%sstaticExport.existingSecret has no key: set staticExport.existingSecret.key to the key of the link" $where) -}}
 {{- end -}}
 {{- if and $static.bundleUrl $secretName -}}
-{{- fail (printf "%sstaticExport.bundleUrl and staticExport.existingSecret are both set, and each gives the link: keep one of them" $where) -}}
+{{- fail (printf "%sstaticExport.bundleUrl and staticExport.existingSecret are both set, and both contain the link: keep one of them" $where) -}}
 {{- end -}}
 
 {{/* A presigned link carries its signature in the query; of a link in a Secret of yours only you know. */}}
 {{- $expires := or (contains "?" (toString $static.bundleUrl)) (and $secretName $static.existingSecret.expires) -}}
 {{- if and (include "docshelf.isMany" .) $expires (not (include "docshelf.isShared" .)) (not (include "docshelf.renews" .)) (not (include "docshelf.hasBundles" .)) -}}
-{{- fail (printf "%sseveral replicas fetch the bundle one by one, and a pod that starts later finds the link expired: share a volume (persistence.accessModes [ReadWriteMany]), set staticExport.renew, or, where the link in your Secret does not expire, staticExport.existingSecret.expires to false" $where) -}}
+{{- fail (printf "%seach replica fetches the bundle separately, and the link can be expired when a later pod starts: share a volume (persistence.accessModes [ReadWriteMany]), set staticExport.renew, or, if the link in your Secret does not expire, set staticExport.existingSecret.expires to false" $where) -}}
 {{- end -}}
 
 {{- if eq .Values.deployment.type "air-gapped" -}}
 {{- if include "docshelf.renews" . -}}
-{{- fail (printf "%sdeployment.type is air-gapped, and staticExport.renew asks an export service: remove it, or set deployment.type to client-hosted" $where) -}}
+{{- fail (printf "%sdeployment.type is air-gapped, but staticExport.renew contacts an export service: remove it, or set deployment.type to client-hosted" $where) -}}
 {{- end -}}
 {{- $link := trim (toString $static.bundleUrl) -}}
 {{- if regexMatch `^[A-Za-z0-9+.-]+://` $link -}}
@@ -77,16 +77,16 @@
 {{- if include "docshelf.isAllowedHost" (dict "host" $each "allowed" (dig "network" "allowedHosts" list $.Values.config)) -}}{{- $isAllowed = true -}}{{- end -}}
 {{- end -}}
 {{- if and $host (not $isAllowed) -}}
-{{- fail (printf "%sdeployment.type is air-gapped, and staticExport.bundleUrl leads to %s: bring the bundle in another way, or, where that host is inside, list it in config.network.allowedHosts" $where (splitList " " $host | first)) -}}
+{{- fail (printf "%sdeployment.type is air-gapped, but staticExport.bundleUrl contains the host %s: import the bundle in another way, or, if the host is inside your network, add it to config.network.allowedHosts" $where (splitList " " $host | first)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
 {{- if and (include "docshelf.renews" .) (not $static.renew.keyFile) (not (hasKey .Values.fromSecret "staticExport.renew.keyFile")) -}}
-{{- fail (printf "%sstaticExport.renew needs the admin key of the export service: name its Secret in fromSecret, under staticExport.renew.keyFile" $where) -}}
+{{- fail (printf "%sstaticExport.renew needs the admin key of the export service: set fromSecret.staticExport.renew.keyFile to the Secret with the key" $where) -}}
 {{- end -}}
 {{- if and (include "docshelf.hasBundles" .) $static.preload -}}
-{{- fail (printf "%sbundles and staticExport.preload both say which folder is taken in at the start: keep one of them" $where) -}}
+{{- fail (printf "%sbundles and staticExport.preload are both set, and both define the folder of archives to import at start: keep one of them" $where) -}}
 {{- end -}}
 
 {{- $written := include "docshelf.written" . | fromYaml -}}

@@ -72,7 +72,7 @@
 {{- fail (printf "%s and sites are both set: move it into the entries of sites" (first .)) -}}
 {{- end -}}
 {{- if include "docshelf.hasBundles" . -}}
-{{- fail "bundles fill one folder, which is no site's among several: mount each site's with extraVolumes and extraVolumeMounts, and name its folder in staticExport.preload of its entry, as examples/many-sites-images.yaml does" -}}
+{{- fail "bundles works only without sites: mount the bundle of each site with extraVolumes and extraVolumeMounts, and set staticExport.preload of its entry to the folder, as in examples/many-sites-images.yaml" -}}
 {{- end -}}
 {{- $domains := dict -}}
 {{- $claims := dict -}}
@@ -93,7 +93,7 @@
 {{- end -}}
 {{- $url := (($site.staticExport).signature).url | default "" -}}
 {{- if or (contains "?" $url) (contains "@" $url) -}}
-{{- fail (printf "sites[%d] (%s) has a credential in staticExport.signature.url, and an entry reads no link from a file: give the signature itself, with fromSecret and staticExport.signature.file" $index $site.domain) -}}
+{{- fail (printf "sites[%d] (%s) has a credential in staticExport.signature.url, but an entry cannot read this link from a Secret: set fromSecret.staticExport.signature.file to the signature itself" $index $site.domain) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

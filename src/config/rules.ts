@@ -69,7 +69,7 @@ const NAMED: readonly Named[] = [
   {
     key: 'staticExport.signature.url',
     link: ({ staticExport: { enabled, signature } }) => (enabled ? signature.url : null),
-    secrets: 'another place: download the signature and set staticExport.signature.file',
+    secrets: 'staticExport.signature.file with a downloaded signature',
   },
   {
     key: 'staticExport.renew.apiUrl',
@@ -145,7 +145,7 @@ export function forbiddenPair(config: Config, pair: string): string | null {
 export function userInLink(link: Link, secrets: string): string | null {
   const url = askedUrl(textOf(link), null);
   if (url === null || (url.username === '' && url.password === '')) return null;
-  return `has a user or a password in its link; move them to ${secrets}`;
+  return `has a user or a password in its link; remove them, and use ${secrets}`;
 }
 
 function outsideRoots(key: string, read: (config: Config) => Link): Rule {
@@ -180,7 +180,7 @@ export const EGRESS_RULES: readonly Rule[] = [
     // The rules for links check the host of a bucket, which this endpoint determines.
     keys: ['network.s3.endpoint'],
     broken: ({ network: { s3 } }) => {
-      const sentence = userInLink(s3.endpoint, 'the environment: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
+      const sentence = userInLink(s3.endpoint, 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment');
       return sentence === null ? null : `network.s3.endpoint ${sentence}`;
     },
   },
