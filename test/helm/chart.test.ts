@@ -322,7 +322,11 @@ describe('NOTES.txt', () => {
     ['the default', [], 'exec -i deploy/docshelf -- docshelf bundle import - < BUNDLE.tar.gz'],
     ['a pinned version', ['staticExport.version=3.10'], 'bundle import - --version 3.10 <'],
     ['a link', [`staticExport.bundleUrl=${LINK}`], 'fetches the bundle from the link in the Secret docshelf.'],
-    ['a Secret of yours', ['staticExport.existingSecret.name=mine'], 'fetches the bundle from the link in the Secret mine.'],
+    [
+      'a Secret of yours',
+      ['staticExport.existingSecret.name=mine'],
+      'fetches the bundle from the link in the Secret mine.',
+    ],
     ['an image', ['bundles.images[0].image=a'], 'The bundle comes in an image'],
     ['serving turned off', ['staticExport.enabled=false'], '--set staticExport.enabled=true'],
     ['exports', ['exportApi.enabled=true'], 'http://docshelf-export.docs.svc:8081/v1/static-export'],
