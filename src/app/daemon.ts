@@ -284,7 +284,7 @@ class Daemon {
   #reloaded(error: string | null): LastReload {
     this.#lastReload = { at: new Date().toISOString(), ok: error === null, error };
     this.#parts.metrics.onReload(error === null);
-    if (error === null) this.#options.log.info({ event: 'reloaded' }, 'took the config anew');
+    if (error === null) this.#options.log.info({ event: 'reloaded' }, 'reloaded the config');
     return this.#lastReload;
   }
 

@@ -82,7 +82,7 @@ export async function openDatabase(
     const { urlFile } = network.config.database.urlFile === null ? config.database : network.config.database;
     const found = parseDatabaseUrl(urlFile?.text.reveal() ?? '');
     if (found !== null) return found;
-    throw new DocshelfError('config_invalid', 'Cannot use the database: database.urlFile holds no URL of one');
+    throw new DocshelfError('config_invalid', 'Cannot use the database: database.urlFile contains no database URL');
   };
   const database = new Database(openPostgresPool(policy, address, 'database.caFile'));
   try {

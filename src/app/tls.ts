@@ -60,9 +60,9 @@ export function certificateFindings(config: Config, nowMs: number): CertificateF
     const beginsAtMs = Date.parse(certificate.validFrom);
     const state =
       beginsAtMs > nowMs
-        ? `is not valid before ${dayOf(beginsAtMs)}, so that clients refuse it`
+        ? `is not valid before ${dayOf(beginsAtMs)}, so that clients reject it`
         : endsAtMs <= nowMs
-          ? `ended on ${dayOf(endsAtMs)}, so that clients refuse it`
+          ? `ended on ${dayOf(endsAtMs)}, so that clients reject it`
           : endsAtMs - nowMs < SOON_MS
             ? `ends on ${dayOf(endsAtMs)}`
             : null;

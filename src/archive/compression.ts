@@ -54,7 +54,7 @@ export function isZeros(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0);
 }
 
-const TRAILING = 'it goes on after its compressed data';
+const TRAILING = 'it has more bytes after its compressed data';
 
 /** zlib has one code for all errors of content, and distinguishes them by these constant texts. */
 function gunzipRefusal(error: unknown, { refuse }: ArchiveFile): unknown {
@@ -99,7 +99,7 @@ export async function* unzstd(
     } else if (frames === 0) {
       throw refuse('truncated', CUT_OFF);
     } else {
-      throw refuse('trailing_garbage', 'it goes on after its compressed data');
+      throw refuse('trailing_garbage', 'it has more bytes after its compressed data');
     }
   }
 }

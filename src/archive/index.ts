@@ -58,7 +58,7 @@ export async function inspectArchive(file: string, options: InspectOptions): Pro
   if (listed.pages > 0) return listed;
   // Check the content first, so that a hostile or damaged archive is reported as such.
   await verifyArchive(file, listed, options);
-  throw archive.refuse('no_pages', 'it holds no HTML page');
+  throw archive.refuse('no_pages', 'it contains no HTML page');
 }
 
 /** Does not flush; the caller removes both folders after an error. @throws DocshelfError `wrong_crc`, `wrong_size` */
@@ -222,7 +222,7 @@ const DETECT_BYTES = TAR_BLOCK_BYTES;
 
 const ANOTHER_FORMAT = 'Unpack it and pack it again as .tar.gz, .tar.zst or .zip.';
 const NOT_THE_BUNDLE =
-  'The link gave something else than the bundle, perhaps the page of a proxy or a sign-in: open it, and fetch the bundle anew.';
+  'Open the link and fetch the bundle again: it returned other content, perhaps the page of a proxy or a sign-in.';
 
 const starts = (...bytes: number[]) => Buffer.from(bytes);
 

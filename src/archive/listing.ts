@@ -73,7 +73,7 @@ export class ListingBuilder {
     for (const entry of layout.ownRoot === '' ? [] : entries) {
       const placed = placeOf(entry, layout);
       if (placed?.place !== 'site' || !placed.path.startsWith(OWN_FOLDER)) continue;
-      throw this.#refused('name_duplicate', `is in a second ${OWN_FOLDER}, beside ${layout.ownRoot}`, entry);
+      throw this.#refused('name_duplicate', `is in a second ${OWN_FOLDER}, in addition to ${layout.ownRoot}`, entry);
     }
     const files = this.#files - this.#byProducts.files;
     const totalBytes = this.#totalBytes - this.#byProducts.bytes;

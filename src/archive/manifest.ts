@@ -241,7 +241,7 @@ export class BundleManifest {
     const more = this.#differing - this.#differences.length;
     return new DocshelfError(
       'manifest_mismatch',
-      `Cannot ${this.#act} "${showName(this.#name)}": it is not what its manifest says: ${this.#differences.join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
+      `Cannot ${this.#act} "${showName(this.#name)}": it differs from its manifest: ${this.#differences.join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
       {
         next: 'The bundle was changed after it was written: fetch it again, or generate it again.',
         fields: { differences: this.#differing },

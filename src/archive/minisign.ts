@@ -43,7 +43,7 @@ export async function verifyFile(
   if (keys.length === 0) {
     throw bad(
       `it is signed with key ${keyId}, expected ${expected.join(' or ') || 'none'}`,
-      'Get the bundle from who holds an expected key; if this key is to be trusted as well, add its public key.',
+      'Get the bundle from the owner of an expected key; if you also trust this key, add its public key.',
     );
   }
   const message = await messageOf(file, signature, bad, signal);

@@ -159,7 +159,7 @@ function checkContent(entry: FileEntry, readBytes: number, digestOf: () => strin
 
 function changed(entry: FileEntry, state: string): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot pack "${showName(entry.path)}": ${state} than when it was listed`, {
-    next: 'Start the export again, and leave its files alone meanwhile; if it fails again, check the disk.',
+    next: 'Start the export again, and do not change its files while it runs; if it fails again, check the disk.',
   });
 }
 

@@ -52,7 +52,7 @@ export interface ArchiveRule {
   readonly next: string;
 }
 
-const REGENERATE = 'Generate the bundle again; if it is refused again, the program that writes it is at fault.';
+const REGENERATE = 'Generate the bundle again; if docshelf rejects it again, fix the program that writes it.';
 const FETCH_AGAIN = 'Fetch or copy the archive again, and compare its size and SHA-256 with those of the original.';
 const RENAME = 'Rename the file in the site, and generate the bundle again.';
 const COPY_FILES = 'Pack the files themselves in their place (with GNU tar: --dereference --hard-dereference).';
@@ -71,12 +71,12 @@ export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.
   name_drive: rule('no name begins with a drive letter', RENAME),
   name_unc: rule('no name is a network path', REGENERATE),
   name_dotdot: rule('no name leaves the site', REGENERATE),
-  name_backslash: rule('no name holds a backslash', REGENERATE),
-  name_control: rule('no name holds a control character', RENAME),
+  name_backslash: rule('no name contains a backslash', REGENERATE),
+  name_control: rule('no name contains a control character', RENAME),
   name_empty: rule('no name has an empty part', REGENERATE),
   name_not_utf8: rule('names are UTF-8', 'Pack the archive again with a tool that writes UTF-8 names.'),
-  name_segment_too_long: rule('no part of a name is longer than file systems hold', RENAME),
-  name_too_long: rule('no name is longer than file systems hold', RENAME),
+  name_segment_too_long: rule('no part of a name is longer than file systems allow', RENAME),
+  name_too_long: rule('no name is longer than file systems allow', RENAME),
   name_too_deep: rule('folders nest within the limit', RENAME),
   name_duplicate: rule('no name occurs twice', REGENERATE),
   name_case_conflict: rule('names differ by more than case, where the data folder folds case', RENAME),
@@ -87,7 +87,7 @@ export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.
   type_fifo: rule('no entry is a FIFO', REGENERATE),
   type_sparse: rule('no file is stored sparse', 'Pack the archive again without --sparse.'),
   type_unknown: rule('every entry is a file or a folder', REGENERATE),
-  folder_with_size: rule('folders hold no data of their own', REGENERATE),
+  folder_with_size: rule('folders contain no data', REGENERATE),
   encrypted: rule('no entry is encrypted', 'Pack the archive again without a password.'),
   zip_method: rule('zip entries are stored or deflated', REPACK),
   too_many_entries: rule('the number of entries is within the limit', RAISE),
@@ -101,7 +101,7 @@ export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.
   bad_length: rule('lengths and counts are true', FETCH_AGAIN),
   multi_disk: rule('the archive is in one piece', 'Join the parts into one archive, or pack it again as one.'),
   window_too_large: rule('the zstd window is within the limit', 'Pack it again without --ultra --long.'),
-  no_pages: rule('the archive holds an HTML page', 'Check that this is the archive of a static export.'),
+  no_pages: rule('the archive contains an HTML page', 'Check that this is the archive of a static export.'),
 });
 
 interface Refusal {

@@ -174,7 +174,7 @@ class TarGuard {
 
   #padding(bytes: Buffer): void {
     this.#paddingBytes += bytes.length;
-    if (!isZeros(bytes)) throw this.#refuse('trailing_garbage', 'it goes on after its end');
+    if (!isZeros(bytes)) throw this.#refuse('trailing_garbage', 'it has more bytes after its end');
     if (this.#paddingBytes > PADDING_BYTES_MAX) {
       throw this.#refuse('trailing_garbage', `it has more than ${PADDING_BYTES_MAX} bytes of padding after its end`);
     }
@@ -202,7 +202,7 @@ class TarGuard {
     if (!isTarHeader(block)) {
       const isFirst = this.#headers === 0 && this.#zeroBlocks === 0;
       if (isFirst && !hasTarMagic(block)) throw this.#refuse('unknown_format', 'its content is no tar');
-      if (this.#zeroBlocks > 0) throw this.#refuse('trailing_garbage', 'it goes on after its end');
+      if (this.#zeroBlocks > 0) throw this.#refuse('trailing_garbage', 'it has more bytes after its end');
       throw this.#refuse('damaged_archive', 'the checksum of a header is wrong');
     }
     if (this.#zeroBlocks > 0) throw this.#refuse('trailing_garbage', 'it has entries after its end');

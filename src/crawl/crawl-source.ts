@@ -88,7 +88,7 @@ export class CrawlSource implements SiteSource {
     checkShare(crawl, settings);
     for (const [path, url] of wanted) {
       if (!isAnswered(url, crawl.entries))
-        sink.find({ kind: 'path_not_found', page: path, detail: 'no page of the site answers this path' });
+        sink.find({ kind: 'path_not_found', page: path, detail: 'no page of the site has this path' });
     }
     const flushing = followsLinks ? record.flush(journalDir) : Promise.resolve();
     held.defer(() => flushing);
@@ -163,7 +163,7 @@ async function findScope(
   const start = new URL(url);
   const fail = (
     state: string,
-    next = 'Set the url of the source to a page of the site that answers without further ado.',
+    next = 'Set the url of the source to a page of the site that responds with 200 and needs no sign-in.',
   ) => badSource(linkWithoutSecrets(url), state, next);
   let at = plain(start);
   for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
@@ -171,7 +171,7 @@ async function findScope(
     if (answer.kind === 'failed') {
       throw fail(
         `its start page cannot be fetched: ${answer.state}`,
-        'Check the url of the source, that the site is up, and that docshelf can reach it: private addresses only where allowAddresses lists them.',
+        'Check the url of the source, that the site is up, and that docshelf can reach it: list private addresses in allowAddresses.',
       );
     }
     const { status, location } = answer.fetched;
@@ -183,7 +183,7 @@ async function findScope(
       const all = published === null || hosts.includes(published) ? hosts : [...hosts, published];
       return { origin: at.origin, prefix: prefixOf(start), hosts: all };
     }
-    if (location === null) throw fail(`its start page answers ${status}`);
+    if (location === null) throw fail(`its start page responds with ${status}`);
     const target = new URL(location);
     const isSameSite = target.hostname === start.hostname || hosts.includes(target.hostname);
     if (!isSameSite || !/^https?:$/.test(target.protocol)) {
@@ -194,7 +194,7 @@ async function findScope(
     }
     at = plain(target);
   }
-  throw fail(`its start page leads to over ${REDIRECTS_MAX} redirects`);
+  throw fail(`its start page redirects more than ${REDIRECTS_MAX} times`);
 }
 
 function plain(url: URL): URL {
@@ -281,8 +281,8 @@ function checkShare({ counts }: Pick<Crawl, 'counts'>, { url }: CrawlSettings): 
   const state =
     pages === 0
       ? 'no page of it could be fetched'
-      : `${faults} of ${counted(asked, 'page')} could not be fetched, since the site answers with errors or not at all`;
+      : `${faults} of ${counted(asked, 'page')} could not be fetched, because the site responds with errors or not at all`;
   const next =
-    'Look at the log of the site; where it cannot take so many requests, lower concurrency in the source or set its rate.';
+    'Look at the log of the site; if it cannot process so many requests, lower concurrency in the source or set its rate.';
   throw badSource(url, state, next);
 }

@@ -196,7 +196,7 @@ export class Crawl {
     if (entry.askedAs === 'browser' && isPage && !followsLinks) return;
     if (isPageInPlaceOfFile(new URL(entry.url), type, entry.askedAs)) {
       entry.isPageInstead = true;
-      if (!entry.isOptional) findings.add('not_fetched', entry.url, entry.referrer, 'it answers with a page');
+      if (!entry.isOptional) findings.add('not_fetched', entry.url, entry.referrer, 'it responds with a page');
       return;
     }
     if (isPage && !isProbe) this.counts.pages += 1;
@@ -210,14 +210,15 @@ export class Crawl {
     entry.fetched = fetched;
     journal.add(fetched);
     if (fetched.location !== null && entry.askedAs !== 'not_found') this.#follow(entry, fetched.location);
-    else if (!entry.isOptional) findings.add('not_fetched', entry.url, entry.referrer, `it answers ${fetched.status}`);
+    else if (!entry.isOptional)
+      findings.add('not_fetched', entry.url, entry.referrer, `it responds with ${fetched.status}`);
   }
 
   #follow(entry: Entry, location: string): void {
     const { scope, findings } = this.#options;
     const url = scope.canonical(new URL(location));
     if (url === null) {
-      findings.add('not_fetched', entry.url, entry.referrer, 'it redirects to what is not http(s)');
+      findings.add('not_fetched', entry.url, entry.referrer, 'it redirects to an address that is not http(s)');
     } else if (entry.redirects + 1 > REDIRECTS_MAX) {
       findings.add('too_many_redirects', entry.url, entry.referrer, `over ${REDIRECTS_MAX} redirects`);
     } else {

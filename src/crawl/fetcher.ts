@@ -74,7 +74,7 @@ async function readSecret(file: string, { url }: CrawlSettings): Promise<string>
     () => '',
   );
   if (HEADER_VALUE.test(text)) return text;
-  const message = `Cannot export "${new URL(url).host}": "${file}" holds no secret that can be sent`;
+  const message = `Cannot export "${new URL(url).host}": "${file}" contains no secret that can be sent`;
   const next = 'Put the cookie, or the token, on one line into the file that the source names, readable for docshelf.';
   throw new DocshelfError('bad_source', message, { next });
 }
@@ -208,7 +208,7 @@ async function readBody(
     pipeline(received(), decoder, () => undefined);
     return await gather(decoder, limits, tooLarge, spoolDir).catch((error: unknown) => {
       if (error instanceof DocshelfError || errnoOf(error) !== undefined) throw error;
-      throw faultOf('source_encoded', 'its body is not what its Content-Encoding says');
+      throw faultOf('source_encoded', 'its body does not match its Content-Encoding');
     });
   } finally {
     body.destroy();

@@ -92,7 +92,7 @@ export class Responder {
         this.#faultsByHost.delete(host);
         if (!PASSING.has(answer.status)) return await this.#take(url, answer, last);
         await discard(answer);
-        state = `it answers ${answer.status}`;
+        state = `it responds with ${answer.status}`;
         isSilent = false;
         isBusy = BUSY.has(answer.status);
         pauseMs = retryAfterMs(answer.header('retry-after')) ?? pauseMs;

@@ -232,7 +232,7 @@ export class Deployment {
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort(new DocshelfError('stopping', 'Cannot go on: docshelf is stopping'));
+    this.#stopping.abort(new DocshelfError('stopping', 'Cannot continue: docshelf is stopping'));
     await this.#loop.stop();
     await this.#context.registration.unregister();
   }

@@ -73,7 +73,7 @@ export class StoredReport {
       return stored;
     } catch (error) {
       const state = toDocshelfError(error).message;
-      return { versions: [], notices: [`Cannot read what is stored of ${store.domain}: ${state}`] };
+      return { versions: [], notices: [`Cannot read the stored versions of ${store.domain}: ${state}`] };
     }
   }
 }

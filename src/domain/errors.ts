@@ -297,7 +297,7 @@ export const problemSchema = {
     status: { type: 'integer', minimum: 400, maximum: 599 },
     detail: { type: 'string', description: 'What is wrong, one sentence.' },
     error: { type: 'string', description: 'The sentence of `detail` once more.' },
-    code: { type: 'string', pattern: '^[a-z0-9_]+$', description: 'Name of the fault: what programs decide by.' },
+    code: { type: 'string', pattern: '^[a-z0-9_]+$', description: 'Error code, for programs.' },
     next: { type: 'string', description: 'What to do next.' },
     requestId: { type: 'string', description: 'As in `X-Request-Id`.' },
   },

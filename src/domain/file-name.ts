@@ -38,6 +38,6 @@ export function refuseUnfitName(name: string): void {
 export function refuseSignatureName(name: string): void {
   if (!name.endsWith(SIGNATURE_EXTENSION)) return;
   throw new DocshelfError('unknown_format', `Cannot import "${showName(name)}": it is a signature, not an archive`, {
-    next: `Import "${showName(name.slice(0, -SIGNATURE_EXTENSION.length))}", with this signature beside it.`,
+    next: `Import "${showName(name.slice(0, -SIGNATURE_EXTENSION.length))}", with this signature in the same folder.`,
   });
 }

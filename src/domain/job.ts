@@ -21,7 +21,7 @@ export const jobSchema = {
   properties: {
     jobId: jobIdSchema,
     domain: { type: 'string', description: "The site's domain, however it was asked for." },
-    version: textOrNull('Label of the export; null where none was given.'),
+    version: textOrNull('Label of the export; null if the request had none.'),
     status: { enum: JOB_STATUSES, description: '`completed` and `failed` are final, the others are not.' },
     progress: { type: 'number', minimum: 0, maximum: 100, description: 'In percent. Never falls.' },
     pageCount: count('HTML files exported so far, 404 pages among them.'),
@@ -53,7 +53,7 @@ export const jobPageSchema = {
   required: ['jobs', 'nextCursor'],
   properties: {
     jobs: { type: 'array', items: jobSchema, maxItems: JOBS_LIMIT_MAX, description: 'Newest first.' },
-    nextCursor: textOrNull('For the next page; null where there is none.'),
+    nextCursor: textOrNull('Cursor of the next page; null on the last page.'),
   },
 } as const;
 export type JobPage = ShapeOf<typeof jobPageSchema>;
@@ -111,7 +111,7 @@ export const exportRequestSchema = {
     version: {
       type: 'string',
       pattern: VERSION_PATTERN.source,
-      description: 'Label of the export. Without it the bundle has none of its own.',
+      description: 'Label of the export. Without it, the bundle has no label.',
       'x-expects': 'a version: 1 to 128 letters, digits, ".", "_", "+" or "-", beginning with a letter or digit',
     },
     paths: {
@@ -146,12 +146,12 @@ export const bundleLinkSchema = {
     bundleUrl: {
       type: 'string',
       format: 'uri',
-      description: 'Presigned link for GET and HEAD. It is a credential: whoever has it may download the bundle.',
+      description: 'Presigned link for GET and HEAD. It is a credential: anyone who has it can download the bundle.',
     },
     sizeBytes: count('Bytes of the bundle.'),
     expiresAt: { ...RFC3339, description: 'When the link ends; ask again for a fresh one. RFC 3339, UTC.' },
     sha256,
-    signature: { type: 'string', description: 'Of the bundle, by minisign; absent where bundles are not signed.' },
+    signature: { type: 'string', description: 'Minisign signature of the bundle; absent if bundles are not signed.' },
   },
 } as const;
 export type BundleLink = ShapeOf<typeof bundleLinkSchema>;
@@ -182,12 +182,12 @@ export const exportReportSchema = {
     counts: {
       type: 'object',
       additionalProperties: { type: 'integer', minimum: 1 },
-      description: 'How many findings of each kind there are, those that the list leaves out included.',
+      description: 'Number of findings of each kind, including findings that are not in the list.',
     },
     findings: {
       type: 'array',
       maxItems: FINDINGS_MAX,
-      description: 'What was left out or found wrong, in the order of the pages.',
+      description: 'Omissions and problems, in the order of the pages.',
       items: {
         type: 'object',
         required: ['kind', 'page', 'detail'],

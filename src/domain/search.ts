@@ -12,7 +12,7 @@ const query = {
   // JSON Schema counts code points.
   maxLength: 1000,
   description:
-    'What is looked for, in words. White space around it is left out before its length is looked at. "Quotes" ask for a phrase, -word leaves out.',
+    'Words to search for. White space around them does not count towards the length. "Quotes" search for a phrase, -word excludes a word.',
 } as const;
 const pageSize = {
   type: 'integer',
@@ -44,7 +44,7 @@ export const searchRequestSchema = {
     filter: {
       type: 'object',
       additionalProperties: false,
-      description: 'What results must be of. A filter that matches nothing gives no results, and is no error.',
+      description: 'Limits the results. A filter without matches returns no results, and is not an error.',
       properties: {
         version,
         language,
@@ -70,7 +70,10 @@ export const siteSearchSchema = {
       enum: ['site', 'all'],
       description: 'all: every site of the shelf that a reader of this one may know of. By default this one.',
     },
-    view: { enum: ['box'], description: 'An object with what a search box shows besides the results.' },
+    view: {
+      enum: ['box'],
+      description: 'Returns an object with the other texts of a search box as well as the results.',
+    },
   },
 } as const;
 
@@ -123,7 +126,7 @@ export const searchResultsSchema = {
       path: {
         type: 'string',
         description:
-          "The page's path on the site's hosts, below its base path, with the `#fragment` of the section's heading.",
+          "The page's path on the site's hosts, under its base path, with the `#fragment` of the section's heading.",
       },
       metadata: {
         type: 'object',
@@ -138,7 +141,7 @@ export const searchResultsSchema = {
           tags: texts('Tags of the page.'),
           highlights: {
             type: 'array',
-            description: 'Where the words of the query stand in `content`, in UTF-16 code units.',
+            description: 'Positions of the words of the query in `content`, in UTF-16 code units.',
             items: {
               type: 'object',
               required: ['start', 'end'],
@@ -147,7 +150,7 @@ export const searchResultsSchema = {
           },
           source: {
             enum: ['local', 'hosted'],
-            description: 'Which engine answered; only where a hosted search is configured.',
+            description: 'Engine that returned the results; present if a hosted search is configured.',
           },
         },
       },

@@ -15,7 +15,7 @@ export const lastReloadSchema = {
   properties: {
     at: RFC3339,
     ok: { type: 'boolean' },
-    error: textOrNull('What is wrong with the config, all faults in one text; null where it was taken.'),
+    error: textOrNull('All errors of the config in one text; null if the config is valid.'),
   },
 } as const;
 export type LastReload = ShapeOf<typeof lastReloadSchema>;
@@ -45,11 +45,11 @@ const storedSchema = {
 
 const lastErrorSchema = {
   type: ['object', 'null'],
-  description: 'The fault that was met last and has not passed since.',
+  description: 'The last error that is not resolved yet.',
   required: ['at', 'code', 'message', 'next'],
   properties: {
     at: RFC3339,
-    code: text('Name of the fault.'),
+    code: text('Error code.'),
     message: text('What is wrong, one sentence.'),
     next: textOrNull('What to do next.'),
   },
@@ -87,7 +87,7 @@ export const statusSchema = {
     },
     active: activeSchema,
     pinned: textOrNull('The version that the config pins.'),
-    versions: { type: 'array', items: storedSchema, description: 'What is stored.' },
+    versions: { type: 'array', items: storedSchema, description: 'Stored versions.' },
     lastReload: { ...lastReloadSchema, type: ['object', 'null'] },
     lastError: lastErrorSchema,
     pending: texts('Keys of the config that differ from what runs and wait for a restart.'),
@@ -112,11 +112,11 @@ export const statusSchema = {
       'Current work, or what it waits for: `fetching`, `unpacking 2024-06-01.zip`, `waiting to index 2024-06-01.zip`.',
     ),
     startedAt: RFC3339,
-    programVersion: text('Of docshelf itself.'),
+    programVersion: text('Version of docshelf itself.'),
     sites: {
       type: 'array',
       description:
-        'One such object for each site of a list. With several, what is of one site is null or empty beside it.',
+        'One such object for each site of a list. With several sites, the fields of a single site are null or empty outside this list.',
       items: { type: 'object' },
     },
   },

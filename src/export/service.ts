@@ -109,7 +109,7 @@ export class ExportService {
     const picture = await this.#options.pictureOf(jobId, name);
     if (picture !== null) return picture;
     throw new DocshelfError('not_found', `Cannot show "${name.slice(0, 64)}": the job has no such picture`, {
-      next: 'Ask for the report of the job: its findings of kind pictures name those that there are.',
+      next: 'Request the report of the job: its findings of kind pictures list the existing pictures.',
     });
   }
 
@@ -194,14 +194,14 @@ export class ExportService {
 
 function noSuchJob(act: string, jobId: string): DocshelfError {
   return new DocshelfError('not_found', `Cannot ${act} "${showName(jobId)}": there is no such job`, {
-    next: 'Check the jobId that the start of the export answered, and that the key is of the same organization.',
+    next: 'Check the jobId from the response to the start of the export, and that the key is of the same organization.',
   });
 }
 
 function notCompleted(act: string, jobId: string, status: Job['status']): DocshelfError {
   const next =
     status === 'failed'
-      ? 'Read the error of the job, mend what it names, and start another.'
+      ? 'Read the error of the job, fix its cause, and start another.'
       : 'Ask for the job until its status is completed or failed.';
   const state = status === 'failed' ? 'over, and has failed' : status;
   return new DocshelfError('not_completed', `Cannot ${act} "${jobId}": the job is ${state}`, {
@@ -211,7 +211,7 @@ function notCompleted(act: string, jobId: string, status: Job['status']): Docshe
 }
 
 function noSource(domain: string): DocshelfError {
-  return new DocshelfError('no_source', `Cannot export "${domain}": nothing says where its site comes from`, {
+  return new DocshelfError('no_source', `Cannot export "${domain}": no source is configured`, {
     next: `Ask who runs this service to set the source of the domain "${domain}" in organizations, then start the export again.`,
     fields: { domain },
   });

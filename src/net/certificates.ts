@@ -15,7 +15,7 @@ export function readCertificates(file: string, setting: string): string {
   }
   // Node ignores text without certificates, and every connection would fail later without this reason.
   if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
-  throw new DocshelfError('config_invalid', `Cannot use "${file}" as ${setting}: it holds no PEM certificate`, {
+  throw new DocshelfError('config_invalid', `Cannot use "${file}" as ${setting}: it contains no PEM certificate`, {
     next: 'Put the certificates of your authority into it, each between its BEGIN and END lines.',
   });
 }

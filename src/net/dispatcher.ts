@@ -125,7 +125,7 @@ export async function admitBehindProxy(policy: EgressPolicy, url: URL): Promise<
   const addresses = await lookup(host, { all: true }).catch(() => null);
   if (addresses === null) {
     if (policy.allowsPrivate || policy.lists(url)) return;
-    throw new AddressRefused(url.hostname, 'is not known here, and a proxy could lead to any');
+    throw new AddressRefused(url.hostname, 'cannot be resolved here, and a proxy could connect to any address');
   }
   if (!addresses.every(({ address }) => policy.allowsAddress(address, url.hostname, port))) {
     throw new AddressRefused(url.hostname);

@@ -146,7 +146,7 @@ export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
   readonly code = 'ADDRESS_REFUSED';
 
-  constructor(host: string, reason = 'is not one that may be asked') {
+  constructor(host: string, reason = 'is not one that may be contacted') {
     super(`the address of "${host}" ${reason}`);
   }
 }

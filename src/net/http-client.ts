@@ -72,7 +72,7 @@ export class HttpClient {
       answer.body.destroy();
       if (redirects === this.#bounds.redirectsMax) {
         throw new DocshelfError('too_many_redirects', `Cannot fetch ${facts.thing}: over ${redirects} redirects`, {
-          next: 'Use the link that the redirects lead to.',
+          next: 'Use the final address of the redirects.',
           fields: { redirects, retryable: false },
         });
       }
@@ -131,7 +131,7 @@ export class HttpClient {
     const timer = setTimeout(() => {
       const state = `not done within ${totalTimeoutMs / 1000} s in all`;
       const timeout = new DocshelfError('source_timeout', `Cannot fetch "${linkWithoutSecrets(link)}": ${state}`, {
-        next: 'Try again when the network is faster; what was received is kept where the server can resume.',
+        next: 'Try again when the network is faster; docshelf keeps the received part if the server can resume.',
         fields: { retryable: true },
       });
       ending.abort(timeout);
@@ -157,7 +157,7 @@ export class HttpClient {
 
 function badRedirect(thing: string, state: string): DocshelfError {
   return new DocshelfError('source_failed', `Cannot fetch ${thing}: ${state}`, {
-    next: 'Use a link that leads to the bundle itself.',
+    next: 'Use the direct link of the bundle.',
     fields: { retryable: false },
   });
 }

@@ -20,13 +20,12 @@ interface Fault {
 }
 
 export const CERTIFICATE_FAULT = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_CA|HOSTNAME_MISMATCH/;
-const NETWORK_NEXT =
-  'Check the host name, the network and network.proxy; docshelf goes on with the version that it has.';
+const NETWORK_NEXT = 'Check the host name, the network and network.proxy; docshelf continues with its current version.';
 const ADDRESS_NEXT =
-  'Where the address is meant, allow it: network.allowPrivate for bundles, allowAddresses in the source of a crawl, network.allowedHosts for a name that only a proxy knows. The metadata services of clouds are never asked.';
+  'If the address is correct, allow it: network.allowPrivate for bundles, allowAddresses in the source of a crawl, network.allowedHosts for a name that only a proxy knows. docshelf never contacts the metadata services of clouds.';
 const PORT_NEXT = 'Check the port, and https or http.';
 const CERTIFICATE_NEXT =
-  'Where the server uses an authority of your own, put its certificate into a PEM file and name it in network.caFile.';
+  'If the server uses your own certificate authority, put its certificate into a PEM file and set network.caFile.';
 
 export function requestFault(error: unknown, facts: RequestFacts): DocshelfError {
   return asError(timeoutOf(error, facts) ?? connectionFault(error), error, facts, {});
@@ -37,7 +36,7 @@ export function bodyFault(error: unknown, facts: RequestFacts, receivedBytes: nu
     code: 'source_truncated' as const,
     state: `the transfer was cut off after ${counted(receivedBytes, 'byte')}`,
     retryable: true,
-    next: 'Try again; where it happens each time, look at the server, and at proxies between it and docshelf.',
+    next: 'Try again; if it fails each time, check the server and the proxies between it and docshelf.',
   };
   return asError(fault, error, facts, { receivedBytes });
 }
@@ -57,7 +56,7 @@ function timeoutOf(error: unknown, { connectTimeoutMs, idleTimeoutMs }: RequestF
 const UNREACHABLE: Readonly<Record<string, string>> = {
   ENOTFOUND: 'its host name is not known (ENOTFOUND)',
   EAI_AGAIN: 'the name service does not answer (EAI_AGAIN)',
-  ECONNREFUSED: 'nothing listens there (ECONNREFUSED)',
+  ECONNREFUSED: 'no server listens there (ECONNREFUSED)',
 };
 
 function connectionFault(error: unknown): Fault {
@@ -73,7 +72,7 @@ function connectionFault(error: unknown): Fault {
     return final(`it does not speak TLS as expected (${code})`, PORT_NEXT);
   }
   if (error instanceof errors.HTTPParserError)
-    return final('what answers there is not HTTP', PORT_NEXT, 'source_failed');
+    return final('the server there does not speak HTTP', PORT_NEXT, 'source_failed');
   const state = UNREACHABLE[code] ?? `the connection failed (${messageOf(error)})`;
   return { code: 'source_unreachable', state, retryable: true, next: NETWORK_NEXT };
 }

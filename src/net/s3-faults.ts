@@ -40,7 +40,7 @@ const FAULTS: readonly (readonly [codes: RegExp, kind: S3FaultKind, state: strin
   [
     /^(?:BadDigest|InvalidDigest|XAmzContentSHA256Mismatch|XAmzContentChecksumMismatch)$/,
     'bytes',
-    'what arrived were other bytes than were sent, and the store refused them',
+    'the store received other bytes than docshelf sent, and rejected them',
   ],
 ];
 

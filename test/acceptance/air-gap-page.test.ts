@@ -180,7 +180,7 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)(
       expect(await (await fetch(`${cluster.pod.site}/`)).text()).toContain('november');
       const unsigned = join(folder, 'unsigned.tar.gz');
       await writeFile(unsigned, bundle('december'));
-      await cluster.pod.untilLogged(/"event":"reloaded"|took the config anew/);
+      await cluster.pod.untilLogged(/"event":"reloaded"|reloaded the config/);
       const command = `kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --json < ${unsigned}`;
       await expect(cluster.run(command, environment as Record<string, string>)).rejects.toThrow(
         '"code": "no_signature"',

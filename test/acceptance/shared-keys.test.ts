@@ -206,7 +206,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
     }
     for (const replica of replicas) {
       await replica.daemon.until(({ notices }) =>
-        notices.some((notice) => notice.includes('Keys as last read hold on')),
+        notices.some((notice) => notice.includes('The keys that were read last stay valid')),
       );
       const refused = [
         await replica.keys('POST'),
@@ -223,7 +223,9 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
 
     await postgres.go();
     for (const replica of replicas) {
-      await replica.daemon.until(({ notices }) => notices.every((notice) => !notice.includes('Keys as last read')));
+      await replica.daemon.until(({ notices }) =>
+        notices.every((notice) => !notice.includes('The keys that were read last')),
+      );
       await replica.untilAnswered(UNKNOWN_KEY, 401);
       await replica.untilAnswered(CONFIG_KEY, 200);
     }
@@ -259,11 +261,13 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
     await load.until(450);
     // Long enough for each replica to have asked for keys and counts.
     for (const { daemon } of replicas) {
-      await daemon.until(({ notices }) => notices.some((notice) => notice.includes('Keys as last read hold on')));
+      await daemon.until(({ notices }) =>
+        notices.some((notice) => notice.includes('The keys that were read last stay valid')),
+      );
     }
     await postgres.go();
     for (const { daemon } of replicas) {
-      await daemon.until(({ notices }) => notices.every((notice) => !notice.includes('Keys as last read')));
+      await daemon.until(({ notices }) => notices.every((notice) => !notice.includes('The keys that were read last')));
     }
     await load.until(150);
     await load.stop();

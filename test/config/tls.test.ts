@@ -112,7 +112,7 @@ describe('tls', () => {
     ]);
     const at = (days: number) => certificateNotices(config, NOW + days * DAY_MS)[0];
     expect(at(75)).toContain(`The certificate "${join(cwd, 'one.crt')}" ends on `);
-    expect(at(91)).toContain('so that clients refuse it. Put a new one in its place');
+    expect(at(91)).toContain('so that clients reject it. Put a new one in its place');
     expect(at(-2)).toContain('is not valid before');
     const [{ setting, endsAtMs } = { setting: '', endsAtMs: 0 }] = presentedCertificates(config);
     expect(setting).toBe('server.tls.certFile');

@@ -59,7 +59,7 @@ describe('a crawl', () => {
     expect(text('old.html')).toContain('url=guide.html#moved');
     expect(text('_redirects')).toBe('/old /guide.html#moved 301\n');
     expect(text('a@w=2.png')).toBe('two');
-    expect(crawled.details('not_fetched')).toEqual([`${site.origin}/missing: it answers 404`]);
+    expect(crawled.details('not_fetched')).toEqual([`${site.origin}/missing: it responds with 404`]);
     expect(site.askedPaths()).toHaveLength(new Set(site.askedPaths()).size);
   });
 
@@ -280,8 +280,8 @@ describe('a crawl', () => {
 
 describe('a start page', () => {
   it.each<[string, OriginFile, RegExp]>([
-    ['is missing', { status: 404 }, /answers 404/],
-    ['is protected', { status: 401 }, /answers 401/],
+    ['is missing', { status: 404 }, /responds with 404/],
+    ['is protected', { status: 401 }, /responds with 401/],
     ['is no page', { type: 'application/json', body: '{}' }, /application\/json, and no HTML page/],
     ['is on another site', { status: 302, headers: { location: 'https://other.example/' } }, /another site/],
     ['leads in a circle', { status: 302, headers: { location: '/' } }, /redirects/],
@@ -404,7 +404,7 @@ describe('a server that has trouble', () => {
     const other = await bench.open({ '/': links(30), ...pages, '/0': '<p>page', '/1': '<p>page' });
     const crawled = await bench.home.crawl(crawlOf(`${other.origin}/`));
     expect(crawled.details('not_fetched')).toEqual(
-      ['/2', '/3'].map((path) => `${other.origin}${path}: it answers 500`),
+      ['/2', '/3'].map((path) => `${other.origin}${path}: it responds with 500`),
     );
   });
 });

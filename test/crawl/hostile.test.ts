@@ -118,7 +118,11 @@ describe('a hostile site', () => {
     expect([...crawled.files.values()].join('')).not.toContain('root:');
     expect(crawled.details('too_many_redirects')).toHaveLength(1);
     const lost = crawled.details('not_fetched').join('\n');
-    for (const part of ['169.254.169.254/latest/meta-data/', '127.0.0.2', '/file: it redirects to what is not http(s)'])
+    for (const part of [
+      '169.254.169.254/latest/meta-data/',
+      '127.0.0.2',
+      '/file: it redirects to an address that is not http(s)',
+    ])
       expect(lost).toContain(part);
   });
 

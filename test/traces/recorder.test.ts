@@ -72,7 +72,7 @@ describe('Recorder', () => {
 
   test('records message and code of an error, and throws it again', async () => {
     const { tracer, named } = recorder();
-    const fault = new DocshelfError('source_unreachable', 'Cannot fetch "https://x.example/": nothing listens there');
+    const fault = new DocshelfError('source_unreachable', 'Cannot fetch "https://x.example/": no server listens there');
     const failing = tracer.span('fetch', {}, () => Promise.reject(fault));
     await expect(failing).rejects.toBe(fault);
     expect(named('fetch')).toMatchObject({ error: fault.message, facts: { 'error.type': 'source_unreachable' } });

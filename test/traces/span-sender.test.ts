@@ -5,7 +5,7 @@ import { waitFor } from '../helpers/wait-for.ts';
 
 const span = (name: string) => ({ name }) as EndedSpan;
 const answered = (status: number) => ({ status, retryAfterMs: null });
-const away = () => Promise.reject(new DocshelfError('source_unreachable', 'nothing listens there'));
+const away = () => Promise.reject(new DocshelfError('source_unreachable', 'no server listens there'));
 
 /** A collector that gives each of the answers once, and then takes everything. */
 function sender(...answers: SendSpans[]) {
@@ -35,7 +35,7 @@ describe('SpanSender', () => {
     sending.add(span('one'));
     sending.add(span('two'));
     expect(await until(1)).toEqual([['one', 'two']]);
-    expect(told).toEqual(['Cannot send traces: nothing listens there', 'back, 0 lost']);
+    expect(told).toEqual(['Cannot send traces: no server listens there', 'back, 0 lost']);
     await sending.stop();
   });
 

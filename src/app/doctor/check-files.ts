@@ -41,8 +41,8 @@ export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]>
   const strangers = await foldersElsewhere(dir);
   if (strangers.length > 0) {
     const names = strangers.map((folder) => `"${folder}"`).join(', ');
-    const message = `Cannot move releases within "${dir}": ${names} stands on another file system`;
-    const next = 'Mount one volume at storage.dir, and none below it.';
+    const message = `Cannot move releases within "${dir}": ${names} is on another file system`;
+    const next = 'Mount one volume at storage.dir, and no other volume under it.';
     return [faulty('folder', DATA_FOLDER, { code: 'cannot_write', message, next })];
   }
   const found = [sound('folder', DATA_FOLDER, `"${dir}" can be written, and is one file system.`)];
@@ -91,7 +91,7 @@ export async function checkSpace(config: Config, store: SiteStore): Promise<Diag
   const free = `${inGiB(freeBytes)} free`;
 
   if (nextBytes > freeBytes) {
-    const state = `a bundle like the largest that is stored takes ${inGiB(nextBytes)} while it is taken in, and there are ${free}`;
+    const state = `importing a bundle as large as the largest stored one needs ${inGiB(nextBytes)}, and the disk has ${free}`;
     return [noSpace(state)];
   }
   // Some file systems (btrfs) have no fixed number of inodes and report 0.
@@ -109,7 +109,7 @@ export async function checkSpace(config: Config, store: SiteStore): Promise<Diag
 const MAKE_ROOM = 'Free space on the volume of storage.dir, lower staticExport.keep, or give it a larger volume.';
 
 function noSpace(state: string): Diagnosis {
-  const message = `Cannot take in the next bundle: ${state}`;
+  const message = `Cannot import the next bundle: ${state}`;
   return faulty('space', DATA_FOLDER, { code: 'not_enough_space', message, next: MAKE_ROOM });
 }
 
@@ -139,12 +139,12 @@ export async function checkPreload({ staticExport }: Config): Promise<Diagnosis>
   const subject = 'staticExport.preload';
   try {
     const names = await archiveNames(folder);
-    return sound('folder', subject, `"${folder}" can be read, and holds ${counted(names.length, 'file')}.`);
+    return sound('folder', subject, `"${folder}" is readable and contains ${counted(names.length, 'file')}.`);
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === 'ENOENT' && mayBeMissing)
       return sound('folder', subject, `"${folder}" is not there, and need not be.`);
-    return cannotRead(subject, folder, 'no archive in it would be taken in', errno);
+    return cannotRead(subject, folder, 'docshelf would not import any archive in it', errno);
   }
 }
 
@@ -168,11 +168,11 @@ export async function checkBundle(config: Config, store: SiteStore): Promise<Dia
     const subject = 'staticExport.version';
     const isStored = (await store.label(version).catch(() => null)) !== null;
     if (isStored) return [sound('bundle', subject, `Version ${version} is stored.`)];
-    return [warning('bundle', subject, `Version ${version} is not stored, and nothing says where to get it.`, next)];
+    return [warning('bundle', subject, `Version ${version} is not stored, and no source is configured for it.`, next)];
   }
   const stored = await store.ownReleases().catch(() => []);
   if (stored.length > 0) return [sound('bundle', 'the bundle', 'A version to serve is stored.')];
-  return [warning('bundle', 'the bundle', 'No version is stored, and nothing says where to get one.', next)];
+  return [warning('bundle', 'the bundle', 'No version is stored, and no source is configured.', next)];
 }
 
 export async function checkKeys({ storage, database }: Config): Promise<Diagnosis[]> {
@@ -211,8 +211,8 @@ async function checkSecret(subject: string, file: string): Promise<Diagnosis> {
     const isMounted = /\/\.\.[^/]/.test(await realpath(file));
     const mode = (await stat(file)).mode & 0o777;
     // A mounted Secret is readable for all by default, and "all" are the processes of its container.
-    if ((mode & 0o007) === 0 || isMounted) return sound('file', subject, `"${file}" is there.`);
-    const state = `"${file}" holds a secret, and everybody on this machine may read it (mode ${mode.toString(8)}).`;
+    if ((mode & 0o007) === 0 || isMounted) return sound('file', subject, `"${file}" exists.`);
+    const state = `"${file}" contains a secret that every user of this machine can read (mode ${mode.toString(8)}).`;
     return warning('file', subject, state, `chmod 600 "${file}"`);
   } catch (error) {
     return faulty('file', subject, toDocshelfError(error));
@@ -222,7 +222,7 @@ async function checkSecret(subject: string, file: string): Promise<Diagnosis> {
 async function checkAuthorities(subject: string, file: string): Promise<Diagnosis[]> {
   const pem = await readFile(file, 'utf8').catch(() => '');
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
-  const message = `Cannot use "${file}" as ${subject}: it holds no sound PEM certificate`;
+  const message = `Cannot use "${file}" as ${subject}: it contains no valid PEM certificate`;
   const next = 'Put the certificates of your authority into it, each between its BEGIN and END lines.';
   const invalid = faulty('certificate', subject, { code: 'config_invalid', message, next });
   if (blocks.length === 0) return [invalid];

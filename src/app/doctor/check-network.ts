@@ -90,12 +90,12 @@ async function checkTarget(
       await client.close();
     }
     const afterMs = Math.round(performance.now() - startMs);
-    found.push(sound('reach', setting, `"${shown}" answers after ${afterMs} ms.`));
+    found.push(sound('reach', setting, `"${shown}" responds after ${afterMs} ms.`));
   } catch (cause) {
     const { code, fields } = toDocshelfError(cause);
     if (config.deployment.type === 'air-gapped' && code === 'host_not_allowed') {
-      const state = `"${shown}" was not asked: this deployment is air-gapped, and network.allowedHosts does not name its host.`;
-      const next = `Where it stands inside, add "${fields.host}" to network.allowedHosts.`;
+      const state = `"${shown}" was not contacted: this deployment is air-gapped, and network.allowedHosts does not name its host.`;
+      const next = `If it is in your own network, add "${fields.host}" to network.allowedHosts.`;
       found.push(skipped('reach', setting, state, next));
     } else {
       const diagnosis = faulty('reach', setting, unreachable(cause, shown));
@@ -166,7 +166,7 @@ async function callService(client: HttpClient, link: string, signal: AbortSignal
   response.close();
   if (response.status < 500) return;
   const shown = linkWithoutSecrets(link);
-  throw new DocshelfError('source_failed', `Cannot use "${shown}": it answers with ${response.status}`, {
+  throw new DocshelfError('source_failed', `Cannot use "${shown}": it responds with ${response.status}`, {
     next: 'Look at that server, and at proxies between it and docshelf.',
   });
 }
@@ -181,7 +181,7 @@ async function checkIssuer(client: HttpClient, issuer: string, signal: AbortSign
   const response = await client.get(link, { signal, redirects: 'answer' });
   if (response.status !== 200) {
     response.close();
-    throw fault(`its discovery document is answered with ${response.status}`);
+    throw fault(`the request for its discovery document returned ${response.status}`);
   }
   const named = issuerIn(await collect(response.stream(), DOCUMENT_BYTES_MAX));
   if (named === null) throw fault('its discovery document names no issuer');

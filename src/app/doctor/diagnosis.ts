@@ -56,7 +56,7 @@ export function certificateState(subject: string, whose: string, endsAtMs: numbe
   const day = new Date(endsAtMs).toISOString().slice(0, 10);
   if (endsAtMs <= nowMs) {
     const message = `${whose} has a certificate that ended on ${day}`;
-    const next = 'Have it renewed by who runs the server; until then nothing is fetched from there.';
+    const next = 'Ask the operator of the server to renew it; until then docshelf cannot fetch from that server.';
     return faulty('certificate', subject, { code: 'source_unreachable', message, next });
   }
   const days = Math.floor((endsAtMs - nowMs) / DAY_MS);

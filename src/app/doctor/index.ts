@@ -63,7 +63,7 @@ async function checkDaemon(config: Config, signal: AbortSignal): Promise<Diagnos
   const status = url === null ? null : await statusOf(url, signal);
   if (status === null) {
     const message = `Cannot reach the daemon at ${url}: it does not answer`;
-    const next = 'Look at its log; where it hangs, end it and start it again.';
+    const next = 'Look at its log; if it hangs, end it and start it again.';
     return [faulty('daemon', 'the running daemon', { code: 'daemon_unreachable', message, next })];
   }
   const { sites, pending } = status;
@@ -90,7 +90,7 @@ function stateOf({ state, active, lastError }: SiteReport, prefix: string): Diag
   return found;
 }
 
-const NEXT_OF_STATE = 'Its last error says why; "docshelf bundle list" shows what could be served.';
+const NEXT_OF_STATE = 'Read its last error for the reason; "docshelf bundle list" lists the stored versions.';
 
 async function statusOf(adminUrl: string, signal: AbortSignal): Promise<StatusReport | null> {
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS_MAX)]);
@@ -107,7 +107,7 @@ async function checkPorts({ server, admin, api, search, exportApi }: Config): Pr
       if (errno === null) return sound('port', `${name}.port`, `${host}:${port} is free, and no daemon runs.`);
       const isTaken = errno === 'EADDRINUSE';
       const message = `Cannot listen on ${host}:${port}: ${isTaken ? 'another program does' : errno}`;
-      const next = `End that program, or set ${name}.port and ${name}.host to what is free here.`;
+      const next = `End that program, or set ${name}.port and ${name}.host to a free port and host.`;
       return faulty('port', `${name}.port`, { code: isTaken ? 'port_taken' : 'cannot_listen', message, next });
     }),
   );

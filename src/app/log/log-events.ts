@@ -22,9 +22,9 @@ function deployLine(event: Exclude<DeployEvent, { kind: 'progress' | 'failed' }>
     case 'verified':
       return `${event.name} is signed with key ${event.keyId}`;
     case 'taken-in':
-      return `took in version ${event.version} in ${event.seconds.toFixed(1)} s`;
+      return `imported version ${event.version} in ${event.seconds.toFixed(1)} s`;
     case 'activated':
-      return `serving version ${event.version}${event.previous === null ? '' : ` in place of ${event.previous}`}`;
+      return `serving version ${event.version}${event.previous === null ? '' : ` instead of ${event.previous}`}`;
     case 'export-started':
       return `started the export ${event.jobId}`;
     case 'link-renewed':
@@ -44,7 +44,7 @@ export function logSearchEvent(log: Logger, event: SearchEvent): void {
   else if (event.kind === 'refused') {
     log.warn({ event: kind, code: event.error.code }, `${event.error.message}. ${event.error.next ?? ''}`);
   } else if (event.kind === 'rebuilding') {
-    log.info({ event: kind, code: event.error.code }, `building the search index anew: ${event.error.message}`);
+    log.info({ event: kind, code: event.error.code }, `rebuilding the search index: ${event.error.message}`);
   } else {
     const amount = event.kind === 'indexed' ? counted(event.sections, 'section') : counted(event.passages, 'passage');
     log.info({ event: kind, ...facts }, `${kind} ${amount}`);

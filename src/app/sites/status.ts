@@ -31,7 +31,7 @@ export function siteActions({ deployment, metrics, config }: Site, port: number)
         .deliverStream(body, { fileName, version, activate, signature, source }, signal)
         .catch((error: unknown) => {
           // Otherwise the audit line would report an error of docshelf.
-          throw signal.aborted ? clientLeft(`take in "${fileName}"`) : error;
+          throw signal.aborted ? clientLeft(`import "${fileName}"`) : error;
         }),
     activateStored: (release, activate) => deployment.activateStored(release, activate),
   };
@@ -104,7 +104,7 @@ function pendingOf(sites: Sites, { opened, current, apiHasSearch }: DaemonFacts)
 
 function reloadNotices(lastReload: LastReload | null): string[] {
   const error = lastReload?.error ?? null;
-  return error === null ? [] : [`The config as it is now was refused, and the next restart will not come up: ${error}`];
+  return error === null ? [] : [`The current config is not valid, and the next start will fail: ${error}`];
 }
 
 export function siteStates(sites: Sites, labelsMax: number) {

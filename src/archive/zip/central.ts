@@ -72,7 +72,7 @@ function findEndRecord(tail: Buffer, refuse: Refuse): number {
   if (second !== undefined) throw refuse('damaged_archive', 'it has two end records');
   if (found !== undefined) return found.at;
   if (records.some(({ end }) => end > tail.length)) throw refuse('bad_length', 'the length of its comment is wrong');
-  if (records.length > 0) throw refuse('trailing_garbage', 'it goes on after its end record');
+  if (records.length > 0) throw refuse('trailing_garbage', 'it has more bytes after its end record');
   throw refuse('truncated', 'it is cut off: its end record is missing');
 }
 
@@ -105,8 +105,9 @@ async function readEnd64(archive: ArchiveFile, locator: Buffer, locatorStart: nu
 function checked({ entries, bytes, start }: Directory, directoryLimit: number, refuse: Refuse): ZipEnd {
   // A false count would make a reader spin: every entry has a header of at least 46 bytes.
   if (entries * CENTRAL_HEADER_BYTES_MIN > bytes)
-    throw refuse('bad_length', 'it declares more entries than it can hold');
-  if (start + bytes > directoryLimit) throw refuse('bad_length', 'its central directory is said to lie outside');
+    throw refuse('bad_length', 'it declares more entries than it can contain');
+  if (start + bytes > directoryLimit)
+    throw refuse('bad_length', 'its central directory is declared to be outside of it');
   if (start + bytes < directoryLimit) {
     throw refuse('trailing_garbage', 'it has bytes between its central directory and its end record');
   }
@@ -208,7 +209,7 @@ function readCentral({ limits, refuse }: ArchiveFile, fixed: Buffer, nameBytes: 
   const fields = readExtraFields(extra);
   if (fields === null) throw refused('bad_length', 'has an extra field of a wrong length');
   const disk = fixed.readUInt16LE(34);
-  if (disk !== 0 && disk !== 0xffff) throw refused('multi_disk', 'is said to be in another part of the archive');
+  if (disk !== 0 && disk !== 0xffff) throw refused('multi_disk', 'is declared to be in another part of the archive');
   const resolved = resolveZip64([fixed.readUInt32LE(24), fixed.readUInt32LE(20), fixed.readUInt32LE(42)], fields);
   if (resolved === null) throw refused('bad_length', 'has a wrong ZIP64 field');
   const [size = 0, compressedBytes = 0, localStart = 0] = resolved;

@@ -148,7 +148,10 @@ function keyOf({ url, method, headers }: PageRequest): string {
 async function bytesOf({ body }: FetchedAnswer): Promise<Uint8Array> {
   if (body instanceof Uint8Array) return body;
   if (body.bytes > BODY_BYTES_MAX) {
-    throw new DocshelfError('source_too_large', `Cannot show a page what has ${body.bytes} bytes: it is too much`);
+    throw new DocshelfError(
+      'source_too_large',
+      `Cannot show a page a response of ${body.bytes} bytes: it is too large`,
+    );
   }
   return readFile(body.file);
 }

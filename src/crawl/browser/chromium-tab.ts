@@ -135,7 +135,7 @@ export class ChromiumTab {
     const dom: SettledDom = { html, text, links };
     const screenshot = withScreenshot ? await this.#screenshot() : null;
     const state: PageState = isLoaded && isQuiet ? 'settled' : 'unsettled';
-    const reason = state === 'settled' ? null : 'it went on asking for more';
+    const reason = state === 'settled' ? null : 'it continued to send requests';
     return { url: this.#url, state, reason, dom, screenshot };
   }
 

@@ -124,13 +124,13 @@ function noLength(link: Secret): DocshelfError {
 }
 
 function tooLarge(link: Secret, bytesMax: number): DocshelfError {
-  const next = 'Check that the link leads to a bundle.';
+  const next = 'Check that the link is for a bundle.';
   return cannotFetch(link, 'source_too_large', `it is larger than ${bytesMax} bytes`, next, { bytesMax });
 }
 
 function wrongLength(link: Secret, receivedBytes: number, totalBytes: number): DocshelfError {
   const state = `${counted(receivedBytes, 'byte')} came where ${totalBytes} were declared`;
-  const next = 'Try again; where it happens each time, look at the server, and at proxies between it and docshelf.';
+  const next = 'Try again; if it fails each time, check the server and the proxies between it and docshelf.';
   return cannotFetch(link, 'source_truncated', state, next, { receivedBytes, totalBytes, retryable: true });
 }
 
@@ -140,8 +140,8 @@ function wrongDigest(link: Secret, expected: string, found: string, opened: Open
   return new DocshelfError('wrong_digest', `Cannot use "${linkWithoutSecrets(link.reveal())}": ${state}`, {
     next:
       expected === opened.sha256
-        ? 'The registry gave other bytes than its manifest names: try again, or push the bundle anew.'
-        : 'Compare staticExport.sha256 with the digest that the export gave, or generate the bundle anew.',
+        ? 'Try again, or push the bundle again: the registry returned other bytes than its manifest names.'
+        : 'Compare staticExport.sha256 with the digest that the export reported, or generate the bundle again.',
     fields: { expected, found, retryable: opened.offset > 0 || !opened.endIsCertain },
   });
 }

@@ -74,7 +74,7 @@ export class Fetcher {
   }
 
   abort(): void {
-    this.#running?.abort.abort(new DocshelfError('stopping', 'Cannot go on: the settings have changed'));
+    this.#running?.abort.abort(new DocshelfError('stopping', 'Cannot continue: the settings have changed'));
   }
 
   async #run(task: FetchTask, signal: AbortSignal): Promise<void> {

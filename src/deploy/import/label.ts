@@ -91,7 +91,7 @@ export async function relabel(store: SiteStore, { version, digest }: ReleaseRef)
   if (own !== null && own !== version) {
     throw new DocshelfError(
       'version_mismatch',
-      `Cannot pin version "${version}" to digest ${digest.slice(0, 12)}: that bundle's own manifest says version "${own}"`,
+      `Cannot pin version "${version}" to digest ${digest.slice(0, 12)}: the manifest of that bundle names version "${own}"`,
       { next: `Set staticExport.version to ${own}, or staticExport.sha256 to the digest of version ${version}.` },
     );
   }
@@ -109,7 +109,7 @@ function labelOf(request: LabelRequest, { digest, name, manifest }: KnownBundle)
   }
   const version = parseVersion(request.version);
   if (own !== null && own !== version) {
-    const message = `Cannot take in "${name}" as version "${version}": its own manifest says version "${own}"`;
+    const message = `Cannot import "${name}" as version "${version}": its own manifest names version "${own}"`;
     throw new DocshelfError('version_mismatch', message, {
       next: `Ask for version ${own}, or get the bundle of version ${version}.`,
     });
@@ -145,11 +145,11 @@ async function checkDomain(
   if (own === null || domain === null || own === domain) return;
   throw new DocshelfError(
     'domain_mismatch',
-    `Cannot take in "${name}": its own manifest says domain "${own}", and this ${store.isListed ? 'site is' : 'deployment serves'} "${domain}"`,
+    `Cannot import "${name}": its own manifest names domain "${own}", and this ${store.isListed ? 'site is' : 'deployment serves'} "${domain}"`,
     {
       next: store.isListed
         ? `Give it to the site of ${own}, or get the bundle of ${domain}.`
-        : `Set deployment.domain to ${own} if that site is meant (with a data folder of its own, where this one holds another), or get the bundle of ${domain}.`,
+        : `Set deployment.domain to ${own} if you mean that site (with a separate data folder, if this one contains another site), or get the bundle of ${domain}.`,
     },
   );
 }
@@ -166,7 +166,7 @@ async function refuseToMovePin(
   const asked = sha256 ?? current?.digest ?? '';
   throw new DocshelfError(
     'pinned',
-    `Cannot take in "${name}" as version "${version}": that version is pinned to digest ${asked.slice(0, 12)}, and this is ${digest.slice(0, 12)}`,
+    `Cannot import "${name}" as version "${version}": that version is pinned to digest ${asked.slice(0, 12)}, and this is ${digest.slice(0, 12)}`,
     { next: `Set staticExport.sha256 to ${digest} to move the pinned version to this bundle.` },
   );
 }
@@ -186,9 +186,9 @@ async function refuseOtherVersionsLink(
   if (other === undefined) return;
   throw new DocshelfError(
     'link_of_another_version',
-    `Cannot take "${link}" for version "${version}": it gave the same bundle for version "${other.version}"`,
+    `Cannot use "${link}" for version "${version}": it returned the same bundle for version "${other.version}"`,
     {
-      next: `Give the link of version ${version}; where both versions are the same bytes, set staticExport.sha256 to ${digest}.`,
+      next: `Set the link of version ${version}; if both versions have the same bytes, set staticExport.sha256 to ${digest}.`,
       fields: { version, otherVersion: other.version, digest, retryable: true },
     },
   );
@@ -203,7 +203,7 @@ function refuseOldVersion(name: string, version: string, minVersion: string | nu
     order === null
       ? `it cannot be compared with ${minVersion}, the oldest that may be: dates are compared with dates, and semantic versions with such`
       : `the oldest that may be is ${minVersion}`;
-  throw new DocshelfError('downgrade', `Cannot take in "${name}" as version "${version}": ${state}`, {
+  throw new DocshelfError('downgrade', `Cannot import "${name}" as version "${version}": ${state}`, {
     next: 'Get a newer bundle; if this one is meant, pin its version in staticExport.version, or set staticExport.minVersion.',
     fields: { version, minVersion },
   });

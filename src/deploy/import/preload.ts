@@ -153,7 +153,7 @@ export class Preload {
 
   beginRound(): void {
     if (this.state === 'running' && this.#run?.key === keyOf(this.#context.settings())) return;
-    this.#run?.abort.abort(new DocshelfError('stopping', 'Cannot go on: the settings have changed'));
+    this.#run?.abort.abort(new DocshelfError('stopping', 'Cannot continue: the settings have changed'));
     this.#run = null;
   }
 

@@ -94,13 +94,13 @@ function tooLarge(link: Secret): DocshelfError {
   const shown = linkWithoutSecrets(link.reveal());
   const message = `Cannot fetch the signature "${shown}": it is larger than ${SIGNATURE_BYTES_MAX} bytes`;
   return new DocshelfError('source_too_large', message, {
-    next: 'Check that staticExport.signature.url leads to the .minisig file and not to the bundle.',
+    next: 'Set staticExport.signature.url to the address of the .minisig file, not of the bundle.',
     fields: { bytesMax: SIGNATURE_BYTES_MAX, retryable: false },
   });
 }
 
 function noSignature(name: string): DocshelfError {
   return new DocshelfError('no_signature', `Cannot trust "${name}": it has no signature`, {
-    next: `Put its signature beside it (the archive's name and ${SIGNATURE_EXTENSION}), import it with --signature, or set staticExport.signature.file or .url; without staticExport.signature.required it would be taken in as it is.`,
+    next: `Put its signature in the same folder (the archive's name and ${SIGNATURE_EXTENSION}), import it with --signature, or set staticExport.signature.file or .url; to import it unsigned, set staticExport.signature.required to false.`,
   });
 }

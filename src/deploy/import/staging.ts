@@ -80,7 +80,7 @@ export async function spoolStream(
 }
 
 function tooLarge(bytesMax: number): DocshelfError {
-  return new DocshelfError('source_too_large', `Cannot take in the archive: it is larger than ${bytesMax} bytes`, {
+  return new DocshelfError('source_too_large', `Cannot import the archive: it is larger than ${bytesMax} bytes`, {
     next: 'Raise staticExport.limits.bundleBytes if a bundle of this size is meant.',
   });
 }

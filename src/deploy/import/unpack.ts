@@ -148,7 +148,7 @@ function notesOf(listing: ArchiveListing): string[] {
     const more = listing.caseConflicts.length - 1;
     const count = more + 1 === NAMED_MAX ? 'many' : more;
     notes.push(
-      `Names that differ only by case: "${conflict[0]}" and "${conflict[1]}"${more > 0 ? ` and ${count} more pairs` : ''}; a data folder on a volume that folds case would refuse them.`,
+      `Names that differ only by case: "${conflict[0]}" and "${conflict[1]}"${more > 0 ? ` and ${count} more pairs` : ''}; a data folder on a volume that ignores case would reject them.`,
     );
   }
   if (listing.launchers.length > 0)

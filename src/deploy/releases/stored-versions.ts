@@ -73,7 +73,7 @@ export async function versionNotFound(
   sha256: string | null,
 ): Promise<DocshelfError> {
   const stored = (await storedVersions(store)).map((known) => known.version);
-  const listed = stored.length === 0 ? 'none is stored' : `stored are ${stored.join(', ')}`;
+  const listed = stored.length === 0 ? 'no version is stored' : `stored are ${stored.join(', ')}`;
   if (version === null) {
     return new DocshelfError('no_version', `Cannot serve: no version is active; ${listed}`, {
       next:

@@ -92,7 +92,7 @@ export function serviceRefusal(act: string, refused: Refused, key: Secret, nowMs
   const { status } = refused;
   const kind = kindOf(refused);
   const said = reasonOf(refused.body, key);
-  const state = said === null ? `it answers ${status}` : `${said} (${status})`;
+  const state = said === null ? `it responds with ${status}` : `${said} (${status})`;
   const retryAfterMs = retryAfterOf(refused.retryAfter, nowMs);
   return new DocshelfError(kind.code, `Cannot ${act}: ${state}`, {
     next: kind.next,
@@ -107,7 +107,7 @@ function kindOf({ status, body, location }: Refused): Kind {
     case 413:
     case 415:
     case 422:
-      return { code: 'bad_request', next: 'Mend what is named.' };
+      return { code: 'bad_request', next: 'Fix the value that the message names, then try again.' };
     case 401:
       return { code: 'unauthorized', next: KEY_NEXT };
     case 402:
@@ -137,7 +137,7 @@ function kindOf({ status, body, location }: Refused): Kind {
 function redirectNext(location: string | null): string {
   const origin = location !== null && URL.canParse(location) ? new URL(location).origin : null;
   return origin === null
-    ? 'Write the address that the redirect leads to.'
+    ? 'Set the address that the redirect points to.'
     : `It redirects to ${origin}: the key is not sent there. If that is the service, write its address.`;
 }
 

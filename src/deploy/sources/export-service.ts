@@ -164,7 +164,7 @@ export class ExportServiceClient {
     }
     const value = read(parseJson(text));
     if (value !== null) return { value, retryAfterMs: retryAfterOf(retryAfter, Date.now()) };
-    throw new DocshelfError('export_service_failed', `Cannot ${act}: its answer is not what such a service gives`, {
+    throw new DocshelfError('export_service_failed', `Cannot ${act}: its response is not one of an export service`, {
       next: 'Check the address: /v1/static-export is put behind it.',
       fields: { status, retryable: false },
     });
@@ -194,9 +194,9 @@ function isPassing(error: unknown): error is DocshelfError {
 
 function judged(job: JobAnswer): JobAnswer {
   if (job.status === 'completed') return job;
-  const reason = job.error?.replace(/\.$/, '') ?? 'the service gives no reason';
+  const reason = job.error?.replace(/\.$/, '') ?? 'the service reports no reason';
   throw new DocshelfError('job_failed', `Cannot get the export "${job.jobId}": it failed: ${reason}`, {
-    next: 'Mend what it names, and start another export.',
+    next: 'Fix the reported cause, and start another export.',
     fields: { jobId: job.jobId, retryable: false },
   });
 }
@@ -204,7 +204,7 @@ function judged(job: JobAnswer): JobAnswer {
 function timedOut(jobId: string, timeoutMs: number): DocshelfError {
   const state = `it is not over after ${Math.round(timeoutMs / 1000)} s`;
   return new DocshelfError('job_timeout', `Cannot wait any longer for the export "${jobId}": ${state}`, {
-    next: `It goes on at the service: wait on with "docshelf export wait ${jobId}".`,
+    next: `Run "docshelf export wait ${jobId}": the export continues at the service.`,
     fields: { jobId, retryable: true },
   });
 }

@@ -59,7 +59,7 @@ export class FileBundleSource implements BundleSource {
       const at = await realpath(root).catch(() => null);
       if (at !== null && real.startsWith(at.endsWith('/') ? at : `${at}/`)) return real;
     }
-    throw cannotRead(name, 'it lies outside of network.fileRoots', undefined);
+    throw cannotRead(name, 'it is outside of network.fileRoots', undefined);
   }
 }
 

@@ -194,14 +194,14 @@ export async function refusalOf(response: HttpResponse, link: Secret, nowMs: num
       );
     }
   }
-  if (status === 401 || status === 403) return refusal('link_refused', 'the server refuses the link', CHECK_LINK);
+  if (status === 401 || status === 403) return refusal('link_refused', 'the server rejects the link', CHECK_LINK);
   if (status === 404 || status === 410) {
     return refusal('bundle_not_found', 'no bundle is there', 'Check the link, or generate a fresh one.');
   }
   if (passing !== null) {
     return refusal('source_failed', 'the server cannot answer now', 'Try again later, or look at the server.', passing);
   }
-  return refusal('source_failed', 'the server answers with something else', 'Check the link.');
+  return refusal('source_failed', 'the server returns an unexpected response', 'Check the link.');
 }
 
 function serverCodeOf(response: HttpResponse, body: string): string | null {

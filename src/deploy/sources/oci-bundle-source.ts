@@ -53,7 +53,7 @@ async function readManifest(registry: RegistryClient, reference: OciReference, s
   const found = `sha256:${createHash('sha256').update(manifest).digest('hex')}`;
   if (reference.digest !== null && found !== reference.digest) {
     throw new DocshelfError('wrong_digest', `Cannot use "${registry.shown}": its manifest has digest ${found}`, {
-      next: 'The registry gave something else than was asked for: look at it, and at proxies on the way.',
+      next: 'Check the registry and any proxy in front of it: it returned unexpected content.',
       fields: { expected: reference.digest, found, retryable: false },
     });
   }
@@ -129,7 +129,7 @@ interface Descriptor {
 /** @throws DocshelfError `source_failed` unless the manifest has exactly one layer that is an archive */
 function readBundleLayer(text: string, reference: OciReference): OciLayer {
   const manifest = membersOf<Manifest>(text);
-  if (Object.keys(manifest).length === 0) throw wrongContent(reference, 'what the registry gives is no manifest');
+  if (Object.keys(manifest).length === 0) throw wrongContent(reference, 'the registry returned no manifest');
   if (Array.isArray(manifest.manifests)) {
     throw wrongContent(reference, 'it is an index of several images, and no artifact of one layer');
   }
@@ -192,7 +192,7 @@ function registryRefusal(
     return hasCredentials
       ? refusal(
           'link_refused',
-          'the registry refuses the credentials',
+          'the registry rejects the credentials',
           `Compare them with ${LINK_SCHEMES.oci.credentialsKey}, and give them the right to pull from this repository.`,
         )
       : refusal(
@@ -206,7 +206,7 @@ function registryRefusal(
     const more = { retryable: true, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
     return refusal('source_failed', 'the registry cannot answer now', 'Try again later, or look at it.', more);
   }
-  return refusal('source_failed', 'the registry answers with something else', 'Check the reference.');
+  return refusal('source_failed', 'the registry returns an unexpected response', 'Check the reference.');
 }
 
 const TOKEN_BYTES_MAX = 256 * 1024;
@@ -300,7 +300,7 @@ class RegistryClient {
       throw registryRefusal(this.#reference, response, this.#credentials !== null, this.#now());
     }
     const token = tokenIn(await response.text(TOKEN_BYTES_MAX));
-    if (token === null) throw wrongContent(this.#reference, 'the registry gives no token');
+    if (token === null) throw wrongContent(this.#reference, 'the registry returned no token');
     return token;
   }
 

@@ -70,7 +70,7 @@ export class S3BundleSource implements BundleSource {
 }
 
 const ENVIRONMENT = 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE';
-const NO_CREDENTIALS = `Set ${ENVIRONMENT} in the environment of docshelf; the machine's metadata service is not asked.`;
+const NO_CREDENTIALS = `Set ${ENVIRONMENT} in the environment of docshelf; docshelf does not use the metadata service of the machine.`;
 const CHECK_CREDENTIALS = `Check what the environment of docshelf has as ${ENVIRONMENT}.`;
 
 const ADVICE: Partial<Readonly<Record<S3FaultKind, readonly [code: ErrorCode, next: string]>>> = {
@@ -98,19 +98,19 @@ async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): P
   const known = s3FaultOf(serverCode ?? '') ?? (isClock ? s3FaultOf('RequestTimeTooSkewed') : null);
   if (known?.kind === 'region' || (status >= 300 && status < 400)) {
     const region = /^[a-z0-9-]{1,64}$/.exec(response.header('x-amz-bucket-region') ?? '')?.[0];
-    const next = `Set network.s3.region to ${region === undefined ? 'the region of the bucket' : `"${region}"`}, and network.s3.endpoint to the address that answers for it, where it is not Amazon's.`;
+    const next = `Set network.s3.region to ${region === undefined ? 'the region of the bucket' : `"${region}"`}, and network.s3.endpoint to its address, if the bucket is not at Amazon.`;
     return refusal('source_failed', 'the bucket is in another region', next);
   }
   const advice = known && ADVICE[known.kind];
   if (advice) return refusal(advice[0], known.state, advice[1]);
   if (status === 401 || status === 403) {
     const next =
-      'Allow the credentials s3:GetObject on the object (and kms:Decrypt on the key that it is encrypted with), and s3:ListBucket on the bucket: without the last, S3 answers 403 for an object that is not there.';
+      'Allow the credentials s3:GetObject on the object (and kms:Decrypt on the key that it is encrypted with), and s3:ListBucket on the bucket: without the last, S3 responds with 403 if an object does not exist.';
     return refusal('link_refused', 'the store denies access', next);
   }
   if (status === 404) return refusal('bundle_not_found', 'the bucket has no such object', 'Check the link.');
   return passing === null
-    ? refusal('source_failed', 'the store answers with something else', 'Check the link, and network.s3.endpoint.')
+    ? refusal('source_failed', 'the store returns an unexpected response', 'Check the link, and network.s3.endpoint.')
     : refusal('source_failed', 'the store cannot answer now', 'Try again later, or look at the store.');
 }
 

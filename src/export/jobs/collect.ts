@@ -32,7 +32,7 @@ export async function collectSite(
   let at = { done: 0, total: 0 };
   const sink: SiteSink = {
     async add(path, content) {
-      if (files.has(path)) throw new Error(`the source gives "${path}" twice`);
+      if (files.has(path)) throw new Error(`the source returns "${path}" twice`);
       if ('sha256' in content) files.set(path, { path, ...content });
       else {
         const { sha256, size } = await store.put(content);
@@ -49,8 +49,8 @@ export async function collectSite(
   };
   await source.collect(request, sink, signal);
   if (pages === 0) {
-    throw new DocshelfError('bad_source', `Cannot export "${request.domain}": its source gives no page`, {
-      next: 'Check the source of the domain in the config: it must hold HTML pages, or Markdown where its kind is markdown.',
+    throw new DocshelfError('bad_source', `Cannot export "${request.domain}": its source contains no page`, {
+      next: 'Check the source of the domain in the config: it must contain HTML pages, or Markdown if its kind is markdown.',
     });
   }
   const sorted = [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));

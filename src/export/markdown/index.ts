@@ -64,12 +64,8 @@ export class MarkdownSource implements SiteSource {
 
 function noPages(dir: string, { paths }: ExportRequest) {
   return paths === null
-    ? badSource(dir, 'it holds no page', 'Point the source at a folder of Markdown files whose names end in .md.')
-    : badSource(
-        dir,
-        'none of the paths asked for leads to a page',
-        'Ask for paths as readers see them: /guides/start.',
-      );
+    ? badSource(dir, 'it contains no page', 'Point the source at a folder of Markdown files whose names end in .md.')
+    : badSource(dir, 'no requested path has a page', 'Ask for paths as readers see them: /guides/start.');
 }
 
 type Find = SiteSink['find'];

@@ -243,7 +243,7 @@ function choose(pages: readonly Page[], assets: ReadonlySet<string>, { paths, fi
   for (const path of paths) {
     const page = targets.page(path);
     if (page === null || page === 'excluded')
-      find({ kind: 'path_not_found', page: path, detail: 'no page of the site answers this path' });
+      find({ kind: 'path_not_found', page: path, detail: 'no page of the site has this path' });
     else chosen.add(page);
   }
   return pages.filter((page) => chosen.has(page));

@@ -40,7 +40,7 @@ export class FolderSource implements SiteSource {
     const files = request.paths === null ? site : limitTo(request.paths, site, path, sink);
     if (!files.some((file) => isPage(file.path))) {
       const next = 'Point the source at the folder of the built site, not at its sources.';
-      throw badSource(path, 'it holds no HTML page', next);
+      throw badSource(path, 'it contains no HTML page', next);
     }
     await give(files, sink, unpacked.bytes, signal);
   }
@@ -92,7 +92,7 @@ function limitTo(
   for (const finding of findings) sink.find(finding);
   if (pages === 0) {
     const next = 'Ask for paths as readers see them: /guides/start.';
-    throw badSource(source, 'none of the paths asked for leads to a page', next);
+    throw badSource(source, 'no requested path has a page', next);
   }
   return files;
 }
@@ -141,7 +141,7 @@ function selectPages(files: readonly FoundFile[], paths: readonly string[]) {
     const file = fileAt(table, path);
     if (file !== null && isPage(file)) wanted.add(file);
     else if (file === null)
-      findings.push({ kind: 'path_not_found', page: path, detail: 'no page of the site answers this path' });
+      findings.push({ kind: 'path_not_found', page: path, detail: 'no page of the site has this path' });
   }
   const selected = files.filter(({ path }) => !isPage(path) || wanted.has(path) || NOT_FOUND_PAGE.test(path));
   return { pages: wanted.size, files: selected, findings };
@@ -183,7 +183,7 @@ async function unpackArchive(
   await extractArchive(file, listing, { ...options, siteDir: dir, ownDir, onProgress });
   const leftOut = listing.launchers.map((name) => leaveOut(name, 'it is a launcher, not part of the site'));
   if (listing.ownRoot !== '')
-    leftOut.push(leaveOut(listing.ownRoot, "it is docshelf's own folder, which each export makes anew"));
+    leftOut.push(leaveOut(listing.ownRoot, "it is docshelf's own folder, which each export creates again"));
   return { dir, leftOut };
 }
 
@@ -195,7 +195,7 @@ function leaveOut(path: string, detail: string): Finding {
 function asBadSource(file: string, error: unknown): unknown {
   if (!(error instanceof DocshelfError)) return error;
   if (error.code === 'no_pages')
-    return badSource(file, 'it holds no HTML page', 'Pack the built site, not its sources.', error);
+    return badSource(file, 'it contains no HTML page', 'Pack the built site, not its sources.', error);
   if (error.code === 'cannot_read')
     return badSource(file, 'it cannot be read', 'Make it readable for the user that docshelf runs as.', error);
   return error;

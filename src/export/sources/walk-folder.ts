@@ -35,7 +35,7 @@ interface Found {
 }
 
 const NEITHER = 'it is neither a file nor a folder';
-const OWN = "it is docshelf's own folder, which each export makes anew";
+const OWN = "it is docshelf's own folder, which each export creates again";
 const BY_PRODUCT = 'packers and file managers write it, and it is not part of a site';
 const TOO_LARGE = 'Point the source at the built site alone, or split the site.';
 
@@ -111,7 +111,7 @@ class FolderWalk {
 
   #take({ path, file, info }: Found, { trail }: Folder, below: Folder[]): void {
     if (info.isDirectory()) {
-      if (trail.has(file)) this.#leaveOut(path, 'it is a symbolic link to a folder that it lies in');
+      if (trail.has(file)) this.#leaveOut(path, 'it is a symbolic link to a folder that contains it');
       else below.push({ path: `${path}/`, dir: file, trail: new Set([...trail, file]) });
       return;
     }
@@ -148,7 +148,7 @@ class FolderWalk {
     } catch (error) {
       if (!(error instanceof DocshelfError)) throw error;
       const written = folder.path + entry.name.toString('utf8');
-      return this.#leaveOut(written, `no archive may hold its name (${error.code})`);
+      return this.#leaveOut(written, `no archive may contain its name (${error.code})`);
     }
   }
 
@@ -158,7 +158,7 @@ class FolderWalk {
       if (errno === 'ENOENT' || errno === 'ELOOP' || errno === 'ENOTDIR') return null;
       throw unreadable(link, error);
     });
-    if (target === null) return this.#leaveOut(path, 'it is a symbolic link that leads nowhere');
+    if (target === null) return this.#leaveOut(path, 'it is a symbolic link without a target');
     const isWithin = target === this.#root || target.startsWith(this.#root === sep ? sep : this.#root + sep);
     return isWithin ? target : this.#leaveOut(path, 'it is a symbolic link that leaves the folder');
   }
@@ -166,7 +166,7 @@ class FolderWalk {
   #checkCounts(): void {
     const { entriesMax } = this.#limits;
     if (this.#entries > 2 * entriesMax || this.#files.length > entriesMax) {
-      throw badSource(this.#name, `it holds more than ${entriesMax} files, or as many folders`, TOO_LARGE);
+      throw badSource(this.#name, `it contains more than ${entriesMax} files, or as many folders`, TOO_LARGE);
     }
   }
 

@@ -59,8 +59,8 @@ function unreadable(file: string, cause: unknown): DocshelfError {
 }
 
 function otherBytes(sha256: string): DocshelfError {
-  return new DocshelfError('store_failed', `Cannot store bundle "${sha256}": the packed file holds other bytes`, {
-    next: 'Start the export again; where it happens twice, check the disk of storage.dir.',
+  return new DocshelfError('store_failed', `Cannot store bundle "${sha256}": the packed file contains other bytes`, {
+    next: 'Start the export again; if it fails again, check the disk of storage.dir.',
     fields: { retryable: false },
   });
 }

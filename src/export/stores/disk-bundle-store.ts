@@ -23,7 +23,7 @@ const SHA256 = /^[0-9a-f]{64}$/;
 const EXPIRES = /^[1-9]\d{0,11}$/;
 const QUERY_NAMES = 'expires,keyId,signature';
 const AGAIN =
-  'Call the bundle endpoint again (POST /v1/static-export/jobs/{jobId}/bundle): each call gives a link that works.';
+  'Call the bundle endpoint again (POST /v1/static-export/jobs/{jobId}/bundle): each call returns a valid link.';
 
 /**
  * Bundles as files, `bundles/<sha256>.tar.gz`, and links to docshelf's own API listener:
@@ -140,7 +140,7 @@ function expired(fileName: string, expiresS: number): DocshelfError {
 
 function gone(fileName: string): DocshelfError {
   return new DocshelfError('not_found', `Cannot send ${shown(fileName)}: its archive is no longer kept`, {
-    next: `${AGAIN} It packs the archive anew.`,
+    next: `${AGAIN} This packs the archive again.`,
   });
 }
 

@@ -58,20 +58,20 @@ const CHECK_ADDRESS = 'Check exportApi.store.endpoint, the host name and the net
 const NEXT: Readonly<Record<S3FaultKind, string>> = {
   credentials: CHECK_CREDENTIALS,
   no_credentials:
-    "Set exportApi.store.accessKeyId and secretAccessKey, or in the environment AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE; the machine's metadata service is not asked.",
+    'Set exportApi.store.accessKeyId and secretAccessKey, or in the environment AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE; docshelf does not use the metadata service of the machine.',
   clock: 'Set the clock of this machine: the store takes requests that are at most 15 minutes off.',
   no_bucket: 'Create the bucket, or correct exportApi.store.bucket.',
   region: 'Set exportApi.store.region to the region of the bucket.',
   archived: 'Restore the object, and keep bundles in a storage class that is read at once.',
-  upload: 'Start the export again; where it happens twice, look at the lifecycle rules of the bucket.',
+  upload: 'Start the export again; if it fails again, check the lifecycle rules of the bucket.',
   kms: 'Check exportApi.store.kmsKeyId: the key must be enabled, in the region of the bucket, and allow kms:GenerateDataKey and kms:Decrypt.',
-  bytes: 'Start the export again; where it happens twice, look at proxies between docshelf and the store.',
+  bytes: 'Start the export again; if it fails again, check the proxies between docshelf and the store.',
 };
 
 const PASSING: ReadonlySet<S3FaultKind> = new Set(['bytes', 'upload']);
 
 function faultOfCode(code: string): Fault | null {
-  if (code === 'TimeoutError') return passing('the store stopped answering', CHECK_ADDRESS);
+  if (code === 'TimeoutError') return passing('the store stopped responding', CHECK_ADDRESS);
   const found = s3FaultOf(code);
   return found && { state: found.state, next: NEXT[found.kind], retryable: PASSING.has(found.kind) };
 }
@@ -96,16 +96,16 @@ function faultOfStatus(status: number | undefined, code: string): Fault | null {
   if (status === 401 || status === 403) {
     return lasting(
       `the store denies access (${code}, ${status})`,
-      'Allow the key s3:PutObject, s3:GetObject, s3:DeleteObject and s3:AbortMultipartUpload on the objects, and s3:ListBucket on the bucket: without the last, S3 answers 403 for an object that is not there.',
+      'Allow the key s3:PutObject, s3:GetObject, s3:DeleteObject and s3:AbortMultipartUpload on the objects, and s3:ListBucket on the bucket: without the last, S3 responds with 403 if an object does not exist.',
     );
   }
   if (status === 301 || status === 307) {
     return lasting(
       `the store sends elsewhere (${code}, ${status})`,
-      'Set exportApi.store.region to the region of the bucket, and exportApi.store.endpoint to the address that answers for it.',
+      'Set exportApi.store.region to the region of the bucket, and exportApi.store.endpoint to its address.',
     );
   }
-  const state = `the store answers ${status} (${code})`;
+  const state = `the store responds with ${status} (${code})`;
   return status >= 500 || status === 429
     ? passing(state, 'It was tried several times. Look at the store, then start the export again.')
     : lasting(state, 'Check the settings of exportApi.store against those of the store.');
@@ -117,16 +117,16 @@ function connectionFault(error: unknown): Fault {
   if (typeof code === 'string' && CERTIFICATE_FAULT.test(code)) {
     return lasting(
       `its certificate is not trusted (${code})`,
-      'Where the store uses an authority of your own, put its certificate into a PEM file and name it in exportApi.store.caFile.',
+      'If the store uses your own certificate authority, put its certificate into a PEM file and set exportApi.store.caFile.',
     );
   }
   if (code === 'ADDRESS_REFUSED') {
     return lasting(
-      'its host may not be asked',
+      'its host may not be contacted',
       'Name it in network.allowedHosts, or correct exportApi.store.endpoint.',
     );
   }
   const errno = errnoOf(error);
   if (errno !== undefined) return passing(`it cannot be reached (${errno})`, CHECK_ADDRESS);
-  return lasting('the store cannot be asked, or its answer is none of S3', CHECK_ADDRESS);
+  return lasting('docshelf cannot reach the store, or its response is not one of S3', CHECK_ADDRESS);
 }

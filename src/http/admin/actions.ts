@@ -195,7 +195,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
         return c.json(taken, 201);
       } catch (error) {
         // Check the socket too, because the request counts as destroyed as soon as its body is read.
-        if (c.req.raw.signal.aborted || c.env?.incoming?.socket.destroyed) throw clientLeft(`take in "${fileName}"`);
+        if (c.req.raw.signal.aborted || c.env?.incoming?.socket.destroyed) throw clientLeft(`import "${fileName}"`);
         if (isBundleFault(toDocshelfError(error).code)) site.onBundleRefused(source);
         throw error;
       }
@@ -237,7 +237,7 @@ function openBody({ req, env }: Context<AdminEnv>, endpoint: AdminEndpoint): Rea
     incoming?.once('end', () => incoming.setTimeout(0));
   }
   if (req.raw.body === null)
-    throw new DocshelfError('bad_request', 'Cannot take in the bundle: the request has no body');
+    throw new DocshelfError('bad_request', 'Cannot import the bundle: the request has no body');
   return WebStream.from(wholeBody(req.raw.body)) as ReadableStream<Uint8Array>;
 }
 

@@ -64,7 +64,7 @@ const full = {
 const noSource = {
   code: 'no_source',
   description: 'The domain can only be searched.',
-  message: 'Cannot export "acme": nothing says where its site comes from',
+  message: 'Cannot export "acme": no source is configured',
 } as const;
 
 export const jobOperations = {

@@ -255,8 +255,8 @@ export const startExport = {
     badField('Cannot export: the field "paths[3]" must be a path on the site'),
     {
       code: 'no_source',
-      description: 'The domain can only be searched: nothing says where its site comes from.',
-      message: 'Cannot export "acme": nothing says where its site comes from',
+      description: 'The domain can only be searched: no source is configured.',
+      message: 'Cannot export "acme": no source is configured',
     },
     {
       code: 'queue_full',

@@ -207,7 +207,7 @@ describe('S3BundleSource', () => {
     [403, 'InvalidObjectState', 'source_failed', /archive class/, /Restore/],
     [400, 'AuthorizationHeaderMalformed', 'source_failed', /another region/, /network\.s3\.region to "eu-north-1"/],
     [301, 'PermanentRedirect', 'source_failed', /another region/, /network\.s3\.region to "eu-north-1"/],
-    [400, 'InvalidRequest', 'source_failed', /something else/, /network\.s3\.endpoint/],
+    [400, 'InvalidRequest', 'source_failed', /unexpected response/, /network\.s3\.endpoint/],
   ])('says what %i %s means, without credentials', async (status, serverCode, code, sentence, next) => {
     useKeys('AKIDCANARY', 'secret/canary+x');
     const headers = { 'x-amz-bucket-region': 'eu-north-1' };
