@@ -64,7 +64,7 @@ export class StoredReport {
     const store = this.#store;
     try {
       const info = await ifThere(stat(store.site.versions));
-      const of = [settings, active, store.domain, info?.ino, info?.mtimeMs];
+      const of = [settings, active?.digest, active?.version, store.domain, info?.ino, info?.mtimeMs];
       const known = this.#known;
       if (known?.of.every((each, at) => each === of[at]) === true) return known.stored;
       const stored = { versions: await storedVersions(store), notices: await noticesOf(store, settings, active) };
