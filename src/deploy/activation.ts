@@ -144,7 +144,8 @@ export class Activation {
   async refreshFromDisk(): Promise<boolean> {
     const former = this.#retainedState;
     if (this.current !== null) await this.#followChanges().catch(() => undefined);
-    return this.#retainedState !== former;
+    // A site that was turned off meanwhile has no retained releases, and nothing to serve.
+    return this.current !== null && this.#retainedState !== former;
   }
 
   get #retainedState(): string {

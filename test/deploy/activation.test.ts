@@ -1,8 +1,11 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Activation } from '../../src/deploy/activation.ts';
 import { runningDaemons } from '../../src/deploy/index.ts';
 import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
+import { ServedRecord, type SiteContext } from '../../src/deploy/site-context.ts';
+import type { KeptRelease, ReleaseView } from '../../src/domain/release.ts';
 import {
   codeOf,
   copyOf,
@@ -231,4 +234,18 @@ test('a swap is not said before its pointer is on the disk', async () => {
     history: [{ version: V1, digest: seed.january.digest }],
   });
   expect((await readdir(store.paths.dir)).filter((name) => name.startsWith('.tmp-'))).toEqual([]);
+});
+
+test('a site that is turned off while the disk is read reports no new releases', async () => {
+  const serving = new ServedRecord();
+  const release = { version: V1, digest: 'd', pages: 1, bytes: 1 } as unknown as ReleaseView;
+  (await serving.prepare(release, [{ digest: 'e', servedAt: '2024-01-01' } as unknown as KeptRelease]))(
+    '2024-02-01T00:00:00.000Z',
+  );
+  const servedChangedMs = async (): Promise<number> => {
+    serving.turnOff();
+    return 5;
+  };
+  const activation = new Activation({ serving, store: { servedChangedMs } } as unknown as SiteContext);
+  expect(await activation.refreshFromDisk()).toBe(false);
 });
