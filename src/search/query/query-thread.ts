@@ -63,10 +63,10 @@ export class QueryThread {
             load: () => this.#parts(searchDir, vectors),
           };
     return this.#releases.use(searchDir, async (release) => {
+      // Before the search: once that has ended, another query may close the release.
+      const facts = request.wantsFacts ? release.facts(request) : null;
       const results = await release.search(request, label, semantic, form);
-      const body: ResponseBody = request.wantsFacts
-        ? { results, ...release.facts(request), semantic: vectors !== null }
-        : results;
+      const body: ResponseBody = facts === null ? results : { results, ...facts, semantic: vectors !== null };
       return new TextEncoder().encode(JSON.stringify(body));
     });
   }
