@@ -24,7 +24,10 @@ export function utf8Bytes(bytes: Uint8Array, type: SourceType, charset: string |
   if (encoding === 'utf-8') return bytes;
   const units = unitsOf(bytes);
   const isWide = encoding.startsWith('utf-16');
-  const text = new TextDecoder(encoding).decode(isWide ? bytes : Buffer.from(withEncodedQueries(units), 'latin1'));
+  const isMarkup = type === 'html' || type === 'xml';
+  const text = new TextDecoder(encoding).decode(
+    isWide || !isMarkup ? bytes : Buffer.from(withEncodedQueries(units), 'latin1'),
+  );
   if (text === units && !BEYOND_ASCII.test(text)) return bytes;
   const declared = (whole: string, start: string, label: string): string =>
     encodingOf(label) === encoding ? `${start}utf-8` : whole;
@@ -37,11 +40,21 @@ function charsetIn(bytes: Uint8Array, type: SourceType): string | null {
   return type === 'css' ? charsetInCss(head) : null;
 }
 
+/** Comments, elements whose content is text, and tags. Addresses in texts, scripts and styles stay as they are. */
+const MARKUP =
+  /<!--[\s\S]*?(?:-->|$)|(<(script|style|textarea|title|xmp|iframe|noembed|noframes)\b[^<>]*>)[\s\S]*?(?=<\/\2|$)|<[a-z][^<>]*>/gi;
 const ADDRESSES_WITH_QUERY =
   /\s(?:href|src|action|formaction|data|poster|background)\s*=\s*(?:"[^"<>?#]*\?[^"<>#]*|'[^'<>?#]*\?[^'<>#]*|[^\s"'<>?#]*\?[^\s"'<>#]*)/gi;
 
 function withEncodedQueries(units: string): string {
-  return units.replace(ADDRESSES_WITH_QUERY, (attribute) => {
+  return units.replace(MARKUP, (part, opening: string | undefined) => {
+    if (part.startsWith('<!--')) return part;
+    return opening === undefined ? encodedTag(part) : encodedTag(opening) + part.slice(opening.length);
+  });
+}
+
+function encodedTag(tag: string): string {
+  return tag.replace(ADDRESSES_WITH_QUERY, (attribute) => {
     const query = attribute.indexOf('?');
     const encoded = attribute
       .slice(query)

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findReferences, referencesOf, rewriteFile, utf8Bytes } from '../../../src/web/rewrite/index.ts';
-import { decodeUnits, unitsOf } from '../../../src/web/rewrite/source-text.ts';
+import { decodeUnits, type SourceType, unitsOf } from '../../../src/web/rewrite/source-text.ts';
 
 /** Bytes of a page in a charset that Node cannot write: text and bytes, joined. */
 function bytesOf(...parts: readonly (string | readonly number[])[]): Buffer {
@@ -54,7 +54,7 @@ describe('unitsOf() and decodeUnits()', () => {
 });
 
 describe('utf8Bytes()', () => {
-  const inUtf8 = (bytes: Uint8Array, charset: string | null = null, type: 'html' | 'css' | 'xml' = 'html') =>
+  const inUtf8 = (bytes: Uint8Array, charset: string | null = null, type: SourceType = 'html') =>
     Buffer.from(utf8Bytes(bytes, type, charset)).toString();
 
   it('gives the same object for UTF-8, for an unknown charset, and for a file in ASCII', () => {
@@ -114,6 +114,16 @@ describe('utf8Bytes()', () => {
     const made = utf8Bytes(page, 'html', 'windows-1252');
     expect(Buffer.from(made).toString()).toBe('\ufeff<p>?é<a href="é?%E9&amp;b#é"><img src=?%95\\>');
     expect(urlsOf(made)).toEqual(['é?%E9&b#é', '?%95\\']);
+  });
+
+  it.each<[string, SourceType, string]>([
+    ['the text of a page', 'html', '<pre>&lt;a href="x.php?wort=Übung"&gt;</pre><p>Set src=x?é here'],
+    ['a comment', 'html', '<!-- <a href="?é"> --><title><a href="?é"></title>'],
+    ['a script of a page', 'html', '<script>s = " href=?é"; t = \'<a href="?é">\';</script>'],
+    ['a style sheet', 'css', '/* data=x?é */ a{}'],
+    ['a script', 'script', 's = " href=?é";'],
+  ])('does not change addresses in %s', (_what, type, text) => {
+    expect(inUtf8(Buffer.from(text, 'latin1'), 'latin1', type)).toBe(`\ufeff${text}`);
   });
 
   it('follows a byte order mark before a header, and a header before the file', () => {
