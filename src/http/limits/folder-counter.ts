@@ -13,11 +13,14 @@ interface FolderCounterOptions {
   /** Milliseconds since 1970, the same for all daemons on the folder. */
   readonly now?: () => number;
   readonly lockMsMax?: number;
+  /** Pause after a failure, in which requests do not wait for the folder. */
+  readonly retryMs?: number;
 }
 
 /** Another daemon holds the lock for about 0.1 ms. */
 const LOCK_MS_MAX = 10_000;
-const RETRY_MS_MAX = 4;
+const LOCK_PAUSE_MS_MAX = 4;
+const RETRY_MS = 1_000;
 
 /** Result codes of SQLite (sqlite.org/rescode.html). */
 const BUSY = 5;
@@ -31,8 +34,12 @@ export class FolderCounter implements RequestCounter {
   #shared: RequestTable | null = null;
   /** Requests that the folder could not store. They count until they expire. */
   readonly #unstored = new RequestTable(':memory:');
-  readonly #lastRead = new Map<string, Used>();
+  /** All requests of this daemon, for the time in which the folder fails. */
+  readonly #own = new RequestTable(':memory:');
+  /** Requests of other daemons and earlier runs, as last read from the folder. */
+  readonly #others = new Map<string, { readonly count: number; readonly readMs: number }>();
   #isFailing = false;
+  #retryMs = 0;
 
   constructor(options: FolderCounterOptions) {
     this.policy = options.policy ?? ORGANIZATION_RATE;
@@ -41,6 +48,7 @@ export class FolderCounter implements RequestCounter {
   }
 
   async take(organization: string): Promise<RateVerdict> {
+    if (performance.now() < this.#retryMs) return this.#judge(organization, null);
     try {
       const verdict = await this.#takeShared(organization);
       this.#isFailing = false;
@@ -49,6 +57,7 @@ export class FolderCounter implements RequestCounter {
       this.close();
       if (!this.#isFailing) this.#options.onFault(error);
       this.#isFailing = true;
+      this.#retryMs = performance.now() + (this.#options.retryMs ?? RETRY_MS);
       return this.#judge(organization, null);
     }
   }
@@ -67,7 +76,7 @@ export class FolderCounter implements RequestCounter {
         const shared = this.#shared;
         return shared.exclusively(() => this.#judge(organization, shared));
       } catch (error) {
-        if (codeOf(error) === BUSY && performance.now() < endMs) await delay(Math.random() * RETRY_MS_MAX);
+        if (codeOf(error) === BUSY && performance.now() < endMs) await delay(Math.random() * LOCK_PAUSE_MS_MAX);
         else if (DAMAGED.has(codeOf(error))) this.#replaceDamaged(isOpen);
         else rethrowAs('cannot_write', `count requests in "${this.#file}"`, CANNOT_COUNT)(error);
       }
@@ -77,7 +86,7 @@ export class FolderCounter implements RequestCounter {
   #open(): RequestTable {
     mkdirSync(this.#options.dir, { recursive: true });
     for (const name of readdirSync(this.#options.dir))
-      if (name.endsWith('.rates')) rmSync(join(this.#options.dir, name));
+      if (name.endsWith('.rates')) rmSync(join(this.#options.dir, name), { force: true });
     refuseLink(this.#file);
     return new RequestTable(this.#file);
   }
@@ -86,7 +95,7 @@ export class FolderCounter implements RequestCounter {
   #replaceDamaged(isOpen: boolean): void {
     this.close();
     if (isOpen) return;
-    rmSync(this.#file);
+    rmSync(this.#file, { force: true });
     const message = `Cannot read the counted requests in "${this.#file}": the file is damaged`;
     this.#options.onFault(
       new DocshelfError('cannot_read', message, { next: 'docshelf has removed the file, and counts from zero.' }),
@@ -96,14 +105,20 @@ export class FolderCounter implements RequestCounter {
   #judge(organization: string, shared: RequestTable | null): RateVerdict {
     const { requestsMax, windowMs } = this.policy;
     const nowMs = (this.#options.now ?? Date.now)();
-    const inFolder = shared === null ? this.#known(organization, nowMs) : shared.used(organization, nowMs, windowMs);
-    const here = this.#unstored.used(organization, nowMs, windowMs);
-    const used = inFolder.count + here.count;
+    const own = this.#own.used(organization, nowMs, windowMs);
+    const unstored = this.#unstored.used(organization, nowMs, windowMs);
+    const inFolder = shared?.used(organization, nowMs, windowMs) ?? null;
+    if (inFolder !== null) {
+      const count = Math.max(0, inFolder.count - own.count + unstored.count);
+      this.#others.set(organization, { count, readMs: nowMs });
+    }
+    const used = inFolder === null ? own.count + this.#othersOf(organization, nowMs) : inFolder.count + unstored.count;
     const isAllowed = used < requestsMax;
-    if (isAllowed) (shared ?? this.#unstored).add(organization, nowMs);
-    if (shared !== null)
-      this.#lastRead.set(organization, { count: inFolder.count + (isAllowed ? 1 : 0), oldestMs: nowMs });
-    const oldestMs = Math.min(inFolder.oldestMs, here.oldestMs, nowMs);
+    if (isAllowed) {
+      (shared ?? this.#unstored).add(organization, nowMs);
+      this.#own.add(organization, nowMs);
+    }
+    const oldestMs = Math.min(inFolder?.oldestMs ?? own.oldestMs, unstored.oldestMs, nowMs);
     return {
       isAllowed,
       remaining: Math.max(0, requestsMax - used - (isAllowed ? 1 : 0)),
@@ -111,10 +126,13 @@ export class FolderCounter implements RequestCounter {
     };
   }
 
-  /** Treats all requests as if they had come at the last read, so that none expires too early. */
-  #known(organization: string, nowMs: number): Used {
-    const last = this.#lastRead.get(organization);
-    return last !== undefined && nowMs < last.oldestMs + this.policy.windowMs ? last : NONE;
+  /** Counts them as if all had come at the last read, so that none expires too early. */
+  #othersOf(organization: string, nowMs: number): number {
+    const others = this.#others.get(organization);
+    if (others === undefined || nowMs >= others.readMs + this.policy.windowMs) return 0;
+    // If the clock was set back, they expire one window from now.
+    if (nowMs < others.readMs) this.#others.set(organization, { ...others, readMs: nowMs });
+    return others.count;
   }
 }
 

@@ -20,8 +20,8 @@ async function folderOf() {
   const onFault = (error: unknown): void => {
     faults.push(error);
   };
-  const open = () => {
-    const counter = new FolderCounter({ dir, onFault, policy: POLICY, now: () => clock.nowMs, lockMsMax: 50 });
+  const open = (retryMs = 0) => {
+    const counter = new FolderCounter({ dir, onFault, policy: POLICY, now: () => clock.nowMs, lockMsMax: 50, retryMs });
     onTestFinished(() => counter.close());
     const leftAfter = async () => (await counter.take('acme')).remaining;
     return { counter, leftAfter };
@@ -100,6 +100,41 @@ describe('FolderCounter', () => {
     clock.nowMs += 1_000;
     expect(await leftAfter()).toBe(2);
     await repair();
+  });
+
+  it('lets its own requests expire one by one while the folder fails', async () => {
+    const { file, clock, open } = await folderOf();
+    const { leftAfter } = open();
+    expect(await leftAfter()).toBe(2);
+    clock.nowMs += 600;
+    expect(await leftAfter()).toBe(1);
+    const repair = await lockedFile(file);
+    clock.nowMs += 500;
+    expect([await leftAfter(), await leftAfter()]).toEqual([1, 0]);
+    await repair();
+  });
+
+  it('counts the requests of other daemons until they expire while the folder fails, also if the clock is set back', async () => {
+    const { file, clock, open } = await folderOf();
+    const [one, other] = [open(), open()];
+    await other.leftAfter();
+    expect(await one.leftAfter()).toBe(1);
+    const repair = await lockedFile(file);
+    clock.nowMs -= 100_000_000;
+    expect([await one.leftAfter(), await one.leftAfter()]).toEqual([0, 0]);
+    clock.nowMs += 1_000;
+    expect(await one.leftAfter()).toBe(2);
+    await repair();
+  });
+
+  it('does not wait for the folder again within the pause after a failure', async () => {
+    const { file, open } = await folderOf();
+    const { leftAfter } = open(60_000);
+    const repair = await lockedFile(file);
+    expect(await leftAfter()).toBe(2);
+    await repair();
+    expect(await leftAfter()).toBe(1);
+    expect(await open().leftAfter()).toBe(2);
   });
 
   it('does not write through a symbolic link', async () => {
