@@ -119,7 +119,7 @@ describe('docshelf doctor', () => {
     // The same provider by another name, and a path at which there is none.
     for (const [issuer, told] of [
       [provider.issuer.replace('127.0.0.1', 'localhost'), `that of "${provider.issuer}"`],
-      [`${provider.issuer}/realms/docs`, 'answered with 404'],
+      [`${provider.issuer}/realms/docs`, 'returned 404'],
     ] as const) {
       const result = await withIssuer(issuer);
       expect(result.code).toBe(69);
