@@ -1,19 +1,17 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCertificate } from '../helpers/certificates.ts';
 import { openBench } from '../helpers/daemon.ts';
-import { codeBlocks } from '../helpers/manual-blocks.ts';
+import { blocksOf, manualPage } from '../helpers/manual-blocks.ts';
 import { bundle } from './bundles.ts';
-import { PageShell, ROOT } from './page-shell.ts';
+import { PageShell } from './page-shell.ts';
 
 /** Runs the commands of how-to pages in their order. A block that a page gains fails its test until it is run here. */
 const bench = openBench(afterEach);
 
-async function blocksOf(page: string, language: string, count: number): Promise<readonly string[]> {
-  const blocks = codeBlocks(await readFile(join(ROOT, `docs/${page}.md`), 'utf8'))
-    .filter(({ kind }) => kind === language)
-    .map(({ text }) => text);
+function pageBlocks(page: string, language: string, count: number): readonly string[] {
+  const blocks = blocksOf(manualPage(page), language);
   expect(blocks, `${language} blocks of docs/${page}.md`).toHaveLength(count);
   return blocks;
 }
@@ -53,12 +51,8 @@ async function writeFiles(folder: string, files: Readonly<Record<string, string>
 
 describe('the commands of how-to pages', () => {
   test('publish, preview, roll back, pin, keep and remove versions (versions.md)', async () => {
-    const [publish = '', stage = '', diff = '', choose = '', audit = '', remove = ''] = await blocksOf(
-      'versions',
-      'sh',
-      6,
-    );
-    const [pin = '', keep = ''] = await blocksOf('versions', 'yaml', 2);
+    const [publish = '', stage = '', diff = '', choose = '', audit = '', remove = ''] = pageBlocks('versions', 'sh', 6);
+    const [pin = '', keep = ''] = pageBlocks('versions', 'yaml', 2);
     const { shell, daemon } = await openPage(['2026-10-01']);
 
     expect(await shell.sh(publish)).toMatch(/2026-11-01[\s\S]*2026-10-01/);
@@ -88,8 +82,8 @@ describe('the commands of how-to pages', () => {
   });
 
   test('change the config and show the result (reload.md)', async () => {
-    const [reload = '', status = '', broken = ''] = await blocksOf('reload', 'sh', 3);
-    const [pin = ''] = await blocksOf('reload', 'yaml', 1);
+    const [reload = '', status = '', broken = ''] = pageBlocks('reload', 'sh', 3);
+    const [pin = ''] = pageBlocks('reload', 'yaml', 1);
     const { shell, daemon } = await openPage(['2026-11-01', '2026-10-01']);
 
     await shell.configure(pin);
@@ -113,13 +107,13 @@ describe('the commands of how-to pages', () => {
   });
 
   test('redirect, rewrite, hide and set headers (redirects.md)', async () => {
-    const [redirects = '', force = '', rewrite = '', folder = '', hide = '', headers = ''] = await blocksOf(
+    const [redirects = '', force = '', rewrite = '', folder = '', hide = '', headers = ''] = pageBlocks(
       'redirects',
       'text',
       6,
     );
-    const [set = ''] = await blocksOf('redirects', 'yaml', 1);
-    const [pack = '', take = '', inspect = '', ask = ''] = await blocksOf('redirects', 'sh', 4);
+    const [set = ''] = pageBlocks('redirects', 'yaml', 1);
+    const [pack = '', take = '', inspect = '', ask = ''] = pageBlocks('redirects', 'sh', 4);
     const page = (title: string) => `<!doctype html><title>${title}</title><p>${title}</p>`;
     const { shell, daemon } = await openPage([]);
     await writeFiles(join(shell.folder, 'site'), {
@@ -161,8 +155,8 @@ describe('the commands of how-to pages', () => {
   });
 
   test('mount a site under a path (base-path.md)', async () => {
-    const [ask = '', audit = ''] = await blocksOf('base-path', 'sh', 2);
-    const [mount = ''] = await blocksOf('base-path', 'yaml', 1);
+    const [ask = '', audit = ''] = pageBlocks('base-path', 'sh', 2);
+    const [mount = ''] = pageBlocks('base-path', 'yaml', 1);
     const { shell, daemon } = await openPage(['2026-11-01']);
     await shell.configure(`${mount}${SERVING}`);
     await shell.sh('docshelf reload');
@@ -173,9 +167,9 @@ describe('the commands of how-to pages', () => {
   });
 
   test('report features, and block other origins (features.md, block-other-origins.md)', async () => {
-    const [report = ''] = await blocksOf('features', 'sh', 1);
-    const [audit = '', status = ''] = await blocksOf('block-other-origins', 'sh', 2);
-    const [allow = ''] = await blocksOf('block-other-origins', 'yaml', 1);
+    const [report = ''] = pageBlocks('features', 'sh', 1);
+    const [audit = '', status = ''] = pageBlocks('block-other-origins', 'sh', 2);
+    const [allow = ''] = pageBlocks('block-other-origins', 'yaml', 1);
     const { shell, daemon } = await openPage(['2026-11-01']);
     expect(await shell.sh(report)).toMatch(/assistant[\s\S]*"id":"assistant"[\s\S]*"id":"assistant"/);
     await shell.sh(audit.replace('VERSION', '2026-11-01'));
@@ -187,8 +181,8 @@ describe('the commands of how-to pages', () => {
   });
 
   test('check the certificate of a config (tls.md)', async () => {
-    const [check = ''] = await blocksOf('tls', 'sh', 1);
-    const [config = ''] = await blocksOf('tls', 'yaml', 2);
+    const [check = ''] = pageBlocks('tls', 'sh', 1);
+    const [config = ''] = pageBlocks('tls', 'yaml', 2);
     const shell = await PageShell.open(bench);
     const { cert, key } = makeCertificate({ names: ['docs.acme.dev'] });
     await writeFile(join(shell.folder, 'tls.crt'), cert);

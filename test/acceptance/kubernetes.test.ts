@@ -8,6 +8,7 @@ import { GIVEN } from '../helm/given.ts';
 import { layOutPod } from '../helm/pod-folders.ts';
 import { runDocshelf } from '../helpers/daemon.ts';
 import { httpServer, type LocalServer } from '../helpers/local-server.ts';
+import { blocksOf, manualPage } from '../helpers/manual-blocks.ts';
 import { bundle } from './bundles.ts';
 
 /**
@@ -15,7 +16,7 @@ import { bundle } from './bundles.ts';
  * applying, rolling out, `exec`, `logs` and `helm test` (test/helm/cluster/program.ts). The site's pod is the daemon, started with the arguments,
  * the environment and the mounted folders of the rendered Deployment. Image volumes and init containers are rendered and not run.
  */
-const PAGE = readFileSync(join(ROOT, 'docs/kubernetes.md'), 'utf8');
+const PAGE = manualPage('kubernetes');
 const BUNDLES: Readonly<Record<string, Buffer>> = {
   '/acme-export-2026-11-01.tar.gz': bundle('november'),
   '/acme-export-2026-12-01.tar.gz': bundle('december'),
@@ -23,12 +24,12 @@ const BUNDLES: Readonly<Record<string, Buffer>> = {
 };
 const DIGEST = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 
-const INSTALL_PAGE = readFileSync(join(ROOT, 'docs/install.md'), 'utf8');
+const INSTALL_PAGE = manualPage('install');
 
 /** The blocks of commands by the section that they stand in. */
-function blocksOf(section: string): string[] {
+function commandsOf(section: string): string[] {
   const text = PAGE.split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? '';
-  return [...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = '']) => block);
+  return blocksOf(text, 'sh');
 }
 
 let folder = '';
@@ -75,7 +76,7 @@ const run = (commands: string | undefined): Promise<string> => cluster.run(comma
 
 describe('docs/kubernetes.md', () => {
   it('leads from a presigned link to a site, to the next version without a failed request, and back', async () => {
-    const [install, next, list, back] = blocksOf('Install from a presigned link');
+    const [install, next, list, back] = commandsOf('Install from a presigned link');
     expect(await run(install)).toContain('answers 200');
     await cluster.pod.untilServing('2026-11-01');
 
@@ -103,7 +104,7 @@ describe('docs/kubernetes.md', () => {
   });
 
   it('picks up a link that is rotated in a Secret', async () => {
-    const [install, rotate] = blocksOf('Use your own Secret for the link');
+    const [install, rotate] = commandsOf('Use your own Secret for the link');
     await run(install);
     await cluster.pod.untilServing('2026-11-01');
     await run(rotate);
@@ -111,7 +112,7 @@ describe('docs/kubernetes.md', () => {
   });
 
   it('brings bundles in without a network', async () => {
-    const [importing, second, image, mirror] = blocksOf('Deliver without a network');
+    const [importing, second, image, mirror] = commandsOf('Deliver without a network');
     await run(importing);
     await cluster.pod.untilServing('2026-11-01');
     await run(second);
@@ -126,7 +127,7 @@ describe('docs/kubernetes.md', () => {
   });
 
   it('refuses a setting that there is not, and takes a token out of a Secret', async () => {
-    const [levels, token] = blocksOf('Set config keys');
+    const [levels, token] = commandsOf('Set config keys');
     expect(await run(levels)).toMatch(/levle[\s\S]*refused/);
     await run(token);
     const { env: ofPod } = JSON.parse(readFileSync(join(folder, 'pod.json'), 'utf8')) as {
@@ -136,14 +137,14 @@ describe('docs/kubernetes.md', () => {
   });
 
   it('sets the export API up, and an OpenShift', async () => {
-    const [exports] = blocksOf('Run the export API');
+    const [exports] = commandsOf('Run the export API');
     expect(await run(exports)).toMatch(/svc_\w+/);
-    const [openshift] = blocksOf('OpenShift');
+    const [openshift] = commandsOf('OpenShift');
     await run(openshift);
   });
 
   it('installs several sites, and asks each under its own host', async () => {
-    const [install, third] = blocksOf('Several sites');
+    const [install, third] = commandsOf('Several sites');
     await run(install);
     const answers = await run(third);
     for (const place of ['docs.acme.dev/', 'internal.acme.dev/handbook/', 'internal.acme.dev/runbooks/']) {
@@ -164,7 +165,7 @@ describe('docs/kubernetes.md', () => {
       'Run the export API',
       'OpenShift',
     ];
-    const run = sections.flatMap(blocksOf);
+    const run = sections.flatMap(commandsOf);
     expect(run).toHaveLength(PAGE.match(/^```sh$/gm)?.length ?? 0);
     expect(run.map((_, index) => index)).toHaveLength(4 + 2 + 4 + 2 + 2 + 1 + 1);
   });

@@ -1,21 +1,17 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
-import { codeBlocks } from '../helpers/manual-blocks.ts';
+import { blocksOf, manualPage } from '../helpers/manual-blocks.ts';
 import { bundle, folderOf } from './bundles.ts';
 import { startOrigin } from './origin.ts';
-import { PageShell, ROOT } from './page-shell.ts';
+import { PageShell } from './page-shell.ts';
 
 /** `docs/many-sites.md`, word for word: its configs are those of a daemon, its commands are run in a shell beside them. */
 const bench = openBench(afterEach);
-const page = await readFile(join(ROOT, 'docs/many-sites.md'), 'utf8');
-const [THREE = '', SINGLE = '', LIST = ''] = codeBlocks(page)
-  .filter(({ kind }) => kind === 'yaml')
-  .map(({ text }) => text);
-const COMMANDS = codeBlocks(page)
-  .filter(({ kind }) => kind === 'sh')
-  .map(({ text }) => text);
+const page = manualPage('many-sites');
+const [THREE = '', SINGLE = '', LIST = ''] = blocksOf(page, 'yaml');
+const COMMANDS = blocksOf(page, 'sh');
 const [
   START = '',
   IMPORT = '',

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import type { BundleLink } from '../../src/domain/job.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
+import { blocksOf, manualPage } from '../helpers/manual-blocks.ts';
 import { startExporter } from './export-service.ts';
 import { FormBrowser } from './form-browser.ts';
 
@@ -15,8 +14,7 @@ const TOKEN = 'a-token-that-is-long-enough';
 
 /** The shell lines of a page of the manual, the nth of them, with these words in place of others. */
 function publishedLines(page: string, nth: number, changes: Readonly<Record<string, string>>): string {
-  const text = readFileSync(join(import.meta.dirname, '../../docs', page), 'utf8');
-  let lines = [...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)][nth]?.[1] ?? '';
+  let lines = blocksOf(manualPage(page), 'sh')[nth] ?? '';
   for (const [before, after] of Object.entries(changes)) {
     expect(lines).toContain(before);
     lines = lines.replaceAll(before, after);
@@ -42,11 +40,11 @@ test('a new organization makes its keys, exports and pins by the published lines
   const folder = await bench.folder();
 
   const made = await shell(
-    `${publishedLines('keys.md', 0, { 'http://127.0.0.1:9090': service.daemon.admin })}printf %s "$key"`,
+    `${publishedLines('keys', 0, { 'http://127.0.0.1:9090': service.daemon.admin })}printf %s "$key"`,
     folder,
     { ADMIN_TOKEN: TOKEN },
   );
-  const exported = publishedLines('export-api.md', 0, { 'http://127.0.0.1:8081': service.origin, 'svc_…': made });
+  const exported = publishedLines('export-api', 0, { 'http://127.0.0.1:8081': service.origin, 'svc_…': made });
   const told = await shell(`${exported}printf '\\n%s' "$bundle"`, folder);
   expect(told).toContain('acme.tar.gz: OK');
   const { bundleUrl, sha256 } = JSON.parse(told.split('\n').at(-1) ?? '') as BundleLink;
@@ -66,7 +64,7 @@ test('a new organization makes its keys, exports and pins by the published lines
   await operator.send('/sign-in', { token: TOKEN });
   const page = '/organizations/acme/keys';
   const key = keyOn(await operator.send(page, { name: 'website', type: 'assistant' }));
-  const search = publishedLines('search.md', 0, {
+  const search = publishedLines('search', 0, {
     'http://127.0.0.1:8081': `http://127.0.0.1:${port}`,
     'svc_dsc_…': key,
     'rotate the signing keys': 'lantern',

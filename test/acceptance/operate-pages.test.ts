@@ -5,7 +5,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fetchHelm, only, template } from '../helm/chart.ts';
 import { Cluster } from '../helm/cluster/cluster.ts';
 import { openBench } from '../helpers/daemon.ts';
-import { manualBlocks } from '../helpers/manual-blocks.ts';
+import { blocksOf, manualPage } from '../helpers/manual-blocks.ts';
 import { HAS_POSTGRES, PostgresServer } from '../helpers/postgres.ts';
 import { bundle } from './bundles.ts';
 
@@ -15,10 +15,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const PROGRAM = join(ROOT, 'dist/main.js');
 const TOKEN = 'a-long-random-text';
 
-const shellBlocks = (page: string): string[] =>
-  manualBlocks(page)
-    .filter(({ kind }) => kind === 'sh')
-    .map(({ text }) => text);
+const shellBlocks = (page: string): string[] => blocksOf(manualPage(page), 'sh');
 
 /** The only block that contains all of these words. */
 function blockWith(page: string, ...words: string[]): string {

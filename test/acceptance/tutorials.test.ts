@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { openBench } from '../helpers/daemon.ts';
 import { freePorts } from '../helpers/free-ports.ts';
 import { httpServer } from '../helpers/local-server.ts';
+import { codeBlocks, manualPage } from '../helpers/manual-blocks.ts';
 import { KEYS, organizations, startExporter } from './export-service.ts';
 
 const bench = openBench(afterEach);
@@ -19,11 +20,11 @@ interface Block {
 }
 
 /** The code blocks of a page, in their order. `text` is the output of the command before it. */
-async function blocksOf(page: string): Promise<Block[]> {
-  const manual = await readFile(join(ROOT, 'docs', page), 'utf8');
+function pageBlocks(page: string): Block[] {
+  const manual = manualPage(page);
   const fences = manual.match(/^ *```\w/gm)?.length;
-  const blocks = [...manual.matchAll(/^```(sh|yaml|text)\n([\s\S]*?)^```$/gm)].map(
-    ([, kind, block = '']): Block => ({ kind: kind as Block['kind'], text: block }),
+  const blocks = codeBlocks(manual).filter(
+    (block): block is Block & typeof block => block.title === '' && /^(?:sh|yaml|text)$/.test(block.kind),
   );
   // A fence with another language would not run.
   expect(blocks).toHaveLength(fences ?? 0);
@@ -74,9 +75,9 @@ async function follow(blocks: readonly Block[], { cwd = ROOT, env = {}, changes 
   return outputs;
 }
 
-describe.each(['tutorial-first-site.md', 'tutorial-markdown.md'])('docs/%s', (page) => {
+describe.each(['tutorial-first-site', 'tutorial-markdown'])('docs/%s.md', (page) => {
   test('runs every command in order and prints the output that the page shows', async () => {
-    const blocks = await blocksOf(page);
+    const blocks = pageBlocks(page);
     expect(blocks.filter(({ kind }) => kind === 'sh').length).toBeGreaterThan(7);
     const [site = 0, admin = 0, api = 0] = await freePorts(3);
     const outputs = await follow(blocks, {
@@ -100,7 +101,7 @@ describe.each(['tutorial-first-site.md', 'tutorial-markdown.md'])('docs/%s', (pa
 });
 
 /** Commands of a how-to. Its configs are checked by test/examples/manual-is-true.test.ts. */
-const commandsOf = async (page: string): Promise<Block[]> => (await blocksOf(page)).filter(({ kind }) => kind === 'sh');
+const commandsOf = (page: string): Block[] => pageBlocks(page).filter(({ kind }) => kind === 'sh');
 
 describe('docs/pipelines.md', () => {
   test('exports, imports, continues a job, and prints a link by its commands', async () => {
@@ -109,7 +110,7 @@ describe('docs/pipelines.md', () => {
     const cwd = await bench.folder();
     await mkdir(join(cwd, 'bundles'));
     await bench.writeConfig(cwd, { deployment: { domain: 'acme' } });
-    const outputs = await follow(await commandsOf('pipelines.md'), {
+    const outputs = await follow(commandsOf('pipelines'), {
       cwd,
       env: { DOCSHELF_API_KEY: KEYS.acme },
       changes: { 'https://api.example.com': service.origin, se_0123456789abcdef: jobId },
@@ -136,7 +137,7 @@ describe('docs/crawling.md', () => {
       exportApi: { browser: { verify: 'off' } },
     });
     const cwd = await bench.folder();
-    const outputs = await follow(await commandsOf('crawling.md'), {
+    const outputs = await follow(commandsOf('crawling'), {
       cwd,
       env: { DOCSHELF_API_KEY: KEYS.acme },
       changes: { 'https://api.example.com': service.origin },
@@ -153,7 +154,7 @@ describe('docs/keys.md', () => {
       admin: { port: 0, token },
       organizations: [{ id: 'acme', plan: 'enterprise', domains: { docs: {} }, keys: [] }],
     });
-    const outputs = await follow(await commandsOf('keys.md'), {
+    const outputs = await follow(commandsOf('keys'), {
       env: { ADMIN_TOKEN: token },
       changes: { 'http://127.0.0.1:9090': daemon.admin },
     });

@@ -21,7 +21,16 @@ export function codeBlocks(markdown: string): ManualBlock[] {
   );
 }
 
+/** Texts of the code blocks in one language, such as `sh`. */
+export function blocksOf(markdown: string, kind: string): string[] {
+  return codeBlocks(markdown)
+    .filter((block) => block.kind === kind)
+    .map(({ text }) => text);
+}
+
+export const manualPage = (name: string): string => readFileSync(join(DOCS, `${name}.md`), 'utf8');
+
 /** @param name of a page in `docs`, without `.md` */
 export function manualBlocks(name: string): ManualBlock[] {
-  return codeBlocks(readFileSync(join(DOCS, `${name}.md`), 'utf8'));
+  return codeBlocks(manualPage(name));
 }
