@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { OpenVersions } from '../../src/app/sites/readable-versions.ts';
 import { ReaderSearch } from '../../src/app/sites/readers-search.ts';
+import { searchRequestOf } from '../../src/domain/search.ts';
 import type { ResultForm, SearchAnswer, SearchRequest, SearchResult, SiteSearch } from '../../src/search/index.ts';
 import { folderWith, load } from '../config/folder.ts';
 import { type Answer, httpServer } from '../helpers/local-server.ts';
@@ -12,13 +13,7 @@ afterEach(async () => {
 });
 
 const NEVER = new AbortController().signal;
-const REQUEST: SearchRequest = {
-  query: 'lantern',
-  pageSize: 10,
-  scoreThreshold: null,
-  prefixLast: false,
-  filter: { version: null, language: null, tag: null },
-};
+const REQUEST = searchRequestOf({ query: 'lantern' });
 const FACTS = { corrected: 'lantern', facets: { languages: ['en', 'de'], versions: [], tags: [] }, semantic: true };
 
 function resultOf(path: string): SearchResult {

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { searchRequestOf } from '../../src/domain/search.ts';
 import type { Embedder } from '../../src/search/ports.ts';
 import { ReleaseSearch } from '../../src/search/query/release-search.ts';
 import { COMMON_SCALE, VectorIndex } from '../../src/search/semantic/vector-index.ts';
@@ -7,13 +8,7 @@ import { indexPath, writeIndex } from './keyword/index-folder.ts';
 import { memoryRows } from './semantic/memory-rows.ts';
 
 const DIMS = 32;
-const REQUEST = {
-  query: 'rotate keys',
-  pageSize: 10,
-  scoreThreshold: null,
-  filter: { version: null, language: null, tag: null },
-  prefixLast: false,
-};
+const REQUEST = searchRequestOf({ query: 'rotate keys' });
 const like = (sign: number) => new Float32Array(DIMS).fill(sign / Math.sqrt(DIMS));
 
 /** Section 0 has two passages, of which the second is like every query and has fewer of its words; 2 is found by meaning alone. */

@@ -1,15 +1,10 @@
 import { expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
-import { type Search, type SearchFacts, type SearchRequest, ShelfSearch } from '../../src/search/index.ts';
+import { searchRequestOf } from '../../src/domain/search.ts';
+import { type Search, type SearchFacts, ShelfSearch } from '../../src/search/index.ts';
 import type { SearchedSite } from '../../src/search/shelf-search.ts';
 
-const REQUEST: SearchRequest = {
-  query: 'lantern',
-  pageSize: 3,
-  scoreThreshold: null,
-  prefixLast: false,
-  filter: { version: null, language: null, tag: null },
-};
+const REQUEST = searchRequestOf({ query: 'lantern', pageSize: 3 });
 const NEVER = new AbortController().signal;
 
 /** Answers with pages of these scores. */

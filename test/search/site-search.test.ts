@@ -1,19 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
-import { type IndexedRelease, type SearchEvent, type SearchRequest, SiteSearch } from '../../src/search/index.ts';
+import { searchRequestOf } from '../../src/domain/search.ts';
+import { type IndexedRelease, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { FakeIndex, SECTIONS } from './fake-index.ts';
 
 const JUNE = release('june');
 const JULY = release('july');
-const REQUEST: SearchRequest = {
-  query: 'lantern',
-  pageSize: 10,
-  scoreThreshold: null,
-  prefixLast: false,
-  filter: { version: null, language: null, tag: null },
-};
+const REQUEST = searchRequestOf({ query: 'lantern' });
 
 function release(name: string): IndexedRelease {
   return { digest: name, releaseDir: `/${name}`, trailingSlash: 'never' };

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DocshelfError } from '../../../src/domain/errors.ts';
+import { searchRequestOf } from '../../../src/domain/search.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { HostedSearch, type HostedSearchOptions, parseHostedResults } from '../../../src/search/hosted-search.ts';
 import type { SearchRequest, SearchResult } from '../../../src/search/request.ts';
@@ -23,11 +24,7 @@ const resultOf = (path: string, score = 0.5): SearchResult => ({
 });
 
 const requestOf = (changes: Partial<SearchRequest> = {}): SearchRequest => ({
-  query: 'keys',
-  pageSize: 3,
-  scoreThreshold: null,
-  filter: { version: null, language: null, tag: null },
-  prefixLast: false,
+  ...searchRequestOf({ query: 'keys', pageSize: 3 }),
   ...changes,
 });
 

@@ -1,12 +1,12 @@
 import { truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { searchRequestOf } from '../../../src/domain/search.ts';
 import { OpenReleases } from '../../../src/search/query/query-thread.ts';
 import { ReleaseSearch } from '../../../src/search/query/release-search.ts';
 import { indexPath, writeIndex } from '../keyword/index-folder.ts';
 
-const filter = { version: null, language: null, tag: null };
-const REQUEST = { query: 'lantern', pageSize: 10, scoreThreshold: null, prefixLast: false, filter };
+const REQUEST = searchRequestOf({ query: 'lantern' });
 const ROOM = 1024 ** 3;
 
 const opening = vi.spyOn(ReleaseSearch, 'open');
