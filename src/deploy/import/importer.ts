@@ -125,8 +125,7 @@ export class Importer {
   async #importStored(arrival: Arrival): Promise<ImportedBundle | null> {
     const { store } = this.#context;
     const { digest, request, settings } = arrival;
-    const isWhole = (await store.has(digest)) && (await store.view(digest, digest).then(() => true, falseIfDamaged));
-    const known = isWhole ? await store.readable(digest) : null;
+    const known = (await store.isWhole(digest)) ? await store.readable(digest) : null;
     if (known === null) return null;
     const { manifest, createdAt } = known;
     const madeAt = manifest && createdAt;
@@ -307,11 +306,6 @@ function changedMeanwhile(name: string): DocshelfError {
   return new DocshelfError('damaged_archive', `Cannot import "${name}": it changed while it was being read`, {
     next: 'Copy it under a name that ends in .part and rename it when it is whole.',
   });
-}
-
-function falseIfDamaged(error: unknown): false {
-  if (error instanceof DocshelfError && error.code === 'release_damaged') return false;
-  throw error;
 }
 
 /** Wait for another daemon's fetch, which may be stopped or slow, before fetching in parallel. */

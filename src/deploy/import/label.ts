@@ -48,7 +48,8 @@ export async function judge(
   const { madeAt } = bundle;
   if (request.activates === true && madeAt !== null) {
     const at = latestExportTime(madeAt, request.fileName, bundle.isSigned);
-    await refuseOlderThanNewest(store, { ...bundle, madeAt: at });
+    const error = await olderThanNewest(store, { ...bundle, madeAt: at });
+    if (error !== null) throw error;
   }
   await refuseToMovePin(store, version, settings, bundle);
   await refuseOtherVersionsLink(store, version, request, settings, bundle);
@@ -225,23 +226,17 @@ export async function downgradeErrorOf(
   { version, digest, createdAt }: ReleaseRef & { readonly createdAt: string },
 ): Promise<DocshelfError | null> {
   if ((await store.info(digest))?.manifest == null) return null;
-  try {
-    await refuseOlderThanNewest(store, { name: `version ${version} of the preload folder`, digest, madeAt: createdAt });
-    return null;
-  } catch (error) {
-    if (error instanceof DocshelfError && error.code === 'downgrade') return error;
-    throw error;
-  }
+  return olderThanNewest(store, { name: `version ${version} of the preload folder`, digest, madeAt: createdAt });
 }
 
-/** Accepts what is active or was fetched last. @throws DocshelfError `downgrade` */
-async function refuseOlderThanNewest(
+/** `downgrade`, or null for the active bundle, the last fetched one and every bundle that is not older. */
+async function olderThanNewest(
   store: SiteStore,
   { name, digest, madeAt }: { readonly name: string; readonly digest: string; readonly madeAt: string },
-): Promise<void> {
+): Promise<DocshelfError | null> {
   const newest = await newerThan(store, madeAt);
-  if (newest === null || (await isCurrent(store, digest))) return;
-  throw new DocshelfError(
+  if (newest === null || (await isCurrent(store, digest))) return null;
+  return new DocshelfError(
     'downgrade',
     `Cannot serve "${name}": it was made at ${madeAt}, before version "${newest.version}" (${newest.createdAt}), which was active`,
     {

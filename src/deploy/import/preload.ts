@@ -66,7 +66,7 @@ export async function importPreload({
       const digest = known?.digest ?? (await digestOf(file, name, signal));
       const former = known?.taken ?? null;
       table[file] = { stamp, digest, taken: former };
-      const isStored = await isWhole(store, digest);
+      const isStored = (await store.names()).has(digest) && (await store.isWhole(digest));
       if (former !== null && isStored && (await store.label(former.version)) !== null) {
         releases.push({ ...former, unpacked: false });
       } else if (former === null || isStored || isWanted(former)) {
@@ -89,17 +89,6 @@ function rank(name: string, known: Seen | undefined, pin: Pin): 0 | 1 | 2 {
   const version = known?.taken?.version ?? versionFromFileName(name);
   if (version === pin.version || (known !== undefined && known.digest === pin.sha256)) return 0;
   return version === null ? 1 : 2;
-}
-
-async function isWhole(store: SiteStore, digest: string): Promise<boolean> {
-  try {
-    if (!(await store.names()).has(digest)) return false;
-    await store.view(digest, digest);
-    return true;
-  } catch (error) {
-    if (error instanceof DocshelfError && error.code === 'release_damaged') return false;
-    throw error;
-  }
 }
 
 async function archivesIn(folder: string, folderMayBeMissing: boolean): Promise<string[]> {

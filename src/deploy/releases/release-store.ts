@@ -82,6 +82,17 @@ export class ReleaseStore {
     return infos.filter((info) => info !== null);
   }
 
+  /** False if the release is missing or damaged. */
+  async isWhole(digest: string): Promise<boolean> {
+    try {
+      await this.view(digest, digest);
+      return true;
+    } catch (error) {
+      if (error instanceof DocshelfError && error.code === 'release_damaged') return false;
+      throw error;
+    }
+  }
+
   /** @throws DocshelfError `release_damaged` */
   async view(digest: string, version: string): Promise<ReleaseView> {
     const info = await this.info(digest);

@@ -206,7 +206,8 @@ export class SiteStore extends ReleaseStore {
     const labels = await this.labels();
     const active = await this.active();
     const choice = await this.choice();
-    const wanted = sha256 !== null && (await this.names()).has(sha256) ? sha256 : null;
+    const isClaimed = sha256 !== null && (await readIfThere(join(this.site.served, sha256))) !== null;
+    const wanted = isClaimed ? sha256 : null;
     const named = [...[...labels.values()].map(({ digest }) => digest), active?.digest, choice?.digest, wanted];
     const infos = new Map(
       await Promise.all(
@@ -229,16 +230,18 @@ export class SiteStore extends ReleaseStore {
     };
   }
 
-  async names(): Promise<Set<string>> {
-    const pointers = [...(await this.labels()).values(), await this.active(), await this.choice()];
+  async names(known?: Awaited<ReturnType<SiteStore['labels']>>): Promise<Set<string>> {
+    const labels = known ?? (await this.labels());
+    const pointers = [...labels.values(), await this.active(), await this.choice()];
     const claimed = (await namesIn(this.site.served)).filter((name) => DIGEST.test(name));
     return new Set([...pointers.flatMap((pointer) => pointer?.digest ?? []), ...claimed]);
   }
 
   /** Complete and readable releases, unordered. @throws DocshelfError `data_folder_newer` */
   async ownReleases(): Promise<ReleaseInfo[]> {
-    const infos = await Promise.all([...(await this.names())].map((digest) => this.readable(digest)));
-    const dates = new Map([...(await this.labels()).values()].map(({ digest, createdAt }) => [digest, createdAt]));
+    const labels = await this.labels();
+    const infos = await Promise.all([...(await this.names(labels))].map((digest) => this.readable(digest)));
+    const dates = new Map([...labels.values()].map(({ digest, createdAt }) => [digest, createdAt]));
     return infos
       .filter((info) => info !== null)
       .map((info) => ({ ...info, createdAt: dates.get(info.digest) ?? info.createdAt }));
