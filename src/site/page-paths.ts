@@ -36,7 +36,6 @@ export function bundledMarkdownOf(files: Paths, page: string): string | null {
 
 export const markdownPathOf = (page: string): string => page.replace(PAGE_EXTENSION, '') + MARKDOWN_EXTENSION;
 
-const EXTENSION = /\.x?html?$/i;
 /** Cost of a look-up of a file in all its forms, and of each character of its path. */
 const LOOKUP_UNITS = 300;
 const LOOKUP_CHARACTER_UNITS = 16;
@@ -112,7 +111,7 @@ export class PagePaths {
   /** False if rules with `!` replace the page at each of its addresses. */
   isOpen(page: string, work = new Work()): boolean {
     if (!this.#redirects.hasForced) return true;
-    return [page, page.replace(EXTENSION, ''), pageStem(page)].some((path) => {
+    return [page, page.replace(PAGE_EXTENSION, ''), pageStem(page)].some((path) => {
       const built = this.#builtFor + path;
       const step = this.#byRule('forced', built, work, true);
       return step === null ? this.fileAt(built, work) === page : 'page' in step && step.page === page;

@@ -76,8 +76,6 @@ export const HEAPS = {
   job: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
   /** Far more than a page takes. With it 20,000 pages took 317 MiB in all, and 390 without a limit. */
   pages: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 1024 },
-  /** Prepared files of sites, at most 8 MiB each. Tables and bodies are buffers. */
-  serving: { maxOldGenerationSizeMb: 4096 },
 } as const satisfies Readonly<Record<string, Heap>>;
 
 /** The rest of a process is for the program, buffers, SQLite and a model. */
