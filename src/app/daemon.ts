@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Config, ConfigError, hasNoSettings, isReduced, type LoadedConfig } from '../config/index.ts';
+import { type Config, ConfigError, emptyConfigError, isReduced, type LoadedConfig } from '../config/index.ts';
 import type { Database } from '../database/database.ts';
 import { adoptDefaultDomain, type DeployEvent, folderName, identityOf, settleListedDomains } from '../deploy/index.ts';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
@@ -277,7 +277,7 @@ class Daemon {
   async #readOnce(): Promise<LoadedConfig> {
     const loaded = await this.#readStable();
     const { file, watchedFiles, written } = this.#loaded;
-    if (loaded.written.size === 0 && written.size > 0) throw hasNoSettings(loaded.file && file, watchedFiles);
+    if (loaded.written.size === 0 && written.size > 0) throw emptyConfigError(loaded.file && file, watchedFiles);
     return loaded;
   }
 

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import {
   type Config,
   ConfigError,
-  hasNoSettings,
+  emptyConfigError,
   type LoadedConfig,
   type LoadOptions,
   loadConfig,
@@ -35,7 +35,7 @@ export async function loadOrLastGood(options: CommonOptions): Promise<LoadedConf
     const loaded = await loadConfig(sources);
     if (loaded.written.size > 0) return loaded;
     const { file, watchedFiles, config } = loaded;
-    return (await lastGoodConfig(sources, hasNoSettings(file, watchedFiles), config.storage.dir)) ?? loaded;
+    return (await lastGoodConfig(sources, emptyConfigError(file, watchedFiles), config.storage.dir)) ?? loaded;
   } catch (error) {
     const lastGood = error instanceof ConfigError ? await lastGoodConfig(sources, error, error.storageDir) : null;
     if (lastGood === null) throw error;

@@ -14,7 +14,7 @@ import { findNotBuilt, validate } from './validate.ts';
 
 export { valueAt } from './decode.ts';
 export type { Config } from './schema/index.ts';
-export { ConfigError, type ConfigFault, emptyConfigError as hasNoSettings } from './setting.ts';
+export { ConfigError, type ConfigFault, emptyConfigError } from './setting.ts';
 export type { LoadedConfig, SiteConfig } from './sites.ts';
 
 export interface LoadOptions {

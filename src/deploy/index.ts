@@ -35,8 +35,8 @@ export type { DeploySettings, RenewSettings } from './settings.ts';
 export {
   type BeforeSeal,
   type DeploymentOptions,
-  type ImportSlots as IntakeSlots,
-  importSlots as intakeSlots,
+  type ImportSlots,
+  importSlots,
   ServedRecord,
   type Serving,
 } from './site-context.ts';

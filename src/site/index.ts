@@ -29,14 +29,14 @@ export { ownVersions } from './additions.ts';
 export { type HeaderForm, OWN_HEADERS } from './answer-headers.ts';
 export { BodyCache } from './body-cache.ts';
 export { SiteLanguages } from './first-pages.ts';
-export { isServiceWorkerScript as isWorkerScript } from './found.ts';
+export { isServiceWorkerScript } from './found.ts';
 export { type PageMarkdownText, readMarkdown } from './markdown-pages/markdown-pages.ts';
 export * from './notice.ts';
 export type { PagePaths } from './page-paths.ts';
 export type { SiteRequest } from './request.ts';
-export { BytesResponse, type FastAnswer as PlainAnswer, FileResponse, redirect } from './site-bytes.ts';
+export { BytesResponse, type FastAnswer, FileResponse, redirect } from './site-bytes.ts';
 export * from './site-switch.ts';
-export type { SnapshotOptions as SnapshotForm, SnapshotSettings } from './snapshot.ts';
+export type { SnapshotOptions, SnapshotSettings } from './snapshot.ts';
 export { loadSiteRules, SiteSnapshot } from './snapshot.ts';
 export { SamePages } from './versions/same-page.ts';
 

@@ -7,7 +7,7 @@ import { unpackInThreads } from '../../src/deploy/import/unpack-thread.ts';
 import {
   DaemonRegistration,
   Deployment,
-  intakeSlots,
+  importSlots,
   openDataFolder,
   SiteStore,
   sweepDataFolder,
@@ -51,7 +51,7 @@ const registration = new DaemonRegistration(store.paths);
 const deployment = new Deployment({
   store,
   registration,
-  slots: intakeSlots(() => 2),
+  slots: importSlots(() => 2),
   settings: {
     enabled: true,
     link: null,

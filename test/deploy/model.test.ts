@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Deployment } from '../../src/deploy/deployment.ts';
-import { DaemonRegistration, intakeSlots, openDataFolder, ServedRecord, SiteStore } from '../../src/deploy/index.ts';
+import { DaemonRegistration, importSlots, openDataFolder, ServedRecord, SiteStore } from '../../src/deploy/index.ts';
 import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
 import { SeededRandom } from '../helpers/random.ts';
 import { runs } from '../helpers/runs.ts';
@@ -172,7 +172,7 @@ class DeploymentUnderTest implements ShelfUnderTest {
     return new Deployment({
       store,
       registration: new DaemonRegistration(store.paths),
-      slots: intakeSlots(() => 2),
+      slots: importSlots(() => 2),
       settings: settingsOf(store, this.#settings()),
       sources: async () => [this.#source],
       openLinks: () => Promise.reject(new Error('no service is asked here')),

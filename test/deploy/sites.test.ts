@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   DaemonRegistration,
   Inbox,
-  intakeSlots,
+  importSlots,
   openDataFolder,
   runningDaemons,
   SiteStore,
@@ -48,7 +48,7 @@ async function newDaemon(dir: string, shared: SharedByTest = {}) {
   const registration = new DaemonRegistration(await openDataFolder(dir));
   onFileEnd(() => registration.withdraw());
   await registration.announce(null);
-  const all = { registration, slots: intakeSlots(() => 2), unpack: unpackHere, ...shared };
+  const all = { registration, slots: importSlots(() => 2), unpack: unpackHere, ...shared };
   const open = async (domain: string, settings: SettingsOf = {}, source = new FakeSource(), more: SharedByTest = {}) =>
     openDaemon(await storeOf(dir, domain), { domain, ...settings }, source, undefined, { ...all, ...more });
   return { registration, open };
@@ -235,7 +235,7 @@ describe('a site whose part of the folder cannot be opened', () => {
 describe('deploy.parallel', () => {
   test('bounds what is unpacked at once, over all sites', async () => {
     const gated = gate();
-    const daemon = await newDaemon(await newFolder(), { slots: intakeSlots(() => 2), unpack: gated.unpack });
+    const daemon = await newDaemon(await newFolder(), { slots: importSlots(() => 2), unpack: gated.unpack });
     const bundles = await Promise.all([1, 2, 3, 4, 5].map((at) => packBundle(`v${at}.0.0.tar.gz`, `page ${at}`)));
     const sites = await Promise.all(bundles.map((_, at) => daemon.open(`site-${at}`)));
     const delivered = sites.map(({ deployment }, at) => deployment.deliver(importOf(bundles[at] as Bundle)));
@@ -247,7 +247,7 @@ describe('deploy.parallel', () => {
   });
 
   test('bounds fetches by four times as many', async () => {
-    const daemon = await newDaemon(await newFolder(), { slots: intakeSlots(() => 1) });
+    const daemon = await newDaemon(await newFolder(), { slots: importSlots(() => 1) });
     const never = new Promise<Buffer>(() => undefined);
     const source = new FakeSource().gives(LINK, never);
     const sites = await Promise.all([0, 1, 2, 3, 4, 5].map((at) => daemon.open(`site-${at}`, { link: LINK }, source)));
@@ -268,7 +268,7 @@ describe('deploy.parallel', () => {
   test('holds up no order of a site that waits, and one that is stopped leaves the queue', async () => {
     const gated = gate();
     const dir = (await copyOf(seed)).paths.dir;
-    const daemon = await newDaemon(dir, { slots: intakeSlots(() => 1), unpack: gated.unpack });
+    const daemon = await newDaemon(dir, { slots: importSlots(() => 1), unpack: gated.unpack });
     const [busy, waiting, last] = [await daemon.open('busy'), await daemon.open('waiting'), await daemon.open('last')];
     await waiting.deployment.deliver(importOf(seed.january));
     await waiting.deployment.deliver(importOf(seed.february));

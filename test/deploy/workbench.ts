@@ -10,7 +10,7 @@ import {
   type DeployEvent,
   type DeploymentOptions,
   type DeploySettings,
-  intakeSlots,
+  importSlots,
   openDataFolder,
   ServedRecord,
   SiteStore,
@@ -83,7 +83,7 @@ export function takeInBundle(
     journal: new Journal((event) => {
       if (event.kind === 'progress') onProgress(event.phase);
     }),
-    slots: intakeSlots(() => 2),
+    slots: importSlots(() => 2),
     sources: async () => [],
     tracer: NO_TRACES,
     unpack,
@@ -239,7 +239,7 @@ export async function openDaemon(
   const deployment = new Deployment({
     store,
     registration: shared.registration ?? (own as DaemonRegistration),
-    slots: shared.slots ?? intakeSlots(() => 2),
+    slots: shared.slots ?? importSlots(() => 2),
     settings: settingsOf(store, settings),
     sources: shared.sources ?? (async () => [source]),
     openLinks,

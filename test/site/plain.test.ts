@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { loadSiteRules, type PlainAnswer, SiteSnapshot } from '../../src/site/index.ts';
+import { type FastAnswer, loadSiteRules, SiteSnapshot } from '../../src/site/index.ts';
 import { serve, sha256, TestReleases } from './helpers.ts';
 
 const releases = new TestReleases();
@@ -17,7 +17,7 @@ const FILES = {
 };
 const LATER = 'Sun, 02 Jun 2999 10:20:30 GMT';
 
-function plainHeaders(plain: PlainAnswer | null): Record<string, string | undefined> {
+function plainHeaders(plain: FastAnswer | null): Record<string, string | undefined> {
   const pairs = plain?.headers.flatMap((name, at, all) => (at % 2 === 0 ? [[name.toLowerCase(), all[at + 1]]] : []));
   return Object.fromEntries(pairs ?? []);
 }

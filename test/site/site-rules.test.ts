@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { loadSiteRules, type SnapshotForm } from '../../src/site/index.ts';
+import { loadSiteRules, type SnapshotOptions } from '../../src/site/index.ts';
 import { Work } from '../../src/web/rules/index.ts';
 import { type Files, serve, TestReleases } from './helpers.ts';
 
@@ -17,7 +17,11 @@ const FILES: Files = {
   'ja/404/index.html': 'nai',
 };
 
-async function site(rules: { redirects?: string; headers?: string }, form: Partial<SnapshotForm> = {}, files = FILES) {
+async function site(
+  rules: { redirects?: string; headers?: string },
+  form: Partial<SnapshotOptions> = {},
+  files = FILES,
+) {
   const { redirects, headers } = rules;
   const release = releases.make({
     ...files,
@@ -117,7 +121,7 @@ describe('the order of answers', () => {
     expect(await told(await moved.ask('/x/1', { host: 'docs.example' }))).toBe('301 https://docs.example/new/x/1');
   });
 
-  it.each<[form: Partial<SnapshotForm>, rules: string, start: string, end: string]>([
+  it.each<[form: Partial<SnapshotOptions>, rules: string, start: string, end: string]>([
     [{}, '/* /:splat/ 301!', '/a', '200 page a'],
     [{}, '/* /:splat/ 301!', '/a/', '200 page a'],
     [{}, '/* /:splat/ 301!', '/folder', '200 folder'],
@@ -147,7 +151,7 @@ describe('the order of answers', () => {
     },
   );
 
-  it.each<[form: Partial<SnapshotForm>, rule: string, target: string, expected: string]>([
+  it.each<[form: Partial<SnapshotOptions>, rule: string, target: string, expected: string]>([
     [{}, '/old/* /folder/:splat', '/old/', '301 /folder/'],
     [{}, '/old/* /:splat', '/old/folder/', '301 /folder/'],
     [{}, '/old/* /:splat', '/old/folder/?q=1', '301 /folder/?q=1'],

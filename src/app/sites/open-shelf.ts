@@ -5,8 +5,8 @@ import {
   type DataPaths,
   type DeployEvent,
   Deployment,
-  type IntakeSlots,
-  intakeSlots,
+  type ImportSlots,
+  importSlots,
   openDataFolder,
   type RenewSettings,
   type Serving,
@@ -48,7 +48,7 @@ export async function openSources(
 export interface ShelfFolder {
   readonly paths: DataPaths;
   readonly registration: DaemonRegistration;
-  readonly slots: IntakeSlots;
+  readonly slots: ImportSlots;
   readonly unpack: Unpack;
   readonly ownExports: OwnExportService | null;
 }
@@ -60,7 +60,7 @@ export async function openFolder(
 ): Promise<ShelfFolder> {
   const paths = await openDataFolder(config.storage.dir);
   await sweepDataFolder(paths);
-  const slots = intakeSlots(() => network.config.deploy.parallel);
+  const slots = importSlots(() => network.config.deploy.parallel);
   return { paths, registration: new DaemonRegistration(paths), slots, unpack: unpackInThreads(), ownExports };
 }
 

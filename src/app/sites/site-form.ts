@@ -5,7 +5,7 @@ import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { type DescribedSearch, OPEN_SEARCH_PATH, OPEN_SEARCH_TYPE, shortName } from '../../http/site/page-answer.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { siteOrigin } from '../../http/site/site-routes.ts';
-import type { HeaderForm, SearchBoxForm, SiteForm, SnapshotForm, SwitcherFiles } from '../../site/index.ts';
+import type { HeaderForm, SearchBoxForm, SiteForm, SnapshotOptions, SwitcherFiles } from '../../site/index.ts';
 import { NO_ADDITIONS, type PageAdditions, startTag } from '../../web/additions/page-additions.ts';
 import type { PageLanguage } from '../../web/words/index.ts';
 import { policyHeaders } from '../slices.ts';
@@ -31,7 +31,7 @@ export function siteForm(site: SiteConfig, assets: SiteAssets): SiteForm {
   return { ...snapshotForm(site), searchBox: searchBoxForm(site, assets), switcher };
 }
 
-export function snapshotForm(site: SiteConfig): SnapshotForm {
+export function snapshotForm(site: SiteConfig): SnapshotOptions {
   const { config, domain, title, basePath } = site;
   const { trailingSlash, spaFallback, headers, markdown } = config.server;
   return {

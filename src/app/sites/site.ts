@@ -17,7 +17,7 @@ import { createSiteApp, fastAnswerBelow } from '../../http/site/site.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import type { ShelfScope } from '../../http/site/site-search.ts';
 import type { Search, SearchResult, SearchStatus, SiteSearch } from '../../search/index.ts';
-import { type BodyCache, type PlainAnswer, SiteServer, SiteSwitch } from '../../site/index.ts';
+import { type BodyCache, type FastAnswer, SiteServer, SiteSwitch } from '../../site/index.ts';
 import type { Tracer } from '../../traces/tracer.ts';
 import { isPagePart } from '../../web/media-type.ts';
 import type { SiteRules } from '../../web/rules/index.ts';
@@ -162,7 +162,7 @@ export class Site {
     return this.config.config.search.mcp;
   }
 
-  fastAnswer(incoming: IncomingMessage): PlainAnswer | null {
+  fastAnswer(incoming: IncomingMessage): FastAnswer | null {
     const { access, config } = this.#site.state.settings;
     if (access.signIn !== null && !access.signIn.knows(incoming)) return null;
     this.#host.search.noteRead();

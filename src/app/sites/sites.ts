@@ -8,7 +8,7 @@ import { mapAhead } from '../../files/lanes.ts';
 import { tagRequest } from '../../http/listener/served-request.ts';
 import { forWorker } from '../../http/site/site.ts';
 import { SiteRoutes } from '../../http/site/site-routes.ts';
-import type { PlainAnswer } from '../../site/index.ts';
+import type { FastAnswer } from '../../site/index.ts';
 import { Site, type SiteHost } from './site.ts';
 
 interface SitesOptions {
@@ -78,7 +78,7 @@ export class Sites {
     return WORST_FIRST.find((state) => states.includes(state)) ?? 'off';
   }
 
-  fastAnswer(incoming: IncomingMessage): PlainAnswer | null {
+  fastAnswer(incoming: IncomingMessage): FastAnswer | null {
     const only = this.isList ? null : this.only;
     if (only !== null) return plainOf(only, incoming);
     const route = this.routes.find(incoming.headers.host, incoming.url ?? '/');
@@ -161,7 +161,7 @@ export class Sites {
   }
 }
 
-function plainOf(site: Site, incoming: IncomingMessage, domain?: string): PlainAnswer | null {
+function plainOf(site: Site, incoming: IncomingMessage, domain?: string): FastAnswer | null {
   const answer = site.fastAnswer(incoming);
   if (answer !== null) tagRequest(incoming, { site: domain, version: site.version });
   return answer;

@@ -87,10 +87,11 @@ async function auditBasePath(version: string, written: string, config: Config) {
       next: 'Give a path that begins with a slash, such as /docs/.',
     });
   }
-  const { answers, isMountable, mountFile } = await import('../../web/mount/index.ts');
-  const { isData, isTooLargeToMount, leftAddresses } = await import('../../web/mount/index.ts');
+  const { isData, isMountable, isServedPath, isTooLargeToMount, leftAddresses, mountFile } = await import(
+    '../../web/mount/index.ts'
+  );
   const { siteDir, files, digest, builtFor } = await storedRelease(version, config, 'audit');
-  const site = { from: builtFor, to: normalBasePath(written), has: (path: string) => answers(files, path) };
+  const site = { from: builtFor, to: normalBasePath(written), has: (path: string) => isServedPath(files, path) };
   const left: FileLeft[] = [];
   let rewritten = 0;
   for (const { path, type, size } of site.from === site.to ? [] : files.values()) {

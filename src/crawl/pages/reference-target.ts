@@ -1,4 +1,4 @@
-import { type FoundReference, type FoundReferences, ownString, resolveSpecifier } from '../../web/rewrite/index.ts';
+import { detachString, type FoundReference, type FoundReferences, resolveSpecifier } from '../../web/rewrite/index.ts';
 import type { Scope } from '../scope.ts';
 
 export interface ReferenceTarget {
@@ -66,7 +66,7 @@ export class ReferenceTargets {
     if (known !== undefined) return known;
     const target = this.#newTarget(URL.parse(url, base));
     // Copy the string, because a slice would keep the whole text in memory.
-    targets.set(ownString(url), target);
+    targets.set(detachString(url), target);
     this.#known += 1;
     return target;
   }

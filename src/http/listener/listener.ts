@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
 import { DocshelfError, errnoState, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
-import type { PlainAnswer } from '../../site/index.ts';
+import type { FastAnswer } from '../../site/index.ts';
 import { problemResponse } from '../problem.ts';
 import type { Http2Options } from '../tls/http2-endpoint.ts';
 import { TlsPort, type TlsSettings } from '../tls/tls-port.ts';
@@ -32,7 +32,7 @@ interface ListenerHandlers {
   readonly name: ListenerName;
   readonly fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>;
   /** Called first for GET requests without a body. If it returns null, `fetch` responds. */
-  readonly fastAnswer?: (incoming: IncomingMessage) => PlainAnswer | null;
+  readonly fastAnswer?: (incoming: IncomingMessage) => FastAnswer | null;
   readonly onRequest?: (served: ServedRequest) => void;
   readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
   /** Setting of the port, if it differs from `port` of its section. */
@@ -224,7 +224,7 @@ function hasPlainHost({ headers, rawHeaders }: IncomingMessage): boolean {
 }
 
 export function writePrepared(
-  { status, headers, body }: PlainAnswer,
+  { status, headers, body }: FastAnswer,
   outgoing: ServerResponse,
   { requestId, hsts }: { readonly requestId: string; readonly hsts: string | null },
 ): void {

@@ -1,5 +1,5 @@
 import type { HttpBindings } from '@hono/node-server';
-import { noticeResponse, type PlainAnswer } from '../../site/index.ts';
+import { type FastAnswer, noticeResponse } from '../../site/index.ts';
 import { stripBase } from '../../web/mount/base-path.ts';
 import { requestIdOf, siteRequest } from '../listener/request.ts';
 import { type PageReports, REPORTS_PATH } from '../site/page-reports.ts';
@@ -78,7 +78,7 @@ export class PrivateAnswers {
     this.#vary = vary;
   }
 
-  of({ status, headers, body }: PlainAnswer): PlainAnswer {
+  of({ status, headers, body }: FastAnswer): FastAnswer {
     const made = this.#made.get(headers) ?? this.#make(headers);
     this.#made.set(headers, made);
     return { status, headers: made, body };

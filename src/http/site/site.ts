@@ -5,11 +5,11 @@ import type { FeatureReport } from '../../domain/feature.ts';
 import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import type { DeployState } from '../../domain/status.ts';
 import {
-  isWorkerScript,
+  type FastAnswer,
+  isServiceWorkerScript,
   type NoticeRequest,
   noticeResponse,
   OWN_HEADERS,
-  type PlainAnswer,
   type SiteRequest,
   type SiteServer,
 } from '../../site/index.ts';
@@ -57,7 +57,7 @@ export function fastAnswerBelow(
   server: SiteServer,
   basePath: string,
   { url: target = '/', headers }: IncomingMessage,
-): PlainAnswer | null {
+): FastAnswer | null {
   if (basePath === '/') return server.fastAnswer(target, headers);
   return target.startsWith(basePath) ? server.fastAnswer(target.slice(basePath.length - 1), headers) : null;
 }
@@ -79,7 +79,7 @@ export function forWorker(
   { headers, method }: Pick<IncomingMessage, 'headers' | 'method'>,
   answer: Response | Promise<Response>,
 ): Response | Promise<Response> {
-  if (!isWorkerScript(headers['service-worker']?.toString())) return answer;
+  if (!isServiceWorkerScript(headers['service-worker']?.toString())) return answer;
   return Promise.resolve(answer).then(async (found) => {
     const isMoved = found.status >= 300 && found.status < 400 && found.status !== 304;
     const isOther = found.status === 200 && !WORKER_TYPE.test(found.headers.get('Content-Type') ?? '');
@@ -206,7 +206,7 @@ function respondOrLook(
   lookAgain: SiteAppOptions['refreshFromDisk'],
 ): Response | Promise<Response> {
   const answering = server.respond(request);
-  const mayBeNew = isPagePart(pathOf(request.target)) || isWorkerScript(request.header('service-worker'));
+  const mayBeNew = isPagePart(pathOf(request.target)) || isServiceWorkerScript(request.header('service-worker'));
   if (lookAgain === undefined || !mayBeNew) return answering;
   return Promise.resolve(answering).then(async (answer) => {
     if (answer.status !== 404 || !(await lookAgain())) return answer;

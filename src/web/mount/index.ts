@@ -13,7 +13,7 @@ import { editsOfGenerators, type GeneratorPlace, inlineScripts, isCovered } from
 export {
   BasePathVotes,
   isMountable,
-  isServedPath as answers,
+  isServedPath,
   type Mount,
   type MountableFile,
   rebase,

@@ -4,11 +4,11 @@ import { type AddressInfo, Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { type ListenerOptions, writePrepared } from '../../../src/http/listener/listener.ts';
 import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
-import type { PlainAnswer } from '../../../src/site/index.ts';
+import type { FastAnswer } from '../../../src/site/index.ts';
 import { listenerBench } from './listener-bench.ts';
 
 const BODY = Buffer.from('prepared');
-const ANSWER: PlainAnswer = { status: 200, headers: ['Content-Length', String(BODY.length), 'A', 'b'], body: BODY };
+const ANSWER: FastAnswer = { status: 200, headers: ['Content-Length', String(BODY.length), 'A', 'b'], body: BODY };
 const PLAIN = 'GET /a?q=1 HTTP/1.1\r\nHost: x\r\n\r\n';
 
 const bench = listenerBench({ fastAnswer: () => ANSWER, fetch: () => new Response('asked') });
@@ -34,7 +34,7 @@ describe('a listener with prepared answers', () => {
     expect(await connection.until(/prepared.*prepared$/s)).toMatch(/X-Request-Id: [0-9a-f-]{36}/);
   });
 
-  it.each<PlainAnswer>([
+  it.each<FastAnswer>([
     ANSWER,
     { status: 304, headers: ['ETag', '"x"', 'Vary', 'Accept-Encoding'], body: null },
     { status: 200, headers: ['Content-Length', '0'], body: Buffer.alloc(0) },
@@ -71,7 +71,7 @@ describe('a listener with prepared answers', () => {
 
   it('writes no field that would end another', () => {
     const outgoing = new ServerResponse(new IncomingMessage(new Socket()));
-    const answer: PlainAnswer = { status: 200, headers: ['A', 'b\r\nC: d'], body: null };
+    const answer: FastAnswer = { status: 200, headers: ['A', 'b\r\nC: d'], body: null };
     expect(() => writePrepared(answer, outgoing, { requestId: 'r-1', hsts: null })).toThrow(/Invalid character/);
   });
 
@@ -113,7 +113,7 @@ describe('a listener with prepared answers', () => {
 
   it('lets an answer that its client reads slowly end before it stops', async () => {
     const body = Buffer.alloc(32 * 1024 ** 2, 'x');
-    const big: PlainAnswer = { status: 200, headers: ['Content-Length', String(body.length)], body };
+    const big: FastAnswer = { status: 200, headers: ['Content-Length', String(body.length)], body };
     const { listener, served } = await open({ fastAnswer: () => big });
     const connection = await connectTo(listener);
     connection.socket.pause();

@@ -7,7 +7,7 @@ import { type ReleaseView, versionRoot } from '../../../src/domain/release.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { type McpEndpointOptions, mcpEndpoint } from '../../../src/http/mcp/mcp-endpoint.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
-import { BodyCache, SiteServer, SiteSnapshot, type SnapshotForm } from '../../../src/site/index.ts';
+import { BodyCache, SiteServer, SiteSnapshot, type SnapshotOptions } from '../../../src/site/index.ts';
 import { NO_RULES, readSiteRules, type SiteRules } from '../../../src/web/rules/index.ts';
 import { featuresOf } from '../../helpers/features.ts';
 import { type Files, TestReleases } from '../../site/helpers.ts';
@@ -63,7 +63,7 @@ export class AssistantBench {
       kept = [],
       ...changes
     }: Partial<McpEndpointOptions & DocumentedSite> & {
-      form?: SnapshotForm;
+      form?: SnapshotOptions;
       /** Besides the active one. */
       kept?: readonly ReleaseView[];
     } = {},

@@ -1,7 +1,7 @@
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
 import type { TlsSettings } from '../../../src/http/tls/tls-port.ts';
-import { BodyCache, loadSiteRules, SiteServer, SiteSnapshot, type SnapshotForm } from '../../../src/site/index.ts';
+import { BodyCache, loadSiteRules, SiteServer, SiteSnapshot, type SnapshotOptions } from '../../../src/site/index.ts';
 import { featuresOf } from '../../helpers/features.ts';
 import { onFileEnd } from '../../helpers/file-end.ts';
 import { type Files, TestReleases } from '../../site/helpers.ts';
@@ -10,7 +10,7 @@ import { CACHE_BYTES, CREATED_AT } from './row-site.ts';
 /** The site listener as the daemon has it, over one release; closed with the file of tests. */
 export async function openRowServer(
   files: Files,
-  form: Partial<SnapshotForm> = {},
+  form: Partial<SnapshotOptions> = {},
   tls?: TlsSettings,
 ): Promise<Listener> {
   const releases = new TestReleases();

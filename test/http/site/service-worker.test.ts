@@ -1,13 +1,18 @@
 import { afterEach, expect, it } from 'vitest';
 import { createSiteApp, forWorker } from '../../../src/http/site/site.ts';
-import { loadSiteRules, type SnapshotForm } from '../../../src/site/index.ts';
+import { loadSiteRules, type SnapshotOptions } from '../../../src/site/index.ts';
 import { type Files, serve, TestReleases } from '../../site/helpers.ts';
 
 const releases = new TestReleases();
 afterEach(() => releases.remove());
 
 /** @param active files of the active release; the one before it had a worker under several names */
-async function scriptAt(path: string, active: Files, form: Partial<SnapshotForm> = {}, headers = {}): Promise<string> {
+async function scriptAt(
+  path: string,
+  active: Files,
+  form: Partial<SnapshotOptions> = {},
+  headers = {},
+): Promise<string> {
   const old = releases.make({ 'sw.js': 'old', 'offline.js': 'old', 'sw.mjs': 'old' });
   const release = releases.make({ 'index.html': 'start', 'a.html': 'a', ...active });
   const { server } = serve([release, old], { ...form, rules: await loadSiteRules(release) });
@@ -21,7 +26,7 @@ async function scriptAt(path: string, active: Files, form: Partial<SnapshotForm>
   return `${answer.status} ${isRetired ? 'retired' : body}`;
 }
 
-it.each<[string, string, Files, Partial<SnapshotForm>]>([
+it.each<[string, string, Files, Partial<SnapshotOptions>]>([
   ['the version lacks it', '/sw.js', {}, {}],
   ['an older release has it as an asset', '/offline.js', {}, {}],
   ['the start page answers all paths', '/worker', {}, { spaFallback: true }],
@@ -40,7 +45,7 @@ it.each<[string, string, Files, Partial<SnapshotForm>]>([
   expect(await scriptAt(path, files, form)).toBe('200 retired');
 });
 
-it.each<[string, string, Files, Partial<SnapshotForm>, string]>([
+it.each<[string, string, Files, Partial<SnapshotOptions>, string]>([
   ['a script', '/sw.js', { 'sw.js': 'new' }, {}, '200 new'],
   ['a module', '/sw.mjs', { 'sw.mjs': 'new' }, {}, '200 new'],
   ['a script below the base path', '/docs/sw.js', { 'sw.js': 'new' }, { basePath: '/docs/' }, '200 new'],

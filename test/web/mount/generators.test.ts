@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { mediaTypeOf } from '../../../src/web/media-type.ts';
-import { answers, mountFile } from '../../../src/web/mount/index.ts';
+import { isServedPath, mountFile } from '../../../src/web/mount/index.ts';
 
 const FILES = ['index.html', 'a.html', 'search-index.json', 'images/a.png', 'index.txt', 'de/index.html'];
 
 function rewritten(path: string, text: string, from: string, to: string): string {
   const table = new Set(FILES);
-  const site = { from, to, has: (each: string) => answers(table, each) };
+  const site = { from, to, has: (each: string) => isServedPath(table, each) };
   return Buffer.from(mountFile({ path, type: mediaTypeOf(path), bytes: Buffer.from(text) }, site)).toString();
 }
 

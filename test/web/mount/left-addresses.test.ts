@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { mediaTypeOf } from '../../../src/web/media-type.ts';
-import { answers, isTooLargeToMount, leftAddresses } from '../../../src/web/mount/index.ts';
+import { isServedPath, isTooLargeToMount, leftAddresses } from '../../../src/web/mount/index.ts';
 
 const FILES = new Set(['index.html', 'guide/a.html', 'data.json']);
 
 function left(path: string, text: string, from = '/', to = '/docs/'): string[] {
-  const site = { from, to, has: (each: string) => answers(FILES, each) };
+  const site = { from, to, has: (each: string) => isServedPath(FILES, each) };
   return leftAddresses({ path, type: mediaTypeOf(path), bytes: Buffer.from(text) }, site);
 }
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { mediaTypeOf } from '../../../src/web/media-type.ts';
-import { answers, integrityTargets, type Mount, mountFile } from '../../../src/web/mount/index.ts';
+import { integrityTargets, isServedPath, type Mount, mountFile } from '../../../src/web/mount/index.ts';
 
 const BELOW: Mount = { from: '/', to: '/team/docs/' };
 const ABOVE: Mount = { from: '/docs/', to: '/' };
 
 function mounted(path: string, text: string, mount = BELOW, files: readonly string[] = []): string {
   const table = new Set(files);
-  const site = { ...mount, has: (each: string) => answers(table, each) };
+  const site = { ...mount, has: (each: string) => isServedPath(table, each) };
   return Buffer.from(mountFile({ path, type: mediaTypeOf(path), bytes: Buffer.from(text) }, site)).toString();
 }
 
