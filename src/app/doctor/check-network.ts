@@ -8,6 +8,7 @@ import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts'
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { counted } from '../../domain/text.ts';
 import { collect } from '../../files/index.ts';
+import { unlessAborted } from '../../files/lanes.ts';
 import { EgressPolicy } from '../../net/egress.ts';
 import { ExchangeWatch } from '../../net/exchange-watch.ts';
 import { HttpClient } from '../../net/http-client.ts';
@@ -132,7 +133,10 @@ async function checkName(
   const host = bareHost(url.hostname);
   if (isIP(host) !== 0 || usesProxy(config)) return null;
   try {
-    const found = await withTimeout(policy.addressesOf(url), signal);
+    const found = await unlessAborted(
+      policy.addressesOf(url),
+      AbortSignal.any([signal, AbortSignal.timeout(STEP_MS_MAX)]),
+    );
     return sound('name', setting, `${host} is ${found.join(', ')}.`);
   } catch (cause) {
     if (cause instanceof DocshelfError) throw cause;
@@ -195,13 +199,6 @@ function issuerIn(document: Buffer | null): string | null {
   } catch {
     return null;
   }
-}
-
-async function withTimeout<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const ended = Promise.withResolvers<never>();
-  const bounded = AbortSignal.any([signal, AbortSignal.timeout(STEP_MS_MAX)]);
-  bounded.addEventListener('abort', () => ended.reject(bounded.reason), { once: true });
-  return Promise.race([work, ended.promise]);
 }
 
 function unreachable(cause: unknown, shown: string): DocshelfError {

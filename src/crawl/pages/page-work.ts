@@ -13,6 +13,7 @@ import {
   rewriteFile,
   type SourceType,
   spliceBytes,
+  unitsOf,
   utf8Bytes,
 } from '../../web/rewrite/index.ts';
 import { hasNoFollow } from '../admission.ts';
@@ -265,8 +266,7 @@ export class PageWork {
 
   #withLiterals(bytes: Uint8Array, path: string): Uint8Array {
     if (this.#literals === null || !HAS_SCRIPTS.test(path)) return bytes;
-    const units = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-    const edits = this.#literals.editsIn(units);
+    const edits = this.#literals.editsIn(unitsOf(bytes));
     return edits.length === 0 ? bytes : spliceBytes(bytes, edits);
   }
 

@@ -52,10 +52,6 @@ export class ReleaseSearch {
     return this.#keyword.bytes + this.#facts.bytes + this.#vectorBytes;
   }
 
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
   async search(
     request: SearchRequest,
     label: string,
