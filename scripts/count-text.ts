@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { commentsOf, countWords, readPage, sentenceLengths } from './text/prose.ts';
+import { commentsOf, countWords, readPage, sentenceLengths, WORDS_MAX } from './text/prose.ts';
 import { findWords, GROUPS, type Group, isHeadless } from './text/words.ts';
 
 /**
@@ -9,7 +9,6 @@ import { findWords, GROUPS, type Group, isHeadless } from './text/words.ts';
  * also lists the headless comments with their places.
  */
 
-const WORDS_MAX = 25;
 const SKIPPED = /(?:^|\/)(?:node_modules|\.git|dist|vendor|third_party)(?:\/|$)/;
 
 const filesOf = (folder: string, pattern: string): string[] =>

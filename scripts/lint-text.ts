@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readPage, sentenceLengths } from './text/prose.ts';
+import { readPage, sentenceLengths, WORDS_MAX } from './text/prose.ts';
 import { stringsOf } from './text/strings.ts';
 import { findWords } from './text/words.ts';
 
@@ -11,7 +11,6 @@ import { findWords } from './text/words.ts';
  * console) by the word list alone. `npm run lint:text -- commits [BASE]` checks the subjects of commits since BASE.
  */
 
-const WORDS_MAX = 25;
 /** Part of a page's sentences that may be longer. Short pages may have one. */
 const LONG_SHARE = 0.1;
 const COLUMNS_MAX = 100;

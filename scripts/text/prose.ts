@@ -123,6 +123,9 @@ export function sentencesOf(text: string): string[] {
   return sentences.filter((sentence) => countWords(sentence) > 0);
 }
 
+/** Longest sentence, in words (style of the manual). */
+export const WORDS_MAX = 25;
+
 /** Words of a table cell from which on it is read as a sentence, and not as a label. */
 const CELL_WORDS_MIN = 8;
 
