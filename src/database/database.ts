@@ -31,6 +31,11 @@ export class Database implements Session {
     }
   }
 
+  /** Checks the connection and the server's version, and changes nothing. @throws DocshelfError `database_unavailable`, `database_unfit` */
+  async check(): Promise<void> {
+    await checkServer(this.#session);
+  }
+
   async run<Row>(statement: Statement, values?: StatementValues): Promise<readonly Row[]> {
     await this.bringUp();
     return this.#session.run(statement, values);

@@ -2,9 +2,11 @@ import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Diagnosis } from '../../src/app/doctor/diagnosis.ts';
+import { BUCKET, KEY, startS3Server } from '../export/stores/s3-server.ts';
 import { type CommandResult, type ConfigFile, openBench } from '../helpers/daemon.ts';
 import { TestIdentityProvider } from '../helpers/identity-provider.ts';
 import { httpServer, tlsServer } from '../helpers/local-server.ts';
+import { HAS_POSTGRES, PostgresServer } from '../helpers/postgres.ts';
 import { bundle } from './bundles.ts';
 import { startOrigin } from './origin.ts';
 
@@ -134,13 +136,35 @@ describe('docshelf doctor', () => {
     expect(about(result, 'port')).toEqual([]);
   });
 
-  test('asks the bucket of a store, not its endpoint alone', async () => {
-    const store = await httpServer((_, response) => response.writeHead(403).end());
+  test('lists the bucket of exports with the configured key, and reports a missing bucket and a wrong key', async () => {
+    const store = await startS3Server();
     bench.onEnd(() => store.close());
-    const settings = { kind: 's3', bucket: 'docs.acme.dev', endpoint: store.origin, pathStyle: true };
-    const result = await doctor({ exportApi: { enabled: true, store: settings } });
-    expect(about(result, 'reach', /store/)).toMatchObject([{ state: 'ok' }]);
-    expect(store.requests.map(({ url }) => url)).toEqual(['/docs.acme.dev']);
+    const check = async (changes: object): Promise<Diagnosis[]> => {
+      const own = { kind: 's3', bucket: BUCKET, endpoint: store.endpoint, pathStyle: true, region: 'us-east-1' };
+      const key = { accessKeyId: KEY, secretAccessKey: KEY };
+      return about(
+        await doctor({ exportApi: { enabled: true, store: { ...own, ...key, ...changes } } }),
+        'reach',
+        /store/,
+      );
+    };
+    expect(await check({})).toMatchObject([{ state: 'ok', subject: 'exportApi.store' }]);
+    expect(await check({ bucket: 'missing-bucket' })).toMatchObject([
+      { state: 'fault', code: 'store_failed', message: expect.stringContaining('no such bucket') },
+    ]);
+    expect(await check({ accessKeyId: 'unknown' })).toMatchObject([{ state: 'fault', code: 'store_failed' }]);
+  });
+
+  test.runIf(HAS_POSTGRES)('connects to the database, and reports a server that is down', async () => {
+    const server = await PostgresServer.start();
+    const config = { database: { urlFile: './database-url' } };
+    const url = await server.createDatabase();
+    const writeUrl = (folder: string) => writeFile(join(folder, 'database-url'), url, { mode: 0o600 });
+    expect(about(await doctor(config, writeUrl), 'reach', /database/)).toMatchObject([{ state: 'ok' }]);
+    await server.stop();
+    const result = await doctor(config, writeUrl);
+    expect(about(result, 'reach', /database/)).toMatchObject([{ state: 'fault', code: 'database_unavailable' }]);
+    expect(result.code).toBe(69);
   });
 
   test('warns of a secret file that everybody may read', async () => {
