@@ -266,30 +266,33 @@ function networkTargets(config: Config): NetworkTarget[] {
 /** Checks PostgreSQL and the bucket of exports with the configured credentials. Changes nothing. */
 async function checkStores(config: Config, signal: AbortSignal): Promise<Diagnosis[]> {
   const network = new Network(config);
-  const check = async (subject: string, state: string, reach: () => Promise<void>): Promise<Diagnosis> => {
+  const check = async (subject: string, state: string, store: CheckedStore): Promise<Diagnosis> => {
     try {
-      await unlessAborted(reach(), AbortSignal.any([signal, AbortSignal.timeout(STEP_MS_MAX)]));
+      await unlessAborted(store.check(), AbortSignal.any([signal, AbortSignal.timeout(STEP_MS_MAX)]));
       return sound('reach', subject, state);
     } catch (cause) {
       return faulty('reach', subject, unreachable(cause, subject));
+    } finally {
+      await store.close();
     }
   };
   const checks: Promise<Diagnosis>[] = [];
   const database = await connectDatabase(config, network);
-  if (database !== null) {
-    const found = check('database.urlFile', 'PostgreSQL responds.', () => database.check());
-    checks.push(found.finally(() => database.close()));
-  }
+  if (database !== null) checks.push(check('database.urlFile', 'PostgreSQL responds.', database));
   const settings = s3Slice(config);
   if (config.exportApi.enabled && settings !== null) {
     const { S3BundleStore } = await import('../../export/stores/s3-bundle-store.ts');
     const { caFile, ...bucket } = settings;
     const policy = (await network.policy()).forStore(() => caFile);
     const store = new S3BundleStore({ ...bucket, policy, nowMs: Date.now });
-    const found = check('exportApi.store', `Bucket "${settings.bucket}" responds.`, () => store.check());
-    checks.push(found.finally(() => store.close()));
+    checks.push(check('exportApi.store', `Bucket "${settings.bucket}" responds.`, store));
   }
   return Promise.all(checks);
+}
+
+interface CheckedStore {
+  check(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** The SDK also reads the region from the environment. */
