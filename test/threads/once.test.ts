@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { once } from '../../src/app/once.ts';
+import { once } from '../../src/threads/once.ts';
 
 it('once() gives all calls the same, and keeps no failure', async () => {
   let calls = 0;
