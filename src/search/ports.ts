@@ -25,8 +25,8 @@ export interface Embedder {
   readonly digest: string;
   readonly dims: number;
 
-  /** True if the model is useful in a BCP 47 language. Others use keywords only. */
-  reads(language: string): boolean;
+  /** True if the model is useful in a BCP 47 language, and for text without one. Others use keywords only. */
+  reads(language: string | null): boolean;
 
   embedQuery(text: string, signal?: AbortSignal): Promise<Float32Array>;
 

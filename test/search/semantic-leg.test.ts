@@ -19,7 +19,7 @@ interface Faked {
 const embedder = ({ fails = false, asked = [] }: Faked): Embedder => ({
   digest: '',
   dims: DIMS,
-  reads: (language) => ['en', 'und-Latn'].includes(language),
+  reads: (language) => language === null || ['en', 'und-Latn'].includes(language),
   embedQuery: async (text) => {
     asked.push(text);
     if (fails) throw new Error('no answer');

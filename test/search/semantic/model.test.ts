@@ -56,7 +56,7 @@ describe('the built-in model', () => {
   });
 
   it('reads what is written in Latin letters, and nothing else', () => {
-    for (const language of ['en', 'de', 'pt-BR', 'und-Latn']) expect(model.reads(language)).toBe(true);
+    for (const language of ['en', 'de', 'pt-BR', 'und-Latn', null]) expect(model.reads(language)).toBe(true);
     for (const language of ['ja', 'zh-CN', 'ko', 'ru', 'fa', 'und-Hani', 'no language', '']) {
       expect(model.reads(language)).toBe(false);
     }
