@@ -65,8 +65,7 @@ export async function findDaemons(
   domain: string | null = null,
 ): Promise<readonly DaemonClient[]> {
   if (options.adminUrl !== undefined) return [overNetwork(options.adminUrl, config, authorities(config))];
-  const marks = await runningMarks(config);
-  const here = marks.filter(({ owner }) => owner.host === hostname());
+  const { here, otherHost } = await runningMarks(config);
   const meant = here.filter(({ owner }) => options.pid === undefined || owner.pid === options.pid);
   if (options.pid !== undefined && meant.length === 0) {
     const running = here.map(({ owner }) => owner.pid).join(', ');
@@ -75,8 +74,8 @@ export async function findDaemons(
       next: running === '' ? 'Leave --pid out.' : `Running on this data folder: ${running}.`,
     });
   }
-  if (here.length === 0 && marks[0] !== undefined) {
-    const state = `Cannot work on "${config.storage.dir}": a daemon on the host "${marks[0].owner.host}" runs on it`;
+  if (here.length === 0 && otherHost !== null) {
+    const state = `Cannot work on "${config.storage.dir}": a daemon on the host "${otherHost}" runs on it`;
     throw new DocshelfError('daemon_unreachable', state, {
       next: 'Run the command on that host, or name its admin listener with --admin-url and set admin.token.',
     });
@@ -97,8 +96,16 @@ export async function daemonStatus(
   return (await (hasChosen ? asked : asked.catch(() => null))) as StatusReport | null;
 }
 
-export async function runningMarks(config: Config): Promise<readonly DaemonMark[]> {
-  return (await ifThere(runningDaemons(dataPaths(config.storage.dir)))) ?? [];
+interface RunningMarks {
+  readonly here: readonly DaemonMark[];
+  /** Another host with a daemon on the same data folder. */
+  readonly otherHost: string | null;
+}
+
+export async function runningMarks(config: Config): Promise<RunningMarks> {
+  const marks = (await ifThere(runningDaemons(dataPaths(config.storage.dir)))) ?? [];
+  const isHere = ({ owner }: DaemonMark): boolean => owner.host === hostname();
+  return { here: marks.filter(isHere), otherHost: marks.find((mark) => !isHere(mark))?.owner.host ?? null };
 }
 
 async function clientOf({ owner, socket, adminUrl }: DaemonMark, config: Config): Promise<DaemonClient> {

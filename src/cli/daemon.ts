@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
@@ -134,11 +133,10 @@ export function healthcheckCommand(): Command {
 
 /** Another folder's daemon can have the configured port. @throws DocshelfError `daemon_unreachable` */
 async function adminUrlOf(config: Config): Promise<string> {
-  const marks = await runningMarks(config);
-  const here = marks.filter(({ owner }) => owner.host === hostname());
+  const { here, otherHost } = await runningMarks(config);
   const [adminUrl] = here.map((mark) => mark.adminUrl).filter((url) => url !== null);
   if (adminUrl !== undefined) return adminUrl;
-  const other = marks[0] === undefined ? '' : `, but one on the host "${marks[0].owner.host}"`;
+  const other = otherHost === null ? '' : `, but one on the host "${otherHost}"`;
   const state = `no daemon runs on "${config.storage.dir}" here${other}`;
   throw new DocshelfError('daemon_unreachable', `Cannot check the daemon: ${state}`, {
     next: 'Start it with "docshelf serve", or name its config with --config.',
