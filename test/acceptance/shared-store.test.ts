@@ -40,7 +40,7 @@ describe.skipIf(!HAS_POSTGRES)('an API process and a worker with separate data f
 });
 
 describe.skipIf(!HAS_POSTGRES)('an API process, workers, PostgreSQL and a bucket', () => {
-  test('export by one process what another one ordered, and send nothing of a site that has not changed', async () => {
+  test('run a job on any worker, and upload no file of an unchanged site', async () => {
     const { service, endpoint } = await startService(1);
     const client = service.as('a');
     const first = await client.bundle((await client.export('a-0', { version: 'v1' })).jobId);
@@ -64,7 +64,7 @@ describe.skipIf(!HAS_POSTGRES)('an API process, workers, PostgreSQL and a bucket
     expect(more).toContain(`${next.sha256}.tar.gz`);
   });
 
-  test('are one trace, from the call that starts an export over the queue and the worker to the swap', async () => {
+  test('create one trace, from the call that starts an export over the queue and the worker to the swap', async () => {
     const collector = await startCollector(bench);
     const traces = { endpoint: `${collector.origin}/` };
     const { service } = await startService(1, { traces });
