@@ -50,8 +50,8 @@ async function swapVolume(folder: string, files: Readonly<Record<string, string>
   if (generation > 1) await rm(join(folder, `..2024_06_0${generation - 1}`), { recursive: true });
 }
 
-describe('a running daemon reloads its config', () => {
-  test('if the file is rewritten', async () => {
+describe('a running daemon', () => {
+  test('reloads its config if the file is rewritten', async () => {
     const daemon = await startWithTwo();
     expect((await daemon.status()).lastReload).toBeNull();
     await daemon.rewriteConfig({ staticExport: { version: '2024-07-01' } });
@@ -61,14 +61,14 @@ describe('a running daemon reloads its config', () => {
     expect(await homePage(daemon)).toContain('july');
   });
 
-  test('if text is written into the file', async () => {
+  test('reloads its config if text is written into the file', async () => {
     const daemon = await startWithTwo();
     const config = withDefaults({ staticExport: { version: '2024-07-01' } });
     await writeFile(daemon.configFile, stringify(config));
     await daemon.untilServing('2024-07-01');
   });
 
-  test('after SIGHUP', async () => {
+  test('reloads its config after SIGHUP', async () => {
     const daemon = await startWithTwo();
     const before = await daemon.status();
     daemon.signal('SIGHUP');
@@ -76,7 +76,7 @@ describe('a running daemon reloads its config', () => {
     expect(await daemon.status()).toMatchObject({ state: 'ready', active: { version: '2024-06-01' } });
   });
 
-  test('after POST /v1/reload, which responds once the reload is complete', async () => {
+  test('reloads its config after POST /v1/reload, and responds once the reload is complete', async () => {
     const daemon = await startWithTwo();
     await daemon.rewriteConfig({ staticExport: { version: '2024-07-01' } });
     const answer = await postReload(daemon);
@@ -85,7 +85,7 @@ describe('a running daemon reloads its config', () => {
     expect(await daemon.status()).toMatchObject({ state: 'ready', active: { version: '2024-07-01' } });
   });
 
-  test('if the ..data link of the folder of the config is swapped, more than once', async () => {
+  test('reloads its config if the ..data link of its folder is swapped, more than once', async () => {
     const { origin } = await startOrigin(bench, {
       '/docs-2024-06-01.tar.gz': bundle('june'),
       '/docs-2024-07-01.tar.gz': bundle('july'),
@@ -107,7 +107,7 @@ describe('a running daemon reloads its config', () => {
     expect(await homePage(daemon)).toContain('august');
   });
 
-  test('if the ..data link of the folder of bundleUrlFile is swapped', async () => {
+  test('reloads its config if the ..data link of the folder of bundleUrlFile is swapped', async () => {
     const { origin } = await startOrigin(bench, {
       '/docs-2024-06-01.tar.gz': bundle('june'),
       '/docs-2024-07-01.tar.gz': bundle('july'),
@@ -121,7 +121,7 @@ describe('a running daemon reloads its config', () => {
     expect(await homePage(daemon)).toContain('july');
   });
 
-  test('if a file that a …__FILE variable names changes', async () => {
+  test('reloads its config if a file that a …__FILE variable names changes', async () => {
     const file = join(await bench.folder(), 'version');
     await writeFile(file, '2024-06-01\n');
     const folder = await bench.folder();
