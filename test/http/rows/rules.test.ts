@@ -12,8 +12,11 @@ describe('site with its own redirect and header rules', () => {
     words = await wordsOf(port);
   });
 
-  it.each(RULE_ROWS.map((row) => [row[0], row] as const))('responds as its rules require to %s', async (_asked, row) => {
-    expect(await askRow(port, row, words)).toEqual([]);
-    expect(await askRow(port, row, words)).toEqual([]);
-  });
+  it.each(RULE_ROWS.map((row) => [row[0], row] as const))(
+    'responds as its rules require to %s',
+    async (_asked, row) => {
+      expect(await askRow(port, row, words)).toEqual([]);
+      expect(await askRow(port, row, words)).toEqual([]);
+    },
+  );
 });
