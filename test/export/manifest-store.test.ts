@@ -21,7 +21,7 @@ describe('ManifestStore', () => {
   });
   afterEach(() => rm(dir, { recursive: true }));
 
-  it('keeps the manifest of the first export of some content for every later one', async () => {
+  it('keeps the manifest of the first export for all later exports of the same content', async () => {
     const first = await store.take(CONTENT, JUNE);
     const second = await store.take(CONTENT, JULY);
     expect(second).toBe(first);
@@ -33,16 +33,16 @@ describe('ManifestStore', () => {
     ['another domain', { ...CONTENT, domain: 'globex' }],
     ['another version', { ...CONTENT, version: 'v2' }],
     ['no version', { ...CONTENT, version: null }],
-    ['another path', { ...CONTENT, files: [{ ...FILE, path: 'a.html' }] }],
-    ['other bytes', { ...CONTENT, files: [{ ...FILE, sha256: 'b'.repeat(64) }] }],
-    ['another type', { ...CONTENT, files: [{ ...FILE, type: 'text/html' }] }],
-    ['a file more', { ...CONTENT, files: [FILE, { ...FILE, path: 'b.html' }] }],
-  ])('tells %s apart', async (_, content) => {
+    ['a changed path', { ...CONTENT, files: [{ ...FILE, path: 'a.html' }] }],
+    ['a changed file', { ...CONTENT, files: [{ ...FILE, sha256: 'b'.repeat(64) }] }],
+    ['a changed type', { ...CONTENT, files: [{ ...FILE, type: 'text/html' }] }],
+    ['an additional file', { ...CONTENT, files: [FILE, { ...FILE, path: 'b.html' }] }],
+  ])('distinguishes content with %s', async (_, content) => {
     const first = await store.take(CONTENT, JUNE);
     expect(await store.take(content, JUNE)).not.toBe(first);
   });
 
-  it('of many that come at once, one holds for all', async () => {
+  it('stores one manifest for many concurrent calls', async () => {
     const taken = await Promise.all(
       Array.from({ length: 20 }, (_, n) => store.take(CONTENT, { ...JUNE, generator: `docshelf ${n}` })),
     );
@@ -50,7 +50,7 @@ describe('ManifestStore', () => {
     expect(await readdir(dir)).toEqual([`${taken[0]}.json`]);
   });
 
-  it('sweeps what is in no bundle and has not been used, and what killed processes left', async () => {
+  it('removes manifests that are unused and in no bundle, and leftovers of killed processes', async () => {
     const kept = await store.take(CONTENT, JUNE);
     const unused = await store.take({ ...CONTENT, version: 'v2' }, JUNE);
     const used = await store.take({ ...CONTENT, version: 'v3' }, JUNE);
