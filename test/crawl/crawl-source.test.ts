@@ -437,7 +437,7 @@ describe('crawled page', () => {
     expect(site.text('index.html')).toBe(page);
   });
 
-  it('is exported if its Refresh header has a delay or leads to the page itself', async () => {
+  it('is exported if its Refresh header has a delay or names the page itself', async () => {
     const site = await bench.crawl({
       '/': '<a href="/late">x</a><a href="/self">x</a><a href="/news">x</a><a href="/old">x</a>',
       '/late': { headers: { refresh: '30; url=/' }, body: '<p>late' },

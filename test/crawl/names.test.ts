@@ -79,7 +79,7 @@ describe('assignNames()', () => {
     expect(namesOf([['/a'], ['/a/b'], ['/a/']])).toEqual(['a.html', 'a/b.html', 'a/index.html']);
   });
 
-  it('names a file for each query, and gives the plain name to the shortest address', () => {
+  it('names a file for each query, and assigns the plain name to the shortest address', () => {
     expect(namesOf([['/list?page=2'], ['/list'], ['/list?q=a%20b']])).toEqual([
       'list@page=2.html',
       'list.html',

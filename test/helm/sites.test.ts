@@ -122,7 +122,7 @@ describe('routes to several sites', () => {
     ]);
   });
 
-  it('lead from every host to a site without a host', () => {
+  it('route every host to a site without a host', () => {
     const sites = [{ domain: 'all' }, { domain: 'below', basePath: '/below/' }];
     expect(places(rendered({ sites, ingress: { enabled: true } }))).toEqual([
       '*/ Prefix docshelf:80',

@@ -203,7 +203,7 @@ describe('vectors of a bundle', { timeout: 120_000 }, () => {
     ['a missing shard', (folder) => rm(join(folder, VECTORS))],
     ['a later format', (folder) => writeFile(join(folder, HEADER), '{"formatVersion":4}')],
     ['a header that is not JSON', (folder) => writeFile(join(folder, HEADER), '{')],
-  ])('with %s are reported, also after a restart, and the model computes all vectors', async (_, damage) => {
+  ])('are reported and computed again by the model if they have %s, also after a restart', async (_, damage) => {
     const release = await newRelease('one');
     await damage(searchFolder(release));
     const first = await serve(release);

@@ -93,7 +93,7 @@ it('builds an index in the next daemon if the first fails, without waiting for a
   expect(await keywordOf(both)).toBe('other');
 });
 
-it('skips a page that takes too long to read, and reports which page it is reading', async () => {
+it('skips a page that takes too long to read, and reports the page in progress', async () => {
   const orders: BuildIndexRequest[] = [];
   const told: string[] = [];
   const builds = buildsBy(async (order, onPage, ended) => {

@@ -16,7 +16,7 @@ const SENT = page(TAG, NOTICE);
 const additions = { head: [TAG], body: [NOTICE] };
 const etagOf = (text: string) => `"${sha256(text).slice(0, 32)}"`;
 
-describe('site whose pages get additions', () => {
+describe('site with docshelf additions in its pages', () => {
   it('responds to conditions, ranges, encodings and HEAD according to the changed bytes, from the first request', async () => {
     const files = { 'a.html': page() };
     for (const cacheBytes of [1024 ** 2, 0]) {

@@ -94,7 +94,7 @@ describe('search on the built-in 404 page', () => {
   const search = { address: '/docs/_docshelf/search', version: null };
   const form = { trailingSlash: 'always', basePath: '/docs/' } as const;
 
-  it('leads to the results page in the language of the site, and the policy allows it', async () => {
+  it('links to the results page in the language of the site, and the policy allows its form', async () => {
     const { ask, server } = serve([releases.make(SITE)], { ...form, search });
     const { headers, text } = await asked(ask('/nowhere'));
     expect(text).toContain('<form role="search" action="/docs/_docshelf/search"><label for="q">Diese Dokumentation');

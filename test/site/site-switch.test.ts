@@ -63,7 +63,7 @@ it.each([
   expect(about).toHaveLength(isReported ? 1 : 0);
 });
 
-it('takes releases into account that arrive after the swap', async () => {
+it('considers releases that arrive after the swap', async () => {
   const { site } = recorded({ trailingSlash: 'never', basePath: '/' });
   const entry = { path: 'a.5b0e4cfb.js', type: 'text/javascript', size: 1, sha256: 'ab'.repeat(32) };
   const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', siteDir: '/', digest: 'd' };

@@ -92,7 +92,7 @@ describe('references in checkSite()', () => {
     expect(await check({ 'index.html': links(...urls) })).toEqual([]);
   });
 
-  it('are broken if they lead to files that docshelf never serves', async () => {
+  it('are broken if they resolve to files that docshelf never serves', async () => {
     const site = { 'index.html': links('/.git/config', '/_docshelf/manifest.json'), '.git/config': '' };
     expect((await check(site)).length).toBe(2);
   });

@@ -32,7 +32,7 @@ describe('links between Markdown pages', () => {
     'files/a b.pdf': 'x',
   };
 
-  it('lead to files of the site, relative and with fragments', async () => {
+  it('resolve to files of the site, relative and with fragments', async () => {
     const site = await render(tree);
     expect(site.links('a b/start.html', 'article')).toEqual([
       '../index.html',
@@ -105,7 +105,7 @@ describe('texts of settings and front matter', () => {
     expect(site.text(icon)).not.toContain('<script');
   });
 
-  it('give every page a description, taken from its text if it has none', async () => {
+  it('set a description on every page, from its text if none is written', async () => {
     const site = await render({ 'index.md': `# H\n\n${'word '.repeat(100)}\n` });
     const description = site.meta('index.html', 'description') ?? '';
     expect(description).toMatch(/^word .* word…$/);

@@ -63,7 +63,7 @@ describe('lists and tables of renderMarkdown()', () => {
     expect(made).toContain('<li>[y] none</li>');
   });
 
-  it('set alignment with classes, and give rows with code an id', () => {
+  it('set alignment with classes, and set an id on rows that begin with code', () => {
     const made = html('| A | B |\n|:-:|--:|\n| `key.a` | 1 |\n| `key.a` | 2 |\n| two words | 3 |\n');
     expect(made).toContain('<div class="table" role="region" aria-label="Table" tabindex="0">');
     expect(made).toContain('<td class="align-right">1</td>');

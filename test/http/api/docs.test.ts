@@ -73,7 +73,7 @@ describe('page /docs', () => {
     ['acme', 'acme'],
     ['docs', 'acme-inc'],
   ])(
-    'names the site %s of the organization %s in examples, with the domain as the host if no host belongs to the site alone',
+    'uses the site %s and the organization %s in examples, and the domain as host if the site has no separate host',
     (domain, organization) => {
       const written = { site: 'acme', host: 'docs.acme.dev', organization: 'acme-inc', link: '/acme-export-2024.zip' };
       expect(withOwnNames(written, { domain, host: null, organization })).toEqual({

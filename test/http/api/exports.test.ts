@@ -254,7 +254,7 @@ describe('DELETE /jobs/{jobId}', () => {
     expect([response.status, await response.json()]).toEqual([202, { ...job, status: 'failed', error: 'canceled' }]);
   });
 
-  it('asks a running job to stop, and does not change a completed one', async () => {
+  it('requests a running job to stop, and does not change a completed one', async () => {
     const { app, queue, job, path } = await withJob();
     queue.move(job.jobId, { status: 'running' });
     expect(await (await app.request(path, ask('DELETE'))).json()).toMatchObject({ status: 'running' });

@@ -142,7 +142,7 @@ describe('pathOf()', () => {
   });
 });
 
-describe('requestIdFor', () => {
+describe('requestIdFor()', () => {
   it.each(['4bf92f3577b34da6a3ce929d0e0e4736', 'a/b+c=', 'x'.repeat(128)])('keeps the valid id %s', (id) => {
     expect(requestIdFor(id)).toBe(id);
   });

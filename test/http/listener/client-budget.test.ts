@@ -124,7 +124,7 @@ describe('client that does not read its responses', () => {
   });
 
   it.each(['/file', '/memory'])(
-    'holds at most 2 MiB on an HTTP/2 connection, however many responses are pending: %s',
+    'uses at most 2 MiB on an HTTP/2 connection, however many responses are pending: %s',
     async (path) => {
       const budget = new ClientBudget();
       const listener = await open(budget, { tls: TLS });
@@ -155,7 +155,7 @@ describe('client that does not read its responses', () => {
     expect(await wordFor(listener, '127.0.0.8')).toBe('word');
   });
 
-  it('gets a retryable refusal of an HTTP/2 stream if its address has too many', async () => {
+  it('gets REFUSED_STREAM over HTTP/2, which allows a retry, if its address has too many requests', async () => {
     const limit = { requests: 10, bytes: 512 * KiB };
     const listener = await open(new ClientBudget({ address: limit, stillMs: 60_000 }), { tls: TLS });
     const streams = askWithoutReading(session(listener), '/file', 12);

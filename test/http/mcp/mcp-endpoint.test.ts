@@ -319,7 +319,7 @@ describe('redirect rules of a site over MCP', () => {
     );
   });
 
-  it('remove pages from the list that no address leads to', async () => {
+  it('omit pages from lists if no address resolves to them', async () => {
     const site = await bench.open(bench.release(RULED));
     const { entries } = saidBy(await site.tool('list_pages', { recursive: true })).facts;
     expect((entries as { address: string }[]).map(({ address }) => address)).toEqual([
@@ -516,7 +516,7 @@ describe('MCP endpoint', () => {
     expect((await messageOf(response)).error?.code).toBe(code);
   });
 
-  it('responds to a batch, and to notifications alone with 202', async () => {
+  it('responds to a batch with its results, and to notifications only with 202', async () => {
     const site = await opened();
     const batch = `[${message('ping', {}, 'a')},${message('tools/list', {}, 'b')}]`;
     const response = await site.ask(post(batch));

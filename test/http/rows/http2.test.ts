@@ -46,7 +46,7 @@ describe.each(TABLES.filter(([, rows]) => rowsOf(rows).length > 0))('HTTP rules 
   });
 
   it.each(rowsOf(rows).map((row) => [row[0].slice(0, 200), row] as const))(
-    'hold for the response to %s',
+    'apply to the response to %s',
     async (_asked, row) => {
       for (let times = 0; times < 2; times++) {
         const answer = await ask(session, row, words);

@@ -16,7 +16,7 @@ describe.skipIf(!hasNginx)(`nginx responds as the tables expect, unless a row st
 
   describe.each(TABLES)('HTTP rules for %s', (_, rows) => {
     it.each(rows.filter((row) => row[2] === undefined).map((row) => [row[0].slice(0, 200), row] as const))(
-      'hold for the response to %s',
+      'apply to the response to %s',
       async (_asked, row) => {
         expect(await askRow(port, row, words)).toEqual([]);
       },

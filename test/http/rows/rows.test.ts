@@ -14,7 +14,7 @@ describe.each(TABLES)('HTTP rules for %s', (_, rows) => {
   });
 
   it.each(rows.map((row) => [row[0].slice(0, 200), row] as const))(
-    'hold for the response to %s',
+    'apply to the response to %s',
     async (_asked, row) => {
       expect(await askRow(port, row, words)).toEqual([]);
       // What was just answered is answered from memory.

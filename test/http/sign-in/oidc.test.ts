@@ -20,7 +20,7 @@ afterAll(() => provider.close());
 const nowS = (): number => Math.floor(Date.now() / 1000);
 
 describe('OIDC sign-in', () => {
-  it('leads to the requested page, with a session for this site only', async () => {
+  it('redirects back to the requested page, with a session for this site only', async () => {
     await using site = await oidcSite(provider);
     const browser = new BrowserLike();
     const page = await browser.visit(`${site.origin}/guide/?from=mail`);
@@ -219,7 +219,7 @@ describe('OIDC callback', () => {
     expect(await browser.ask(callback)).toMatchObject({ status: 302, headers: { location: `${site.origin}/` } });
   });
 
-  it('leads each of two windows to its own page', async () => {
+  it('redirects each of two windows to its own page', async () => {
     await using site = await oidcSite(provider);
     const browser = new BrowserLike();
     const [first, second] = [await browser.ask(`${site.origin}/guide/`), await browser.ask(site.home)];

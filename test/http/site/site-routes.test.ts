@@ -226,7 +226,7 @@ describe('shelfAddress()', () => {
     expect(addresses(undefined)[2]).toBe('/bare/');
   });
 
-  it('is the first host name of the site otherwise, with the port of the request if no proxy changes it', () => {
+  it('is the first host name of the site if another host is requested, with the port that readers see', () => {
     expect(addresses('elsewhere:8080')).toEqual(['//docs.acme.dev:8080/docs/', '//[::1]:8080/', '/bare/']);
     expect(addresses('elsewhere')).toEqual(['//docs.acme.dev/docs/', '//[::1]/', '/bare/']);
     expect(addresses('elsewhere:18080')[0]).toBe('//docs.acme.dev/docs/');

@@ -39,12 +39,12 @@ describe('KeywordIndex', () => {
     ['???', 0],
     ['設定方法', 2 / 3],
     ['検索', 0],
-  ])('knows of "%s" the share %d of its words', (query, part) => {
+  ])('reports for "%s" the share of known words as %d', (query, part) => {
     const index = indexOf([{ text: 'Rotate all keys.' }, { text: '設定と方法', language: 'ja' }]);
     expect(index.find(query, { limit: 10 }).known).toBeCloseTo(part, 5);
   });
 
-  it('knows a misspelled or unfinished word partly, but less than the word itself', () => {
+  it('counts a misspelled or unfinished word as partly known', () => {
     const index = indexOf([{ text: 'Kubernetes clusters.' }, { text: 'More of Kubernetes.' }]);
     const known = (query: string, prefixLast = false) => index.find(query, { limit: 10, prefixLast }).known;
     for (const part of [known('kubwrnetes'), known('kuberne', true)]) {

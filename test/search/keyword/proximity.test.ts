@@ -22,7 +22,7 @@ describe('Proximity', () => {
     ['rotate key', 0],
     ['admin key admin key', 3 + 3 + 3 / 3],
     ['', 0],
-  ])('scores %j as %d, where each adjacent pair counts by its rarer word, order and distance', (text, expected) => {
+  ])('scores %j as %d: each adjacent pair by its rarer word, its order and its distance', (text, expected) => {
     expect(nearness(text)).toBeCloseTo(expected);
   });
 

@@ -141,7 +141,7 @@ describe('sweepVectors()', () => {
     expect(await readdir(join(folder, 'uses'))).toEqual([releases.kept]);
   });
 
-  it('gives the same result if it processes the keys in parts', async () => {
+  it('returns the same result if it processes the keys in parts', async () => {
     await fill(...upTo(40));
     await noteUse(folder, releases.kept, keys(...upTo(20)));
     expect(await sweepVectors(folder, DIMS, new Set([releases.kept]), Date.now() + HOUR_MS, 3)).toBe(20);
