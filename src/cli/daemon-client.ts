@@ -69,15 +69,16 @@ export async function findDaemons(
   const meant = here.filter(({ owner }) => options.pid === undefined || owner.pid === options.pid);
   if (options.pid !== undefined && meant.length === 0) {
     const running = here.map(({ owner }) => owner.pid).join(', ');
-    const state = `Cannot reach the daemon ${options.pid}: none with that pid runs here`;
+    const state = `Cannot reach the daemon ${options.pid}: no daemon with this process id runs here`;
     throw new DocshelfError('daemon_unreachable', state, {
-      next: running === '' ? 'Leave --pid out.' : `Running on this data folder: ${running}.`,
+      next:
+        running === '' ? 'Omit --pid.' : `Pass --pid with the process id of a daemon on this data folder: ${running}.`,
     });
   }
   if (here.length === 0 && otherHost !== null) {
-    const state = `Cannot work on "${config.storage.dir}": a daemon on the host "${otherHost}" runs on it`;
+    const state = `Cannot work on "${config.storage.dir}": a daemon on the host "${otherHost}" uses it`;
     throw new DocshelfError('daemon_unreachable', state, {
-      next: 'Run the command on that host, or name its admin listener with --admin-url and set admin.token.',
+      next: 'Run the command on that host, or pass the URL of its admin listener with --admin-url and set admin.token.',
     });
   }
   const hasSite = (mark: DaemonMark): number => (mark.sites.some((site) => site.domain === domain) ? 1 : 0);
@@ -141,8 +142,8 @@ export function clientAt(
 function overNetwork(adminUrl: string, { admin: { token } }: Config, trust: RequestOptions): DaemonClient {
   const url = URL.canParse(adminUrl) ? new URL(adminUrl) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new DocshelfError('usage', `Cannot reach "${adminUrl}": it is no http or https address`, {
-      next: 'Name the admin listener with --admin-url http://127.0.0.1:9090.',
+    throw new DocshelfError('usage', `Cannot reach "${adminUrl}": it is not an http or https URL`, {
+      next: 'Pass the URL of the admin listener, such as --admin-url http://127.0.0.1:9090.',
     });
   }
   const { protocol, hostname: host, port } = url;
@@ -164,8 +165,8 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
         rethrowAs(
           'daemon_unreachable',
           `reach ${name}`,
-          'Look whether it is running ("docshelf healthcheck"), and run the command again.',
-          (error) => errnoOf(error) ?? 'it hung up',
+          'Run "docshelf healthcheck" to check the daemon, then run the command again.',
+          (error) => errnoOf(error) ?? 'it closed the connection',
         ),
       );
       const { statusCode = 500 } = response;
@@ -179,9 +180,9 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
       }
       throw new DocshelfError(
         'daemon_unreachable',
-        `Cannot use ${name}: it answers ${statusCode}, as no docshelf does`,
+        `Cannot use ${name}: its response (${statusCode}) is not from docshelf`,
         {
-          next: 'Check the address. Another program, or a proxy, may listen there.',
+          next: 'Check the address. Another program or a proxy may listen there.',
         },
       );
     },

@@ -64,7 +64,7 @@ describe('bin/docshelf', () => {
     symlinkSync(join(ROOT, 'bin/docshelf'), join(folder, 'docshelf'));
     writeFileSync(join(folder, 'config.yaml'), 'staticExport: { enabled: false }\n');
     const output = execFileSync('docshelf', ['config', 'check', '--config', 'config.yaml'], { cwd: folder, env });
-    expect(output.toString()).toContain(`${join(folder, 'config.yaml')} is sound`);
+    expect(output.toString()).toContain(`${join(folder, 'config.yaml')} is valid`);
   });
 
   test('names the build command if the program is not built, and installs nothing', () => {

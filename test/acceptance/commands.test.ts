@@ -245,6 +245,6 @@ describe('a one-shot command', () => {
 
   test('uses the singular if doctor finds one error', async () => {
     const { stdout } = await bench.run(['doctor', '--config', 'missing.yaml']);
-    expect(stdout).toMatch(/\n1 fault, 0 warnings\.\n$/);
+    expect(stdout).toMatch(/\n1 error, 0 warnings\.\n$/);
   });
 });

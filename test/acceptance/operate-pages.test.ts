@@ -76,7 +76,7 @@ describe('the commands of docs/backup.md', () => {
     expect(await operator.run(blockWith('backup', 'tar --create'))).toContain('socket ignored');
     await daemon.stop();
     await operator.run(blockWith('backup', 'tar --extract'));
-    expect(await operator.run(blockWith('backup', 'bundle verify'))).toMatch(/2026-11-01[\s\S]*is sound/);
+    expect(await operator.run(blockWith('backup', 'bundle verify'))).toMatch(/2026-11-01[\s\S]*is intact/);
     daemon = await bench.start(CONFIG, { folder });
     const { active } = await daemon.untilServing('2026-11-01');
     expect(active?.version).toBe('2026-11-01');
@@ -161,10 +161,10 @@ describe('the commands of docs/upgrade.md', () => {
     const operator = await Operator.open({}, ['sudo']);
     const daemon = await bench.start(CONFIG, { folder: operator.folder });
     await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz');
-    expect(await operator.run(blockWith('upgrade', 'config check'))).toContain('is sound');
+    expect(await operator.run(blockWith('upgrade', 'config check'))).toContain('is valid');
     await operator.run(blockWith('upgrade', 'systemctl restart'));
     expect(await operator.calls()).toEqual(['sudo systemctl restart docshelf']);
-    expect(await operator.run(blockWith('upgrade', 'doctor'))).toMatch(/0 faults[\s\S]*2026-11-01/);
+    expect(await operator.run(blockWith('upgrade', 'doctor'))).toMatch(/0 errors[\s\S]*2026-11-01/);
     await daemon.stop();
   });
 });

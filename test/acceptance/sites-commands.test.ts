@@ -196,7 +196,7 @@ describe.each([
     expect(configured).toMatchObject({
       exit: 69,
       code: 'in_use',
-      error: expect.stringContaining('the config names it'),
+      error: expect.stringContaining('the config contains it'),
     });
 
     await shelf.configure({ sites: [ACME] });

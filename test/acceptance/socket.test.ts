@@ -251,7 +251,7 @@ describe('a data folder that is not at the path where its daemon started', () =>
     const done = await bench.run(['bundle', 'rollback'], { cwd: elsewhere });
     expect({ code: done.code, stdout: done.stdout }).toEqual({
       code: 0,
-      stdout: expect.stringContaining(`Acting through the daemon ${daemon.pid} on "${join(elsewhere, 'linked')}".`),
+      stdout: expect.stringContaining(`Using the daemon ${daemon.pid} on "${join(elsewhere, 'linked')}".`),
     });
     await daemon.untilServing('2024-06-01');
   });

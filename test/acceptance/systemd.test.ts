@@ -42,7 +42,7 @@ describe('serve under a service manager', () => {
       { staticExport: { enabled: false } },
       { folder, env: { NOTIFY_SOCKET: join(folder, 'nobody') } },
     );
-    await daemon.untilLogged(/Cannot tell the service manager/);
+    await daemon.untilLogged(/to the service manager/);
     expect((await fetch(`${daemon.admin}/livez`)).status).toBe(200);
     const other = await bench.start({ staticExport: { enabled: false } });
     await other.stop();

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Help } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { DocshelfCommand } from '../../src/cli/command.ts';
 import { createProgram } from '../../src/cli/index.ts';
@@ -33,5 +33,11 @@ describe('createProgram()', () => {
     for (const option of isGroup(command) ? ['--help'] : ['--json', '--config', '--help'])
       expect(help).toContain(option);
     expect(help).not.toContain('\u001b');
+  });
+
+  it.each(commands)('describes %s and its options with a capital letter and no final period', (_, command) => {
+    const described = [...command.registeredArguments, ...new Help().visibleOptions(command)];
+    for (const text of [command.description(), ...described.map(({ description }) => description)])
+      expect(text).toMatch(/^\p{Lu}.*[^.]$/u);
   });
 });
