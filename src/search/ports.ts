@@ -7,6 +7,8 @@ export interface Section {
   readonly title: string;
   readonly documentTitle?: string;
   readonly headings: readonly string[];
+  /** Longer spellings of the last heading, such as `pkg.Client.fetch` for `fetch`, if it names a definition. */
+  readonly names?: readonly string[];
   /** Text with code, a blank line between blocks. Never empty. */
   readonly text: string;
   readonly language: string | null;

@@ -122,14 +122,15 @@ export class KeywordIndexWriter implements Disposable {
 }
 
 function sectionTerms(
-  { title, headings, text, documentTitle }: Section,
+  { title, headings, text, documentTitle, names = [] }: Section,
   isOfPage: boolean,
   termOf: (surface: string) => string,
 ) {
   // On most sites the first heading is the title, which counts once.
   const below = [...(headings[0] === title ? headings.slice(1) : headings), isOfPage ? (documentTitle ?? '') : ''];
   const columns = [title, below.join('\n'), text].map((each) => termsOf(each, termOf));
-  const identifiers = columns.flatMap((column) => column.identifiers);
+  const longer = names.map((name) => name.toLowerCase());
+  const identifiers = [...columns.flatMap((column) => column.identifiers), ...longer];
   return {
     sequences: columns.map(({ sequence }) => sequence),
     identifiers,
