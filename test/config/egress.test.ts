@@ -214,7 +214,7 @@ describe('a file: link', () => {
     await load(`network: { fileRoots: [/mnt, /srv/a] }\n${link}`);
   });
 
-  it('of an entry of sites must point into its own preload folder or the one of the daemon', async () => {
+  it('must point into the preload folder of its entry of sites, or the one of the daemon', async () => {
     const cwd = await folderWith({ 'config.yaml': '' });
     const read = async (path: string) => {
       const site = `staticExport: { enabled: true, bundleUrl: "file://${cwd}/${path}" }`;

@@ -44,7 +44,7 @@ export function leases(open: OpenSubject): void {
     expect(await bench.queue.renew(claim)).toBe('held');
   });
 
-  test('that have expired are taken over by a process that looks for the first time', async () => {
+  test('are taken over, once expired, by a process that looks for the first time', async () => {
     await bench.add('one');
     await bench.claim();
     bench.clocks.wait(LEASE_MS);
@@ -78,7 +78,7 @@ export function leases(open: OpenSubject): void {
     expect(await look(other)).toBe(2);
   });
 
-  test('that have expired put the job before queued ones, and keep its domain blocked', async () => {
+  test('put their job before queued ones once expired, and keep its domain blocked', async () => {
     const other = await bench.subject.another();
     await bench.add('one', { domain: 'docs' });
     await bench.claim();
@@ -91,7 +91,7 @@ export function leases(open: OpenSubject): void {
     expect(await look(other)).toBeNull();
   });
 
-  test('that have expired are taken over by exactly one of several processes', async () => {
+  test('are taken over, once expired, by exactly one of several processes', async () => {
     const others = [bench.queue, await bench.subject.another(), await bench.subject.another()];
     await bench.add('one');
     await bench.claim();

@@ -51,8 +51,8 @@ describe('an error response to a fetch', () => {
   const PAST = 'X-Amz-Date=20240601T100000Z&X-Amz-Expires=3600';
   const FUTURE = 'X-Amz-Date=20240601T113000Z&X-Amz-Expires=3600';
   test.each([
-    ['S3 says expired', 403, xml('AccessDenied', 'Request has expired'), '/b', 'link_expired'],
-    ['S3’s token has expired', 400, xml('ExpiredToken', 'The provided token has expired.'), '/b', 'link_expired'],
+    ['S3, an expired link', 403, xml('AccessDenied', 'Request has expired'), '/b', 'link_expired'],
+    ['S3, an expired token', 400, xml('ExpiredToken', 'The provided token has expired.'), '/b', 'link_expired'],
     ['no reason is given, but the link has expired', 403, '', `/b?${PAST}`, 'link_expired'],
     ['a wrong signature', 403, xml('SignatureDoesNotMatch', 'Check your key'), `/b?${FUTURE}`, 'link_refused'],
     [
@@ -162,7 +162,7 @@ describe('an error response to a fetch', () => {
     await expect(openFrom(answerWith(403, body))).rejects.toMatchObject({ code: 'link_refused' });
   });
 
-  test.each([408, 425, 429, 500, 502, 503, 504])('of status %i is temporary', async (status) => {
+  test.each([408, 425, 429, 500, 502, 503, 504])('is temporary with status %i', async (status) => {
     await expect(openFrom(answerWith(status, ''))).rejects.toMatchObject({
       code: 'source_failed',
       fields: { status, retryable: true },
@@ -174,7 +174,7 @@ describe('an error response to a fetch', () => {
     [new Date(NOW + 90_000).toUTCString(), 90_000],
     [new Date(NOW - 90_000).toUTCString(), 0],
     ['presently', undefined],
-  ])('with Retry-After: %s sets the delay', async (text, retryAfterMs) => {
+  ])('sets the delay from Retry-After: %s', async (text, retryAfterMs) => {
     const failing = openFrom(answerWith(503, '', { 'retry-after': text }));
     const error = await failing.catch((reason: unknown) => reason);
     expect((error as { fields: Record<string, unknown> }).fields.retryAfterMs).toBe(retryAfterMs);
