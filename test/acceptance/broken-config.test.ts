@@ -114,7 +114,7 @@ describe('a config that becomes invalid while the daemon runs', () => {
     expect(checked.json().warnings).toEqual([expect.stringContaining('no settings')]);
   });
 
-  test('is not sent to the daemon of another config, even if that daemon uses the default folder', async () => {
+  test('does not let a command reach the daemon of another config, even if that daemon uses the default folder', async () => {
     const daemon = await start();
     await writeFile(join(daemon.folder, 'other.yaml'), 'storage: { dir: ./shelf }\nservr: {}\n');
     const refused = await run(daemon, 'bundle', 'rollback', '--config', 'other.yaml');

@@ -214,7 +214,7 @@ describe('a reload of the export config', () => {
   });
 });
 
-test('applies retention: removes old jobs and their files, but never the newest completed job of a domain', async () => {
+test('the export service applies retention: removes old jobs and their files, but never the newest completed job of a domain', async () => {
   const clock = join(await bench.folder(), 'clock');
   const env = withClock(clock);
   const first = await startExporter(bench, {}, { env });
@@ -242,7 +242,7 @@ test('applies retention: removes old jobs and their files, but never the newest 
   expect((await second.bundle(kept.jobId)).sha256).toBe(sha256);
 });
 
-test('keeps jobs for years if no retention is set', async () => {
+test('the export service keeps jobs for years if no retention is set', async () => {
   const clock = join(await bench.folder(), 'clock');
   const env = withClock(clock);
   const first = await startExporter(bench, {}, { env });

@@ -175,7 +175,7 @@ describe('an invalid config', () => {
     expect(await daemon.untilRecovered('2024-07-01')).toMatchObject({ lastReload: { ok: true } });
   });
 
-  test('is reported if the file disappears, and the daemon recovers when the file is back', async () => {
+  test('does not change the served version if the file is deleted, and the daemon recovers when the file is back', async () => {
     const daemon = await startWithTwo();
     const before = await daemon.status();
     await rm(daemon.configFile);

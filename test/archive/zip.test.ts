@@ -150,7 +150,7 @@ describe('a zip', () => {
     expect(error?.code).toBe('wrong_size');
   });
 
-  it('is stopped if an entry inflates to more than its declared size', async () => {
+  it('is rejected with wrong_size if an entry inflates to more than its declared size', async () => {
     const bomb = { name: 'index.html', body: Buffer.alloc(8 * 1024 ** 2), central: { size: 10 }, local: { size: 10 } };
     expect(await bench.codeOf(rawZip([bomb]))).toBe('wrong_size');
   });

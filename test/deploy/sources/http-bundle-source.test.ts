@@ -91,7 +91,7 @@ describe('an error response to a fetch', () => {
     ['Google', '', '/b?X-Goog-Date=20240601T140000Z&X-Goog-Expires=60'],
     ['Azure, without a reason', '', '/b?st=2024-06-01T13%3A00%3A00Z&se=2024-06-01T14%3A00%3A00Z&sig=s'],
     ['a link of our clock’s past with a reason', xml('RequestTimeTooSkewed', 'The difference'), `/b?${PAST}`],
-  ])('mentions the clock: %s', async (_, body, path) => {
+  ])('suggests to check the clock of the signing machine: %s', async (_, body, path) => {
     const error = await openFrom(answerWith(403, body), null, path).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'link_refused', message: expect.stringMatching(/clock/) });
     expect(error).toMatchObject({ next: expect.stringMatching(/clock of the machine that signed/) });
@@ -131,7 +131,7 @@ describe('an error response to a fetch', () => {
       xml('AccessDenied', 'Access Denied'),
       '/b?X-Amz-Date=20240601T120200Z&X-Amz-Expires=60',
     ],
-  ])('keeps the advice on quoting: %s', async (_, body, path) => {
+  ])('suggests to quote the link: %s', async (_, body, path) => {
     await expect(openFrom(answerWith(403, body), null, path)).rejects.toMatchObject({
       code: 'link_refused',
       next: expect.stringMatching(/quoted/),
@@ -205,7 +205,7 @@ describe('an opened bundle', () => {
     // Node's servers write a string header as Latin-1: each character is one byte.
     ['UTF-8', Buffer.from('attachment; filename="büro-v1.2.3.zip"').toString('latin1'), 'büro-v1.2.3.zip'],
     ['Latin-1', 'attachment; filename="b\u00fcro-v1.2.3.zip"', 'büro-v1.2.3.zip'],
-  ])('has the name of a Content-Disposition in %s', async (_, header, name) => {
+  ])('has the file name of a Content-Disposition in %s', async (_, header, name) => {
     const bundle = await openFrom((__, response) =>
       response.writeHead(200, { 'content-disposition': header }).end('x'),
     );
