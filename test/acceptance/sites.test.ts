@@ -306,7 +306,7 @@ describe('several sites in one daemon', () => {
 });
 
 describe('a change from the single form to a list of sites', () => {
-  test('keeps the versions of the single form, also on the way back, and takes effect on a restart while the reload keeps serving', async () => {
+  test('keeps the stored versions in both directions, and takes effect only after a restart', async () => {
     const folder = await bench.folder();
     await folderOf(join(folder, 'bundles'), { [`docs-${JUNE}.tar.gz`]: bundle('anchor') });
     const single = await bench.start({ deployment: { domain: 'acme' } }, { folder });

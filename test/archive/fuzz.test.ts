@@ -58,7 +58,7 @@ const tar = rawTar([
   { name: '_docshelf/manifest.json', body: MANIFEST },
 ]);
 
-describe('a seeded variation', { timeout: 600_000 }, () => {
+describe('an input with random changes', { timeout: 600_000 }, () => {
   test('is read or rejected with a specific code (tar)', () => fuzz([siteArchive('tar'), tar], readArchive));
 
   test('is read or rejected with a specific code (zip)', () =>

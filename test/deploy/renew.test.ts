@@ -173,7 +173,7 @@ describe('an invalid link', () => {
     expect(links.asked).toEqual(['link null', 'link null']);
   });
 
-  test('is not downloaded again if the renewed link has a stored bundle', async () => {
+  test('causes no download if the bundle of the renewed link is already stored', async () => {
     store = await copyOf(seed);
     source.gives(LINK, fault('link_expired'));
     links.newest = seed.february;

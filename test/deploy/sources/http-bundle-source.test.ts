@@ -300,7 +300,7 @@ describe('resuming a download', () => {
     expect(await textOf(bundle)).toBe('0123456789');
   });
 
-  test('reports an error response as such', async () => {
+  test('reports an error response instead of starting over', async () => {
     await expect(openFrom(answerWith(403, 'Request has expired'), RESUME)).rejects.toMatchObject({
       code: 'link_expired',
     });
