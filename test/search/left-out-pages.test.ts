@@ -55,7 +55,7 @@ async function follow(releaseDir: string): Promise<SiteSearch> {
 
 const page = (text: string): string => `<!doctype html><title>Home</title><main><h1>Home</h1><p>${text}</p></main>`;
 
-it('skips pages that need too much memory, indexes the others, and reports the skipped pages, also after a restart', {
+it('EmbeddedEngine skips pages that need too much memory, indexes the others, and reports the skipped pages, also after a restart', {
   timeout: 120_000,
 }, async () => {
   const releaseDir = await writeRelease({
@@ -74,7 +74,7 @@ it('skips pages that need too much memory, indexes the others, and reports the s
   expect((await follow(releaseDir)).notices).toEqual([notice]);
 });
 
-it('indexes the beginning of pages with endless nesting, without a restart of the process', {
+it('EmbeddedEngine indexes the beginning of pages with endless nesting, without a restart of the process', {
   timeout: 120_000,
 }, async () => {
   const units = ['<div>', '<div><p>x', '<ul><li>x', '<i>a ', '<table><tr><td>x', '<svg><g>'];

@@ -186,7 +186,7 @@ describe('paths of FolderSource', () => {
     ['/a/', 'a.html'],
     ['/guides/./st%61rt?x=1#top', 'guides/start.html'],
     ['/', 'index.html'],
-  ])('keep for %s that page, the 404 pages and all files that are not pages', async (path, page) => {
+  ])('select the page at %s, and keep the 404 pages and all files that are not pages', async (path, page) => {
     await write({ ...SITE, 'app.js': '', 'guides/start.txt': '' });
     const sink = await collect({ paths: [path] });
     expect(sink.paths).toEqual(['404.html', 'app.js', 'guides/start.txt', 'ja/404.html', page].sort());
@@ -206,7 +206,7 @@ describe('paths of FolderSource', () => {
     await expect(collect({ paths: ['/none', '/app.js'] })).rejects.toMatchObject({ code: 'bad_source' });
   });
 
-  it('may all be in one folder, which the importer does not remove because of the manifest', async () => {
+  it('may select pages of one folder only, and the importer keeps that folder in their paths', async () => {
     await write(pages('index.html', 'guides/index.html'));
     const { paths } = await collect({ paths: ['/guides/'] });
     expect(paths).toEqual(['guides/index.html']);

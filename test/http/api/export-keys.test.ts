@@ -144,7 +144,7 @@ describe('API while the keys cannot be read', () => {
   });
 });
 
-it('hides the details of a database failure from the client', async () => {
+it('export API hides the details of a database failure from the client', async () => {
   const away = new DocshelfError('database_unavailable', 'Cannot use the database: connect ECONNREFUSED 10.0.0.7:5432');
   const { app } = apiWith({ search: () => ({ search: () => Promise.reject(away) }) });
   const response = await app.request('/v1/search/acme', post({ query: 'a' }, { Authorization: `Bearer ${KEY}` }));

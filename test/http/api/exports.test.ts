@@ -402,7 +402,7 @@ describe('export API, failed call', () => {
   });
 });
 
-it('writes an audit line with the key for each change, and none for read access', async () => {
+it('export API writes an audit line with the key for each change, and none for read access', async () => {
   const lines: AuditLine[] = [];
   const store = { append: async (line: AuditLine) => void lines.push(line), read: () => Promise.reject(new Error()) };
   const uses: string[] = [];

@@ -192,7 +192,7 @@ describe('response before the end of its request', () => {
   });
 });
 
-it('responds to CONNECT after the requests before it', async () => {
+it('listener responds to CONNECT after the requests before it', async () => {
   const connection = await connectTo(await open());
   connection.write(`${GET}CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n`);
   expect(statusesOf(await connection.untilClosed())).toEqual([200, 501]);
@@ -205,7 +205,7 @@ it.each([
   ['GE T / HTTP/1.1', [400]],
   ['B\u00e9 / HTTP/1.1', [400]],
   ['BREW', [400]],
-])('distinguishes an unknown method from an invalid request: %s', async (line, statuses) => {
+])('listener distinguishes an unknown method from an invalid request: %s', async (line, statuses) => {
   for (const before of ['', GET]) {
     const connection = await connectTo(await open());
     connection.write(`${before}${line}\r\nHost: x\r\n\r\n`);

@@ -101,7 +101,7 @@ describe('PageReports', () => {
   });
 });
 
-it('accepts only POST, at its address in the base path', async () => {
+it('PageReports accepts only POST, at its address in the base path', async () => {
   const { reports } = reportsOf({ basePath: '/docs/' });
   const server = new SiteServer(new BodyCache(1024), { current: null });
   const state = () => 'off' as const;

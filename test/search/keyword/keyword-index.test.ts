@@ -244,7 +244,7 @@ describe('KeywordIndex.search() with operators', () => {
     expect(found(index(), 'client -数据').sort()).toEqual([0, 1, 2, 3]);
   });
 
-  it('returns the sections that other search methods may find', () => {
+  it('returns the sections that a search by meaning may find', () => {
     const allowed = (query: string) => [...(index().find(query, { limit: 1 }).allowed ?? [])];
     expect(allowed('client -retry')).toEqual([0, 0, 0, 0, 1]);
     expect(allowed('"retry count" -beta')).toEqual([1, 0, 1, 0, 0]);
