@@ -133,7 +133,7 @@ describe('OIDC sign-in', () => {
     [45, 200],
     [90, 400],
   ])(
-    'with a clock %i s ahead of the provider, at the end of the ID token, responds with %i',
+    'accepts or rejects an expiring ID token by a clock %i s ahead of the provider: status %i',
     async (aheadS, status) => {
       provider.idTokenS = 1;
       vi.useFakeTimers({ toFake: ['Date'] });
