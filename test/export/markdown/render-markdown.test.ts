@@ -34,7 +34,7 @@ describe('headings of renderMarkdown()', () => {
 });
 
 describe('callouts of renderMarkdown()', () => {
-  it.each(['note', 'tip', 'important', 'warning', 'caution'])('of kind %s have a title', (kind) => {
+  it.each(['note', 'tip', 'important', 'warning', 'caution'])('have a title for the kind %s', (kind) => {
     const made = html(`> [!${kind.toUpperCase()}]\n> Text.\n`);
     expect(made).toContain(`<div class="callout ${kind}" role="note">`);
     expect(made).toMatch(new RegExp(`</svg>${kind}</p>\\s*<p>Text\\.</p>\\s*</div>`, 'i'));

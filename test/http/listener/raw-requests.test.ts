@@ -95,7 +95,7 @@ describe('raw request', () => {
   });
 
   it.each(['Connection: keep-alive\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked'])(
-    'of HTTP/1.0 is the last of its connection with "%s"',
+    'is the last of its HTTP/1.0 connection with "%s"',
     async (fields) => {
       const connection = await connectTo(await open());
       connection.write(`POST / HTTP/1.0\r\n${fields}\r\n\r\n0\r\n\r\n`);
