@@ -81,7 +81,7 @@ describe('code of renderMarkdown()', () => {
     expect(made).toContain('data-language="ts"');
   });
 
-  it('is plain if its language is unknown or it is data', () => {
+  it('is not highlighted if its language is unknown or it is too long', () => {
     expect(html('```"><img src=x>\n<b>\n```\n')).not.toMatch(/<(?:img|b)[ >]/);
     expect(html(`\`\`\`json\n${'[1],'.repeat(30_000)}\n\`\`\`\n`)).not.toContain('hljs');
     expect(html('    indented <b>\n')).toContain('indented &lt;b&gt;');

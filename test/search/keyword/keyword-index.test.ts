@@ -340,7 +340,7 @@ describe('KeywordIndex.search() with a filter', () => {
     [{ version: 'v1', language: 'pt', tag: 'a' }, [0]],
     [{ version: "v1' OR 1=1 --" }, []],
     [{}, [0, 1, 2, 3, 4]],
-  ])('finds with %j the sections %j', (filter, sections) => {
+  ])('applies the filter %j and finds the sections %j', (filter, sections) => {
     expect(found(index(), 'word', { filter }).sort()).toEqual(sections);
     const { allowed } = index().find('word', { limit: 1, filter });
     expect([0, 1, 2, 3, 4].filter((section) => allowed === null || allowed[section] === 1)).toEqual(sections);
