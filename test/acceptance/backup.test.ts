@@ -2,8 +2,9 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 import { bundle } from './bundles.ts';
-import { exporterOf, SITE, startExporter, writeSite } from './export-service.ts';
+import { exporterOf, SITE, startExporter } from './export-service.ts';
 
 const bench = openBench(afterEach);
 const JUNE = 'docs-2024-06-01.tar.gz';
@@ -12,7 +13,7 @@ const JULY = 'docs-2024-07-01.tar.gz';
 /** A running daemon with two versions and one completed export. */
 async function startOriginal() {
   const folder = await bench.folder();
-  await writeSite(join(folder, 'site'), SITE);
+  await writeFiles(join(folder, 'site'), SITE);
   const exporter = await startExporter(bench, { staticExport: { enabled: true } }, { folder });
   for (const name of [JUNE, JULY]) {
     await writeFile(join(folder, name), bundle(name));

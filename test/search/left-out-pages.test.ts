@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { writeFileTable } from '../../src/files/index.ts';
 import { EmbeddedEngine, EmbeddedIndex, SiteSearch } from '../../src/search/index.ts';
 import { waitFor } from '../helpers/wait-for.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 
 const MIB = 1024 ** 2;
 const RELEASE_DIGEST = 'cd'.repeat(32);
@@ -30,10 +31,7 @@ async function writeRelease(pages: Readonly<Record<string, string>>): Promise<st
   const files = Object.entries(pages).map(([path, html]) => {
     return { path, size: Buffer.byteLength(html), sha256: RELEASE_DIGEST, type: 'text/html' };
   });
-  for (const [path, html] of Object.entries(pages)) {
-    await mkdir(dirname(join(releaseDir, 'site', path)), { recursive: true });
-    await writeFile(join(releaseDir, 'site', path), html);
-  }
+  await writeFiles(join(releaseDir, 'site'), pages);
   await writeFileTable(releaseDir, files);
   return releaseDir;
 }
