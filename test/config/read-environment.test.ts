@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/index.ts';
-import { configSchema, environmentName, listKeys } from '../../src/config/schema-node.ts';
+import { CONFIG_KEYS, configSchema, environmentName } from '../../src/config/schema-node.ts';
 import { briefsOf, errorOf, faultsOf, folderWith, load } from './folder.ts';
 
 describe('environment variables', () => {
@@ -141,7 +141,7 @@ describe('readFlags()', () => {
 });
 
 it('environmentName() returns a distinct name for every key', () => {
-  const names = listKeys().map(({ path }) => environmentName(path));
+  const names = CONFIG_KEYS.map(({ path }) => environmentName(path));
   expect(new Set(names).size).toBe(names.length);
   expect(names).toContain('DOCSHELF__STATIC_EXPORT__BUNDLE_URL');
   expect(Object.keys(configSchema.properties ?? {})).toHaveLength(19);
