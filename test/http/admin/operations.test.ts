@@ -71,7 +71,7 @@ describe('operations of the admin listener', () => {
     expect(openApiDocument([greet], INFO)).toMatchObject({
       paths: { '/v1/greetings/{name}': { post: { operationId: 'greet' } } },
     });
-    expect(actionCommand('greet', greet, 'docshelf greet').description()).toBe('greet somebody');
+    expect(actionCommand('greet', greet, 'docshelf greet').description()).toBe('Greet somebody');
   });
 });
 
