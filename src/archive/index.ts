@@ -255,5 +255,5 @@ function detectFormat(head: Buffer, refuse: Refuse): ArchiveFormat {
     const matches = begins instanceof RegExp ? begins.test(text) : head.subarray(0, begins.length).equals(begins);
     if (matches) throw refuse('unknown_format', `it is ${looks}, not a tar, tar.gz, tar.zst or zip archive`, { next });
   }
-  throw refuse('unknown_format', 'it is no tar, tar.gz, tar.zst or zip archive');
+  throw refuse('unknown_format', 'it is not a tar, tar.gz, tar.zst or zip archive');
 }

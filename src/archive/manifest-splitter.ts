@@ -105,7 +105,7 @@ export class ManifestSplitter {
       this.#depth = 1;
       this.#takeOfHead(byte);
       this.#depth = 1;
-    } else throw this.#parts.onFault('its files are no list of objects');
+    } else throw this.#parts.onFault('its files are not a list of objects');
   }
 
   #isEndOfFile(byte: number): boolean {

@@ -145,7 +145,9 @@ export class ManifestReader {
 function faultsOf(name: string): DocumentFault {
   return (state, { cause, isNewer = false } = {}) =>
     new DocshelfError('bad_manifest', `Cannot read the manifest of "${showName(name)}": ${state}`, {
-      next: isNewer ? 'Install the docshelf that wrote the bundle, or a later one.' : 'Generate the bundle again.',
+      next: isNewer
+        ? 'Install the docshelf version that wrote the bundle, or a newer one.'
+        : 'Generate the bundle again.',
       cause,
     });
 }
@@ -243,7 +245,7 @@ export class BundleManifest {
       'manifest_mismatch',
       `Cannot ${this.#act} "${showName(this.#name)}": it differs from its manifest: ${this.#differences.join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
       {
-        next: 'The bundle was changed after it was written: fetch it again, or generate it again.',
+        next: 'Fetch or generate the bundle again: its content changed after docshelf wrote the manifest.',
         fields: { differences: this.#differing },
       },
     );

@@ -154,7 +154,7 @@ function checkContent(entry: FileEntry, readBytes: number, digestOf: () => strin
     const found = readBytes > entry.size ? `more than ${entry.size}` : readBytes;
     throw changed(entry, `it has ${found} bytes, not ${entry.size}`);
   }
-  if (entry.sha256 !== undefined && digestOf() !== entry.sha256) throw changed(entry, 'it has other content');
+  if (entry.sha256 !== undefined && digestOf() !== entry.sha256) throw changed(entry, 'its content is different');
 }
 
 function changed(entry: FileEntry, state: string): DocshelfError {
@@ -166,7 +166,7 @@ function changed(entry: FileEntry, state: string): DocshelfError {
 function unreadable(entry: FileEntry): (cause: unknown) => never {
   return (cause) => {
     throw new DocshelfError('cannot_read', `Cannot pack "${showName(entry.path)}": ${errnoOf(cause) ?? 'failed'}`, {
-      next: 'Check that the file is there and that docshelf may read it, and start the export again.',
+      next: 'Check that the file exists and that docshelf can read it, then start the export again.',
       cause,
     });
   };

@@ -79,7 +79,7 @@ export async function readTar(
       handedOut = 0;
     }
     if (member === undefined || entry.header.name !== member.rawName || entry.header.size !== member.size) {
-      throw archive.refuse('damaged_archive', 'is read in two ways', { entry: entry.header.name });
+      throw archive.refuse('damaged_archive', 'can be read in two ways', { entry: entry.header.name });
     }
     await take(member, member.kind === 'file' ? (entry as AsyncIterable<Buffer>) : null);
     entry.resume();
@@ -201,7 +201,7 @@ class TarGuard {
   #takeHeader(block: Buffer): void {
     if (!isTarHeader(block)) {
       const isFirst = this.#headers === 0 && this.#zeroBlocks === 0;
-      if (isFirst && !hasTarMagic(block)) throw this.#refuse('unknown_format', 'its content is no tar');
+      if (isFirst && !hasTarMagic(block)) throw this.#refuse('unknown_format', 'its content is not a tar archive');
       if (this.#zeroBlocks > 0) throw this.#refuse('trailing_garbage', 'it has more bytes after its end');
       throw this.#refuse('damaged_archive', 'the checksum of a header is wrong');
     }
@@ -214,7 +214,7 @@ class TarGuard {
       );
     }
     const { name, size, type } = readHeader(block);
-    if (size === null) throw this.#refuse('bad_length', 'has a size that is no number', { entry: name.toString() });
+    if (size === null) throw this.#refuse('bad_length', 'has a size that is not a number', { entry: name.toString() });
     if (type === 'x' || type === 'g' || type === 'L' || type === 'K') this.#beginExtended(type, size);
     else this.#takeEntry(name, size, type);
   }
@@ -273,7 +273,7 @@ class TarGuard {
     const rawName = decodeName(nameBytes, this.#refuse);
     const name = canonicalName(rawName, this.#limits, this.#refuse);
     if (sizeRecord && !/^[0-9]{1,15}$/.test(sizeRecord)) {
-      throw this.#refuse('bad_length', 'has a size that is no number', { entry: rawName });
+      throw this.#refuse('bad_length', 'has a size that is not a number', { entry: rawName });
     }
     const size = sizeRecord ? Number(sizeRecord) : headerSize;
     // Old tars mark folders only by the slash.

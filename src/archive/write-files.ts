@@ -89,10 +89,14 @@ export class FileWriter extends Lanes {
   /** Distinct names in the archive may be one to the file system. */
   #explained(error: unknown, target: FileTarget): unknown {
     if (errnoOf(error) !== 'EEXIST') return error;
-    return this.#refuse('name_case_conflict', "has a name that the data folder's file system takes for another's", {
-      entry: target.entryName,
-      cause: error,
-    });
+    return this.#refuse(
+      'name_case_conflict',
+      'has a name that the file system of the data folder does not distinguish from another name',
+      {
+        entry: target.entryName,
+        cause: error,
+      },
+    );
   }
 }
 

@@ -253,7 +253,7 @@ export class Deployment {
     const pin = this.#settings.version;
     if (pin === null || pin === version) return;
     throw new DocshelfError('pinned', `Cannot ${act}: the config pins version "${pin}"`, {
-      next: 'Change staticExport.version, or remove it, and the daemon follows by itself.',
+      next: 'Change or remove staticExport.version in the config.',
     });
   }
 }

@@ -120,7 +120,7 @@ export class Fetcher {
       }
     }
     const links = await this.#context.openLinks(renew);
-    const fresh = await this.#asking('asking for a fresh link', () => links.freshLink(version, signal));
+    const fresh = await this.#asking('requesting a new link', () => links.freshLink(version, signal));
     if (fresh !== null) return this.#fetchFresh(fresh, version, signal);
     const isBare = version !== null || (await this.#context.store.active()) === null;
     if (link !== null && isRepeated && isBare) {
@@ -241,7 +241,7 @@ function nothingExported(): DocshelfError {
 function noOwnExport(domain: string, version: string | null): DocshelfError {
   const wanted = version === null ? `"${domain}"` : `version "${version}" of "${domain}"`;
   return new DocshelfError('no_bundle', `Cannot serve ${wanted}: this daemon has no completed export of it`, {
-    next: `Start one with "docshelf export start --domain ${domain}${version === null ? '' : ` --version ${version}`}"; it is served once it is completed.`,
+    next: `Start one with "docshelf export start --domain ${domain}${version === null ? '' : ` --version ${version}`}". docshelf serves it when it is completed.`,
     fields: { retryable: false },
   });
 }
@@ -249,7 +249,7 @@ function noOwnExport(domain: string, version: string | null): DocshelfError {
 function otherDigest({ jobId, sha256: found }: FreshLink, expected: string): DocshelfError {
   const message = `Cannot use the bundle of job "${jobId}": its SHA-256 is ${found}, expected ${expected}`;
   return new DocshelfError('wrong_digest', message, {
-    next: 'Set staticExport.sha256 to the digest of the bundle that is meant, or remove it.',
+    next: 'Set staticExport.sha256 to the digest of the intended bundle, or remove it.',
     fields: { expected, found, retryable: false },
   });
 }

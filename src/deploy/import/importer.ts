@@ -292,7 +292,7 @@ async function seal(releaseDir: string, info: ReleaseInfo): Promise<void> {
 export async function digestOf(file: string, name: string, signal: AbortSignal): Promise<string> {
   return digestFile(file, signal).catch((error: unknown) => {
     signal.throwIfAborted();
-    const next = 'Make the archive a file that docshelf may read.';
+    const next = 'Make the archive readable for docshelf.';
     return rethrowAs('cannot_read', `read "${name}"`, next, errnoState)(error);
   });
 }
@@ -304,7 +304,7 @@ function inUtc(time: string | undefined): string | null {
 
 function changedMeanwhile(name: string): DocshelfError {
   return new DocshelfError('damaged_archive', `Cannot import "${name}": it changed while it was being read`, {
-    next: 'Copy it under a name that ends in .part and rename it when it is whole.',
+    next: 'Copy it under a name that ends in .part, and rename it when the copy is complete.',
   });
 }
 

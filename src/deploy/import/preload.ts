@@ -92,7 +92,7 @@ function rank(name: string, known: Seen | undefined, pin: Pin): 0 | 1 | 2 {
 }
 
 async function archivesIn(folder: string, folderMayBeMissing: boolean): Promise<string[]> {
-  const next = 'Set staticExport.preload to a folder that docshelf may read.';
+  const next = 'Set staticExport.preload to a folder that docshelf can read.';
   const entries = readdir(folder, { withFileTypes: true });
   const found = await (folderMayBeMissing ? ifThere(entries) : entries).catch(
     rethrowAs('cannot_read', `read the preload folder "${folder}"`, next, errnoState),

@@ -62,7 +62,7 @@ export async function openDataFolder(dir: string): Promise<DataPaths> {
   const paths = dataPaths(dir);
   await refuseOldLayout(paths);
   const { releases, sites, spool, staging, inbox, rejected, daemons } = paths;
-  const next = 'Make storage.dir a folder that the user of docshelf may write to.';
+  const next = 'Make storage.dir a folder that the user of docshelf can write to.';
   // A new folder is private to its user. An existing one keeps its operator's mode.
   await mkdir(dirname(dir), { recursive: true })
     .then(() => mkdir(dir, { mode: 0o700 }))

@@ -85,7 +85,7 @@ interface Kind {
 
 const REASON_LENGTH_MAX = 300;
 const KEY_NEXT = 'Check the key: it must be an admin key of the organization that owns the domain.';
-const LATER_NEXT = 'Try again later, or ask who runs the service.';
+const LATER_NEXT = 'Try again later, or contact the operator of the service.';
 
 /** @param act follows "Cannot": `start an export of "acme" at https://api.example.com` @param key removed from the message */
 export function serviceRefusal(act: string, refused: Refused, key: Secret, nowMs: number): DocshelfError {

@@ -145,8 +145,8 @@ export class ExportServiceClient {
     } catch (error) {
       call.signal.throwIfAborted();
       if (error instanceof DocshelfError) throw error;
-      throw new DocshelfError('source_timeout', `Cannot ${act}: no whole answer within ${CALL_MS_MAX / 1000} s`, {
-        next: 'Check the network and network.proxy, or ask who runs the service.',
+      throw new DocshelfError('source_timeout', `Cannot ${act}: no complete response within ${CALL_MS_MAX / 1000} s`, {
+        next: 'Check the network and network.proxy, or contact the operator of the service.',
         fields: { retryable: true },
         cause: error,
       });
@@ -164,8 +164,8 @@ export class ExportServiceClient {
     }
     const value = read(parseJson(text));
     if (value !== null) return { value, retryAfterMs: retryAfterOf(retryAfter, Date.now()) };
-    throw new DocshelfError('export_service_failed', `Cannot ${act}: its response is not one of an export service`, {
-      next: 'Check the address: /v1/static-export is put behind it.',
+    throw new DocshelfError('export_service_failed', `Cannot ${act}: its response is not from an export service`, {
+      next: 'Check the address. docshelf appends /v1/static-export to it.',
       fields: { status, retryable: false },
     });
   }
@@ -185,7 +185,7 @@ export class ExportServiceClient {
 
 function statusCall(jobId: string, signal: AbortSignal): ServiceCall<JobAnswer> {
   const path = `/jobs/${encodeURIComponent(jobId)}`;
-  return { act: `ask for job "${jobId}"`, method: 'GET', path, read: readJob, signal };
+  return { act: `request job "${jobId}"`, method: 'GET', path, read: readJob, signal };
 }
 
 function isPassing(error: unknown): error is DocshelfError {
@@ -202,7 +202,7 @@ function judged(job: JobAnswer): JobAnswer {
 }
 
 function timedOut(jobId: string, timeoutMs: number): DocshelfError {
-  const state = `it is not over after ${Math.round(timeoutMs / 1000)} s`;
+  const state = `it has not ended after ${Math.round(timeoutMs / 1000)} s`;
   return new DocshelfError('job_timeout', `Cannot wait any longer for the export "${jobId}": ${state}`, {
     next: `Run "docshelf export wait ${jobId}": the export continues at the service.`,
     fields: { jobId, retryable: true },
