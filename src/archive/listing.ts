@@ -133,7 +133,7 @@ export interface ExtractedFile {
 
 const DIGEST_BYTES = 32;
 
-/** Digests of the files that were read, by their numbers in the listing. */
+/** Digests of the files read so far, by index in the listing. */
 export class ExtractedFiles implements Iterable<ExtractedFile> {
   readonly #listing: ArchiveListing;
   readonly #digests: Buffer;

@@ -24,7 +24,7 @@ async function* tarBytes(archive: ArchiveFile, format: TarFormat): AsyncGenerato
   }
 }
 
-/** The end of a compressed stream shows completeness as end blocks do. */
+/** A compressed stream has its own end, so a tar inside it needs no end blocks. */
 const isKnownWhole = (archive: ArchiveFile, format: TarFormat): boolean => format !== 'tar' || archive.isVerified;
 
 /** @throws DocshelfError rejections of the guard; damage of the compressed data comes before damage of the tar */
@@ -43,7 +43,7 @@ export async function walkTar(
         guard.push(chunk);
       } catch (error) {
         if (!isDamage(error)) throw error;
-        // Compressed data has its checksum at the end, which explains damage in a small archive.
+        // Read on: the checksum at the end of the compressed data can show the actual cause of the damage.
         damage = error;
       }
     } else if (bytes > archive.limits.totalBytesMax) break;
@@ -63,7 +63,7 @@ export async function readTar(
   format: TarFormat,
   take: (member: TarMember, content: AsyncIterable<Buffer> | null) => Promise<void>,
 ): Promise<void> {
-  // Members between guard and tar-stream, limited by the few chunks in progress.
+  // Members that the guard has seen and tar-stream has not returned yet. Only a few chunks are in progress.
   const seen: TarMember[] = [];
   let handedOut = 0;
   const guard = new TarGuard(archive, (member) => seen.push(member));
@@ -73,7 +73,7 @@ export async function readTar(
   for await (const entry of reader) {
     const member = seen[handedOut];
     handedOut += 1;
-    // The next chunk may be read before the last member of this one is returned, so the list is never empty.
+    // Remove returned members in batches. tar-stream can read ahead, so the list may contain further members.
     if (handedOut === HANDED_OUT_MAX) {
       seen.splice(0, handedOut);
       handedOut = 0;

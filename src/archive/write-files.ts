@@ -86,7 +86,7 @@ export class FileWriter extends Lanes {
     return written;
   }
 
-  /** Distinct names in the archive may be one to the file system. */
+  /** Explains EEXIST: the file system can treat two different names of the archive as equal. */
   #explained(error: unknown, target: FileTarget): unknown {
     if (errnoOf(error) !== 'EEXIST') return error;
     return this.#refuse(

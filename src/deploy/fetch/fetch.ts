@@ -139,7 +139,7 @@ function wrongLength(link: Secret, receivedBytes: number, totalBytes: number): D
   return cannotFetch(link, 'source_truncated', state, next, { receivedBytes, totalBytes, retryable: true });
 }
 
-/** A retry helps if bytes were joined with an earlier part, or cut without notice. */
+/** A wrong digest is retryable if the file contains an earlier part, or if the transfer can have been cut off. */
 function wrongDigest(link: Secret, expected: string, found: string, opened: OpenedBundle): DocshelfError {
   const state = `its SHA-256 is ${found}, expected ${expected}`;
   return new DocshelfError('wrong_digest', `Cannot use "${linkWithoutSecrets(link.reveal())}": ${state}`, {

@@ -10,7 +10,7 @@ import type { SiteContext } from '../site-context.ts';
 
 const DEAD_LINK: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused', 'bundle_not_found']);
 
-/** Wait of an abort for the id of a starting job, without which the job would be started twice. */
+/** Time that an abort waits for the id of a job that is being started. Without the id, a second job would start. */
 const START_MS_AFTER_END = 3_000;
 
 /** Share of the interval that delays exports, so that daemons that started together spread their requests. */
@@ -30,7 +30,7 @@ interface FetchEnd {
   readonly wake: () => void;
 }
 
-/** Exports only a missing pinned version, for a site without a release, or after `every`; else it uses a link. */
+/** Fetches bundles. It starts an export only for a missing pinned version, for a site without a release, or after `every`. */
 export class Fetcher {
   readonly #context: SiteContext;
   readonly #importer: Importer;
@@ -180,7 +180,7 @@ export class Fetcher {
     const stored = version === null && fresh.sha256 !== null ? await this.#stored(fresh.sha256) : null;
     if (stored !== null && (fromExports || (await this.#isTrusted(stored)))) return stored;
     if (fresh.traceparent != null) this.#context.tracer.follow(fresh.traceparent);
-    // The status names the configured link, which the fresh one replaces.
+    // Record the configured link, because the new link is temporary and the status compares the configured one.
     const linkDigest = link === null ? null : linkDigestOf(link);
     const { signature } = fresh;
     const order = { link: fresh.link, sha256: sha256 ?? fresh.sha256, linkDigest, signature };

@@ -56,7 +56,7 @@ export async function judge(
   return version;
 }
 
-/** Call it before the release is stored, or while no process can remove it. The domain comes before the name. */
+/** Records that the site owns the release. Call it before the release is stored, or while no process can remove it. */
 export async function markOwned(
   store: SiteStore,
   { domain }: Pick<LabelSettings, 'domain'>,
@@ -70,7 +70,7 @@ export function creationTime(version: string, madeAt: string | null): string {
   return madeAt ?? dateOfVersion(version) ?? new Date().toISOString();
 }
 
-/** Writes source and label in this order, for crashes in between. @returns the former digest of a moved label */
+/** Writes the source, then the label, so that a crash in between leaves no label without a source. @returns the former digest of a moved label */
 export async function label(
   store: SiteStore,
   { linkDigest, pinnedFrom }: LabelRequest,

@@ -75,7 +75,7 @@ export async function openDataFolder(dir: string): Promise<DataPaths> {
   }
   if ((await readIfThere(paths.id)) === null) {
     const id = randomBytes(16).toString('hex');
-    // A file system without links has one daemon at a time.
+    // Without hard links, only one daemon can use the folder, so replacing the file is safe.
     await writeOnce(paths.id, id)
       .catch((error: unknown) => (isLinkRefused(error) ? replaceFile(paths.id, id) : Promise.reject(error)))
       .catch(rethrowAs('cannot_write', `open the data folder "${dir}"`, next));
@@ -102,7 +102,7 @@ export async function refuseOldLayout({ dir, sites, domain }: DataPaths): Promis
   });
 }
 
-/** Tries it out, since macOS and Windows ignore case. */
+/** Tests whether the file system ignores case, as on macOS and Windows. */
 export async function foldsCase(paths: DataPaths): Promise<boolean> {
   const name = `case-${randomBytes(8).toString('hex')}`;
   const probe = join(paths.staging, `${name}-a`);

@@ -19,9 +19,9 @@ interface WaitOptions {
 const POLL_MS = 2_000;
 const POLL_MS_MIN = 500;
 const POLL_MS_MAX = 60_000;
-/** Share that delays polls, so that clients spread their requests. */
+/** Maximum random delay of a poll, as a share of the interval, so that clients spread their requests. */
 const POLL_JITTER = 0.25;
-/** Longer than a deployment of the service takes. */
+/** Maximum outage of the service during a wait. A deployment of the service is shorter. */
 const OUTAGE_MS_MAX = 120_000;
 
 /** Statuses of a service without our list of jobs. Some respond with 200 and other content. */
@@ -245,14 +245,14 @@ interface Answered<T> {
 const CALL_MS_MAX = 30_000;
 const ANSWER_BYTES_MAX = 1024 ** 2;
 
-/** Waits at most 0.5 + 1 + 2 = 3.5 s, or the time in Retry-After, each up to a minute. */
+/** Retries after 0.5, 1, and 2 s, or after the time in Retry-After, which counts up to one minute. */
 const RETRIES_MAX = 3;
 const BACKOFF_FIRST_MS = 500;
 const RETRY_AFTER_MS_MAX = 60_000;
 
 type ExportCaller = Pick<ExportServiceClient, 'start' | 'wait' | 'bundle' | 'completedJobs'>;
 
-/** Default limit of an export is one hour, and others may wait before it. */
+/** Maximum wait for an export. An export takes up to one hour by default, and can wait for others first. */
 const EXPORT_MS_MAX = 4 * 3600_000;
 
 export class ExportLinks implements LinkSource {

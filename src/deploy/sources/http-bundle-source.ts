@@ -57,7 +57,7 @@ export async function openOverHttp(
       const range = resumableRange(response, resume);
       if (range !== null) return opened(response, link, resume.offset, range.totalBytes);
     }
-    // Another range than requested, or none (416): start again.
+    // The server sent a different range, or rejects the range (416): download from the beginning.
     if (response.status !== 206 && response.status !== 416) return whole(response);
     response.close();
   }
