@@ -2,10 +2,11 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { GrowableUint32Array } from '../compact.ts';
 import type { Passage, Section } from '../ports.ts';
 import { listsOf, SCHEMA, SectionFactsBuilder, seal } from './format.ts';
+import { detectLanguage, ENGLISH, languageOf, languageOfPath, type WordLanguage } from './languages.ts';
 import { PostingsBuilder } from './postings.ts';
 import { sequenceOf } from './ranking.ts';
 import { KnownWords } from './vocabulary.ts';
-import { COLUMNS, IDENTIFIERS, isEnglish, TEXT, termsOf } from './words.ts';
+import { COLUMNS, IDENTIFIERS, TEXT, termsOf } from './words.ts';
 
 export interface IndexedSection extends Section {
   readonly page: string;
@@ -30,6 +31,8 @@ export class KeywordIndexWriter implements Disposable {
   readonly #pages = new Set<string>();
   #page: string | null = null;
   readonly #words = new KnownWords();
+  /** A section whose language is not clear has the one of the section before it. */
+  #language: WordLanguage = ENGLISH;
   #postings = new Map<string, PostingsBuilder>();
   #occurrences = 0;
   #run = 0;
@@ -58,11 +61,9 @@ export class KeywordIndexWriter implements Disposable {
     this.#facts.add(language, passages);
     const [headingsJson, tagsJson] = [JSON.stringify(headings), JSON.stringify(tags)];
     this.#insertSection.run(...[n, page, path, title, documentTitle, headingsJson, text, language, version, tagsJson]);
-    const english = isEnglish(language);
-    const terms = sectionTerms(section, isOfPage, (surface) => {
-      const stemmed = this.#words.note(surface);
-      return english ? stemmed : surface;
-    });
+    this.#language =
+      language === null ? (detectLanguage(text) ?? languageOfPath(page) ?? this.#language) : languageOf(language);
+    const terms = sectionTerms(section, isOfPage, this.#words.in(this.#language));
     const sequences = [...terms.sequences, terms.identifiers];
     this.#insertWords.run(n, ...sequences.map((sequence) => sequence.join(' ')));
     for (const [column, sequence] of sequences.entries())
@@ -110,25 +111,22 @@ export class KeywordIndexWriter implements Disposable {
   }
 
   #writeArrays(): void {
-    const { words, counts } = this.#words.vocabulary();
     const insert = this.#database.prepare('INSERT INTO arrays VALUES (?, ?)');
     for (const [column, name] of COLUMNS.entries())
       insert.run(`${name} lengths`, bytesOf(Uint16Array.from(this.#lengths[column]?.view ?? [])));
     insert.run('priors', bytesOf(Float32Array.from(this.#priors)));
-    insert.run('vocabulary', Buffer.from(words.join('\n')));
-    insert.run('vocabulary counts', bytesOf(counts));
-    for (const [name, bytes] of this.#facts.arrays()) insert.run(name, bytes);
+    for (const [name, bytes] of [...this.#words.arrays(), ...this.#facts.arrays()]) insert.run(name, bytes);
   }
 }
 
 function sectionTerms(
   { title, headings, text, documentTitle }: Section,
   isOfPage: boolean,
-  termOf: (surface: string) => string,
+  terms: Parameters<typeof termsOf>[1],
 ) {
   // On most sites the first heading is the title, which counts once.
   const below = [...(headings[0] === title ? headings.slice(1) : headings), isOfPage ? (documentTitle ?? '') : ''];
-  const columns = [title, below.join('\n'), text].map((each) => termsOf(each, termOf));
+  const columns = [title, below.join('\n'), text].map((each) => termsOf(each, terms));
   const identifiers = columns.flatMap((column) => column.identifiers);
   return {
     sequences: columns.map(({ sequence }) => sequence),

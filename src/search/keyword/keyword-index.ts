@@ -2,6 +2,7 @@ import { firstFrom } from '../../files/flat-tables.ts';
 import { asDamaged, type SectionFacts } from './format.ts';
 import { type Facets, type Filter, IndexFile, maskOf, only, without } from './index-file.ts';
 import type { IndexedSection } from './index-writer.ts';
+import type { WordLanguage } from './languages.ts';
 import {
   correctedQuery,
   type Link,
@@ -13,6 +14,7 @@ import {
   planOf,
 } from './query.ts';
 import { Accumulator, byScore, type Mask, Proximity, RANKING, type Ranked, type Ranking, rarity } from './ranking.ts';
+import { Spellings } from './spellings.ts';
 import { titleKey } from './words.ts';
 
 /** Sections scored for proximity. 50 take 0.2 ms, and 100 give the same nDCG. */
@@ -73,6 +75,10 @@ export class KeywordIndex {
     return this.#file.sections;
   }
 
+  get languages(): readonly WordLanguage[] {
+    return this.#file.languages;
+  }
+
   get facts(): SectionFacts {
     return this.#file.facts;
   }
@@ -84,21 +90,27 @@ export class KeywordIndex {
   find(query: string, options: SearchOptions) {
     return this.#read(() => {
       const parsed = parseQuery(query);
-      const mask = this.#restrict(parsed, maskOf(options.filter ?? {}, this.#file));
+      const spellings = new Spellings(parsed.wanted, this.#file, options.filter?.language);
+      const mask = this.#restrict(parsed, spellings, maskOf(options.filter ?? {}, this.#file));
       const goesOn = options.prefixLast === true && parsed.unfinished;
-      const { wishes, links } = planOf(parsed.wanted, goesOn, this.#file, this.#ranking);
+      const { wishes, links } = planOf(parsed.wanted, goesOn, this.#file, spellings, this.#ranking);
       for (const wish of wishes) this.#score(wish, mask);
-      if (parsed.isQuestion) for (const phrase of parsed.phrases) this.#scorePhrase(this.#holding(phrase) ?? [], mask);
+      if (parsed.isQuestion)
+        for (const phrase of parsed.phrases) this.#scorePhrase(this.#holding(phrase, spellings) ?? [], mask);
       const total = wishes.reduce((sum, { weight }) => sum + weight, 0);
-      const hits = this.#rank(parsed.wanted, links, options.limit).map(({ section, score, lift, exact }) => {
+      const hits = this.#rank(parsed.wanted, spellings, links, options.limit).map(({ section, score, lift, exact }) => {
         return { section, score: score + lift, normalised: score / total, exact };
       });
       return { hits, known: knownPart(links), allowed: mask, matchedIn: this.#matcher(wishes) };
     });
   }
 
-  corrected(query: string, prefixLast: boolean): string | null {
-    return this.#read(() => correctedQuery(query, prefixLast && parseQuery(query).unfinished, this.#file));
+  corrected(query: string, prefixLast: boolean, language?: string): string | null {
+    return this.#read(() => {
+      const { wanted, unfinished } = parseQuery(query);
+      const spellings = new Spellings(wanted, this.#file, language);
+      return correctedQuery(query, prefixLast && unfinished, this.#file, spellings);
+    });
   }
 
   get facets(): Facets {
@@ -125,18 +137,18 @@ export class KeywordIndex {
     }
   }
 
-  #restrict({ phrases, unwanted, isQuestion }: ParsedQuery, filtered: Mask): Mask {
+  #restrict({ phrases, unwanted, isQuestion }: ParsedQuery, spellings: Spellings, filtered: Mask): Mask {
     let mask = filtered;
-    for (const phrase of unwanted) mask = without(this.#holding(phrase) ?? [], mask, this.count);
+    for (const phrase of unwanted) mask = without(this.#holding(phrase, spellings) ?? [], mask, this.count);
     for (const phrase of isQuestion ? [] : phrases) {
-      const found = this.#holding(phrase);
+      const found = this.#holding(phrase, spellings);
       if (found !== null) mask = only(found, mask, this.count);
     }
     return mask;
   }
 
-  #holding(phrase: string): number[] | null {
-    const expression = phraseExpression(phrase);
+  #holding(phrase: string, spellings: Spellings): number[] | null {
+    const expression = phraseExpression(phrase, spellings);
     return expression === null ? null : this.#file.matching(expression);
   }
 
@@ -155,8 +167,8 @@ export class KeywordIndex {
     this.#alternatives.drain((section, impact) => this.#scores.addTo(section, weight * impact));
   }
 
-  #rank(wanted: string, links: readonly Link[], limit: number): Found[] {
-    const identifier = onlyIdentifier(wanted);
+  #rank(wanted: string, spellings: Spellings, links: readonly Link[], limit: number): Found[] {
+    const identifier = onlyIdentifier(wanted, spellings);
     const titled = this.#takeScores(this.#file.titled(titleKey(wanted)));
     const named = identifier === null ? [] : this.#takeScores(this.#file.postings(identifier).sections);
     const candidates = this.#scores.takeBest(Math.max(limit, NEAR_CANDIDATES), this.#file.lifts);

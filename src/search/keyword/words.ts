@@ -1,9 +1,9 @@
-import { stem } from './english.ts';
-
 export interface Word {
   /** `joined` is several words with dots or hyphens, or a name such as `C++`, followed by its words. `run` is text in a script without spaces. */
   readonly kind: 'word' | 'joined' | 'run';
   readonly folded: string;
+  /** In lower case, with its diacritics. Stemmers need them. */
+  readonly spelling: string;
   readonly parts: readonly string[];
   readonly start: number;
   readonly end: number;
@@ -45,7 +45,7 @@ function isPossessive(text: string, found: string, start: number): boolean {
 function addJoined(words: Word[], found: string, start: number): void {
   const pieces = found.replace(/[+#]+$/, '').split(JOINT);
   if (found.length <= WORD_LENGTH_MAX && pieces.length <= JOINED_WORDS_MAX && found.search(UNSPACED) < 0)
-    words.push({ kind: 'joined', folded: fold(found), parts: [], start, end: start + found.length });
+    words.push({ kind: 'joined', ...plain(fold(found)), start, end: start + found.length });
   let at = start;
   for (const piece of pieces) {
     addPiece(words, piece, at);
@@ -58,21 +58,25 @@ function addPiece(words: Word[], piece: string, start: number): void {
   for (const match of ASCII.test(piece) ? [] : piece.matchAll(UNSPACED)) {
     addWord(words, piece.slice(at, match.index), start + at);
     at = match.index + match[0].length;
-    words.push({ kind: 'run', folded: fold(match[0]), parts: [], start: start + match.index, end: start + at });
+    words.push({ kind: 'run', ...plain(fold(match[0])), start: start + match.index, end: start + at });
   }
   addWord(words, piece.slice(at), start + at);
 }
 
+export function plain(folded: string): Surface {
+  return { folded, spelling: folded, parts: [] };
+}
+
 function addWord(words: Word[], word: string, start: number): void {
   if (LOWER.test(word)) {
-    if (word.length <= WORD_LENGTH_MAX)
-      words.push({ kind: 'word', folded: word, parts: [], start, end: start + word.length });
+    if (word.length <= WORD_LENGTH_MAX) words.push({ kind: 'word', ...plain(word), start, end: start + word.length });
     return;
   }
   const folded = fold(word);
   if (folded === '' || folded.length > WORD_LENGTH_MAX || /^_+$/.test(folded)) return;
   const parts = HUMP.test(word) && !PLURAL_CAPITALS.test(word) ? (word.match(PART) ?? []).map(fold) : [];
-  words.push({ kind: 'word', folded, parts: parts.length > 1 ? parts : [], start, end: start + word.length });
+  const spelling = ASCII.test(word) ? folded : spell(word);
+  words.push({ kind: 'word', folded, spelling, parts: parts.length > 1 ? parts : [], start, end: start + word.length });
 }
 
 /** `What's new?` and `what's  New` have the same key. */
@@ -90,11 +94,16 @@ const BASES: Readonly<Record<string, string>> = {
 };
 /** Combining diacritics, Hebrew points, Arabic vowel signs and tatweel, and characters that are invisible in a word. */
 const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u00ad\u2060\p{Join_C}]/gu;
+const INVISIBLE = /[\u0307\u00ad\u0640\u2060\p{Join_C}]/gu;
 /** NFKC writes `⑴` as `(1)`. */
 const NO_LETTERS = /[^\p{L}\p{N}\p{M}_.+#-]/gu;
 
+function spell(word: string): string {
+  return word.normalize('NFKC').toLowerCase().replace(INVISIBLE, '');
+}
+
 /** Removes case, diacritics and width. Indic, Japanese and Korean marks stay, because they are letters. */
-function fold(word: string): string {
+export function fold(word: string): string {
   if (ASCII.test(word)) return word.toLowerCase();
   return word
     .normalize('NFKC')
@@ -117,18 +126,22 @@ interface TextTerms {
   readonly identifiers: string[];
 }
 
-export function isEnglish(language: string | null): boolean {
-  return language === null || /^en(?:$|[-_])/i.test(language);
+export type Surface = Pick<Word, 'folded' | 'spelling' | 'parts'>;
+
+/** How the words of a text become terms. */
+export interface Terms {
+  readonly termOf: (word: Surface) => string;
+  readonly runOf: (run: string) => string;
 }
 
-export function termsOf(text: string, termOf: (surface: string) => string): TextTerms {
+export function termsOf(text: string, { termOf, runOf }: Terms): TextTerms {
   const terms: TextTerms = { sequence: [], characters: [], identifiers: [] };
   for (const word of wordsOf(text)) {
     if (word.kind === 'joined') terms.identifiers.push(word.folded);
-    else if (word.kind === 'run') addRun(terms, word.folded);
+    else if (word.kind === 'run') addRun(terms, runOf(word.folded));
     else {
-      terms.sequence.push(termOf(word.folded));
-      for (const part of word.parts) terms.identifiers.push(termOf(part));
+      terms.sequence.push(termOf(word));
+      for (const part of word.parts) terms.identifiers.push(termOf(plain(part)));
     }
   }
   return terms;
@@ -145,9 +158,4 @@ function addRun(terms: TextTerms, run: string): void {
 export function pairsOf(run: string): string[] {
   const characters = [...run];
   return characters.slice(1).map((character, at) => `${characters[at]}${character}`);
-}
-
-export function spellingsOf(surface: string): string[] {
-  const stemmed = stem(surface);
-  return stemmed === surface ? [surface] : [stemmed, surface];
 }

@@ -67,8 +67,11 @@ export class ReleaseSearch {
     }
   }
 
-  facts({ query, prefixLast }: SearchRequest): Omit<SearchFacts, 'semantic'> {
-    return { corrected: this.#keyword.corrected(query, prefixLast), facets: this.#keyword.facets };
+  facts({ query, prefixLast, filter }: SearchRequest): Omit<SearchFacts, 'semantic'> {
+    return {
+      corrected: this.#keyword.corrected(query, prefixLast, filter.language ?? undefined),
+      facets: this.#keyword.facets,
+    };
   }
 
   async #search(
