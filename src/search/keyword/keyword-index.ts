@@ -1,3 +1,4 @@
+import type { SearchFacts } from '../../domain/search.ts';
 import { firstFrom } from '../../files/flat-tables.ts';
 import { asDamaged, type SectionFacts } from './format.ts';
 import { type Facets, type Filter, IndexFile, maskOf, only, without } from './index-file.ts';
@@ -13,7 +14,7 @@ import {
   planOf,
 } from './query.ts';
 import { Accumulator, byScore, type Mask, Proximity, RANKING, type Ranked, type Ranking, rarity } from './ranking.ts';
-import { titleKey } from './words.ts';
+import { titleKey, wordsOf } from './words.ts';
 
 /** Sections scored for proximity. 50 take 0.2 ms, and 100 give the same nDCG. */
 const NEAR_CANDIDATES = 50;
@@ -83,7 +84,7 @@ export class KeywordIndex {
 
   find(query: string, options: SearchOptions) {
     return this.#read(() => {
-      const parsed = parseQuery(query);
+      const parsed = this.#parse(query, options.prefixLast === true);
       const mask = this.#restrict(parsed, maskOf(options.filter ?? {}, this.#file));
       const goesOn = options.prefixLast === true && parsed.unfinished;
       const { wishes, links } = planOf(parsed.wanted, goesOn, this.#file, this.#ranking);
@@ -97,8 +98,12 @@ export class KeywordIndex {
     });
   }
 
-  corrected(query: string, prefixLast: boolean): string | null {
-    return this.#read(() => correctedQuery(query, prefixLast && parseQuery(query).unfinished, this.#file));
+  /** Words that the index replaces or excludes, and the queries to offer instead. */
+  readings(query: string, prefixLast: boolean): Omit<SearchFacts, 'facets' | 'semantic'> {
+    return this.#read(() => {
+      const { unwanted, inclusive, unfinished } = this.#parse(query, prefixLast);
+      return { corrected: correctedQuery(query, prefixLast && unfinished, this.#file), excluded: unwanted, inclusive };
+    });
   }
 
   get facets(): Facets {
@@ -123,6 +128,17 @@ export class KeywordIndex {
     } catch (error) {
       throw asDamaged(this.#path, error);
     }
+  }
+
+  #parse(query: string, prefixLast: boolean): ParsedQuery {
+    return parseQuery(query, (text, isAtEnd) => {
+      const [option, name] = wordsOf(text);
+      const isUnfinished = prefixLast && isAtEnd;
+      if (option?.kind !== 'joined' || !option.folded.startsWith('-')) return false;
+      if (this.#file.hasName(option.folded, isUnfinished)) return true;
+      // `-XX:Name` is an option of a site with other `-XX` options.
+      return name?.kind === 'joined' && this.#file.hasName(`-${name.folded.split(/[^\p{L}\p{N}]/u)[0]}`, false);
+    });
   }
 
   #restrict({ phrases, unwanted, isQuestion }: ParsedQuery, filtered: Mask): Mask {
@@ -156,9 +172,9 @@ export class KeywordIndex {
   }
 
   #rank(wanted: string, links: readonly Link[], limit: number): Found[] {
-    const identifier = onlyIdentifier(wanted);
     const titled = this.#takeScores(this.#file.titled(titleKey(wanted)));
-    const named = identifier === null ? [] : this.#takeScores(this.#file.postings(identifier).sections);
+    const terms = onlyIdentifier(wanted);
+    const named = this.#takeScores(terms.flatMap((term) => [...this.#file.postings(term).sections]));
     const candidates = this.#scores.takeBest(Math.max(limit, NEAR_CANDIDATES), this.#file.lifts);
     const others = this.#byProximity(candidates, links);
     const bestNamed = named[0]?.score ?? 0;

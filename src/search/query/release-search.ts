@@ -68,7 +68,7 @@ export class ReleaseSearch {
   }
 
   facts({ query, prefixLast }: SearchRequest): Omit<SearchFacts, 'semantic'> {
-    return { corrected: this.#keyword.corrected(query, prefixLast), facets: this.#keyword.facets };
+    return { ...this.#keyword.readings(query, prefixLast), facets: this.#keyword.facets };
   }
 
   async #search(

@@ -18,12 +18,12 @@ describe('what an index says besides what it finds', () => {
     ['', null],
     ['kuberne', null],
   ])('proposes for "%s" %j', (query, corrected) => {
-    expect(indexOf(SECTIONS).corrected(query, true)).toBe(corrected);
+    expect(indexOf(SECTIONS).readings(query, true).corrected).toBe(corrected);
   });
 
   it('proposes a word for one that is finished, which as a beginning would be found', () => {
-    expect(indexOf([{ text: 'cluster' }]).corrected('cluste', true)).toBeNull();
-    expect(indexOf([{ text: 'cluster' }]).corrected('cluste', false)).toBe('cluster');
+    expect(indexOf([{ text: 'cluster' }]).readings('cluste', true).corrected).toBeNull();
+    expect(indexOf([{ text: 'cluster' }]).readings('cluste', false).corrected).toBe('cluster');
   });
 
   it('names languages, versions and tags of which there are several, the most frequent first, fifty of each', () => {
