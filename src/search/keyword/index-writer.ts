@@ -122,22 +122,23 @@ export class KeywordIndexWriter implements Disposable {
 }
 
 function sectionTerms(
-  { title, headings, text, documentTitle }: Section,
+  { title, headings, text, documentTitle, names = [] }: Section,
   isOfPage: boolean,
   termOf: (surface: string) => string,
 ) {
   // On most sites the first heading is the title, which counts once.
   const below = [...(headings[0] === title ? headings.slice(1) : headings), isOfPage ? (documentTitle ?? '') : ''];
   const columns = [title, below.join('\n'), text].map((each, column) => termsOf(each, termOf, column !== TEXT));
-  const [names, parts] = [columns.flatMap((column) => column.names), columns.flatMap((column) => column.parts)];
+  const longer = names.map((name) => name.toLowerCase());
+  const joined = [...columns.flatMap((column) => column.names), ...longer];
+  const parts = columns.flatMap((column) => column.parts);
   return {
     sequences: columns.map(({ sequence }) => sequence),
-    names,
     parts,
     each(count: (term: string, column: number) => void): void {
       for (const [column, { sequence, characters, symbols }] of columns.entries())
         for (const terms of [sequence, characters, symbols]) for (const term of terms) count(term, column);
-      for (const terms of [names, parts]) for (const term of terms) count(term, IDENTIFIERS);
+      for (const terms of [joined, parts]) for (const term of terms) count(term, IDENTIFIERS);
     },
   };
 }

@@ -66,8 +66,8 @@ async function read(response: Response) {
   return { all, named, links, status };
 }
 
-describe('the results page', () => {
-  it('is for who prefers HTML; all others get what they got before', async () => {
+describe('search results page', () => {
+  it('is served to clients that prefer HTML, and JSON to all others as before', async () => {
     const { ask } = siteWith({ results: RESULTS });
     const plain = await ask('?q=a', {});
     const headers = Object.fromEntries(plain.headers);
@@ -83,7 +83,7 @@ describe('the results page', () => {
     expect(await (await bare.ask('?q=a')).json()).toEqual(RESULTS);
   });
 
-  it('is kept by nobody, listed by nobody, and runs nothing', async () => {
+  it('is not cached, not indexed, and runs no script', async () => {
     const { headers } = await siteWith({ results: RESULTS }).ask('?q=a');
     const names = ['cache-control', 'vary', 'x-robots-tag', 'referrer-policy', 'x-content-type-options'];
     expect(names.map((name) => headers.get(name))).toEqual([
@@ -98,7 +98,7 @@ describe('the results page', () => {
     );
   });
 
-  it('shows results by page, with heading path and marked passage, and loads its style from the site', async () => {
+  it('shows results by page with heading path and highlighted passage, in the style of the site', async () => {
     const results = [
       result('/docs/keys/#rotate', 'How to rotate the keys.', {
         headings: ['Keys', 'Care', 'Rotate'],
@@ -129,7 +129,7 @@ describe('the results page', () => {
     }
   });
 
-  it('offers the corrected query, what there is to choose from, and more', async () => {
+  it('offers the corrected query, the facets and more results', async () => {
     const facets = { languages: ['en', 'de'], versions: ['2', '1'], tags: [] };
     const results = Array.from({ length: 2 }, (_, at) => result(`/docs/${at}`, 'text'));
     const { ask } = siteWith({ results, facts: { ...FACTS, corrected: 'rotate & key', facets, semantic: true } });
@@ -169,7 +169,7 @@ describe('the results page', () => {
     expect(text(none.named('main')[0] as PageNode)).toContain('Check the spelling');
   });
 
-  it('has a form alone where nothing is asked, and asks nothing', async () => {
+  it('shows only a form if the query is empty, and does not search', async () => {
     const { ask, asked } = siteWith({ results: [] });
     for (const query of ['', '?q=', '?q=%20&language=de']) {
       const { status, named } = await read(await ask(query));
@@ -177,7 +177,7 @@ describe('the results page', () => {
     }
   });
 
-  it('says that nothing is found, in the words of the site', async () => {
+  it('states in the language of the site that there are no results', async () => {
     const { ask } = siteWith({ results: [] }, {}, 'fa');
     const response = await ask('?q=$%26', { ...NAVIGATION, 'accept-language': 'de' });
     expect([response.status, response.headers.get('content-language')]).toEqual([200, 'fa']);
@@ -185,7 +185,7 @@ describe('the results page', () => {
     expect([attribute(named('html')[0] as PageNode, 'dir'), status]).toEqual(['rtl', 'چیزی برای «$&» پیدا نشد']);
   });
 
-  it('is in the reader’s words where the site has none', async () => {
+  it('uses the language of the reader if the site has none', async () => {
     const response = await siteWith({ results: [] }, {}, 'none').ask('', { ...NAVIGATION, 'accept-language': 'de' });
     expect([response.headers.get('content-language'), response.headers.get('vary')]).toEqual([
       'de',
@@ -200,7 +200,7 @@ describe('the results page', () => {
     [400, refused, '?q=a&q=b', null, null],
     [503, 'The search is not ready yet, try again shortly', '?q=a', building, '3'],
     [500, 'The search did not answer, try again shortly', '?q=a', new Error('secret'), null],
-  ])('tells a reader with %i: %s', async (code, told, query, fault, retryAfter) => {
+  ])('explains an error with status %i: %s', async (code, told, query, fault, retryAfter) => {
     const response = await siteWith(fault ?? { results: [] }).ask(query);
     expect([response.status, response.headers.get('retry-after')]).toEqual([code, retryAfter]);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -208,7 +208,7 @@ describe('the results page', () => {
     expect([status, named('input').length]).toEqual([told, 1]);
   });
 
-  it('is bounded for each client as the answers to scripts are', async () => {
+  it('is limited per client like JSON responses', async () => {
     const clients = new ClientRates({ policy: { burst: 1, perSecond: 0.001 }, now: () => 0 });
     const { ask } = siteWith({ results: [] }, { clients });
     await ask('?q=a');
@@ -217,7 +217,7 @@ describe('the results page', () => {
     expect((await read(response)).status).toBe('Too many searches at the moment, try again shortly');
   });
 
-  it('answers HEAD without a body, and compressed as the reader accepts it', async () => {
+  it('responds to HEAD without a body, and compresses if the reader accepts it', async () => {
     const { ask } = siteWith({ results: RESULTS });
     const whole = await (await ask('?q=a')).text();
     const head = await ask('?q=a', NAVIGATION, 'HEAD');
@@ -227,7 +227,7 @@ describe('the results page', () => {
     expect(gunzipSync(await packed.arrayBuffer()).toString()).toBe(whole);
   });
 
-  it('shows words as words, and leads to no other host, whatever the site and the query hold', async () => {
+  it('escapes all values, and links to no other host', async () => {
     const facets = { languages: [HOSTILE, 'en'], versions: [HOSTILE, '1'], tags: [HOSTILE, 'a'] };
     const hits = { highlights: [{ start: 0, end: HOSTILE.length }], title: HOSTILE, headings: [HOSTILE, 'b'] };
     const places = ['//evil.example/', '/\t/evil.example/', '\\\\evil.example', 'javascript:alert(1)', `/${HOSTILE}`];
