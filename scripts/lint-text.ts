@@ -31,7 +31,6 @@ const DATA_SOURCES: ReadonlySet<string> = new Set([
 
 /** Texts that are not rewritten in plain English yet. The list must become empty; an entry without findings is reported. */
 export const NOT_CONVERTED: ReadonlySet<string> = new Set([
-  'src/cli',
   'src/database',
   'src/export',
   'src/files',

@@ -30,7 +30,7 @@ export interface CommandTarget {
 /** Names the daemon or folder before a command changes something. With `--json`, it is part of the result. */
 export function printTarget({ json }: CommonOptions, { folder, daemon }: CommandTarget): void {
   if (json === true) return;
-  print(daemon === null ? `Acting on "${folder}": no daemon runs on it.` : `Acting through ${daemon}.`);
+  print(daemon === null ? `Using "${folder}": no daemon runs on it.` : `Using ${daemon}.`);
 }
 
 /** The first row is the header. Escapes cells, which can come from a bundle. */
@@ -116,7 +116,7 @@ function linesOf(error: DocshelfError): string[] {
       ({ where, message, next }) =>
         `  ${where === null ? '' : `${where}: `}${message}${next === undefined ? '' : ` ${next}`}`,
     );
-    return [`docshelf: the config has ${counted(faults.length, 'fault')}:`, ...faults];
+    return [`docshelf: the config has ${counted(faults.length, 'error')}:`, ...faults];
   }
   return [`docshelf: ${error.message}`, ...(error.next === undefined ? [] : [`  ${error.next}`])];
 }

@@ -32,7 +32,11 @@ interface SiteRow {
 
 export function sitesCommand(): Command {
   return (
-    daemonCommand('sites', 'list the sites, and those that have left the config', 'docshelf sites')
+    daemonCommand(
+      'sites',
+      'List the sites, including sites that left the config but still have a folder',
+      'docshelf sites',
+    )
       // Options after "remove" belong to that subcommand.
       .enablePositionalOptions()
       .action(async (options: CommonOptions & DaemonChoice) =>
@@ -45,15 +49,15 @@ export function sitesCommand(): Command {
 function removeCommand(): Command {
   return command(
     'remove',
-    'remove the folder of a site that has left the config, and the releases that no other site has',
+    'Delete the folder of a site that left the config, and its releases that no other site uses',
     'docshelf sites remove acme',
   )
-    .argument('<domain>', 'the domain of the site')
+    .argument('<domain>', 'Domain of the site')
     .action(async (domain: string, options: CommonOptions) => {
       const loaded = await loadOrLastGood(options);
       if ((await namedSites(loaded)).some((site) => site.domain === domain)) {
-        throw new DocshelfError('in_use', `Cannot remove site "${domain}": the config names it`, {
-          next: 'Take its entry out of "sites", wait for the reload, and try again.',
+        throw new DocshelfError('in_use', `Cannot remove site "${domain}": the config contains it`, {
+          next: 'Remove its entry from "sites", wait for the reload, and try again.',
         });
       }
       const { dir } = loaded.config.storage;
@@ -62,7 +66,7 @@ function removeCommand(): Command {
         const rest =
           digests.length === 0
             ? ''
-            : ` It had ${counted(digests.length, 'release')}; those that another site has stay.`;
+            : ` It had ${counted(digests.length, 'release')}. docshelf keeps releases that other sites use.`;
         return `Removed site "${domain}" from "${dir}".${rest}`;
       });
     });
@@ -115,15 +119,15 @@ function sitesText({ sites }: { readonly sites: readonly SiteRow[] }): string {
     basePath === null ? '-' : (hosts.length === 0 ? ['*'] : hosts).map((host) => host + basePath).join(', '),
     title ?? '',
   ]);
-  return table([['SITE', 'STATE', 'VERSION', 'PAGES', 'SIZE', 'AT', 'TITLE'], ...rows]);
+  return table([['SITE', 'STATE', 'VERSION', 'PAGES', 'SIZE', 'ADDRESS', 'TITLE'], ...rows]);
 }
 
-const FEATURE_HEADER = ['FEATURE', 'SUPPORT', 'NOW', 'REASON'];
+const FEATURE_HEADER = ['FEATURE', 'SUPPORT', 'STATE', 'REASON'];
 
 export function featuresCommand(): Command {
   return siteCommand(
     'features',
-    'report which features are available in this deployment, and why',
+    'List the features of this deployment, with their state and the reason',
     'docshelf features',
   ).action(async (options: SiteChoice) => {
     const loaded = await loadOrLastGood(options);

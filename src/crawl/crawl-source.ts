@@ -12,7 +12,7 @@ import { UNNAMED_FILES } from '../web/rewrite/index.ts';
 import { CrawlFindings, Robots } from './admission.ts';
 import type { OpenBrowser } from './browser/chromium-session.ts';
 import { Crawl } from './crawl.ts';
-import { type Entry, hasContent, isPageType, mediaTypeOf } from './entry.ts';
+import { type Entry, hasContent, isMissing, isPageType, mediaTypeOf } from './entry.ts';
 import { crawlPolicy, openFetcher } from './fetcher.ts';
 import { KeptContent } from './kept/content-packs.ts';
 import { CrawlJournal, CrawlRecord } from './kept/crawl-record.ts';
@@ -262,7 +262,7 @@ async function findNotFoundPage(crawl: Crawl, scope: Scope): Promise<Entry | nul
   const entry = await crawl.visit(url, { askedAs: 'not_found', referrer: '', depth: 0, isOptional: true });
   crawl.entries.delete(url);
   const { status, content } = entry.fetched ?? { status: 0, content: null };
-  return (status === 404 || status === 410) && content !== null ? entry : null;
+  return isMissing(status) && content !== null ? entry : null;
 }
 
 function isAnswered(url: string, entries: ReadonlyMap<string, Entry>): boolean {

@@ -83,7 +83,7 @@ interface FetcherSettings {
   readonly policy: EgressPolicy;
   readonly requestTimeoutMs: number;
   readonly connectionsMax: number;
-  readonly credentials: { readonly origin: string; readonly headers: Readonly<Record<string, string>> } | null;
+  readonly credentials: { readonly origin: string; readonly headers: Readonly<Record<string, string>> };
   readonly spoolDir: string;
 }
 
@@ -114,7 +114,7 @@ export class GuardedFetcher {
     const timer = setTimeout(() => exchange.abort(tooSlow(facts.thing, requestTimeoutMs)), requestTimeoutMs);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
-      const own = credentials?.origin === url.origin ? credentials.headers : {};
+      const own = credentials.origin === url.origin ? credentials.headers : {};
       const headers = {
         'user-agent': 'docshelf',
         accept: 'text/html, */*;q=0.9',

@@ -6,7 +6,7 @@ import type { ArchiveLimits } from '../domain/limits.ts';
 import type { FileStore } from '../files/file-store.ts';
 import { refreshOf } from '../web/rewrite/index.ts';
 import { hasNoFollow } from './admission.ts';
-import { type Entry, type FetchedUrl, isPageType } from './entry.ts';
+import { type Entry, type FetchedUrl, isMissing, isPageType } from './entry.ts';
 import type { BodyLimits, FetchedAnswer, GuardedFetcher } from './fetcher.ts';
 import type { KeptContent } from './kept/content-packs.ts';
 import type { CrawlJournal } from './kept/crawl-record.ts';
@@ -128,7 +128,7 @@ export class Responder {
       content: null,
     };
     // The page for missing addresses is content, too.
-    if (status !== 200 && status !== 404 && status !== 410) {
+    if (status !== 200 && !isMissing(status)) {
       await discard(answer);
       return { kind: 'fetched', fetched, bytes: null };
     }

@@ -1,5 +1,7 @@
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { DocshelfError } from '../domain/errors.ts';
 import { readBytesIfThere } from '../files/index.ts';
 import type { StoreFolders } from './ports.ts';
 
@@ -37,6 +39,33 @@ export async function makeWorkFolder({ work }: ExportsFolder, jobId: string, att
 
 export function journalFolder({ work }: ExportsFolder, jobId: string): string {
   return join(work, jobId);
+}
+
+const MARK = 'api';
+
+/** Marks the folder of a daemon that serves bundles from disk. */
+export async function markApiFolder({ dir }: ExportsFolder): Promise<void> {
+  await writeFile(join(dir, MARK), '');
+}
+
+/** A worker that stores bundles in a folder that no API daemon has could complete jobs, but nobody could download the bundles. */
+export async function untilApiFolder(
+  { dir }: ExportsFolder,
+  signal: AbortSignal,
+  onMissing: (error: DocshelfError) => void,
+): Promise<void> {
+  for (let isReported = false; (await stat(join(dir, MARK)).catch(() => null)) === null; isReported = true) {
+    if (!isReported) onMissing(noApiFolder(dir));
+    await setTimeout(MARK_POLL_MS, undefined, { signal });
+  }
+}
+
+const MARK_POLL_MS = 2000;
+
+function noApiFolder(dir: string): DocshelfError {
+  return new DocshelfError('cannot_write', `Cannot run export jobs: no API daemon stores its bundles in "${dir}"`, {
+    next: 'Set exportApi.store.kind to s3 for all daemons, or give them one shared storage.dir. Jobs wait until then.',
+  });
 }
 
 export async function makeRepackFolder({ work }: ExportsFolder, jobId: string): Promise<string> {

@@ -56,7 +56,7 @@ describe('npm run demo', () => {
     shelf = await demo.printed(/the shelf is open at (\S+);/);
   }, EXPORTS_MS_MAX);
 
-  it('shows two sites, the first one while the second is exported', async () => {
+  it('serves two sites, the first one while it exports the second', async () => {
     const { output, printed } = demo;
     await waitFor(
       async () => ((await fetch(`${shelf}handbook/`)).ok ? true : null),
@@ -79,7 +79,7 @@ describe('npm run demo', () => {
       expect(await get(shelf + page), page).toContain('_docshelf/assets/search-box-');
   });
 
-  it('prints the addresses that it serves, and the token that the console accepts', async () => {
+  it('prints the addresses of the sites, and a token that the console accepts', async () => {
     const { output } = demo;
     for (const name of ['Shelf', 'Handbook', 'Manual', 'Console', 'API docs']) {
       const [, address = ''] = new RegExp(`^ {2}${name} +(http\\S+)`, 'm').exec(output()) ?? [];
@@ -93,7 +93,7 @@ describe('npm run demo', () => {
     expect(reload.status).toBe(200);
   });
 
-  it.skipIf(!hasChromium)('searches with Ctrl-K and switches versions in a browser', async () => {
+  it.skipIf(!hasChromium)('opens the search with Ctrl-K and switches versions in a browser', async () => {
     const browser = await launchChromium();
     bench.onEnd(() => browser.close());
     const reader = await Reader.open(browser, shelf.slice(0, -1));
@@ -114,7 +114,7 @@ describe('npm run demo', () => {
     await reader.close();
   });
 
-  it('prints commands that do what it says, and ends when it is told to', async () => {
+  it('prints commands that work, and exits on a signal', async () => {
     const { folder, child, output } = demo;
     const commands = [...output().matchAll(/^ {4}((?:npm|sed) (?:.*\\\n)*.*)/gm)].map(([, command = '']) => command);
     const [list = '', search = '', pin = '', exportHandbook = '', exportManual = '', pinMine = '', ...others] =

@@ -71,7 +71,7 @@ async function server(answer: Parameters<typeof httpServer>[0]): Promise<LocalSe
 }
 
 describe('a deployment with network.allowedHosts', () => {
-  test('connects to those that the config names, feature by feature, and whatever they lead to, to nobody else', async () => {
+  test('connects only to hosts that the config names, and blocks every redirect to another host, for each feature', async () => {
     const [site = 0, admin = 0, api = 0] = await freePorts(3);
     const trap = await server((_, response) => response.end('trap'));
     const away = [
@@ -163,7 +163,7 @@ describe('a deployment with network.allowedHosts', () => {
     expect(await others(doctor)).toEqual([`127.0.0.1:${admin}`]);
   });
 
-  test('connects to a bucket, a signature, a provider of sign-ins, a collector of traces and a database, to nobody else', async () => {
+  test('connects only to the configured bucket, signature, identity provider, trace collector and database', async () => {
     const [site = 0, admin = 0, api = 0] = await freePorts(3);
     const trap = await server((_, response) => response.end('trap'));
     const toTrap: Parameters<typeof httpServer>[0] = (_, response) =>
@@ -226,7 +226,7 @@ describe('a deployment with network.allowedHosts', () => {
 });
 
 describe('an air-gapped deployment', () => {
-  test('does all that it does without a network, and opens not one connection', async () => {
+  test('works without a network, and opens no connection', async () => {
     const [site = 0, admin = 0, api = 0] = await freePorts(3);
     const folder = await bench.folder();
     await writeSite(join(folder, 'site'), SITE);
@@ -310,7 +310,7 @@ describe('an air-gapped deployment', () => {
       'organizations[0].domains.acme.source.url',
       { exportApi: { enabled: true }, organizations: organizations({ kind: 'crawl', url: 'https://x.example/' }) },
     ],
-  ])('takes no config whose %s leads out, and opens not one connection', async (key, config) => {
+  ])('rejects a config whose %s points outside, and opens no connection', async (key, config) => {
     const folder = await bench.folder();
     await writeFile(join(folder, 'database'), 'postgres://docshelf:word@x.example/docs', { mode: 0o600 });
     await bench.writeConfig(folder, { deployment: { type: 'air-gapped' }, ...config });

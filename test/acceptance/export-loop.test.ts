@@ -27,7 +27,7 @@ done
 curl -sS --fail-with-body -X POST "$BASE_URL/v1/static-export/jobs/$id/bundle" -H "$auth" | jq -r .bundleUrl
 `;
 
-test('a shell loop of curl and jq exports a site, puts the link into a config, and the reload serves it', async () => {
+test('a shell loop of curl and jq exports a site, writes the link to a config, and a reload serves the bundle', async () => {
   const service = await startExporter(bench);
   const script = join(await bench.folder(), 'loop.sh');
   await writeFile(script, LOOP);
@@ -57,7 +57,7 @@ test('a shell loop of curl and jq exports a site, puts the link into a config, a
   await expect(run(script, { env, timeout: 60_000 })).rejects.toMatchObject({ code: 22 });
 });
 
-test('the loop ends with the reason of a job that failed', async () => {
+test('the shell loop exits with the error of a failed job', async () => {
   const service = await startExporter(bench, {}, { site: { 'a.txt': 'no page' } });
   const script = join(await bench.folder(), 'loop.sh');
   await writeFile(script, LOOP, { mode: 0o755 });

@@ -5,7 +5,7 @@ import { KEYS, SITE, startAgain, startExporter, writeSite } from './export-servi
 
 const bench = openBench(afterEach);
 
-test('a daemon exports a site, serves and searches it, and follows the next export, without a link in between', async () => {
+test('a daemon exports a site, serves and searches it, and follows the next export, without a link', async () => {
   const service = await startExporter(bench, {
     staticExport: { enabled: true, from: 'exports' },
     search: {},
@@ -35,7 +35,7 @@ test('a daemon exports a site, serves and searches it, and follows the next expo
   expect(await (await fetch(`${again.site}/`)).text()).toBe('<!doctype html><title>Next</title>');
 });
 
-test('sites of a list serve the exports of their own domains', async () => {
+test('each site of a list serves the exports of its own domain', async () => {
   const service = await startExporter(bench, {
     deployment: {},
     staticExport: undefined,

@@ -29,7 +29,7 @@ async function shell(lines: string, cwd: string, env: Readonly<Record<string, st
 
 const keyOn = (page: string): string => /svc_[A-Za-z0-9_-]{43,}/.exec(page)?.[0] ?? '';
 
-test('a new organization makes its keys, exports and pins by the published lines, searches, and loses a revoked key at once', async () => {
+test('a new organization creates keys, exports, pins and searches with the published commands, and a revoked key stops working at once', async () => {
   const acme = (source: object) => [
     { id: 'acme', plan: 'enterprise', domains: { acme: source }, keys: [] as readonly object[] },
   ];

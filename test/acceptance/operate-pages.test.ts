@@ -66,8 +66,8 @@ class Operator {
 
 const CONFIG = { deployment: { type: 'client-hosted', domain: 'acme' }, staticExport: { enabled: true } };
 
-describe('docs/backup.md', () => {
-  it('backs up a running daemon, and restores a data folder that serves the same version', async () => {
+describe('the commands of docs/backup.md', () => {
+  it('back up a running daemon, and restore a data folder that serves the same version', async () => {
     const operator = await Operator.open();
     const { folder } = operator;
     let daemon = await bench.start(CONFIG, { folder });
@@ -76,58 +76,61 @@ describe('docs/backup.md', () => {
     expect(await operator.run(blockWith('backup', 'tar --create'))).toContain('socket ignored');
     await daemon.stop();
     await operator.run(blockWith('backup', 'tar --extract'));
-    expect(await operator.run(blockWith('backup', 'bundle verify'))).toMatch(/2026-11-01[\s\S]*is sound/);
+    expect(await operator.run(blockWith('backup', 'bundle verify'))).toMatch(/2026-11-01[\s\S]*is intact/);
     daemon = await bench.start(CONFIG, { folder });
     const { active } = await daemon.untilServing('2026-11-01');
     expect(active?.version).toBe('2026-11-01');
     expect(await (await fetch(`${daemon.site}/`)).text()).toContain('november');
   });
 
-  it('restores from the archive alone', async () => {
+  it('restore from the archive alone', async () => {
     const operator = await Operator.open();
     const daemon = await bench.start(CONFIG, { folder: operator.folder });
     await operator.run(blockWith('backup', 'bundle import'));
     await daemon.untilServing('2026-11-01');
   });
 
-  it.skipIf(!HAS_POSTGRES)('restores the keys of the database, and uninstall.md removes the schema', async () => {
-    const server = await PostgresServer.start();
-    const operator = await Operator.open();
-    const { folder } = operator;
-    await writeFile(join(folder, 'database-url'), await server.createDatabase());
-    const config = {
-      ...CONFIG,
-      staticExport: { enabled: false },
-      admin: { token: TOKEN },
-      database: { urlFile: './database-url' },
-    };
-    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
-    const names = async (admin: string): Promise<string[]> => {
-      const { keys } = (await (await fetch(`${admin}/v1/keys`, { headers })).json()) as { keys: { name: string }[] };
-      return keys.map(({ name }) => name);
-    };
-    let daemon = await bench.start(config, { folder });
-    const made = await fetch(`${daemon.admin}/v1/keys`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ organization: 'docshelf', type: 'admin', name: 'pipeline' }),
-    });
-    expect(made.status).toBe(201);
-    await operator.run(blockWith('backup', 'pg_dump'));
-    await daemon.stop();
-    await operator.run(blockWith('uninstall', 'DROP SCHEMA'));
-    await operator.run(blockWith('backup', 'pg_restore'));
-    daemon = await bench.start(config, { folder });
-    expect(await names(daemon.admin)).toEqual(['pipeline']);
-  });
+  it.skipIf(!HAS_POSTGRES)(
+    'restore the keys of the database, and remove the schema as uninstall.md shows',
+    async () => {
+      const server = await PostgresServer.start();
+      const operator = await Operator.open();
+      const { folder } = operator;
+      await writeFile(join(folder, 'database-url'), await server.createDatabase());
+      const config = {
+        ...CONFIG,
+        staticExport: { enabled: false },
+        admin: { token: TOKEN },
+        database: { urlFile: './database-url' },
+      };
+      const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+      const names = async (admin: string): Promise<string[]> => {
+        const { keys } = (await (await fetch(`${admin}/v1/keys`, { headers })).json()) as { keys: { name: string }[] };
+        return keys.map(({ name }) => name);
+      };
+      let daemon = await bench.start(config, { folder });
+      const made = await fetch(`${daemon.admin}/v1/keys`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ organization: 'docshelf', type: 'admin', name: 'pipeline' }),
+      });
+      expect(made.status).toBe(201);
+      await operator.run(blockWith('backup', 'pg_dump'));
+      await daemon.stop();
+      await operator.run(blockWith('uninstall', 'DROP SCHEMA'));
+      await operator.run(blockWith('backup', 'pg_restore'));
+      daemon = await bench.start(config, { folder });
+      expect(await names(daemon.admin)).toEqual(['pipeline']);
+    },
+  );
 
-  it('has no other commands', () => {
+  it('are all covered by this test', () => {
     expect(shellBlocks('backup')).toHaveLength(6);
   });
 });
 
-describe('docs/console.md and docs/admin-listener.md', () => {
-  it('set a token by its file, and act with it over HTTP and the socket', async () => {
+describe('the commands of docs/console.md and docs/admin-listener.md', () => {
+  it('set a token from a file, and use it over HTTP and over the socket', async () => {
     const operator = await Operator.open();
     const { folder } = operator;
     await operator.run(blockWith('console', 'openssl rand'));
@@ -153,20 +156,20 @@ describe('docs/console.md and docs/admin-listener.md', () => {
   });
 });
 
-describe('docs/upgrade.md', () => {
-  it('checks the config and the data with the new program', async () => {
+describe('the commands of docs/upgrade.md', () => {
+  it('check the config and the data with the new program', async () => {
     const operator = await Operator.open({}, ['sudo']);
     const daemon = await bench.start(CONFIG, { folder: operator.folder });
     await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz');
-    expect(await operator.run(blockWith('upgrade', 'config check'))).toContain('is sound');
+    expect(await operator.run(blockWith('upgrade', 'config check'))).toContain('is valid');
     await operator.run(blockWith('upgrade', 'systemctl restart'));
     expect(await operator.calls()).toEqual(['sudo systemctl restart docshelf']);
-    expect(await operator.run(blockWith('upgrade', 'doctor'))).toMatch(/0 faults[\s\S]*2026-11-01/);
+    expect(await operator.run(blockWith('upgrade', 'doctor'))).toMatch(/0 errors[\s\S]*2026-11-01/);
     await daemon.stop();
   });
 });
 
-describe('commands for a cluster', () => {
+describe('the commands for a cluster', () => {
   beforeAll(fetchHelm, 120_000);
 
   it('upgrade the release, show its log and its versions, and diagnose it', async () => {
@@ -185,10 +188,10 @@ describe('commands for a cluster', () => {
   });
 });
 
-describe('docs/uninstall.md', () => {
+describe('the commands of docs/uninstall.md', () => {
   beforeAll(fetchHelm, 120_000);
 
-  it('keeps the claim of the chart if its annotation is set, which the chart does not set itself', () => {
+  it('keep the persistent volume claim if its annotation is set, which the chart does not set itself', () => {
     const [, setting = ''] = /--set-string '([^']+)'/.exec(blockWith('uninstall', 'resource-policy')) ?? [];
     const annotationsOf = (...args: string[]): unknown =>
       only(template(...args), 'PersistentVolumeClaim').metadata.annotations;
@@ -196,7 +199,7 @@ describe('docs/uninstall.md', () => {
     expect(annotationsOf('--set-string', setting)).toEqual({ 'helm.sh/resource-policy': 'keep' });
   });
 
-  it('removes the files that systemd.md has installed, and the volume that containers.md has created', async () => {
+  it('remove the files that systemd.md installs, and the volume that containers.md creates', async () => {
     const operator = await Operator.open({}, ['sudo', 'docker']);
     for (const block of shellBlocks('uninstall').filter((text) => /^(?:sudo|docker)/.test(text)))
       await operator.run(block);

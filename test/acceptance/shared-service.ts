@@ -41,12 +41,12 @@ export class SharedService {
   readonly url: string;
   /** Of all configs. */
   readonly folder: string;
-  readonly #start: (name: string, role: string, port: number) => Promise<DaemonProcess>;
+  readonly #start: (name: string, role: string, port: number, config?: object) => Promise<DaemonProcess>;
   #named = 0;
 
   private constructor(
     facts: Pick<SharedService, 'apis' | 'postgres' | 'url' | 'folder'>,
-    start: (name: string, role: string, port: number) => Promise<DaemonProcess>,
+    start: (name: string, role: string, port: number, config?: object) => Promise<DaemonProcess>,
   ) {
     this.apis = facts.apis;
     this.postgres = facts.postgres;
@@ -72,10 +72,13 @@ export class SharedService {
     const exportApi = { enabled: true, ...(store && { store }) };
     const first = await startExporter(bench, { ...ours, exportApi: { ...exportApi, role: 'api' } }, { folder });
     const written = parse(await readFile(first.daemon.configFile, 'utf8')) as ConfigFile;
-    const start = async (name: string, role: string, port: number): Promise<DaemonProcess> => {
+    const start = async (name: string, role: string, port: number, own: object = {}): Promise<DaemonProcess> => {
       const file = join(folder, `${name}.yaml`);
       const storage = store === null ? {} : { storage: { dir: `./data-of-${name}` } };
-      await writeFile(file, stringify({ ...written, ...storage, api: { port }, exportApi: { ...exportApi, role } }));
+      await writeFile(
+        file,
+        stringify({ ...written, ...storage, api: { port }, exportApi: { ...exportApi, role }, ...own }),
+      );
       const daemon = await startDaemon(file);
       bench.onEnd(() => daemon.kill());
       return daemon;
@@ -90,9 +93,9 @@ export class SharedService {
     return service;
   }
 
-  async addWorker(): Promise<DaemonProcess> {
+  async addWorker(config: object = {}): Promise<DaemonProcess> {
     this.#named += 1;
-    const worker = await this.#start(`worker-${this.#named}`, 'worker', 0);
+    const worker = await this.#start(`worker-${this.#named}`, 'worker', 0, config);
     this.workers.push(worker);
     return worker;
   }

@@ -43,7 +43,7 @@ async function nameAt(port: number): Promise<string> {
 }
 
 describe('a site with TLS', () => {
-  test('takes new certificates while it is asked, keeps the old where a pair is broken, and tells so', async () => {
+  test('loads new certificates while it serves, keeps the old pair if the new one is invalid, and reports that', async () => {
     const { folder, daemon } = await start({ server: { tls: TLS } });
     expect(daemon.site).toMatch(/^https:/);
     await daemon.untilServing('2024-06-01');
@@ -94,7 +94,7 @@ describe('a site with TLS', () => {
     expect(await daemon.stop()).toBe(0);
   });
 
-  test('leads there from its redirecting port, and tells a certificate that ends', async () => {
+  test('is the target of its redirect port, and warns about a certificate that expires soon', async () => {
     const { folder, daemon } = await start({ server: { tls: { ...TLS, redirectPort: 0, hsts: '30d' } } });
     const soon = new Date(Date.now() + 3 * 86_400_000);
     await putPair(folder, makeCertificate({ names: ['soon.test', '127.0.0.1'], notAfter: soon }));
@@ -113,7 +113,7 @@ describe('a site with TLS', () => {
   });
 });
 
-test('commands ask an admin listener with TLS', async () => {
+test('commands reach an admin listener with TLS', async () => {
   const { folder, daemon } = await start({ admin: { token: TOKEN, tls: TLS } });
   expect(daemon.admin).toMatch(/^https:/);
   const config = ['--config', daemon.configFile];
@@ -135,7 +135,7 @@ test('commands ask an admin listener with TLS', async () => {
   expect(refused.code).toBe(69);
 });
 
-test('clients search, export and fetch bundles at an API listener with TLS, by either protocol', async () => {
+test('clients search, export and fetch bundles at an API listener with TLS, with HTTP/1.1 and HTTP/2', async () => {
   const port = await freePort();
   const organization = {
     id: 'acme',

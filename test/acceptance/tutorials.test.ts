@@ -103,8 +103,8 @@ describe.each(['tutorial-first-site', 'tutorial-markdown'])('docs/%s.md', (page)
 /** Commands of a how-to. Its configs are checked by test/examples/manual-is-true.test.ts. */
 const commandsOf = (page: string): Block[] => pageBlocks(page).filter(({ kind }) => kind === 'sh');
 
-describe('docs/pipelines.md', () => {
-  test('exports, imports, continues a job, and prints a link by its commands', async () => {
+describe('the commands of docs/pipelines.md', () => {
+  test('export, import, continue a job, and print a link', async () => {
     const service = await startExporter(bench);
     const { jobId } = await service.export();
     const cwd = await bench.folder();
@@ -125,8 +125,8 @@ describe('docs/pipelines.md', () => {
   });
 });
 
-describe('docs/crawling.md', () => {
-  test('exports a live site and reads its report by its commands', async () => {
+describe('the commands of docs/crawling.md', () => {
+  test('export a live site and read its report', async () => {
     const origin = await httpServer((request, response) => {
       const body = { '/': '<!doctype html><title>Home</title><a href="/gone">Gone</a>' }[request.url ?? ''];
       response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'text/html' }).end(body);
@@ -147,8 +147,8 @@ describe('docs/crawling.md', () => {
   });
 });
 
-describe('docs/keys.md', () => {
-  test('creates, lists, and revokes a key by its commands', async () => {
+describe('the commands of docs/keys.md', () => {
+  test('create, list, and revoke a key', async () => {
     const token = 'a-token-that-is-long-enough';
     const daemon = await bench.start({
       admin: { port: 0, token },

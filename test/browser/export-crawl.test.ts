@@ -48,7 +48,7 @@ const FILES: Readonly<Record<string, OriginFile>> = {
   '/made/made-by-a-script.png': picture,
 };
 
-describe.skipIf(!hasChromium)(`a crawl that renders${whyNoChromium}`, () => {
+describe.skipIf(!hasChromium)(`a crawl with rendering${whyNoChromium}`, () => {
   let home: CrawlHome;
   let live: Origin;
 
@@ -99,7 +99,7 @@ describe.skipIf(!hasChromium)(`a crawl that renders${whyNoChromium}`, () => {
     return listed;
   }
 
-  it('keeps all that pages load, follows the links that scripts make, and asks for each address once', async () => {
+  it('stores all resources of its pages, follows links that scripts create, and requests each URL once', async () => {
     const site = await crawl('keep', 'keep');
     expect(site.findings).toEqual([]);
     expect(site.paths).toEqual([
@@ -124,7 +124,7 @@ describe.skipIf(!hasChromium)(`a crawl that renders${whyNoChromium}`, () => {
     expect(await verified(site, 'keep')).toEqual([]);
   });
 
-  it('drops the scripts of pages that scripts have written, and of no others, where it is told to', async () => {
+  it('removes the scripts from pages that scripts have changed, and from no others, if scripts is drop', async () => {
     const site = await crawl('drop', 'drop');
     expect(site.text('guide.html')).toContain('<h1>The guide</h1>');
     expect(site.text('guide.html')).not.toContain('<script');
@@ -132,7 +132,7 @@ describe.skipIf(!hasChromium)(`a crawl that renders${whyNoChromium}`, () => {
     expect(await verified(site, 'drop')).toEqual([]);
   });
 
-  it('is proved wrong where what was written is not what the site shows', async () => {
+  it('is reported as different if the stored page differs from the live one', async () => {
     const site = await crawl('drop', 'wrong');
     site.files.set('guide.html', Buffer.from(page('<p>Something else</p>')));
     site.files.delete('scrolled-to.png');

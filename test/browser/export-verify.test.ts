@@ -78,7 +78,7 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
     answer,
   });
 
-  it('finds what the live pages do not have, and pictures the worst of them', async () => {
+  it('reports differences from the live pages, with pictures of the worst ones', async () => {
     const { findings, picturesDir } = await verify(WRITTEN, liveSite(new MemorySite(LIVE).answer));
     const told = findings.map(({ kind, page, detail }) => [kind, page, detail]);
     expect(told).toEqual([
@@ -96,7 +96,7 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
     expect(picture.subarray(1, 4).toString()).toBe('PNG');
   });
 
-  it('asks the live site for nothing where the crawl has seen the same', async () => {
+  it('sends no request to the live site if the crawl has already rendered the same page', async () => {
     const site = new MemorySite(LIVE);
     const session = await browsers.open(site.answer);
     const seen = new Map<string, LivePage>();
@@ -115,13 +115,13 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
     expect(site.asked.length).toBe(asked);
   });
 
-  it('tells all that fails where there is no live site', async () => {
+  it('reports all failed requests and errors if there is no live site', async () => {
     const { 'broken.html': broken = '' } = WRITTEN;
     const { findings } = await verify({ 'broken.html': broken }, null);
     expect(findings.map(({ kind }) => kind)).toEqual(['failed_request', 'console_error', 'pictures']);
   });
 
-  it('says once that there is no browser, and is no error', async () => {
+  it('reports a missing browser once, without failing', async () => {
     const without: OpenBrowser = (answer) => browsers.open(answer, { env: { PATH: '/nowhere' } });
     const { findings } = await verify(WRITTEN, null, without);
     expect(findings.map(({ kind }) => kind)).toEqual(['not_verified']);

@@ -28,23 +28,23 @@ const strictAjv = () =>
     'x-not-built',
   ]);
 
-describe('what scripts/generate.ts writes is up to date', () => {
-  it('config.schema.json, for editors and for the program', async () => {
+describe('the generated files', () => {
+  it('include the current config.schema.json, for editors and for the program', async () => {
     const generated = `${JSON.stringify(schemaSource, null, 2)}\n`;
     expect(await read('config.schema.json')).toBe(generated);
     expect(await read('src/config/config.schema.json')).toBe(generated);
     expect(jsonSchema()).toEqual(JSON.parse(generated));
   });
 
-  it('docs/config.md', async () => {
+  it('include the current docs/config.md', async () => {
     const reference = configReference();
     expect(await read('docs/config.md')).toBe(reference);
     for (const { path } of listKeys()) expect(reference).toContain(`\`${environmentName(path)}\``);
   });
 });
 
-describe('the schema', () => {
-  it('is valid JSON Schema, also in the strict eyes of Ajv', () => {
+describe('the JSON schema of the config', () => {
+  it('is valid, also in the strict mode of Ajv', () => {
     const ajv = strictAjv();
     expect(ajv.validateSchema(jsonSchema())).toBe(true);
     expect(() => ajv.compile(jsonSchema())).not.toThrow();
@@ -64,13 +64,13 @@ describe('the schema', () => {
 });
 
 describe('config.example.yaml', () => {
-  it('loads without a fault', async () => {
+  it('loads without an error', async () => {
     const cwd = await folderWith({ 'config.yaml': await read('config.example.yaml') });
     const { config } = await loadConfig({ file: null, env: {}, cwd });
     expect(config.staticExport).toMatchObject({ enabled: true, version: '2024-06-01' });
   });
 
-  it('shows the defaults of the schema, but for what it switches on', async () => {
+  it('shows the defaults of the schema, except for the features that it enables', async () => {
     const load = async (text: string) => {
       const cwd = await folderWith({ 'config.yaml': text });
       return (await loadConfig({ file: null, env: {}, cwd })).config;
@@ -90,7 +90,7 @@ describe('config.example.yaml', () => {
     });
   });
 
-  it('shows the defaults of the schema in its comments, too', async () => {
+  it('shows the defaults of the schema in its comments', async () => {
     const keys = new Map(listKeys().map(({ path, schema }) => [path.join('.'), schema as SchemaNode]));
     let section = '';
     const compared: string[] = [];
@@ -105,7 +105,7 @@ describe('config.example.yaml', () => {
     expect(compared).toContain('staticExport.preload');
   });
 
-  it('shows several sites that load in place of the one', async () => {
+  it('shows a list of sites that can replace the single site', async () => {
     const text = await read('config.example.yaml');
     const shown = /^# (sites:\n(?:# {3,}.*\n)+)/m.exec(text)?.[0].replaceAll(/^# /gm, '') ?? '';
     const others = parse(text);
@@ -118,7 +118,7 @@ describe('config.example.yaml', () => {
     ]);
   });
 
-  it('names the schema in its first line and is valid by it', async () => {
+  it('names the schema in its first line and matches it', async () => {
     const text = await read('config.example.yaml');
     expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=./config.schema.json');
     const check = strictAjv().compile(jsonSchema());
@@ -126,7 +126,7 @@ describe('config.example.yaml', () => {
     expect(check.errors).toBeNull();
   });
 
-  it('calls nothing "not built yet" that is', async () => {
+  it('marks no implemented key as "not built yet"', async () => {
     const told = (await read('config.example.yaml')).matchAll(/# Not built yet:.*\n((?: *# \w+:.*\n)+)/g);
     const keys = [...told].flatMap(([, lines = '']) => [...lines.matchAll(/# (\w+):/g)].map(([, key]) => key));
     const notBuilt = JSON.stringify(listKeys().filter(({ schema }) => JSON.stringify(schema).includes('x-not-built')));
@@ -134,7 +134,7 @@ describe('config.example.yaml', () => {
     for (const key of keys) expect(notBuilt).toContain(`"${key}"`);
   });
 
-  it('mentions every key', async () => {
+  it('contains every key', async () => {
     const text = await read('config.example.yaml');
     const missing = listKeys().filter(({ path }) => !new RegExp(`\\b${path.at(-1)}:?`).test(text));
     expect(missing.map(({ path }) => path.join('.')).filter((key) => !/^exportApi\.(store|queue)\./.test(key))).toEqual(

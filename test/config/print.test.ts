@@ -29,7 +29,7 @@ describe('printConfig()', () => {
     expect(printed.rows).toContainEqual({ key: 'admin.token', value: '[redacted]', origin: 'config.yaml:5:10' });
   });
 
-  it('gives words of network.proxy as they are', async () => {
+  it('shows the keywords of network.proxy unchanged', async () => {
     expect(printConfig(await load('')).settings['network.proxy']?.value).toBe('env');
   });
 });

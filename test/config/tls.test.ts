@@ -27,8 +27,8 @@ async function load(yaml: string, files: Record<string, string> = FILES) {
 
 const faultsOf = async (yaml: string) => (await errorOf((await load(yaml)).loading)).faults;
 
-describe('tls', () => {
-  it('is off by default, and on where there is a certificate', async () => {
+describe('the tls section', () => {
+  it('is off by default, and on if there is a certificate', async () => {
     const { config: plain } = await (await load('')).loading;
     expect(tlsSlice(plain.server.tls)).toBeNull();
     const yaml =
@@ -94,14 +94,14 @@ describe('tls', () => {
       'server.tls.redirectPort',
       'is also the port of admin.port',
     ],
-  ])('%s is a fault of %s', async (yaml, key, sentence) => {
+  ])('is rejected with %s, with an error for %s', async (yaml, key, sentence) => {
     const [fault, ...others] = await faultsOf(yaml);
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ code: 'config_invalid', key, message: expect.stringContaining(sentence) });
     expect(fault?.where).toMatch(/^config\.yaml:1:\d+$/);
   });
 
-  it('tells of certificates that end, that begin later, and of names without one', async () => {
+  it('reports certificates that expire, that are not valid yet, and host names without a certificate', async () => {
     const { cwd, loading } = await load(
       'server: { publicUrl: "https://unknown.test", tls: { certFile: one.crt, keyFile: one.key } }\nsites: [{ domain: a, hosts: [docs.acme.test, b.other.test] }]',
     );

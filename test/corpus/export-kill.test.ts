@@ -31,7 +31,7 @@ const random = new SeededRandom(seedOfEnvironment());
 /** Where a kill fell: what the work folders of the job had by then. */
 const fellInto = new Map<string, number>();
 
-test(`kill -9 of a daemon at ${KILLS} random moments of ${JOBS} jobs or more: each ends once, and no half file is reachable`, {
+test(`after kill -9 of a daemon at ${KILLS} random moments of ${JOBS} jobs or more, each job ends once, and no partial file is available`, {
   timeout: ALL_MS_MAX + 60_000,
 }, async () => {
   const clock = join(await bench.folder(), 'clock');

@@ -64,7 +64,7 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
     await importBundle(bench, withBoth, bundleFile('docusaurus-classic.tar.gz'), ['--version', 'old']);
   });
 
-  it(`at ${IMPORT_KILLS} random moments of an import leaves the old or the new version, whole`, {
+  it(`at ${IMPORT_KILLS} random moments of an import leaves the complete old or new version`, {
     timeout: KILLS_MS_MAX,
   }, async () => {
     const durations = await measureUndisturbed();
@@ -88,7 +88,7 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
     expect(source.resumed).toBeGreaterThan(0);
   });
 
-  it(`at ${SWAP_KILLS} random moments of a swap leaves the old or the new version, whole`, {
+  it(`at ${SWAP_KILLS} random moments of a swap leaves the complete old or new version`, {
     timeout: KILLS_MS_MAX,
   }, async () => {
     const durations = { action: await measureSwap('action'), pin: await measureSwap('pin') };

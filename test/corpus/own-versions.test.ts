@@ -8,10 +8,10 @@ import { readArchive } from '../helpers/read-archive.ts';
 const NAME = 'docusaurus-classic.tar.gz';
 const OWN = 'the bundle holds versions of its own (docs/1.0/, docs/next/ and 2 more)';
 
-describe.skipIf(corpus === undefined)(`a bundle that holds versions of its own${whyNoCorpus}`, () => {
+describe.skipIf(corpus === undefined)(`a bundle that contains several versions${whyNoCorpus}`, () => {
   const bench = openBench(afterAll);
 
-  it('keeps the one switcher that it has, also where docshelf keeps two of its bundles', async () => {
+  it('keeps its version switcher, and receives no second one if docshelf keeps two of its bundles', async () => {
     const folder = await bench.folder();
     const daemon = await bench.start(
       {

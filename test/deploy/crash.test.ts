@@ -27,7 +27,7 @@ describe('after kill -9', () => {
     ['in the swap', NEW],
     ['before an old label goes', NEW],
     ['before an old release goes', NEW],
-  ])('%s, the next start serves %s, whole, and the archive can be taken in', async ([when, served]) => {
+  ])('%s, the next start serves %s completely, and the archive can be imported', async ([when, served]) => {
     const store = await copyOf(seed);
     const before = await openDaemon(store, { keep: 9 });
     await before.deployment.activate(OLD);

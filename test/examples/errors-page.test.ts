@@ -26,11 +26,11 @@ const codes = ERROR_CODES;
 describe('the errors page', () => {
   const entries = readEntries();
 
-  it('has one entry for every code, and no other', () => {
+  it('has one entry for every error code, and no other', () => {
     expect(entries.map(({ code }) => code).sort()).toEqual([...codes].sort());
   });
 
-  it('says the meaning and what to do in every entry', () => {
+  it('states the meaning and the next step in every entry', () => {
     expect(entries.filter(({ cells }) => cells.length !== 2 || cells.some((cell) => cell.trim() === ''))).toEqual([]);
   });
 

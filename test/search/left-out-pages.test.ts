@@ -55,7 +55,7 @@ async function follow(releaseDir: string): Promise<SiteSearch> {
 
 const page = (text: string): string => `<!doctype html><title>Home</title><main><h1>Home</h1><p>${text}</p></main>`;
 
-it('leaves out the pages that take the memory, finds the others, and says so, also after a restart', {
+it('skips pages that need too much memory, indexes the others, and reports the skipped pages, also after a restart', {
   timeout: 120_000,
 }, async () => {
   const releaseDir = await writeRelease({
@@ -74,7 +74,9 @@ it('leaves out the pages that take the memory, finds the others, and says so, al
   expect((await follow(releaseDir)).notices).toEqual([notice]);
 });
 
-it('finds the beginning of pages that are nested without an end, in one process', { timeout: 120_000 }, async () => {
+it('indexes the beginning of pages with endless nesting, without a restart of the process', {
+  timeout: 120_000,
+}, async () => {
   const units = ['<div>', '<div><p>x', '<ul><li>x', '<i>a ', '<table><tr><td>x', '<svg><g>'];
   const nested = units.map((unit, at) => [`${at}.html`, page(`Lantern ${at}.${unit.repeat(4_000_000 / unit.length)}`)]);
   const search = await follow(await writeRelease(Object.fromEntries(nested)));

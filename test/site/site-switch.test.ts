@@ -36,7 +36,7 @@ function recorded(form: SiteForm, surveyVersions?: () => Promise<VersionSurvey>)
   return { served, heads, site, use: (next: SiteForm) => site.applySettings({ form: next }) };
 }
 
-it('serves by the form that holds at the swap, where a reload came between', async () => {
+it('uses the settings at the time of the swap if a reload came between', async () => {
   const { site, use } = recorded({ trailingSlash: 'never', basePath: '/' });
   const entry = { path: 'a/index.html', type: 'text/html', size: 1, sha256: 'ab'.repeat(32) };
   const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', files: new Map([[entry.path, entry]]) };
@@ -48,11 +48,11 @@ it('serves by the form that holds at the swap, where a reload came between', asy
 
 it.each([
   ['has no index.html', ['guide.html'], null, true],
-  ['has one in a folder alone', ['site/index.html', 'other/index.html'], null, true],
-  ['has one', ['index.html', 'guide.html'], null, false],
-  ['redirects it', ['guide.html'], '/ /guide 302', false],
-  ['rewrites it', ['guide.html'], '/ /guide 200', false],
-  ['rewrites it to a missing page', ['guide.html'], '/ /start 200', true],
+  ['has one only in a folder', ['site/index.html', 'other/index.html'], null, true],
+  ['has a start page', ['index.html', 'guide.html'], null, false],
+  ['redirects the start page', ['guide.html'], '/ /guide 302', false],
+  ['rewrites the start page', ['guide.html'], '/ /guide 200', false],
+  ['rewrites the start page to a missing page', ['guide.html'], '/ /start 200', true],
 ])('reports a missing start page of a version that %s: %#', async (_case, paths, redirects, isReported) => {
   const files = Object.fromEntries(paths.map((path) => [path, page()]));
   const release = releases.make(redirects === null ? files : { ...files, _redirects: redirects }, { version: 'v9' });
@@ -63,7 +63,7 @@ it.each([
   expect(about).toHaveLength(isReported ? 1 : 0);
 });
 
-it('judges by releases that come after the swap, too', async () => {
+it('considers releases that arrive after the swap', async () => {
   const { site } = recorded({ trailingSlash: 'never', basePath: '/' });
   const entry = { path: 'a.5b0e4cfb.js', type: 'text/javascript', size: 1, sha256: 'ab'.repeat(32) };
   const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', siteDir: '/', digest: 'd' };
@@ -81,7 +81,7 @@ it('judges by releases that come after the swap, too', async () => {
   expect(await cacheControl()).toBe('no-cache');
 });
 
-it('has a switcher on its pages as long as there are other versions, and the bundle has none of its own', async () => {
+it('adds a version switcher to pages while other versions exist and the bundle has none itself', async () => {
   let survey = { hasOthers: true, own: [] as string[] };
   const { served, heads, site, use } = recorded({ trailingSlash: 'auto' }, async () => survey);
   const release = releases.make({ 'index.html': page() }, { version: 'v"2' });
@@ -122,7 +122,7 @@ it('labels the search box in the language of the page', async () => {
 it.each([
   ["script-src 'nonce-a' 'strict-dynamic'", 1],
   ["script-src 'self'", 0],
-])('says that a policy keeps the search box away: %s', async (policy, count) => {
+])('reports that a policy blocks the search box: %s', async (policy, count) => {
   const searchBox = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: false, isOfShelf: false };
   const headers = { preset: 'none', set: { 'content-security-policy': policy }, policy: {} } as const;
   const release = { builtFor: '/', version: 'v1', siteDir: '/', digest: 'd', pages: 0, files: new Map() };
@@ -138,7 +138,7 @@ it.each([
   }
 });
 
-it('puts the search box in the place of one that asks a service elsewhere, and says so', async () => {
+it('replaces a search box that uses an external service, and reports it', async () => {
   const box = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: true, isOfShelf: false };
   const { served, heads, site, use } = recorded({ trailingSlash: 'auto', searchBox: box });
   const release = releases.make({ 'index.html': page('en', '<div id="docsearch"></div>') }, { version: 'v2' });

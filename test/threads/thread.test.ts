@@ -169,7 +169,7 @@ describe('An abort', { timeout: 20_000 }, () => {
     expect(await thread.call('count', null)).toBe(1);
   });
 
-  it('terminates the thread at once without `abortWithinMs`', async () => {
+  it('terminates the thread immediately without `abortWithinMs`', async () => {
     const stop = new AbortController();
     const thread = start({ signal: stop.signal });
     await thread.call('count', null);
@@ -291,7 +291,7 @@ describe('A thread with `isProcess`', { timeout: 60_000 }, () => {
     expect(await own.call('pid', null)).not.toBe(first);
   });
 
-  it('dies alone of a full heap or an error, and reports it', async () => {
+  it('does not affect the parent if its heap is full or it fails, and reports the reason', async () => {
     const own = start({ isProcess: true });
     await expect(own.call('fill', null)).rejects.toThrow('Cannot test: its process needs more than 128 MiB of memory');
     await expect(own.call('exit', 3)).rejects.toThrow('Cannot test: its process ended with 3');

@@ -23,7 +23,7 @@ it.runIf(process.platform === 'linux')('lowers the priority of all threads while
 });
 
 it.runIf(process.platform === 'linux')(
-  "lowers a process' own threads, V8's among them, and of a thread that one alone",
+  'lowers a process together with its internal threads of V8, but only the thread itself in a thread',
   async () => {
     const script = `import { readdirSync } from 'node:fs';
     import { getPriority } from 'node:os';

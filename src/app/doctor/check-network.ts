@@ -3,7 +3,7 @@ import type { Config } from '../../config/index.ts';
 import type { SiteStore } from '../../deploy/index.ts';
 import { expiryOfLink } from '../../deploy/sources/http-bundle-source.ts';
 import { askedUrl } from '../../domain/bundle-link.ts';
-import { bareHost, type S3Place, s3UrlOf } from '../../domain/egress.ts';
+import { bareHost, type S3Place } from '../../domain/egress.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { counted } from '../../domain/text.ts';
@@ -12,6 +12,7 @@ import { unlessAborted } from '../../files/lanes.ts';
 import { EgressPolicy } from '../../net/egress.ts';
 import { ExchangeWatch } from '../../net/exchange-watch.ts';
 import { HttpClient } from '../../net/http-client.ts';
+import { connectDatabase, Network } from '../network.ts';
 import { openSources } from '../sites/open-shelf.ts';
 import { bundleLink, egressSlice, featureReport, modelSlice, organizationsSlice, s3Slice } from '../slices.ts';
 import { certificateState, type Diagnosis, faulty, skipped, sound, warning } from './diagnosis.ts';
@@ -48,12 +49,14 @@ export async function checkNetwork(checked: readonly CheckedConfig[], signal: Ab
       checks.push(() => checkTarget({ ...target, setting }, config, pinned === null, signal));
     }
   }
-  if (checks.length === 0) return [skipped('reach', 'the network', 'The config names no host.')];
+  const first = checked[0];
+  if (first !== undefined) checks.push(() => checkStores(first.config, signal));
   const watch = new ExchangeWatch();
   watch.start();
   try {
-    const found = await Promise.all(checks.map((check) => check()));
-    return [...found.flat(), ...observed(watch)];
+    const found = (await Promise.all(checks.map((check) => check()))).flat();
+    found.push(...observed(watch));
+    return found.length > 0 ? found : [skipped('reach', 'the network', 'The config names no host.')];
   } finally {
     watch.stop();
   }
@@ -256,13 +259,40 @@ function networkTargets(config: Config): NetworkTarget[] {
   if (isHosted) add('features.search.discoveryUrl', features.search.discoveryUrl);
   if (search.enabled && model.kind === 'endpoint') add('search.model', model.url);
   add('traces.endpoint', traces.endpoint);
-  const store = s3Slice(config);
-  if (exportApi.enabled && store !== null) {
-    const link = s3UrlOf({ ...store, ...withRegion(store) });
-    targets.push({ setting: 'exportApi.store', link, kind: 'service', policy: policy.forStore(() => store.caFile) });
-  }
   if (exportApi.enabled) targets.push(...crawlTargets(config, policy));
   return targets;
+}
+
+/** Checks PostgreSQL and the bucket of exports with the configured credentials. Changes nothing. */
+async function checkStores(config: Config, signal: AbortSignal): Promise<Diagnosis[]> {
+  const network = new Network(config);
+  const check = async (subject: string, state: string, store: CheckedStore): Promise<Diagnosis> => {
+    try {
+      await unlessAborted(store.check(), AbortSignal.any([signal, AbortSignal.timeout(STEP_MS_MAX)]));
+      return sound('reach', subject, state);
+    } catch (cause) {
+      return faulty('reach', subject, unreachable(cause, subject));
+    } finally {
+      await store.close();
+    }
+  };
+  const checks: Promise<Diagnosis>[] = [];
+  const database = await connectDatabase(config, network);
+  if (database !== null) checks.push(check('database.urlFile', 'PostgreSQL responds.', database));
+  const settings = s3Slice(config);
+  if (config.exportApi.enabled && settings !== null) {
+    const { S3BundleStore } = await import('../../export/stores/s3-bundle-store.ts');
+    const { caFile, ...bucket } = settings;
+    const policy = (await network.policy()).forStore(() => caFile);
+    const store = new S3BundleStore({ ...bucket, policy, nowMs: Date.now });
+    checks.push(check('exportApi.store', `Bucket "${settings.bucket}" responds.`, store));
+  }
+  return Promise.all(checks);
+}
+
+interface CheckedStore {
+  check(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** The SDK also reads the region from the environment. */

@@ -18,7 +18,7 @@ type ChangeHere = (deployment: Deployment) => Promise<unknown>;
 
 export function bundleCommand(): Command {
   const { activate, rollback, remove } = operations;
-  return group('bundle', 'take bundles in, list them, choose the one that is served', 'docshelf bundle list', [
+  return group('bundle', 'Import, list, check, and activate bundles', 'docshelf bundle list', [
     bundleImportCommand(),
     bundleListCommand(),
     bundleInspectCommand(),
@@ -27,7 +27,7 @@ export function bundleCommand(): Command {
     bundleDiffCommand(),
     bundlePreviewCommand(),
     withSite(actionCommand('activate', activate, 'docshelf bundle activate 2024-06-01'))
-      .argument('<version>')
+      .argument('<version>', 'Stored version')
       .action((version: string, options: Options) =>
         change(options, activate, { version }, (deployment) => deployment.activate(version)),
       ),
@@ -35,7 +35,7 @@ export function bundleCommand(): Command {
       change(options, rollback, {}, (deployment) => deployment.rollback()),
     ),
     withSite(actionCommand('remove', remove, 'docshelf bundle remove 2024-06-01'))
-      .argument('<version>')
+      .argument('<version>', 'Stored version')
       .action((version: string, options: Options) =>
         change(options, remove, { version }, (deployment) => deployment.remove(version)),
       ),
@@ -75,10 +75,10 @@ async function changeHere(site: ChosenSite, options: Options, here: ChangeHere):
   return now;
 }
 
-const VERSION_HEADER = ['VERSION', 'STATE', 'PAGES', 'SIZE', 'CREATED', 'FROM', 'DIGEST'];
+const VERSION_HEADER = ['VERSION', 'STATE', 'PAGES', 'SIZE', 'CREATED', 'SOURCE', 'DIGEST'];
 
 function bundleListCommand(): Command {
-  const description = 'list the stored versions, of all sites where none is named';
+  const description = 'List the stored versions of one site, or of all sites';
   return withSite(daemonCommand('list', description, 'docshelf bundle list')).action(listVersions);
 }
 

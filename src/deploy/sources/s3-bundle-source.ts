@@ -4,8 +4,8 @@ import { DocshelfError, type ErrorCode, toDocshelfError } from '../../domain/err
 import type { Secret } from '../../domain/secret.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
-import type { S3Signer } from '../../net/s3.ts';
 import { type S3FaultKind, s3FaultOf } from '../../net/s3-faults.ts';
+import { once } from '../../threads/once.ts';
 import { type BundleSource, cannotFetch, type OpenedBundle, type OpenRequest } from '../ports.ts';
 import {
   CLOCKS_APART_MS,
@@ -21,7 +21,7 @@ export class S3BundleSource implements BundleSource {
   readonly #client: HttpClient;
   readonly #place: S3Place;
   readonly #now: () => number;
-  #signer: Promise<S3Signer> | null = null;
+  readonly #signer = once(async () => new (await import('../../net/s3.ts')).S3Signer(this.#place, this.#client));
 
   constructor(client: HttpClient, place: S3Place, now: () => number = Date.now) {
     this.#client = client;
@@ -59,9 +59,8 @@ export class S3BundleSource implements BundleSource {
   }
 
   async #sign(object: S3Link, link: Secret, nowMs: number): Promise<Secret> {
-    this.#signer ??= import('../../net/s3.ts').then(({ S3Signer }) => new S3Signer(this.#place, this.#client));
     try {
-      return await (await this.#signer).linkTo(object, nowMs);
+      return await (await this.#signer()).linkTo(object, nowMs);
     } catch (error) {
       if (error instanceof DocshelfError) throw error;
       throw unsigned(link, error as Error);

@@ -47,7 +47,7 @@ export class SharedJobs {
   /** Equal content has one manifest: if another daemon was first, this daemon takes over its manifest. */
   async keepContent(contentSha256: string, last: string | null, signal: AbortSignal): Promise<void> {
     const own = await this.#manifests.read(contentSha256);
-    const theirs = await this.#read(manifestName(contentSha256), signal);
+    const theirs = await this.readFile(manifestName(contentSha256), signal);
     if (theirs !== null) await this.#manifests.keep(contentSha256, theirs);
     await this.#keepFiles(filesOf(theirs ?? own), last, signal);
     await this.#keep(manifestName(contentSha256), join(this.#folder.dir, manifestName(contentSha256)), signal);
@@ -67,8 +67,9 @@ export class SharedJobs {
     return this.#keep(name, join(this.#folder.dir, name), signal);
   }
 
-  readFile(name: string, signal: AbortSignal): Promise<Buffer<ArrayBuffer> | null> {
-    return this.#read(name, signal);
+  async readFile(name: string, signal: AbortSignal): Promise<Buffer<ArrayBuffer> | null> {
+    const chunks = await this.#shared.read(name, signal);
+    return chunks === null ? null : buffer(chunks);
   }
 
   remove(name: string): Promise<void> {
@@ -131,7 +132,7 @@ export class SharedJobs {
   async #manifest(contentSha256: string, signal: AbortSignal): Promise<Uint8Array | null> {
     const own = await this.#manifests.read(contentSha256);
     if (own !== null) return own;
-    const theirs = await this.#read(manifestName(contentSha256), signal);
+    const theirs = await this.readFile(manifestName(contentSha256), signal);
     if (theirs !== null) await this.#manifests.keep(contentSha256, theirs);
     return theirs;
   }
@@ -140,11 +141,6 @@ export class SharedJobs {
     const bytes = await readBytesIfThere(file);
     if (bytes === null) throw new Error(`"${file}" is gone while its job runs`);
     await this.#shared.put(name, { sha256: hash('sha256', bytes), sizeBytes: bytes.length, file }, signal);
-  }
-
-  async #read(name: string, signal: AbortSignal): Promise<Buffer<ArrayBuffer> | null> {
-    const chunks = await this.#shared.read(name, signal);
-    return chunks === null ? null : buffer(chunks);
   }
 }
 

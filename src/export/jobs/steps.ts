@@ -130,7 +130,7 @@ async function describe(order: DescribeCommand): Promise<{ readonly contentSha25
   const all = [...files, ...own].sort((a, b) => (a.path < b.path ? -1 : 1));
   const { domain, version } = request;
   const content = { domain, version, files: all };
-  const { contentSha256 } = await new ManifestStore(manifestsDir).take(content, { createdAt, generator });
+  const contentSha256 = await new ManifestStore(manifestsDir).take(content, { createdAt, generator });
   return { contentSha256 };
 }
 

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { DocshelfError } from '../../domain/errors.ts';
+import { once } from '../../threads/once.ts';
 import { addDocs } from '../docs/docs.ts';
 import { requestIdOf } from '../listener/request.ts';
 import { answerFault } from '../problem.ts';
@@ -47,16 +48,8 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
 /** Loads the console at its first page, because that takes 40 ms at start (measured). A failed load is retried. */
 function consoleOf(options: AdminOptions, guard: TokenGuard): () => Promise<Hono<AdminEnv>> {
   const calls = createAdminApp({ ...options, endpoint: 'session' });
-  let made: Promise<Hono<AdminEnv>> | null = null;
-  return () => {
-    made ??= import('../console/index.ts')
-      .then(({ createConsole }) =>
-        createConsole({ ...options, guard, api: (request, env) => calls.fetch(request, env) }),
-      )
-      .catch((error: unknown) => {
-        made = null;
-        throw error;
-      });
-    return made;
-  };
+  return once(async () => {
+    const { createConsole } = await import('../console/index.ts');
+    return createConsole({ ...options, guard, api: (request, env) => calls.fetch(request, env) });
+  });
 }

@@ -6,7 +6,7 @@ import { detectLanguage, ENGLISH, languageOf, languageOfPath, type WordLanguage 
 import { PostingsBuilder } from './postings.ts';
 import { sequenceOf } from './ranking.ts';
 import { KnownWords } from './vocabulary.ts';
-import { COLUMNS, IDENTIFIERS, TEXT, termsOf } from './words.ts';
+import { COLUMNS, IDENTIFIERS, TEXT, type Terms, termsOf } from './words.ts';
 
 export interface IndexedSection extends Section {
   readonly page: string;
@@ -64,7 +64,7 @@ export class KeywordIndexWriter implements Disposable {
     this.#language =
       language === null ? (detectLanguage(text) ?? languageOfPath(page) ?? this.#language) : languageOf(language);
     const terms = sectionTerms(section, isOfPage, this.#words.in(this.#language));
-    const sequences = [...terms.sequences, terms.identifiers];
+    const sequences = [...terms.sequences, terms.parts];
     this.#insertWords.run(n, ...sequences.map((sequence) => sequence.join(' ')));
     for (const [column, sequence] of sequences.entries())
       this.#lengths[column]?.push(Math.min(LENGTH_MAX, sequence.length));
@@ -120,23 +120,23 @@ export class KeywordIndexWriter implements Disposable {
 }
 
 function sectionTerms(
-  { title, headings, text, documentTitle }: Section,
+  { title, headings, text, documentTitle, names = [] }: Section,
   isOfPage: boolean,
-  terms: Parameters<typeof termsOf>[1],
+  analysis: Terms,
 ) {
   // On most sites the first heading is the title, which counts once.
   const below = [...(headings[0] === title ? headings.slice(1) : headings), isOfPage ? (documentTitle ?? '') : ''];
-  const columns = [title, below.join('\n'), text].map((each) => termsOf(each, terms));
-  const identifiers = columns.flatMap((column) => column.identifiers);
+  const columns = [title, below.join('\n'), text].map((each, column) => termsOf(each, analysis, column !== TEXT));
+  const longer = names.map((name) => name.toLowerCase());
+  const joined = [...columns.flatMap((column) => column.names), ...longer];
+  const parts = columns.flatMap((column) => column.parts);
   return {
     sequences: columns.map(({ sequence }) => sequence),
-    identifiers,
+    parts,
     each(count: (term: string, column: number) => void): void {
-      for (const [column, { sequence, characters }] of columns.entries()) {
-        for (const term of sequence) count(term, column);
-        for (const term of characters) count(term, column);
-      }
-      for (const term of identifiers) count(term, IDENTIFIERS);
+      for (const [column, { sequence, characters, symbols }] of columns.entries())
+        for (const terms of [sequence, characters, symbols]) for (const term of terms) count(term, column);
+      for (const terms of [joined, parts]) for (const term of terms) count(term, IDENTIFIERS);
     },
   };
 }

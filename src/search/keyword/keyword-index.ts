@@ -1,3 +1,4 @@
+import type { SearchFacts } from '../../domain/search.ts';
 import { firstFrom } from '../../files/flat-tables.ts';
 import { asDamaged, type SectionFacts } from './format.ts';
 import { type Facets, type Filter, IndexFile, maskOf, only, without } from './index-file.ts';
@@ -15,7 +16,7 @@ import {
 } from './query.ts';
 import { Accumulator, byScore, type Mask, Proximity, RANKING, type Ranked, type Ranking, rarity } from './ranking.ts';
 import { Spellings } from './spellings.ts';
-import { titleKey } from './words.ts';
+import { titleKey, wordsOf } from './words.ts';
 
 /** Sections scored for proximity. 50 take 0.2 ms, and 100 give the same nDCG. */
 const NEAR_CANDIDATES = 50;
@@ -89,7 +90,7 @@ export class KeywordIndex {
 
   find(query: string, options: SearchOptions) {
     return this.#read(() => {
-      const parsed = parseQuery(query);
+      const parsed = this.#parse(query, options.prefixLast === true);
       const spellings = new Spellings(parsed.wanted, this.#file, options.filter?.language);
       const mask = this.#restrict(parsed, spellings, maskOf(options.filter ?? {}, this.#file));
       const goesOn = options.prefixLast === true && parsed.unfinished;
@@ -105,11 +106,13 @@ export class KeywordIndex {
     });
   }
 
-  corrected(query: string, prefixLast: boolean, language?: string): string | null {
+  /** Words that the index replaces or excludes, and the queries to offer instead. */
+  readings(query: string, prefixLast: boolean, language?: string): Omit<SearchFacts, 'facets' | 'semantic'> {
     return this.#read(() => {
-      const { wanted, unfinished } = parseQuery(query);
+      const { wanted, unwanted, inclusive, unfinished } = this.#parse(query, prefixLast);
       const spellings = new Spellings(wanted, this.#file, language);
-      return correctedQuery(query, prefixLast && unfinished, this.#file, spellings);
+      const corrected = correctedQuery(query, prefixLast && unfinished, this.#file, spellings);
+      return { corrected, excluded: unwanted, inclusive };
     });
   }
 
@@ -135,6 +138,17 @@ export class KeywordIndex {
     } catch (error) {
       throw asDamaged(this.#path, error);
     }
+  }
+
+  #parse(query: string, prefixLast: boolean): ParsedQuery {
+    return parseQuery(query, (text, isAtEnd) => {
+      const [option, name] = wordsOf(text);
+      const isUnfinished = prefixLast && isAtEnd;
+      if (option?.kind !== 'joined' || !option.folded.startsWith('-')) return false;
+      if (this.#file.hasName(option.folded, isUnfinished)) return true;
+      // `-XX:Name` is an option of a site with other `-XX` options.
+      return name?.kind === 'joined' && this.#file.hasName(`-${name.folded.split(/[^\p{L}\p{N}]/u)[0]}`, false);
+    });
   }
 
   #restrict({ phrases, unwanted, isQuestion }: ParsedQuery, spellings: Spellings, filtered: Mask): Mask {
@@ -168,9 +182,9 @@ export class KeywordIndex {
   }
 
   #rank(wanted: string, spellings: Spellings, links: readonly Link[], limit: number): Found[] {
-    const identifier = onlyIdentifier(wanted, spellings);
     const titled = this.#takeScores(this.#file.titled(titleKey(wanted)));
-    const named = identifier === null ? [] : this.#takeScores(this.#file.postings(identifier).sections);
+    const terms = onlyIdentifier(wanted, spellings);
+    const named = this.#takeScores(terms.flatMap((term) => [...this.#file.postings(term).sections]));
     const candidates = this.#scores.takeBest(Math.max(limit, NEAR_CANDIDATES), this.#file.lifts);
     const others = this.#byProximity(candidates, links);
     const bestNamed = named[0]?.score ?? 0;

@@ -101,8 +101,3 @@ export function votesOn(query: string, reads: (language: string) => boolean): bo
   }
   return unreadable <= letters * UNREADABLE_PART_MAX;
 }
-
-/** Sections without a language count as readable. */
-export function votesIn(language: string | null, reads: (language: string) => boolean): boolean {
-  return language === null || reads(language);
-}

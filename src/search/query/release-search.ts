@@ -8,7 +8,7 @@ import type { Embedder } from '../ports.ts';
 import { PLAIN_FORM, type ResultForm, type SearchFacts, type SearchRequest, type SearchResult } from '../request.ts';
 import type { VectorHit, VectorIndex } from '../semantic/vector-index.ts';
 import { excerptsOf } from './excerpts.ts';
-import { fuse, partsOf, votesIn, votesOn } from './rank.ts';
+import { fuse, partsOf, votesOn } from './rank.ts';
 
 /** With 50 or 200 nDCG changes by 0.0001. */
 const CANDIDATES_PER_RESULT = 4;
@@ -68,10 +68,8 @@ export class ReleaseSearch {
   }
 
   facts({ query, prefixLast, filter }: SearchRequest): Omit<SearchFacts, 'semantic'> {
-    return {
-      corrected: this.#keyword.corrected(query, prefixLast, filter.language ?? undefined),
-      facets: this.#keyword.facets,
-    };
+    const readings = this.#keyword.readings(query, prefixLast, filter.language ?? undefined);
+    return { ...readings, facets: this.#keyword.facets };
   }
 
   async #search(
@@ -170,7 +168,7 @@ function readableSections(embedder: Embedder, facts: SectionFacts): Mask {
   const readable = new Uint8Array(facts.count);
   for (let section = 0; section < facts.count; section += 1) {
     const language = facts.language(section);
-    const mayVote = votes.get(language) ?? votesIn(language, (tag) => embedder.reads(tag));
+    const mayVote = votes.get(language) ?? embedder.reads(language);
     votes.set(language, mayVote);
     readable[section] = mayVote ? 1 : 0;
   }

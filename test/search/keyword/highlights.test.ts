@@ -10,7 +10,7 @@ function marked(text: string, query: string, language = 'en'): string[] {
 }
 
 describe('highlightsOf()', () => {
-  it('marks words by their stems, identifiers by their parts', () => {
+  it('marks words by their stem, and identifiers by their parts', () => {
     expect(marked('Rotating keys: rotate a key with rotateKey.', 'rotate key')).toEqual([
       'Rotating',
       'keys',
@@ -20,7 +20,7 @@ describe('highlightsOf()', () => {
     ]);
   });
 
-  it('marks what a diacritic was typed without', () => {
+  it('marks a word with a diacritic if the query lacks the diacritic', () => {
     expect(marked('Die Größe der Datei', 'grosse', 'de')).toEqual(['Größe']);
   });
 
@@ -40,14 +40,14 @@ describe('highlightsOf()', () => {
     expect(marked('連接資料庫', '资料库', 'zh-Hant')).toEqual(['資料庫']);
   });
 
-  it('marks neighbouring pairs of characters as one, and single ones', () => {
+  it('marks adjacent pairs of CJK characters as one highlight, and also single characters', () => {
     expect(marked('连接数据库的方法', '数据库', 'zh')).toEqual(['数据库']);
     expect(marked('连接数据库的方法', '据', 'zh')).toEqual(['据']);
     expect(marked('连接数据库的方法', '方 数据', 'zh')).toEqual(['数据', '方']);
     expect(marked('ﾃﾞｰﾀ入門', '入門', 'ja')).toEqual(['ﾃﾞｰﾀ入門']);
   });
 
-  it('marks nothing for nothing', () => {
+  it('marks no text if there are no query words', () => {
     expect(highlightsOf('some text', [])).toEqual([]);
   });
 });

@@ -64,9 +64,9 @@ describe('KeywordIndex.search() in other languages', () => {
 
   it('suggests a real word with its diacritics', () => {
     const index = indexOf([{ text: 'Die Größe der Datenbankverbindungen ändern', language: 'de' }]);
-    expect(index.corrected('Größr', false)).toBe('größe');
-    expect(index.corrected('Verbindung', false)).toBe(null);
-    expect(index.corrected('Datenbank', false)).toBe(null);
+    expect(index.readings('Größr', false).corrected).toBe('größe');
+    expect(index.readings('Verbindung', false).corrected).toBe(null);
+    expect(index.readings('Datenbank', false).corrected).toBe(null);
   });
 });
 
