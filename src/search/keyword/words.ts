@@ -176,10 +176,8 @@ function addPiece(words: Word[], piece: string, start: number): void {
 }
 
 export function plain(folded: string): Surface {
-  return { folded, spelling: folded, parts: NO_PARTS };
+  return { folded, spelling: folded, parts: [] };
 }
-
-const NO_PARTS: readonly string[] = [];
 
 function addWord(words: Word[], word: string, start: number): void {
   if (LOWER.test(word)) {
@@ -193,7 +191,7 @@ function addWord(words: Word[], word: string, start: number): void {
 }
 
 function partsOf(word: string, folded: string): readonly string[] {
-  if (CAPITALISED.test(word)) return NO_PARTS;
+  if (CAPITALISED.test(word)) return [];
   if (GROUPED_DIGITS.test(word)) return [word.replaceAll('_', '')];
   const humps = HUMP.test(word) && !PLURAL_CAPITALS.test(word) ? (word.match(PART) ?? []).map(fold) : [];
   const parts = humps.length > 1 ? humps : [];
@@ -270,7 +268,7 @@ const BASES: Readonly<Record<string, string>> = {
 };
 /** Combining diacritics, Hebrew points, Arabic vowel signs and tatweel, and characters that are invisible in a word. */
 const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u00ad\u02bc\u2060\p{Join_C}]/gu;
-const INVISIBLE = /['\u2018\u2019\uff07\u0307\u00ad\u02bc\u0640\u2060\p{Join_C}]/gu;
+const INVISIBLE = /[\u0307'\u2018\u2019\uff07\u00ad\u02bc\u0640\u2060\p{Join_C}]/gu;
 /** NFKC writes `⑴` as `(1)`. */
 const NO_LETTERS = /[^\p{L}\p{N}\p{M}_.+#/:@\\-]/gu;
 
