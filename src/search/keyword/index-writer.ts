@@ -31,8 +31,9 @@ export class KeywordIndexWriter implements Disposable {
   readonly #pages = new Set<string>();
   #page: string | null = null;
   readonly #words = new KnownWords();
-  /** A section whose language is not clear has the one of the section before it. */
+  /** A page without `lang` has the language of its first clear section, and until then the one before it. */
   #language: WordLanguage = ENGLISH;
+  #isDetected = false;
   #postings = new Map<string, PostingsBuilder>();
   #occurrences = 0;
   #run = 0;
@@ -61,8 +62,7 @@ export class KeywordIndexWriter implements Disposable {
     this.#facts.add(language, passages);
     const [headingsJson, tagsJson] = [JSON.stringify(headings), JSON.stringify(tags)];
     this.#insertSection.run(...[n, page, path, title, documentTitle, headingsJson, text, language, version, tagsJson]);
-    this.#language =
-      language === null ? (detectLanguage(text) ?? languageOfPath(page) ?? this.#language) : languageOf(language);
+    this.#setLanguage(section, isOfPage);
     const terms = sectionTerms(section, isOfPage, this.#words.in(this.#language));
     const sequences = [...terms.sequences, terms.parts];
     this.#insertWords.run(n, ...sequences.map((sequence) => sequence.join(' ')));
@@ -86,6 +86,15 @@ export class KeywordIndexWriter implements Disposable {
 
   [Symbol.dispose](): void {
     if (this.#database.isOpen) this.#database.close();
+  }
+
+  #setLanguage({ language, text, page }: IndexedSection, isOfPage: boolean): void {
+    if (language !== null) this.#language = languageOf(language);
+    else if (isOfPage || !this.#isDetected) {
+      const detected = detectLanguage(text, this.#language) ?? languageOfPath(page);
+      this.#isDetected = detected !== null;
+      this.#language = detected ?? this.#language;
+    }
   }
 
   #countTerm(term: string, section: number, column: number): void {

@@ -225,32 +225,37 @@ function scriptOf(word: string): Script {
   return (code >= 0x600 && code < 0x780) || code >= 0xfb50 ? 'Arab' : 'other';
 }
 
-/** A text has at least so many different stop words of its language, and twice as many as of any other. */
-const STOP_WORDS_MIN = 3;
-/** Prose has 0.3 to 0.5, code less. */
-const STOP_WORD_SHARE_MIN = 0.15;
+/** Different stop words of a text, and their share of all words. Prose has 0.3 to 0.5, code less. */
+const LEAST = { kinds: 3, share: 0.15 };
+const LIKELY = { kinds: 5, share: 0.25 };
 const LETTERS = /\p{L}+/gu;
 const SAMPLE_LENGTH = 1_000;
 
-/** Finds the language of a text by its script and stop words. Returns null if it is not clear. */
-export function detectLanguage(text: string): WordLanguage | null {
-  const sample = text.slice(0, SAMPLE_LENGTH);
-  const found = Map.groupBy(sample.toLowerCase().match(LETTERS) ?? [], scriptOf);
+/** Finds the language of a text by its script and stop words. Returns null if it is not clear. @param likely checked first */
+export function detectLanguage(text: string, likely: WordLanguage = ENGLISH): WordLanguage | null {
+  const sample = text.slice(0, SAMPLE_LENGTH).toLowerCase();
+  const words = (sample.match(LETTERS) ?? []).map(fold);
+  if (isProse(stopsOf(words, likely), words, LIKELY)) return likely;
+  const found = Map.groupBy(words, scriptOf);
   const [script, own = []] = [...found].sort(([, left], [, right]) => right.length - left.length)[0] ?? [];
   if (script === undefined) return null;
   if (script === 'other') return unspacedLanguage(sample);
   const counts = [...LANGUAGES.values()]
     .filter((each) => each.script === script && each.stopWords.size > 0)
-    .map((each) => ({ each, stops: own.filter((word) => word.length > 1 && each.stopWords.has(fold(word))) }))
+    .map((each) => ({ each, stops: stopsOf(own, each) }))
     .sort((left, right) => right.stops.length - left.stops.length);
   const [first, second] = counts;
-  const isProse =
-    first !== undefined &&
-    new Set(first.stops).size >= STOP_WORDS_MIN &&
-    first.stops.length >= STOP_WORD_SHARE_MIN * own.length;
-  if (!isProse) return script === 'Latn' ? null : OF_SCRIPT[script];
+  if (first === undefined || !isProse(first.stops, own, LEAST)) return script === 'Latn' ? null : OF_SCRIPT[script];
   const isClear = first.stops.length >= 2 * (second?.stops.length ?? 0) || script !== 'Latn';
   return isClear || areNear(first.each, second?.each) ? first.each : null;
+}
+
+function stopsOf(words: readonly string[], { stopWords }: WordLanguage): string[] {
+  return words.filter((word) => word.length > 1 && stopWords.has(word));
+}
+
+function isProse(stops: readonly string[], words: readonly string[], { kinds, share }: typeof LEAST): boolean {
+  return stops.length >= share * words.length && new Set(stops).size >= kinds;
 }
 
 /** `/de/guide` is German. */
