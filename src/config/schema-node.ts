@@ -94,24 +94,12 @@ function listNodes(schema: SchemaNode, path: readonly string[]): KeySpec[] {
 }
 
 const NODES = listNodes(configSchema, []).slice(1);
-const KEYS = NODES.filter(({ schema }) => sectionOf(schema) === null);
-const RESTART_KEYS = NODES.filter(({ schema }) => schema['x-restart']).filter(
+export const CONFIG_KEYS = NODES.filter(({ schema }) => sectionOf(schema) === null);
+export const RESTART_KEYS = NODES.filter(({ schema }) => schema['x-restart']).filter(
   ({ path }, _, marked) =>
     !marked.some((other) => other.path.length < path.length && other.path.every((key, at) => key === path[at])),
 );
-const SECTIONS = NODES.filter(({ schema }) => sectionOf(schema) !== null);
-
-export function listKeys(): readonly KeySpec[] {
-  return KEYS;
-}
-
-export function listSections(): readonly KeySpec[] {
-  return SECTIONS;
-}
-
-export function listRestartKeys(): readonly KeySpec[] {
-  return RESTART_KEYS;
-}
+export const CONFIG_SECTIONS = NODES.filter(({ schema }) => sectionOf(schema) !== null);
 
 export function environmentName(path: readonly string[]): string {
   const segments = path.map((key) => key.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase());

@@ -129,7 +129,7 @@ describe('docshelf doctor', () => {
     }
   });
 
-  test('asks a running daemon instead of checking its ports', async () => {
+  test('queries a running daemon instead of checking its ports', async () => {
     const daemon = await bench.start({ staticExport: { enabled: false } });
     const result = await bench.run(['doctor', '--json'], { cwd: daemon.folder });
     expect(about(result, 'daemon')).toMatchObject([{ state: 'ok' }]);

@@ -34,8 +34,8 @@ function expectJob(job: Job): void {
   expect(typeof job.error === 'string').toBe(job.status === 'failed');
 }
 
-describe('return the fields that the contract lists', () => {
-  test('respond as the contract says', async () => {
+describe('the calls start, status and bundle', () => {
+  test('return the fields that the contract lists', async () => {
     const response = await service.call('POST', JOBS, { body: { domain: 'Docs.Acme.dev', version: '2024-06-01' } });
     const started = (await response.json()) as Job;
     expect(response.status).toBe(202);

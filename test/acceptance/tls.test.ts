@@ -4,9 +4,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { makeCertificate, type TestPair } from '../helpers/certificates.ts';
 import { type ConfigFile, type DaemonProcess, openBench, runDocshelf, waitFor } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 import { askHttp1, askHttp2, openHttp2, shakeHands } from '../http/tls/tls-client.ts';
 import { bundle, folderOf, sha256Of } from './bundles.ts';
-import { adminKey, JOBS, KEYS, SITE, writeSite } from './export-service.ts';
+import { adminKey, JOBS, KEYS, SITE } from './export-service.ts';
 
 const bench = openBench(afterEach);
 const TOKEN = 'a-long-random-token';
@@ -162,7 +163,7 @@ test('clients search, export and fetch bundles at an API listener with TLS, with
   expect([again.status, again.body]).toEqual([200, found.body]);
   expect(await askHttp2(session, { ...query, headers: json('svc_dsc_unknown') })).toMatchObject({ status: 401 });
 
-  await writeSite(join(folder, 'site'), SITE);
+  await writeFiles(join(folder, 'site'), SITE);
   const headers = json(KEYS.acme);
   const begun = await askHttp2(session, {
     method: 'POST',

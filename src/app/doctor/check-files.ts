@@ -3,7 +3,7 @@ import { access, constants, readdir, readFile, realpath, rm, stat, statfs, write
 import { dirname, join } from 'node:path';
 import { type Config, type LoadedConfig, valueAt } from '../../config/index.ts';
 import { NamedFile } from '../../config/named-files.ts';
-import { listKeys } from '../../config/schema-node.ts';
+import { CONFIG_KEYS } from '../../config/schema-node.ts';
 import { dataPaths, refuseOldLayout, type SiteStore } from '../../deploy/index.ts';
 import { errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { counted } from '../../domain/text.ts';
@@ -188,7 +188,7 @@ export async function checkKeys({ storage, database }: Config): Promise<Diagnosi
 
 export async function checkNamedFiles({ config, file: configFile, origins }: LoadedConfig): Promise<Diagnosis[]> {
   const found: Diagnosis[] = [];
-  for (const { path, schema } of listKeys()) {
+  for (const { path, schema } of CONFIG_KEYS) {
     const value = valueAt(config, path);
     if (value === null || Array.isArray(value)) continue;
     const file = String(value instanceof NamedFile ? value.path : value);
@@ -198,7 +198,7 @@ export async function checkNamedFiles({ config, file: configFile, origins }: Loa
     if (schema['x-names'] === 'certificates') found.push(...(await checkAuthorities(key, file)));
   }
   // A credential in the config file makes the config file a secret.
-  const holdsSecret = listKeys().some(
+  const holdsSecret = CONFIG_KEYS.some(
     ({ path, schema }) => schema['x-unit'] === 'secret' && /:\d+:\d+$/.test(origins.get(path.join('.')) ?? ''),
   );
   if (configFile !== null && holdsSecret) found.push(await checkSecret('the config file', configFile));

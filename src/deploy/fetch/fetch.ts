@@ -1,6 +1,6 @@
 import { createHash, type Hash, randomBytes } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BUNDLE_LINK_FORMS } from '../../domain/bundle-link.ts';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
@@ -8,7 +8,7 @@ import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { counted } from '../../domain/text.ts';
 import { type FileLock, lockFile } from '../../files/file-lock.ts';
-import { openToAppend, replaceFile } from '../../files/index.ts';
+import { ageOf, openToAppend, replaceFile } from '../../files/index.ts';
 import { RETRY_TOOLS, type RetryTools, retry } from '../../net/retry.ts';
 import { type BundleSource, cannotFetch, type OpenedBundle } from '../ports.ts';
 
@@ -158,7 +158,7 @@ export class Part {
 
   private constructor(base: string, lock: FileLock | null) {
     this.#base = base;
-    this.#file = lock === null ? `${base}.${randomName()}.part` : `${base}.part`;
+    this.#file = lock === null ? `${base}.${randomBytes(8).toString('hex')}.part` : `${base}.part`;
     this.#lock = lock;
   }
 
@@ -261,8 +261,7 @@ export async function sweepSpool(
       const file = join(spoolDir, name);
       // A random name belongs to one fetch, which may be running: only its age counts.
       const isResumable = name === `${key}.part` || name === `${key}.json`;
-      const info = await stat(file).catch(() => null);
-      const isOld = info !== null && nowMs - info.mtimeMs > maxAgeMs;
+      const isOld = ((await ageOf(file, nowMs)) ?? 0) > maxAgeMs;
       if (isOld || (isResumable && key !== keepKey)) await rm(file, { force: true });
     }
   } finally {
@@ -282,8 +281,4 @@ async function readEtag(file: string): Promise<string | null> {
 
 function keyOf(link: Secret): string {
   return createHash('sha256').update(linkWithoutSecrets(link.reveal())).digest('hex');
-}
-
-function randomName(): string {
-  return randomBytes(8).toString('hex');
 }

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DEFAULT_DOMAIN, DOMAIN_PATTERN } from '../../domain/deployment.ts';
 import { DocshelfError, errnoOf, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
 import { SIGNATURE_EXTENSION } from '../../domain/file-name.ts';
 import { membersOf } from '../../domain/shape.ts';
-import { flushPath, ifThere, isLinkRefused, readIfThere, replaceFile, writeOnce } from '../../files/index.ts';
+import { flushPath, ifThere, isLinkRefused, namesIn, readIfThere, replaceFile, writeOnce } from '../../files/index.ts';
 import { isArchiveName } from '../import/signature.ts';
 
 export type DataPaths = Readonly<ReturnType<typeof dataPaths>>;
@@ -165,7 +165,7 @@ export async function settleListedDomains(paths: DataPaths, domains: readonly st
   if (kept !== null && domains.includes(kept.domain)) {
     await moveInbox(paths.inbox, sitePaths(paths, kept.domain, true).inbox);
   }
-  return archivesIn(paths.inbox);
+  return (await namesIn(paths.inbox)).filter(isArchiveName).sort();
 }
 
 /** Renames a default `docs` to the only site of the list without a folder. Only at process start: a reload adds another site. */
@@ -205,12 +205,4 @@ export async function moveInbox(from: string, to: string): Promise<void> {
     // An archive that cannot be moved (a separate mount) also stays, and the notices name it.
     if (!existsSync(join(to, name))) await rename(join(from, name), join(to, name)).catch(() => undefined);
   }
-}
-
-async function archivesIn(inbox: string): Promise<string[]> {
-  return (await namesIn(inbox)).filter(isArchiveName).sort();
-}
-
-export async function namesIn(folder: string): Promise<string[]> {
-  return (await ifThere(readdir(folder))) ?? [];
 }

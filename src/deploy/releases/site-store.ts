@@ -4,14 +4,13 @@ import { DEFAULT_DOMAIN } from '../../domain/deployment.ts';
 import type { ReleaseInfo, ReleaseView } from '../../domain/release.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { isVersion } from '../../domain/version.ts';
-import { flushPath, ifThere, readIfThere, replaceFile, writeOnce } from '../../files/index.ts';
+import { flushPath, ifThere, namesIn, readIfThere, replaceFile, writeOnce } from '../../files/index.ts';
 import type { Choice, ObservedState, ReleaseRef } from '../plan.ts';
 import {
   type DataPaths,
   dataPaths,
   expectedDomain,
   moveInbox,
-  namesIn,
   refuseOldLayout,
   type SitePaths,
   settleFolderDomain,

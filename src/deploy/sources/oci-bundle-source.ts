@@ -52,10 +52,14 @@ async function readManifest(registry: RegistryClient, reference: OciReference, s
   if (manifest === null) throw wrongContent(reference, 'its manifest is larger than a registry may send');
   const found = `sha256:${createHash('sha256').update(manifest).digest('hex')}`;
   if (reference.digest !== null && found !== reference.digest) {
-    throw new DocshelfError('wrong_digest', `Cannot use "${registry.shown}": its manifest has digest ${found}`, {
-      next: 'Check the registry and any proxy in front of it: it returned unexpected content.',
-      fields: { expected: reference.digest, found, retryable: false },
-    });
+    throw new DocshelfError(
+      'wrong_digest',
+      `Cannot use "${referenceText(reference)}": its manifest has digest ${found}`,
+      {
+        next: 'Check the registry and any proxy in front of it: it returned unexpected content.',
+        fields: { expected: reference.digest, found, retryable: false },
+      },
+    );
   }
   return readBundleLayer(manifest.toString('utf8'), reference);
 }
@@ -233,10 +237,6 @@ class RegistryClient {
     this.#reference = reference;
     this.#access = access;
     this.#now = now;
-  }
-
-  get shown(): string {
-    return referenceText(this.#reference);
   }
 
   /** @param path `manifests/v1`, `blobs/sha256:…` @throws DocshelfError `link_refused`, `bundle_not_found`, `source_*` */

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { FileEntry } from '../../domain/release.ts';
 import { FileStore } from '../../files/file-store.ts';
-import { ifThere, readBytesIfThere } from '../../files/index.ts';
+import { namesIn, readBytesIfThere } from '../../files/index.ts';
 import { Lanes } from '../../files/lanes.ts';
 import type { ExportsFolder } from '../exports-folder.ts';
 import { ManifestStore, wordsOf } from '../manifest-store.ts';
@@ -58,7 +57,7 @@ export class SharedJobs {
   }
 
   async keepPictures(jobId: string, signal: AbortSignal): Promise<void> {
-    for (const name of (await ifThere(readdir(join(this.#folder.pictures, jobId)))) ?? []) {
+    for (const name of await namesIn(join(this.#folder.pictures, jobId))) {
       await this.keepFile(`pictures/${jobId}/${name}`, signal);
     }
   }

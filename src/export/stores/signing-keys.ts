@@ -1,8 +1,8 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
-import { ifThere, writeOnce } from '../../files/index.ts';
+import { namesIn, writeOnce } from '../../files/index.ts';
 
 interface SigningKeysOptions {
   readonly dir: string;
@@ -64,7 +64,7 @@ export class SigningKeys {
   }
 
   async #ids(): Promise<string[]> {
-    const names = (await ifThere(readdir(this.#options.dir))) ?? [];
+    const names = await namesIn(this.#options.dir);
     const ids = names.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -'.json'.length));
     return ids.filter((id) => ID.test(id)).sort((a, b) => Number(a) - Number(b));
   }
