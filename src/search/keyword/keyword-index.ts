@@ -20,6 +20,7 @@ import { titleKey, wordsOf } from './words.ts';
 
 /** Sections scored for proximity. 50 take 0.2 ms, and 100 give the same nDCG. */
 const NEAR_CANDIDATES = 50;
+const SHORT_WORDS = 2;
 const NO_SEQUENCE = new Uint16Array();
 
 export interface KeywordHit {
@@ -102,7 +103,8 @@ export class KeywordIndex {
       const hits = this.#rank(parsed.wanted, spellings, links, options.limit).map(({ section, score, lift, exact }) => {
         return { section, score: score + lift, normalised: score / total, exact };
       });
-      return { hits, known: knownPart(links), allowed: mask, matchedIn: this.#matcher(wishes) };
+      const facts = { known: knownPart(links), isShort: links.length <= SHORT_WORDS };
+      return { hits, ...facts, allowed: mask, matchedIn: this.#matcher(wishes) };
     });
   }
 
