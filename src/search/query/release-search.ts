@@ -67,8 +67,9 @@ export class ReleaseSearch {
     }
   }
 
-  facts({ query, prefixLast }: SearchRequest): Omit<SearchFacts, 'semantic'> {
-    return { corrected: this.#keyword.corrected(query, prefixLast), facets: this.#keyword.facets };
+  facts({ query, prefixLast, filter }: SearchRequest): Omit<SearchFacts, 'semantic'> {
+    const readings = this.#keyword.readings(query, prefixLast, filter.language ?? undefined);
+    return { ...readings, facets: this.#keyword.facets };
   }
 
   async #search(
@@ -83,11 +84,11 @@ export class ReleaseSearch {
     // Start first: the model works in its thread while this one looks up keywords.
     const reading = leg?.read(query);
     const options = { limit, prefixLast, filter: filterOf(filter, label) };
-    const { hits, known, allowed, matchedIn } = this.#keyword.find(query, options);
+    const { hits, known, isShort, allowed, matchedIn } = this.#keyword.find(query, options);
     const found = hits.map(({ section }) => section);
     const vector = reading && (await reading);
     const nearest = (vector && leg?.nearest(vector, found, { allowed, limit })) ?? null;
-    const legs = { hits, nearest, known };
+    const legs = { hits, nearest, known, isShort };
     const ranked = fuse(legs, pageSize).filter(({ score }) => scoreThreshold === null || score >= scoreThreshold);
     const findings = {
       matchedIn,
