@@ -1,6 +1,9 @@
 import { readdirSync } from 'node:fs';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { CellCounter, RequestMetrics } from './request-metrics.ts';
+
+/** Bounds in seconds: keywords take 3 ms, a new question with the model takes 10 ms, and a busy machine takes seconds. */
+const SEARCH_BUCKETS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
 export function defineMetrics(registry: Registry) {
   const registers = [registry];
@@ -49,6 +52,20 @@ export function defineMetrics(registry: Registry) {
       'page_reports_total',
       'What features.enforce kept pages from, as browsers report it, by origin.',
       ['site', 'origin'],
+    ),
+    searches: counter('searches_total', 'Searches of a site, by result.', ['site', 'result']),
+    searchCorrections: counter('search_corrections_total', 'Searches with a suggested correction.', ['site']),
+    searchSeconds: new Histogram({
+      name: 'docshelf_search_duration_seconds',
+      help: 'Time of a search, without failed ones.',
+      buckets: SEARCH_BUCKETS,
+      registers,
+    }),
+    searchWaiting: gauge('search_sections_waiting', 'Sections that wait for their vectors.', ['site']),
+    searchBuilt: gauge(
+      'search_index_built_timestamp_seconds',
+      'Time at which the index of the active version was built.',
+      ['site'],
     ),
     errors: counter('errors_total', 'Faults, by code.', ['site', 'code']),
     activeVersion: gauge('active_version_info', 'The version that is served, in its labels.', [
