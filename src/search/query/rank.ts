@@ -7,6 +7,8 @@ interface Legs {
   readonly hits: readonly Pick<KeywordHit, 'section' | 'normalised' | 'exact'>[];
   readonly nearest: ReadonlyMap<number, { readonly cosine: number }> | null;
   readonly known: number;
+  /** Factor for the similarity of a section; `normalised` includes it already. */
+  readonly partOf?: (section: number) => number;
 }
 
 export interface RankedSection {
@@ -30,18 +32,18 @@ const KEYWORDS_MAX = 3;
 const EXACT_LIFT: Readonly<Record<Exact, number>> = { title: 9, identifier: 4.5 };
 
 /** Merges both legs by absolute scores, so that one number gives the order and, by a monotone curve, the score. */
-export function fuse({ hits, nearest, known }: Legs, limit: number): RankedSection[] {
+export function fuse({ hits, nearest, known, partOf = () => 1 }: Legs, limit: number): RankedSection[] {
   const best = new Best(limit);
   const found = new Set<number>();
   for (const hit of hits) {
     found.add(hit.section);
-    const cosine = nearest?.get(hit.section)?.cosine ?? 0;
-    best.offer(hit.section, keywordPart(hit.normalised, known) + cosinePart(cosine) + liftOf(hit.exact));
+    const near = cosinePart(nearest?.get(hit.section)?.cosine ?? 0) * partOf(hit.section);
+    best.offer(hit.section, keywordPart(hit.normalised, known) + near + liftOf(hit.exact));
   }
   let bestCosine: number | null = null;
   for (const [section, { cosine }] of nearest ?? []) {
     bestCosine = Math.max(bestCosine ?? 0, cosine);
-    if (!found.has(section)) best.offer(section, cosinePart(cosine));
+    if (!found.has(section)) best.offer(section, cosinePart(cosine) * partOf(section));
   }
   const facts: QueryFacts = { known, bestCosine };
   return best.ranked().map(({ section, score: relevance }) => ({ section, score: scoreOf(relevance, facts) }));
