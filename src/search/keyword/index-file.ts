@@ -96,6 +96,14 @@ export class IndexFile {
     return sections;
   }
 
+  /** Whether the site has this name alone or before a sign or a number, as `-xmx` in `-xmx512m`. @param isUnfinished allows letters too */
+  hasName(name: string, isUnfinished: boolean): boolean {
+    // Letters come after signs and digits in this order.
+    const row = this.#statements.next.get(name) as unknown as { term: string } | undefined;
+    const rest = row?.term.startsWith(name) === true ? row.term.slice(name.length) : null;
+    return rest !== null && (isUnfinished || !/^\p{L}/u.test(rest));
+  }
+
   postings(term: string): Postings {
     const cached = this.#cache.get(term);
     if (cached !== undefined) return cached;
@@ -212,6 +220,7 @@ function prepareStatements(database: DatabaseSync) {
     sequences: database.prepare('SELECT n, terms FROM sequences WHERE n IN (SELECT value FROM json_each(?))'),
     sections: database.prepare('SELECT * FROM sections WHERE n IN (SELECT value FROM json_each(?))'),
     frequency: database.prepare('SELECT coalesce(sum(sections), 0) AS sections FROM postings WHERE term = ?'),
+    next: database.prepare('SELECT term FROM postings WHERE term >= ? ORDER BY term LIMIT 1'),
     postings: database.prepare('SELECT sections, list FROM postings WHERE term = ? ORDER BY run'),
     // The order lets a caller stop early, because all pages may share the site's title.
     terms: database.prepare('SELECT term, sections FROM postings WHERE term >= ? AND term < ? ORDER BY term'),

@@ -63,7 +63,7 @@ export class KeywordIndexWriter implements Disposable {
       const stemmed = this.#words.note(surface);
       return english ? stemmed : surface;
     });
-    const sequences = [...terms.sequences, terms.identifiers];
+    const sequences = [...terms.sequences, terms.parts];
     this.#insertWords.run(n, ...sequences.map((sequence) => sequence.join(' ')));
     for (const [column, sequence] of sequences.entries())
       this.#lengths[column]?.push(Math.min(LENGTH_MAX, sequence.length));
@@ -128,18 +128,17 @@ function sectionTerms(
 ) {
   // On most sites the first heading is the title, which counts once.
   const below = [...(headings[0] === title ? headings.slice(1) : headings), isOfPage ? (documentTitle ?? '') : ''];
-  const columns = [title, below.join('\n'), text].map((each) => termsOf(each, termOf));
+  const columns = [title, below.join('\n'), text].map((each, column) => termsOf(each, termOf, column !== TEXT));
   const longer = names.map((name) => name.toLowerCase());
-  const identifiers = [...columns.flatMap((column) => column.identifiers), ...longer];
+  const joined = [...columns.flatMap((column) => column.names), ...longer];
+  const parts = columns.flatMap((column) => column.parts);
   return {
     sequences: columns.map(({ sequence }) => sequence),
-    identifiers,
+    parts,
     each(count: (term: string, column: number) => void): void {
-      for (const [column, { sequence, characters }] of columns.entries()) {
-        for (const term of sequence) count(term, column);
-        for (const term of characters) count(term, column);
-      }
-      for (const term of identifiers) count(term, IDENTIFIERS);
+      for (const [column, { sequence, characters, symbols }] of columns.entries())
+        for (const terms of [sequence, characters, symbols]) for (const term of terms) count(term, column);
+      for (const terms of [joined, parts]) for (const term of terms) count(term, IDENTIFIERS);
     },
   };
 }

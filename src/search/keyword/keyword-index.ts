@@ -1,3 +1,4 @@
+import type { SearchFacts } from '../../domain/search.ts';
 import { firstFrom } from '../../files/flat-tables.ts';
 import { asDamaged, type SectionFacts } from './format.ts';
 import { type Facets, type Filter, IndexFile, maskOf, only, without } from './index-file.ts';
@@ -13,10 +14,11 @@ import {
   planOf,
 } from './query.ts';
 import { Accumulator, byScore, type Mask, Proximity, RANKING, type Ranked, type Ranking, rarity } from './ranking.ts';
-import { titleKey } from './words.ts';
+import { titleKey, wordsOf } from './words.ts';
 
 /** Sections scored for proximity. 50 take 0.2 ms, and 100 give the same nDCG. */
 const NEAR_CANDIDATES = 50;
+const SHORT_WORDS = 2;
 const NO_SEQUENCE = new Uint16Array();
 
 export interface KeywordHit {
@@ -83,7 +85,7 @@ export class KeywordIndex {
 
   find(query: string, options: SearchOptions) {
     return this.#read(() => {
-      const parsed = parseQuery(query);
+      const parsed = this.#parse(query, options.prefixLast === true);
       const mask = this.#restrict(parsed, maskOf(options.filter ?? {}, this.#file));
       const goesOn = options.prefixLast === true && parsed.unfinished;
       const { wishes, links } = planOf(parsed.wanted, goesOn, this.#file, this.#ranking);
@@ -93,12 +95,17 @@ export class KeywordIndex {
       const hits = this.#rank(parsed.wanted, links, options.limit).map(({ section, score, lift, exact }) => {
         return { section, score: score + lift, normalised: score / total, exact };
       });
-      return { hits, known: knownPart(links), allowed: mask, matchedIn: this.#matcher(wishes) };
+      const facts = { known: knownPart(links), isShort: links.length <= SHORT_WORDS };
+      return { hits, ...facts, allowed: mask, matchedIn: this.#matcher(wishes) };
     });
   }
 
-  corrected(query: string, prefixLast: boolean): string | null {
-    return this.#read(() => correctedQuery(query, prefixLast && parseQuery(query).unfinished, this.#file));
+  /** Words that the index replaces or excludes, and the queries to offer instead. */
+  readings(query: string, prefixLast: boolean): Omit<SearchFacts, 'facets' | 'semantic'> {
+    return this.#read(() => {
+      const { unwanted, inclusive, unfinished } = this.#parse(query, prefixLast);
+      return { corrected: correctedQuery(query, prefixLast && unfinished, this.#file), excluded: unwanted, inclusive };
+    });
   }
 
   get facets(): Facets {
@@ -123,6 +130,17 @@ export class KeywordIndex {
     } catch (error) {
       throw asDamaged(this.#path, error);
     }
+  }
+
+  #parse(query: string, prefixLast: boolean): ParsedQuery {
+    return parseQuery(query, (text, isAtEnd) => {
+      const [option, name] = wordsOf(text);
+      const isUnfinished = prefixLast && isAtEnd;
+      if (option?.kind !== 'joined' || !option.folded.startsWith('-')) return false;
+      if (this.#file.hasName(option.folded, isUnfinished)) return true;
+      // `-XX:Name` is an option of a site with other `-XX` options.
+      return name?.kind === 'joined' && this.#file.hasName(`-${name.folded.split(/[^\p{L}\p{N}]/u)[0]}`, false);
+    });
   }
 
   #restrict({ phrases, unwanted, isQuestion }: ParsedQuery, filtered: Mask): Mask {
@@ -156,9 +174,9 @@ export class KeywordIndex {
   }
 
   #rank(wanted: string, links: readonly Link[], limit: number): Found[] {
-    const identifier = onlyIdentifier(wanted);
     const titled = this.#takeScores(this.#file.titled(titleKey(wanted)));
-    const named = identifier === null ? [] : this.#takeScores(this.#file.postings(identifier).sections);
+    const terms = onlyIdentifier(wanted);
+    const named = this.#takeScores(terms.flatMap((term) => [...this.#file.postings(term).sections]));
     const candidates = this.#scores.takeBest(Math.max(limit, NEAR_CANDIDATES), this.#file.lifts);
     const others = this.#byProximity(candidates, links);
     const bestNamed = named[0]?.score ?? 0;

@@ -1,7 +1,7 @@
 import { isStopWord } from './english.ts';
 import { type QueryWord, type Ranking, rarity } from './ranking.ts';
 import type { Candidate, Vocabulary } from './vocabulary.ts';
-import { pairsOf, spellingsOf, type Word, wordsOf } from './words.ts';
+import { askedSymbols, isNumbered, isTechnical, pairsOf, spellingsOf, type Word, wordsOf } from './words.ts';
 
 export interface ParsedQuery {
   readonly wanted: string;
@@ -10,6 +10,8 @@ export interface ParsedQuery {
   /** True for a query longer than a keyword search. Its quotes then stress a word and require nothing. */
   readonly isQuestion: boolean;
   readonly unwanted: readonly string[];
+  /** The query with the unwanted words as wanted ones. Null if there are none. */
+  readonly inclusive: string | null;
   readonly unfinished: boolean;
 }
 
@@ -24,14 +26,20 @@ const WORD = /[\p{L}\p{N}]+/gu;
 const OPERATOR =
   /(?<=^|\s)-(?:["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]|([\p{L}\p{N}_][^\s"\u201c\u201d\u201e]+))|["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]/gu;
 
-export function parseQuery(text: string): ParsedQuery {
+/** @param isOption whether the site has this text after a dash, as in a command line. It then excludes nothing. */
+export function parseQuery(text: string, isOption: (text: string, isAtEnd: boolean) => boolean): ParsedQuery {
   const phrases: string[] = [];
   const unwanted: string[] = [];
   const bounded = text.slice(0, QUERY_LENGTH_MAX);
-  const wanted = bounded.replace(OPERATOR, (all, notPhrase, notWord, phrase) => {
+  let inclusive = '';
+  let copied = 0;
+  const wanted = bounded.replace(OPERATOR, (all: string, notPhrase, notWord, phrase, start: number) => {
     if (phrases.length + unwanted.length >= OPERATORS_MAX) return ` ${all} `;
     if (phrase === undefined) {
+      if (notWord !== undefined && isOption(all, start + all.length === bounded.length)) return all;
       unwanted.push(notPhrase ?? notWord);
+      inclusive += bounded.slice(copied, start);
+      copied = start + 1;
       return ' ';
     }
     phrases.push(phrase);
@@ -43,6 +51,7 @@ export function parseQuery(text: string): ParsedQuery {
     phrases,
     isQuestion: loose > LOOSE_WORDS_MAX,
     unwanted,
+    inclusive: unwanted.length > 0 ? inclusive + bounded.slice(copied) : null,
     unfinished: /[\p{L}\p{N}\p{M}_]$/u.test(wanted),
   };
 }
@@ -77,6 +86,7 @@ const DIGIT = /\p{N}/u;
 export function planOf(text: string, unfinished: boolean, dictionary: Dictionary, ranking: Ranking) {
   const wishes = new Map<string, Lookup>();
   const links: Link[] = [];
+  const knownNames: Pick<Word, 'start' | 'end'>[] = [];
   let misspellings = 0;
 
   function wish(exact: readonly string[], weight: number, also: ReadonlyMap<string, number> = new Map()): Link {
@@ -110,30 +120,63 @@ export function planOf(text: string, unfinished: boolean, dictionary: Dictionary
     return wish(spellings, weight);
   }
 
+  function addName({ folded, parts, start, end }: Word, weight: number): void {
+    const isTerm = isTechnical(text.slice(start, end));
+    const { terms } = wish([folded, ...parts], isTerm ? weight * ranking.whole : weight);
+    if (isTerm && terms.length > 0) knownNames.push({ start, end });
+  }
+
   function add({ kind, folded, parts }: Word, weight: number, goesOn: boolean): void {
     const begun = goesOn ? dictionary.vocabulary.startingWith(folded, PREFIX_WORDS_MAX) : [];
-    if (kind === 'joined') wish([folded], weight);
-    else if (kind === 'run') for (const term of runTerms(folded)) links.push(wish([term], weight));
+    if (kind === 'run') for (const term of runTerms(folded)) links.push(wish([term], weight));
     else if (begun.length > 0) {
       const alternatives = alternativesOf(begun, () => ranking.prefix);
       links.push(wish(spellingsOf(folded), weight, alternatives));
+      for (const part of parts) wish(spellingsOf(part), weight * ranking.part);
+    } else if (parts.length > 0 && isNumbered(folded) && !isKnown(folded)) {
+      // `RFC9110` is also `RFC 9110`.
+      for (const part of parts) links.push(wishOrCorrect(part, weight));
     } else {
       links.push(wishOrCorrect(folded, weight));
       for (const part of parts) wishOrCorrect(part, weight * ranking.part);
     }
   }
 
+  const isKnown = (surface: string) => spellingsOf(surface).some((term) => dictionary.sectionsWith(term) > 0);
+  const symbols = askedSymbols(text).flatMap((spellings) => {
+    const known = spellings.find((symbol) => dictionary.sectionsWith(symbol) > 0);
+    return known === undefined ? [] : [known];
+  });
+  for (const symbol of new Set(symbols)) links.push(wish([symbol], ranking.whole));
   const words = wordsOf(text);
   const last = unfinished ? words.findLast((word) => word.kind === 'word') : undefined;
+  const isPrefix = (word: Word) => word === last && !APOSTROPHE_BEFORE.test(text.slice(0, word.start));
   const isStop = (word: Word) =>
-    word.kind === 'word' && word !== last && isStopWord(word.folded, text.slice(word.start, word.end));
-  const allStop = words.every(isStop);
+    word.kind === 'word' && !isPrefix(word) && isStopWord(word.folded, text.slice(word.start, word.end));
+  const allStop = symbols.length === 0 && words.every(isStop);
   for (const word of words) {
     const weight = isStop(word) && !allStop ? ranking.stopWord : 1;
-    if (weight > 0) add(word, weight, word === last);
+    if (weight === 0) continue;
+    if (word.kind === 'joined') addName(word, weight);
+    else {
+      const isInName = knownNames.some(({ start, end }) => start <= word.start && word.end <= end);
+      add(word, isInName ? weight * ranking.partOfName : weight, isPrefix(word));
+    }
   }
+  for (const pair of numberedNames(words)) if (dictionary.sectionsWith(pair) > 0) wish([pair], ranking.whole);
   const rarestFirst = [...wishes.values()].sort((left, right) => right.weight - left.weight);
   return { wishes: rarestFirst.slice(0, WISHES_MAX), links: links.slice(0, WISHES_MAX) };
+}
+
+const APOSTROPHE_BEFORE = /['\u2018\u2019\uff07]$/;
+
+/** `RFC 9110` is also `RFC9110`. */
+function numberedNames(words: readonly Word[]): string[] {
+  const plain = words.filter(({ kind }) => kind === 'word');
+  return plain.slice(1).flatMap(({ folded }, at) => {
+    const name = plain[at]?.folded ?? '';
+    return /^\p{N}+$/u.test(folded) && /^\p{L}+$/u.test(name) ? [name + folded] : [];
+  });
 }
 
 function runTerms(run: string): string[] {
@@ -149,11 +192,16 @@ function alternativesOf(candidates: readonly Candidate[], weightOf: (candidate: 
   return alternatives;
 }
 
-export function onlyIdentifier(text: string): string | null {
+/** Terms of the one name or symbol that the query consists of. Empty if the query has other words or is an ordinary word. */
+export function onlyIdentifier(text: string): readonly string[] {
   const [first, ...rest] = wordsOf(text);
-  if (first === undefined || rest.some((word) => word.end > first.end)) return null;
-  if (first.kind === 'joined') return first.folded;
-  return first.parts.length > 0 ? (spellingsOf(first.folded)[0] ?? null) : null;
+  const symbols = askedSymbols(text);
+  const isStop = ({ kind, folded, start, end }: Word) => kind === 'word' && isStopWord(folded, text.slice(start, end));
+  if (symbols.length > 0)
+    return symbols.length === 1 && (first === undefined || [first, ...rest].every(isStop)) ? (symbols[0] ?? []) : [];
+  if (first === undefined || rest.some((word) => word.end > first.end)) return [];
+  if (first.kind === 'joined') return [first.folded, ...first.parts];
+  return first.parts.length > 0 || DIGIT.test(first.folded) ? spellingsOf(first.folded).slice(0, 1) : [];
 }
 
 /** Builds an FTS5 phrase in one column, stemmed (English sections) or unstemmed. Returns null without words. */

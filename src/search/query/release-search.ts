@@ -85,7 +85,7 @@ export class ReleaseSearch {
   }
 
   facts({ query, prefixLast }: SearchRequest): Omit<SearchFacts, 'semantic'> {
-    return { corrected: this.#keyword.corrected(query, prefixLast), facets: this.#keyword.facets };
+    return { ...this.#keyword.readings(query, prefixLast), facets: this.#keyword.facets };
   }
 
   async #search(
@@ -100,13 +100,13 @@ export class ReleaseSearch {
     // Start first: the model works in its thread while this one looks up keywords.
     const reading = leg?.read(query);
     const options = { limit, prefixLast, filter: filterOf(filter, label) };
-    const { hits, known, allowed, matchedIn } = this.#keyword.find(query, options);
+    const { hits, known, isShort, allowed, matchedIn } = this.#keyword.find(query, options);
     const found = hits.map(({ section }) => section);
     const vector = reading && (await reading);
     const nearest = (vector && leg?.nearest(vector, found, { allowed, limit })) ?? null;
     const { priors } = this.#keyword;
     const partOf = (section: number): number => ((priors[section] ?? 0) < 0 ? SECONDARY_PART : 1);
-    const legs = { hits, nearest, known, partOf };
+    const legs = { hits, nearest, known, isShort, partOf };
     const fused = fuse(legs, filter.version === null ? limit : pageSize);
     const ofOneVersion = filter.version === null ? this.#ofOneVersion(fused) : fused;
     const ranked = ofOneVersion
