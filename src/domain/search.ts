@@ -100,6 +100,10 @@ export interface SearchRequest {
 export interface SearchFacts {
   /** Query with unknown words replaced by known ones. Null if all are known, or none is near. */
   readonly corrected: string | null;
+  /** Words and phrases after a minus, which no result contains. */
+  readonly excluded: readonly string[];
+  /** The query that also finds the excluded words. Null if there are none. */
+  readonly inclusive: string | null;
   /** Values of all pages of the site, by frequency; empty if there is no choice. */
   readonly facets: Readonly<Record<SearchFacet, readonly string[]>>;
   readonly semantic: boolean;

@@ -111,27 +111,38 @@ function reloadNotices(lastReload: LastReload | null): string[] {
 }
 
 export function siteStates(sites: Sites, labelsMax: number) {
-  const each = sites.all.map(({ domain, deployment, config }) => {
+  const each = sites.all.map(({ domain, deployment, config, searchReading }) => {
     const { enabled } = config.config.staticExport;
     const link = enabled ? (bundleLink(config.config)?.reveal() ?? null) : null;
     const code = deployment.lastError?.code;
     return {
       site: domain,
       state: deployment.state,
+      search: searchReading,
       linkEndsAtMs: link === null ? null : expiryOfLink(link),
       isFetchFailing: enabled && code !== undefined && isFetchFault(code),
     };
   });
   if (sites.isList && each.length <= labelsMax) return each;
-  const ends = each.flatMap(({ linkEndsAtMs }) => linkEndsAtMs ?? []);
+  const readings = each.flatMap(({ search }) => search ?? []);
+  const search = {
+    waiting: readings.reduce((sum, { waiting }) => sum + waiting, 0),
+    builtAtMs: leastOf(readings.map(({ builtAtMs }) => builtAtMs)),
+  };
   return [
     {
       site: null,
       state: sites.state,
-      linkEndsAtMs: ends.length === 0 ? null : Math.min(...ends),
+      search: readings.length === 0 ? undefined : search,
+      linkEndsAtMs: leastOf(each.map(({ linkEndsAtMs }) => linkEndsAtMs)),
       isFetchFailing: each.some(({ isFetchFailing }) => isFetchFailing),
     },
   ];
+}
+
+function leastOf(times: readonly (number | null)[]): number | null {
+  const known = times.filter((time) => time !== null);
+  return known.length === 0 ? null : Math.min(...known);
 }
 
 export function observedSite(site: Site, port: number): ObservedSite {

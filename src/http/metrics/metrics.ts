@@ -11,6 +11,8 @@ export interface Readings {
   readonly states: readonly {
     readonly site: string | null;
     readonly state: DeployState;
+    /** Absent if search is off. */
+    readonly search?: SearchReading | undefined;
     /** Null if the site has no link, or one that does not expire. */
     readonly linkEndsAtMs?: number | null;
     readonly isFetchFailing?: boolean;
@@ -22,6 +24,12 @@ export interface Readings {
   readonly volume: VolumeSpace | null;
   readonly dependencies?: readonly { readonly dependency: string; readonly isUp: boolean }[];
   readonly certificates?: readonly { readonly setting: string; readonly endsAtMs: number }[];
+}
+
+export interface SearchReading {
+  readonly waiting: number;
+  /** Null while there is no index. */
+  readonly builtAtMs: number | null;
 }
 
 export interface VolumeSpace {
@@ -61,10 +69,13 @@ export class Metrics {
   }
 
   async expose({ states, isReady, jobs, volume, dependencies = [], certificates = [] }: Readings): Promise<string> {
-    const { linkEnd, fetchFailing, dependencyUp } = this.#metrics;
-    for (const gauge of [this.#metrics.state, linkEnd, fetchFailing, dependencyUp]) gauge.reset();
-    for (const { site, state, linkEndsAtMs = null, isFetchFailing = false } of states) {
+    const { searchWaiting, searchBuilt, linkEnd, fetchFailing, dependencyUp } = this.#metrics;
+    for (const gauge of [this.#metrics.state, searchWaiting, searchBuilt, linkEnd, fetchFailing, dependencyUp])
+      gauge.reset();
+    for (const { site, state, search, linkEndsAtMs = null, isFetchFailing = false } of states) {
       const label = site === null ? {} : { site };
+      if (search !== undefined) searchWaiting.set(label, search.waiting);
+      if (search?.builtAtMs != null) searchBuilt.set(label, search.builtAtMs / 1000);
       fetchFailing.set(label, isFetchFailing ? 1 : 0);
       if (linkEndsAtMs !== null) linkEnd.set(label, linkEndsAtMs / 1000);
       for (const each of DEPLOY_STATES) this.#metrics.state.set({ ...label, state: each }, each === state ? 1 : 0);
@@ -112,6 +123,14 @@ export class Metrics {
   }
 }
 
+const SEARCH_RESULTS = ['found', 'none', 'failed'] as const;
+
+export interface CountedSearch {
+  readonly result: (typeof SEARCH_RESULTS)[number];
+  readonly isCorrected: boolean;
+  readonly seconds: number;
+}
+
 const REFUSED_BUNDLE: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES]);
 const FAILED_FETCH: ReadonlySet<ErrorCode> = new Set([...SOURCE_CODES, 'wrong_digest']);
 
@@ -125,8 +144,10 @@ export class SiteMetrics {
     this.#metrics = metrics;
     this.#label = site === null ? {} : { site };
     for (const result of ['ok', 'failed']) metrics.fetches.inc({ ...this.#label, result }, 0);
-    const { cacheHits, cacheMisses, fetchedBytes, activations, wrongSignIns, lastActivation } = metrics;
-    for (const counter of [fetchedBytes, activations, wrongSignIns]) counter.inc(this.#label, 0);
+    for (const result of SEARCH_RESULTS) metrics.searches.inc({ ...this.#label, result }, 0);
+    const { cacheHits, cacheMisses, fetchedBytes, activations, wrongSignIns, searchCorrections, lastActivation } =
+      metrics;
+    for (const counter of [fetchedBytes, activations, wrongSignIns, searchCorrections]) counter.inc(this.#label, 0);
     this.#cacheHits = cacheHits.cell(this.#label);
     this.#cacheMisses = cacheMisses.cell(this.#label);
     lastActivation.set(this, this.#label, 0);
@@ -135,6 +156,12 @@ export class SiteMetrics {
   onCache(hits: number, misses: number): void {
     this.#cacheHits.value += hits;
     this.#cacheMisses.value += misses;
+  }
+
+  onSearch({ result, isCorrected, seconds }: CountedSearch): void {
+    this.#metrics.searches.inc({ ...this.#label, result });
+    if (isCorrected) this.#metrics.searchCorrections.inc(this.#label);
+    if (result !== 'failed') this.#metrics.searchSeconds.observe(seconds);
   }
 
   onWrongSignIn(): void {
