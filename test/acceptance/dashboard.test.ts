@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHART, fetchHelm, helm, only, parseManifests } from '../helm/chart.ts';
 import { openBench } from '../helpers/daemon.ts';
-import { HAS_REGISTRY, Registry } from '../helpers/registry.ts';
 
 const bench = openBench(afterAll);
 const DASHBOARD = JSON.parse(readFileSync(join(CHART, 'files/dashboard.json'), 'utf8')) as {
@@ -31,19 +30,5 @@ describe('the Grafana dashboard', () => {
     const { data, metadata } = only(manifests, 'ConfigMap', 'docshelf-dashboard');
     expect(metadata.labels.grafana_dashboard).toBe('1');
     expect(JSON.parse(data['docshelf.json'])).toEqual(DASHBOARD);
-  });
-});
-
-describe('the chart in a registry', () => {
-  test.runIf(HAS_REGISTRY)('is pushed with helm push, and rendered from there', async () => {
-    const registry = await Registry.start({ tls: false, auth: 'none' });
-    bench.onEnd(() => registry.stop());
-    const folder = await bench.folder();
-    helm('package', CHART, '--destination', folder);
-    const place = `oci://${registry.host}/charts`;
-    helm('push', join(folder, 'docshelf-0.1.0.tgz'), place, '--plain-http');
-    const chart = [`${place}/docshelf`, '--version', '0.1.0', '--plain-http'];
-    const pulled = parseManifests(helm('template', 'docshelf', ...chart));
-    expect(pulled).toEqual(parseManifests(helm('template', 'docshelf', CHART)));
   });
 });

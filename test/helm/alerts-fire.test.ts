@@ -200,7 +200,7 @@ describe('alerts for Prometheus without the operator', () => {
   it('are those of the chart, without the selectors of a release', () => {
     const plain = parse(readFileSync(SHIPPED, 'utf8')).groups[0].rules;
     const rendered = parse(readFileSync(ofChart, 'utf8')).groups[0].rules;
-    const withoutRelease = rendered.map((rule: Record<string, never>) => {
+    const withoutRelease = rendered.map((rule: Record<string, unknown>) => {
       const { namespace: _, release: __, ...labels } = rule.labels as Record<string, string>;
       const { summary = '', runbook_url } = rule.annotations as Record<string, string>;
       const expr = String(rule.expr).replace(
