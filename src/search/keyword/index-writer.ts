@@ -5,7 +5,7 @@ import { listsOf, SCHEMA, SectionFactsBuilder, seal } from './format.ts';
 import { PostingsBuilder } from './postings.ts';
 import { sequenceOf } from './ranking.ts';
 import { KnownWords } from './vocabulary.ts';
-import { COLUMNS, IDENTIFIERS, isEnglish, TEXT, termsOf } from './words.ts';
+import { COLUMNS, headingSymbolsOf, IDENTIFIERS, isEnglish, symbolsOf, TEXT, termsOf } from './words.ts';
 
 export interface IndexedSection extends Section {
   readonly page: string;
@@ -16,6 +16,9 @@ export interface IndexedSection extends Section {
 const OCCURRENCES_PER_RUN = 1_000_000;
 const OCCURRENCES_A_TERM = 8;
 const LENGTH_MAX = 0xffff;
+/** A separator, such as a bar, is a symbol only in a shorter title (`Page | Site`) or heading (`The | operator`). */
+const TITLE_WORDS_MAX = 2;
+const HEADING_WORDS_MAX = 4;
 
 /** Writes an index file synchronously. A file without `finish` does not open. */
 export class KeywordIndexWriter implements Disposable {
@@ -127,18 +130,27 @@ function sectionTerms(
   termOf: (surface: string) => string,
 ) {
   // On most sites the first heading is the title, which counts once.
-  const below = [...(headings[0] === title ? headings.slice(1) : headings), isOfPage ? (documentTitle ?? '') : ''];
-  const columns = [title, below.join('\n'), text].map((each, column) => termsOf(each, termOf, column !== TEXT));
+  const below = headings[0] === title ? headings.slice(1) : headings;
+  const headingsText = [...below, isOfPage ? (documentTitle ?? '') : ''].join('\n');
+  const columns = [title, headingsText, text].map((each) => termsOf(each, termOf));
+  const symbols = [
+    headingSymbolsOf(title, TITLE_WORDS_MAX),
+    below.flatMap((heading) => headingSymbolsOf(heading, HEADING_WORDS_MAX)),
+    symbolsOf(text).map(({ symbol }) => symbol),
+  ];
   const longer = names.map((name) => name.toLowerCase());
-  const joined = [...columns.flatMap((column) => column.names), ...longer];
   const parts = columns.flatMap((column) => column.parts);
   return {
     sequences: columns.map(({ sequence }) => sequence),
     parts,
     each(count: (term: string, column: number) => void): void {
-      for (const [column, { sequence, characters, symbols }] of columns.entries())
-        for (const terms of [sequence, characters, symbols]) for (const term of terms) count(term, column);
-      for (const terms of [joined, parts]) for (const term of terms) count(term, IDENTIFIERS);
+      for (const [column, { sequence, characters, names: own }] of columns.entries()) {
+        for (const terms of [sequence, characters, symbols[column] ?? []])
+          for (const term of terms) count(term, column);
+        // A heading that contains a name is the place to land.
+        for (const name of own) count(name, column === TEXT ? IDENTIFIERS : column);
+      }
+      for (const terms of [longer, parts]) for (const term of terms) count(term, IDENTIFIERS);
     },
   };
 }

@@ -74,6 +74,7 @@ interface Dictionary {
 /** The rarest words count. A question has 10, the longest topics of the development sets 40. */
 const WISHES_MAX = 64;
 const PREFIX_WORDS_MAX = 30;
+const NUMBERED_MAX = 4;
 /** One misspelling costs up to 5 ms. */
 const MISSPELLINGS_MAX = 8;
 const CORRECTIONS_MAX = 4;
@@ -87,6 +88,7 @@ export function planOf(text: string, unfinished: boolean, dictionary: Dictionary
   const wishes = new Map<string, Lookup>();
   const links: Link[] = [];
   const knownNames: Pick<Word, 'start' | 'end'>[] = [];
+  const names: Name[] = [];
   let misspellings = 0;
 
   function wish(exact: readonly string[], weight: number, also: ReadonlyMap<string, number> = new Map()): Link {
@@ -123,7 +125,9 @@ export function planOf(text: string, unfinished: boolean, dictionary: Dictionary
   function addName({ folded, parts, start, end }: Word, weight: number): void {
     const isTerm = isTechnical(text.slice(start, end));
     const { terms } = wish([folded, ...parts], isTerm ? weight * ranking.whole : weight);
-    if (isTerm && terms.length > 0) knownNames.push({ start, end });
+    if (!isTerm || terms.length === 0) return;
+    knownNames.push({ start, end });
+    names.push({ terms, pair: null });
   }
 
   function add({ kind, folded, parts }: Word, weight: number, goesOn: boolean): void {
@@ -147,7 +151,10 @@ export function planOf(text: string, unfinished: boolean, dictionary: Dictionary
     const known = spellings.find((symbol) => dictionary.sectionsWith(symbol) > 0);
     return known === undefined ? [] : [known];
   });
-  for (const symbol of new Set(symbols)) links.push(wish([symbol], ranking.whole));
+  for (const symbol of new Set(symbols)) {
+    links.push(wish([symbol], ranking.whole));
+    names.push({ terms: [symbol], pair: null });
+  }
   const words = wordsOf(text);
   const last = unfinished ? words.findLast((word) => word.kind === 'word') : undefined;
   const isPrefix = (word: Word) => word === last && !APOSTROPHE_BEFORE.test(text.slice(0, word.start));
@@ -163,20 +170,33 @@ export function planOf(text: string, unfinished: boolean, dictionary: Dictionary
       add(word, isInName ? weight * ranking.partOfName : weight, isPrefix(word));
     }
   }
-  for (const pair of numberedNames(words)) if (dictionary.sectionsWith(pair) > 0) wish([pair], ranking.whole);
+  for (const pair of numberedNames(words)) {
+    const { terms } = wish([pair.join('')], ranking.whole);
+    if (pair.every(isKnown)) names.push({ terms, pair });
+    else if (terms.length > 0) names.push({ terms, pair: null });
+  }
   const rarestFirst = [...wishes.values()].sort((left, right) => right.weight - left.weight);
-  return { wishes: rarestFirst.slice(0, WISHES_MAX), links: links.slice(0, WISHES_MAX) };
+  return { wishes: rarestFirst.slice(0, WISHES_MAX), links: links.slice(0, WISHES_MAX), names };
 }
+
+/** A section has the name if it has one of the terms, or the words of the pair next to each other. */
+export interface Name {
+  readonly terms: readonly string[];
+  readonly pair: Pair | null;
+}
+
+type Pair = readonly [name: string, number: string];
 
 const APOSTROPHE_BEFORE = /['\u2018\u2019\uff07]$/;
 
-/** `RFC 9110` is also `RFC9110`. */
-function numberedNames(words: readonly Word[]): string[] {
+/** `RFC 9110` and `RFC9110` are one name. */
+function numberedNames(words: readonly Word[]): Pair[] {
   const plain = words.filter(({ kind }) => kind === 'word');
-  return plain.slice(1).flatMap(({ folded }, at) => {
-    const name = plain[at]?.folded ?? '';
-    return /^\p{N}+$/u.test(folded) && /^\p{L}+$/u.test(name) ? [name + folded] : [];
+  const pairs = plain.flatMap(({ folded, parts }, at): Pair[] => {
+    const [name = '', number = ''] = isNumbered(folded) ? parts : [folded, plain[at + 1]?.folded];
+    return /^\p{N}+$/u.test(number) && /^\p{L}+$/u.test(name) ? [[name, number]] : [];
   });
+  return pairs.slice(0, NUMBERED_MAX);
 }
 
 function runTerms(run: string): string[] {

@@ -9,7 +9,7 @@ const legs = (
 ) => ({
   hits: Object.entries(normalised).map(([key, value]) => {
     const section = Number(key);
-    return { section, normalised: value, exact: exact[section] ?? null };
+    return { section, normalised: value, exact: exact[section] ?? null, hasNames: false };
   }),
   nearest: cosines && nearestOf(Object.entries(cosines).map(([section, cosine]) => [Number(section), cosine])),
   known: 1,
@@ -89,13 +89,11 @@ describe('fuse()', () => {
         fc.boolean(),
         (normalised, cosines, known, isShort) => {
           const hits = Array.from(normalised, ([section, value]) => {
-            return { section, normalised: value, exact: section === 7 ? ('title' as const) : null };
+            return { section, normalised: value, exact: section === 7 ? ('title' as const) : null, hasNames: false };
           });
           const ranked = fuse({ hits, nearest: cosines && nearestOf(cosines), known, isShort }, 100);
           const near = Array.from(cosines ?? []).flatMap(([each, cosine]) => (cosine >= 0.47 ? [each] : []));
-          expect(new Set(ranked.map((each) => each.section)).size).toBe(
-            new Set([...normalised.keys(), ...near]).size,
-          );
+          expect(new Set(ranked.map((each) => each.section)).size).toBe(new Set([...normalised.keys(), ...near]).size);
           ranked.forEach(({ score }, at) => {
             expect(score).toBeGreaterThanOrEqual(0);
             expect(score).toBeLessThanOrEqual(1);
