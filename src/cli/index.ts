@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { DocshelfError, exitCodeOf } from '../domain/errors.ts';
+import { backupCommand, restoreCommand } from './backup.ts';
 import { bundleCommand } from './bundle/index.ts';
 import { completionCommand } from './completion.ts';
 import { configCommand, doctorCommand } from './config.ts';
@@ -95,6 +96,8 @@ export function createProgram(version: string): Command {
     exportCommand(),
     keysCommand(),
     transferCommand(),
+    backupCommand(),
+    restoreCommand(),
     healthcheckCommand(),
     doctorCommand(),
     initCommand(),

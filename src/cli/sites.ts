@@ -14,7 +14,7 @@ import {
 } from './command.ts';
 import { daemonStatus } from './daemon-client.ts';
 import { chosenSite, loadOrLastGood, namedSites } from './load-config.ts';
-import { printResult, table, toMiB } from './output.ts';
+import { type Columns, listing, printResult, toMiB } from './output.ts';
 import { type SiteVersions, siteIn, versionsInFolder, versionsOf } from './stored-versions.ts';
 
 interface SiteRow {
@@ -40,7 +40,7 @@ export function sitesCommand(): Command {
       // Options after "remove" belong to that subcommand.
       .enablePositionalOptions()
       .action(async (options: CommonOptions & DaemonChoice) =>
-        printResult(options, { sites: await rowsFor(options) }, sitesText),
+        printResult(options, { sites: await rowsFor(options) }, ({ sites }) => listing(SITE_COLUMNS, sites)),
       )
       .addCommand(removeCommand())
   );
@@ -109,20 +109,24 @@ function factsOf({ active, versions }: SiteVersions): Pick<SiteRow, 'version' | 
   return { version: active?.version ?? null, pages, bytes };
 }
 
-function sitesText({ sites }: { readonly sites: readonly SiteRow[] }): string {
-  const rows = sites.map(({ domain, title, hosts, basePath, state, version, pages, bytes, configured }) => [
-    domain,
+const SITE_COLUMNS: Columns<SiteRow> = {
+  SITE: ({ domain }) => domain,
+  STATE: ({ state, configured }) =>
     [state ?? (configured ? 'no daemon' : ''), configured ? '' : 'left the config'].filter(Boolean).join(', '),
-    version ?? '-',
-    String(pages ?? '-'),
-    toMiB(bytes),
+  VERSION: ({ version }) => version ?? '-',
+  PAGES: ({ pages }) => String(pages ?? '-'),
+  SIZE: ({ bytes }) => toMiB(bytes),
+  ADDRESS: ({ hosts, basePath }) =>
     basePath === null ? '-' : (hosts.length === 0 ? ['*'] : hosts).map((host) => host + basePath).join(', '),
-    title ?? '',
-  ]);
-  return table([['SITE', 'STATE', 'VERSION', 'PAGES', 'SIZE', 'ADDRESS', 'TITLE'], ...rows]);
-}
+  TITLE: ({ title }) => title ?? '',
+};
 
-const FEATURE_HEADER = ['FEATURE', 'SUPPORT', 'STATE', 'REASON'];
+const FEATURE_COLUMNS: Columns<DaemonFeatures['features'][number]> = {
+  FEATURE: ({ name }) => name,
+  SUPPORT: ({ support }) => support,
+  STATE: ({ enabled }) => (enabled ? 'on' : 'off'),
+  REASON: ({ reason }) => reason,
+};
 
 export function featuresCommand(): Command {
   return siteCommand(
@@ -145,11 +149,10 @@ export function featuresCommand(): Command {
 }
 
 function featuresText({ deploymentType, domain, features, sites }: DaemonFeatures): string {
-  const rowsOf = (each: DaemonFeatures['features']): string[][] =>
-    each.map(({ name, support, enabled, reason }) => [name, support, enabled ? 'on' : 'off', reason]);
   if (sites === undefined) {
-    return `${deploymentType} deployment of ${domain}\n\n${table([FEATURE_HEADER, ...rowsOf(features)])}`;
+    return `${deploymentType} deployment of ${domain}\n\n${listing(FEATURE_COLUMNS, features)}`;
   }
-  const rows = sites.flatMap((site) => rowsOf(site.features).map((row) => [site.domain, ...row]));
-  return `${deploymentType} deployment of ${counted(sites.length, 'site')}\n\n${table([['SITE', ...FEATURE_HEADER], ...rows])}`;
+  const rows = sites.flatMap((site) => site.features.map((feature) => ({ site: site.domain, ...feature })));
+  const columns = { SITE: ({ site }: { site: string }) => site, ...FEATURE_COLUMNS };
+  return `${deploymentType} deployment of ${counted(sites.length, 'site')}\n\n${listing(columns, rows)}`;
 }

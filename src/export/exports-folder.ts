@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { DocshelfError } from '../domain/errors.ts';
-import { readBytesIfThere } from '../files/index.ts';
+import { ageOf, readBytesIfThere } from '../files/index.ts';
 import type { StoreFolders } from './ports.ts';
 
 /**
@@ -54,7 +54,7 @@ export async function untilApiFolder(
   signal: AbortSignal,
   onMissing: (error: DocshelfError) => void,
 ): Promise<void> {
-  for (let isReported = false; (await stat(join(dir, MARK)).catch(() => null)) === null; isReported = true) {
+  for (let isReported = false; (await ageOf(join(dir, MARK))) === null; isReported = true) {
     if (!isReported) onMissing(noApiFolder(dir));
     await setTimeout(MARK_POLL_MS, undefined, { signal });
   }
@@ -79,7 +79,7 @@ export async function removeWorkFolders(
 ): Promise<void> {
   for (const name of await readdir(work)) {
     const path = join(work, name);
-    if (!(await isGone(name)) || (name.includes(REPACK) && (await isInUse(path)))) continue;
+    if (!(await isGone(name)) || (name.includes(REPACK) && ((await ageOf(path)) ?? Infinity) < REPACK_MS_MAX)) continue;
     // A concurrent writer can add a file between listing and removal, so retry.
     await rm(path, { recursive: true, force: true, maxRetries: 3 });
   }
@@ -87,11 +87,6 @@ export async function removeWorkFolders(
 
 export function jobIdOf(workFolderName: string): string {
   return workFolderName.replace(/-.*$/, '');
-}
-
-async function isInUse(folder: string): Promise<boolean> {
-  const info = await stat(folder).catch(() => null);
-  return info !== null && Date.now() - info.mtimeMs < REPACK_MS_MAX;
 }
 
 const NAME = /^[1-9]-(?:live|written)\.png$/;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readdir, rm, stat, utimes } from 'node:fs/promises';
+import { readdir, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeManifest, type ManifestFacts } from '../archive/manifest.ts';
 import type { FileEntry } from '../domain/release.ts';
-import { readBytesIfThere, replaceFile, writeOnce } from '../files/index.ts';
+import { ageOf, readBytesIfThere, replaceFile, writeOnce } from '../files/index.ts';
 
 export interface BundleContent {
   readonly domain: string;
@@ -42,8 +42,7 @@ export class ManifestStore {
     for (const name of await readdir(this.#dir)) {
       if (keep.has(name.replace(/\.json$/, ''))) continue;
       const file = join(this.#dir, name);
-      const info = await stat(file).catch(() => null);
-      if (info !== null && Date.now() - info.mtimeMs > olderThanMs) await rm(file, { force: true });
+      if (((await ageOf(file)) ?? 0) > olderThanMs) await rm(file, { force: true });
     }
   }
 

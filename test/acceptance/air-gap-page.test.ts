@@ -1,5 +1,5 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,6 +11,7 @@ import { freePorts } from '../helpers/free-ports.ts';
 import { httpServer } from '../helpers/local-server.ts';
 import { manualBlocks } from '../helpers/manual-blocks.ts';
 import { HAS_REGISTRY, Registry } from '../helpers/registry.ts';
+import { runShell, writePrograms } from '../helpers/shell.ts';
 import { bundle } from './bundles.ts';
 import { startOrigin } from './origin.ts';
 
@@ -54,34 +55,13 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about
   let cluster: Cluster;
   const outcomes: { readonly page: string; readonly text: string; readonly outcome: Outcome }[] = [];
 
-  /** One block in a shell of its own; the daemon that a block leaves running stays. */
-  function sh(text: string): Promise<Outcome> {
-    const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', text], {
-      cwd: folder,
+  /** Runs one block in a separate shell. A daemon that the block starts in the background keeps running. */
+  async function sh(text: string): Promise<Outcome> {
+    const { code, stdout, stderr } = await runShell(text, folder, {
       env: environment,
-      detached: true,
+      onEnd: (end) => bench.onEnd(end),
     });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => {
-        output += chunk.toString();
-      });
-    }
-    bench.onEnd(() => {
-      try {
-        process.kill(-(child.pid ?? 0), 'SIGKILL');
-      } catch {
-        // The whole group has ended.
-      }
-    });
-    const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
-    return new Promise((resolve) =>
-      // Not `close`: a daemon in the background keeps the output open.
-      child.once('exit', (code) => {
-        clearTimeout(timer);
-        setTimeout(() => resolve({ code, output }), 100);
-      }),
-    );
+    return { code, output: stdout + stderr };
   }
 
   beforeAll(async () => {
@@ -92,11 +72,8 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about
     const origin = await startOrigin(bench, { [`/${ARCHIVE}`]: bundle('november') });
     const registry = await Registry.start({ tls: false, auth: 'none' });
     bench.onEnd(() => registry.stop());
-    const bin = join(folder, 'bin');
-    for (const [name, text] of Object.entries(STANDINS)) {
-      await writeFile(join(bin, name), `#!/bin/bash\necho "$(basename "$0") $*" >> "$DOCSHELF_CALLS"\n${text}\n`);
-      await chmod(join(bin, name), 0o755);
-    }
+    const noted = ([name, script]: [string, string]) => [name, `echo "${name} $*" >> "$DOCSHELF_CALLS"\n${script}`];
+    writePrograms(folder, Object.fromEntries(Object.entries(STANDINS).map(noted)));
     // What `oras push` would do, by the helper that the tests of registries use.
     const push = join(folder, 'push.mjs');
     await writeFile(
@@ -109,8 +86,6 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about
     const pusher = await pushServer(registry, () => folder);
     const [site, admin, api] = await freePorts(3);
     environment = {
-      PATH: `${bin}:${process.env.PATH}`,
-      HOME: folder,
       BUNDLE_URL: `${origin.origin}/${ARCHIVE}?signature=1`,
       DOCSHELF_CLUSTER: folder,
       DOCSHELF_NODE: process.execPath,

@@ -22,14 +22,14 @@ const run = (daemon: DaemonProcess, ...args: string[]): Promise<CommandResult> =
   bench.run([...args, '--json'], { cwd: daemon.folder });
 
 const BREAKS: Readonly<Record<string, (text: string) => string | null>> = {
-  'with an unclosed bracket at its end': (text) => `${text}features: [\n`,
-  'with an unclosed bracket at its start': (text) => `features: [\n${text}`,
-  'with a tab before a key': (text) => text.replace('\nstorage:', '\n\tfeatures: on\nstorage:'),
-  'with an unknown key': (text) => `${text}servr: {}\n`,
-  'that names a missing file': (text) => `${text}database: { urlFile: ./missing }\n`,
-  'that was replaced by other text': () => '<!doctype html>\n<title>Not found</title>\n',
-  'that is empty': () => '',
-  'that was deleted': () => null,
+  'an unclosed bracket at its end': (text) => `${text}features: [\n`,
+  'an unclosed bracket at its start': (text) => `features: [\n${text}`,
+  'a tab before a key': (text) => text.replace('\nstorage:', '\n\tfeatures: on\nstorage:'),
+  'an unknown key': (text) => `${text}servr: {}\n`,
+  'the name of a missing file': (text) => `${text}database: { urlFile: ./missing }\n`,
+  'text that is not YAML': () => '<!doctype html>\n<title>Not found</title>\n',
+  'an empty file': () => '',
+  'a deleted file': () => null,
 };
 
 async function breakConfig(daemon: DaemonProcess, how: (text: string) => string | null): Promise<string> {
@@ -44,7 +44,7 @@ async function breakConfig(daemon: DaemonProcess, how: (text: string) => string 
 
 describe('a config that becomes invalid while the daemon runs', () => {
   test.each(Object.entries(BREAKS))(
-    '%s: bundle rollback still reaches the daemon, with a warning, until the config is fixed',
+    'does not stop bundle rollback, which warns and reaches the daemon until the config is fixed: %s',
     async (_, how) => {
       const daemon = await start();
       const sound = await breakConfig(daemon, how);
@@ -114,7 +114,7 @@ describe('a config that becomes invalid while the daemon runs', () => {
     expect(checked.json().warnings).toEqual([expect.stringContaining('no settings')]);
   });
 
-  test('is not sent to the daemon of another config, even if that daemon uses the default folder', async () => {
+  test('does not let a command reach the daemon of another config, even if that daemon uses the default folder', async () => {
     const daemon = await start();
     await writeFile(join(daemon.folder, 'other.yaml'), 'storage: { dir: ./shelf }\nservr: {}\n');
     const refused = await run(daemon, 'bundle', 'rollback', '--config', 'other.yaml');

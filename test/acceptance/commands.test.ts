@@ -23,7 +23,7 @@ async function runWith(config: string, args: readonly string[]): Promise<Command
 }
 
 describe('docshelf', () => {
-  test('without arguments, prints help that lists the commands, and exits with 0', async () => {
+  test('prints help that lists the commands and exits with 0 if it has no arguments', async () => {
     const { code, stdout, stderr } = await bench.run([]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const word of ['serve', 'config', 'bundle', 'features', 'healthcheck', 'config.example.yaml']) {
@@ -31,7 +31,7 @@ describe('docshelf', () => {
     }
   });
 
-  test('--version exits with 0', async () => {
+  test('prints its version and exits with 0 for --version', async () => {
     const { code, stdout } = await bench.run(['--version']);
     expect({ code, isVersion: /^\d+\.\d+\.\d+\n$/.test(stdout) }).toEqual({ code: 0, isVersion: true });
   });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
+import { writePrograms } from '../helpers/shell.ts';
 
 const bench = openBench(afterAll);
 const run = promisify(execFile);
@@ -41,8 +42,7 @@ describe('shell completion', () => {
     });
     await writeFile(join(folder, 'one.yaml'), 'sites: [{ domain: initech }]\n');
     // The scripts ask the program for its sites.
-    const program = `#!/bin/sh\nexec '${process.execPath}' '${join(DIST, 'main.js')}' "$@"\n`;
-    await writeFile(join(folder, 'docshelf'), program, { mode: 0o755 });
+    writePrograms(folder);
     for (const shell of ['bash', 'zsh', 'fish']) {
       const { code, stdout } = await bench.run(['completion', shell]);
       expect(code).toBe(0);
@@ -51,7 +51,7 @@ describe('shell completion', () => {
   });
 
   /** The program is on the path. */
-  const inFolder = () => ({ cwd: folder, env: { ...process.env, PATH: `${folder}:${process.env.PATH}` } });
+  const inFolder = () => ({ cwd: folder, env: { ...process.env, PATH: `${join(folder, 'bin')}:${process.env.PATH}` } });
 
   /** What bash offers for a line, through the function that the script registers for the command. */
   async function offeredByBash(line: string): Promise<string[]> {

@@ -6,7 +6,7 @@ import { crawlOf, filesOfJob, startCrawler } from './crawl-service.ts';
 
 /**
  * A live site with a page for each kind of reference, exported by the built process without a browser. Each mark must be
- * reached from its page by the references that are written, on a host of files at another origin, and as docshelf serves the
+ * reached from its page by the references that are written, on a file server at another origin, and as docshelf serves the
  * bundle.
  */
 

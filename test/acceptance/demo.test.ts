@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasChromium, launchChromium, Reader } from '../browser/reader.ts';
 import { openBench, waitFor } from '../helpers/daemon.ts';
+import { runCommands } from '../helpers/shell.ts';
 
 const bench = openBench(afterAll);
 /** The demo embeds each passage of the manual. */
@@ -38,11 +38,7 @@ async function startDemo() {
 /** A command that the demo prints, as it is printed. */
 async function run(command: string): Promise<string> {
   const here = command.replace('npm run -s docshelf --', `"${process.execPath}" dist/main.js`);
-  const child = spawn('sh', ['-euc', here], { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = once(child, 'exit');
-  const output = await text(child.stdout);
-  expect((await ended)[0], command).toBe(0);
-  return output;
+  return (await runCommands(here, ROOT)).stdout;
 }
 
 const get = async (url: string): Promise<string> => (await fetch(url)).text();
@@ -53,7 +49,7 @@ describe('npm run demo', () => {
 
   beforeAll(async () => {
     demo = await startDemo();
-    shelf = await demo.printed(/the shelf is open at (\S+);/);
+    shelf = await demo.printed(/serving (\S+);/);
   }, EXPORTS_MS_MAX);
 
   it('serves two sites, the first one while it exports the second', async () => {

@@ -129,7 +129,7 @@ describe('docshelf doctor', () => {
     }
   });
 
-  test('asks a running daemon instead of checking its ports', async () => {
+  test('queries a running daemon instead of checking its ports', async () => {
     const daemon = await bench.start({ staticExport: { enabled: false } });
     const result = await bench.run(['doctor', '--json'], { cwd: daemon.folder });
     expect(about(result, 'daemon')).toMatchObject([{ state: 'ok' }]);
@@ -150,7 +150,7 @@ describe('docshelf doctor', () => {
     };
     expect(await check({})).toMatchObject([{ state: 'ok', subject: 'exportApi.store' }]);
     expect(await check({ bucket: 'missing-bucket' })).toMatchObject([
-      { state: 'fault', code: 'store_failed', message: expect.stringContaining('no such bucket') },
+      { state: 'fault', code: 'store_failed', message: expect.stringContaining('the bucket does not exist') },
     ]);
     expect(await check({ accessKeyId: 'unknown' })).toMatchObject([{ state: 'fault', code: 'store_failed' }]);
   });

@@ -5,9 +5,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { type ConfigFile, openBench, waitFor } from '../helpers/daemon.ts';
 import { freePorts } from '../helpers/free-ports.ts';
 import { httpServer, type LocalServer, tcpServer } from '../helpers/local-server.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 import { ask } from '../http/sign-in/guarded-listener.ts';
 import { bundle } from './bundles.ts';
-import { ExportClient, KEYS, organizations, SITE, writeSite } from './export-service.ts';
+import { ExportClient, KEYS, organizations, SITE } from './export-service.ts';
 
 /**
  * The gate, seen from the kernel: every connection that the program opens, as strace has them. What strace cannot see
@@ -139,7 +140,7 @@ describe('a deployment with network.allowedHosts', () => {
         allowAddresses: ['127.0.0.0/8'],
       }),
     };
-    await writeSite(join(folder, 'globex'), SITE);
+    await writeFiles(join(folder, 'globex'), SITE);
     await bench.writeConfig(folder, config);
     const daemon = await served(folder, '"event":"activated"');
     expect((await fetch(`http://127.0.0.1:${site}/_docshelf/search?q=one`)).status).toBe(200);
@@ -229,7 +230,7 @@ describe('an air-gapped deployment', () => {
   test('works without a network, and opens no connection', async () => {
     const [site = 0, admin = 0, api = 0] = await freePorts(3);
     const folder = await bench.folder();
-    await writeSite(join(folder, 'site'), SITE);
+    await writeFiles(join(folder, 'site'), SITE);
     await mkdir(join(folder, 'bundles'));
     await writeFile(join(folder, 'bundles', 'docs-v1.0.0.tar.gz'), bundle('lantern'));
     const base = {

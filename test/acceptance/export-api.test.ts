@@ -34,8 +34,8 @@ function expectJob(job: Job): void {
   expect(typeof job.error === 'string').toBe(job.status === 'failed');
 }
 
-describe('return the fields that the contract lists', () => {
-  test('respond as the contract says', async () => {
+describe('the calls start, status and bundle', () => {
+  test('return the fields that the contract lists', async () => {
     const response = await service.call('POST', JOBS, { body: { domain: 'Docs.Acme.dev', version: '2024-06-01' } });
     const started = (await response.json()) as Job;
     expect(response.status).toBe(202);
@@ -258,8 +258,8 @@ describe('an export job', () => {
   });
 
   test.each<[name: string, source: object, site: Record<string, string>, error: RegExp]>([
-    ['a missing folder', { kind: 'folder', path: './gone' }, {}, /^Cannot .*gone": it is not there/],
-    ['a missing Markdown folder', { kind: 'markdown', path: './gone' }, {}, /^Cannot .*gone": it is not/],
+    ['a missing folder', { kind: 'folder', path: './gone' }, {}, /^Cannot .*gone": it does not exist/],
+    ['a missing Markdown folder', { kind: 'markdown', path: './gone' }, {}, /^Cannot .*gone": it does not exist/],
     ['a folder without pages', { kind: 'folder', path: './site' }, { 'a.txt': 'a' }, /^Cannot .*no HTML page/],
     ['a Markdown folder without pages', { kind: 'markdown', path: './site' }, { 'a.txt': 'a' }, /^Cannot .*\bno\b/],
     [

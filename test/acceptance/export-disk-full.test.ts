@@ -4,7 +4,8 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
-import { SITE, startExporter, writeSite } from './export-service.ts';
+import { writeFiles } from '../helpers/write-files.ts';
+import { SITE, startExporter } from './export-service.ts';
 import { skipped, smallVolume, whySkipped } from './small-volume.ts';
 
 const bench = openBench(afterEach);
@@ -26,7 +27,7 @@ describe.skipIf(skipped)(`an export on a full disk${whySkipped}`, () => {
 
     for (const name of Object.keys(large)) await rm(join(folder, 'site', name));
     execFileSync('mount', ['-o', `remount,size=${2 * VOLUME_BYTES}`, service.daemon.dataDir]);
-    await writeSite(join(folder, 'site'), { 'index.html': '<!doctype html><title>Small</title>' });
+    await writeFiles(join(folder, 'site'), { 'index.html': '<!doctype html><title>Small</title>' });
     expect((await service.export()).pageCount).toBe(2);
   });
 });

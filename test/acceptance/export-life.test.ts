@@ -6,12 +6,12 @@ import { verifyFile } from '../../src/archive/minisign.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { readArchive, readFolder } from '../helpers/read-archive.ts';
 import { setClock, withClock } from '../helpers/shifted-clock.ts';
+import { type Files, writeFiles } from '../helpers/write-files.ts';
 import { sha256Of } from './bundles.ts';
 import {
   adminKey,
   ExportClient,
   type Exporter,
-  type Files,
   holdJobs,
   KEYS,
   organizations,
@@ -19,7 +19,6 @@ import {
   SITE,
   startAgain,
   startExporter,
-  writeSite,
 } from './export-service.ts';
 
 /** What the service side keeps, and for how long, against the built process. */
@@ -67,7 +66,7 @@ describe.each<[kind: string, site: Files, change: Files]>([
     expect(await stored(service)).toEqual(before);
 
     const old = await archiveOf(service, first.jobId);
-    await writeSite(join(service.daemon.folder, 'site'), change);
+    await writeFiles(join(service.daemon.folder, 'site'), change);
     const third = await service.export('acme', { version: 'v1' });
     const now = await archiveOf(service, third.jobId);
     const changed = [...now].filter(([path, bytes]) => !old.get(path)?.equals(bytes)).map(([path]) => path);
@@ -185,7 +184,7 @@ describe('a reload of the export config', () => {
   test('applies a new path of a source from the next job on', async () => {
     const service = await startExporter(bench);
     const before = await service.export();
-    await writeSite(join(service.daemon.folder, 'other'), { 'index.html': '<!doctype html><title>Other</title>' });
+    await writeFiles(join(service.daemon.folder, 'other'), { 'index.html': '<!doctype html><title>Other</title>' });
     await service.daemon.rewriteConfig({ organizations: organizations({ kind: 'folder', path: './other' }) });
     await service.daemon.until(({ lastReload }) => lastReload?.ok === true);
     const after = await service.export();
@@ -214,12 +213,12 @@ describe('a reload of the export config', () => {
   });
 });
 
-test('applies retention: removes old jobs and their files, but never the newest completed job of a domain', async () => {
+test('the export service applies retention: removes old jobs and their files, but never the newest completed job of a domain', async () => {
   const clock = join(await bench.folder(), 'clock');
   const env = withClock(clock);
   const first = await startExporter(bench, {}, { env });
   const old = await first.export();
-  await writeSite(join(first.daemon.folder, 'site'), { 'new.html': '<!doctype html><title>New</title>' });
+  await writeFiles(join(first.daemon.folder, 'site'), { 'new.html': '<!doctype html><title>New</title>' });
   const kept = await first.export();
   const canceled = await first.cancel((await first.start()).jobId);
   await first.ended(canceled.jobId);
@@ -242,7 +241,7 @@ test('applies retention: removes old jobs and their files, but never the newest 
   expect((await second.bundle(kept.jobId)).sha256).toBe(sha256);
 });
 
-test('keeps jobs for years if no retention is set', async () => {
+test('the export service keeps jobs for years if no retention is set', async () => {
   const clock = join(await bench.folder(), 'clock');
   const env = withClock(clock);
   const first = await startExporter(bench, {}, { env });

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
-import { KEYS, SITE, startExporter, writeSite } from './export-service.ts';
+import { writeFiles } from '../helpers/write-files.ts';
+import { KEYS, SITE, startExporter } from './export-service.ts';
 
 const bench = openBench(afterEach);
 const run = promisify(execFile);
@@ -43,7 +44,7 @@ test('a shell loop of curl and jq exports a site, writes the link to a config, a
   expect(await (await fetch(`${reader.site}/`)).text()).toBe(SITE['index.html']);
 
   // The next round of the loop swaps in what has changed.
-  await writeSite(join(service.daemon.folder, 'site'), { 'index.html': '<!doctype html><title>Next</title>' });
+  await writeFiles(join(service.daemon.folder, 'site'), { 'index.html': '<!doctype html><title>Next</title>' });
   const before = (await reader.status()).active?.digest;
   await reader.rewriteConfig({ staticExport: { bundleUrl: await loop() } });
   await reader.until(({ state, active }) => state === 'ready' && active?.digest !== before);

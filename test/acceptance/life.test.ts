@@ -84,7 +84,7 @@ describe('SIGTERM', () => {
     expect(await daemon.stop()).toBe(1);
   });
 
-  test('responds to an upload in progress with Connection: close and a code that names the reason', async () => {
+  test('makes the daemon respond to an upload in progress with Connection: close and a code that names the reason', async () => {
     const daemon = await bench.start({ admin: { token: TOKEN } });
     const { hostname, port } = new URL(daemon.admin);
     const headers = { authorization: `Bearer ${TOKEN}`, expect: '100-continue', 'content-length': LARGE_BYTES };

@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fetchHelm, only, template } from '../helm/chart.ts';
@@ -7,12 +6,11 @@ import { Cluster } from '../helm/cluster/cluster.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { blocksOf, manualPage } from '../helpers/manual-blocks.ts';
 import { HAS_POSTGRES, PostgresServer } from '../helpers/postgres.ts';
+import { runCommands, writePrograms } from '../helpers/shell.ts';
 import { bundle } from './bundles.ts';
 
 /** The pages of the group Operate: their commands run word for word. */
 const bench = openBench(afterEach);
-const ROOT = join(import.meta.dirname, '../..');
-const PROGRAM = join(ROOT, 'dist/main.js');
 const TOKEN = 'a-long-random-text';
 
 const shellBlocks = (page: string): string[] => blocksOf(manualPage(page), 'sh');
@@ -27,36 +25,22 @@ function blockWith(page: string, ...words: string[]): string {
 /** A folder with `docshelf` on the PATH, and with stand-ins that note their arguments in the file `calls`. */
 class Operator {
   readonly folder: string;
-  readonly env: Record<string, string>;
 
-  private constructor(folder: string, env: Record<string, string>) {
+  private constructor(folder: string) {
     this.folder = folder;
-    this.env = env;
   }
 
-  static async open(env: Record<string, string> = {}, standIns: readonly string[] = []): Promise<Operator> {
+  static async open(standIns: readonly string[] = []): Promise<Operator> {
     const folder = await bench.folder();
-    const bin = join(folder, 'bin');
-    await mkdir(bin);
-    await writeFile(join(bin, 'docshelf'), `#!/bin/sh\nexec "${process.execPath}" "${PROGRAM}" "$@"\n`);
-    for (const name of standIns) await writeFile(join(bin, name), `#!/bin/sh\necho "${name} $*" >> calls\n`);
-    for (const name of ['docshelf', ...standIns]) await chmod(join(bin, name), 0o755);
+    writePrograms(folder, Object.fromEntries(standIns.map((name) => [name, `echo "${name} $*" >> calls`])));
     await writeFile(join(folder, 'acme-export-2026-11-01.tar.gz'), bundle('november'));
-    return new Operator(folder, { ...env, HOME: folder, PATH: `${bin}:${process.env.PATH}` });
+    return new Operator(folder);
   }
 
-  /** @throws Error if a command fails */
+  /** Both outputs of commands. @throws Error if a command fails */
   async run(commands: string): Promise<string> {
-    const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', commands], {
-      cwd: this.folder,
-      env: this.env,
-      timeout: 90_000,
-    });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk));
-    const code = await new Promise((resolve) => child.once('close', resolve));
-    if (code !== 0) throw new Error(`ended with ${code}:\n${commands}\n${output}`);
-    return output;
+    const { stdout, stderr } = await runCommands(commands, this.folder);
+    return stdout + stderr;
   }
 
   async calls(): Promise<string[]> {
@@ -158,7 +142,7 @@ describe('the commands of docs/console.md and docs/admin-listener.md', () => {
 
 describe('the commands of docs/upgrade.md', () => {
   it('check the config and the data with the new program', async () => {
-    const operator = await Operator.open({}, ['sudo']);
+    const operator = await Operator.open(['sudo']);
     const daemon = await bench.start(CONFIG, { folder: operator.folder });
     await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz');
     expect(await operator.run(blockWith('upgrade', 'config check'))).toContain('is valid');
@@ -181,7 +165,7 @@ describe('the commands for a cluster', () => {
       cluster.run(commands, { HOME: folder, IMAGE_DIGEST: `sha256:${'0'.repeat(64)}` });
     await run(blockWith('kubernetes', 'helm/examples/inbox.yaml'));
     await run(blockWith('upgrade', 'helm upgrade'));
-    expect(await run(blockWith('upgrade', 'helm test'))).toContain('answers 200');
+    expect(await run(blockWith('upgrade', 'helm test'))).toContain('responds with 200');
     expect(await run(blockWith('runbook', 'bundle list'))).toContain('2026-11-01');
     expect(await run(blockWith('troubleshooting', 'kubectl'))).toContain('the running daemon');
     await run(blockWith('uninstall', 'resource-policy'));
@@ -200,7 +184,7 @@ describe('the commands of docs/uninstall.md', () => {
   });
 
   it('remove the files that systemd.md installs, and the volume that containers.md creates', async () => {
-    const operator = await Operator.open({}, ['sudo', 'docker']);
+    const operator = await Operator.open(['sudo', 'docker']);
     for (const block of shellBlocks('uninstall').filter((text) => /^(?:sudo|docker)/.test(text)))
       await operator.run(block);
     const calls = (await operator.calls()).join('\n');

@@ -90,7 +90,7 @@ describe('the preload folder', () => {
     expect(await fourth.status()).toMatchObject({ active: { version: '2024-06-01' } });
   });
 
-  test('does not keep other archives from being served if one archive is rejected, and the rejection is reported', async () => {
+  test('does not prevent other archives from being served if one archive is rejected, and the rejection is reported', async () => {
     const daemon = await start({
       'a.tar.gz': Buffer.from('<html>'),
       'b-2024-06-01.tar.gz': bundle('june'),

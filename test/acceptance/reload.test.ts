@@ -150,15 +150,15 @@ test('a running daemon applies every change of its config, even if it follows th
 
 describe('an invalid config', () => {
   test.each([
-    ['that is not YAML', 'staticExport: [', /config\.yaml:\d+:\d+/],
-    ['with an unknown key', 'staticExport: { enabled: true, verison: "2024-07-01" }', /verison.*staticExport\.version/],
+    ['text that is not YAML', 'staticExport: [', /config\.yaml:\d+:\d+/],
+    ['an unknown key', 'staticExport: { enabled: true, verison: "2024-07-01" }', /verison.*staticExport\.version/],
     [
-      'that uses a setting which is not implemented',
+      'a setting that is not implemented',
       'staticExport: { enabled: true }\nexportApi: { retention: { completed: 5 } }',
       /exportApi\.retention/,
     ],
-    ['that is a list', '- 1\n- 2\n', /./],
-  ])('that %s changes nothing, is reported, and can be fixed', async (_what, text, fault) => {
+    ['a list', '- 1\n- 2\n', /./],
+  ])('changes nothing, is reported and can be fixed: %s', async (_what, text, fault) => {
     const daemon = await startWithTwo();
     const before = await daemon.status();
     await daemon.replaceConfig(text);
@@ -175,7 +175,7 @@ describe('an invalid config', () => {
     expect(await daemon.untilRecovered('2024-07-01')).toMatchObject({ lastReload: { ok: true } });
   });
 
-  test('is reported if the file disappears, and the daemon recovers when the file is back', async () => {
+  test('does not change the served version if the file is deleted, and the daemon recovers when the file is back', async () => {
     const daemon = await startWithTwo();
     const before = await daemon.status();
     await rm(daemon.configFile);

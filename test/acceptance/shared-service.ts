@@ -4,15 +4,8 @@ import { parse, stringify } from 'yaml';
 import { type Bench, type ConfigFile, type DaemonProcess, startDaemon } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
 import { PostgresServer } from '../helpers/postgres.ts';
-import {
-  adminKey,
-  type ExportClient,
-  type Exporter,
-  exporterOf,
-  SITE,
-  startExporter,
-  writeSite,
-} from './export-service.ts';
+import { writeFiles } from '../helpers/write-files.ts';
+import { adminKey, type ExportClient, type Exporter, exporterOf, SITE, startExporter } from './export-service.ts';
 import { KEEPS_COMMIT_TIMES } from './job-changes.ts';
 
 /** The service side in several processes: some answer calls, some run jobs, all of them on one database. */
@@ -59,7 +52,7 @@ export class SharedService {
     const { apis: apiCount, workers, config = {}, store = null, server } = options;
     const { postgres, url } = server ?? (await newDatabase());
     const folder = await bench.folder();
-    await writeSite(join(folder, 'site'), SITE);
+    await writeFiles(join(folder, 'site'), SITE);
     await writeFile(join(folder, 'database-url'), url);
     const source = { kind: 'folder', path: './site' };
     const organizations = ORGANIZATIONS.map((id) => ({

@@ -138,7 +138,7 @@ describe('several sites with different sign-ins', () => {
     }
   });
 
-  it('are listed if they are open or use the sign-in of the daemon that the reader has passed, and never if they have a separate sign-in', async () => {
+  it('are listed if they are open or if the reader has signed in at the daemon, but never if they have a separate sign-in', async () => {
     const listed = async (given: string | null, target = '/') => {
       const { body } = await get('other.test', target, given);
       return SITES.map(({ domain }) => domain).filter((domain) => body.includes(`data-domain="${domain}"`));

@@ -230,7 +230,7 @@ describe.each([
 });
 
 describe('a daemon', () => {
-  test('on another machine runs commands for its own sites, whatever the local config contains', async () => {
+  test('runs commands for its own sites on another machine, whatever the local config contains', async () => {
     const shelf = await Shelf.open(bench, true, { token: 'a-long-random-token' });
     const away = await bench.folder();
     await bench.writeConfig(away, { admin: { token: 'a-long-random-token' } });
@@ -270,14 +270,14 @@ describe('a daemon', () => {
 });
 
 describe('the only site', () => {
-  test('of a list needs no --site', async () => {
+  test('needs no --site if it is in a list', async () => {
     const shelf = await Shelf.open(bench, false);
     await shelf.configure({ sites: [GLOBEX] });
     expect((await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz')).code).toBe(0);
     expect(await shelf.versions()).toEqual({ globex: ['2024-06-01', ['2024-06-01']] });
   });
 
-  test('of the single form can be named by its own domain', async () => {
+  test('can be named by its domain in the single form', async () => {
     const shelf = await Shelf.open(bench, false);
     await shelf.configure({ deployment: { domain: 'acme' }, staticExport: { enabled: true } });
     const take = ['bundle', 'import', 'docs-2024-06-01.tar.gz', '--site'];
@@ -294,7 +294,7 @@ describe('the only site', () => {
     expect(await shelf.fault('sites', 'remove', 'acme')).toMatchObject({ code: 'in_use' });
   });
 
-  test('without a domain becomes the entry of a new list that has no folder yet', async () => {
+  test('becomes the entry of a new list if it had no configured domain', async () => {
     const shelf = await Shelf.open(bench, false);
     await shelf.configure({ staticExport: { enabled: true } });
     await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz');

@@ -222,7 +222,7 @@ describe('several sites in one daemon', () => {
     expect(lost).toEqual([]);
   });
 
-  test('that fail do not affect other sites or the readiness of the daemon, and report the error under their name', async () => {
+  test('do not affect other sites or the readiness of the daemon if they fail, and report the error under their name', async () => {
     const folder = await home({ acme: 'anchor' });
     await folderOf(join(folder, 'bundles/beta'), { 'broken-2024-06-01.tar.gz': Buffer.from('no archive at all') });
     const gone = { enabled: true, bundleUrl: 'http://127.0.0.1:9/none.tar.gz?signature=canary' };
@@ -252,7 +252,7 @@ describe('several sites in one daemon', () => {
     expect(daemon.log()).not.toContain('canary');
   });
 
-  test('whose folder cannot be opened report that in place, and are served by the reload after the fix', async () => {
+  test('report the error in place if their folder cannot be opened, and are served by the reload after the fix', async () => {
     const folder = await home(MARKS);
     const broken = join(folder, 'data/sites/beta');
     await mkdir(join(folder, 'data/sites'), { recursive: true });
@@ -282,7 +282,7 @@ describe('several sites in one daemon', () => {
     await daemon.until(({ sites: later }) => siteOf(later, 'beta')?.active?.version === JULY);
   });
 
-  test('that cannot be opened are retried, even if there is no other site', async () => {
+  test('are retried if they cannot be opened, even if there is no other site', async () => {
     const folder = await bench.folder();
     await mkdir(join(folder, 'data/sites'), { recursive: true });
     await writeFile(join(folder, 'data/sites/acme'), 'no folder');
@@ -306,7 +306,7 @@ describe('several sites in one daemon', () => {
 });
 
 describe('a change from the single form to a list of sites', () => {
-  test('keeps the versions of the single form, also on the way back, and takes effect on a restart while the reload keeps serving', async () => {
+  test('keeps the stored versions in both directions, and takes effect only after a restart', async () => {
     const folder = await bench.folder();
     await folderOf(join(folder, 'bundles'), { [`docs-${JUNE}.tar.gz`]: bundle('anchor') });
     const single = await bench.start({ deployment: { domain: 'acme' } }, { folder });

@@ -4,9 +4,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { makeCertificate, type TestPair } from '../helpers/certificates.ts';
 import { type ConfigFile, type DaemonProcess, openBench, runDocshelf, waitFor } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 import { askHttp1, askHttp2, openHttp2, shakeHands } from '../http/tls/tls-client.ts';
 import { bundle, folderOf, sha256Of } from './bundles.ts';
-import { adminKey, JOBS, KEYS, SITE, writeSite } from './export-service.ts';
+import { adminKey, JOBS, KEYS, SITE } from './export-service.ts';
 
 const bench = openBench(afterEach);
 const TOKEN = 'a-long-random-token';
@@ -99,7 +100,7 @@ describe('a site with TLS', () => {
     const soon = new Date(Date.now() + 3 * 86_400_000);
     await putPair(folder, makeCertificate({ names: ['soon.test', '127.0.0.1'], notAfter: soon }));
     const { notices } = await daemon.until((status) => status.notices.length > 0);
-    expect(notices).toEqual([expect.stringMatching(/^The certificate ".*tls\.crt" ends on \d{4}-\d\d-\d\d\. /)]);
+    expect(notices).toEqual([expect.stringMatching(/^The certificate ".*tls\.crt" expires on \d{4}-\d\d-\d\d\. /)]);
     const config = ['--config', daemon.configFile];
     const checked = await runDocshelf(['config', 'check', '--json', ...config], { cwd: folder });
     expect(checked.json<{ warnings: string[] }>().warnings).toEqual(notices);
@@ -162,7 +163,7 @@ test('clients search, export and fetch bundles at an API listener with TLS, with
   expect([again.status, again.body]).toEqual([200, found.body]);
   expect(await askHttp2(session, { ...query, headers: json('svc_dsc_unknown') })).toMatchObject({ status: 401 });
 
-  await writeSite(join(folder, 'site'), SITE);
+  await writeFiles(join(folder, 'site'), SITE);
   const headers = json(KEYS.acme);
   const begun = await askHttp2(session, {
     method: 'POST',

@@ -102,7 +102,7 @@ describe('transfer unpack', () => {
     expect(await (await fetch(`${daemon.site}/`)).text()).toContain('november');
   });
 
-  test('with --verify-only imports no bundle', async () => {
+  test('imports no bundle with --verify-only', async () => {
     const { folder } = await pack();
     const result = await unpack(folder, ['--verify-only']);
     expect(result.json()).toMatchObject({ imported: [], unsigned: [`bundles/${OCTOBER}`, `bundles/${NOVEMBER}`] });
@@ -167,7 +167,7 @@ describe('signatures of a transfer', () => {
   });
 
   test.skipIf(spawnSync('minisign', ['-v']).error !== undefined)(
-    'of bundles are transferred too, and are required if keys are given',
+    'are transferred with bundles, and are required if keys are given',
     async () => {
       const { folder } = await pack();
       const unsigned = await unpack(folder, ['--public-key', PUBLIC]);

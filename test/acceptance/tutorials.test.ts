@@ -1,18 +1,16 @@
-import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { openBench } from '../helpers/daemon.ts';
 import { freePorts } from '../helpers/free-ports.ts';
 import { httpServer } from '../helpers/local-server.ts';
 import { codeBlocks, manualPage } from '../helpers/manual-blocks.ts';
+import { runShell } from '../helpers/shell.ts';
 import { KEYS, organizations, startExporter } from './export-service.ts';
 
 const bench = openBench(afterEach);
 const ROOT = join(import.meta.dirname, '../..');
-const SESSION_MS_MAX = 240_000;
 
 interface Block {
   readonly kind: 'sh' | 'yaml' | 'text';
@@ -47,27 +45,13 @@ async function follow(blocks: readonly Block[], { cwd = ROOT, env = {}, changes 
     const step = { sh: here(text), yaml: `cat >> config.yaml <<'END'\n${here(text)}END\n`, text: '' }[kind];
     return `${step}\necho '${mark}'\n`;
   });
-  const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script.join('')], {
+  const { code, stdout, stderr } = await runShell(script.join(''), await bench.folder(), {
     cwd,
-    env: { PATH: `${join(ROOT, 'bin')}:${process.env.PATH}`, HOME: await bench.folder(), ...env },
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: `${join(ROOT, 'bin')}:${process.env.PATH}`, ...env },
   });
-  const kill = (): void => {
-    try {
-      process.kill(-(child.pid ?? 0), 'SIGKILL');
-    } catch {
-      // The whole group has ended.
-    }
-  };
-  bench.onEnd(kill);
-  const timer = setTimeout(kill, SESSION_MS_MAX);
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  clearTimeout(timer);
-  const outputs = output.split(`${mark}\n`);
+  const outputs = stdout.split(`${mark}\n`);
   // The last part is what a failed block printed.
-  expect({ code, ran: outputs.length - 1, errors: code === 0 ? '' : errors + outputs.at(-1) }).toEqual({
+  expect({ code, ran: outputs.length - 1, errors: code === 0 ? '' : stderr + outputs.at(-1) }).toEqual({
     code: 0,
     ran: blocks.length,
     errors: '',

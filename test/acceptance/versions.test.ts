@@ -121,7 +121,7 @@ describe('a slow fetch', () => {
     expect(await homePage(second)).toContain('july');
   });
 
-  test('that failed is retried by POST /v1/reload, without a change of the config', async () => {
+  test('is retried after a failure by POST /v1/reload, without a change of the config', async () => {
     let isExpired = true;
     const server = await httpServer((_request, response) => {
       if (isExpired) response.writeHead(403).end('<Error><Message>Request has expired</Message></Error>');

@@ -103,7 +103,7 @@ describe('inspectArchive()', () => {
     expect((await bench.attempt(Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]))).error?.message).toContain('xz');
   });
 
-  it('names the entry and the rule, escaped and with bounded length', async () => {
+  it('names the entry and the broken rule in its error, escaped and with bounded length', async () => {
     const { error } = await bench.attempt(rawZip([{ name: `../\u001b[2J\u202e${'a'.repeat(5000)}`, body: 'x' }]));
     expect(error?.code).toBe('name_control');
     expect(error?.message).not.toMatch(/[\u0000-\u001f\u202e]/);

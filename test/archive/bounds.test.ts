@@ -70,7 +70,7 @@ describe('an archive without a page', () => {
     ['a zip with a wrong CRC', rawZip([{ ...text, central: { crc: 1 }, local: { crc: 1 } }]), 'wrong_crc'],
     ['a damaged manifest', rawTar([text, { name: '_docshelf/manifest.json', body: '{' }]), 'bad_manifest'],
     ['no other error', zip, 'no_pages'],
-  ])('is rejected for that other error if it has %s', async (_case, bytes, code) => {
+  ])('is rejected for its other error first: %s', async (_case, bytes, code) => {
     expect((await bench.attempt(bytes)).error?.code).toBe(code);
     expect(await bench.written()).not.toContain('staging');
   });

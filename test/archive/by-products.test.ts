@@ -122,7 +122,7 @@ describe.each(Object.entries(FORMATS))('a %s with by-products of packers', (_for
     expect(verified.manifest?.domain).toBe('acme');
   });
 
-  it('does not match a manifest that counts missing pages', async () => {
+  it('does not match a manifest that counts pages which the archive lacks', async () => {
     await bench.attempt(pack([manifestOf(PAGES, 3), ...fromFinder]));
     const file = join(bench.dir, 'archive');
     const listing = await inspectArchive(file, optionsOf());

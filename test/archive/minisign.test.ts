@@ -94,7 +94,7 @@ describe('verifyFile()', () => {
     ['no trusted comment', (text) => text.split('\n').slice(0, 2).join('\n')],
     ['an empty file', () => ''],
     ['an excessive length', (text) => withLine(text, 0, (line) => line + 'x'.repeat(30_000))],
-  ])('rejects a signature with %s changed', async (_, change) => {
+  ])('rejects a changed signature: %s', async (_, change) => {
     expect(await codeOf(verifyFile(BUNDLE, change(SIGNATURE), [PUBLIC]))).toBe('bad_signature');
   });
 

@@ -93,7 +93,7 @@ describe('a tar', () => {
     ],
     ['with a hidden ..', rawTar([PAGE, { name: './a/../../evil', body: 'x' }]), 'name_dotdot'],
     ['with a file named .', rawTar([PAGE, { name: './', type: '0', body: 'x' }]), 'folder_with_size'],
-  ])('is rejected %s', async (_case, tar, code) => {
+  ])('is rejected if invalid: %s', async (_case, tar, code) => {
     expect(await bench.codeOf(tar)).toBe(code);
     expect(await bench.written()).toEqual([]);
   });
@@ -115,7 +115,7 @@ describe.each([
     ['with one end block', Buffer.alloc(512)],
     ['with both end blocks', TAR_END],
     ['with padding after the end blocks', Buffer.alloc(20 * 512)],
-  ])('is complete %s', async (_case, end) => {
+  ])('is accepted as complete: %s', async (_case, end) => {
     expect(await namesOf(compress(rawTar([PAGE], end)))).toEqual(['index.html']);
   });
 
@@ -133,7 +133,7 @@ describe.each([
     ],
     ['with bytes after one end block', rawTar([PAGE], Buffer.alloc(1024, 'x').fill(0, 0, 512)), 'trailing_garbage'],
     ['without an entry', Buffer.alloc(0), 'no_pages'],
-  ])('is rejected %s', async (_case, tar, code) => {
+  ])('is rejected if invalid: %s', async (_case, tar, code) => {
     expect(await bench.codeOf(compress(tar))).toBe(code);
     expect(await bench.written()).toEqual([]);
   });
@@ -162,7 +162,7 @@ describe('a plain tar whose digest or signature was checked', () => {
   it.each([
     ['without end blocks', 0],
     ['with one end block', 512],
-  ])('is complete %s', async (_case, endBytes) => {
+  ])('is accepted as complete: %s', async (_case, endBytes) => {
     const tar = rawTar([PAGE], Buffer.alloc(endBytes));
     expect((await bench.attempt(tar, {}, false, true)).extracted.map((file) => file.path)).toEqual(['index.html']);
   });

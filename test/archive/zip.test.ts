@@ -51,7 +51,7 @@ describe('a zip', () => {
     ['with a Unicode path', rawZip([PAGE, { name: codePage, flags: 0, extra: unicodePath(codePage, 'café.htm') }])],
     ['without modes', rawZip([{ ...PAGE, mode: 0 }])],
   ];
-  it.each(sound)('unpacks like yauzl %s', async (_case, bytes) => {
+  it.each(sound)('unpacks like yauzl: %s', async (_case, bytes) => {
     const { extracted, error } = await bench.attempt(bytes);
     expect(error).toBe(null);
     const files = await readByYauzl(bytes);
@@ -122,12 +122,12 @@ describe('a zip', () => {
       'folder_with_size',
     ],
   ];
-  it.each(refused)('is rejected %s', async (_case, bytes, code) => {
+  it.each(refused)('is rejected if invalid: %s', async (_case, bytes, code) => {
     expect(await bench.codeOf(bytes)).toBe(code);
     expect(await bench.written()).toEqual([]);
   });
 
-  it('with many entries unpacks completely', { timeout: 30_000 }, async () => {
+  it('unpacks completely if it has many entries', { timeout: 30_000 }, async () => {
     const many = Array.from({ length: 2100 }, (_, index) => ({ name: `${index}.html`, body: `page ${index}` }));
     const { extracted } = await bench.attempt(rawZip(many));
     expect(extracted).toHaveLength(many.length);
@@ -141,7 +141,7 @@ describe('a zip', () => {
     expect(await bench.read('index.html')).toBe(body.toString());
   });
 
-  it('with damaged data is rejected during unpacking', async () => {
+  it('is rejected during unpacking if its data is damaged', async () => {
     const body = 'abcdefgh'.repeat(100);
     expect(await bench.codeOf(rawZip([{ name: 'index.html', body, data: Buffer.alloc(20, 0xff) }]))).toBe(
       'damaged_archive',
@@ -150,7 +150,7 @@ describe('a zip', () => {
     expect(error?.code).toBe('wrong_size');
   });
 
-  it('is stopped if an entry inflates to more than its declared size', async () => {
+  it('is rejected with wrong_size if an entry inflates to more than its declared size', async () => {
     const bomb = { name: 'index.html', body: Buffer.alloc(8 * 1024 ** 2), central: { size: 10 }, local: { size: 10 } };
     expect(await bench.codeOf(rawZip([bomb]))).toBe('wrong_size');
   });

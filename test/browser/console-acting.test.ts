@@ -180,7 +180,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     await operator.leave();
   });
 
-  it('of one operator are shown to another, who keeps the focus, opened parts and typed text', async () => {
+  it('are shown to a second operator, who keeps the focus, opened parts and typed text', async () => {
     const [one, other] = [await enter(), await enter()];
     const { page } = other;
     await takeIn(one, 'three', 'v3');

@@ -1,5 +1,5 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as crawler from '../../src/crawl/index.ts';
 import { verify } from '../../src/export/jobs/steps.ts';
@@ -7,6 +7,7 @@ import { mediaTypeOf } from '../../src/web/index.ts';
 import { CrawlHome, crawlOf } from '../crawl/crawled-site.ts';
 import { type Origin, type OriginFile, originOf } from '../crawl/origin.ts';
 import type { RecordingSink } from '../export/recording-sink.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 import { egressRulesOf } from '../net/http-client-of.ts';
 import { PIXEL } from './export-site.ts';
 import { hasChromium, whyNoChromium } from './reader.ts';
@@ -67,10 +68,7 @@ describe.skipIf(!hasChromium)(`a crawl with rendering${whyNoChromium}`, () => {
   /** What is found where the written site is opened. */
   async function verified(site: RecordingSink, job: string) {
     const siteDir = join(home.dir, `site-${job}`);
-    for (const [path, bytes] of site.files) {
-      await mkdir(dirname(join(siteDir, path)), { recursive: true });
-      await writeFile(join(siteDir, path), bytes);
-    }
+    await writeFiles(siteDir, Object.fromEntries(site.files));
     const { listed } = await verify(
       {
         filesDir: join(home.dir, 'files'),

@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { OpenBrowser } from '../../src/crawl/browser/chromium-session.ts';
 import { type AnswerRequest, type LivePage, livePageOf } from '../../src/crawl/render/rendered-page.ts';
@@ -8,6 +8,7 @@ import { type LiveSite, verifySite } from '../../src/crawl/verify.ts';
 import type { Finding } from '../../src/domain/job.ts';
 import type { FileEntry } from '../../src/domain/release.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 import { type Answers, Browsers, hasChromium, MemorySite, ORIGIN, PIXEL, renderPath } from './export-site.ts';
 import { whyNoChromium } from './reader.ts';
 
@@ -50,11 +51,9 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
   ) {
     const folder = await mkdtemp(join(tmpdir(), 'docshelf-verify-'));
     folders.push(folder);
-    const siteDir = join(folder, 'site');
+    const siteDir = await writeFiles(join(folder, 'site'), written);
     const files: FileEntry[] = [];
     for (const [path, content] of Object.entries(written)) {
-      await mkdir(dirname(join(siteDir, path)), { recursive: true });
-      await writeFile(join(siteDir, path), content);
       files.push({ path, size: content.length, sha256: '', type: mediaTypeOf(path) });
     }
     const findings: Finding[] = [];

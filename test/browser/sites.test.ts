@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderFolder } from '../export/markdown/render-folder.ts';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { openBench } from '../helpers/daemon.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
 import { serveBundles } from './shelf-of-bundles.ts';
 
@@ -82,10 +82,7 @@ describe.skipIf(!hasChromium)(`a browser without a network${whyNoChromium}`, () 
 
   async function packManual(): Promise<string> {
     const folder = await bench.folder();
-    for (const [path, bytes] of manual) {
-      await mkdir(dirname(join(folder, 'site', path)), { recursive: true });
-      await writeFile(join(folder, 'site', path), bytes);
-    }
+    await writeFiles(join(folder, 'site'), Object.fromEntries(manual));
     const archive = join(folder, MANUAL);
     await promisify(execFile)('tar', ['-czf', archive, '-C', join(folder, 'site'), '.']);
     return archive;

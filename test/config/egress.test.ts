@@ -154,7 +154,7 @@ describe('a host that the config names but network.allowedHosts does not', () =>
     for (const pair of ['X.dev:8443', 'a.y.dev:80', 'fd00::/8', '127.0.0.1']) await load(crawl(pair));
   });
 
-  it('is an error if it is a wildcard with a port', async () => {
+  it('must be listed without a port if it is a wildcard', async () => {
     const faults = await faultsOf('network:\n  allowedHosts:\n    - x.dev:443\n    - "*.acme.dev:443"');
     expect(faults).toMatchObject([
       {
@@ -214,7 +214,7 @@ describe('a file: link', () => {
     await load(`network: { fileRoots: [/mnt, /srv/a] }\n${link}`);
   });
 
-  it('of an entry of sites must point into its own preload folder or the one of the daemon', async () => {
+  it('must point into the preload folder of its entry of sites, or the one of the daemon', async () => {
     const cwd = await folderWith({ 'config.yaml': '' });
     const read = async (path: string) => {
       const site = `staticExport: { enabled: true, bundleUrl: "file://${cwd}/${path}" }`;

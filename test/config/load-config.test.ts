@@ -142,7 +142,7 @@ describe('loadConfig() without a config file', () => {
 });
 
 describe('loadConfig()', () => {
-  it('prefers --config to DOCSHELF_CONFIG to ./config.yaml', async () => {
+  it('reads the file of --config, else of DOCSHELF_CONFIG, else ./config.yaml', async () => {
     const cwd = await folderWith({
       'config.yaml': 'server: { port: 1 }',
       'other/b.yaml': 'server: { port: 2 }',

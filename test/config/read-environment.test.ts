@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/index.ts';
-import { configSchema, environmentName, listKeys } from '../../src/config/schema-node.ts';
+import { CONFIG_KEYS, configSchema, environmentName } from '../../src/config/schema-node.ts';
 import { briefsOf, errorOf, faultsOf, folderWith, load } from './folder.ts';
 
 describe('environment variables', () => {
@@ -73,7 +73,7 @@ describe('environment variables', () => {
     expect(await briefsOf('', { env: { [name]: value } })).toEqual([`config_invalid ${key} environment ${name}`]);
   });
 
-  it('with an unknown name are errors that suggest the nearest known name', async () => {
+  it('are an error that suggests the nearest known name if their name is unknown', async () => {
     const [fault, ...others] = await faultsOf('', { env: { DOCSHELF__STATIC_EXPROT__BUNDLE_ULR: 'canary' } });
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ code: 'config_invalid', where: 'environment DOCSHELF__STATIC_EXPROT__BUNDLE_ULR' });
@@ -81,7 +81,7 @@ describe('environment variables', () => {
     expect(fault?.message).not.toContain('canary');
   });
 
-  it('that set the same key twice are an error', async () => {
+  it('are an error if two of them set the same key', async () => {
     const env = { DOCSHELF__LOG__LEVEL: 'info', docshelf__log__level: 'warn' };
     expect(await briefsOf('', { env })).toEqual(['config_invalid log.level environment docshelf__log__level']);
   });
@@ -108,13 +108,13 @@ describe('…__FILE variables', () => {
     expect(error.message).not.toContain('t0ken');
   });
 
-  it('with a missing file are an error', async () => {
+  it('are an error if the file is missing', async () => {
     expect(await briefsOf('', { env: { DOCSHELF__ADMIN__TOKEN__FILE: 'missing' } })).toEqual([
       'config_invalid admin.token environment DOCSHELF__ADMIN__TOKEN__FILE',
     ]);
   });
 
-  it('together with the plain variable are an error', async () => {
+  it('are an error if the plain variable is set too', async () => {
     const cwd = await folderWith({ token: 'another-random-text' });
     const env = { DOCSHELF__ADMIN__TOKEN: 'a-long-random-text', DOCSHELF__ADMIN__TOKEN__FILE: 'token' };
     expect((await errorOf(loadConfig({ file: null, env, cwd }))).faults).toMatchObject([
@@ -141,7 +141,7 @@ describe('readFlags()', () => {
 });
 
 it('environmentName() returns a distinct name for every key', () => {
-  const names = listKeys().map(({ path }) => environmentName(path));
+  const names = CONFIG_KEYS.map(({ path }) => environmentName(path));
   expect(new Set(names).size).toBe(names.length);
   expect(names).toContain('DOCSHELF__STATIC_EXPORT__BUNDLE_URL');
   expect(Object.keys(configSchema.properties ?? {})).toHaveLength(19);

@@ -68,7 +68,7 @@ describe('server.auth', () => {
     ['no shelf page', 'shelf: false, auth: { kind: header, name: X-User }', 'basePath: /b, auth: { kind: none }'],
     ['a shelf page on another host', 'auth: { kind: header, name: X-User }', 'hosts: [b.test], auth: { kind: none }'],
     ['the same sign-in', 'auth: { kind: header, name: X-User }', 'basePath: /b'],
-  ])('of a site may differ from the daemon if there is %s', async (_, server, site) => {
+  ])('may differ between a site and the daemon if there is %s', async (_, server, site) => {
     const yaml = `server: { trustedProxies: [10.0.0.1], ${server} }\nsites:\n${entry('beta', site)}`;
     expect(await faultsWith(USER, yaml)).toEqual([]);
   });
@@ -110,7 +110,7 @@ describe('server.auth', () => {
     await expect(load(`${'a'.repeat(32)}\nshort`)).rejects.toThrow(/line 2 does not contain a key of 32/);
   });
 
-  it('of an entry overrides the one of the daemon, and may differ between sites on different hosts', async () => {
+  it('is overridden by an entry of sites, and may differ between sites on different hosts', async () => {
     const yaml = `server: { auth: { kind: basic, usersFile: ./users } }
 sites:
 ${entry('acme', 'hosts: [a.test]')}${entry('beta', 'hosts: [b.test], auth: { kind: none }')}`;

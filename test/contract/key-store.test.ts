@@ -22,7 +22,7 @@ const madeKey = (id: string, changes: Partial<MadeKey> = {}): MadeKey => ({
 });
 
 describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
-  if (!isThere) return it.skip('is not available');
+  if (!isThere) return it.skip('is skipped because it is not available');
   let subject: KeysSubject;
   beforeEach(async () => {
     subject = await open();

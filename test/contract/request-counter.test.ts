@@ -13,7 +13,7 @@ const SUBJECTS: readonly (readonly [name: string, isThere: boolean, open: OpenCo
 const SMALL = { requestsMax: 2, windowMs: 1_000 };
 
 describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
-  if (!isThere) return it.skip('is not available');
+  if (!isThere) return it.skip('is skipped because it is not available');
 
   const opened: CounterSubject[] = [];
   const openWith = async (policy: RequestCounter['policy']): Promise<CounterSubject> => {

@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DocshelfError } from '../../src/domain/errors.ts';
 import { writeFileTable } from '../../src/files/index.ts';
@@ -13,6 +13,7 @@ import {
 } from '../../src/search/index.ts';
 import type { EmbedProgress } from '../../src/search/ports.ts';
 import { watchThreads } from '../helpers/watch-threads.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 
 /** What every SearchIndex keeps (src/search/ports.ts), wherever its indexes are. */
 interface Subject {
@@ -88,10 +89,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     const files = Object.entries(site).map(([path, html]) => {
       return { path, size: Buffer.byteLength(html), sha256: digest, type: 'text/html; charset=utf-8' };
     });
-    for (const [path, html] of Object.entries(site)) {
-      await mkdir(dirname(join(releaseDir, 'site', path)), { recursive: true });
-      await writeFile(join(releaseDir, 'site', path), html);
-    }
+    await writeFiles(join(releaseDir, 'site'), site);
     await writeFileTable(releaseDir, files);
     return { digest, releaseDir, trailingSlash: 'never' };
   }

@@ -4,10 +4,11 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { adminKey, type Exporter, type Files, startExporter, writeSite } from '../acceptance/export-service.ts';
+import { adminKey, type Exporter, startExporter } from '../acceptance/export-service.ts';
 import { bundleFile, corpus, importBundle, newHome, whyNoCorpus } from '../helpers/corpus.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { readArchive, readFolder } from '../helpers/read-archive.ts';
+import { type Files, writeFiles } from '../helpers/write-files.ts';
 import { BuiltSite } from './built-site.ts';
 import { SITES } from './bundles.ts';
 import { SiteCrawl } from './site-crawl.ts';
@@ -21,7 +22,7 @@ const isRules = (path: string): boolean => /^_(?:headers|redirects)$/.test(path)
 /** A service that exports the files of one bundle, as its generator left them in a folder. */
 async function exporterOf(name: string, files: Files, config: object = {}): Promise<Exporter> {
   const folder = await bench.folder();
-  await writeSite(join(folder, 'built'), files);
+  await writeFiles(join(folder, 'built'), files);
   const domains = { acme: { source: { kind: 'folder', path: './built' } } };
   const organizations = [{ id: name, plan: 'enterprise', domains, keys: [adminKey('ci', KEY)] }];
   const service = await startExporter(bench, { organizations, ...config }, { folder });

@@ -37,7 +37,7 @@ describe('crawl of a hostile site', () => {
     ],
     ['by days', (path) => calendar(path), {}, /date alone/],
     [
-      'over a long chain',
+      'over a long chain of links',
       (path) => `<a href="/p${Number(/\d+/.exec(path)?.[0] ?? 0) + 1}">x</a>`,
       { depthMax: 7 },
       /7 links away/,

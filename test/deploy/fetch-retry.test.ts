@@ -56,7 +56,7 @@ test('retry() does not repeat a permanent error', async () => {
   }
 });
 
-test('retry() reports each delay before it', async () => {
+test('retry() reports each delay before it starts', async () => {
   const { attempt, tools } = scene([passing()], () => 0.5);
   const reports: [string, number][] = [];
   const onRetry = (error: DocshelfError, waitMs: number): void => void reports.push([error.code, waitMs]);

@@ -129,7 +129,7 @@ describe('the version that an operator activated, with a link', () => {
     expect(daemon.source.opened).toHaveLength(1);
   });
 
-  test('is not activated again if the change is reverted', async () => {
+  test('is not activated again if a change of staticExport is reverted', async () => {
     const daemon = await chosen();
     await daemon.reload({ ...settings, keep: 2 });
     await daemon.reload(settings);
@@ -169,7 +169,7 @@ describe('the version that an operator activated, without a link', () => {
     expect(versionOf(await restart(daemon, {}))).toBe(V1);
   });
 
-  test('is not activated again if the change is reverted', async () => {
+  test('is not activated again if a change of staticExport is reverted', async () => {
     await putInto(`${store.paths.dir}/bundles`, seed.march);
     const daemon = await startDaemon(store);
     await daemon.deployment.activate(V1);

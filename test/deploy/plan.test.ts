@@ -70,7 +70,7 @@ const missing = (version: string | null, sha256: string | null = null): Target =
 describe('targetOf()', () => {
   test.each<[what: string, Wanted, ObservedState & Preloaded, mustFetch: boolean, Target]>([
     [
-      'off, whatever else is set',
+      'a disabled site, whatever else is set',
       wanted({ enabled: false, pin: 'v1', hasLink: true }),
       observed(),
       true,

@@ -119,22 +119,25 @@ const stateOf = ({ deployment }: TestDaemon) => ({
 const kindsOf = ({ events }: TestDaemon) => events.map(({ kind }) => kind).filter((kind) => kind !== 'progress');
 
 describe('an invalid link', () => {
-  test.each(['link_expired', 'link_refused', 'bundle_not_found'] as const)('(%s) is renewed', async (code) => {
-    source.gives(LINK, fault(code));
-    links.newest = seed.march;
-    const daemon = await start({ link: LINK });
-    expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-03-01', error: null });
-    expect(links.asked).toEqual(['link null']);
-    expect(kindsOf(daemon)).toEqual([
-      'fetch-started',
-      'link-renewed',
-      'fetch-started',
-      'fetched',
-      'taken-in',
-      'activated',
-    ]);
-    expect(JSON.stringify(daemon.events)).not.toContain('canary');
-  });
+  test.each(['link_expired', 'link_refused', 'bundle_not_found'] as const)(
+    'is renewed after the error %s',
+    async (code) => {
+      source.gives(LINK, fault(code));
+      links.newest = seed.march;
+      const daemon = await start({ link: LINK });
+      expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-03-01', error: null });
+      expect(links.asked).toEqual(['link null']);
+      expect(kindsOf(daemon)).toEqual([
+        'fetch-started',
+        'link-renewed',
+        'fetch-started',
+        'fetched',
+        'taken-in',
+        'activated',
+      ]);
+      expect(JSON.stringify(daemon.events)).not.toContain('canary');
+    },
+  );
 
   test('is not renewed after other errors, which are reported unchanged', async () => {
     source.gives(LINK, fault('host_not_allowed'));
@@ -143,7 +146,7 @@ describe('an invalid link', () => {
     expect(links.asked).toEqual([]);
   });
 
-  test('of a pinned version is renewed for that version, with an export if there is none', async () => {
+  test('is renewed for the pinned version, with an export if there is none', async () => {
     source.gives(LINK, fault('link_expired'));
     links.next = april;
     const daemon = await start({ link: LINK, version: 'v4' });
@@ -170,7 +173,7 @@ describe('an invalid link', () => {
     expect(links.asked).toEqual(['link null', 'link null']);
   });
 
-  test('is not downloaded again if the renewed link has a stored bundle', async () => {
+  test('causes no download if the bundle of the renewed link is already stored', async () => {
     store = await copyOf(seed);
     source.gives(LINK, fault('link_expired'));
     links.newest = seed.february;
@@ -179,7 +182,7 @@ describe('an invalid link', () => {
     expect(source.opened).toEqual([LINK]);
   });
 
-  test('to a stored bundle that is older than a formerly active one is checked like a delivery', async () => {
+  test('is checked like a delivery if the renewed link has a stored bundle that is older than a formerly active one', async () => {
     store = await copyOf(seed);
     await store.noteActive({ version: '2024-03-01', createdAt: '2024-03-01T00:00:00.000Z' });
     source.gives(LINK, fault('link_expired'));

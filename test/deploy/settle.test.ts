@@ -231,7 +231,7 @@ describe('a link that served one pinned version', () => {
     expect(await stateOf(second)).toEqual({ state: 'ready', version: 'v2', error: null });
   });
 
-  test('is accepted if its manifest confirms the pinned version, and again for the first one', async () => {
+  test('is accepted if its manifest confirms the new pinned version, and again for the first version', async () => {
     const named = await packBundle('bundle.tar.gz', 'named', { version: 'v2', domain: 'docs' });
     const empty = await newStore();
     await empty.addLink({

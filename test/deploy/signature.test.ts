@@ -216,7 +216,7 @@ describe('the link to a signature', () => {
     ['returns a bundle', Buffer.alloc(100_000, 'x'), 'source_too_large'],
     ['has expired', fault('link_expired'), 'link_expired'],
     ['does not exist', fault('bundle_not_found'), 'bundle_not_found'],
-  ])('that %s rejects the bundle, and is never printed', async (_, answer, code) => {
+  ])('causes a rejected bundle, and is never printed, if it %s', async (_, answer, code) => {
     const daemon = await fetchJune(answer);
     expect(lastCode(daemon)).toBe(code);
     expect(await stored(daemon)).toEqual([]);

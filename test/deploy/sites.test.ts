@@ -246,7 +246,7 @@ describe('deploy.parallel', () => {
     expect(gated.most()).toBe(2);
   });
 
-  test('limits fetches to four times as many', async () => {
+  test('limits concurrent fetches to four times its value', async () => {
     const daemon = await newDaemon(await newFolder(), { slots: importSlots(() => 1) });
     const never = new Promise<Buffer>(() => undefined);
     const source = new FakeSource().gives(LINK, never);

@@ -69,14 +69,14 @@ describe('a partial download', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('of another link is not resumed', async () => {
+  test('is not resumed for another link', async () => {
     await leavePart(OTHER, 'begin');
     const part = await Part.open(dir, LINK, 0);
     expect(part.resume).toBe(null);
     await part.release();
   });
 
-  test('that is too old is started over', async () => {
+  test('is started over if it is too old', async () => {
     await leavePart(LINK, 'begin');
     const part = await Part.open(dir, LINK, Date.now() + HOUR);
     expect(part.resume).toBe(null);
@@ -86,7 +86,7 @@ describe('a partial download', () => {
     await part.release();
   });
 
-  test('with a damaged validator is started over', async () => {
+  test('is started over if its validator is damaged', async () => {
     await leavePart(LINK, 'begin');
     await writeFile(join(dir, `${KEY}.json`), '{"etag":');
     const part = await Part.open(dir, LINK, 0);

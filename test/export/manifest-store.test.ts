@@ -30,8 +30,8 @@ describe('ManifestStore', () => {
   });
 
   it.each<[what: string, content: BundleContent]>([
-    ['another domain', { ...CONTENT, domain: 'globex' }],
-    ['another version', { ...CONTENT, version: 'v2' }],
+    ['a changed domain', { ...CONTENT, domain: 'globex' }],
+    ['a changed version', { ...CONTENT, version: 'v2' }],
     ['no version', { ...CONTENT, version: null }],
     ['a changed path', { ...CONTENT, files: [{ ...FILE, path: 'a.html' }] }],
     ['a changed file', { ...CONTENT, files: [{ ...FILE, sha256: 'b'.repeat(64) }] }],

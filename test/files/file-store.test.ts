@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { access, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { access, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FileStore } from '../../src/files/file-store.ts';
@@ -206,7 +206,6 @@ describe('FileStore after its process was killed', { timeout: 60_000 }, () => {
     }`;
 
   it('contains no partial file, and removes leftovers by age', async () => {
-    await mkdir(dirname(join(dir, 'run.ts')), { recursive: true });
     await writeFile(join(dir, 'run.mjs'), SCRIPT);
     for (let round = 0; round < 4; round++) {
       const child: ChildProcess = fork(join(dir, 'run.mjs'), [join(dir, 'files')]);

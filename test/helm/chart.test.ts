@@ -26,7 +26,7 @@ const valuesOf = (manifests: readonly Manifest[]): Record<string, string> =>
     ]),
   );
 
-describe('contract values of the chart', () => {
+describe('staticExport values of the chart', () => {
   it('need only the link, stored in a mounted Secret, and the version as text', () => {
     const manifests = templateWith(
       'staticExport.enabled=true',

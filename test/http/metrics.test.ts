@@ -176,8 +176,21 @@ describe('Metrics', () => {
     expect(lines).toContain('docshelf_state{site="beta",state="stale"} 1');
     expect(lines).toContain('docshelf_http_requests_total{site="acme",listener="site",class="4xx"} 1');
     expect(lines).toContain('docshelf_http_request_duration_seconds_count{listener="site"} 1');
+  });
+
+  it('removes all gauges of a site that left the config, and keeps its counters', async () => {
+    const metrics = new Metrics();
+    const [acme, beta] = [metrics.forSite('acme'), metrics.forSite('beta')];
+    for (const site of [acme, beta])
+      site.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
     beta.forget();
-    expect((await linesOf(metrics)).filter((line) => line.startsWith('docshelf_active_version_info{'))).toEqual([]);
+    const lines = await linesOf(metrics);
+    const gauges = lines.flatMap((line) => /^# TYPE (\w+) gauge$/.exec(line)?.[1] ?? []);
+    const sitesOf = (name: string) =>
+      lines.filter((line) => line.startsWith(`${name}{`)).flatMap((line) => /site="(\w+)"/.exec(line)?.[1] ?? []);
+    expect(gauges.filter((name) => sitesOf(name).includes('beta'))).toEqual([]);
+    expect(sitesOf('docshelf_active_version_info')).toEqual(['acme']);
+    expect(sitesOf('docshelf_activations_total')).toEqual(['acme', 'beta']);
   });
 
   it('reports the free space of the volume and the delay of the main thread', async () => {

@@ -64,7 +64,7 @@ describe('crawl in EgressPolicy', () => {
   const policy = (allowAddresses: string[], rules: Partial<EgressRules> = {}) =>
     new EgressPolicy(egressRulesOf(rules)).forCrawl({ allowAddresses, ownOrigins: ['http://docs.internal:3000/a/'] });
 
-  it('may use a network only for the origin of its source, not for other ports or hosts', () => {
+  it('may use a listed network only for the origin of its source, not for other ports or hosts', () => {
     const crawl = policy(['10.0.0.0/8']);
     expect(crawl.allowsAddress('10.1.1.1', 'docs.internal', 3000)).toBe(true);
     expect(crawl.allowsAddress('10.1.1.1', 'docs.internal', 9090)).toBe(false);
@@ -134,27 +134,30 @@ describe('S3 store in EgressPolicy', () => {
     ['http://s3.internal/base/', 'eu-1'],
     ['https://10.0.0.1:9000', 'eu-1'],
     ['https://[fd00::1]', 'eu-1'],
-  ])('is contacted at the host from s3UrlOf(): at %s in %s, for any bucket name', async (endpoint, region) => {
-    const policy = new EgressPolicy(egressRulesOf()).forStore(() => null);
-    for (const bucket of ['docs', 'docs.acme.dev', 'a.bcd', 'Docs_1', 'ab', '-ab']) {
-      for (const pathStyle of [false, true]) {
-        const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
-        const given = { ...(endpoint === null ? {} : { endpoint }), region, credentials, forcePathStyle: pathStyle };
-        const client = openS3Client(policy, given, { connectionTimeout: 1, socketTimeout: 1 }, 'caFile');
-        let asked = '';
-        client.middlewareStack.add(
-          () => async (step) => {
-            const { protocol, hostname, port, path } = step.request as Record<string, string>;
-            asked = new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`).href;
-            return Promise.reject(new Error('asked'));
-          },
-          { step: 'deserialize', priority: 'low' },
-        );
-        await client.send(new HeadBucketCommand({ Bucket: bucket })).catch(() => undefined);
-        const told = s3UrlOf({ bucket, region, endpoint, pathStyle });
-        const bare = (url: string): string => url.replace(/\/+$/, '');
-        expect(bare(told), `${bucket} ${pathStyle}`).toBe(bare(asked));
+  ])(
+    'is contacted at the host from s3UrlOf() for any bucket name: endpoint %s, region %s',
+    async (endpoint, region) => {
+      const policy = new EgressPolicy(egressRulesOf()).forStore(() => null);
+      for (const bucket of ['docs', 'docs.acme.dev', 'a.bcd', 'Docs_1', 'ab', '-ab']) {
+        for (const pathStyle of [false, true]) {
+          const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+          const given = { ...(endpoint === null ? {} : { endpoint }), region, credentials, forcePathStyle: pathStyle };
+          const client = openS3Client(policy, given, { connectionTimeout: 1, socketTimeout: 1 }, 'caFile');
+          let asked = '';
+          client.middlewareStack.add(
+            () => async (step) => {
+              const { protocol, hostname, port, path } = step.request as Record<string, string>;
+              asked = new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`).href;
+              return Promise.reject(new Error('asked'));
+            },
+            { step: 'deserialize', priority: 'low' },
+          );
+          await client.send(new HeadBucketCommand({ Bucket: bucket })).catch(() => undefined);
+          const told = s3UrlOf({ bucket, region, endpoint, pathStyle });
+          const bare = (url: string): string => url.replace(/\/+$/, '');
+          expect(bare(told), `${bucket} ${pathStyle}`).toBe(bare(asked));
+        }
       }
-    }
-  });
+    },
+  );
 });

@@ -393,7 +393,7 @@ describe('query of a link with credentials', () => {
         .origin,
       {},
     ],
-    'a loop that carries it along': async (canary) => [
+    'a redirect loop that contains the query': async (canary) => [
       (await server((_, response) => response.writeHead(302, { location: `/?${canary}` }).end())).origin,
       {},
     ],
@@ -401,11 +401,11 @@ describe('query of a link with credentials', () => {
       const location = `http://docs.invalid/?${canary}`;
       return [(await server((_, response) => response.writeHead(302, { location }).end())).origin, {}];
     },
-    'no answer': async () => [(await server(() => {})).origin, { idleTimeoutMs: 100 }],
-    'not done in time': async () => [(await server(() => {})).origin, { totalTimeoutMs: 100 }],
-    'a proxy that is not there': async () => ['http://docs.invalid', { proxy: await closedOrigin() }],
+    'no response': async () => [(await server(() => {})).origin, { idleTimeoutMs: 100 }],
+    'a timeout of the whole request': async () => [(await server(() => {})).origin, { totalTimeoutMs: 100 }],
+    'an unavailable proxy': async () => ['http://docs.invalid', { proxy: await closedOrigin() }],
     'host not allowed': async () => ['http://docs.invalid', { allowsUnnamed: false }],
-    'no URL': async () => ['http://', {}],
+    'an invalid URL': async () => ['http://', {}],
   };
 
   test.each(Object.keys(faults))('appears in no part of the error: %s', async (name) => {

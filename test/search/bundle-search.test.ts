@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FileEntry } from '../../src/domain/release.ts';
@@ -12,6 +12,7 @@ import type { Embedder } from '../../src/search/ports.ts';
 import { VectorTable } from '../../src/search/semantic/vector-table.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
 import { watchThreads, workerProcesses } from '../helpers/watch-threads.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 
 const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
 const NEVER = new AbortController().signal;
@@ -51,9 +52,8 @@ afterEach(async () => {
 /** Writes the site as unpacking leaves it. */
 async function writeSite(site = SITE): Promise<FileEntry[]> {
   const files: FileEntry[] = [];
+  await writeFiles(siteDir, site);
   for (const [path, text] of Object.entries(site).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    await mkdir(dirname(join(siteDir, path)), { recursive: true });
-    await writeFile(join(siteDir, path), text);
     files.push({
       path,
       size: Buffer.byteLength(text),

@@ -90,7 +90,7 @@ const built = async (made: IndexedRelease): Promise<IndexedRelease> => {
   return made;
 };
 
-it('searches each site in its own release, in one thread for all sites', async () => {
+it('EmbeddedEngine searches each site in its own release, in one thread for all sites', async () => {
   const sites = await Promise.all(
     ['Lantern oil', 'Bread dough', 'Engine parts'].map(async (text) => ({
       ...site(),
@@ -105,7 +105,7 @@ it('searches each site in its own release, in one thread for all sites', async (
   expect(threads.started.length - before).toBe(1);
 });
 
-it('shares the index of two sites with the same release, and keeps it when one site closes', async () => {
+it('EmbeddedEngine shares the index of two sites with the same release, and keeps it when one site closes', async () => {
   const both = await built(await release('Lantern oil'));
   const [one, other] = [site(), site()];
   one.search.switchTo(both, 'v1');
@@ -126,7 +126,7 @@ it('shares the index of two sites with the same release, and keeps it when one s
   expect(await one.found('lantern')).toBe('Lantern oil 0.');
 });
 
-it('rebuilds a damaged index that two sites share once, and does not disturb a third site', async () => {
+it('EmbeddedEngine rebuilds a damaged index that two sites share once, and does not disturb a third site', async () => {
   const [shared, sound] = [await built(await release('Lantern oil')), await built(await release('Bread dough'))];
   await damage(shared);
   const [one, other, third] = [site(), site(), site()];
@@ -144,7 +144,7 @@ it('rebuilds a damaged index that two sites share once, and does not disturb a t
   expect(await readdir(shared.releaseDir)).not.toContainEqual(expect.stringMatching(/^\.search/));
 });
 
-it('reports the error only for the site whose release is unreadable', async () => {
+it('EmbeddedEngine reports the error only for the site whose release is unreadable', async () => {
   const [bad, good] = [await release('Lantern oil'), await built(await release('Bread dough'))];
   await rm(join(bad.releaseDir, 'files.table'));
   const [one, other] = [site(), site()];
@@ -161,7 +161,7 @@ it('reports the error only for the site whose release is unreadable', async () =
   expect([other.kinds(), await other.found('dough')]).toEqual([[], 'Bread dough 0.']);
 });
 
-it('responds for every site from a new thread after the query thread died', async () => {
+it('EmbeddedEngine responds for every site from a new thread after the query thread died', async () => {
   const sites = await Promise.all(
     ['Lantern oil', 'Bread dough'].map(async (text) => ({ ...site(), release: await built(await release(text)) })),
   );
@@ -175,7 +175,7 @@ it('responds for every site from a new thread after the query thread died', asyn
   expect(sites.flatMap(({ kinds }) => kinds())).toEqual([]);
 });
 
-it('responds or returns an error for each pending query when the query thread dies, and recovers', async () => {
+it('EmbeddedEngine responds or returns an error for each pending query when the query thread dies, and recovers', async () => {
   const made = await built(await release('Lantern oil', 200));
   const { search, until, found, fault, kinds } = site();
   search.switchTo(made, 'v1');
@@ -192,7 +192,9 @@ it('responds or returns an error for each pending query when the query thread di
   expect(threads.alive()).toBe(1);
 });
 
-it('does not delay the index of a small site until a large one is built', { timeout: 120_000 }, async () => {
+it('EmbeddedEngine does not delay the index of a small site until a large one is built', {
+  timeout: 120_000,
+}, async () => {
   const [large, small] = [await release('Fixing the engine', 1_500), await release('Knead the dough')];
   const order: string[] = [];
   const index = async (name: string, made: IndexedRelease) => {
@@ -209,7 +211,7 @@ it('does not delay the index of a small site until a large one is built', { time
   expect(await found('dough')).toBe('Knead the dough 0.');
 });
 
-it('embeds one site after another in one process, while keyword search works for all', {
+it('EmbeddedEngine embeds one site after another in one process, while keyword search works for all', {
   timeout: 120_000,
 }, async () => {
   const huge = await built(await release('Fixing the engine of a vehicle', 400));

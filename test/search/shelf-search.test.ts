@@ -26,7 +26,7 @@ const pathsOf = async (sites: readonly SearchedSite[]) => {
   return results.map(({ site, path }) => `${site}${path}`);
 };
 
-it('searches all sites and merges their lists, up to one page of results', async () => {
+it('ShelfSearch searches all sites and merges their lists, up to one page of results', async () => {
   const sites = [
     { site: 'acme', search: answering(0.9, 0.8) },
     { site: 'beta', search: answering(0.5, 0.4) },
@@ -34,7 +34,7 @@ it('searches all sites and merges their lists, up to one page of results', async
   expect(await pathsOf(sites)).toEqual(['acme/p0', 'beta/p0', 'acme/p1']);
 });
 
-it('ignores a site whose search is unavailable', async () => {
+it('ShelfSearch ignores a site whose search is unavailable', async () => {
   const sites = [
     { site: 'acme', search: failing('index_building') },
     { site: 'beta', search: answering(0.5) },
@@ -42,7 +42,7 @@ it('ignores a site whose search is unavailable', async () => {
   expect(await pathsOf(sites)).toEqual(['beta/p0']);
 });
 
-it('throws the first error if every site fails, and finds no results if there is no site', async () => {
+it('ShelfSearch throws the first error if every site fails, and finds no results if there is no site', async () => {
   const sites = [
     { site: 'acme', search: failing('index_building') },
     { site: 'beta', search: failing('queue_full') },
@@ -51,13 +51,13 @@ it('throws the first error if every site fails, and finds no results if there is
   expect(await pathsOf([])).toEqual([]);
 });
 
-it('throws the reason of an abort', async () => {
+it('ShelfSearch throws the reason of an abort', async () => {
   const signal = AbortSignal.abort(new Error('gone'));
   const shelf = new ShelfSearch(() => [{ site: 'acme', search: answering(0.9) }]);
   await expect(shelf.search(REQUEST, signal)).rejects.toThrow('gone');
 });
 
-it('merges the facets of all sites, and reports whether any site searches by meaning', async () => {
+it('ShelfSearch merges the facets of all sites, and reports whether any site searches by meaning', async () => {
   const telling = (facts: SearchFacts): Search => ({ search: async () => ({ results: [], facts }) });
   const facets = { languages: ['en', 'de'], versions: ['1', '2'], tags: ['a', 'b'] };
   const sites = [

@@ -35,13 +35,13 @@ function siteSearch(index: FakeIndex, { isSemantic = true } = {}) {
 
 const BUILDING = { code: 'index_building', fields: { retryAfterS: 5 } };
 
-it('is off, and responds with 503 and a retry time, before the site has a version', async () => {
+it('SiteSearch is off, and responds with 503 and a retry time, before the site has a version', async () => {
   const { search, fault } = siteSearch(new FakeIndex());
   expect(search.status).toEqual({ keyword: 'off', semantic: 'off', sections: 0, embedded: 0 });
   expect(await fault()).toEqual(BUILDING);
 });
 
-it('changes from building to ready, keywords first, and counts embedded passages', async () => {
+it('SiteSearch changes from building to ready, keywords first, and counts embedded passages', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, until, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -61,7 +61,7 @@ it('changes from building to ready, keywords first, and counts embedded passages
   expect(kinds()).toEqual(['embedded']);
 });
 
-it('embeds no text if the model is off', async () => {
+it('SiteSearch embeds no text if the model is off', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path } = siteSearch(index, { isSemantic: false });
   search.switchTo(JUNE, 'v1');
@@ -70,7 +70,7 @@ it('embeds no text if the model is off', async () => {
   expect(index.embeddings).toEqual([]);
 });
 
-it('delays a query while the index opens', async () => {
+it('SiteSearch delays a query while the index opens', async () => {
   const index = new FakeIndex(JUNE);
   const opening = Promise.withResolvers<void>();
   index.gates.open = opening.promise;
@@ -83,7 +83,7 @@ it('delays a query while the index opens', async () => {
   expect(await asked).toBe('/june/v1');
 });
 
-it('builds a missing index, reports it, and responds with 503 until it exists', async () => {
+it('SiteSearch builds a missing index, reports it, and responds with 503 until it exists', async () => {
   const index = new FakeIndex();
   const building = Promise.withResolvers<void>();
   index.gates.build = building.promise;
@@ -96,7 +96,7 @@ it('builds a missing index, reports it, and responds with 503 until it exists', 
   expect(kinds()).toEqual(['rebuilding', 'indexed']);
 });
 
-it('rebuilds an index that a query finds damaged', async () => {
+it('SiteSearch rebuilds an index that a query finds damaged', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, fault, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -109,7 +109,7 @@ it('rebuilds an index that a query finds damaged', async () => {
   expect(index.embeddings[0]?.signal.aborted).toBe(true);
 });
 
-it('is failed if the index cannot be built, and still switches to the next version', async () => {
+it('SiteSearch is failed if the index cannot be built, and still switches to the next version', async () => {
   const index = new FakeIndex(JULY);
   index.buildFault = new DocshelfError('cannot_write', 'Cannot write the index: the disk is full');
   const { search, path, fault, until, kinds } = siteSearch(index);
@@ -122,7 +122,7 @@ it('is failed if the index cannot be built, and still switches to the next versi
   expect(search.status.keyword).toBe('ready');
 });
 
-it('stays searchable by keywords if embedding fails', async () => {
+it('SiteSearch stays searchable by keywords if embedding fails', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, until, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -133,7 +133,7 @@ it('stays searchable by keywords if embedding fails', async () => {
   expect(await path()).toBe('/june/v1');
 });
 
-it('switches to another version: stops the embedding of the previous one, closes it, and searches only the new one', async () => {
+it('SiteSearch switches to another version: stops the embedding of the previous one, closes it, and searches only the new one', async () => {
   const index = new FakeIndex(JUNE, JULY);
   const { search, path, until, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -162,7 +162,7 @@ it('switches to another version: stops the embedding of the previous one, closes
   expect(kinds()).toEqual([]);
 });
 
-it('repeats a query in the next version if the previous one responds too late', async () => {
+it('SiteSearch repeats a query in the next version if the previous one responds too late', async () => {
   const index = new FakeIndex(JUNE, JULY);
   const { search, path, until } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -176,7 +176,7 @@ it('repeats a query in the next version if the previous one responds too late', 
   expect(await asked).toBe('/july/v2');
 });
 
-it('repeats a query in the next version if the previous one was still opening, and closes the previous one', async () => {
+it('SiteSearch repeats a query in the next version if the previous one was still opening, and closes the previous one', async () => {
   const index = new FakeIndex(JUNE, JULY);
   const opening = Promise.withResolvers<void>();
   index.gates.open = opening.promise;
@@ -192,7 +192,7 @@ it('repeats a query in the next version if the previous one was still opening, a
   expect(index.opened).toEqual(new Set(['july']));
 });
 
-it('accepts a new label of the same release without closing it', async () => {
+it('SiteSearch accepts a new label of the same release without closing it', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -202,7 +202,7 @@ it('accepts a new label of the same release without closing it', async () => {
   expect(index.calls).not.toContain('close june');
 });
 
-it('is off and responds with 503 after close()', async () => {
+it('SiteSearch is off and responds with 503 after close()', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, fault } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -214,7 +214,7 @@ it('is off and responds with 503 after close()', async () => {
   expect(index.calls).toContain('close june');
 });
 
-it('passes on errors that the index did not cause', async () => {
+it('SiteSearch passes on errors that the index did not cause', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, fault, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -225,7 +225,7 @@ it('passes on errors that the index did not cause', async () => {
   expect(kinds()).toEqual([]);
 });
 
-it('reports a built index, and a failed build does not reject the bundle in index()', async () => {
+it('SiteSearch reports a built index, and a failed build does not reject the bundle in index()', async () => {
   const index = new FakeIndex();
   const { search, events } = siteSearch(index);
   const never = new AbortController().signal;
@@ -236,14 +236,14 @@ it('reports a built index, and a failed build does not reject the bundle in inde
   expect(events[1]).toMatchObject({ kind: 'failed', step: 'index', error: { code: 'cannot_write' } });
 });
 
-it('rejects with the reason of an abort in index(), and reports no event', async () => {
+it('SiteSearch rejects with the reason of an abort in index(), and reports no event', async () => {
   const { search, events } = siteSearch(new FakeIndex());
   const signal = AbortSignal.abort(new Error('enough'));
   await expect(search.index(JUNE, signal)).rejects.toThrow('enough');
   expect(events).toEqual([]);
 });
 
-it('reports no failure when the daemon stops', async () => {
+it('SiteSearch reports no failure when the daemon stops', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, until, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -256,7 +256,7 @@ it('reports no failure when the daemon stops', async () => {
   expect(kinds()).toEqual([]);
 });
 
-it('keeps the next version open if readers search the previous one', async () => {
+it('SiteSearch keeps the next version open if readers search the previous one', async () => {
   const index = new FakeIndex(JUNE, JULY);
   const { search, path, until } = siteSearch(index);
   search.switchTo(JUNE, 'v1');

@@ -146,20 +146,20 @@ describe('compressed files in a bundle', () => {
   });
 
   const LIES: Readonly<Record<string, (of: (text: string | Buffer) => Buffer, sound: Buffer) => Buffer>> = {
-    'of other bytes': (of) => of(TEXT.replace('some', 'soma')),
-    'that are longer': (of) => of(`${TEXT}!`),
-    'that are shorter': (of) => of(TEXT.slice(1)),
-    'of a bomb': (of) => of(Buffer.alloc(4 * 1024 ** 2)),
-    'cut off': (_, sound) => sound.subarray(0, -3),
-    'with something behind them': (_, sound) => Buffer.concat([sound, Buffer.from('more')]),
-    'of nothing': () => Buffer.alloc(0),
+    'with different content': (of) => of(TEXT.replace('some', 'soma')),
+    'with longer content': (of) => of(`${TEXT}!`),
+    'with shorter content': (of) => of(TEXT.slice(1)),
+    'with a decompression bomb': (of) => of(Buffer.alloc(4 * 1024 ** 2)),
+    'that is truncated': (_, sound) => sound.subarray(0, -3),
+    'with trailing data': (_, sound) => Buffer.concat([sound, Buffer.from('more')]),
+    'without bytes': () => Buffer.alloc(0),
   };
   const ENCODE = { gz: gzipSync, br: brotliCompressSync, zst: zstdCompressSync };
   const cases = (['gz', 'br', 'zst'] as const).flatMap((ending) =>
     Object.keys(LIES).map((name) => [ending, name] as const),
   );
 
-  it.each(cases)('are ignored if their content differs: .%s %s', async (ending, name) => {
+  it.each(cases)('are not sent if they do not decode to the original file: .%s %s', async (ending, name) => {
     const lie = LIES[name]?.((text) => ENCODE[ending](text), ENCODED[ending]) ?? Buffer.alloc(0);
     const coding = ({ gz: 'gzip', br: 'br', zst: 'zstd' } as const)[ending];
     const site = releases.make({ 'data.csv': TEXT, [`data.csv.${ending}`]: lie });

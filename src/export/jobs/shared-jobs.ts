@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { FileEntry } from '../../domain/release.ts';
 import { FileStore } from '../../files/file-store.ts';
-import { ifThere, readBytesIfThere } from '../../files/index.ts';
+import { namesIn, readBytesIfThere } from '../../files/index.ts';
 import { Lanes } from '../../files/lanes.ts';
 import type { ExportsFolder } from '../exports-folder.ts';
 import { ManifestStore, wordsOf } from '../manifest-store.ts';
@@ -58,7 +57,7 @@ export class SharedJobs {
   }
 
   async keepPictures(jobId: string, signal: AbortSignal): Promise<void> {
-    for (const name of (await ifThere(readdir(join(this.#folder.pictures, jobId)))) ?? []) {
+    for (const name of await namesIn(join(this.#folder.pictures, jobId))) {
       await this.keepFile(`pictures/${jobId}/${name}`, signal);
     }
   }
@@ -139,7 +138,7 @@ export class SharedJobs {
 
   async #keep(name: string, file: string, signal: AbortSignal): Promise<void> {
     const bytes = await readBytesIfThere(file);
-    if (bytes === null) throw new Error(`"${file}" is gone while its job runs`);
+    if (bytes === null) throw new Error(`"${file}" was removed while its job runs`);
     await this.#shared.put(name, { sha256: hash('sha256', bytes), sizeBytes: bytes.length, file }, signal);
   }
 }

@@ -14,9 +14,10 @@ import {
   UNDER,
 } from './format.ts';
 import type { IndexedSection } from './index-writer.ts';
+import type { WordLanguage } from './languages.ts';
 import { type Postings, readPostings } from './postings.ts';
 import { impactOf, type Mask, PRIOR_WEIGHT, type Ranking } from './ranking.ts';
-import { readCountedWords, Vocabulary } from './vocabulary.ts';
+import { readCountedWords, readLanguages, Vocabulary } from './vocabulary.ts';
 import type { COLUMNS } from './words.ts';
 
 /** The common words of a site with 100,000 sections have 10 MB of postings. */
@@ -41,6 +42,7 @@ export class IndexFile {
   readonly facts: SectionFacts;
   readonly lifts: Float32Array;
   readonly priors: Float32Array;
+  readonly languages: readonly WordLanguage[];
   readonly #database: DatabaseSync;
   readonly #pageCacheBytes: number;
   readonly #statements: ReturnType<typeof prepareStatements>;
@@ -65,6 +67,7 @@ export class IndexFile {
     this.priors = new Float32Array(this.#array('priors').buffer);
     this.lifts = this.priors.map((prior) => 1 + PRIOR_WEIGHT * prior);
     this.sections = this.priors.length;
+    this.languages = readLanguages((name) => this.#array(name));
     this.facts = new SectionFacts((name) => this.#array(name));
     this.#cache = new LRUCache({
       maxSize: POSTINGS_CACHE_BYTES,
@@ -175,7 +178,7 @@ export class IndexFile {
   }
 
   get vocabulary(): Vocabulary {
-    this.#vocabulary ??= new Vocabulary(readCountedWords(this.#array('vocabulary'), this.#array('vocabulary counts')));
+    this.#vocabulary ??= new Vocabulary(readCountedWords((name) => this.#array(name)));
     return this.#vocabulary;
   }
 

@@ -2,10 +2,11 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { GrowableUint32Array } from '../compact.ts';
 import type { Passage, Section } from '../ports.ts';
 import { listsOf, SCHEMA, SectionFactsBuilder, seal } from './format.ts';
+import { detectLanguage, ENGLISH, languageOf, languageOfPath, type WordLanguage } from './languages.ts';
 import { PostingsBuilder } from './postings.ts';
 import { sequenceOf } from './ranking.ts';
 import { KnownWords } from './vocabulary.ts';
-import { COLUMNS, headingSymbolsOf, IDENTIFIERS, isEnglish, symbolsOf, TEXT, termsOf } from './words.ts';
+import { COLUMNS, headingSymbolsOf, IDENTIFIERS, symbolsOf, TEXT, type Terms, termsOf } from './words.ts';
 
 export interface IndexedSection extends Section {
   readonly page: string;
@@ -33,6 +34,9 @@ export class KeywordIndexWriter implements Disposable {
   readonly #pages = new Set<string>();
   #page: string | null = null;
   readonly #words = new KnownWords();
+  /** A page without `lang` has the language of its first clear section, and until then the one before it. */
+  #language: WordLanguage = ENGLISH;
+  #isDetected = false;
   #postings = new Map<string, PostingsBuilder>();
   #occurrences = 0;
   #run = 0;
@@ -61,11 +65,8 @@ export class KeywordIndexWriter implements Disposable {
     this.#facts.add(language, passages);
     const [headingsJson, tagsJson] = [JSON.stringify(headings), JSON.stringify(tags)];
     this.#insertSection.run(...[n, page, path, title, documentTitle, headingsJson, text, language, version, tagsJson]);
-    const english = isEnglish(language);
-    const terms = sectionTerms(section, isOfPage, (surface) => {
-      const stemmed = this.#words.note(surface);
-      return english ? stemmed : surface;
-    });
+    this.#setLanguage(section, isOfPage);
+    const terms = sectionTerms(section, isOfPage, this.#words.in(this.#language));
     const sequences = [...terms.sequences, terms.parts];
     this.#insertWords.run(n, ...sequences.map((sequence) => sequence.join(' ')));
     for (const [column, sequence] of sequences.entries())
@@ -88,6 +89,15 @@ export class KeywordIndexWriter implements Disposable {
 
   [Symbol.dispose](): void {
     if (this.#database.isOpen) this.#database.close();
+  }
+
+  #setLanguage({ language, text, page }: IndexedSection, isOfPage: boolean): void {
+    if (language !== null) this.#language = languageOf(language);
+    else if (isOfPage || !this.#isDetected) {
+      const detected = detectLanguage(text, this.#language) ?? languageOfPath(page);
+      this.#isDetected = detected !== null;
+      this.#language = detected ?? this.#language;
+    }
   }
 
   #countTerm(term: string, section: number, column: number): void {
@@ -113,26 +123,23 @@ export class KeywordIndexWriter implements Disposable {
   }
 
   #writeArrays(): void {
-    const { words, counts } = this.#words.vocabulary();
     const insert = this.#database.prepare('INSERT INTO arrays VALUES (?, ?)');
     for (const [column, name] of COLUMNS.entries())
       insert.run(`${name} lengths`, bytesOf(Uint16Array.from(this.#lengths[column]?.view ?? [])));
     insert.run('priors', bytesOf(Float32Array.from(this.#priors)));
-    insert.run('vocabulary', Buffer.from(words.join('\n')));
-    insert.run('vocabulary counts', bytesOf(counts));
-    for (const [name, bytes] of this.#facts.arrays()) insert.run(name, bytes);
+    for (const [name, bytes] of [...this.#words.arrays(), ...this.#facts.arrays()]) insert.run(name, bytes);
   }
 }
 
 function sectionTerms(
   { title, headings, text, documentTitle, names = [] }: Section,
   isOfPage: boolean,
-  termOf: (surface: string) => string,
+  analysis: Terms,
 ) {
   // On most sites the first heading is the title, which counts once.
   const below = headings[0] === title ? headings.slice(1) : headings;
   const headingsText = [...below, isOfPage ? (documentTitle ?? '') : ''].join('\n');
-  const columns = [title, headingsText, text].map((each) => termsOf(each, termOf));
+  const columns = [title, headingsText, text].map((each) => termsOf(each, analysis));
   const symbols = [
     headingSymbolsOf(title, TITLE_WORDS_MAX),
     below.flatMap((heading) => headingSymbolsOf(heading, HEADING_WORDS_MAX)),

@@ -3,6 +3,7 @@ import { firstFrom } from '../../files/flat-tables.ts';
 import { asDamaged, type SectionFacts } from './format.ts';
 import { type Facets, type Filter, IndexFile, maskOf, only, without } from './index-file.ts';
 import type { IndexedSection } from './index-writer.ts';
+import type { WordLanguage } from './languages.ts';
 import {
   correctedQuery,
   type Link,
@@ -15,7 +16,8 @@ import {
   planOf,
 } from './query.ts';
 import { Accumulator, byScore, type Mask, Proximity, RANKING, type Ranked, type Ranking, rarity } from './ranking.ts';
-import { spellingsOf, titleKey, wordsOf } from './words.ts';
+import { Spellings } from './spellings.ts';
+import { plain, titleKey, wordsOf } from './words.ts';
 
 /** Sections scored for proximity. 50 take 0.2 ms, and 100 give the same nDCG. */
 const NEAR_CANDIDATES = 50;
@@ -78,6 +80,10 @@ export class KeywordIndex {
     return this.#file.sections;
   }
 
+  get languages(): readonly WordLanguage[] {
+    return this.#file.languages;
+  }
+
   get facts(): SectionFacts {
     return this.#file.facts;
   }
@@ -89,15 +95,17 @@ export class KeywordIndex {
   find(query: string, options: SearchOptions) {
     return this.#read(() => {
       const parsed = this.#parse(query, options.prefixLast === true);
-      const mask = this.#restrict(parsed, maskOf(options.filter ?? {}, this.#file));
+      const spellings = new Spellings(parsed.wanted, this.#file, options.filter?.language);
+      const mask = this.#restrict(parsed, spellings, maskOf(options.filter ?? {}, this.#file));
       const goesOn = options.prefixLast === true && parsed.unfinished;
-      const { wishes, links, names } = planOf(parsed.wanted, goesOn, this.#file, this.#ranking);
+      const { wishes, links, names } = planOf(parsed.wanted, goesOn, this.#file, spellings, this.#ranking);
       for (const wish of wishes) this.#score(wish, mask);
-      if (parsed.isQuestion) for (const phrase of parsed.phrases) this.#scorePhrase(this.#holding(phrase) ?? [], mask);
+      if (parsed.isQuestion)
+        for (const phrase of parsed.phrases) this.#scorePhrase(this.#holding(phrase, spellings) ?? [], mask);
       const total = wishes.reduce((sum, { weight }) => sum + weight, 0);
-      const ranked = this.#rank(parsed.wanted, links, options.limit);
+      const ranked = this.#rank(parsed.wanted, spellings, links, options.limit);
       const sections = ranked.map(({ section }) => section);
-      const named = this.#sectionsWith(parsed.isQuestion ? [] : names, sections);
+      const named = this.#sectionsWith(parsed.isQuestion ? [] : names, spellings, sections);
       const hits = ranked.map(({ section, score, lift, exact }) => {
         return { section, score: score + lift, normalised: score / total, exact, hasNames: named.has(section) };
       });
@@ -107,10 +115,12 @@ export class KeywordIndex {
   }
 
   /** Words that the index replaces or excludes, and the queries to offer instead. */
-  readings(query: string, prefixLast: boolean): Omit<SearchFacts, 'facets' | 'semantic'> {
+  readings(query: string, prefixLast: boolean, language?: string): Omit<SearchFacts, 'facets' | 'semantic'> {
     return this.#read(() => {
-      const { unwanted, inclusive, unfinished } = this.#parse(query, prefixLast);
-      return { corrected: correctedQuery(query, prefixLast && unfinished, this.#file), excluded: unwanted, inclusive };
+      const { wanted, unwanted, inclusive, unfinished } = this.#parse(query, prefixLast);
+      const spellings = new Spellings(wanted, this.#file, language);
+      const corrected = correctedQuery(query, prefixLast && unfinished, this.#file, spellings);
+      return { corrected, excluded: unwanted, inclusive };
     });
   }
 
@@ -150,18 +160,18 @@ export class KeywordIndex {
     });
   }
 
-  #restrict({ phrases, unwanted, isQuestion }: ParsedQuery, filtered: Mask): Mask {
+  #restrict({ phrases, unwanted, isQuestion }: ParsedQuery, spellings: Spellings, filtered: Mask): Mask {
     let mask = filtered;
-    for (const phrase of unwanted) mask = without(this.#holding(phrase) ?? [], mask, this.count);
+    for (const phrase of unwanted) mask = without(this.#holding(phrase, spellings) ?? [], mask, this.count);
     for (const phrase of isQuestion ? [] : phrases) {
-      const found = this.#holding(phrase);
+      const found = this.#holding(phrase, spellings);
       if (found !== null) mask = only(found, mask, this.count);
     }
     return mask;
   }
 
-  #holding(phrase: string): number[] | null {
-    const expression = phraseExpression(phrase);
+  #holding(phrase: string, spellings: Spellings): number[] | null {
+    const expression = phraseExpression(phrase, spellings);
     return expression === null ? null : this.#file.matching(expression);
   }
 
@@ -180,8 +190,9 @@ export class KeywordIndex {
     this.#alternatives.drain((section, impact) => this.#scores.addTo(section, weight * impact));
   }
 
-  #rank(wanted: string, links: readonly Link[], limit: number): Found[] {
-    const namedSections = new Set(onlyIdentifier(wanted).flatMap((term) => [...this.#file.postings(term).sections]));
+  #rank(wanted: string, spellings: Spellings, links: readonly Link[], limit: number): Found[] {
+    const terms = onlyIdentifier(wanted, spellings);
+    const namedSections = new Set(terms.flatMap((term) => [...this.#file.postings(term).sections]));
     // A page with the title "C" is no page with the title "C++".
     const isTitled = (section: number) => namedSections.size === 0 || namedSections.has(section);
     const titled = this.#takeScores(this.#file.titled(titleKey(wanted)).filter(isTitled));
@@ -220,13 +231,13 @@ export class KeywordIndex {
   }
 
   /** Sections that have all of the names. */
-  #sectionsWith(names: readonly Name[], sections: readonly number[]): ReadonlySet<number> {
+  #sectionsWith(names: readonly Name[], spellings: Spellings, sections: readonly number[]): ReadonlySet<number> {
     if (names.length === 0) return new Set();
     const hasPairs = names.some(({ pair }) => pair !== null);
     const sequences = hasPairs ? this.#file.readSequences(sections) : new Map<number, Uint16Array>();
     const tests = names.map(({ terms, pair }) => {
       const lists = terms.map((term) => this.#file.postings(term).sections);
-      const near = pair && new Proximity(pair.map((word) => ({ terms: spellingsOf(word), rarity: 1 })));
+      const near = pair && new Proximity(pair.map((word) => ({ terms: spellings.keysOf(plain(word)), rarity: 1 })));
       const isPair = (section: number) => near !== null && near.of(sequences.get(section) ?? NO_SEQUENCE, same) >= 1;
       return (section: number) => lists.some((list) => holds(list, section)) || isPair(section);
     });

@@ -1,5 +1,3 @@
-import { stem } from './english.ts';
-
 export interface Word {
   /**
    * `joined` is a name with joints or signs, such as `server.port`, `10.0.0.0/8`, `C++` or `-Xmx`, followed by its words. `run` is text in
@@ -7,6 +5,8 @@ export interface Word {
    */
   readonly kind: 'word' | 'joined' | 'run';
   readonly folded: string;
+  /** In lower case, with its diacritics. Stemmers need them. */
+  readonly spelling: string;
   /** Words inside a word. Other spellings of a joined name: `nodejs` of `Node.js`, `1.2.3` of `v1.2.3`. */
   readonly parts: readonly string[];
   readonly start: number;
@@ -94,7 +94,7 @@ function addSigned(words: Word[], sign: string, found: string, place: Pick<Word,
   const folded = sign + fold(found);
   // The options `-Xmx512m` and `-j8` are `-Xmx` and `-j` with a value.
   const option = /^(-\p{L}+)\p{N}/u.exec(folded)?.[1];
-  words.push({ kind: 'joined', folded, parts: option === undefined ? [] : [option], ...place });
+  words.push({ kind: 'joined', ...plain(folded), parts: option === undefined ? [] : [option], ...place });
 }
 
 function addJoined(words: Word[], found: string, start: number): void {
@@ -143,7 +143,7 @@ function addPieces(words: Word[], found: string, pieces: readonly string[], star
 
 function addName(words: Word[], found: string, folded: string, parts: readonly string[], start: number): void {
   if (found.length > WORD_LENGTH_MAX || found.search(UNSPACED) >= 0) return;
-  words.push({ kind: 'joined', folded, parts, start, end: start + found.length });
+  words.push({ kind: 'joined', folded, spelling: folded, parts, start, end: start + found.length });
 }
 
 const TWO_WORDS = /^([^.\-/\u2010\u2011]+)([.\-/\u2010\u2011])([^.\-/:@#\\\u2010\u2011+]+)$/u;
@@ -173,20 +173,24 @@ function addPiece(words: Word[], piece: string, start: number): void {
   for (const match of ASCII.test(piece) ? [] : piece.matchAll(UNSPACED)) {
     addWord(words, piece.slice(at, match.index), start + at);
     at = match.index + match[0].length;
-    words.push({ kind: 'run', folded: fold(match[0]), parts: [], start: start + match.index, end: start + at });
+    words.push({ kind: 'run', ...plain(fold(match[0])), start: start + match.index, end: start + at });
   }
   addWord(words, piece.slice(at), start + at);
 }
 
+export function plain(folded: string): Surface {
+  return { folded, spelling: folded, parts: [] };
+}
+
 function addWord(words: Word[], word: string, start: number): void {
   if (LOWER.test(word)) {
-    if (word.length <= WORD_LENGTH_MAX)
-      words.push({ kind: 'word', folded: word, parts: [], start, end: start + word.length });
+    if (word.length <= WORD_LENGTH_MAX) words.push({ kind: 'word', ...plain(word), start, end: start + word.length });
     return;
   }
   const folded = fold(word);
   if (folded === '' || folded.length > WORD_LENGTH_MAX || /^_+$/.test(folded)) return;
-  words.push({ kind: 'word', folded, parts: partsOf(word, folded), start, end: start + word.length });
+  const spelling = ASCII.test(word) ? folded : spell(word);
+  words.push({ kind: 'word', folded, spelling, parts: partsOf(word, folded), start, end: start + word.length });
 }
 
 function partsOf(word: string, folded: string): readonly string[] {
@@ -269,11 +273,16 @@ const BASES: Readonly<Record<string, string>> = {
 };
 /** Combining diacritics, Hebrew points, Arabic vowel signs and tatweel, and characters that are invisible in a word. */
 const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u00ad\u02bc\u2060\p{Join_C}]/gu;
+const INVISIBLE = /[\u0307'\u2018\u2019\uff07\u00ad\u02bc\u0640\u2060\p{Join_C}]/gu;
 /** NFKC writes `⑴` as `(1)`. */
 const NO_LETTERS = /[^\p{L}\p{N}\p{M}_.+#/:@\\-]/gu;
 
+function spell(word: string): string {
+  return word.normalize('NFKC').toLowerCase().replace(INVISIBLE, '');
+}
+
 /** Removes case, diacritics and width. Indic, Japanese and Korean marks stay, because they are letters. */
-function fold(word: string): string {
+export function fold(word: string): string {
   if (ASCII.test(word)) return word.toLowerCase().replace("'", '');
   return word
     .normalize('NFKC')
@@ -298,19 +307,23 @@ interface TextTerms {
   readonly parts: string[];
 }
 
-export function isEnglish(language: string | null): boolean {
-  return language === null || /^en(?:$|[-_])/i.test(language);
+export type Surface = Pick<Word, 'folded' | 'spelling' | 'parts'>;
+
+/** How the words of a text become terms. */
+export interface Terms {
+  readonly termOf: (word: Surface) => string;
+  readonly runOf: (run: string) => string;
 }
 
-export function termsOf(text: string, termOf: (surface: string) => string): TextTerms {
+export function termsOf(text: string, { termOf, runOf }: Terms): TextTerms {
   const terms: TextTerms = { sequence: [], characters: [], names: [], parts: [] };
   for (const word of wordsOf(text)) {
     if (word.kind === 'joined') terms.names.push(word.folded, ...word.parts);
-    else if (word.kind === 'run') addRun(terms, word.folded);
+    else if (word.kind === 'run') addRun(terms, runOf(word.folded));
     else {
-      terms.sequence.push(termOf(word.folded));
+      terms.sequence.push(termOf(word));
       const others = isNumbered(word.folded) ? terms.names : terms.parts;
-      for (const part of word.parts) others.push(termOf(part));
+      for (const part of word.parts) others.push(termOf(plain(part)));
     }
   }
   return terms;
@@ -327,9 +340,4 @@ function addRun(terms: TextTerms, run: string): void {
 export function pairsOf(run: string): string[] {
   const characters = [...run];
   return characters.slice(1).map((character, at) => `${characters[at]}${character}`);
-}
-
-export function spellingsOf(surface: string): string[] {
-  const stemmed = stem(surface);
-  return stemmed === surface ? [surface] : [stemmed, surface];
 }

@@ -67,8 +67,9 @@ export class ReleaseSearch {
     }
   }
 
-  facts({ query, prefixLast }: SearchRequest): Omit<SearchFacts, 'semantic'> {
-    return { ...this.#keyword.readings(query, prefixLast), facets: this.#keyword.facets };
+  facts({ query, prefixLast, filter }: SearchRequest): Omit<SearchFacts, 'semantic'> {
+    const readings = this.#keyword.readings(query, prefixLast, filter.language ?? undefined);
+    return { ...readings, facets: this.#keyword.facets };
   }
 
   async #search(

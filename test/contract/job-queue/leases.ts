@@ -11,7 +11,7 @@ export function leases(open: OpenSubject): void {
   /** What a worker with nothing to do sees when it looks for work. */
   const look = async (queue: JobQueue) => (await queue.claim(LEASE_MS))?.attempt ?? null;
 
-  test('expire if they are not renewed, and the former holder can no longer write', async () => {
+  test('expires a lease that is not renewed, so that its former holder can no longer write', async () => {
     const other = await bench.subject.another();
     await bench.add('one');
     const first = await bench.claim();
@@ -30,7 +30,7 @@ export function leases(open: OpenSubject): void {
     expect(await bench.get('one')).toMatchObject({ status: 'completed', attempt: 2 });
   });
 
-  test.for(['renew', 'advance'] as const)('are extended by %s()', async (sign) => {
+  test.for(['renew', 'advance'] as const)('extends a lease on %s()', async (sign) => {
     const other = await bench.subject.another();
     await bench.add('one');
     const claim = await bench.claim();
@@ -44,14 +44,14 @@ export function leases(open: OpenSubject): void {
     expect(await bench.queue.renew(claim)).toBe('held');
   });
 
-  test('that have expired are taken over by a process that looks for the first time', async () => {
+  test('gives a job with an expired lease to a process that looks for the first time', async () => {
     await bench.add('one');
     await bench.claim();
     bench.clocks.wait(LEASE_MS);
     expect(await look(await bench.subject.another())).toBe(2);
   });
 
-  test('last for at most one more period after the clock restarts, as on a reboot', async () => {
+  test('keeps a lease for at most one more period after the clock restarts, as on a reboot', async () => {
     bench.clocks.wait(LEASE_MS * 1000);
     await bench.add('one');
     await bench.claim();
@@ -61,7 +61,7 @@ export function leases(open: OpenSubject): void {
     expect(await look(other)).toBe(2);
   });
 
-  test('do not depend on the time of day', async () => {
+  test('ignores the time of day for leases', async () => {
     const other = await bench.subject.another();
     await bench.add('one');
     const claim = await bench.claim();
@@ -78,7 +78,7 @@ export function leases(open: OpenSubject): void {
     expect(await look(other)).toBe(2);
   });
 
-  test('that have expired put the job before queued ones, and keep its domain blocked', async () => {
+  test('puts a job with an expired lease before queued ones, and keeps its domain blocked', async () => {
     const other = await bench.subject.another();
     await bench.add('one', { domain: 'docs' });
     await bench.claim();
@@ -91,7 +91,7 @@ export function leases(open: OpenSubject): void {
     expect(await look(other)).toBeNull();
   });
 
-  test('that have expired are taken over by exactly one of several processes', async () => {
+  test('gives a job with an expired lease to exactly one of several processes', async () => {
     const others = [bench.queue, await bench.subject.another(), await bench.subject.another()];
     await bench.add('one');
     await bench.claim();

@@ -72,7 +72,7 @@ export function turns(open: OpenSubject): void {
     expect((await bench.claim()).job.jobId).toBe(jobIdOf('a2'));
   });
 
-  test('givess concurrent processes jobs of different organizations', { timeout: 60_000 }, async () => {
+  test('gives concurrent processes jobs of different organizations', { timeout: 60_000 }, async () => {
     const queues = [bench.queue, await bench.subject.another(), await bench.subject.another()];
     await Promise.all(queues.map((queue) => queue.claim(LEASE_MS)));
     for (let round = 0; round < 4; round += 1) {

@@ -126,7 +126,7 @@ describe('wait()', () => {
     ['0', 625],
     ['86400', 75_000],
     ['never', 2500],
-  ])('accepts a Retry-After of %s within its bounds', async (retryAfter, pauseMs) => {
+  ])('limits a Retry-After of %s to its bounds', async (retryAfter, pauseMs) => {
     const { vendor, service, pauses } = await setUp();
     const { jobId } = await service.start(ACME, signal);
     const body = { jobId, status: 'running' };
@@ -161,15 +161,15 @@ describe('an error response', () => {
     [409, '{"error":"nothing to export","code":"no_source"}', 'no_source', 'nothing to export'],
     [415, 'plain words', 'bad_request', 'plain words'],
     [418, '<html>a page</html>', 'export_service_failed', 'responds with 418'],
-    [200, '<html>Sign in</html>', 'export_service_failed', 'not one of an export service'],
-    [200, '{"jobId":"se_1","status":"exploded"}', 'export_service_failed', 'not one of an export service'],
+    [200, '<html>Sign in</html>', 'export_service_failed', 'not from an export service'],
+    [200, '{"jobId":"se_1","status":"exploded"}', 'export_service_failed', 'not from an export service'],
     [
       401,
       `{"error":"${VENDOR_KEY} is unknown, see https://x.test/?token=0123456789\\u001b[2J"}`,
       'unauthorized',
       '[redacted]',
     ],
-  ])('%i %s is reported with its cause', async (status, body, code, said) => {
+  ])('is reported with its cause: %i %s', async (status, body, code, said) => {
     const { vendor, service } = await setUp();
     vendor.fault(/./, (_, response) => response.writeHead(status).end(body));
     const error = await errorOf(service.status('se_1', signal));
@@ -178,7 +178,7 @@ describe('an error response', () => {
     expect(error.message).not.toMatch(/canary|0123456789|\u001b/);
   });
 
-  test('to a start is retried only if the service accepted no job', async () => {
+  test('is retried after a start only if the service accepted no job', async () => {
     const { vendor, service, pauses } = await setUp();
     vendor.fault(/^POST/, (_, response) => answer(response, 429, { code: 'queue_full' }, { 'Retry-After': '9' }));
     await service.start(ACME, signal);
@@ -192,7 +192,7 @@ describe('an error response', () => {
     expect(vendor.jobs).toHaveLength(1);
   });
 
-  test('that is temporary is retried three times and then reported', async () => {
+  test('is retried three times and then reported if it is temporary', async () => {
     const { vendor, service, pauses } = await setUp();
     const jobId = vendor.completed();
     vendor.fault(/bundle$/, (_, response) => answer(response, 500, { error: 'out of order' }), 3);
@@ -228,7 +228,7 @@ describe('the API key', () => {
 });
 
 describe('a response', () => {
-  test('that is truncated or missing is a temporary error', async () => {
+  test('is a temporary error if it is truncated or missing', async () => {
     const { vendor, service } = await setUp({}, httpClientOf({ idleTimeoutMs: 200 }));
     vendor.fault(
       /./,
@@ -243,14 +243,14 @@ describe('a response', () => {
     expect((await errorOf(service.status('se_1', signal))).code).toBe('source_timeout');
   });
 
-  test('with a file: link is rejected', async () => {
+  test('is rejected if it contains a file: link', async () => {
     const { vendor, service } = await setUp();
     const body = { jobId: 'se_1', bundleUrl: 'file:///etc/passwd' };
     vendor.fault(/./, (_, response) => answer(response, 200, body));
     expect((await errorOf(service.bundle('se_1', signal))).code).toBe('export_service_failed');
   });
 
-  test('with only the required fields is accepted', async () => {
+  test('is accepted with only the required fields', async () => {
     const { vendor, service } = await setUp();
     vendor.fault(/./, (_, response) => answer(response, 200, { jobId: '42', status: 'running' }));
     expect(await service.status('42', signal)).toMatchObject({

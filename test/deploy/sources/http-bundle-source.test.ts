@@ -51,8 +51,8 @@ describe('an error response to a fetch', () => {
   const PAST = 'X-Amz-Date=20240601T100000Z&X-Amz-Expires=3600';
   const FUTURE = 'X-Amz-Date=20240601T113000Z&X-Amz-Expires=3600';
   test.each([
-    ['S3 says expired', 403, xml('AccessDenied', 'Request has expired'), '/b', 'link_expired'],
-    ['S3’s token has expired', 400, xml('ExpiredToken', 'The provided token has expired.'), '/b', 'link_expired'],
+    ['S3, an expired link', 403, xml('AccessDenied', 'Request has expired'), '/b', 'link_expired'],
+    ['S3, an expired token', 400, xml('ExpiredToken', 'The provided token has expired.'), '/b', 'link_expired'],
     ['no reason is given, but the link has expired', 403, '', `/b?${PAST}`, 'link_expired'],
     ['a wrong signature', 403, xml('SignatureDoesNotMatch', 'Check your key'), `/b?${FUTURE}`, 'link_refused'],
     [
@@ -91,7 +91,7 @@ describe('an error response to a fetch', () => {
     ['Google', '', '/b?X-Goog-Date=20240601T140000Z&X-Goog-Expires=60'],
     ['Azure, without a reason', '', '/b?st=2024-06-01T13%3A00%3A00Z&se=2024-06-01T14%3A00%3A00Z&sig=s'],
     ['a link of our clock’s past with a reason', xml('RequestTimeTooSkewed', 'The difference'), `/b?${PAST}`],
-  ])('mentions the clock: %s', async (_, body, path) => {
+  ])('suggests to check the clock of the signing machine: %s', async (_, body, path) => {
     const error = await openFrom(answerWith(403, body), null, path).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'link_refused', message: expect.stringMatching(/clock/) });
     expect(error).toMatchObject({ next: expect.stringMatching(/clock of the machine that signed/) });
@@ -131,10 +131,10 @@ describe('an error response to a fetch', () => {
       xml('AccessDenied', 'Access Denied'),
       '/b?X-Amz-Date=20240601T120200Z&X-Amz-Expires=60',
     ],
-  ])('keeps the advice on quoting: %s', async (_, body, path) => {
+  ])('suggests to quote the link: %s', async (_, body, path) => {
     await expect(openFrom(answerWith(403, body), null, path)).rejects.toMatchObject({
       code: 'link_refused',
-      next: expect.stringMatching(/quoted/),
+      next: expect.stringMatching(/in quotes/),
     });
   });
 
@@ -153,7 +153,7 @@ describe('an error response to a fetch', () => {
   ])('suggests a new link if the link has expired: %s', async (_, status, body) => {
     await expect(openFrom(answerWith(status, body))).rejects.toMatchObject({
       code: 'link_expired',
-      next: expect.stringMatching(/^Generate a fresh/),
+      next: expect.stringMatching(/^Generate a new/),
     });
   });
 
@@ -162,7 +162,7 @@ describe('an error response to a fetch', () => {
     await expect(openFrom(answerWith(403, body))).rejects.toMatchObject({ code: 'link_refused' });
   });
 
-  test.each([408, 425, 429, 500, 502, 503, 504])('of status %i is temporary', async (status) => {
+  test.each([408, 425, 429, 500, 502, 503, 504])('is temporary with status %i', async (status) => {
     await expect(openFrom(answerWith(status, ''))).rejects.toMatchObject({
       code: 'source_failed',
       fields: { status, retryable: true },
@@ -174,7 +174,7 @@ describe('an error response to a fetch', () => {
     [new Date(NOW + 90_000).toUTCString(), 90_000],
     [new Date(NOW - 90_000).toUTCString(), 0],
     ['presently', undefined],
-  ])('with Retry-After: %s sets the delay', async (text, retryAfterMs) => {
+  ])('sets the delay from Retry-After: %s', async (text, retryAfterMs) => {
     const failing = openFrom(answerWith(503, '', { 'retry-after': text }));
     const error = await failing.catch((reason: unknown) => reason);
     expect((error as { fields: Record<string, unknown> }).fields.retryAfterMs).toBe(retryAfterMs);
@@ -205,7 +205,7 @@ describe('an opened bundle', () => {
     // Node's servers write a string header as Latin-1: each character is one byte.
     ['UTF-8', Buffer.from('attachment; filename="büro-v1.2.3.zip"').toString('latin1'), 'büro-v1.2.3.zip'],
     ['Latin-1', 'attachment; filename="b\u00fcro-v1.2.3.zip"', 'büro-v1.2.3.zip'],
-  ])('has the name of a Content-Disposition in %s', async (_, header, name) => {
+  ])('has the file name of a Content-Disposition in %s', async (_, header, name) => {
     const bundle = await openFrom((__, response) =>
       response.writeHead(200, { 'content-disposition': header }).end('x'),
     );
@@ -300,7 +300,7 @@ describe('resuming a download', () => {
     expect(await textOf(bundle)).toBe('0123456789');
   });
 
-  test('reports an error response as such', async () => {
+  test('reports an error response instead of starting over', async () => {
     await expect(openFrom(answerWith(403, 'Request has expired'), RESUME)).rejects.toMatchObject({
       code: 'link_expired',
     });

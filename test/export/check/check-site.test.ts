@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkSite } from '../../../src/export/check-site.ts';
 import { mediaTypeOf } from '../../../src/web/index.ts';
+import { writeFiles } from '../../helpers/write-files.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -25,9 +26,8 @@ interface Wish {
 /** What is found, as `kind page detail`. */
 async function check(site: Site, { hosts = [], types = {}, signal = NEVER, onProgress = () => undefined }: Wish = {}) {
   const files = [];
+  await writeFiles(siteDir, site);
   for (const [path, content] of Object.entries(site).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    await mkdir(dirname(join(siteDir, path)), { recursive: true });
-    await writeFile(join(siteDir, path), content);
     files.push({ path, size: content.length, sha256: '', type: types[path] ?? mediaTypeOf(path) });
   }
   const found: string[] = [];

@@ -138,7 +138,7 @@ describe('theme texts', () => {
   });
 });
 
-it('accept a language tag with an extension, and name the language without it', async () => {
+it('MarkdownSource accepts a language tag with an extension, and names the language without it', async () => {
   const site = await render({
     'index.md': '# Home\n',
     'de.md': '---\nlang: de-u-co-phonebk\n---\n\n# Start\n',

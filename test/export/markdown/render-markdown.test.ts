@@ -34,7 +34,7 @@ describe('headings of renderMarkdown()', () => {
 });
 
 describe('callouts of renderMarkdown()', () => {
-  it.each(['note', 'tip', 'important', 'warning', 'caution'])('of kind %s have a title', (kind) => {
+  it.each(['note', 'tip', 'important', 'warning', 'caution'])('have a title for the kind %s', (kind) => {
     const made = html(`> [!${kind.toUpperCase()}]\n> Text.\n`);
     expect(made).toContain(`<div class="callout ${kind}" role="note">`);
     expect(made).toMatch(new RegExp(`</svg>${kind}</p>\\s*<p>Text\\.</p>\\s*</div>`, 'i'));
@@ -81,7 +81,7 @@ describe('code of renderMarkdown()', () => {
     expect(made).toContain('data-language="ts"');
   });
 
-  it('is plain if its language is unknown or it is data', () => {
+  it('is not highlighted if its language is unknown or it is too long', () => {
     expect(html('```"><img src=x>\n<b>\n```\n')).not.toMatch(/<(?:img|b)[ >]/);
     expect(html(`\`\`\`json\n${'[1],'.repeat(30_000)}\n\`\`\`\n`)).not.toContain('hljs');
     expect(html('    indented <b>\n')).toContain('indented &lt;b&gt;');

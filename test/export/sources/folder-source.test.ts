@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { layoutOf } from '../../../src/archive/layout.ts';
@@ -9,6 +9,7 @@ import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../../src/domain/limits.t
 import { MANIFEST_PATH } from '../../../src/domain/release.ts';
 import { FolderSource } from '../../../src/export/sources/folder-source.ts';
 import { ARCHIVE_FORMATS, gz, rawTar, SITE_FILES, siteArchive } from '../../helpers/archives.ts';
+import { type Files, writeFiles } from '../../helpers/write-files.ts';
 import { RecordingSink } from '../recording-sink.ts';
 
 const NEVER = new AbortController().signal;
@@ -24,12 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-async function write(files: Readonly<Record<string, string>>): Promise<void> {
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(site, path)), { recursive: true });
-    await writeFile(join(site, path), text);
-  }
-}
+const write = (files: Files) => writeFiles(site, files);
 
 const pages = (...paths: string[]) => Object.fromEntries(paths.map((path) => [path, `page ${path}`]));
 
@@ -186,7 +182,7 @@ describe('paths of FolderSource', () => {
     ['/a/', 'a.html'],
     ['/guides/./st%61rt?x=1#top', 'guides/start.html'],
     ['/', 'index.html'],
-  ])('keep for %s that page, the 404 pages and all files that are not pages', async (path, page) => {
+  ])('select the page at %s, and keep the 404 pages and all files that are not pages', async (path, page) => {
     await write({ ...SITE, 'app.js': '', 'guides/start.txt': '' });
     const sink = await collect({ paths: [path] });
     expect(sink.paths).toEqual(['404.html', 'app.js', 'guides/start.txt', 'ja/404.html', page].sort());
@@ -206,7 +202,7 @@ describe('paths of FolderSource', () => {
     await expect(collect({ paths: ['/none', '/app.js'] })).rejects.toMatchObject({ code: 'bad_source' });
   });
 
-  it('may all be in one folder, which the importer does not remove because of the manifest', async () => {
+  it('may select pages of one folder only, and the importer keeps that folder in their paths', async () => {
     await write(pages('index.html', 'guides/index.html'));
     const { paths } = await collect({ paths: ['/guides/'] });
     expect(paths).toEqual(['guides/index.html']);

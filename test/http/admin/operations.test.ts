@@ -10,7 +10,7 @@ import { actionCommand } from '../../../src/cli/command.ts';
 import { clientAt } from '../../../src/cli/daemon-client.ts';
 import type { Operation } from '../../../src/domain/operation.ts';
 import { statusSchema } from '../../../src/domain/status.ts';
-import { type AdminEnv, PendingSignatures } from '../../../src/http/admin/actions.ts';
+import { type AdminEnv, pendingSignatures } from '../../../src/http/admin/actions.ts';
 import { ADMIN_INFO, operations } from '../../../src/http/admin/operations.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { openApiDocument } from '../../../src/http/openapi.ts';
@@ -71,7 +71,7 @@ describe('operations of the admin listener', () => {
     expect(openApiDocument([greet], INFO)).toMatchObject({
       paths: { '/v1/greetings/{name}': { post: { operationId: 'greet' } } },
     });
-    expect(actionCommand('greet', greet, 'docshelf greet').description()).toBe('greet somebody');
+    expect(actionCommand('greet', greet, 'docshelf greet').description()).toBe('Greet somebody');
   });
 });
 
@@ -88,25 +88,20 @@ describe('admin socket', () => {
   });
 });
 
-describe('PendingSignatures', () => {
-  it('keeps a signature for ten minutes, or until its archive is imported', () => {
-    const pending = new PendingSignatures();
-    pending.put('a.zip', 'text', 0);
-    expect(pending.get('a.zip', 599_999)).toBe('text');
-    expect(pending.get('b.zip', 0)).toBeNull();
-    expect(pending.get('a.zip', 600_000)).toBeNull();
-    pending.put('a.zip', 'text', 0);
-    pending.remove('a.zip');
-    expect(pending.get('a.zip', 0)).toBeNull();
+describe('pendingSignatures()', () => {
+  it('keeps a signature for ten minutes, and not longer', () => {
+    let nowMs = 1;
+    const pending = pendingSignatures({ now: () => nowMs });
+    pending.set('a.zip', 'text');
+    nowMs += 599_999;
+    expect(pending.get('a.zip')).toBe('text');
+    nowMs += 2;
+    expect(pending.get('a.zip')).toBeUndefined();
   });
 
   it('keeps the newest hundred signatures', () => {
-    const pending = new PendingSignatures();
-    for (let each = 0; each <= 100; each += 1) pending.put(`${each}.zip`, 'text', each);
-    expect([pending.get('0.zip', 100), pending.get('1.zip', 100), pending.get('100.zip', 100)]).toEqual([
-      null,
-      'text',
-      'text',
-    ]);
+    const pending = pendingSignatures();
+    for (let each = 0; each <= 100; each += 1) pending.set(`${each}.zip`, 'text');
+    expect(['0.zip', '1.zip', '100.zip'].map((name) => pending.has(name))).toEqual([false, true, true]);
   });
 });

@@ -112,7 +112,7 @@ describe('bundleDownload()', () => {
     [{ 'If-Match': '"other"' }, 412],
     [{ 'If-Modified-Since': new Date().toUTCString() }, 200],
     [{ Range: 'bytes=200000-' }, 416],
-  ])('responds to a request with %j with %i', async (headers, status, part) => {
+  ])('responds to the headers %j with status %i', async (headers, status, part) => {
     const answer = await ask(headers);
     const [from, to] = part ?? [0, BYTES.length];
     const sent = await bytesOf(answer);

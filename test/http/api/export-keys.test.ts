@@ -41,14 +41,14 @@ const KEYS: readonly [
   ['no key', null, UNAUTHORIZED, UNAUTHORIZED],
   ['an empty header', '', UNAUTHORIZED, UNAUTHORIZED],
   ['another scheme', `Basic ${ADMIN_KEY}`, UNAUTHORIZED, UNAUTHORIZED],
-  ['the key alone', ADMIN_KEY, UNAUTHORIZED, UNAUTHORIZED],
+  ['a key without scheme', ADMIN_KEY, UNAUTHORIZED, UNAUTHORIZED],
   ['two words', `Bearer ${ADMIN_KEY} ${ADMIN_KEY}`, UNAUTHORIZED, UNAUTHORIZED],
   ['an unknown key', 'Bearer svc_unknown', UNAUTHORIZED, UNAUTHORIZED],
   ['an assistant key', `Bearer ${KEY}`, FORBIDDEN, null],
   ['an admin key without the plan', `Bearer ${TEAM_ADMIN_KEY}`, FORBIDDEN, FORBIDDEN],
   ["another organization's admin key", `Bearer ${GLOBEX_ADMIN_KEY}`, NOT_FOUND, FORBIDDEN],
   ['an admin key', `Bearer ${ADMIN_KEY}`, null, FORBIDDEN],
-  ['an admin key, the scheme in another case', `bEARER  ${ADMIN_KEY}`, null, FORBIDDEN],
+  ['an admin key with the scheme in another case', `bEARER  ${ADMIN_KEY}`, null, FORBIDDEN],
 ];
 
 /** The API with a completed job of the first organization. */
@@ -144,7 +144,7 @@ describe('API while the keys cannot be read', () => {
   });
 });
 
-it('hides the details of a database failure from the client', async () => {
+it('export API hides the details of a database failure from the client', async () => {
   const away = new DocshelfError('database_unavailable', 'Cannot use the database: connect ECONNREFUSED 10.0.0.7:5432');
   const { app } = apiWith({ search: () => ({ search: () => Promise.reject(away) }) });
   const response = await app.request('/v1/search/acme', post({ query: 'a' }, { Authorization: `Bearer ${KEY}` }));

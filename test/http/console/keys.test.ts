@@ -152,13 +152,13 @@ describe('console page of changes', () => {
   });
 });
 
-it('serves the description of the admin listener as a page, in /docs', async () => {
+it('console serves the description of the admin listener as a page, in /docs', async () => {
   const page = await new Operator().page('/docs');
   for (const text of ['Create an API key', 'Activate a stored version', '/v1/audit', 'adminToken'])
     expect(page).toContain(text);
 });
 
-it('uses a configured site and organization in the examples of /docs', async () => {
+it('console uses a configured site and organization in the examples of /docs', async () => {
   const sites = [{ domain: 'handbook', features: [] }];
   const operator = new Operator({
     features: () => ({ deploymentType: 'client-hosted', domain: null, features: [], sites }),

@@ -161,12 +161,12 @@ describe('console session', () => {
 
   it.each<[string, string | null, Record<string, string>]>([
     ['from another address than a trusted proxy', '192.0.2.7', { 'X-Forwarded-Proto': 'https' }],
-    ['from a trusted proxy that says nothing', '10.1.2.3', {}],
-    ['from a trusted proxy that says http', '10.1.2.3', { 'X-Forwarded-Proto': 'http' }],
+    ['from a trusted proxy without X-Forwarded-Proto', '10.1.2.3', {}],
+    ['from a trusted proxy with X-Forwarded-Proto http', '10.1.2.3', { 'X-Forwarded-Proto': 'http' }],
     ['from another host', '10.1.2.3', { 'X-Forwarded-Proto': 'https', Origin: 'https://evil.example' }],
-    ['of another port', '10.1.2.3', { 'X-Forwarded-Proto': 'https', Origin: 'https://console.example:8443' }],
+    ['from another port', '10.1.2.3', { 'X-Forwarded-Proto': 'https', Origin: 'https://console.example:8443' }],
     [
-      'without TLS, behind a proxy with it',
+      'without TLS, behind a proxy with TLS',
       '10.1.2.3',
       { 'X-Forwarded-Proto': 'https', Origin: 'http://console.example' },
     ],

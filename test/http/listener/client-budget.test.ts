@@ -136,7 +136,7 @@ describe('client that does not read its responses', () => {
     },
   );
 
-  it('leaves file handles to other clients', async () => {
+  it('leaves enough file handles to other clients', async () => {
     const budget = new ClientBudget();
     const listener = await open(budget, { tls: TLS });
     const sessions = Array.from({ length: 20 }, () => session(listener));

@@ -82,7 +82,7 @@ describe('raw request', () => {
     ['a request without a Host', 'GET / HTTP/1.1\r\n\r\n', [200, 400]],
     ['a request whose address is too long', `GET /${LONG} HTTP/1.1\r\nHost: x\r\n\r\n`, [200, 414]],
     ['a valid request and garbage', `${GET}nonsense\r\n\r\n`, [200, 200, 400]],
-  ])('gets its response before the pipelined input after it is rejected: %s', async (_, behind, statuses) => {
+  ])('gets its response first if the pipelined input after it is rejected: %s', async (_, behind, statuses) => {
     const late = async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       return new Response('late');
@@ -95,7 +95,7 @@ describe('raw request', () => {
   });
 
   it.each(['Connection: keep-alive\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked'])(
-    'of HTTP/1.0 is the last of its connection with "%s"',
+    'is the last of its HTTP/1.0 connection with "%s"',
     async (fields) => {
       const connection = await connectTo(await open());
       connection.write(`POST / HTTP/1.0\r\n${fields}\r\n\r\n0\r\n\r\n`);
@@ -192,7 +192,7 @@ describe('response before the end of its request', () => {
   });
 });
 
-it('responds to CONNECT after the requests before it', async () => {
+it('listener responds to CONNECT after the requests before it', async () => {
   const connection = await connectTo(await open());
   connection.write(`${GET}CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n`);
   expect(statusesOf(await connection.untilClosed())).toEqual([200, 501]);
@@ -205,7 +205,7 @@ it.each([
   ['GE T / HTTP/1.1', [400]],
   ['B\u00e9 / HTTP/1.1', [400]],
   ['BREW', [400]],
-])('distinguishes an unknown method from an invalid request: %s', async (line, statuses) => {
+])('listener distinguishes an unknown method from an invalid request: %s', async (line, statuses) => {
   for (const before of ['', GET]) {
     const connection = await connectTo(await open());
     connection.write(`${before}${line}\r\nHost: x\r\n\r\n`);

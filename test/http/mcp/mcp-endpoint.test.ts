@@ -372,7 +372,7 @@ describe('list_pages', () => {
   });
 });
 
-describe('arguments of MCP tools', () => {
+describe('arguments and results of MCP tools', () => {
   it.each([
     ['search', {}, '"query" is missing'],
     ['search', { query: '  ' }, '"query" is empty'],

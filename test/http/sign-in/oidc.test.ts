@@ -63,7 +63,7 @@ describe('OIDC sign-in', () => {
     ['a prefetch', { 'sec-purpose': 'prefetch' }, 'GET'],
     ['a form', {}, 'POST'],
     ['HEAD', {}, 'HEAD'],
-  ])('responds with 401 instead of a redirect to %s', async (_, headers, method) => {
+  ])('does not redirect %s, and responds with 401', async (_, headers, method) => {
     await using site = await oidcSite(provider);
     const answer = await new BrowserLike().ask(site.home, headers, method);
     expect(answer.status).toBe(401);
@@ -133,7 +133,7 @@ describe('OIDC sign-in', () => {
     [45, 200],
     [90, 400],
   ])(
-    'with a clock %i s ahead of the provider, at the end of the ID token, responds with %i',
+    'accepts or rejects an expiring ID token by a clock %i s ahead of the provider: status %i',
     async (aheadS, status) => {
       provider.idTokenS = 1;
       vi.useFakeTimers({ toFake: ['Date'] });

@@ -45,7 +45,7 @@ describe('PageReports', () => {
     ['from a document without an origin', {}, 'http://x/a', { origin: 'null' }, 204],
     ['from a page of another site', {}, 'http://x/a', { origin: 'https://evil.example' }, 403],
     ['from a frame of another site', {}, 'http://x/a', { origin: 'null', 'sec-fetch-site': 'cross-site' }, 403],
-    ['from another subdomain of the same site', {}, 'http://x/a', { 'sec-fetch-site': 'same-site' }, 403],
+    ['from another origin of the same site', {}, 'http://x/a', { 'sec-fetch-site': 'same-site' }, 403],
   ])('checks a report %s', async (_, site, document, headers, status) => {
     const { reports, told } = reportsOf(site);
     const newer = JSON.stringify([
@@ -101,7 +101,7 @@ describe('PageReports', () => {
   });
 });
 
-it('accepts only POST, at its address in the base path', async () => {
+it('PageReports accepts only POST, at its address in the base path', async () => {
   const { reports } = reportsOf({ basePath: '/docs/' });
   const server = new SiteServer(new BodyCache(1024), { current: null });
   const state = () => 'off' as const;

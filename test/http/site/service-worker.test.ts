@@ -37,10 +37,10 @@ it.each<[string, string, Files, Partial<SnapshotOptions>]>([
   ['a rule redirects to another host', '/sw.js', { _redirects: '/* https://docs.example/:splat 308!' }, {}],
   ['a rule hides the file', '/sw.js', { 'sw.js': 'new', _redirects: '/sw.js /a 404!' }, {}],
   ['a folder has its name', '/sw.js', { 'sw.js/index.html': 'x' }, {}],
-  ['the site has a page for what is missing', '/sw.js', { '404.html': 'not here' }, {}],
+  ['the site has a 404 page', '/sw.js', { '404.html': 'not here' }, {}],
   ['only its Markdown exists', '/a.md', {}, { markdown: true }],
   ['it is outside the base path', '/sw.js', { 'sw.js': 'new' }, { basePath: '/docs/' }],
-  ['it is hidden', '/.git/sw.js', { '.git/sw.js': 'new' }, {}],
+  ['it is in a hidden folder', '/.git/sw.js', { '.git/sw.js': 'new' }, {}],
 ])('forWorker() retires a service worker whose script cannot be loaded: %s', async (_, path, files, form) => {
   expect(await scriptAt(path, files, form)).toBe('200 retired');
 });
@@ -48,7 +48,7 @@ it.each<[string, string, Files, Partial<SnapshotOptions>]>([
 it.each<[string, string, Files, Partial<SnapshotOptions>, string]>([
   ['a script', '/sw.js', { 'sw.js': 'new' }, {}, '200 new'],
   ['a module', '/sw.mjs', { 'sw.mjs': 'new' }, {}, '200 new'],
-  ['a script below the base path', '/docs/sw.js', { 'sw.js': 'new' }, { basePath: '/docs/' }, '200 new'],
+  ['a script in the base path', '/docs/sw.js', { 'sw.js': 'new' }, { basePath: '/docs/' }, '200 new'],
   ['a script of another name', '/sw.js', { 'w.js': 'new', _redirects: '/sw.js /w.js 200' }, {}, '200 new'],
 ])('forWorker() does not change the response for %s', async (_, path, files, form, expected) => {
   expect(await scriptAt(path, files, form)).toBe(expected);

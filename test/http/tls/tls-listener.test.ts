@@ -222,7 +222,7 @@ describe('limits for TLS clients', () => {
 
   it.each([
     ['sends no bytes', ''],
-    ['stops in its first record', '\x16\x03\x01'],
+    ['stops within its first record', '\x16\x03\x01'],
   ])('close a connection that %s', async (_, bytes) => {
     const { port } = await open({ times });
     const connection = await RawConnection.open(port);

@@ -8,12 +8,12 @@ describe('extractPage(), finding the content of a page', () => {
   it.each([
     ['the main landmark', `<main><h1>T</h1><p>${text}</p></main>`],
     ['the main landmark by role', `<div role="main"><h1>T</h1><p>${text}</p></div>`],
-    ['the one article in it', `<main><div>${menu}</div><article><h1>T</h1><p>${text}</p></article></main>`],
+    ['the only article in main', `<main><div>${menu}</div><article><h1>T</h1><p>${text}</p></article></main>`],
     ['an article without a landmark', `<article><h1>T</h1><p>${text}</p></article>`],
     ['a known container', `<div class="markdown-body"><h1>T</h1><p>${text}</p></div>`],
     ['the densest container', `<div id="page"><div id="middle"><h1>T</h1><p>${text}</p></div></div>`],
     ['the cell of a layout table', `<table><tr><td>${menu}</td><td><h1>T</h1><p>${text}</p></td></tr></table>`],
-    ['the body of a page made by hand', `<h1>T</h1><p>${text}</p>`],
+    ['the body of a hand-written page', `<h1>T</h1><p>${text}</p>`],
   ])('finds the content in %s', (_, content) => {
     const body = `<div class="top">${menu}</div>${content}<div class="bottom">${menu}</div>`;
     expect(sectionsOf(body).map(({ headings, text: found }) => [headings, found])).toEqual([['T', text]]);

@@ -4,8 +4,8 @@ import { extractBody, sectionsOf } from './page.ts';
 const page = (content: string): { path: string; headings: string; text: string }[] =>
   sectionsOf(`<main><h1 id="top">Top</h1><p>Intro.</p>${content}</main>`).slice(1);
 
-describe('extractPage() starts a section at each definition', () => {
-  it('takes name, anchor and description of Sphinx objects, nested ones included', () => {
+describe('extractPage(), cutting definitions into sections', () => {
+  it('reads name, anchor and description of Sphinx objects, including nested ones', () => {
     const method =
       '<dl class="py method"><dt class="sig sig-object py" id="pkg.Client.fetch"><span class="sig-name descname"><span class="pre">fetch</span></span><span class="sig-paren">(</span><em>url</em><span class="sig-paren">)</span><a class="headerlink" href="#pkg.Client.fetch">¶</a></dt><dd><p>Brings rows.</p><dl class="field-list"><dt class="field-odd">Parameters</dt><dd><p>url – where</p></dd></dl></dd></dl>';
     expect(
@@ -31,7 +31,7 @@ describe('extractPage() starts a section at each definition', () => {
     expect(own?.text).toBe('1\n\n3');
   });
 
-  it('keeps the text of a heading inside a definition, and text after it, under that heading', () => {
+  it('keeps the text of a heading in a definition, and text after it, with that heading', () => {
     expect(page('<dl><dt id="x">x</dt><dd>2<h2 id="h">H</h2><p>3</p></dd></dl><p>4</p>')).toEqual([
       { path: '/a#x', headings: 'Top > x', text: 'x\n2' },
       { path: '/a#h', headings: 'Top > H', text: '3\n\n4' },
@@ -65,13 +65,13 @@ describe('extractPage() starts a section at each definition', () => {
     ['configuration directory', 'configuration directory'],
     ['Application Programming Interface (API)', 'Application Programming Interface (API)'],
     ['??', '??'],
-  ])('calls the definition "%s" %s', (signature, name) => {
+  ])('names the definition "%s" %s', (signature, name) => {
     expect(page(`<dl><dt id="x">${signature}<a class="headerlink" href="#x">¶</a></dt><dd>2</dd></dl>`)).toEqual([
       { path: '/a#x', headings: `Top > ${name}`, text: `${signature}\n2` },
     ]);
   });
 
-  it('gives several terms of one description a section each', () => {
+  it('creates a section for each of several terms with one description', () => {
     const both = 'one\ntwo\n3';
     expect(page('<dl><dt id="one">one</dt><dt id="two">two</dt><dd>3</dd></dl>')).toEqual([
       { path: '/a#one', headings: 'Top > one', text: both },
@@ -82,7 +82,7 @@ describe('extractPage() starts a section at each definition', () => {
     ]);
   });
 
-  it('leaves terms without an anchor, and sentences, in the text', () => {
+  it('keeps terms without an anchor, and sentences, in the text', () => {
     const sentence = 'word '.repeat(30).trim();
     const content = `<dl><dt>a</dt><dd>1</dd><dt id="s">${sentence}</dt><dd>2</dd></dl>`;
     expect(page(content)).toEqual([]);
@@ -91,7 +91,7 @@ describe('extractPage() starts a section at each definition', () => {
     ]);
   });
 
-  it('takes time that grows with the size of the page only', () => {
+  it('takes time proportional to the size of the page', () => {
     const flat = '<dt>a</dt><dd>b</dd>'.repeat(100_000);
     const nested = '<dl><dt><div>'.repeat(300) + '<b>x</b>'.repeat(100_000);
     const members = '<div class="memitem"><b></b></div>'.repeat(50_000);
@@ -102,7 +102,7 @@ describe('extractPage() starts a section at each definition', () => {
     expect(process.cpuUsage(start).user / 1e6).toBeLessThan(15);
   });
 
-  it('keeps the text of a page that has more definitions than sections are allowed', () => {
+  it('keeps the text of a page with more definitions than allowed sections', () => {
     const many = Array.from({ length: 10_050 }, (_, at) => `<dt id="d${at}">d${at}</dt><dd>text${at}</dd>`).join('');
     const [own, ...definitions] = sectionsOf(`<main><h1>Top</h1><p>1</p><dl>${many}</dl></main>`);
     expect(definitions[9_000]).toEqual({ path: '/a#d9000', headings: 'Top > d9000', text: 'd9000\ntext9000' });
@@ -110,7 +110,7 @@ describe('extractPage() starts a section at each definition', () => {
   });
 });
 
-describe('extractPage() reads the members of documentation generators', () => {
+describe('extractPage(), reading members of documentation generators', () => {
   it.each([
     [
       'Doxygen',
@@ -160,7 +160,7 @@ describe('extractPage() reads the members of documentation generators', () => {
       'pkg.fetch',
       'fetch',
     ],
-  ])('of %s', (_, content, fragment, name) => {
+  ])('reads a member of %s', (_, content, fragment, name) => {
     const found = page(content).find(({ path }) => path === `/a#${fragment}`);
     expect(found?.headings).toBe(`Top > ${name}`);
     expect(found?.text).toMatch(/2$/);

@@ -43,7 +43,7 @@ describe('extractPage(), reading the title of a page', () => {
     ['the heading among other parts', '<title>T | Guides | Site</title>', undefined],
     ['the site name', '<title>Site</title><meta property="og:site_name" content="Site">', 'Site'],
     ['missing', '', undefined],
-  ])('sets the document title only on the first section, if the document title is %s', (_, head, documentTitle) => {
+  ])('stores the document title on the first section if it differs from the heading: %s', (_, head, documentTitle) => {
     const page = factsOf(head, '<main><h1>T</h1><p>1</p><h2>U</h2><p>2</p></main>');
     expect(page?.sections.map((section) => section.documentTitle)).toEqual([documentTitle, undefined]);
   });
@@ -147,16 +147,20 @@ describe('extractPage(), excluding pages from the search', () => {
     ['for printing', 'print.html', content],
     ['for printing of a book in a subfolder', 'book/print.html', chapters],
     [
-      'of an index by letter',
+      'with an index by letter',
       'genindex.html',
       '<div role="main"><h1>Index</h1><div class="genindex-jumpbox">A</div></div>',
     ],
     [
-      'of Sphinx’s search',
+      'with the search of Sphinx',
       'search.html',
       '<div role="main"><h1>Search</h1><p>Words</p><div id="search-results"> </div></div>',
     ],
-    ['of Sphinx’s sources', '_modules/a.html', `<script src="../_static/documentation_options.js"></script>${content}`],
+    [
+      'with sources in Sphinx',
+      '_modules/a.html',
+      `<script src="../_static/documentation_options.js"></script>${content}`,
+    ],
     ['that list posts', 'blog/index.html', `<html class="blog-wrapper blog-list-page">${content}`],
     ['without content', 'a.html', '<div id="app"></div><footer>x</footer>'],
     ['that are empty', 'a.html', ''],

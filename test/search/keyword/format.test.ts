@@ -134,7 +134,7 @@ describe('KeywordIndex.open() of an index with another layout', () => {
   });
 
   it.each([
-    ['has none of its tables', ''],
+    ['has no tables', ''],
     ['lacks a table', SCHEMA.replace(/CREATE TABLE sequences.*/, '')],
     ['has empty tables', SCHEMA],
   ])('rejects an index that states the current version but %s', (_what, schema) => {

@@ -244,7 +244,7 @@ describe('KeywordIndex.search() with operators', () => {
     expect(found(index(), 'client -数据').sort()).toEqual([0, 1, 2, 3]);
   });
 
-  it('returns the sections that other search methods may find', () => {
+  it('returns the sections that a search by meaning may find', () => {
     const allowed = (query: string) => [...(index().find(query, { limit: 1 }).allowed ?? [])];
     expect(allowed('client -retry')).toEqual([0, 0, 0, 0, 1]);
     expect(allowed('"retry count" -beta')).toEqual([1, 0, 1, 0, 0]);
@@ -340,7 +340,7 @@ describe('KeywordIndex.search() with a filter', () => {
     [{ version: 'v1', language: 'pt', tag: 'a' }, [0]],
     [{ version: "v1' OR 1=1 --" }, []],
     [{}, [0, 1, 2, 3, 4]],
-  ])('finds with %j the sections %j', (filter, sections) => {
+  ])('applies the filter %j and finds the sections %j', (filter, sections) => {
     expect(found(index(), 'word', { filter }).sort()).toEqual(sections);
     const { allowed } = index().find('word', { limit: 1, filter });
     expect([0, 1, 2, 3, 4].filter((section) => allowed === null || allowed[section] === 1)).toEqual(sections);

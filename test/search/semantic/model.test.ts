@@ -62,7 +62,7 @@ describe('built-in model', () => {
     }
   });
 
-  it('has the common scale of cosines, to which other models are mapped', async () => {
+  it('has the common cosine scale, to which the cosines of other models are mapped', async () => {
     const { related, unrelated } = await measureScale(model);
     expect(Math.abs(related - COMMON_SCALE.related)).toBeLessThan(0.02);
     expect(Math.abs(unrelated - COMMON_SCALE.unrelated)).toBeLessThan(0.02);

@@ -29,7 +29,7 @@ const ranked = (hits: ReturnType<VectorIndex['search']>) =>
 const cosine = (one: Float32Array, other: Float32Array) =>
   one.reduce((sum, value, at) => sum + value * (other[at] as number), 0);
 
-describe('search()', () => {
+describe('VectorIndex.search()', () => {
   const vectors = vectorsOf(500);
   const query = vectorsOf(1, 99)[0] as Float32Array;
 

@@ -16,7 +16,7 @@ function expectMounted(path: string, text: string, expected: string): void {
   expect(rewritten(path, expected, '/team/docs/', '/')).toBe(text);
 }
 
-describe('mountFile() for Next.js', () => {
+describe('mountFile() for Next.js at another base path', () => {
   it.each([
     [
       'chunks and pictures',
@@ -37,7 +37,7 @@ describe('mountFile() for Next.js', () => {
     expectMounted('a.js', script, expected);
   });
 
-  it('removes the base path in the function that the build left empty', () => {
+  it('fills in the function that removes the base path, which the build left empty', () => {
     const script = 'function n(e){return e}e.i(1),Object.defineProperty(r,"removeBasePath",{get:function(){return n}})';
     const made = rewritten('a.js', script, '/', '/team/docs/');
     const remove = (code: string): ((path: string) => string) =>
@@ -103,7 +103,7 @@ describe('mountFile() for Next.js', () => {
   });
 });
 
-describe('mountFile() for VitePress', () => {
+describe('mountFile() for VitePress at another base path', () => {
   it.each([
     [
       'site data',
@@ -134,7 +134,7 @@ describe('mountFile() for VitePress', () => {
   });
 });
 
-describe('mountFile() for Docusaurus', () => {
+describe('mountFile() for Docusaurus at another base path', () => {
   it.each([
     ['webpack', 'n.p="/",n.x="/"', 'n.p="/team/docs/",n.x="/"'],
     ['settings', 'x={baseUrl:"/",i18n:docusaurus}', 'x={baseUrl:"/team/docs/",i18n:docusaurus}'],
@@ -154,7 +154,7 @@ describe('mountFile() for Docusaurus', () => {
   });
 });
 
-describe('mountFile() for Starlight', () => {
+describe('mountFile() for Starlight at another base path', () => {
   it('moves the search and the language menu', () => {
     expectMounted(
       'a.js',
@@ -169,7 +169,7 @@ describe('mountFile() for Starlight', () => {
   });
 });
 
-describe('mountFile() for scripts of any generator', () => {
+describe('mountFile() for scripts of any generator at another base path', () => {
   it.each([
     [
       'strings that are the address of a file of the site',

@@ -11,7 +11,7 @@ function mounted(path: string, text: string, mount = BELOW, files: readonly stri
   return Buffer.from(mountFile({ path, type: mediaTypeOf(path), bytes: Buffer.from(text) }, site)).toString();
 }
 
-describe('mountFile(), pages', () => {
+describe('mountFile() for pages at another base path', () => {
   it.each([
     ['<a href="/a?b&amp;c#d">', '<a href="/team/docs/a?b&amp;c#d">'],
     ['<a href=/a>', '<a href=/team/docs/a>'],
@@ -134,7 +134,7 @@ describe('mountFile(), pages', () => {
   });
 });
 
-describe('mountFile(), other files', () => {
+describe('mountFile() for other files at another base path', () => {
   it.each([
     ['a.css', 'a { b: url(/c.png) } @import "/d.css";', 'a { b: url(/team/docs/c.png) } @import "/team/docs/d.css";'],
     [
@@ -186,7 +186,7 @@ describe('mountFile(), other files', () => {
   });
 });
 
-describe('mountFile(), hostile files', () => {
+describe('mountFile() for hostile files', () => {
   const MIB = 1024 ** 2;
   it.each([
     ['a.html', '<script>'],

@@ -65,7 +65,7 @@ describe.runIf(isLinux)('isGone()', () => {
   });
 
   test.for<[string, Partial<Holder>]>([
-    ['another boot or host', { bootId: '00000000-0000-0000-0000-000000000000' }],
+    ['another boot or another host', { bootId: '00000000-0000-0000-0000-000000000000' }],
     ['another container', { pidNamespace: 'pid:[1]' }],
   ])('returns false for a process of %s', ([, other]) => {
     const dead = { ...here(), startTicks: '1' };
