@@ -221,7 +221,7 @@ interface VerifiedSignature {
 /** Checks the whole folder before the first import. */
 async function unpackTransfer(given: string, options: UnpackOptions) {
   const folder = resolve(given);
-  // A check with --public-key needs no config.
+  // With --verify-only and --public-key, no config is needed.
   const isAlone = options.verifyOnly === true && options.publicKey !== undefined;
   const site = isAlone ? null : await loadSite(options);
   const signature = site === null ? null : signatureSlice(site.config);

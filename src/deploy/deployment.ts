@@ -210,7 +210,7 @@ export class Deployment {
   }
 
   async status(): Promise<DeployStatus> {
-    // Read the disk first, so that the rest is one tick. A folder that is not open reports its own error.
+    // Await the disk before the other values, so that all of them are of one moment. Without an open folder, `lastError` has the reason.
     const stored = (await this.#stored?.read(this.#settings, this.active)) ?? { versions: [], notices: [] };
     return {
       state: this.state,
@@ -235,7 +235,7 @@ export class Deployment {
       if (activate) await this.#loop.activate({ version, digest }, { by: 'delivery' });
       return false;
     });
-    // The loop may have waited for the pinned version, and has served it since.
+    // If the loop waited for this pinned version, it serves the version by now.
     return isPinned ? this.active?.digest === digest : activate;
   }
 
@@ -253,7 +253,7 @@ export class Deployment {
     const pin = this.#settings.version;
     if (pin === null || pin === version) return;
     throw new DocshelfError('pinned', `Cannot ${act}: the config pins version "${pin}"`, {
-      next: 'Change staticExport.version, or remove it, and the daemon follows by itself.',
+      next: 'Change or remove staticExport.version in the config.',
     });
   }
 }

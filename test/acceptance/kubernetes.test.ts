@@ -77,7 +77,7 @@ const run = (commands: string | undefined): Promise<string> => cluster.run(comma
 describe('the commands of docs/kubernetes.md', () => {
   it('install a site from a presigned link, upgrade it without a failed request, and roll it back', async () => {
     const [install, next, list, back] = commandsOf('Install from a presigned link');
-    expect(await run(install)).toContain('answers 200');
+    expect(await run(install)).toContain('responds with 200');
     await cluster.pod.untilServing('2026-11-01');
 
     const statuses = new Map<number, number>();
@@ -148,7 +148,7 @@ describe('the commands of docs/kubernetes.md', () => {
     await run(install);
     const answers = await run(third);
     for (const place of ['docs.acme.dev/', 'internal.acme.dev/handbook/', 'internal.acme.dev/runbooks/']) {
-      expect(answers).toContain(`${place} answers 200`);
+      expect(answers).toContain(`${place} responds with 200`);
     }
     const { sites } = await cluster.pod.status();
     expect(sites?.map(({ active }) => active?.version)).toEqual(['2026-11-01', '2026-11-01', '2026-11-01']);
