@@ -29,7 +29,7 @@ RUN node image-root.mjs /image
 FROM scratch
 COPY --from=root /image /
 # A new volume gets its owner from the data folder.
-COPY --from=root --chown=65532:65532 /image/var/lib/docshelf /var/lib/docshelf
+COPY --from=root --chown=65532:65532 /image-owned/ /var/lib/
 ARG VERSION=0.1.0
 ARG REVISION=unknown
 ARG CREATED=1970-01-01T00:00:00Z

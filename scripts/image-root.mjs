@@ -47,8 +47,10 @@ for (const [path, text] of Object.entries(SYSTEM_FILES)) {
   mkdirSync(dirname(join(root, path)), { recursive: true });
   writeFileSync(join(root, path), text);
 }
-for (const path of ['etc/docshelf', 'var/lib/docshelf', 'tmp', 'usr/local/bin'])
+for (const path of ['etc/docshelf', 'var/lib', 'tmp', 'usr/local/bin'])
   mkdirSync(join(root, path), { recursive: true });
+// The Dockerfile copies the data folder with the user of the service as its owner.
+mkdirSync(`${root}-owned/docshelf`, { recursive: true });
 chmodSync(join(root, 'tmp'), 0o1777);
 const main = join(root, 'opt/docshelf/dist/main.js');
 writeFileSync(main, mainWithoutEnv(readFileSync(main, 'utf8')));

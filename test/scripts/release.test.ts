@@ -180,7 +180,7 @@ describe('a release installed in a clean place does the main job', () => {
     expect(sh('dpkg-deb', ['--field', file, 'Package', 'Version', 'Architecture'], folder)).toContain(
       `Version: ${version}\n`,
     );
-    expect(await readFile(join(folder, 'etc/docshelf/config.yaml'), 'utf8')).toContain('dir: /var/lib/docshelf');
+    expect(await readFile(join(folder, 'etc/docshelf/config.yaml'), 'utf8')).toContain('dir: "/var/lib/docshelf"');
     const bin = await pathWithoutNode();
     await doMainJob({ command: [join(folder, 'usr/bin/docshelf')], env: { PATH: bin } });
   });
@@ -207,7 +207,13 @@ describe('a release installed in a clean place does the main job', () => {
       const [user, group] = config.User.split(':');
       await chown(join(root, 'etc/docshelf'), Number(user), Number(group));
       const env = Object.fromEntries(config.Env.map((line: string) => line.split(/=(.*)/s)));
-      const command = ['/usr/sbin/chroot', `--userspec=${user}:${group}`, '--groups=', root, ...config.Entrypoint];
+      env.PATH += `:${PATH}`;
+      for (const path of ['proc', 'dev']) await mkdir(join(root, path));
+      // The mounts of a container, which end with the process.
+      const mounts =
+        'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && user=$1 && shift && exec chroot "--userspec=$user" --groups= "$0" docshelf "$@"';
+      const command = ['unshare', '--mount', 'sh', '-c', mounts, root, config.User];
+      expect(config).toMatchObject({ Entrypoint: ['docshelf'], Cmd: ['serve'] });
       await doMainJob({ command, env, root });
     },
   );
