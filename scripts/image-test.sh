@@ -115,7 +115,7 @@ own=$(megabytes "$root/opt/docshelf" | cut -f1)
 [ "$own" -lt 130 ] || fail "the image's own layers have $own MB unpacked"
 say "the image's own layers have $own MB unpacked"
 for file in LICENSE NOTICE; do cmp -s "$file" "$root/$file" || fail "the image has no $file"; done
-programs=$(cd "$root" && find . -path ./opt -prune -o \( -type f -o -type l \) -perm -u+x -print | grep -v '\.so' | sort | tr '\n' ' ')
+programs=$(cd "$root" && find . \( -path ./opt -o -path ./etc \) -prune -o \( -type f -o -type l \) -perm -u+x -print | grep -v '\.so' | sort | tr '\n' ' ')
 [ "$programs" = "./usr/bin/node ./usr/local/bin/docshelf " ] || fail "the image has other programs: $programs"
 b umount "$container" >/dev/null
 say "passed"
