@@ -70,6 +70,7 @@ const HEAVY = [
   'helm/matrix',
   'helm/network',
   'scripts/release',
+  'helm/usual-settings',
   'search/bundle-memory',
   'search/carried-search',
   'search/many-sites',

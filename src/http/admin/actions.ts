@@ -87,6 +87,7 @@ export interface AdminOptions extends FaultHooks {
   readonly jobs?: () => Promise<ExportJobs>;
   readonly volume?: () => Promise<Readings['volume']>;
   readonly certificates?: () => Readings['certificates'];
+  readonly dependencies?: () => Promise<NonNullable<Readings['dependencies']>>;
   readonly metrics: Metrics;
   readonly audit: Pick<AuditTrail, 'read' | 'record'>;
   readonly revisions: Revisions;
@@ -119,8 +120,9 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
       const jobs = (await options.jobs?.().catch(() => null)) ?? null;
       const volume = (await options.volume?.()) ?? null;
       const certificates = options.certificates?.() ?? [];
+      const dependencies = (await options.dependencies?.()) ?? [];
       const isReady = readiness().ready;
-      const text = await metrics.expose({ states: states(), isReady, jobs, volume, certificates });
+      const text = await metrics.expose({ states: states(), isReady, jobs, volume, dependencies, certificates });
       return c.body(text, 200, { 'Content-Type': metrics.contentType });
     },
     status: async (c) => c.json(await status()),

@@ -46,6 +46,22 @@ export function defineMetrics(registry: Registry) {
       'How late the main thread turned to its work since the last reading, the 99th percentile.',
       [],
     ),
+    dependencyUp: gauge('dependency_up', '1 if the database or the bucket of exports responds, otherwise 0.', [
+      'dependency',
+    ]),
+    linkEnd: new Gauge({
+      name: 'docshelf_bundle_link_expiry_timestamp_seconds',
+      help: 'Expiry of the configured link to the bundle.',
+      labelNames: ['site'],
+      registers,
+    }),
+    fetchFailing: new Gauge({
+      name: 'docshelf_fetch_failing',
+      help: '1 from a failed download of the bundle until docshelf has the bundle.',
+      labelNames: ['site'],
+      registers,
+    }),
+    buildInfo: gauge('build_info', 'Versions of docshelf and Node.', ['version', 'node']),
     jobs: gauge('export_jobs', 'Export jobs that wait or run, by status.', ['status']),
     jobsEnded: counter('export_jobs_ended_total', 'Export jobs that this process has ended, by result.', ['result']),
     wrongTokens: counter('admin_wrong_tokens_total', 'Requests of the admin listener with a wrong token.', []),
