@@ -311,7 +311,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     [401, 'You are no longer signed in'],
     [429, 'Too many searches'],
     [503, 'not ready yet'],
-    [500, 'did not answer'],
+    [500, 'did not respond'],
   ])('says what is wrong when the search answers %i', async (code, sentence) => {
     const { page, status } = await open();
     await page.keyboard.press('/');
