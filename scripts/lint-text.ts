@@ -35,7 +35,6 @@ export const NOT_CONVERTED: ReadonlySet<string> = new Set([
   'src/database',
   'src/export',
   'src/files',
-  'src/http',
   'src/search',
   'src/site',
   'src/traces',

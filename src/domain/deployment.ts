@@ -31,7 +31,7 @@ export function chooseSite<Site extends { readonly domain: string | null }>(
       fields: { domains },
     });
   }
-  const state = `Cannot find the site "${domain.slice(0, 200)}": ${holder} has none of that domain`;
+  const state = `Cannot find the site "${domain.slice(0, 200)}": ${holder} has no site with that domain`;
   throw new DocshelfError('not_found', state, {
     next: known === '' ? 'The config has no site.' : `It has: ${known}.`,
   });

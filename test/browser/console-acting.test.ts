@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium)(`the console, acting${whyNoChromium}`, () => {
     await told('version v2 is active');
     await changed({ action: 'upload', target: 'two.tar.gz', from: 'v1', to: 'v2' });
     await takeIn(operator, 'evil', 'v3');
-    await told('evil.tar.gz was refused');
+    await told('evil.tar.gz was rejected');
     await told('name_dotdot');
     await changed({ action: 'upload', target: 'evil.tar.gz', result: 'name_dotdot', error: expect.any(String) });
     expect(await page.content()).toContain('../evil&lt;b&gt;.html');
@@ -94,15 +94,15 @@ describe.skipIf(!hasChromium)(`the console, acting${whyNoChromium}`, () => {
     await told('Rolled back: version v2 is active');
     await changed({ action: 'rollback', from: 'v1', to: 'v2' });
     await press('button', 'Preview v1');
-    await told('Whoever has this link reads version v1 for a day');
+    await told('Preview link for version v1, valid for one day');
     await changed({ action: 'preview', target: 'v1' });
     await operator.unfold('#remove-v1');
-    await press('button', 'Remove v1 for good');
-    await told('Version v1 is removed');
+    await press('button', 'Delete v1 permanently');
+    await told('Version v1 was deleted');
     await changed({ action: 'remove', target: 'v1', from: 'v1' });
     await press('link', 'All sites');
-    await press('button', 'Reload the config');
-    await told('The config was taken anew');
+    await press('button', 'Reload config');
+    await told('The config was reloaded');
     await changed({ action: 'reload' });
     await press('button', 'Sign out');
     await page.getByRole('link', { name: 'Sign in' }).waitFor();
@@ -125,7 +125,7 @@ describe.skipIf(!hasChromium)(`the console, acting${whyNoChromium}`, () => {
       await page.keyboard.type(`${type} ${way}`);
       await page.keyboard.press('Tab');
       await page.keyboard.type(type);
-      await press('button', 'Make the key');
+      await press('button', 'Create key');
       await told('shown this once');
       await changed({
         action: 'key-create',
@@ -142,8 +142,8 @@ describe.skipIf(!hasChromium)(`the console, acting${whyNoChromium}`, () => {
       const row = page.locator('tr', { hasText: `${type} ${way}` });
       await row.getByText('just now').waitFor();
       await operator.unfold(`#${await row.getAttribute('id')}`);
-      await press('button', `Revoke ${type} ${way} for good`);
-      await told('is revoked, and refused from now on');
+      await press('button', `Revoke ${type} ${way} permanently`);
+      await told('was revoked');
       await changed({ action: 'key-revoke', organization: 'acme-inc', target: `${type} ${way}`, to: null });
       expect(JSON.parse(await shell(line))).toMatchObject({ status: 401, code: 'unauthorized' });
       expect(daemon.log()).not.toContain(key);

@@ -114,7 +114,7 @@ describe.skipIf(!hasChromium)(`the console, live${whyNoChromium}`, () => {
     await reader.context().close();
   });
 
-  it('is so again after the stream was refused', async () => {
+  it('is so again after the stream was rejected', async () => {
     let refused = 0;
     await page.route('**/events', (route) => {
       refused += 1;

@@ -29,7 +29,7 @@ describe('chooseSite()', () => {
   it('says which there are where it has none of that domain', () => {
     expect(faultOf(() => chooseSite([acme, globex], 'initech', 'this daemon'))).toMatchObject({
       code: 'not_found',
-      message: 'Cannot find the site "initech": this daemon has none of that domain',
+      message: 'Cannot find the site "initech": this daemon has no site with that domain',
       next: 'It has: acme, globex.',
     });
   });

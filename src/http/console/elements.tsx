@@ -65,10 +65,10 @@ export function FaultCode({ root, code }: { readonly root: string; readonly code
 export type ChipTone = 'good' | 'warn' | 'bad' | 'info' | 'none';
 
 export const STATES: Readonly<Record<DeployState, { readonly tone: ChipTone; readonly meaning: string }>> = {
-  ready: { tone: 'good', meaning: 'What the config asks for is served.' },
-  stale: { tone: 'warn', meaning: 'What the config asks for could not be had: the last good version is served.' },
-  waiting: { tone: 'bad', meaning: 'No version is active yet: readers are told so.' },
-  off: { tone: 'none', meaning: 'Serving is turned off by staticExport.enabled.' },
+  ready: { tone: 'good', meaning: 'docshelf serves the configured version.' },
+  stale: { tone: 'warn', meaning: 'The configured version is not available. docshelf serves the last good version.' },
+  waiting: { tone: 'bad', meaning: 'No version is active yet. Readers see a notice.' },
+  off: { tone: 'none', meaning: 'staticExport.enabled turns this site off.' },
 };
 
 export function StateChip({ state }: { readonly state: DeployState }) {

@@ -104,8 +104,8 @@ export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
   };
   // Return the error instead of throwing it: a thrown error would not get the headers above.
   app.notFound((c) => {
-    const state = `Cannot answer "${shown(c.req.path)}": the admin listener has no such path`;
-    const next = 'The page at / links to what there is, and /openapi.json describes it.';
+    const state = `Cannot find "${shown(c.req.path)}": the admin listener has no such path`;
+    const next = 'Open the page at /, or see /openapi.json for all paths.';
     return answerWith(new DocshelfError('not_found', state, { next }), c);
   });
   app.onError(answerWith);

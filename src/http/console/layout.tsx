@@ -70,8 +70,8 @@ export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<
           <a href={`${root}v1/status`}>Status as JSON</a>
           <a href={`${root}v1/features`}>Features as JSON</a>
           <a href={`${root}metrics`}>Metrics</a>
-          <a href={`${root}manual/errors`}>Errors, and what to do</a>
-          <a href={`${root}openapi.json`}>The interface, in OpenAPI</a>
+          <a href={`${root}manual/errors`}>Error reference</a>
+          <a href={`${root}openapi.json`}>OpenAPI document</a>
           <span class="soft">docshelf {visit.parts.programVersion}</span>
         </footer>
       </body>

@@ -12,9 +12,9 @@ export function shelfSite(status: StatusReport, domain: string): SiteStatusRepor
   if (site !== undefined) return site;
   throw new DocshelfError(
     'not_found',
-    `Cannot show the site "${domain.slice(0, 200)}": this daemon has none of that domain`,
+    `Cannot show the site "${domain.slice(0, 200)}": this daemon has no site with that domain`,
     {
-      next: 'The page at / lists its sites.',
+      next: 'Open the page at / for the list of sites.',
     },
   );
 }
@@ -30,7 +30,7 @@ export function SiteAlerts({ visit, site }: VisitProps & { readonly site: SiteSt
       {lastError && <FaultAlert visit={visit} id="last-error" title="Last error" {...lastError} />}
       <ReloadAlert visit={visit} status={site} />
       <section class="alert info" id="activity" role="status" hidden={activity === null}>
-        <h2>Under way</h2>
+        <h2>In progress</h2>
         <p>{activity}</p>
       </section>
       <Notices notices={notices} />
@@ -63,7 +63,7 @@ function FaultAlert({ visit, id, title, at, ...fault }: FaultAlertProps) {
   );
 }
 
-const MEND = 'Mend the config: the one before it is still in force, and a change to the file is noticed by itself.';
+const MEND = 'Fix the config. docshelf reloads it when the file changes, and uses the previous config until then.';
 
 function ReloadAlert({
   visit,
@@ -72,14 +72,14 @@ function ReloadAlert({
   const { lastReload, lastError } = status;
   if (lastReload === null || lastReload.ok || lastReload.error === lastError?.message) return null;
   const fault = { at: lastReload.at, code: 'config_invalid', message: lastReload.error ?? '', next: MEND } as const;
-  return <FaultAlert visit={visit} id="reload-error" title="The changed config was refused" {...fault} />;
+  return <FaultAlert visit={visit} id="reload-error" title="The changed config was rejected" {...fault} />;
 }
 
 function Notices({ notices }: { readonly notices: readonly string[] }) {
   if (notices.length === 0) return null;
   return (
     <section class="alert info" id="notices">
-      <h2>Good to know</h2>
+      <h2>Notices</h2>
       <ul>
         {notices.map((notice) => (
           <li>{notice}</li>

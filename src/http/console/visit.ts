@@ -108,7 +108,9 @@ export function backTo({ c, root, session }: SessionVisit, page: string, message
 export function fieldOf({ form }: SignedVisit, name: string): string {
   const value = form.get(name);
   if (value !== null && value !== '') return value;
-  throw new DocshelfError('bad_request', `Cannot act: the field "${name}" is missing`, { fields: { field: name } });
+  throw new DocshelfError('bad_request', `Cannot perform the action: the field "${name}" is missing`, {
+    fields: { field: name },
+  });
 }
 
 export function parameterOf({ c }: ConsoleVisit, name: string): string {

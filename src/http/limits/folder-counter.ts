@@ -98,7 +98,7 @@ export class FolderCounter implements RequestCounter {
     rmSync(this.#file, { force: true });
     const message = `Cannot read the counted requests in "${this.#file}": the file is damaged`;
     this.#options.onFault(
-      new DocshelfError('cannot_read', message, { next: 'docshelf has removed the file, and counts from zero.' }),
+      new DocshelfError('cannot_read', message, { next: 'docshelf deleted the file and counts from zero.' }),
     );
   }
 

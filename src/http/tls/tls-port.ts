@@ -46,8 +46,8 @@ export function redirectAnswer(target: RedirectTarget): (request: Request, env: 
 }
 
 function noName(host: string): DocshelfError {
-  return new DocshelfError('misdirected', `Cannot lead to "${host}" over HTTPS: no certificate is for that name`, {
-    next: 'Ask by a name of the certificate; operators: set publicUrl of the listener, or add a certificate for it.',
+  return new DocshelfError('misdirected', `Cannot redirect "${host}" to HTTPS: no certificate has that name`, {
+    next: 'Use a name of the certificate. As an operator, set publicUrl of the listener or add a certificate for the name.',
   });
 }
 

@@ -41,9 +41,9 @@ describe('the page of what changed between versions', () => {
 
   it('compares nothing before versions are chosen, nor for who is not signed in', async () => {
     const operator = await Operator.signedIn();
-    expect(await operator.page('/sites/acme/diff')).toContain('What changed between versions');
+    expect(await operator.page('/sites/acme/diff')).toContain('Compare versions');
     const stranger = new Operator();
-    expect(await stranger.page(PAGE)).toContain('Sign in to see it.');
+    expect(await stranger.page(PAGE)).toContain('Sign in to compare versions.');
     expect([operator.calls, stranger.calls]).toEqual([[], []]);
     const answer = await stranger.app.request(`${stranger.origin}/v1/diff?from=a&to=b`);
     expect([answer.status, stranger.calls]).toEqual([401, []]);
@@ -54,7 +54,7 @@ describe('the page of what changed between versions', () => {
       Promise.reject(new DocshelfError('version_not_found', 'Cannot find version "v9"', { next: 'Choose another.' })),
     );
     const page = await gone.page(PAGE);
-    for (const text of ['The versions are not compared', 'Choose another.', 'version_not_found'])
+    for (const text of ['The versions were not compared', 'Choose another.', 'version_not_found'])
       expect(page).toContain(text);
     const operator = await Operator.signedIn();
     expect(await operator.page('/sites/acme/diff?from=../x&to=v1')).toContain('bad_request');
@@ -103,7 +103,7 @@ describe('the page of what changed between versions', () => {
     const page = await operator.page(PAGE);
     expect(page).not.toContain('<img src=x');
     expect(page.match(/&lt;img/g)).toHaveLength(9);
-    expect(page).toContain('And 1,001 more');
+    expect(page).toContain('1,001 more pages are not shown');
     expect(page).toContain('1001 added');
   });
 });

@@ -48,17 +48,17 @@ describe('the console, read', () => {
     expect([first, second].map((each) => page.includes(`id="feature-${each?.id}"`))).toEqual([true, false]);
   });
 
-  it('tells the search of the hosted service from its own, which may be off and ready at once', async () => {
+  it('tells the search hosted service from its own, which may be off and ready at once', async () => {
     const page = await pageOf();
-    expect(page).toMatch(/Documentation search <code>search<\/code> <small>of the hosted service<\/small>/);
-    expect(page).toMatch(/Local search <code>localSearch<\/code> <small>of this daemon<\/small>/);
+    expect(page).toMatch(/Documentation search <code>search<\/code> <small>hosted service<\/small>/);
+    expect(page).toMatch(/Local search <code>localSearch<\/code> <small>this daemon<\/small>/);
     expect(page).toContain('<h2>Local search</h2>');
   });
 
   it('offers no action where nobody is signed in, and where no token is set says so', async () => {
     expect(await pageOf()).not.toContain('method="post"');
     expect(await new Operator().page('/sign-in')).toContain('type="password"');
-    expect(await new Operator({ token: () => null }).page('/sign-in')).toContain('is set: what this daemon does');
+    expect(await new Operator({ token: () => null }).page('/sign-in')).toContain('is set, so the console is read-only');
   });
 
   it('says by a stream when what it shows has changed', async () => {
@@ -103,10 +103,10 @@ describe('the console, read', () => {
 
 describe('the console, acting', () => {
   it.each([
-    ['/reload', {}, ['reload'], 'The config was taken anew'],
+    ['/reload', {}, ['reload'], 'The config was reloaded'],
     ['/sites/acme/activate', { version: '2024-05-01' }, ['activate', '2024-05-01'], 'Version 2024-05-01 is active'],
     ['/sites/acme/rollback', {}, ['rollback'], 'Rolled back: version v1 is active'],
-    ['/sites/acme/remove', { version: 'v1+2' }, ['remove', 'v1+2'], 'Version v1+2 is removed'],
+    ['/sites/acme/remove', { version: 'v1+2' }, ['remove', 'v1+2'], 'Version v1+2 was deleted'],
     ['/sites/acme/preview', { version: 'v1' }, ['preview', 'v1'], 'http://a/?preview=b'],
   ])('carries out %s, and says so on the page that it leads to', async (path, fields, call, said) => {
     const operator = await Operator.signedIn();

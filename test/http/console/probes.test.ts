@@ -237,7 +237,7 @@ describe('a guess', () => {
     const answer = await new Operator().signIn('hunter2-hunter2');
     const page = await answer.text();
     expect([answer.status, answer.headers.get('set-cookie')]).toEqual([401, null]);
-    expect(page).toContain('not the admin.token');
+    expect(page).toContain('does not match the admin.token');
     expect(page).not.toContain('hunter2');
   });
 

@@ -14,18 +14,23 @@ async function showDiff(visit: ConsoleVisit): Promise<Response> {
   const site = shelfSite(await visit.parts.status(), domain);
   const { from, to } = c.req.query();
   const isCalled = session === null || (from !== undefined && to !== undefined);
-  const input = { domain, query: { from, to }, hint: 'Sign in to see it.', failed: 'The versions are not compared' };
+  const input = {
+    domain,
+    query: { from, to },
+    hint: 'Sign in to compare versions.',
+    failed: 'The versions were not compared',
+  };
   const called = isCalled ? await callForPage<VersionsDiff>(visit, 'diff', input) : null;
   const content = (
     <>
       <Up to={root + siteAddress(domain)} name={domain} />
-      <h1>What changed between versions</h1>
+      <h1>Compare versions</h1>
       <DiffForm visit={visit} site={site} from={from} to={to} />
       {called && (called.value === null ? called.instead : <Diff diff={called.value} />)}
     </>
   );
   // Versions do not change, so the page need not reload and compare them again.
-  return showPage(visit, { title: `${domain}: what changed`, isStill: true, content });
+  return showPage(visit, { title: `${domain}: compare versions`, isStill: true, content });
 }
 
 function Diff({ diff }: { readonly diff: VersionsDiff }) {
@@ -36,14 +41,14 @@ function Diff({ diff }: { readonly diff: VersionsDiff }) {
       <Table
         id="pages"
         title="Pages"
-        note="by their main text"
+        note="by main text"
         columns={['Page', 'Change', 'Title', 'Words']}
-        empty="No page differs."
+        empty="No pages differ."
         rows={rowsOf(diff)}
       />
       {leftOut > 0 && (
         <p>
-          And {countInWords(leftOut)} more, which <code>docshelf bundle diff --json</code> lists.
+          {countInWords(leftOut)} more pages are not shown. <code>docshelf bundle diff --json</code> lists all.
         </p>
       )}
     </>

@@ -38,7 +38,7 @@ async function showOverview(visit: ConsoleVisit): Promise<Response> {
 
 async function reload(visit: SignedVisit): Promise<Response> {
   const { problem } = await call(visit, 'reload');
-  const text = problem === null ? 'The config was taken anew' : 'The config was not taken';
+  const text = problem === null ? 'The config was reloaded' : 'The config was not reloaded';
   return backTo(visit, '', { text, problem });
 }
 
@@ -58,7 +58,7 @@ function AllSites({ visit, status, sites }: AllSitesProps) {
       <Table
         id="sites"
         title="Sites"
-        note="on this shelf"
+        note="in this daemon"
         columns={['Site', 'State', 'Version', 'Pages', 'Search', 'Address', 'Last error']}
         numbers={['Pages']}
         empty="The config has no site."
@@ -116,21 +116,21 @@ function DaemonFacts({ visit, status }: VisitProps & { readonly status: StatusRe
       <div class="cards">
         <div class="card">
           <h3>Last reload</h3>
-          <p class="big">{lastReload === null ? 'none' : lastReload.ok ? 'succeeded' : 'refused'}</p>
+          <p class="big">{lastReload === null ? 'none' : lastReload.ok ? 'succeeded' : 'failed'}</p>
           <p class="soft">
             {lastReload === null ? (
-              'The config is as it was at the start.'
+              'The config was not reloaded since the start.'
             ) : (
               <TimeAgo at={lastReload.at} now={visit.now} />
             )}
           </p>
           {pending.length > 0 && (
             <p>
-              Waits for a restart: <code>{pending.join(', ')}</code>
+              Restart needed for: <code>{pending.join(', ')}</code>
             </p>
           )}
           <ActionForm visit={visit} action="reload" stays>
-            <button type="submit">Reload the config</button>
+            <button type="submit">Reload config</button>
           </ActionForm>
         </div>
         <div class="card">
@@ -139,7 +139,7 @@ function DaemonFacts({ visit, status }: VisitProps & { readonly status: StatusRe
           <p class="soft">{countInWords(jobs.queued)} queued</p>
         </div>
         <div class="card">
-          <h3>Running</h3>
+          <h3>Started</h3>
           <p class="big">
             since <Time at={startedAt} />
           </p>
