@@ -60,7 +60,7 @@ export interface FaultHooks {
 }
 
 export function answerFault(cause: unknown, request: Request, requestId: string | null, hooks: FaultHooks): Response {
-  const error = request.signal.aborted ? clientLeft('answer') : toDocshelfError(cause);
+  const error = request.signal.aborted ? clientLeft('respond') : toDocshelfError(cause);
   hooks.metrics.onError(error.code);
   if (statusOf(error.code) >= 500) hooks.onError?.(error, requestId);
   const isHidden =

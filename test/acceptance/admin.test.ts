@@ -118,7 +118,7 @@ describe('the actions', () => {
         },
         () => daemon.log(),
       );
-      expect(line).toMatchObject({ result: 'bad_request', error: expect.stringContaining('the client left') });
+      expect(line).toMatchObject({ result: 'bad_request', error: expect.stringContaining('the client disconnected') });
     },
   );
 });

@@ -126,7 +126,7 @@ describe.skipIf(!hasChromium)(`the console, acting${whyNoChromium}`, () => {
       await page.keyboard.press('Tab');
       await page.keyboard.type(type);
       await press('button', 'Create key');
-      await told('shown this once');
+      await told('shows it only once');
       await changed({
         action: 'key-create',
         organization: 'acme-inc',
@@ -221,7 +221,7 @@ describe.skipIf(!hasChromium)(`the console, acting${whyNoChromium}`, () => {
     const operator = await enter();
     await operator.page.context().clearCookies();
     await operator.press('button', 'Roll back');
-    await operator.told('Cannot act: nobody is signed in here');
+    await operator.told('Cannot perform the action: you are not signed in');
     expect(new URL(operator.page.url()).pathname).toBe('/sites/acme');
     await operator.page.reload();
     await operator.page.getByRole('link', { name: 'Sign in' }).waitFor();
@@ -249,7 +249,7 @@ describe.skipIf(!hasChromium)(`the console, acting${whyNoChromium}`, () => {
     });
 
     await Promise.all([page.waitForURL(address), page.evaluate(submit, { address, formToken })]);
-    await page.getByText('another page has sent it').waitFor();
+    await page.getByText('another site sent it').waitFor();
     expect([await newestChange(daemon, TOKEN), (await daemon.status()).active]).toEqual(before);
 
     await page.goto(`${daemon.site}/`);

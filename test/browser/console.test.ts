@@ -217,9 +217,9 @@ describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromiu
     await operator.looksWell('keys');
     await operator.page.getByLabel('Name', { exact: true }).fill('website');
     await operator.page.keyboard.press('Enter');
-    await operator.told('shown this once');
+    await operator.told('shows it only once');
     await operator.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await operator.press('button', 'Copy the key');
+    await operator.press('button', 'Copy key');
     await operator.told('Copied.');
     expect(await operator.page.evaluate('navigator.clipboard.readText()')).toBe('svc_secret');
     await operator.press('button', 'Copy command');
