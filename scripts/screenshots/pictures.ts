@@ -79,6 +79,7 @@ export const PICTURES: readonly Picture[] = [
     name: 'console-damaged',
     example: 'damaged',
     prepare: async (page) => {
+      await page.getByRole('link', { name: 'Activate 2026-10-01' }).click();
       await page.getByRole('button', { name: 'Activate 2026-10-01' }).click();
       await page.locator('#said').waitFor();
     },

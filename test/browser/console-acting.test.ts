@@ -87,6 +87,8 @@ describe.skipIf(!hasChromium)(`the console, acting${whyNoChromium}`, () => {
     await page.locator('.results li').first().getByText('Words', { exact: true }).waitFor();
     await press('link', 'acme');
 
+    await press('link', 'Activate v1');
+    await told('Readers of acme will see v1 instead of v2.');
     await press('button', 'Activate v1');
     await told('Version v1 is active');
     await changed({ action: 'activate', target: 'v1', from: 'v2', to: 'v1' });
@@ -168,6 +170,9 @@ describe.skipIf(!hasChromium)(`the console, acting${whyNoChromium}`, () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('main');
+    await operator.tabTo('link', 'Activate v1');
+    await page.keyboard.press('Enter');
+    await told('Readers of acme will see v1 instead of v2.');
     await operator.tabTo('button', 'Activate v1');
     await page.keyboard.press('Enter');
     await told('Version v1 is active');
@@ -199,10 +204,13 @@ describe.skipIf(!hasChromium)(`the console, acting${whyNoChromium}`, () => {
     expect(await page.evaluate('document.activeElement.parentElement.id')).toBe('remove-v2');
     expect(await page.evaluate('window.isSame')).toBe(true);
 
+    await other.press('link', 'Activate v3');
     await other.press('button', 'Activate v3');
     await other.told('Version v3 is active');
-    // Where its button was there is none any more.
+    // The result gets the focus, because the page is another one.
     expect(await page.evaluate('document.activeElement.id')).toBe('said');
+    await page.evaluate('window.isSame = true');
+    await page.getByLabel('Version', { exact: true }).fill('v4-typed');
     await one.page.locator('#version-v3').getByText('active', { exact: true }).waitFor();
     expect(await one.page.locator('.uploads li').count()).toBe(2);
 

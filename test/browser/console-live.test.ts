@@ -73,7 +73,7 @@ describe.skipIf(!hasChromium)(`the console, live${whyNoChromium}`, () => {
 
   it('focus goes to the row of a button that is gone from it', async () => {
     await page.goto(`${listener.url}/sites/acme`);
-    await page.getByRole('button', { name: 'Activate 2024-05-01' }).focus();
+    await page.getByRole('link', { name: 'Activate 2024-05-01' }).focus();
     shown.status = { ...STATUS, active: STATUS.active && { ...STATUS.active, ...versionOf('2024-05-01') } };
     await page.locator('#version-2024-05-01').getByText('active', { exact: true }).waitFor();
     expect(await focused()).toMatch(/^2024-05-01/);

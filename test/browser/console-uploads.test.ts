@@ -98,9 +98,9 @@ describe.skipIf(!hasChromium)(`archives that are dropped on the console${whyNoCh
     await isUnderWay(operator, LARGE);
     const rows = page.locator('.uploads li');
     expect(await rows.allInnerTexts()).toEqual([
-      expect.stringMatching(/^forged[\s\S]*waits/),
-      expect.stringMatching(/^signed[\s\S]*waits/),
-      expect.stringMatching(/^other[\s\S]*waits/),
+      expect.stringMatching(/^forged[\s\S]*Waiting/),
+      expect.stringMatching(/^signed[\s\S]*Waiting/),
+      expect.stringMatching(/^other[\s\S]*Waiting/),
       expect.stringMatching(/^large[\s\S]*% sent/),
     ]);
     await press('button', `Cancel ${WAITING}`);
@@ -136,6 +136,7 @@ describe.skipIf(!hasChromium)(`archives that are dropped on the console${whyNoCh
     await drop(one, [LARGE]);
     await isUnderWay(one, LARGE);
 
+    await other.press('link', 'Activate 2024-06-01');
     await other.press('button', 'Activate 2024-06-01');
     await other.told('Version 2024-06-01 is active');
     await one.page.locator('#version-2024-06-01').getByText('active', { exact: true }).waitFor();

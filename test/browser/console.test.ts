@@ -165,6 +165,10 @@ describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromiu
     await operator.looksWell('done');
     await operator.press('button', 'Preview 2024-05-01');
     await operator.told('Preview link for version');
+    await operator.show('sites/acme/review?version=2024-05-01');
+    await operator.looksWell('pinned');
+    shown.status = { ...STATUS, pinned: null };
+    await operator.show('sites/acme/review?version=2024-05-01');
     await operator.press('button', 'Activate 2024-05-01');
     await operator.told('was not activated');
     await operator.unfold('#remove-2024-05-01');
@@ -245,7 +249,7 @@ describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromiu
     shown.status = STATUS;
     await operator.show('sites/acme');
     await operator.press('button', 'Compare');
-    await operator.told('3 more, 1 gone');
+    await operator.told('3 added, 1 removed');
     await operator.looksWell('diff');
   });
 

@@ -6,6 +6,7 @@ import { requestIdOf } from '../listener/request.ts';
 import { answerAsset } from '../own-asset.ts';
 import { answerFault } from '../problem.ts';
 import { refuseMethod, shown } from '../routes.ts';
+import { activationRoutes } from './pages/activation.tsx';
 import { auditRoutes } from './pages/audit.tsx';
 import { diffRoutes } from './pages/diff.tsx';
 import { manualRoutes, problemPage } from './pages/errors.tsx';
@@ -33,6 +34,7 @@ import { ConsoleAssets, type ConsoleParts, type ConsoleRoute, type ConsoleVisit 
 const consoleRoutes: readonly ConsoleRoute[] = [
   ...overviewRoutes,
   ...siteRoutes,
+  ...activationRoutes,
   ...searchRoutes,
   ...diffRoutes,
   ...jobRoutes,

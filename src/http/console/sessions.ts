@@ -80,6 +80,21 @@ export interface ActionMessage extends Verdict {
   readonly link?: string;
   readonly fields?: Readonly<Record<string, string>>;
   readonly made?: CreatedKey;
+  readonly undo?: readonly Undo[];
+}
+
+/** How to take back an activation, if the site still serves the release that it activated. */
+export interface Undo {
+  readonly domain: string;
+  readonly activated: ReleaseName;
+  readonly former: ReleaseName;
+  /** True if the release was activated by a rollback. Only then, the former release is not the one to roll back to. */
+  readonly isOfRollback: boolean;
+}
+
+export interface ReleaseName {
+  readonly version: string;
+  readonly digest: string;
 }
 
 const KEPT_MAX = 20;

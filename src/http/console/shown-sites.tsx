@@ -23,6 +23,23 @@ export function placeOf({ hosts, basePath }: SiteStatusReport): string {
   return hosts.length === 0 ? `All other hosts, path ${basePath}` : `${hosts.join(', ')} ${basePath}`;
 }
 
+const PLACE_LENGTH_MAX = 40;
+
+/** The first host with the path, and how many hosts follow. The title lists all. */
+export function Place({ site }: { readonly site: SiteStatusReport }) {
+  const [first, ...others] = site.hosts;
+  const place = placeOf(first === undefined ? site : { ...site, hosts: [first] });
+  return (
+    <span
+      class={place.length <= PLACE_LENGTH_MAX ? 'short' : undefined}
+      title={others.length > 0 ? placeOf(site) : undefined}
+    >
+      {place}
+      {others.length > 0 && ` and ${others.length} more`}
+    </span>
+  );
+}
+
 export function SiteAlerts({ visit, site }: VisitProps & { readonly site: SiteStatusReport }) {
   const { lastError, activity, notices } = site;
   return (

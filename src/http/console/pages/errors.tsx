@@ -15,7 +15,7 @@ export function problemPage(visit: ConsoleVisit, problem: Problem, headers: Head
     content: (
       <>
         <h1>{title}</h1>
-        <ActionResult root={visit.root} message={{ text: 'Details', problem }} />
+        <ActionResult visit={visit} message={{ text: 'Details', problem }} />
       </>
     ),
   });

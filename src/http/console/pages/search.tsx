@@ -156,7 +156,7 @@ export function SearchBox({ visit, domain, query = '' }: SearchBoxProps) {
   return (
     <search>
       <form action={`${visit.root}${siteAddress(domain)}/search`} class="search">
-        <label for="q">Search {domain}and explain each score</label>
+        <label for="q">Search {domain} and explain each score</label>
         <input id="q" type="search" name="q" value={query} required maxlength={maxLength} autocomplete="off" />
         <button type="submit">Search</button>
       </form>

@@ -57,7 +57,7 @@ function signInPage(visit: ConsoleVisit, to: string, problem?: Problem, headers?
   const content = (
     <>
       <h1>Sign in</h1>
-      {problem && <ActionResult root={visit.root} message={{ text: 'Sign-in failed', problem }} />}
+      {problem && <ActionResult visit={visit} message={{ text: 'Sign-in failed', problem }} />}
       {isOpen ? (
         <form method="post" action={`${visit.root}sign-in`} class="card narrow">
           <input type="hidden" name="to" value={to} />

@@ -37,14 +37,6 @@ import { UploadForm, upload } from './upload.tsx';
 
 export const siteRoutes: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/sites/:domain', run: showSite },
-  siteAction('activate', {
-    done: (version) => `Version ${version} is active`,
-    failed: (version) => `Version ${version} was not activated`,
-  }),
-  siteAction('rollback', {
-    done: (_, result) => `Rolled back: version ${result?.version} is active`,
-    failed: () => 'The site was not rolled back',
-  }),
   siteAction('remove', {
     done: (version) => `Version ${version} was deleted`,
     failed: (version) => `Version ${version} was not deleted`,
@@ -215,13 +207,18 @@ function VersionActions({ visit, site, version }: SiteProps & { readonly version
   const fields = { version };
   return (
     <>
-      {(['Activate', 'Preview'] as const).map((name) => (
-        <ActionForm visit={visit} action={`${base}/${name.toLowerCase()}`} stays fields={fields}>
-          <button type="submit" aria-label={`${name} ${version}`}>
-            {name}
-          </button>
-        </ActionForm>
-      ))}
+      <a
+        class="button"
+        href={`${visit.root}${base}/review?version=${encodeURIComponent(version)}`}
+        aria-label={`Activate ${version}`}
+      >
+        Activate
+      </a>
+      <ActionForm visit={visit} action={`${base}/preview`} stays fields={fields}>
+        <button type="submit" aria-label={`Preview ${version}`}>
+          Preview
+        </button>
+      </ActionForm>
       <details id={`remove-${version}`}>
         <summary class="button" aria-label={`Delete ${version}`}>
           Delete
@@ -237,19 +234,19 @@ function VersionActions({ visit, site, version }: SiteProps & { readonly version
 }
 
 interface ActionTexts {
-  readonly done: (version: string, result: { readonly version: string } | null) => string;
+  readonly done: (version: string) => string;
   readonly failed: (version: string) => string;
 }
 
-function siteAction(id: 'activate' | 'rollback' | 'remove' | 'preview', { done, failed }: ActionTexts): ConsoleRoute {
+function siteAction(id: 'remove' | 'preview', { done, failed }: ActionTexts): ConsoleRoute {
   const act = async (visit: SignedVisit): Promise<Response> => {
     const domain = parameterOf(visit, 'domain');
-    const version = id === 'rollback' ? '' : fieldOf(visit, 'version');
+    const version = fieldOf(visit, 'version');
     const { problem, ...called } = await call(visit, id, { domain, parameters: { version } });
     if (problem !== null) return backTo(visit, siteAddress(domain), { text: failed(version), problem });
-    const { value } = called as { readonly value: { readonly version: string; readonly link?: string } | null };
+    const { value } = called as { readonly value: { readonly link?: string } | null };
     const link = value?.link === undefined ? {} : { link: value.link };
-    return backTo(visit, siteAddress(domain), { text: done(version, value), problem, ...link });
+    return backTo(visit, siteAddress(domain), { text: done(version), problem, ...link });
   };
   return { method: 'POST', path: `/sites/:domain/${id}`, act };
 }
