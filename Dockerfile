@@ -1,4 +1,4 @@
-# The daemon as an image. BASE is any image with Node 24, npm and a shell:
+# Image of the daemon. BASE is an image with Node 24, npm, and a shell:
 #   docker build --build-arg BASE=node:24-slim --tag docshelf .
 ARG BASE=node:24-slim
 
@@ -14,7 +14,7 @@ RUN node scripts/build.mjs && node scripts/copy-assets.mjs && node scripts/write
 FROM ${BASE} AS dependencies
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
-# The optional dependencies are Node itself, for machines whose own is older; the base has it.
+# Omit the optional dependencies: they contain Node for machines with an older version, and the base image has Node 24.
 RUN npm ci --omit=dev --omit=optional
 COPY scripts/outside.mjs scripts/prune-packages.mjs ./
 RUN node prune-packages.mjs
@@ -26,7 +26,7 @@ COPY --from=dependencies /build/node_modules node_modules
 COPY models models
 COPY --from=build /build/dist dist
 COPY --from=build /build/scripts/image-sbom.mjs ./
-# A new volume takes its owner from the data folder.
+# A new volume gets the owner of this data folder.
 RUN chmod +x dist/main.js && ln -s /opt/docshelf/dist/main.js /usr/local/bin/docshelf && \
     mkdir -p /etc/docshelf /var/lib/docshelf && chown 65532:65532 /var/lib/docshelf && \
     node image-sbom.mjs dist/sbom.json sbom.json

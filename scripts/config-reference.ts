@@ -1,4 +1,4 @@
-import { configSchema, environmentName, type KeySpec, listKeys, schemaAt } from '../src/config/schema-node.ts';
+import { CONFIG_KEYS, configSchema, environmentName, type KeySpec, schemaAt } from '../src/config/schema-node.ts';
 import { expectationOf } from '../src/config/validate.ts';
 
 const INTRODUCTION = `# Config reference
@@ -27,7 +27,7 @@ variable. \`docshelf config check\` only checks the config. \`docshelf config pr
 `;
 
 export function configReference(): string {
-  const sections = Map.groupBy(listKeys(), ({ path }) => path[0] ?? '');
+  const sections = Map.groupBy(CONFIG_KEYS, ({ path }) => path[0] ?? '');
   return `${INTRODUCTION}\n${[...sections].map(([name, keys]) => sectionReference(name, keys)).join('\n')}`;
 }
 

@@ -303,17 +303,17 @@ const dependencies = new Set<string>(
   Object.keys(JSON.parse(readFileSync(posix.join(ROOT, 'package.json'), 'utf8')).dependencies),
 );
 
-describe('the structure of src/', () => {
+describe('structure of src/', () => {
   const paths = globSync('**/*.{ts,tsx}', { cwd: posix.join(ROOT, 'src') });
   const tree = Object.fromEntries(paths.map((path) => [path, readFileSync(posix.join(ROOT, 'src', path), 'utf8')]));
 
   const files = readAll(tree);
 
-  it('is read at all', () => {
+  it('is read from disk', () => {
     expect(paths).toContain('domain/errors.ts');
   });
 
-  it('has a deployment side that never loads the crawl, nor what it is made of, nor the builder of schemas', () => {
+  it('keeps the crawl and the schema builder out of everything that a deployment loads', () => {
     const workers = paths.filter((path) => path.endsWith('/worker.ts') && roomOf(path) !== 'crawl');
     const loaded = loadedFrom(['main.ts', ...workers], files);
     expect(loaded).toContain('app/daemon.ts');
@@ -331,7 +331,7 @@ describe('the structure of src/', () => {
   });
 });
 
-describe('the structure test', () => {
+describe('structure test', () => {
   const judge = (tree: Tree) => breaches(tree, new Set(['hono', 'undici', 'parse5']));
 
   it('accepts a tree that keeps to the design', () => {
@@ -353,74 +353,98 @@ describe('the structure test', () => {
   });
 
   it.each<[string, Tree, RegExp]>([
-    ['a verb that imports a verb', { 'site/a.ts': "import '../deploy/index.ts';" }, /site may not import deploy/],
-    ['the same as a type', { 'site/a.ts': "import type { A } from '../deploy/index.ts';" }, /may not import deploy/],
-    ['a re-export across verbs', { 'site/a.ts': "export * from '../deploy/index.ts';" }, /may not import deploy/],
-    ['a dynamic import across verbs', { 'site/a.ts': "await import('../deploy/index.ts');" }, /may not import deploy/],
+    [
+      'a verb folder that imports another verb folder',
+      { 'site/a.ts': "import '../deploy/index.ts';" },
+      /site may not import deploy/,
+    ],
+    [
+      'a type import across verb folders',
+      { 'site/a.ts': "import type { A } from '../deploy/index.ts';" },
+      /may not import deploy/,
+    ],
+    [
+      'a re-export across verb folders',
+      { 'site/a.ts': "export * from '../deploy/index.ts';" },
+      /may not import deploy/,
+    ],
+    [
+      'a dynamic import across verb folders',
+      { 'site/a.ts': "await import('../deploy/index.ts');" },
+      /may not import deploy/,
+    ],
     ['an import in type position', { 'site/a.ts': "type A = import('../deploy/a.ts').A;" }, /may not import deploy/],
     ['app that imports cli', { 'app/a.ts': "import { run } from '../cli/index.ts';" }, /app may not import cli/],
-    ['a noun that imports http', { 'web/a.ts': "import '../http/index.ts';" }, /web may not import http/],
-    ['http that names an adapter', { 'http/a.ts': "import '../export/stores/disk.ts';" }, /named by app alone/],
-    ['a verb that names its adapter', { 'export/a.ts': "import './stores/disk.ts';" }, /named by app alone/],
-    ['http that knows the crawl', { 'http/a.ts': "import '../crawl/index.ts';" }, /from the thread of a job/],
-    ['a way around the door of the crawl', { 'app/export-thread.ts': "import '../crawl/scope.ts';" }, /by its door/],
-    ['an export that knows the crawl', { 'export/a.ts': "import type { A } from '../crawl/index.ts';" }, /by its door/],
-    ['an imported thread of a job', { 'app/a.ts': "import './export-thread.ts';" }, /never imported/],
-    ['a verb that reads the config', { 'site/a.ts': "import { load } from '../config/index.ts';" }, /slice of it/],
-    ['an imported worker', { 'deploy/a.ts': "import './worker.ts';" }, /never imported/],
+    ['a noun folder that imports http', { 'web/a.ts': "import '../http/index.ts';" }, /web may not import http/],
+    ['http that imports an adapter', { 'http/a.ts': "import '../export/stores/disk.ts';" }, /named by app alone/],
+    ['a verb folder that imports its adapter', { 'export/a.ts': "import './stores/disk.ts';" }, /named by app alone/],
+    ['http that imports the crawl', { 'http/a.ts': "import '../crawl/index.ts';" }, /from the thread of a job/],
+    [
+      'an import past the entry point of the crawl',
+      { 'app/export-thread.ts': "import '../crawl/scope.ts';" },
+      /by its door/,
+    ],
+    [
+      'an export that imports the crawl',
+      { 'export/a.ts': "import type { A } from '../crawl/index.ts';" },
+      /by its door/,
+    ],
+    ['an import of a job thread', { 'app/a.ts': "import './export-thread.ts';" }, /never imported/],
+    [
+      'a verb folder that reads the config',
+      { 'site/a.ts': "import { load } from '../config/index.ts';" },
+      /slice of it/,
+    ],
+    ['an import of a worker', { 'deploy/a.ts': "import './worker.ts';" }, /never imported/],
     ['a pure file that reads files', { 'domain/a.ts': "import 'node:fs';" }, /no such thing/],
     ['a pure file with a framework', { 'web/a.ts': "import { Hono } from 'hono';" }, /no such thing/],
     ['a pure file that reads the clock', { 'domain/a.ts': 'export const a = () => Date.now();' }, /names Date\.now/],
-    ['the clock in the other way', { 'web/a.ts': 'export const a = () => new Date();' }, /names new Date/],
-    ['a pure file that rolls dice', { 'web/a.ts': 'export const a = () => Math.random();' }, /names Math\.random/],
+    ['a pure file that creates a Date', { 'web/a.ts': 'export const a = () => new Date();' }, /names new Date/],
+    [
+      'a pure file that uses random numbers',
+      { 'web/a.ts': 'export const a = () => Math.random();' },
+      /names Math\.random/,
+    ],
     ['a pure file that fetches', { 'web/a.ts': "export const a = () => fetch('');" }, /names fetch/],
-    ['an agent outside of net', { 'crawl/a.ts': "import { Agent } from 'undici';" }, /past the gate of net: Agent/],
+    ['an agent outside net', { 'crawl/a.ts': "import { Agent } from 'undici';" }, /past the gate of net: Agent/],
+    ['a socket outside net', { 'deploy/a.ts': "import { connect } from 'node:net';" }, /past the gate of net: connect/],
     [
-      'a socket outside of net',
-      { 'deploy/a.ts': "import { connect } from 'node:net';" },
-      /past the gate of net: connect/,
+      'a namespace import of a socket module',
+      { 'deploy/a.ts': "import * as net from 'node:net';" },
+      /past the gate of net: \*/,
     ],
-    ['all of a socket module', { 'deploy/a.ts': "import * as net from 'node:net';" }, /past the gate of net: \*/],
-    ['a socket module on demand', { 'app/a.ts': "await import('node:https');" }, /past the gate of net: \*/],
+    ['a dynamic import of a socket module', { 'app/a.ts': "await import('node:https');" }, /past the gate of net: \*/],
+    ['a DNS lookup', { 'app/a.ts': "import { lookup } from 'node:dns/promises';" }, /past the gate of net: lookup/],
+    ['a call of fetch', { 'search/a.ts': "export const a = () => fetch('');" }, /past the gate of net: fetch/],
+    ['a call of globalThis.fetch', { 'search/a.ts': 'export const a = globalThis.fetch;' }, /net: globalThis\.fetch/],
+    ['a WebSocket', { 'search/a.ts': "export const a = new WebSocket('');" }, /past the gate of net: WebSocket/],
+    ['a client factory without a policy', { 'net/a.ts': "import { Agent } from 'undici';" }, /takes no EgressPolicy/],
     [
-      'a look-up of a name',
-      { 'app/a.ts': "import { lookup } from 'node:dns/promises';" },
-      /past the gate of net: lookup/,
-    ],
-    ['a fetch', { 'search/a.ts': "export const a = () => fetch('');" }, /past the gate of net: fetch/],
-    ['a fetch by another way', { 'search/a.ts': 'export const a = globalThis.fetch;' }, /net: globalThis\.fetch/],
-    [
-      'a socket of the web',
-      { 'search/a.ts': "export const a = new WebSocket('');" },
-      /past the gate of net: WebSocket/,
-    ],
-    ['a maker without a policy', { 'net/a.ts': "import { Agent } from 'undici';" }, /takes no EgressPolicy/],
-    [
-      'a daemon that asks daemons',
+      'a daemon that sends requests to daemons',
       { 'deploy/a.ts': "import { askDaemon } from '../net/daemon-request.ts';", 'net/daemon-request.ts': '' },
       /as commands alone do/,
     ],
-    ['a development dependency', { 'http/a.ts': "import 'vitest';" }, /not among the dependencies/],
-    ['a let of a module', { 'site/a.ts': 'export let count = 0;' }, /keeps state in its module: count/],
-    ['a map of a module', { 'site/a.ts': 'const seen = new Map<string, string>();' }, /module: seen/],
-    ['a room of its own', { 'utils/a.ts': 'export const a = 1;' }, /no room of the design/],
+    ['an import of a development dependency', { 'http/a.ts': "import 'vitest';" }, /not among the dependencies/],
+    ['a let at module level', { 'site/a.ts': 'export let count = 0;' }, /keeps state in its module: count/],
+    ['a map at module level', { 'site/a.ts': 'const seen = new Map<string, string>();' }, /module: seen/],
+    ['an unknown top-level folder', { 'utils/a.ts': 'export const a = 1;' }, /no room of the design/],
     [
-      'a name with two meanings',
+      'a name with two declarations',
       { 'site/a.ts': 'export interface Target {}', 'web/a.ts': 'export type Target = 1;' },
       /Target has two meanings: site\/a\.ts and web\/a\.ts/,
     ],
     [
-      'a drawer',
+      'a folder with too many files',
       Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`serve/a${at}.ts`, 'export const a = 1;'])),
       /serve\/ has 31 files/,
     ],
-    ['a long file', { 'site/a.ts': '\n'.repeat(601) }, /601 lines/],
+    ['a file that is too long', { 'site/a.ts': '\n'.repeat(601) }, /601 lines/],
     [
-      'a circle',
+      'a circular import',
       { 'site/a.ts': "import './b.ts';", 'site/b.ts': "import './a.ts';" },
       /a\.ts -> site\/b\.ts -> site\/a/,
     ],
-    ['text that is no TypeScript', { 'site/a.ts': 'const = ;' }, /does not parse/],
+    ['text that is not TypeScript', { 'site/a.ts': 'const = ;' }, /does not parse/],
   ])('reports %s', (_, tree, breach) => {
     expect(judge(tree).join('\n')).toMatch(breach);
   });

@@ -3,8 +3,8 @@
 {{- end -}}
 
 {{/*
-Forty characters leave room for what the parts append: 63 is the most that a name may have. The name of a release may have dots, that of a
-Service none. Whoever writes it into a manifest quotes it: a name of digits would be a number there.
+A name has at most 63 characters, so 40 leave space for the suffixes of the parts. The name of a release can contain dots, but the name of a
+Service cannot. Quote it in manifests: a name of digits would become a number.
 */}}
 {{- define "docshelf.fullname" -}}
 {{- $name := .Values.fullnameOverride -}}
@@ -14,7 +14,7 @@ Service none. Whoever writes it into a manifest quotes it: a name of digits woul
 {{- $name | replace "." "-" | trunc 40 | trimAll "-" -}}
 {{- end -}}
 
-{{/* The name of a part: the release's own for the site, and one that ends in the part for the others. */}}
+{{/* Name of a part. The site has the name of the release. The other names end with the part. */}}
 {{- define "docshelf.partName" -}}
 {{- $name := include "docshelf.fullname" .root -}}
 {{- if eq .part "site" -}}{{- $name -}}{{- else -}}{{- printf "%s-%s" $name .part -}}{{- end -}}
@@ -30,7 +30,7 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/component: {{ .part }}
 {{- end -}}
 
-{{/* The labels of the chart, and further ones, which go before those of commonLabels: {root, part, more}; part and more may be left out. */}}
+{{/* Labels of the chart, and more labels, which override commonLabels: {root, part, more}. part and more are optional. */}}
 {{- define "docshelf.labelsWith" -}}
 {{- $labels := include "docshelf.selector" .root | fromYaml -}}
 {{- with .part -}}{{- $_ := set $labels "app.kubernetes.io/component" . -}}{{- end -}}
@@ -48,7 +48,7 @@ app.kubernetes.io/component: {{ .part }}
 {{- include "docshelf.labelsWith" (pick . "root" "part") -}}
 {{- end -}}
 
-{{/* A version or tag as text: --set makes an integer of digits, and a values file a float, which would print as 2.0240601e+07. */}}
+{{/* Returns a version or tag as text. --set turns digits into an integer, and a values file into a float, which would print as 2.0240601e+07. */}}
 {{- define "docshelf.text" -}}
 {{- if kindIs "string" . -}}{{- . -}}{{- else -}}{{- int64 . -}}{{- end -}}
 {{- end -}}

@@ -1,6 +1,6 @@
 {{/*
-What Kubernetes would refuse half-way through an installation, or take and then not do. Each of these is valid by itself, so no schema of
-values sees it.
+Rejects combinations of values that Kubernetes would reject in the middle of an installation, or accept and ignore. Each value is valid alone, so the
+schema of the values cannot find them.
 */}}
 {{- define "docshelf.podRules" -}}
 {{- $values := .Values -}}
@@ -38,7 +38,7 @@ values sees it.
 {{- fail "persistence.existingClaim is one volume, but persistence.perReplica creates a volume for each replica: keep one of them" -}}
 {{- end -}}
 
-{{/* Both count from the moment that a pod is told to end. */}}
+{{/* Both periods begin when Kubernetes stops the pod. */}}
 {{- $shutdown := dig "server" "shutdownTimeout" "20s" $values.config -}}
 {{- $shutdownSeconds := mul (regexFind "^[0-9]+" $shutdown | int) (get (dict "s" 1 "m" 60 "h" 3600 "d" 86400) (regexFind ".$" $shutdown)) -}}
 {{- if gt (add $values.preStopSeconds $shutdownSeconds) (int64 $values.terminationGracePeriodSeconds) -}}
@@ -49,7 +49,7 @@ values sees it.
 {{- include "docshelf.extraRules" . -}}
 {{- end -}}
 
-{{/* Readers are led to listeners that are there. */}}
+{{/* Rejects routes to listeners that are off. */}}
 {{- define "docshelf.readerRules" -}}
 {{- $root := . -}}
 {{- $ports := dict "port" .Values.service.port "apiPort" .Values.service.apiPort -}}
@@ -81,7 +81,7 @@ values sees it.
 {{- end -}}
 {{- end -}}
 
-{{/* A place leads to one backend, and by a name: {root, of}. */}}
+{{/* Each host and path has one backend, and each host is a name: {root, of}. */}}
 {{- define "docshelf.placeRules" -}}
 {{- $where := .of -}}
 {{- $taken := dict -}}
@@ -98,7 +98,7 @@ values sees it.
 {{- end -}}
 {{- end -}}
 
-{{/* What is added to the pods does not take the place of what the chart relies on. */}}
+{{/* Additions to the pods must not override settings that the chart needs. */}}
 {{- define "docshelf.extraRules" -}}
 {{- $pods := list -}}
 {{- range $part := (include "docshelf.parts" . | fromYaml).parts -}}
@@ -120,7 +120,7 @@ values sees it.
 {{- end -}}
 {{- $variables := list -}}
 {{- range $container.env -}}
-{{/* docshelf compares the names of its variables without case and single underscores, and takes a value or the file of one. */}}
+{{/* docshelf ignores case and single underscores in the names of its variables. A variable contains a value, or names a file with it. */}}
 {{- $variable := ternary (.name | upper | trimSuffix "__FILE" | replace "__" "." | replace "_" "") .name (hasPrefix "DOCSHELF_" (upper .name)) -}}
 {{- if has $variable $variables -}}{{- fail (printf "extraEnv sets %s, which is already set: keep one of them" .name) -}}{{- end -}}
 {{- if regexMatch "^DOCSHELF\\.((SERVER|API|ADMIN)\\.(HOST|PORT)|STORAGE\\.DIR)$" $variable -}}

@@ -18,7 +18,7 @@ metadata:
 spec:
   automountServiceAccountToken: false
   serviceAccountName: {{ include "docshelf.serviceAccount" $root | quote }}
-  # Services of the namespace would otherwise appear in the environment, some perhaps named DOCSHELF_*.
+  # Otherwise, Kubernetes adds variables for the Services of the namespace, and their names can begin with DOCSHELF_.
   enableServiceLinks: false
   terminationGracePeriodSeconds: {{ $root.Values.terminationGracePeriodSeconds }}
   securityContext: {{- include "docshelf.withoutNulls" $root.Values.podSecurityContext | nindent 4 }}
@@ -59,8 +59,8 @@ spec:
         - { name: api, containerPort: 8081 }
         {{- end }}
         - { name: admin, containerPort: 9090 }
-      # The listeners are open before any bundle is looked at, so fetching and unpacking a first bundle, however long it takes, delays
-      # readiness and never costs the pod its life. A pod that only waits for a bundle to be imported is alive too.
+      # docshelf opens its listeners before it reads a bundle. A slow first fetch delays only readiness, and Kubernetes does not end
+      # the pod. A pod that waits for an import is also alive.
       {{- with $root.Values.probes.startup }}
       startupProbe:
         httpGet: { path: /livez, port: admin{{ if eq $scheme "HTTPS" }}, scheme: HTTPS{{ end }} }
@@ -78,12 +78,12 @@ spec:
       {{- end }}
       lifecycle:
         preStop:
-          # Until every proxy has taken the pod off its list, it answers as before.
+          # Continue to respond until every proxy has removed the pod from its list.
           sleep: { seconds: {{ $root.Values.preStopSeconds }} }
       securityContext: {{- include "docshelf.withoutNulls" $root.Values.securityContext | nindent 8 }}
       resources: {{- toYaml $scale.resources | nindent 8 }}
       volumeMounts:
-        # The whole folder, never a subPath: that one would not see a change.
+        # Mount the whole folder: a subPath would not receive changes.
         - { name: config, mountPath: /etc/docshelf, readOnly: true }
         - { name: data, mountPath: /var/lib/docshelf }
         - { name: tmp, mountPath: /tmp }
@@ -96,7 +96,7 @@ spec:
         {{- toYaml . | nindent 8 }}
         {{- end }}
   volumes:
-    # One volume, swapped whole: a version arrives together with the link that it is fetched from.
+    # Use one volume, which Kubernetes updates in one step, so that a version and its link arrive together.
     - name: config
       projected:
         {{- if and $isSite $root.Values.sites }}
@@ -110,11 +110,11 @@ spec:
           {{- $file := get $files $key }}
           - {{ $file.kind }}:
               name: {{ $file.name | quote }}
-              # 0440, in decimal: YAML 1.1 and 1.2 read octal differently.
+              # 0440 in decimal, because YAML 1.1 and 1.2 read octal numbers differently.
               items: [{ key: {{ $file.item | quote }}, path: {{ $key | quote }}, mode: 288 }]
           {{- end }}
           {{- if and $isSite $root.Values.sites }}
-          # Whole: the link of one more site changes no pod.
+          # Mount the whole Secret, so that the link of another site does not change the pod.
           - secret:
               name: {{ include "docshelf.partName" (dict "root" $root "part" "sites") | quote }}
               optional: true
@@ -151,7 +151,7 @@ spec:
   {{- end }}
 {{- end -}}
 
-{{/* A null takes a setting away, as OpenShift needs, which chooses users itself. */}}
+{{/* A null removes a setting. OpenShift needs this, because it chooses users itself. */}}
 {{- define "docshelf.withoutNulls" -}}
 {{- $kept := dict -}}
 {{- range $key, $value := . -}}

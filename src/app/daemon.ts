@@ -256,7 +256,7 @@ class Daemon {
     let loaded = await this.#readOnce();
     for (let same = 0; same < confirmations && isReduced(this.#loaded, loaded); same += 1) {
       await sleep(CONFIRM_MS, undefined, { ref: false });
-      if (this.#phase === 'stopping') throw new DocshelfError('stopping', 'Cannot reload: the daemon stops');
+      if (this.#phase === 'stopping') throw new DocshelfError('stopping', 'Cannot reload: the daemon is stopping');
       if (!(await this.#watch.remember())) continue;
       loaded = await this.#readOnce();
       same = -1;
@@ -292,9 +292,9 @@ class Daemon {
     if (this.#phase === 'stopping') return { ready: false, reason: 'stopping' };
     const { sites } = this.#parts;
     const isServing = sites.state !== 'waiting' || sites.all.some(({ deployment }) => deployment.active !== null);
-    if (!isServing) return { ready: false, reason: sites.only?.reasonNotReady() ?? 'no site is served yet' };
+    if (!isServing) return { ready: false, reason: sites.only?.reasonNotReady() ?? 'no site is being served yet' };
     const mustWait = this.#phase === 'starting' && sites.state !== 'off';
-    return { ready: !mustWait, reason: mustWait ? 'sites have not ended their first attempt yet' : null };
+    return { ready: !mustWait, reason: mustWait ? 'some sites have not completed their first attempt yet' : null };
   }
 
   async #jobs(): Promise<ExportJobs> {
@@ -359,7 +359,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         return [];
       });
       return left.map(
-        (name) => `No site takes "${name}" in "${inbox}": move it into the inbox of a site, "sites/DOMAIN/inbox".`,
+        (name) => `No site imports "${name}" from "${inbox}". Move it into the inbox of a site, "sites/DOMAIN/inbox".`,
       );
     },
     hostOf: (domain) => ({

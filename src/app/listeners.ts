@@ -11,10 +11,10 @@ import { accessLog, LISTENERS, type ListenerName, type ServedRequest } from '../
 import type { Metrics } from '../http/metrics/metrics.ts';
 import type { OwnNames } from '../http/openapi.ts';
 import { redirectAnswer } from '../http/tls/tls-port.ts';
+import { once } from '../threads/once.ts';
 import { type OpenedRates, openRates, type ServiceKeys } from './keys/service-keys.ts';
 import type { Logger } from './log/log.ts';
 import { logFailure } from './log/log-events.ts';
-import { once } from './once.ts';
 import type { Exports } from './open-exports.ts';
 import type { Traces } from './open-traces.ts';
 import type { Sites } from './sites/sites.ts';

@@ -71,6 +71,21 @@ export async function openDatabase(
   network: Network,
   onFault: (error: unknown) => void,
 ): Promise<Database | null> {
+  const database = await connectDatabase(config, network);
+  try {
+    await database?.bringUp();
+  } catch (error) {
+    if (toDocshelfError(error).code !== 'database_unavailable') {
+      await database?.close();
+      throw error;
+    }
+    onFault(error);
+  }
+  return database;
+}
+
+/** A pool that connects at its first statement. Null if no database is configured. */
+export async function connectDatabase(config: Config, network: Network): Promise<Database | null> {
   if (config.database.urlFile === null) return null;
   const [{ Database }, { openPostgresPool }] = await Promise.all([
     import('../database/database.ts'),
@@ -84,15 +99,5 @@ export async function openDatabase(
     if (found !== null) return found;
     throw new DocshelfError('config_invalid', 'Cannot use the database: database.urlFile contains no database URL');
   };
-  const database = new Database(openPostgresPool(policy, address, 'database.caFile'));
-  try {
-    await database.bringUp();
-  } catch (error) {
-    if (toDocshelfError(error).code !== 'database_unavailable') {
-      await database.close();
-      throw error;
-    }
-    onFault(error);
-  }
-  return database;
+  return new Database(openPostgresPool(policy, address, 'database.caFile'));
 }

@@ -46,11 +46,13 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
     applyRetention,
     ExportService,
     JobRunner,
+    markApiFolder,
     openExportsFolder,
     readPicture,
     repackBundle,
     SharedJobs,
     Signatures,
+    untilApiFolder,
   } = await import('../export/index.ts');
   const stopping = new AbortController();
   const folder = await openExportsFolder(join(config.storage.dir, 'exports'));
@@ -88,7 +90,13 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
     },
   });
   const runsJobs = role !== 'api';
-  if (runsJobs) runner.start();
+  const isOnDisk = download !== null;
+  if (isOnDisk && role !== 'worker') await markApiFolder(folder);
+  const start = async (): Promise<void> => {
+    if (isOnDisk) await untilApiFolder(folder, stopping.signal, onFault);
+    runner.start();
+  };
+  if (runsJobs) void start().catch((error: unknown) => stopping.signal.aborted || onFault(error));
 
   const retain = async (): Promise<void> => {
     const { retentionMs } = current().exportApi;

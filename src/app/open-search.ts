@@ -5,6 +5,7 @@ import type { Config } from '../config/index.ts';
 import type { BundleSearchMaker } from '../search/bundle-data/bundle-search-maker.ts';
 import { EmbedLanes } from '../search/embedded-engine.ts';
 import { EmbeddedEngine, EmbeddedIndex, type Model, type SearchEvent, SiteSearch } from '../search/index.ts';
+import { once } from '../threads/once.ts';
 import type { Network } from './network.ts';
 import { modelSlice } from './slices.ts';
 
@@ -64,15 +65,8 @@ function modelFolderOf(config: Config): string | null {
 
 function modelOf(config: Config, network: Network): () => Promise<Model> {
   const folder = modelFolderOf(config);
-  let connected: Promise<Model> | null = null;
-  return () => {
-    if (folder !== null) return Promise.resolve({ choice: { kind: 'folder', folder }, embedder: null });
-    connected ??= connect(config, network).catch((error: unknown) => {
-      connected = null;
-      throw error;
-    });
-    return connected;
-  };
+  if (folder !== null) return async () => ({ choice: { kind: 'folder', folder }, embedder: null });
+  return once(() => connect(config, network));
 }
 
 async function connect(config: Config, network: Network): Promise<Model> {

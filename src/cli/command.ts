@@ -36,17 +36,14 @@ export function group(name: string, description: string, example: string, comman
 
 export function command(name: string, description: string, example: string): Command {
   return new DocshelfCommand(name, description, example)
-    .option('--config <file>', 'the config file (default: DOCSHELF_CONFIG, else ./config.yaml)')
-    .option('--json', 'answer in JSON');
+    .option('--config <file>', 'Config file (default: DOCSHELF_CONFIG, else ./config.yaml)')
+    .option('--json', 'Print JSON');
 }
 
 export function daemonCommand(name: string, description: string, example: string): Command {
   return command(name, description, example)
-    .option('--pid <pid>', 'of several daemons on the data folder, the one with this process id', processId)
-    .option(
-      '--admin-url <url>',
-      'the admin listener of a daemon on another machine; needs its admin.token in the config',
-    );
+    .option('--pid <pid>', 'Process id of the daemon to use, if several run on the data folder', processId)
+    .option('--admin-url <url>', 'Admin URL of a daemon on another machine (requires its admin.token in the config)');
 }
 
 export function siteCommand(name: string, description: string, example: string): Command {
@@ -54,11 +51,11 @@ export function siteCommand(name: string, description: string, example: string):
 }
 
 export function withSite(parent: Command): Command {
-  return parent.option('--site <domain>', 'of several sites, the one of this domain');
+  return parent.option('--site <domain>', 'Site to use, if the config has several');
 }
 
 export function actionCommand(name: string, { summary }: Pick<Operation, 'summary'>, example: string): Command {
-  return daemonCommand(name, summary.charAt(0).toLowerCase() + summary.slice(1), example);
+  return daemonCommand(name, summary, example);
 }
 
 /** @param read returns null for invalid text */
@@ -72,9 +69,9 @@ export function parserOf<T>(read: (text: string) => T | null, rule: string): (te
 
 export const versionLabel = parserOf(
   (text) => (isVersion(text) ? text : null),
-  'It is a version such as 2024-06-01 or v3.2.0.',
+  'Use a version such as 2024-06-01 or v3.2.0.',
 );
 const processId = parserOf(
   (text) => (/^[1-9]\d{0,9}$/.test(text) ? Number(text) : null),
-  'It is the number of a process.',
+  'Use a process id such as 4711.',
 );

@@ -7,10 +7,10 @@ const SHELLS = { bash, zsh, fish } as const;
 export function completionCommand(program: Command): Command {
   return command(
     'completion',
-    'print the completion script of a shell',
+    'Print the completion script of a shell',
     'docshelf completion bash > ~/.local/share/bash-completion/completions/docshelf',
   )
-    .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(Object.keys(SHELLS)))
+    .addArgument(new Argument('<shell>', 'Name of the shell').choices(Object.keys(SHELLS)))
     .action((shell: keyof typeof SHELLS, options: CommonOptions) =>
       printResult(options, { shell, script: SHELLS[shell](shownCommands(program)) }, ({ script }) => script.trimEnd()),
     );

@@ -8,46 +8,44 @@ import { loadStrictly } from './load-config.ts';
 import { printJson, printResult, ReportedFailure, table } from './output.ts';
 
 export function configCommand(): Command {
-  return group('config', 'check, print or describe the config', 'docshelf config check --config config.yaml', [
-    command(
-      'check',
-      'name every fault of the config, or say that it is sound',
-      'docshelf config check --config config.yaml',
-    ).action(async (options: CommonOptions) => {
-      const { config, file, written } = await loadStrictly(options);
-      const { certificateNotices } = await import('../app/tls.ts');
-      const warnings = certificateNotices(config, Date.now());
-      if (file !== null && written.size === 0) warnings.push(NO_SETTINGS);
-      printResult(options, { ok: true, file, warnings }, () =>
-        [
-          file === null ? 'No config file: the defaults and the environment are sound.' : `${file} is sound.`,
-          ...warnings.map((warning) => `warning  ${warning}`),
-        ].join('\n'),
-      );
-    }),
-    command('print', 'print every value and where it comes from; secrets are redacted', 'docshelf config print').action(
+  return group('config', 'Check, print, or describe the config', 'docshelf config check --config config.yaml', [
+    command('check', 'Check the config and report every error', 'docshelf config check --config config.yaml').action(
       async (options: CommonOptions) => {
-        const { file, settings, rows } = printConfig(await loadStrictly(options));
-        printResult(options, { file, settings }, () =>
-          table([['KEY', 'VALUE', 'FROM'], ...rows.map(({ key, value, origin }) => [key, value, origin])]),
+        const { config, file, written } = await loadStrictly(options);
+        const { certificateNotices } = await import('../app/tls.ts');
+        const warnings = certificateNotices(config, Date.now());
+        if (file !== null && written.size === 0) warnings.push(NO_SETTINGS);
+        printResult(options, { ok: true, file, warnings }, () =>
+          [
+            file === null ? 'No config file: the defaults and the environment are valid.' : `${file} is valid.`,
+            ...warnings.map((warning) => `warning  ${warning}`),
+          ].join('\n'),
         );
       },
     ),
-    command('schema', 'print the JSON Schema of the config file', 'docshelf config schema > config.schema.json').action(
+    command('print', 'Print every setting with its source (secrets are redacted)', 'docshelf config print').action(
+      async (options: CommonOptions) => {
+        const { file, settings, rows } = printConfig(await loadStrictly(options));
+        printResult(options, { file, settings }, () =>
+          table([['KEY', 'VALUE', 'SOURCE'], ...rows.map(({ key, value, origin }) => [key, value, origin])]),
+        );
+      },
+    ),
+    command('schema', 'Print the JSON Schema of the config file', 'docshelf config schema > config.schema.json').action(
       () => printJson(jsonSchema()),
     ),
   ]);
 }
 
-const NO_SETTINGS = 'The file has no settings: a daemon that runs by other ones does not reload it.';
+const NO_SETTINGS = 'The file contains no settings. A running daemon ignores it and keeps its config.';
 
-const MARK = { ok: 'ok', warning: 'warning', fault: 'FAULT', skipped: '-' } as const;
+const MARK = { ok: 'ok', warning: 'warning', fault: 'ERROR', skipped: '-' } as const;
 const COLUMN = 9;
 
 export function doctorCommand(): Command {
   return command(
     'doctor',
-    'look at config, folders, space, clock and network, and say what to do',
+    'Check the config, folders, disk space, clock, and network, and suggest fixes',
     'docshelf doctor --config config.yaml',
   ).action(async (options: CommonOptions) => {
     const found = await examine(options);
@@ -66,23 +64,24 @@ async function examine(options: CommonOptions): Promise<readonly Diagnosis[]> {
     if (!(error instanceof ConfigError)) throw error;
     return error.faults.map(({ code, key, message, where, next }) => {
       const sentence = where === null ? message : `${where}: ${message}`;
-      return faulty('config', key ?? 'config', { code, message: sentence, next: next ?? MEND });
+      return faulty('config', key ?? 'config', { code, message: sentence, next: next ?? FIX });
     });
   }
   const config =
     loaded.file === null
-      ? 'There is no config file: the defaults and the environment hold. "docshelf init" writes one.'
-      : `"${loaded.file}" is sound.`;
+      ? 'There is no config file, so docshelf uses the defaults and the environment. To create one, run "docshelf init".'
+      : `"${loaded.file}" is valid.`;
   return [sound('config', 'config', config), ...(await (await import('../app/doctor/index.ts')).diagnose(loaded))];
 }
 
-const MEND = 'Mend what is named; "docshelf config check" looks at the config alone.';
+const FIX = 'Fix the listed setting, then run "docshelf config check".';
 
 function doctorText(found: readonly Diagnosis[]): string {
   const lines = found.flatMap(({ state, subject, message, next }) => [
     printable(`${MARK[state].padEnd(COLUMN)}${subject}: ${message}`),
     ...(next === null ? [] : [printable(`${' '.repeat(COLUMN)}→ ${next}`)]),
   ]);
-  const count = (wanted: 'fault' | 'warning') => counted(found.filter(({ state }) => state === wanted).length, wanted);
-  return [...lines, '', `${count('fault')}, ${count('warning')}.`].join('\n');
+  const count = (wanted: 'fault' | 'warning', word: string) =>
+    counted(found.filter(({ state }) => state === wanted).length, word);
+  return [...lines, '', `${count('fault', 'error')}, ${count('warning', 'warning')}.`].join('\n');
 }

@@ -65,20 +65,20 @@ export async function findDaemons(
   domain: string | null = null,
 ): Promise<readonly DaemonClient[]> {
   if (options.adminUrl !== undefined) return [overNetwork(options.adminUrl, config, authorities(config))];
-  const marks = await runningMarks(config);
-  const here = marks.filter(({ owner }) => owner.host === hostname());
+  const { here, otherHost } = await runningMarks(config);
   const meant = here.filter(({ owner }) => options.pid === undefined || owner.pid === options.pid);
   if (options.pid !== undefined && meant.length === 0) {
     const running = here.map(({ owner }) => owner.pid).join(', ');
-    const state = `Cannot reach the daemon ${options.pid}: none with that pid runs here`;
+    const state = `Cannot reach the daemon ${options.pid}: no daemon with this process id runs here`;
     throw new DocshelfError('daemon_unreachable', state, {
-      next: running === '' ? 'Leave --pid out.' : `Running on this data folder: ${running}.`,
+      next:
+        running === '' ? 'Omit --pid.' : `Pass --pid with the process id of a daemon on this data folder: ${running}.`,
     });
   }
-  if (here.length === 0 && marks[0] !== undefined) {
-    const state = `Cannot work on "${config.storage.dir}": a daemon on the host "${marks[0].owner.host}" runs on it`;
+  if (here.length === 0 && otherHost !== null) {
+    const state = `Cannot work on "${config.storage.dir}": a daemon on the host "${otherHost}" uses it`;
     throw new DocshelfError('daemon_unreachable', state, {
-      next: 'Run the command on that host, or name its admin listener with --admin-url and set admin.token.',
+      next: 'Run the command on that host, or pass the URL of its admin listener with --admin-url and set admin.token.',
     });
   }
   const hasSite = (mark: DaemonMark): number => (mark.sites.some((site) => site.domain === domain) ? 1 : 0);
@@ -97,8 +97,16 @@ export async function daemonStatus(
   return (await (hasChosen ? asked : asked.catch(() => null))) as StatusReport | null;
 }
 
-export async function runningMarks(config: Config): Promise<readonly DaemonMark[]> {
-  return (await ifThere(runningDaemons(dataPaths(config.storage.dir)))) ?? [];
+interface RunningMarks {
+  readonly here: readonly DaemonMark[];
+  /** Another host with a daemon on the same data folder. */
+  readonly otherHost: string | null;
+}
+
+export async function runningMarks(config: Config): Promise<RunningMarks> {
+  const marks = (await ifThere(runningDaemons(dataPaths(config.storage.dir)))) ?? [];
+  const isHere = ({ owner }: DaemonMark): boolean => owner.host === hostname();
+  return { here: marks.filter(isHere), otherHost: marks.find((mark) => !isHere(mark))?.owner.host ?? null };
 }
 
 async function clientOf({ owner, socket, adminUrl }: DaemonMark, config: Config): Promise<DaemonClient> {
@@ -134,8 +142,8 @@ export function clientAt(
 function overNetwork(adminUrl: string, { admin: { token } }: Config, trust: RequestOptions): DaemonClient {
   const url = URL.canParse(adminUrl) ? new URL(adminUrl) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new DocshelfError('usage', `Cannot reach "${adminUrl}": it is no http or https address`, {
-      next: 'Name the admin listener with --admin-url http://127.0.0.1:9090.',
+    throw new DocshelfError('usage', `Cannot reach "${adminUrl}": it is not an http or https URL`, {
+      next: 'Pass the URL of the admin listener, such as --admin-url http://127.0.0.1:9090.',
     });
   }
   const { protocol, hostname: host, port } = url;
@@ -157,8 +165,8 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
         rethrowAs(
           'daemon_unreachable',
           `reach ${name}`,
-          'Look whether it is running ("docshelf healthcheck"), and run the command again.',
-          (error) => errnoOf(error) ?? 'it hung up',
+          'Run "docshelf healthcheck" to check the daemon, then run the command again.',
+          (error) => errnoOf(error) ?? 'it closed the connection',
         ),
       );
       const { statusCode = 500 } = response;
@@ -172,9 +180,9 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
       }
       throw new DocshelfError(
         'daemon_unreachable',
-        `Cannot use ${name}: it answers ${statusCode}, as no docshelf does`,
+        `Cannot use ${name}: its response (${statusCode}) is not from docshelf`,
         {
-          next: 'Check the address. Another program, or a proxy, may listen there.',
+          next: 'Check the address. Another program or a proxy may listen there.',
         },
       );
     },
@@ -183,7 +191,7 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
 
 async function exchange(request: ClientRequest, body: Call['body']): Promise<IncomingMessage> {
   const answered = once(request, 'response') as Promise<[IncomingMessage]>;
-  // An error of the body after the response changes nothing.
+  // Ignore errors of the request after the response.
   request.on('error', () => undefined);
   if (body === undefined) request.end();
   else {

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
@@ -17,13 +16,13 @@ import { ProgressBar, printResult } from './output.ts';
 export function serveCommand(programVersion: string): Command {
   return command(
     'serve',
-    'run the daemon: serve the site, follow the config',
+    'Run the daemon, which serves the sites and reloads a changed config',
     'docshelf serve --config config.yaml',
   ).action(async (options: CommonOptions) => {
     const found = await loadWritten(options);
     const loaded = (await offerInit(found)) ? await loadStrictly(options) : found;
     const progress = new ProgressBar();
-    // Listen before the daemon writes its heartbeat file: a signal during the start would leave that file and the socket.
+    // Install the signal handlers before the start. Otherwise, a signal during the start would leave the heartbeat file and the socket.
     const stopped = stopSignal();
     const started = import('../app/index.ts').then(({ startDaemon }) =>
       startDaemon({ loaded, reload: () => loadStrictly(options), onProgress: progress.update, programVersion }),
@@ -36,8 +35,8 @@ export function serveCommand(programVersion: string): Command {
     await stopped;
     progress.end();
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => process.exit(1));
-    say('stopping: requests in flight finish');
-    void notifyServiceManager('STOPPING=1', 'requests in flight finish', say);
+    say('stopping: waiting for open requests');
+    void notifyServiceManager('STOPPING=1', 'waiting for open requests', say);
     await stop();
   });
 }
@@ -76,7 +75,7 @@ async function notifyServiceManager(
   try {
     await runFile('systemd-notify', [state, `STATUS=${status}`], { timeout: NOTIFY_MS_MAX });
   } catch (error) {
-    onFailure(`Cannot tell the service manager "${status}": ${(error as Error).message.split('\n')[0]}`);
+    onFailure(`Cannot report "${status}" to the service manager: ${(error as Error).message.split('\n')[0]}`);
   }
 }
 
@@ -89,7 +88,7 @@ export function reloadCommand(): Command {
       const daemons = await findDaemons(config, options);
       if (daemons.length === 0) {
         throw new DocshelfError('daemon_unreachable', 'Cannot reload: no daemon runs on this data folder', {
-          next: 'Start one with "docshelf serve".',
+          next: 'Run "docshelf serve" to start one.',
         });
       }
       const lines: string[] = [];
@@ -97,7 +96,7 @@ export function reloadCommand(): Command {
       for (const daemon of daemons) {
         const reload = (await daemon.call(operations.reload)) as LastReload;
         reloads.push(reload);
-        lines.push(`${daemon.name} took the config at ${reload.at}.`);
+        lines.push(`Reloaded the config of ${daemon.name} at ${reload.at}.`);
       }
       printResult(options, reloads.length === 1 ? reloads[0] : reloads, () => lines.join('\n'));
     },
@@ -112,21 +111,21 @@ interface HealthOptions extends CommonOptions {
 }
 
 export function healthcheckCommand(): Command {
-  return command(
-    'healthcheck',
-    'check whether the daemon of the data folder is ready (exit code 0 or 69)',
-    'docshelf healthcheck --live',
-  )
-    .option('--live', 'ask only whether it runs')
+  return command('healthcheck', 'Check whether the daemon is ready (exit code 0 or 69)', 'docshelf healthcheck --live')
+    .option('--live', 'Check only whether the daemon runs')
     .action(async (options: HealthOptions) => {
       const { config } = await loadOrLastGood(options);
       const url = new URL(options.live === true ? '/livez' : '/readyz', await adminUrlOf(config));
       const response = await askDaemon(url, AbortSignal.timeout(HEALTH_MS_MAX));
-      const state = response === null ? 'it does not answer' : (await response.text()).trim();
+      const state = response === null ? 'it does not respond' : (await response.text()).trim();
       if (response?.ok !== true) {
-        throw new DocshelfError('daemon_unreachable', `Cannot call the daemon at ${url.origin} healthy: ${state}`, {
-          next: 'Look at its log, and at /v1/status of its admin listener.',
-        });
+        throw new DocshelfError(
+          'daemon_unreachable',
+          `Cannot confirm the health of the daemon at ${url.origin}: ${state}`,
+          {
+            next: 'Check its log, and /v1/status of its admin listener.',
+          },
+        );
       }
       printResult(options, { ok: true, url: url.href }, () => `${url.origin} is ${options.live ? 'alive' : 'ready'}.`);
     });
@@ -134,13 +133,12 @@ export function healthcheckCommand(): Command {
 
 /** Another folder's daemon can have the configured port. @throws DocshelfError `daemon_unreachable` */
 async function adminUrlOf(config: Config): Promise<string> {
-  const marks = await runningMarks(config);
-  const here = marks.filter(({ owner }) => owner.host === hostname());
+  const { here, otherHost } = await runningMarks(config);
   const [adminUrl] = here.map((mark) => mark.adminUrl).filter((url) => url !== null);
   if (adminUrl !== undefined) return adminUrl;
-  const other = marks[0] === undefined ? '' : `, but one on the host "${marks[0].owner.host}"`;
+  const other = otherHost === null ? '' : `, but one on the host "${otherHost}"`;
   const state = `no daemon runs on "${config.storage.dir}" here${other}`;
   throw new DocshelfError('daemon_unreachable', `Cannot check the daemon: ${state}`, {
-    next: 'Start it with "docshelf serve", or name its config with --config.',
+    next: 'Run "docshelf serve" to start it, or pass its config with --config.',
   });
 }

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { DocshelfError, exitCodeOf } from '../domain/errors.ts';
+import { backupCommand, restoreCommand } from './backup.ts';
 import { bundleCommand } from './bundle/index.ts';
 import { completionCommand } from './completion.ts';
 import { configCommand, doctorCommand } from './config.ts';
@@ -38,12 +39,12 @@ export async function run(args: readonly string[], version: string): Promise<num
 function usageFault({ message }: CommanderError, program: Command, args: readonly string[]): DocshelfError {
   const state = message.replace(/^error: /, '').replaceAll('\n', ' ');
   const name = commandOf(program, args);
-  return new DocshelfError('usage', `Cannot run "${name}": ${state}`, { next: `See "${name} --help".` });
+  return new DocshelfError('usage', `Cannot run "${name}": ${state}`, { next: `Run "${name} --help".` });
 }
 
 function withHelp(error: unknown, program: Command, args: readonly string[]): unknown {
   if (!(error instanceof DocshelfError) || error.code !== 'usage' || error.next !== undefined) return error;
-  return new DocshelfError('usage', error.message, { next: `See "${commandOf(program, args)} --help".`, cause: error });
+  return new DocshelfError('usage', error.message, { next: `Run "${commandOf(program, args)} --help".`, cause: error });
 }
 
 function commandOf(program: Command, args: readonly string[]): string {
@@ -67,19 +68,19 @@ function neverExit(command: Command): void {
 
 const FIRST_STEPS = `
 First steps:
-  docshelf init                                 write a config
-  docshelf doctor --config config.yaml          does this machine have what it needs?
-  docshelf serve --config config.yaml           run the daemon
-  docshelf bundle import FILE                   take an archive in, offline
+  docshelf init                                 Create a config
+  docshelf doctor --config config.yaml          Check the config and this machine
+  docshelf serve --config config.yaml           Run the daemon
+  docshelf bundle import FILE                   Import an archive
 
-The keys of the config: config.example.yaml. Errors and what to do: docs/errors.md.`;
+For all settings, see config.example.yaml. For all errors, see docs/errors.md.`;
 
 export function createProgram(version: string): Command {
   const program = new Command('docshelf')
     .description(
-      'The self-hosted home of documentation bundles: serves a pinned version, swaps it on reload, online or offline.',
+      'Serve documentation bundles from your own machine: import them, switch versions, and search, online or offline',
     )
-    .version(version, '-V, --version')
+    .version(version, '-V, --version', 'Print the version of docshelf')
     // "--version" after "bundle import" is the bundle's version, not the program's.
     .enablePositionalOptions()
     .addHelpText('after', FIRST_STEPS);
@@ -95,6 +96,8 @@ export function createProgram(version: string): Command {
     exportCommand(),
     keysCommand(),
     transferCommand(),
+    backupCommand(),
+    restoreCommand(),
     healthcheckCommand(),
     doctorCommand(),
     initCommand(),
@@ -102,5 +105,13 @@ export function createProgram(version: string): Command {
   ]) {
     program.addCommand(command);
   }
+  describeHelp(program);
   return program;
+}
+
+/** Replaces Commander's own texts, which are not written like ours. */
+function describeHelp(command: Command): void {
+  command.helpOption('-h, --help', 'Show this help');
+  if (command.commands.length > 0) command.helpCommand('help [command]', 'Show the help of a command');
+  for (const child of command.commands) describeHelp(child);
 }

@@ -29,31 +29,31 @@ interface InitOptions extends CommonOptions, InitAnswers {
   readonly yes?: boolean;
 }
 
-const domainOf = parserOf((text) => (DOMAIN_PATTERN.test(text) ? text : null), 'It is a name such as acme.');
+const domainOf = parserOf((text) => (DOMAIN_PATTERN.test(text) ? text : null), 'Use a name such as acme.');
 const portOf = parserOf(
   (text) => (/^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : null),
-  'It is a number from 0 to 65535; 0 takes a free one.',
+  'Use a number from 0 to 65535; 0 selects a free port.',
 );
 const absolute = (path: string) => resolve(path);
 
 export function initCommand(): Command {
   return command(
     'init',
-    'write a commented config: asks on a terminal, or takes what the options say',
+    'Create a commented config from the options, and prompt for missing values on a terminal',
     'docshelf init --type air-gapped --domain acme --config config.yaml',
   )
-    .addOption(new Option('--type <type>', 'the type of this deployment').choices(DEPLOYMENT_TYPES))
-    .option('--domain <domain>', 'the domain of the site', domainOf)
-    .option('--bundle-url-file <file>', 'file that holds the link to the bundle', absolute)
-    .option('--version <version>', 'pin this version', versionLabel)
-    .option('--data-dir <folder>', 'where releases are kept (default: ./data)', absolute)
-    .option('--port <number>', 'port of the site (default: 8080)', portOf)
-    .option('--force', 'replace a config that is there')
-    .option('--yes', 'ask nothing')
+    .addOption(new Option('--type <type>', 'Type of the deployment').choices(DEPLOYMENT_TYPES))
+    .option('--domain <domain>', 'Domain of the site', domainOf)
+    .option('--bundle-url-file <file>', 'File with the link to the bundle', absolute)
+    .option('--version <version>', 'Version to pin', versionLabel)
+    .option('--data-dir <folder>', 'Data folder (default: ./data)', absolute)
+    .option('--port <number>', 'Port of the site (default: 8080)', portOf)
+    .option('--force', 'Replace an existing config')
+    .option('--yes', 'Do not prompt')
     .action(async (options: InitOptions) => {
       const written = { ok: true, file: await initConfig(options) };
       printResult(options, written, ({ file }) => {
-        return `Wrote ${file}. Next: docshelf doctor --config ${file}, then docshelf serve --config ${file}`;
+        return `Wrote ${file}. Next, run: docshelf doctor --config ${file}, then docshelf serve --config ${file}`;
       });
     });
 }
@@ -72,8 +72,8 @@ export async function offerInit({ file, origins }: LoadedConfig): Promise<boolea
   if (!hasTerminal || !(await wantsConfig())) {
     throw new DocshelfError(
       'config_invalid',
-      'Cannot serve: there is no ./config.yaml, DOCSHELF_CONFIG names none, and no DOCSHELF__… variable is set',
-      { next: '"docshelf init" writes a config; "docshelf serve --config FILE" takes one from elsewhere.' },
+      'Cannot serve: ./config.yaml does not exist, and neither DOCSHELF_CONFIG nor a DOCSHELF__… variable is set',
+      { next: 'Run "docshelf init" to create a config, or "docshelf serve --config FILE" to use another file.' },
     );
   }
   await initConfig({});
@@ -82,7 +82,7 @@ export async function offerInit({ file, origins }: LoadedConfig): Promise<boolea
 
 async function wantsConfig(): Promise<boolean> {
   using terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answered = await terminal.question('There is no config.yaml here. Write one now? [Y/n] ');
+  const answered = await terminal.question('This folder has no config.yaml. Create one now? [Y/n] ');
   return !/^n/i.test(answered.trim());
 }
 
@@ -96,7 +96,8 @@ async function askForAnswers(given: InitAnswers, file: string): Promise<InitAnsw
     for (;;) {
       terminal.prompt();
       const line = await lines.next();
-      if (line.done === true) throw new DocshelfError('canceled', 'Cannot write a config: the questions were left');
+      if (line.done === true)
+        throw new DocshelfError('canceled', 'Cannot write a config: the input ended before the last question');
       const text = line.value.trim();
       if (text === '') return undefined;
       if (isSound(text)) return text;
@@ -104,31 +105,37 @@ async function askForAnswers(given: InitAnswers, file: string): Promise<InitAnsw
     }
   };
 
-  process.stderr.write(`A config for docshelf, in ${file}${existsSync(file) ? ' (which is there)' : ''}.\n`);
+  process.stderr.write(`Config file: ${file}${existsSync(file) ? ' (it already exists)' : ''}\n`);
   const types: readonly string[] = DEPLOYMENT_TYPES;
   const typeText = `Type of this deployment (${types.join(', ')})`;
   const type =
-    given.type ?? (await words(typeText, 'client-hosted', (text) => types.includes(text), 'One of those three.'));
+    given.type ??
+    (await words(typeText, 'client-hosted', (text) => types.includes(text), 'Enter one of the three types.'));
   const domain =
     given.domain ??
     (await words(
       'Domain of the site, such as acme',
-      'as the first bundle says',
+      'from the first bundle',
       (text) => DOMAIN_PATTERN.test(text),
-      'Lower-case letters, digits and "-".',
+      'Enter lower-case letters, digits, and "-".',
     ));
   const hasLink = given.bundleUrlFile !== undefined || type === 'air-gapped';
   const link = hasLink
     ? undefined
     : await words(
-        'Link to the bundle, which is kept in a file of its own',
-        'none: archives come by folder or by hand',
+        'Link to the bundle, which docshelf stores in a separate file',
+        'none, import archives instead',
         isBundleLink,
-        `A link: ${BUNDLE_LINK_FORMS}.`,
+        `Enter a link: ${BUNDLE_LINK_FORMS}.`,
       );
   const version =
     given.version ??
-    (await words('Version to pin', 'none: the newest is served', isVersion, 'A version such as 2024-06-01 or v3.2.0.'));
+    (await words(
+      'Version to pin',
+      'none, serve the newest',
+      isVersion,
+      'Enter a version such as 2024-06-01 or v3.2.0.',
+    ));
   return {
     ...given,
     type: DEPLOYMENT_TYPES.find((each) => each === type),
@@ -138,16 +145,16 @@ async function askForAnswers(given: InitAnswers, file: string): Promise<InitAnsw
   };
 }
 
-/** A config can contain a token later. */
+/** Mode of the config, to which the operator can add a token. */
 const OWNER_ONLY = 0o600;
 const LINK_FILE = 'bundle-url';
 const WRITE_STATES: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
-  ENOTDIR: 'a part of its path is no folder',
-  EEXIST: 'a part of its path is no folder',
-  EACCES: 'the user that docshelf runs as may not',
+  ENOTDIR: 'a part of its path is not a folder',
+  EEXIST: 'a part of its path is not a folder',
+  EACCES: 'the user that docshelf runs as has no permission',
   EROFS: 'the file system is read-only',
-  ENOSPC: 'there is no room',
+  ENOSPC: 'the disk is full',
 };
 
 /** @throws DocshelfError `cannot_write`, also for an existing file without `force`; `usage` for answers that make an invalid config */
@@ -164,8 +171,8 @@ async function writeConfig(file: string, answers: InitAnswers, force: boolean): 
 async function publish(file: string, text: string, force: boolean): Promise<void> {
   if (force) return writing(file, replaceFile(file, text, OWNER_ONLY));
   if (await writing(file, writeOnce(file, text, OWNER_ONLY))) return;
-  throw new DocshelfError('cannot_write', `Cannot write "${file}": it is there already`, {
-    next: 'Name another file with --config, or replace it with --force.',
+  throw new DocshelfError('cannot_write', `Cannot write "${file}": it already exists`, {
+    next: 'Pass another file with --config, or replace this file with --force.',
   });
 }
 
@@ -175,9 +182,7 @@ async function writing<T>(path: string, step: Promise<T>): Promise<T> {
     if (errno === undefined) throw cause;
     return WRITE_STATES[errno] ?? errno;
   };
-  return step.catch(
-    rethrowAs('cannot_write', `write "${path}"`, 'Name a file with --config that can be written.', state),
-  );
+  return step.catch(rethrowAs('cannot_write', `write "${path}"`, 'Pass a writable file with --config.', state));
 }
 
 /** Loads the text from the folder of the config, where its relative paths begin. */
@@ -189,7 +194,7 @@ async function checkText(text: string, folder: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const faults = error.faults.map(({ message }) => message).join('; ');
-    throw new DocshelfError('usage', `Cannot write a config of these answers: ${faults}`, { cause: error });
+    throw new DocshelfError('usage', `Cannot write a config with these values: ${faults}`, { cause: error });
   } finally {
     await rm(candidate, { force: true });
   }
@@ -202,40 +207,41 @@ function configText(answers: InitAnswers, folder: string, linkFile: string | und
   const isAirGapped = type === 'air-gapped';
   const link =
     linkFile !== undefined
-      ? `# The file that holds the link. The link is a credential: it is never printed, and a changed file is followed.
+      ? `# File with the link. The link is a credential: docshelf never prints it. docshelf watches the file.
   bundleUrlFile: ${fromFolder(linkFile, folder)}`
       : isAirGapped
-        ? '# No link: archives come by "docshelf bundle import", by the inbox, or by the preload folder (docs/air-gap-host.md).'
-        : '# bundleUrlFile: ./bundle-url\ta file that holds the link, which is a credential';
+        ? '# No link: import archives with "docshelf bundle import", the inbox, or the preload folder (docs/air-gap-host.md).'
+        : '# bundleUrlFile: ./bundle-url\tfile with the link, which is a credential';
   // A tab separates a line from its comment. Answers have no tab: JSON escapes it.
   const text = `\
-# The config of docshelf. Every key that is missing has its default: docs/config.md lists them all.
-# Check it with "docshelf config check", the machine with "docshelf doctor". A running daemon follows changes by itself.
+# Config of docshelf. All keys are optional; docs/config.md lists them with their defaults.
+# To check it, run "docshelf config check". To check the machine, run "docshelf doctor".
+# A running daemon reloads a changed config.
 
 deployment:
   type: ${type}\tcloud | client-hosted | air-gapped; decides which features are available
-  ${domain === undefined ? '# domain: acme' : `domain: ${quoted(domain)}`}\telse what the first bundle says
+  ${domain === undefined ? '# domain: acme' : `domain: ${quoted(domain)}`}\tdefault: from the first bundle
 
 staticExport:
   enabled: true\tserve the bundle
   ${link}
-  ${version === undefined ? '# version: "2024-06-01"' : `version: ${quoted(version)}`}\tpins a version; without it the newest bundle is served
-  # preload: ./bundles\tarchives in this folder are taken in at every start
-  keep: 3\told releases that stay on disk after a swap
+  ${version === undefined ? '# version: "2024-06-01"' : `version: ${quoted(version)}`}\tpins a version; default: the newest bundle
+  # preload: ./bundles\tdocshelf imports the archives in this folder at start
+  keep: 3\tnumber of old releases to keep on disk
 
 server:
-  port: ${port}\tthe site
+  port: ${port}\tport of the site
 
 admin:\thealth, status, metrics and actions
-  host: 127.0.0.1\tkeep it off the public network
+  host: 127.0.0.1\tdo not expose it to a public network
   port: 9090
-  # token: a long random word\twhat the actions ask for; without one, every action is refused
+  # token: a long random word\trequired for actions; without it, docshelf rejects them
 
 storage:
-  dir: ${dataDir === undefined ? './data' : fromFolder(dataDir, folder)}\treleases, on one file system
+  dir: ${dataDir === undefined ? './data' : fromFolder(dataDir, folder)}\tdata folder, on one file system
 
 search:
-  enabled: true\tthe engine inside the daemon; it needs no network
+  enabled: true\tbuilt-in search; it needs no network
 ${isAirGapped ? INSIDE : ''}`;
   return text.replaceAll(
     /^(.*)\t(.*)$/gm,
@@ -245,8 +251,8 @@ ${isAirGapped ? INSIDE : ''}`;
 
 const INSIDE = `
 # network:
-#   allowedHosts: [registry.internal]   # hosts inside that may be asked; an air-gapped deployment asks no other
-#   caFile: ./authority.pem             # the authority of their certificates
+#   allowedHosts: [registry.internal]   # hosts that docshelf may contact; an air-gapped deployment contacts no others
+#   caFile: ./authority.pem             # certificate authority of these hosts
 `;
 
 function fromFolder(path: string, folder: string): string {

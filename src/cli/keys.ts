@@ -15,21 +15,26 @@ interface CreateOptions extends CommonOptions {
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 export function keysCommand(): Command {
-  return group('keys', 'make keys for the search and export API', 'docshelf keys create --org acme --type assistant', [
-    command(
-      'create',
-      'make a key: it is printed once, and what is stored is its digest',
-      'docshelf keys create --org acme --type admin --id ci',
-    )
-      .requiredOption('--org <id>', 'the organization that it belongs to')
-      .addOption(
-        new Option('--type <type>', 'admin: a secret that may export; assistant: public, may search')
-          .choices(KEY_TYPES)
-          .makeOptionMandatory(),
+  return group(
+    'keys',
+    'Create keys for the search and export API',
+    'docshelf keys create --org acme --type assistant',
+    [
+      command(
+        'create',
+        'Create a key and print it once (the config contains only its digest)',
+        'docshelf keys create --org acme --type admin --id ci',
       )
-      .option('--id <name>', 'name of the key (default: its type and the beginning of its digest)')
-      .action((options: CreateOptions) => printResult(options, createKey(options), pageOf)),
-  ]);
+        .requiredOption('--org <id>', 'Organization that owns the key')
+        .addOption(
+          new Option('--type <type>', 'Type of the key: admin (secret, may export) or assistant (public, may search)')
+            .choices(KEY_TYPES)
+            .makeOptionMandatory(),
+        )
+        .option('--id <name>', 'Name of the key (default: its type and the beginning of its digest)')
+        .action((options: CreateOptions) => printResult(options, createKey(options), pageOf)),
+    ],
+  );
 }
 
 /** @throws DocshelfError `usage` for a name that the config would reject */
@@ -46,20 +51,17 @@ export function createKey({ org, type, id }: Pick<CreateOptions, 'org' | 'type' 
 
 function checkedName(name: string, option: string): string {
   if (NAME.test(name)) return name;
-  throw new DocshelfError('usage', `Cannot make a key: ${option} takes no such name`, {
-    next: 'A name is 1 to 128 letters, digits, ".", "_" or "-", beginning with a letter or a digit.',
+  throw new DocshelfError('usage', `Cannot create a key: ${option} is not a valid name`, {
+    next: 'Use 1 to 128 letters, digits, ".", "_", or "-", beginning with a letter or a digit.',
   });
 }
 
 function pageOf({ key, organization, id, type, sha256 }: ReturnType<typeof createKey>): string {
-  const use =
-    type === 'admin'
-      ? 'It is a secret: keep it where only servers read it.'
-      : 'It is public: it may stand in the code of pages.';
+  const use = type === 'admin' ? 'It is a secret: store it only on servers.' : 'It is public: pages may contain it.';
   return `${key}
 
-This is the only time that the key is shown. ${use}
-The config gets its digest:
+docshelf shows the key only once. ${use}
+Add its digest to the config:
 
 organizations:
   - id: ${organization}

@@ -5,26 +5,26 @@ import { type ShownCommand, shownCommands } from './completion.ts';
 type Terms = Readonly<Record<string, string>>;
 
 const FILES: Terms = {
-  './config.yaml': 'the config, where neither --config nor DOCSHELF_CONFIG names another',
-  './data': 'the data folder, where storage.dir names no other',
-  './bundles': 'archives that are taken in at start, where staticExport.preload names no other folder',
+  './config.yaml': 'Config file, unless --config or DOCSHELF_CONFIG names another file',
+  './data': 'Data folder, unless storage.dir names another folder',
+  './bundles': 'Archives that the daemon imports at start, unless staticExport.preload names another folder',
 };
 const ENVIRONMENT: Terms = {
-  DOCSHELF_CONFIG: 'the config file',
-  DOCSHELF__SECTION__KEY: 'a value of the config; with __FILE behind it, a file that holds the value',
-  DOCSHELF_API_KEY: 'the admin key of the export commands',
-  NO_COLOR: 'no colours in the log, whatever the terminal',
-  NOTIFY_SOCKET: 'set by systemd: the daemon tells when it is ready and when it stops',
+  DOCSHELF_CONFIG: 'Config file',
+  DOCSHELF__SECTION__KEY: 'Value of a setting; with __FILE at its end, a file that contains the value',
+  DOCSHELF_API_KEY: 'Admin key of the export commands',
+  NO_COLOR: 'Turns colors in the log off',
+  NOTIFY_SOCKET: 'Set by systemd: the daemon reports when it is ready and when it stops',
 };
 const EXIT_CODES: Terms = {
-  0: 'done',
-  64: 'the command line is wrong',
-  65: 'an archive is refused',
-  69: 'something needed is not there or does not answer',
-  70: 'a fault of docshelf itself',
-  73: 'something cannot be written',
-  77: 'a key is missing, or may not do that',
-  78: 'the config has a fault',
+  0: 'Success',
+  64: 'Invalid command line',
+  65: 'Rejected archive',
+  69: 'A file, a host, or the daemon is unavailable',
+  70: 'Internal error of docshelf',
+  73: 'A file cannot be written',
+  77: 'A key is missing, or lacks the permission',
+  78: 'Invalid config',
 };
 
 export function manPage(program: Command, version: string): string {
@@ -34,13 +34,13 @@ export function manPage(program: Command, version: string): string {
   return `.\\" Generated from the definitions of the commands.
 .TH DOCSHELF 1 "" "docshelf ${version}" "User Commands"
 .SH NAME
-docshelf \\- serve, swap and search documentation bundles, online or offline
+docshelf \\- serve, switch, and search documentation bundles, online or offline
 .SH SYNOPSIS
 .B docshelf
 .I command
 .RI [ options ]
 .SH DESCRIPTION
-${escaped(program.description())}
+${escaped(program.description())}.
 .SH COMMANDS
 ${commands.flatMap(commandLines).join('\n')}
 .SH "EXIT STATUS"
@@ -58,7 +58,7 @@ function commandLines({ path, description, places, options, command }: ShownComm
   );
   return [
     `.SS "${escaped(['docshelf', path, ...places.map(({ term }) => term)].join(' '))}"`,
-    escaped(`${description.charAt(0).toUpperCase()}${description.slice(1)}.`),
+    escaped(`${description}.`),
     termLines(terms),
     ...(command instanceof DocshelfCommand
       ? ['.PP', 'Example:', '.PP', '.nf', '.RS', escaped(command.example), '.RE', '.fi']

@@ -30,10 +30,19 @@ export interface CommandTarget {
 /** Names the daemon or folder before a command changes something. With `--json`, it is part of the result. */
 export function printTarget({ json }: CommonOptions, { folder, daemon }: CommandTarget): void {
   if (json === true) return;
-  print(daemon === null ? `Acting on "${folder}": no daemon runs on it.` : `Acting through ${daemon}.`);
+  print(daemon === null ? `Using "${folder}": no daemon runs on it.` : `Using ${daemon}.`);
 }
 
-/** The first row is the header. Escapes cells, which can come from a bundle. */
+/** Cells of a table by the names of their columns. */
+export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
+
+/** A table with a header. */
+export function listing<Row>(columns: Columns<Row>, rows: readonly Row[]): string {
+  const cells = Object.values(columns);
+  return table([Object.keys(columns), ...rows.map((row) => cells.map((cell) => cell(row)))]);
+}
+
+/** Escapes cells, which can come from a bundle. */
 export function table(cells: readonly (readonly string[])[]): string {
   const rows = cells.map((row) => row.map((cell) => printable(cell)));
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
@@ -116,7 +125,7 @@ function linesOf(error: DocshelfError): string[] {
       ({ where, message, next }) =>
         `  ${where === null ? '' : `${where}: `}${message}${next === undefined ? '' : ` ${next}`}`,
     );
-    return [`docshelf: the config has ${counted(faults.length, 'fault')}:`, ...faults];
+    return [`docshelf: the config has ${counted(faults.length, 'error')}:`, ...faults];
   }
   return [`docshelf: ${error.message}`, ...(error.next === undefined ? [] : [`  ${error.next}`])];
 }

@@ -26,18 +26,18 @@ interface SearchOptions extends SiteChoice {
 export function searchCommand(): Command {
   return siteCommand(
     'search',
-    'search the documentation, of all sites at once or of one, with or without a daemon',
+    'Search the documentation of one site or of all sites, with or without a running daemon',
     'docshelf search "how do I rotate keys" --language en',
   )
-    .argument('<query>', 'what to look for; "quoted words" are a phrase, -word leaves out')
-    .option('--release <version>', 'the stored version to search (default: the active one)')
+    .argument('<query>', 'Words to search for; "quoted words" are a phrase, -word excludes a word')
+    .option('--release <version>', 'Stored version to search (default: the active version)')
     .option(
       '--version <version>',
-      'only that version of the documentation: as its pages say it, or a kept one that readers may read',
+      'Show only results of this documentation version: as named on its pages, or a kept version that readers may open',
     )
-    .option('--language <language>', 'only that language: en, pt (also finds pt-BR)')
-    .option('--tag <tag>', 'only pages with that tag')
-    .option('--limit <number>', `1 to ${PAGE_SIZE_MAX}`, '10')
+    .option('--language <language>', 'Show only pages in this language: en, pt (also finds pt-BR)')
+    .option('--tag <tag>', 'Show only pages with this tag')
+    .option('--limit <number>', `Maximum number of results, from 1 to ${PAGE_SIZE_MAX}`, '10')
     .action(async (query: string, options: SearchOptions) => {
       const request = requestOf(query, options);
       const loaded = await loadOrLastGood(options);
@@ -49,16 +49,16 @@ export function searchCommand(): Command {
         const { release } = options;
         throw new DocshelfError(
           'version_not_found',
-          `Cannot search ${release === undefined ? 'the active version: none is' : `version "${release}": it is not stored`}`,
-          { next: 'Name a version that "docshelf bundle list" shows by --release.' },
+          release === undefined
+            ? 'Cannot search: no version is active'
+            : `Cannot search version "${release}": it is not stored`,
+          { next: 'Pass --release with a version that "docshelf bundle list" shows.' },
         );
       }
       const { searchOnce } = await import('../app/index.ts');
       const found = await searchOnce(config, versions, request);
       const results = isOfOne ? found.map(({ site: _, ...result }) => result) : found;
-      printResult(options, results, () =>
-        found.length === 0 ? 'Nothing found.' : results.map(resultText).join('\n\n'),
-      );
+      printResult(options, results, () => (found.length === 0 ? 'No results.' : results.map(resultText).join('\n\n')));
     });
 }
 
@@ -72,7 +72,7 @@ function requestOf(query: string, { version, language, tag, limit }: SearchOptio
     );
   }
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_SIZE_MAX) {
-    throw new DocshelfError('usage', `Cannot search: --limit takes a whole number from 1 to ${PAGE_SIZE_MAX}`);
+    throw new DocshelfError('usage', `Cannot search: --limit must be a whole number from 1 to ${PAGE_SIZE_MAX}`);
   }
   const filter = { version: version ?? null, language: language ?? null, tag: tag ?? null };
   return { query: text, pageSize, scoreThreshold: null, filter, prefixLast: false };
@@ -117,7 +117,7 @@ function resultText({ content, path, metadata, ...of }: SearchResult & { readonl
 export function mcpCommand(programVersion: string): Command {
   return siteCommand(
     'mcp',
-    'answer an assistant on this machine (Model Context Protocol) over standard input and output, with or without a daemon',
+    'Serve the documentation to an assistant on this machine (Model Context Protocol over standard input and output)',
     'docshelf mcp --config config.yaml --site acme',
   ).action(async (options: SiteChoice) => {
     const loaded = await loadOrLastGood(options);

@@ -14,7 +14,7 @@ import {
 } from './command.ts';
 import { daemonStatus } from './daemon-client.ts';
 import { chosenSite, loadOrLastGood, namedSites } from './load-config.ts';
-import { printResult, table, toMiB } from './output.ts';
+import { type Columns, listing, printResult, toMiB } from './output.ts';
 import { type SiteVersions, siteIn, versionsInFolder, versionsOf } from './stored-versions.ts';
 
 interface SiteRow {
@@ -32,11 +32,15 @@ interface SiteRow {
 
 export function sitesCommand(): Command {
   return (
-    daemonCommand('sites', 'list the sites, and those that have left the config', 'docshelf sites')
+    daemonCommand(
+      'sites',
+      'List the sites, including sites that left the config but still have a folder',
+      'docshelf sites',
+    )
       // Options after "remove" belong to that subcommand.
       .enablePositionalOptions()
       .action(async (options: CommonOptions & DaemonChoice) =>
-        printResult(options, { sites: await rowsFor(options) }, sitesText),
+        printResult(options, { sites: await rowsFor(options) }, ({ sites }) => listing(SITE_COLUMNS, sites)),
       )
       .addCommand(removeCommand())
   );
@@ -45,15 +49,15 @@ export function sitesCommand(): Command {
 function removeCommand(): Command {
   return command(
     'remove',
-    'remove the folder of a site that has left the config, and the releases that no other site has',
+    'Delete the folder of a site that left the config, and its releases that no other site uses',
     'docshelf sites remove acme',
   )
-    .argument('<domain>', 'the domain of the site')
+    .argument('<domain>', 'Domain of the site')
     .action(async (domain: string, options: CommonOptions) => {
       const loaded = await loadOrLastGood(options);
       if ((await namedSites(loaded)).some((site) => site.domain === domain)) {
-        throw new DocshelfError('in_use', `Cannot remove site "${domain}": the config names it`, {
-          next: 'Take its entry out of "sites", wait for the reload, and try again.',
+        throw new DocshelfError('in_use', `Cannot remove site "${domain}": the config contains it`, {
+          next: 'Remove its entry from "sites", wait for the reload, and try again.',
         });
       }
       const { dir } = loaded.config.storage;
@@ -62,7 +66,7 @@ function removeCommand(): Command {
         const rest =
           digests.length === 0
             ? ''
-            : ` It had ${counted(digests.length, 'release')}; those that another site has stay.`;
+            : ` It had ${counted(digests.length, 'release')}. docshelf keeps releases that other sites use.`;
         return `Removed site "${domain}" from "${dir}".${rest}`;
       });
     });
@@ -105,25 +109,29 @@ function factsOf({ active, versions }: SiteVersions): Pick<SiteRow, 'version' | 
   return { version: active?.version ?? null, pages, bytes };
 }
 
-function sitesText({ sites }: { readonly sites: readonly SiteRow[] }): string {
-  const rows = sites.map(({ domain, title, hosts, basePath, state, version, pages, bytes, configured }) => [
-    domain,
+const SITE_COLUMNS: Columns<SiteRow> = {
+  SITE: ({ domain }) => domain,
+  STATE: ({ state, configured }) =>
     [state ?? (configured ? 'no daemon' : ''), configured ? '' : 'left the config'].filter(Boolean).join(', '),
-    version ?? '-',
-    String(pages ?? '-'),
-    toMiB(bytes),
+  VERSION: ({ version }) => version ?? '-',
+  PAGES: ({ pages }) => String(pages ?? '-'),
+  SIZE: ({ bytes }) => toMiB(bytes),
+  ADDRESS: ({ hosts, basePath }) =>
     basePath === null ? '-' : (hosts.length === 0 ? ['*'] : hosts).map((host) => host + basePath).join(', '),
-    title ?? '',
-  ]);
-  return table([['SITE', 'STATE', 'VERSION', 'PAGES', 'SIZE', 'AT', 'TITLE'], ...rows]);
-}
+  TITLE: ({ title }) => title ?? '',
+};
 
-const FEATURE_HEADER = ['FEATURE', 'SUPPORT', 'NOW', 'REASON'];
+const FEATURE_COLUMNS: Columns<DaemonFeatures['features'][number]> = {
+  FEATURE: ({ name }) => name,
+  SUPPORT: ({ support }) => support,
+  STATE: ({ enabled }) => (enabled ? 'on' : 'off'),
+  REASON: ({ reason }) => reason,
+};
 
 export function featuresCommand(): Command {
   return siteCommand(
     'features',
-    'report which features are available in this deployment, and why',
+    'List the features of this deployment, with their state and the reason',
     'docshelf features',
   ).action(async (options: SiteChoice) => {
     const loaded = await loadOrLastGood(options);
@@ -141,11 +149,10 @@ export function featuresCommand(): Command {
 }
 
 function featuresText({ deploymentType, domain, features, sites }: DaemonFeatures): string {
-  const rowsOf = (each: DaemonFeatures['features']): string[][] =>
-    each.map(({ name, support, enabled, reason }) => [name, support, enabled ? 'on' : 'off', reason]);
   if (sites === undefined) {
-    return `${deploymentType} deployment of ${domain}\n\n${table([FEATURE_HEADER, ...rowsOf(features)])}`;
+    return `${deploymentType} deployment of ${domain}\n\n${listing(FEATURE_COLUMNS, features)}`;
   }
-  const rows = sites.flatMap((site) => rowsOf(site.features).map((row) => [site.domain, ...row]));
-  return `${deploymentType} deployment of ${counted(sites.length, 'site')}\n\n${table([['SITE', ...FEATURE_HEADER], ...rows])}`;
+  const rows = sites.flatMap((site) => site.features.map((feature) => ({ site: site.domain, ...feature })));
+  const columns = { SITE: ({ site }: { site: string }) => site, ...FEATURE_COLUMNS };
+  return `${deploymentType} deployment of ${counted(sites.length, 'site')}\n\n${listing(columns, rows)}`;
 }

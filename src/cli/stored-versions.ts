@@ -77,6 +77,6 @@ async function find(version: string, config: Config, verb: string) {
 
 function notStored(name: string, verb: string): DocshelfError {
   return new DocshelfError('version_not_found', `Cannot ${verb} "${name}": it is neither a file nor a stored version`, {
-    next: 'Name an archive file, or one of the versions that "docshelf bundle list" shows.',
+    next: 'Pass an archive file, or a version that "docshelf bundle list" shows.',
   });
 }

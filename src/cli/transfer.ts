@@ -19,7 +19,7 @@ import { printResult, toMiB } from './output.ts';
 export function transferCommand(): Command {
   return group(
     'transfer',
-    'carry image, chart and bundles over an air gap in one folder',
+    'Move the image, the chart, and bundles across an air gap in one folder',
     'docshelf transfer pack --bundle acme-export-2026-11-01.tar.gz --output transfer',
     [packCommand(), unpackCommand()],
   );
@@ -28,20 +28,20 @@ export function transferCommand(): Command {
 function packCommand(): Command {
   return command(
     'pack',
-    'make a folder of everything that has to cross, with checksums and a list of parts',
+    'Create a transfer folder of the given files, with checksums and a list of software parts',
     'docshelf transfer pack --image docshelf.tar --chart docshelf-0.1.0.tgz --bundle acme-export-2026-11-01.tar.gz --output transfer',
   )
-    .requiredOption('--output <folder>', 'the folder that is made')
-    .option('--image <file>', 'archive of the image: "docker save", "podman save", "buildah push … oci-archive:…"')
-    .option('--chart <file>', 'the chart, as "helm package" makes it')
-    .option('--bundle <files...>', 'bundles; a signature beside one (.minisig) goes with it')
-    .option('--public-key <files...>', 'minisign keys: a bundle whose signature does not hold is refused')
-    .option('--signing-key-file <file>', 'minisign secret key without password, that signs the checksums')
-    .option('--sbom-file <file>', 'another list of parts than that of this program')
+    .requiredOption('--output <folder>', 'Folder to create')
+    .option('--image <file>', 'Image archive of "docker save", "podman save", or "buildah push … oci-archive:…"')
+    .option('--chart <file>', 'Chart archive of "helm package"')
+    .option('--bundle <files...>', 'Bundles, each with its .minisig signature file if there is one')
+    .option('--public-key <files...>', 'Trusted minisign public keys (if set, every bundle needs a valid signature)')
+    .option('--signing-key-file <file>', 'Minisign secret key without a password, to sign the checksums')
+    .option('--sbom-file <file>', 'List of software parts in CycloneDX format (default: the list of this program)')
     .action(async (options: PackOptions & CommonOptions) => {
       printResult(options, await packTransfer(options), ({ files, folder }) => {
         const size = toMiB(files.reduce((sum, { bytes }) => sum + bytes, 0));
-        return `Packed ${counted(files.length, 'file')} (${size}) into ${folder}. Its README.txt says what to do inside.`;
+        return `Packed ${counted(files.length, 'file')} (${size}) into ${folder}. For the next steps, see its README.txt.`;
       });
     });
 }
@@ -49,22 +49,22 @@ function packCommand(): Command {
 function unpackCommand(): Command {
   return siteCommand(
     'unpack',
-    'check such a folder whole, and take its bundles in',
+    'Check a transfer folder and import its bundles',
     'docshelf transfer unpack transfer --public-key minisign.pub --config config.yaml',
   )
-    .argument('<folder>', 'the folder that came over')
-    .option('--public-key <files...>', 'minisign keys that may sign (default: staticExport.signature.publicKeys)')
-    .option('--verify-only', 'check, and take nothing in')
-    .option('--no-activate', 'only store the bundles')
+    .argument('<folder>', 'Transfer folder')
+    .option('--public-key <files...>', 'Trusted minisign public keys (default: staticExport.signature.publicKeys)')
+    .option('--verify-only', 'Check the folder, but import no bundles')
+    .option('--no-activate', 'Store the bundles, but keep the active version')
     .action(async (folder: string, options: UnpackOptions) => {
       printResult(options, await unpackTransfer(folder, options), ({ files, signatures, unsigned, imported }) =>
         [
           ...signatures.map(({ file, keyId }) => `${file} is signed with key ${keyId}.`),
           ...(unsigned.length > 0 ? [`Not signed: ${unsigned.join(', ')}.`] : []),
-          `${counted(files.length, 'file is as it was', 'files are as they were')} packed.`,
+          `${counted(files.length, 'file matches its checksum', 'files match their checksums')}.`,
           ...imported.map(
             ({ version, activated }) =>
-              `Took in version ${version}${activated ? '; it is the active version now' : ''}.`,
+              `Imported version ${version}${activated ? '; it is the active version now' : ''}.`,
           ),
         ].join('\n'),
       );
@@ -89,13 +89,13 @@ async function packTransfer(options: PackOptions): Promise<{ folder: string; fil
   const { image, chart, bundle = [], publicKey = [] } = options;
   const folder = resolve(options.output);
   if (image === undefined && chart === undefined && bundle.length === 0) {
-    throw new DocshelfError('usage', 'Cannot pack a transfer: there is nothing to carry', {
-      next: 'Name what has to cross with --image, --chart and --bundle.',
+    throw new DocshelfError('usage', 'Cannot pack a transfer: no files are given', {
+      next: 'Pass files with --image, --chart, or --bundle.',
     });
   }
   if (existsSync(folder)) {
-    throw new DocshelfError('cannot_write', `Cannot make "${folder}": it is there already`, {
-      next: 'Name another folder with --output, or remove that one.',
+    throw new DocshelfError('cannot_write', `Cannot create "${folder}": it already exists`, {
+      next: 'Pass another folder with --output, or remove this folder.',
     });
   }
   const keys = await Promise.all(publicKey.map(readKey));
@@ -126,7 +126,7 @@ async function copyBundle(file: string, work: string, keys: readonly string[]): 
   const signature = await readFile(file + SIGNATURE_EXTENSION, 'utf8').catch(() => null);
   if (keys.length > 0 && signature === null) {
     throw new DocshelfError('no_signature', `Cannot trust "${basename(file)}": it has no signature`, {
-      next: `Put "${basename(file)}${SIGNATURE_EXTENSION}" beside it, or leave --public-key out.`,
+      next: `Put "${basename(file)}${SIGNATURE_EXTENSION}" into the same folder, or omit --public-key.`,
     });
   }
   if (keys.length > 0 && signature !== null) await verifyFile(file, signature, keys);
@@ -137,8 +137,8 @@ async function copyBundle(file: string, work: string, keys: readonly string[]): 
 async function copyInto(file: string, work: string, place: string): Promise<void> {
   const name = basename(file);
   if (!PLAIN_NAME.test(name)) {
-    throw new DocshelfError('usage', `Cannot pack "${file}": its name is not plain`, {
-      next: 'Rename it to letters, digits, ".", "_", "+", "@" and "-".',
+    throw new DocshelfError('usage', `Cannot pack "${file}": its name contains special characters`, {
+      next: 'Rename the file: use only letters, digits, ".", "_", "+", "@", and "-".',
     });
   }
   await refuseUnreadable(file);
@@ -146,32 +146,42 @@ async function copyInto(file: string, work: string, place: string): Promise<void
   await mkdir(dirname(target), { recursive: true });
   // COPYFILE_EXCL: two bundles with one name must not overwrite each other. Use a reflink if the file system can.
   await copyFile(file, target, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL).catch(
-    rethrowAs('cannot_write', `copy "${file}"`, 'Look whether two files have one name, and whether there is room.'),
+    rethrowAs(
+      'cannot_write',
+      `copy "${file}"`,
+      'Check that no two files have the same name, and that the disk has free space.',
+    ),
   );
 }
 
 async function copySbom(file: string | undefined, work: string): Promise<void> {
-  const next = '"npm run build" writes it beside the program; --sbom-file names another.';
-  const text = await readFile(file ?? OWN_SBOM, 'utf8').catch(rethrowAs('cannot_read', 'read the list of parts', next));
+  const next = 'Run "npm run build" to create it, or pass a file with --sbom-file.';
+  const text = await readFile(file ?? OWN_SBOM, 'utf8').catch(
+    rethrowAs('cannot_read', 'read the list of software parts', next),
+  );
   await writeFile(join(work, 'sbom.cdx.json'), text);
 }
 
 async function makeWork(folder: string): Promise<string> {
   return mkdir(dirname(folder), { recursive: true })
     .then(() => mkdtemp(`${folder}.part-`))
-    .catch(rethrowAs('cannot_write', `make "${folder}"`, 'Name a folder with --output whose parent can be written.'));
+    .catch(
+      rethrowAs('cannot_write', `create "${folder}"`, 'Pass --output with a folder whose parent folder is writable.'),
+    );
 }
 
 async function refuseUnreadable(file: string): Promise<void> {
-  const state = await stat(file).then((info) => (info.isFile() ? null : 'it is no file'), stateOf);
+  const state = await stat(file).then((info) => (info.isFile() ? null : 'it is not a file'), stateOf);
   if (state === null) return;
-  throw new DocshelfError('cannot_read', `Cannot read "${file}": ${state}`, { next: 'Name a file that is there.' });
+  throw new DocshelfError('cannot_read', `Cannot read "${file}": ${state}`, { next: 'Pass an existing file.' });
 }
 
 async function readKey(file: string): Promise<string> {
   const text = readText(file, KEY_BYTES_MAX);
   return (
-    await text.catch(rethrowAs('cannot_read', `read the key "${file}"`, 'Name the file that holds the minisign key.'))
+    await text.catch(
+      rethrowAs('cannot_read', `read the key "${file}"`, 'Pass the file that contains the minisign key.'),
+    )
   ).trim();
 }
 
@@ -183,16 +193,16 @@ function readmeText({ image, chart, bundle = [] }: PackOptions): string {
       .toSorted()
       .at(-1) ?? 'BUNDLE.tar.gz';
   const version = versionFromFileName(newest) ?? 'VERSION';
-  return `This folder holds all that a docshelf deployment needs from outside. Work from within it.
-Check that all arrived:   sha256sum --check SHA256SUMS
-Check who made it:        minisign -V -p minisign.pub -m SHA256SUMS    (or docshelf transfer unpack . --verify-only --public-key minisign.pub)
-Load the image:           ${image === undefined ? 'none was packed' : `podman load --input image/${basename(image)}    (or docker load; then push it to your registry)`}
-Install the chart:        ${chart === undefined ? 'none was packed' : `helm upgrade --install docshelf chart/${basename(chart)} --namespace docs --create-namespace --values values.yaml`}
-Take all bundles in:      docshelf transfer unpack . --config config.yaml    (of several sites: and --site DOMAIN)
-Take one into a pod:      kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --version ${version} < bundles/${newest}
-Look what is served:      docshelf bundle list --config config.yaml
-Go back:                  docshelf bundle rollback --config config.yaml
-What the program is made of, with digests and licences, is in sbom.cdx.json (CycloneDX 1.6).
+  return `This folder contains all files that a docshelf deployment needs from outside. Run the commands in this folder.
+Check the checksums:      sha256sum --check SHA256SUMS
+Check the signature:      minisign -V -p minisign.pub -m SHA256SUMS    (or docshelf transfer unpack . --verify-only --public-key minisign.pub)
+Load the image:           ${image === undefined ? 'no image was packed' : `podman load --input image/${basename(image)}    (or docker load; then push it to your registry)`}
+Install the chart:        ${chart === undefined ? 'no chart was packed' : `helm upgrade --install docshelf chart/${basename(chart)} --namespace docs --create-namespace --values values.yaml`}
+Import all bundles:       docshelf transfer unpack . --config config.yaml    (if the config has several sites, add --site DOMAIN)
+Import one into a pod:    kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --version ${version} < bundles/${newest}
+List the versions:        docshelf bundle list --config config.yaml
+Roll back:                docshelf bundle rollback --config config.yaml
+The file sbom.cdx.json (CycloneDX 1.6) lists the software parts of docshelf, with digests and licenses.
 `;
 }
 
@@ -211,7 +221,7 @@ interface VerifiedSignature {
 /** Checks the whole folder before the first import. */
 async function unpackTransfer(given: string, options: UnpackOptions) {
   const folder = resolve(given);
-  // A check with --public-key needs no config.
+  // With --verify-only and --public-key, no config is needed.
   const isAlone = options.verifyOnly === true && options.publicKey !== undefined;
   const site = isAlone ? null : await loadSite(options);
   const signature = site === null ? null : signatureSlice(site.config);
@@ -229,7 +239,7 @@ async function unpackTransfer(given: string, options: UnpackOptions) {
   if (mustBeSigned && unsigned[0] !== undefined) {
     const state = `Cannot trust "${unsigned[0]}": neither it nor ${SUMS_FILE} is signed`;
     throw new DocshelfError('no_signature', state, {
-      next: 'Sign the bundle with minisign, or have "transfer pack" sign the checksums (--signing-key-file).',
+      next: 'Sign the bundle with minisign, or pack the folder again with --signing-key-file.',
     });
   }
 
@@ -281,7 +291,7 @@ async function digestFolder(folder: string): Promise<TransferFile[]> {
     const file = join(folder, path);
     const info = await stat(file);
     // Packing never creates links or pipes. A link could lead out of the folder.
-    if (!info.isFile()) throw mismatch(`"${path}" is no file`);
+    if (!info.isFile()) throw mismatch(`"${path}" is not a file`);
     files.push({ path, bytes: info.size, sha256: await digestFile(file) });
   }
   return files;
@@ -295,14 +305,14 @@ async function checkSums(folder: string): Promise<readonly TransferFile[]> {
   const named = new Set(expected.keys());
   const fewOf = (some: Set<string>) => [...some].slice(0, 5).join(', ');
   const strangers = paths.difference(named);
-  if (strangers.size > 0) throw mismatch(`its ${SUMS_FILE} does not name ${fewOf(strangers)}`);
+  if (strangers.size > 0) throw mismatch(`its ${SUMS_FILE} does not list ${fewOf(strangers)}`);
   const missing = named.difference(paths);
-  if (missing.size > 0) throw mismatch(`${fewOf(missing)} of its ${SUMS_FILE} is missing`);
+  if (missing.size > 0) throw mismatch(`${fewOf(missing)} is missing, but its ${SUMS_FILE} lists it`);
   for (const { path, sha256: found } of files) {
     const sum = expected.get(path);
     if (found === sum) continue;
     throw new DocshelfError('wrong_digest', `Cannot use "${path}": its SHA-256 is ${found}, expected ${sum}`, {
-      next: 'It was changed or cut on the way: carry it over again.',
+      next: 'Copy the file again: it changed during the transfer.',
       fields: { expected: sum, found },
     });
   }
@@ -312,12 +322,12 @@ async function checkSums(folder: string): Promise<readonly TransferFile[]> {
 async function readSums(folder: string): Promise<ReadonlyMap<string, string>> {
   const file = join(folder, SUMS_FILE);
   const text = await readText(file, SUMS_BYTES_MAX).catch(
-    rethrowAs('cannot_read', `read "${file}"`, 'Name a folder that "docshelf transfer pack" made.'),
+    rethrowAs('cannot_read', `read "${file}"`, 'Pass a folder that "docshelf transfer pack" created.'),
   );
   const sums = new Map<string, string>();
   for (const line of text.split('\n').filter((each) => each !== '')) {
     const { path, sha256 } = SUMS_LINE.exec(line)?.groups ?? {};
-    if (path === undefined || sha256 === undefined) throw mismatch(`its ${SUMS_FILE} has a line that is none`);
+    if (path === undefined || sha256 === undefined) throw mismatch(`its ${SUMS_FILE} contains an invalid line`);
     sums.set(path, sha256);
   }
   return sums;
@@ -325,6 +335,6 @@ async function readSums(folder: string): Promise<ReadonlyMap<string, string>> {
 
 function mismatch(state: string): DocshelfError {
   return new DocshelfError('manifest_mismatch', `Cannot use the transfer: ${state}`, {
-    next: 'Carry the whole folder over again; nothing of it was taken in.',
+    next: 'Copy the whole folder again. docshelf imported no bundle from it.',
   });
 }

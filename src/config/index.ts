@@ -7,7 +7,7 @@ import { readConfigFile, readOrganizationsFile } from './read-config-file.ts';
 import { readEnvironment, readFlags } from './read-environment.ts';
 import { findBrokenRules } from './rules.ts';
 import type { Config } from './schema/index.ts';
-import { childOf, configSchema, listKeys, listRestartKeys, mapOf, nameOf, type SchemaNode } from './schema-node.ts';
+import { CONFIG_KEYS, childOf, configSchema, mapOf, nameOf, RESTART_KEYS, type SchemaNode } from './schema-node.ts';
 import { ConfigError, type ConfigFault, Settings } from './setting.ts';
 import { decodeSites, type LoadedConfig } from './sites.ts';
 import { findNotBuilt, validate } from './validate.ts';
@@ -80,7 +80,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     throw new ConfigError(file.path === null ? null : file.name, faults, watchedFiles, config.storage.dir);
   }
 
-  const origins = new Map(listKeys().map(({ path }) => [path.join('.'), all.get(path.join('.'))?.where ?? 'default']));
+  const origins = new Map(CONFIG_KEYS.map(({ path }) => [path.join('.'), all.get(path.join('.'))?.where ?? 'default']));
   return {
     config: deepFreeze(config),
     sites: deepFreeze(many.sites),
@@ -104,13 +104,11 @@ function servedSites({ config, sites }: LoadedConfig): (string | null)[] {
 }
 
 export function pendingRestart(running: Config, wanted: Config): string[] {
-  return listRestartKeys()
-    .filter(({ path, schema }) => {
-      const [before, after] = [valueAt(running, path), valueAt(wanted, path)];
-      if (schema['x-restart'] === 'presence') return (before === null) !== (after === null);
-      return !isEqual(before, after);
-    })
-    .map(({ path }) => path.join('.'));
+  return RESTART_KEYS.filter(({ path, schema }) => {
+    const [before, after] = [valueAt(running, path), valueAt(wanted, path)];
+    if (schema['x-restart'] === 'presence') return (before === null) !== (after === null);
+    return !isEqual(before, after);
+  }).map(({ path }) => path.join('.'));
 }
 
 /** Compares identical values first, because a reload compares a thousand sites. */
@@ -127,7 +125,7 @@ function revealed(value: unknown): string {
 }
 
 export function printConfig({ config, file, origins }: LoadedConfig) {
-  const printed = listKeys().map(({ path, schema }) => {
+  const printed = CONFIG_KEYS.map(({ path, schema }) => {
     const key = path.join('.');
     return { key, value: publicValue(valueAt(config, path), schema), origin: origins.get(key) ?? 'default' };
   });

@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import { stateOf } from '../domain/errors.ts';
 import { readText } from './read-config-file.ts';
 import {
+  CONFIG_KEYS,
+  CONFIG_SECTIONS,
   environmentName,
   type KeySpec,
-  listKeys,
-  listSections,
   type SchemaNode,
   schemaAt,
   typesOf,
@@ -81,7 +81,7 @@ export async function readFlags(flags: Readonly<Record<string, unknown>>): Promi
 
 function recogniseAll(names: readonly string[]): { variables: Variable[]; faults: ConfigFault[] } {
   const known = new Map<string, KeySpec>();
-  for (const key of [...listSections(), ...listKeys()]) known.set(comparable(environmentName(key.path)), key);
+  for (const key of [...CONFIG_SECTIONS, ...CONFIG_KEYS]) known.set(comparable(environmentName(key.path)), key);
 
   const variables: Variable[] = [];
   const faults: ConfigFault[] = [];

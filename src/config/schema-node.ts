@@ -20,7 +20,7 @@ export interface Contents extends TextRule {
   readonly bytesMax?: number;
 }
 
-/** The doctor checks who can read a secret, and when certificates expire. */
+/** Kind of the file: the doctor checks the access to a secret, and the end of a certificate. */
 export type FileKind = 'file' | 'secret' | 'certificates';
 
 export interface SchemaNode {
@@ -94,24 +94,12 @@ function listNodes(schema: SchemaNode, path: readonly string[]): KeySpec[] {
 }
 
 const NODES = listNodes(configSchema, []).slice(1);
-const KEYS = NODES.filter(({ schema }) => sectionOf(schema) === null);
-const RESTART_KEYS = NODES.filter(({ schema }) => schema['x-restart']).filter(
+export const CONFIG_KEYS = NODES.filter(({ schema }) => sectionOf(schema) === null);
+export const RESTART_KEYS = NODES.filter(({ schema }) => schema['x-restart']).filter(
   ({ path }, _, marked) =>
     !marked.some((other) => other.path.length < path.length && other.path.every((key, at) => key === path[at])),
 );
-const SECTIONS = NODES.filter(({ schema }) => sectionOf(schema) !== null);
-
-export function listKeys(): readonly KeySpec[] {
-  return KEYS;
-}
-
-export function listSections(): readonly KeySpec[] {
-  return SECTIONS;
-}
-
-export function listRestartKeys(): readonly KeySpec[] {
-  return RESTART_KEYS;
-}
+export const CONFIG_SECTIONS = NODES.filter(({ schema }) => sectionOf(schema) !== null);
 
 export function environmentName(path: readonly string[]): string {
   const segments = path.map((key) => key.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase());

@@ -1,10 +1,10 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { editDistance } from '../domain/text.ts';
 import {
+  CONFIG_KEYS,
   childOf,
   configSchema,
   FORMATS,
-  listKeys,
   parseDuration,
   parseSize,
   type SchemaNode,
@@ -118,7 +118,7 @@ function explain(error: ErrorObject, pointer: string): Explanation {
 }
 
 /**
- * Returns one error for each fault. If no alternative matches: the faults inside a map that was expected, else the whole.
+ * Returns one error for each fault. If no alternative of a value matches, reports the errors inside the expected map, else one error for the whole value.
  */
 function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf');
@@ -200,7 +200,7 @@ function nearestKey(parent: string, name: string, siblings: readonly string[]): 
   const inParent = (key: string): string => (parent === '' ? key : `${parent}.${key}`);
   const sibling = nearestOf(name, siblings);
   if (sibling !== undefined && isLike(name, sibling)) return inParent(sibling);
-  const elsewhere = listKeys().find(({ path }) => isLike(name, path.at(-1) ?? ''));
+  const elsewhere = CONFIG_KEYS.find(({ path }) => isLike(name, path.at(-1) ?? ''));
   if (elsewhere !== undefined) return elsewhere.path.join('.');
   return sibling === undefined ? undefined : inParent(sibling);
 }

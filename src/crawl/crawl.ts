@@ -8,6 +8,7 @@ import {
   type Entry,
   type FetchedUrl,
   hasContent,
+  isMissing,
   isPageInPlaceOfFile,
   isPageType,
   namesPage,
@@ -182,7 +183,7 @@ export class Crawl {
     const type = typeOfAnswer(fetched, entry.askedAs);
     const isPage = isPageType(type);
     const isProbe = entry.askedAs === 'not_found';
-    const isWanted = isProbe ? isPage && isMissing(fetched) : fetched.status === 200;
+    const isWanted = isProbe ? isPage && isMissing(fetched.status) : fetched.status === 200;
     if (!isWanted) {
       this.#takeOther(entry, fetched);
       return;
@@ -293,10 +294,6 @@ export class Crawl {
 }
 
 type FetchedAnswer = Extract<Answer, { readonly kind: 'fetched' }>;
-
-function isMissing({ status }: FetchedUrl): boolean {
-  return status === 404 || status === 410;
-}
 
 function isRendered(entry: Entry): entry is ContentEntry {
   return hasContent(entry) && entry.place !== null && isPageType(entry.type) && namesPage(entry.askedAs);

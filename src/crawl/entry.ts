@@ -1,4 +1,4 @@
-import { isAssetPath, mediaTypeOf as mediaTypeOfPath } from '../web/index.ts';
+import { isAssetPath, shownTypeOf } from '../web/index.ts';
 import { type FoundKind, type SourceType, sourceTypeOf } from '../web/rewrite/index.ts';
 
 export type AskedAs = FoundKind | 'browser' | 'known_file' | 'sitemap' | 'llms' | 'not_found';
@@ -68,7 +68,13 @@ export function mediaTypeOf({ contentType }: Pick<FetchedUrl, 'contentType'>): s
 /** Requested without a reference, so their absence is not a finding. */
 const OWN_FILES: ReadonlySet<AskedAs> = new Set(['known_file', 'sitemap', 'llms']);
 
-const GENERIC: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain']);
+/** Media types that say nothing about the content. */
+export const GENERIC_TYPES: ReadonlySet<string> = new Set([
+  '',
+  'application/octet-stream',
+  'binary/octet-stream',
+  'text/plain',
+]);
 const PAGE_TYPES: ReadonlySet<string> = new Set(['text/html', 'application/xhtml+xml']);
 const TYPE_BY_KIND: Partial<Record<AskedAs, string>> = {
   script: 'text/javascript',
@@ -82,18 +88,22 @@ export function namesPage(askedAs: AskedAs): boolean {
   return askedAs === 'link' || askedAs === 'frame';
 }
 
+export function isMissing(status: number): boolean {
+  return status === 404 || status === 410;
+}
+
 export function isPageType(type: string): boolean {
   return PAGE_TYPES.has(type);
 }
 
 export function typeOfAnswer(fetched: FetchedUrl, askedAs: AskedAs): string {
   const type = mediaTypeOf(fetched);
-  if (!GENERIC.has(type)) return type;
+  if (!GENERIC_TYPES.has(type)) return type;
   const { pathname } = new URL(fetched.url);
   const expected = TYPE_BY_KIND[askedAs];
   if (expected !== undefined && !pathname.endsWith('.json')) return expected;
   if (type !== '') return type;
-  const [byName = ''] = mediaTypeOfPath(pathname).split(';');
+  const byName = shownTypeOf(pathname);
   if (byName !== 'application/octet-stream') return byName;
   return namesPage(askedAs) ? 'text/html' : '';
 }

@@ -42,11 +42,6 @@ async function unpacked(bytes: Buffer): Promise<Buffer> {
   return promisify(gunzip)(bytes, { maxOutputLength: SITEMAP_BYTES_MAX }).catch(() => Buffer.alloc(0));
 }
 
-interface Sitemap {
-  readonly pages: readonly string[];
-  readonly sitemaps: readonly string[];
-}
-
 /** sitemaps.org allows 50,000 addresses and 50 MB. */
 export const SITEMAP_BYTES_MAX = 50 * 1024 ** 2;
 const ADDRESSES_MAX = 50_000;
@@ -56,7 +51,7 @@ export function isSitemapPath(pathname: string): boolean {
   return NAME.test(pathname);
 }
 
-export function readSitemap(text: string): Sitemap {
+export function readSitemap(text: string): Pick<SitemapReader, 'pages' | 'sitemaps'> {
   const start = text.trimStart();
   if (!start.startsWith('<')) {
     const lines = start.split(/\s+/).filter((line) => /^https?:\/\//i.test(line));
@@ -67,7 +62,7 @@ export function readSitemap(text: string): Sitemap {
   return reader;
 }
 
-class SitemapReader implements Sitemap {
+class SitemapReader {
   readonly pages: string[] = [];
   readonly sitemaps: string[] = [];
   readonly #tokenizer = new Tokenizer({}, this);

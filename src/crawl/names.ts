@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { extension } from 'mime-types';
 import { isPage, OWN_FOLDER } from '../domain/release.ts';
-import { mediaTypeOf, percentDecode } from '../web/index.ts';
+import { percentDecode, shownTypeOf } from '../web/index.ts';
+import { GENERIC_TYPES } from './entry.ts';
 
 interface AnsweredUrl {
   readonly url: string;
@@ -121,7 +122,6 @@ const STRICT: ReadonlySet<string> = new Set(
   'text/html application/xhtml+xml text/css text/javascript image/svg+xml application/wasm'.split(' '),
 );
 const MEDIA = /^(?:image|audio|video)\//;
-const GENERIC: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain']);
 
 /**
  * Name without the query: decoded path, `index` for a folder, an extension that gives the right type, and without characters that file
@@ -150,7 +150,7 @@ function withExtension(name: string, type: string): { stem: string; extension: s
 
 function missingExtension(name: string, answered: string): string | null {
   const type = SCRIPT.test(answered) ? 'text/javascript' : answered;
-  const [served = ''] = mediaTypeOf(name).split(';');
+  const served = shownTypeOf(name);
   if (served === type) return null;
   const isKnown = served !== 'application/octet-stream';
   if (isKnown) {
@@ -160,7 +160,7 @@ function missingExtension(name: string, answered: string): string | null {
   }
   if (type === 'text/javascript') return '.js';
   if (type === 'image/jpeg') return '.jpg';
-  if (GENERIC.has(type) && type !== 'text/plain') return null;
+  if (GENERIC_TYPES.has(type) && type !== 'text/plain') return null;
   const found = extension(type);
   return found === false || name.toLowerCase().endsWith(`.${found}`) ? null : `.${found}`;
 }

@@ -4,9 +4,10 @@ import type { CrawlLimits } from '../domain/crawl.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import type { FileStore } from '../files/file-store.ts';
+import { retryAfterOf } from '../net/retry.ts';
 import { refreshOf } from '../web/rewrite/index.ts';
 import { hasNoFollow } from './admission.ts';
-import { type Entry, type FetchedUrl, isPageType } from './entry.ts';
+import { type Entry, type FetchedUrl, isMissing, isPageType } from './entry.ts';
 import type { BodyLimits, FetchedAnswer, GuardedFetcher } from './fetcher.ts';
 import type { KeptContent } from './kept/content-packs.ts';
 import type { CrawlJournal } from './kept/crawl-record.ts';
@@ -81,7 +82,7 @@ export class Responder {
   async #ask(url: string, headers: Entry['headers'], last: FetchedUrl | null): Promise<Answer> {
     const { fetcher, signal, onBusy } = this.#options;
     const { host } = new URL(url);
-    let state = 'its host does not answer any more';
+    let state = 'its host no longer responds';
     let isSilent = false;
     for (let attempt = 1; !this.#isGivenUp(host); attempt += 1) {
       let pauseMs = BACK_OFF_MS * 4 ** (attempt - 1);
@@ -95,7 +96,7 @@ export class Responder {
         state = `it responds with ${answer.status}`;
         isSilent = false;
         isBusy = BUSY.has(answer.status);
-        pauseMs = retryAfterMs(answer.header('retry-after')) ?? pauseMs;
+        pauseMs = retryAfterOf(answer.header('retry-after'), Date.now()) ?? pauseMs;
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof DocshelfError)) throw error;
@@ -128,7 +129,7 @@ export class Responder {
       content: null,
     };
     // The page for missing addresses is content, too.
-    if (status !== 200 && status !== 404 && status !== 410) {
+    if (status !== 200 && !isMissing(status)) {
       await discard(answer);
       return { kind: 'fetched', fetched, bytes: null };
     }
@@ -174,12 +175,4 @@ function isFaultOfServer({ code }: DocshelfError): boolean {
 
 async function discard({ body }: FetchedAnswer): Promise<void> {
   if (!(body instanceof Uint8Array)) await rm(body.file, { force: true });
-}
-
-/** Seconds or a date (RFC 9110, section 10.2.3). */
-function retryAfterMs(text: string | null): number | null {
-  if (text === null) return null;
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  const date = Date.parse(text);
-  return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
 }

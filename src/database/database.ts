@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { DocshelfError } from '../domain/errors.ts';
+import { once } from '../threads/once.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { SCHEMA_NAME, type Statement, type StatementValues } from './statement.ts';
 
@@ -13,7 +14,7 @@ export class Database implements Session {
   readonly #pool: Pool;
   readonly #session: Session;
   readonly #migrations: readonly string[];
-  #ready: Promise<void> | null = null;
+  readonly bringUp = once(() => this.#migrate());
 
   constructor(pool: Pool, migrations: readonly string[] = MIGRATIONS) {
     this.#pool = pool;
@@ -21,14 +22,9 @@ export class Database implements Session {
     this.#migrations = migrations;
   }
 
-  async bringUp(): Promise<void> {
-    this.#ready ??= this.#migrate();
-    try {
-      await this.#ready;
-    } catch (error) {
-      this.#ready = null;
-      throw error;
-    }
+  /** Checks the connection and the server's version, and changes nothing. @throws DocshelfError `database_unavailable`, `database_unfit` */
+  async check(): Promise<void> {
+    await checkServer(this.#session);
   }
 
   async run<Row>(statement: Statement, values?: StatementValues): Promise<readonly Row[]> {
@@ -158,7 +154,7 @@ function asDatabaseFault(error: unknown): unknown {
   const state = sqlStateOf(error);
   if (state !== null && OURS.test(state) && !NOT_OURS.has(state)) return error;
   return new DocshelfError('database_unavailable', `Cannot use the database: ${stateOf(error, state)}`, {
-    next: 'Check that PostgreSQL runs and that the URL in database.urlFile leads to it; docshelf goes on by itself.',
+    next: 'Check that PostgreSQL runs and that database.urlFile contains its URL. docshelf reconnects automatically.',
     cause: error,
     fields: { retryable: true },
   });
@@ -166,6 +162,6 @@ function asDatabaseFault(error: unknown): unknown {
 
 function stateOf(error: unknown, sqlState: string | null): string {
   const { errors, message } = (error ?? {}) as { readonly errors?: readonly Error[]; readonly message?: string };
-  const reason = message || errors?.map((each) => each.message).join(', ') || 'it does not answer';
+  const reason = message || errors?.map((each) => each.message).join(', ') || 'it does not respond';
   return sqlState === null ? reason : `${reason} (${sqlState})`;
 }

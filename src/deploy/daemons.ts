@@ -1,10 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { chmod, lstat, mkdir, readdir, realpath, rm, stat, utimes } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, realpath, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { DocshelfError } from '../domain/errors.ts';
 import { membersOf } from '../domain/shape.ts';
-import { isAlive, isLocal, type Owner, parseOwner, readIfThere, replaceFile, thisProcess } from '../files/index.ts';
+import {
+  ageOf,
+  isAlive,
+  isLocal,
+  type Owner,
+  parseOwner,
+  readIfThere,
+  replaceFile,
+  thisProcess,
+} from '../files/index.ts';
 import { type DataPaths, type FolderIdentity, folderName, identityOf } from './releases/data-folder.ts';
 
 export interface DaemonMark {
@@ -134,7 +143,7 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
     const mark = parseMark(text);
     const path = socketSeenFrom(paths, { id, path: mark?.socket ?? null });
     const isOfFolder = mark !== null && folder !== null && marks(mark, folder);
-    if (isOfFolder && (isAlive(mark.owner) ?? (await isFresh(file)))) {
+    if (isOfFolder && (isAlive(mark.owner) ?? ((await ageOf(file)) ?? Infinity) < SILENCE_MS_MAX)) {
       running.push({ ...mark, socket: mark.socket === null ? null : path });
       continue;
     }
@@ -161,11 +170,6 @@ function parseMark(text: string): DaemonMark | null {
   const { owner: written, folder = null, config = null, adminUrl = null, socket = null, ports = [], sites = [] } = mark;
   const owner = parseOwner(JSON.stringify(written ?? null));
   return owner && { owner, folder, config, adminUrl, socket, ports, sites };
-}
-
-async function isFresh(file: string): Promise<boolean> {
-  const info = await stat(file).catch(() => null);
-  return info !== null && Date.now() - info.mtimeMs < SILENCE_MS_MAX;
 }
 
 export interface DaemonSocket {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { DocshelfError } from '../domain/errors.ts';
 import { sweepTemporaries } from '../files/index.ts';
+import { once } from '../threads/once.ts';
 import { NO_TRACES } from '../traces/tracer.ts';
 import { sweepSpool } from './fetch/fetch.ts';
 import { type ImportedBundle, Importer, type ImportRequest } from './import/importer.ts';
@@ -27,7 +28,6 @@ export class Deployment {
   readonly #loop: SiteLoop;
   readonly #stopping = new AbortController();
   #settings: DeploySettings;
-  #opening: Promise<void> | null = null;
   readonly #firstOpened = Promise.withResolvers<void>();
   #stored: StoredReport | null = null;
   #exportsMade = 0;
@@ -50,15 +50,7 @@ export class Deployment {
   }
 
   /** Opens the site's folder once; a failure is retried. @throws DocshelfError `config_invalid` (another domain), `data_folder_newer` */
-  open(): Promise<void> {
-    this.#opening ??= this.#openNow().catch((error: unknown) => {
-      this.#opening = null;
-      throw error;
-    });
-    return this.#opening;
-  }
-
-  async #openNow(): Promise<void> {
+  readonly open = once(async (): Promise<void> => {
     const { store } = this.#context;
     await store.settleDomain(this.#settings.domain, null);
     await store.ownReleases();
@@ -70,7 +62,7 @@ export class Deployment {
     await sweepSpool(site.spool, this.#settings.link, now, PART_AGE_MS_MAX);
     this.#stored ??= new StoredReport(store);
     this.#firstOpened.resolve();
-  }
+  });
 
   get whenOpen(): Promise<void> {
     return this.#firstOpened.promise;
@@ -218,7 +210,7 @@ export class Deployment {
   }
 
   async status(): Promise<DeployStatus> {
-    // Read the disk first, so that the rest is one tick. A folder that is not open reports its own error.
+    // Await the disk before the other values, so that all of them are of one moment. Without an open folder, `lastError` has the reason.
     const stored = (await this.#stored?.read(this.#settings, this.active)) ?? { versions: [], notices: [] };
     return {
       state: this.state,
@@ -243,7 +235,7 @@ export class Deployment {
       if (activate) await this.#loop.activate({ version, digest }, { by: 'delivery' });
       return false;
     });
-    // The loop may have waited for the pinned version, and has served it since.
+    // If the loop waited for this pinned version, it serves the version by now.
     return isPinned ? this.active?.digest === digest : activate;
   }
 
@@ -261,7 +253,7 @@ export class Deployment {
     const pin = this.#settings.version;
     if (pin === null || pin === version) return;
     throw new DocshelfError('pinned', `Cannot ${act}: the config pins version "${pin}"`, {
-      next: 'Change staticExport.version, or remove it, and the daemon follows by itself.',
+      next: 'Change or remove staticExport.version in the config.',
     });
   }
 }

@@ -1,6 +1,8 @@
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readBytesIfThere } from '../files/index.ts';
+import { setTimeout } from 'node:timers/promises';
+import { DocshelfError } from '../domain/errors.ts';
+import { ageOf, readBytesIfThere } from '../files/index.ts';
 import type { StoreFolders } from './ports.ts';
 
 /**
@@ -39,6 +41,33 @@ export function journalFolder({ work }: ExportsFolder, jobId: string): string {
   return join(work, jobId);
 }
 
+const MARK = 'api';
+
+/** Marks the folder of a daemon that serves bundles from disk. */
+export async function markApiFolder({ dir }: ExportsFolder): Promise<void> {
+  await writeFile(join(dir, MARK), '');
+}
+
+/** A worker that stores bundles in a folder that no API daemon has could complete jobs, but nobody could download the bundles. */
+export async function untilApiFolder(
+  { dir }: ExportsFolder,
+  signal: AbortSignal,
+  onMissing: (error: DocshelfError) => void,
+): Promise<void> {
+  for (let isReported = false; (await ageOf(join(dir, MARK))) === null; isReported = true) {
+    if (!isReported) onMissing(noApiFolder(dir));
+    await setTimeout(MARK_POLL_MS, undefined, { signal });
+  }
+}
+
+const MARK_POLL_MS = 2000;
+
+function noApiFolder(dir: string): DocshelfError {
+  return new DocshelfError('cannot_write', `Cannot run export jobs: no API daemon stores its bundles in "${dir}"`, {
+    next: 'Set exportApi.store.kind to s3 for all daemons, or give them one shared storage.dir. Jobs wait until then.',
+  });
+}
+
 export async function makeRepackFolder({ work }: ExportsFolder, jobId: string): Promise<string> {
   return mkdtemp(join(work, `${jobId}${REPACK}`));
 }
@@ -50,7 +79,7 @@ export async function removeWorkFolders(
 ): Promise<void> {
   for (const name of await readdir(work)) {
     const path = join(work, name);
-    if (!(await isGone(name)) || (name.includes(REPACK) && (await isInUse(path)))) continue;
+    if (!(await isGone(name)) || (name.includes(REPACK) && ((await ageOf(path)) ?? Infinity) < REPACK_MS_MAX)) continue;
     // A concurrent writer can add a file between listing and removal, so retry.
     await rm(path, { recursive: true, force: true, maxRetries: 3 });
   }
@@ -58,11 +87,6 @@ export async function removeWorkFolders(
 
 export function jobIdOf(workFolderName: string): string {
   return workFolderName.replace(/-.*$/, '');
-}
-
-async function isInUse(folder: string): Promise<boolean> {
-  const info = await stat(folder).catch(() => null);
-  return info !== null && Date.now() - info.mtimeMs < REPACK_MS_MAX;
 }
 
 const NAME = /^[1-9]-(?:live|written)\.png$/;

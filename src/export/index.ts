@@ -1,6 +1,6 @@
 /** A job turns a site into a bundle (recipe: `run-job.ts`). Owners ask `ExportService`; `JobRunner` claims the jobs. */
 export { type CheckSiteOptions, checkSite } from './check-site.ts';
-export { type ExportsFolder, openExportsFolder, readPicture } from './exports-folder.ts';
+export { type ExportsFolder, markApiFolder, openExportsFolder, readPicture, untilApiFolder } from './exports-folder.ts';
 export { FindingList } from './findings.ts';
 export { applyRetention, repackBundle } from './jobs/ended-jobs.ts';
 export type { RunJobOptions } from './jobs/run-job.ts';

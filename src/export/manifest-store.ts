@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { readdir, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeManifest, type ManifestFacts } from '../archive/manifest.ts';
 import type { FileEntry } from '../domain/release.ts';
-import { readBytesIfThere, replaceFile, writeOnce } from '../files/index.ts';
+import { ageOf, readBytesIfThere, replaceFile, writeOnce } from '../files/index.ts';
 
 export interface BundleContent {
   readonly domain: string;
@@ -18,18 +18,16 @@ export class ManifestStore {
     this.#dir = dir;
   }
 
-  async take(
-    content: BundleContent,
-    words: Pick<ManifestFacts, 'createdAt' | 'generator'>,
-  ): Promise<{ readonly contentSha256: string; readonly bytes: Uint8Array }> {
+  /** If two jobs create the same manifest at once, both use the first one. @returns its key */
+  async take(content: BundleContent, words: Pick<ManifestFacts, 'createdAt' | 'generator'>): Promise<string> {
     const contentSha256 = digestOf(content);
     const bytes = encodeManifest({ domain: content.domain, version: content.version, ...words }, content.files);
     const file = this.#pathOf(contentSha256);
-    // If two jobs create the same manifest at once, both use the first one.
-    if (await writeOnce(file, bytes)) return { contentSha256, bytes };
-    const now = new Date();
-    await utimes(file, now, now);
-    return { contentSha256, bytes: await readFile(file) };
+    if (!(await writeOnce(file, bytes))) {
+      const now = new Date();
+      await utimes(file, now, now);
+    }
+    return contentSha256;
   }
 
   async read(contentSha256: string): Promise<Uint8Array | null> {
@@ -44,8 +42,7 @@ export class ManifestStore {
     for (const name of await readdir(this.#dir)) {
       if (keep.has(name.replace(/\.json$/, ''))) continue;
       const file = join(this.#dir, name);
-      const info = await stat(file).catch(() => null);
-      if (info !== null && Date.now() - info.mtimeMs > olderThanMs) await rm(file, { force: true });
+      if (((await ageOf(file)) ?? 0) > olderThanMs) await rm(file, { force: true });
     }
   }
 

@@ -1,21 +1,9 @@
 import { createHash, hash, randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import {
-  constants,
-  copyFile,
-  type FileHandle,
-  link,
-  mkdir,
-  open,
-  readdir,
-  rename,
-  rm,
-  stat,
-  utimes,
-} from 'node:fs/promises';
+import { constants, copyFile, type FileHandle, link, mkdir, open, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DocshelfError, errnoOf } from '../domain/errors.ts';
-import { ifThere } from './read.ts';
+import { ifThere, namesIn } from './read.ts';
 import { isLinkRefused } from './write.ts';
 
 const INCOMING = 'incoming';
@@ -197,7 +185,7 @@ async function* readChunks(handle: FileHandle, file: string): AsyncGenerator<Uin
 function cannotRead(file: string): (cause: unknown) => never {
   return (cause) => {
     throw new DocshelfError('cannot_read', `Cannot read "${file}": ${errnoOf(cause) ?? String(cause)}`, {
-      next: 'Check that the file is there and that docshelf may read it.',
+      next: 'Check that the file exists and that docshelf can read it.',
       cause,
     });
   };
@@ -243,8 +231,4 @@ async function sweepFile(incoming: string, path: string, usedBeforeMs: number): 
   }
   await rename(aside, path);
   return null;
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  return (await ifThere(readdir(folder))) ?? [];
 }

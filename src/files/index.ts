@@ -2,11 +2,13 @@ export { findInTable, readFileTable, StoredDigests, TABLE_FILE, writeFileTable }
 export { LineSpool } from './line-spool.ts';
 export { isAlive, isLocal, isRunning, type Owner, parseOwner, startTicksOf, thisProcess } from './owner.ts';
 export {
+  ageOf,
   collect,
   digestFile,
   hashFile,
   ifThere,
   listFiles,
+  namesIn,
   openNamed,
   readBeginning,
   readBytesIfThere,

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
-import { type FileHandle, open, readdir, readFile } from 'node:fs/promises';
+import { type FileHandle, open, readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { errnoOf } from '../domain/errors.ts';
@@ -13,6 +13,17 @@ export async function ifThere<Result>(act: Promise<Result>): Promise<Result | nu
     if (errnoOf(error) === 'ENOENT') return null;
     throw error;
   }
+}
+
+/** Empty if the folder does not exist. */
+export async function namesIn(folder: string): Promise<string[]> {
+  return (await ifThere(readdir(folder))) ?? [];
+}
+
+/** Milliseconds since the last change. Null if the path cannot be read. */
+export async function ageOf(path: string, nowMs = Date.now()): Promise<number | null> {
+  const info = await stat(path).catch(() => null);
+  return info && nowMs - info.mtimeMs;
 }
 
 /** Without O_NONBLOCK, a FIFO would block the thread until somebody writes to it. */

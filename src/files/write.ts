@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
-import { constants, type FileHandle, link, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { constants, type FileHandle, link, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { DocshelfError, errnoOf } from '../domain/errors.ts';
 import { Lanes } from './lanes.ts';
-import { ifThere } from './read.ts';
+import { ageOf, namesIn } from './read.ts';
 
 type Content = string | Uint8Array | readonly Uint8Array[];
 
@@ -73,7 +73,7 @@ export function refuseLink(file: string): void {
 
 function linkFault(file: string, cause?: unknown): DocshelfError {
   return new DocshelfError('cannot_write', `Cannot write "${file}": it is a symbolic link`, {
-    next: 'Remove the link, or put a file in its place. To keep the data elsewhere, set storage.dir.',
+    next: 'Remove the link, or replace it with a file. To store the data elsewhere, set storage.dir.',
     cause,
   });
 }
@@ -88,10 +88,9 @@ export function temporaryIn(folder: string): string {
 
 export async function sweepTemporaries(folders: readonly string[], nowMs: number): Promise<void> {
   for (const folder of folders) {
-    for (const name of (await ifThere(readdir(folder))) ?? []) {
+    for (const name of await namesIn(folder)) {
       if (!name.startsWith(TEMPORARY)) continue;
-      const info = await stat(join(folder, name)).catch(() => null);
-      if (info !== null && nowMs - info.mtimeMs > AGE_MS_MAX) await rm(join(folder, name), { force: true });
+      if (((await ageOf(join(folder, name), nowMs)) ?? 0) > AGE_MS_MAX) await rm(join(folder, name), { force: true });
     }
   }
 }

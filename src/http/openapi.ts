@@ -105,7 +105,7 @@ function parametersOf({ parameters = {}, query }: Operation): readonly object[] 
     in: 'query',
     required: query?.required?.includes(name) ?? false,
     ...(description === undefined ? {} : { description }),
-    schema: plain(schema),
+    schema: withoutHints(schema),
   }));
   return [...inPath, ...inQuery];
 }
@@ -158,12 +158,13 @@ function jsonContent(schema: object, examples: Readonly<Record<string, unknown>>
 /** A schema with a title becomes a component. */
 function reference(schema: object, schemas: Record<string, object>): object {
   const { title } = schema as { title?: string };
-  if (title === undefined) return plain(schema);
-  schemas[title] ??= plain(schema);
+  if (title === undefined) return withoutHints(schema);
+  schemas[title] ??= withoutHints(schema);
   return { $ref: `#/components/schemas/${title}` };
 }
 
-function plain(schema: object): object {
+/** Removes the keywords of docshelf, because some clients reject unknown keywords. */
+export function withoutHints(schema: object): object {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key.startsWith('x-') ? undefined : value)));
 }
 

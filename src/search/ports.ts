@@ -7,6 +7,8 @@ export interface Section {
   readonly title: string;
   readonly documentTitle?: string;
   readonly headings: readonly string[];
+  /** Longer spellings of the last heading, such as `pkg.Client.fetch` for `fetch`, if it names a definition. */
+  readonly names?: readonly string[];
   /** Text with code, a blank line between blocks. Never empty. */
   readonly text: string;
   readonly language: string | null;
@@ -25,8 +27,8 @@ export interface Embedder {
   readonly digest: string;
   readonly dims: number;
 
-  /** True if the model is useful in a BCP 47 language. Others use keywords only. */
-  reads(language: string): boolean;
+  /** True if the model is useful in a BCP 47 language, and for text without one. Others use keywords only. */
+  reads(language: string | null): boolean;
 
   embedQuery(text: string, signal?: AbortSignal): Promise<Float32Array>;
 

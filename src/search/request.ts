@@ -13,6 +13,8 @@ export const PLAIN_FORM: ResultForm = { root: '', version: null, source: null };
 
 export const NO_FACTS: SearchFacts = {
   corrected: null,
+  excluded: [],
+  inclusive: null,
   facets: { languages: [], versions: [], tags: [] },
   semantic: false,
 };

@@ -105,10 +105,8 @@ function noticeIn(
 
 export function ownSearchNotices(version: string, own: readonly BundledSearch[], form: SearchBoxForm | null): string[] {
   return failingSearches(own).map(({ kind, state, needs }) => {
-    const lack = state === 'hosted' ? `asks a service elsewhere, ${needs}` : `lacks its index, ${needs}`;
-    const then = form?.replaces
-      ? "docshelf's stands in its place"
-      : `"search.widget: replace" puts docshelf's in its place`;
+    const lack = state === 'hosted' ? `needs an external service, ${needs}` : `has no index, ${needs}`;
+    const then = form?.replaces ? 'docshelf replaces it with its own' : 'to replace it, set "search.widget: replace"';
     return `The search box of version "${version}" (${kind}) ${lack}: ${then}.`;
   });
 }
@@ -118,7 +116,7 @@ export function switcherNotice(version: string, { own }: VersionSurvey): string 
   const [first, second, ...others] = own;
   const named = [first, second].filter((folder) => folder !== undefined).join(', ');
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  return `The pages of version "${version}" have no switcher of docshelf's: the bundle holds versions of its own (${named}${more}).`;
+  return `docshelf adds no version switcher to version "${version}": the bundle contains several versions (${named}${more}).`;
 }
 
 /** Entries to read before other requests have their turn. */

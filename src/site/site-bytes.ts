@@ -21,8 +21,8 @@ function unreadable(file: SiteFileOnDisk, cause: unknown): DocshelfError {
 function otherSize(file: SiteFileOnDisk, size: number): DocshelfError {
   return new DocshelfError(
     'release_damaged',
-    `Cannot serve "${file.diskPath}": it has ${counted(size, 'byte')}, its release says ${file.size}`,
-    { next: 'Import the bundle again: something changed the files of the release.' },
+    `Cannot serve "${file.diskPath}": it has ${counted(size, 'byte')} instead of ${file.size}`,
+    { next: 'Import the bundle again: a file of the release has changed on disk.' },
   );
 }
 
@@ -233,9 +233,13 @@ export function flatHeaders(headers: Readonly<Record<string, string>>): readonly
 }
 
 export function toResponse({ status, headers, body }: FastAnswer, method: string): Response {
+  return bytesResponse(method === 'HEAD' ? null : body, { status, headers: toHeaders(headers) });
+}
+
+export function toHeaders(flat: readonly string[]): Headers {
   const fields = new Headers();
-  for (let at = 0; at < headers.length; at += 2) fields.append(headers[at] ?? '', headers[at + 1] ?? '');
-  return bytesResponse(method === 'HEAD' ? null : body, { status, headers: fields });
+  for (let at = 0; at < flat.length; at += 2) fields.append(flat[at] ?? '', flat[at + 1] ?? '');
+  return fields;
 }
 
 /** Sends `no-cache`: browsers keep a 301 or 308 forever, and another version may not redirect. */

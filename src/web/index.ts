@@ -14,6 +14,7 @@ export {
   mediaTypeOfFile,
   namesItsCharset,
   pageText,
+  shownTypeOf,
 } from './media-type.ts';
 export {
   findLinks,

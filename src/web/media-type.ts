@@ -57,7 +57,8 @@ export function isTextType(type: string): boolean {
   return TEXT.test(end === -1 ? type : type.slice(0, end).trimEnd());
 }
 
-function shownTypeOf(path: string): string {
+/** Media type without a charset. */
+export function shownTypeOf(path: string): string {
   const extension = extensionOf(path);
   if (TEXT_EXTENSIONS.has(extension) || TEXT_NAME.test(path.slice(path.lastIndexOf('/') + 1))) return 'text/plain';
   return ARCHIVES.get(extension) ?? knownTypeOf(path) ?? UNKNOWN;

@@ -47,8 +47,8 @@ async function signIn(): Promise<{ readonly headers: Record<string, string>; rea
   };
 }
 
-describe('the actions', () => {
-  test('need the token of the config: 401 with another, 403 if none is set', async () => {
+describe('the admin API', () => {
+  test('requires the token of the config: responds with 401 to another token, and with 403 if no token is set', async () => {
     expect((await act('POST', '/v1/rollback', undefined, 'another')).status).toBe(401);
     const tokenless = await bench.start({});
     const headers = { authorization: `Bearer ${TOKEN}` };
@@ -57,7 +57,7 @@ describe('the actions', () => {
     await tokenless.stop();
   });
 
-  test('PUT /v1/bundles takes an archive in; activate, rollback and DELETE follow', async () => {
+  test('imports an archive with PUT /v1/bundles, and activates, rolls back and deletes versions', async () => {
     const june = await act('PUT', '/v1/bundles/acme-export-2024-06-01.tar.gz', JUNE);
     expect(june.status).toBe(201);
     expect(await june.json()).toMatchObject({ version: '2024-06-01', digest: sha256Of(JUNE), activated: true });
@@ -76,7 +76,7 @@ describe('the actions', () => {
     expect((await daemon.status()).versions).toHaveLength(1);
   });
 
-  test('answers a bad archive with 422 and a problem document', async () => {
+  test('responds to an invalid archive with 422 and a problem document', async () => {
     const answer = await act('PUT', '/v1/bundles/a.tar.gz', '<html>');
     expect([answer.status, answer.headers.get('content-type')]).toEqual([
       422,
@@ -92,10 +92,10 @@ describe('the actions', () => {
     expect(problem.requestId).toBe(answer.headers.get('x-request-id'));
   });
 
-  test.each(['the interface', 'a form of the console'])(
-    'an upload by %s that is cut off is its client’s in the audit line, and no fault of docshelf',
+  test.each(['the API', 'a form of the console'])(
+    'an aborted upload by %s is recorded in the audit line as an error of the client, not of docshelf',
     async (way) => {
-      const form = way === 'the interface' ? null : await signIn();
+      const form = way === 'the API' ? null : await signIn();
       const cut = request(`${daemon.admin}${form === null ? '/v1/bundles/cut.tar' : '/sites/docs/upload'}`, {
         method: form === null ? 'PUT' : 'POST',
         headers: { 'content-length': 1_000_000, ...(form?.headers ?? { authorization: `Bearer ${TOKEN}` }) },
@@ -123,7 +123,7 @@ describe('the actions', () => {
   );
 });
 
-test('a sign-in over TLS is taken from behind a proxy of server.trustedProxies that says so, and from nobody else', async () => {
+test('the console accepts a sign-in over TLS behind a proxy only if server.trustedProxies lists the proxy and the proxy reports HTTPS', async () => {
   const behind = await bench.start({ admin: { token: TOKEN }, server: { trustedProxies: ['127.0.0.1'] } });
   const signInAt = async (admin: string, headers: Record<string, string>): Promise<[number, string | null]> => {
     const answer = await fetch(`${admin}/sign-in`, {
@@ -141,8 +141,8 @@ test('a sign-in over TLS is taken from behind a proxy of server.trustedProxies t
   await behind.stop();
 });
 
-describe('reading', () => {
-  test('the status has every member of the contract', async () => {
+describe('the admin API, reading', () => {
+  test('returns a status with every field of the contract', async () => {
     expect(await daemon.status()).toMatchObject({
       state: 'ready',
       deployment: { type: 'client-hosted', domain: 'docs' },
@@ -165,7 +165,7 @@ describe('reading', () => {
     });
   });
 
-  test('the metrics tell of requests, bytes, cache, fetches, activations, reloads and the active version', async () => {
+  test('returns metrics for requests, bytes, cache, fetches, activations, reloads and the active version', async () => {
     await fetch(`${daemon.site}/`);
     await fetch(`${daemon.site}/`);
     await fetch(`${daemon.site}/nowhere`);

@@ -1,5 +1,5 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,6 +11,7 @@ import { freePorts } from '../helpers/free-ports.ts';
 import { httpServer } from '../helpers/local-server.ts';
 import { manualBlocks } from '../helpers/manual-blocks.ts';
 import { HAS_REGISTRY, Registry } from '../helpers/registry.ts';
+import { runShell, writePrograms } from '../helpers/shell.ts';
 import { bundle } from './bundles.ts';
 import { startOrigin } from './origin.ts';
 
@@ -47,165 +48,134 @@ interface Outcome {
  */
 const needsCluster = (text: string): boolean => /^(?:kubectl|helm upgrade) /m.test(text);
 
-describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)(
-  'the pages about air gaps and signatures, followed word for word',
-  () => {
-    let folder: string;
-    let environment: NodeJS.ProcessEnv;
-    let replace: (text: string) => string;
-    let cluster: Cluster;
-    const outcomes: { readonly page: string; readonly text: string; readonly outcome: Outcome }[] = [];
+describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about air gaps and signatures', () => {
+  let folder: string;
+  let environment: NodeJS.ProcessEnv;
+  let replace: (text: string) => string;
+  let cluster: Cluster;
+  const outcomes: { readonly page: string; readonly text: string; readonly outcome: Outcome }[] = [];
 
-    /** One block in a shell of its own; the daemon that a block leaves running stays. */
-    function sh(text: string): Promise<Outcome> {
-      const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', text], {
-        cwd: folder,
-        env: environment,
-        detached: true,
-      });
-      let output = '';
-      for (const stream of [child.stdout, child.stderr]) {
-        stream.on('data', (chunk: Buffer) => {
-          output += chunk.toString();
-        });
-      }
-      bench.onEnd(() => {
-        try {
-          process.kill(-(child.pid ?? 0), 'SIGKILL');
-        } catch {
-          // The whole group has ended.
-        }
-      });
-      const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
-      return new Promise((resolve) =>
-        // Not `close`: a daemon in the background keeps the output open.
-        child.once('exit', (code) => {
-          clearTimeout(timer);
-          setTimeout(() => resolve({ code, output }), 100);
-        }),
-      );
-    }
+  /** Runs one block in a separate shell. A daemon that the block starts in the background keeps running. */
+  async function sh(text: string): Promise<Outcome> {
+    const { code, stdout, stderr } = await runShell(text, folder, {
+      env: environment,
+      onEnd: (end) => bench.onEnd(end),
+    });
+    return { code, output: stdout + stderr };
+  }
 
-    beforeAll(async () => {
-      fetchHelm();
-      folder = await bench.folder();
-      cluster = new Cluster(folder);
-      bench.onEnd(() => cluster.stop());
-      const origin = await startOrigin(bench, { [`/${ARCHIVE}`]: bundle('november') });
-      const registry = await Registry.start({ tls: false, auth: 'none' });
-      bench.onEnd(() => registry.stop());
-      const bin = join(folder, 'bin');
-      for (const [name, text] of Object.entries(STANDINS)) {
-        await writeFile(join(bin, name), `#!/bin/bash\necho "$(basename "$0") $*" >> "$DOCSHELF_CALLS"\n${text}\n`);
-        await chmod(join(bin, name), 0o755);
-      }
-      // What `oras push` would do, by the helper that the tests of registries use.
-      const push = join(folder, 'push.mjs');
-      await writeFile(
-        push,
-        `const [target, file] = process.argv.slice(2);
+  beforeAll(async () => {
+    fetchHelm();
+    folder = await bench.folder();
+    cluster = new Cluster(folder);
+    bench.onEnd(() => cluster.stop());
+    const origin = await startOrigin(bench, { [`/${ARCHIVE}`]: bundle('november') });
+    const registry = await Registry.start({ tls: false, auth: 'none' });
+    bench.onEnd(() => registry.stop());
+    const noted = ([name, script]: [string, string]) => [name, `echo "${name} $*" >> "$DOCSHELF_CALLS"\n${script}`];
+    writePrograms(folder, Object.fromEntries(Object.entries(STANDINS).map(noted)));
+    // What `oras push` would do, by the helper that the tests of registries use.
+    const push = join(folder, 'push.mjs');
+    await writeFile(
+      push,
+      `const [target, file] = process.argv.slice(2);
       const [, repository, tag] = /^[^/]+\\/(.+):([^:]+)$/.exec(target);
       const [name, mediaType] = file.split(/:(.*)/s);
       await fetch('http://127.0.0.1:' + process.env.DOCSHELF_PUSH_PORT, { method: 'POST', body: JSON.stringify({ repository, tag, name, mediaType }) });`,
-      );
-      const pusher = await pushServer(registry, () => folder);
-      const [site, admin, api] = await freePorts(3);
-      environment = {
-        PATH: `${bin}:${process.env.PATH}`,
-        HOME: folder,
-        BUNDLE_URL: `${origin.origin}/${ARCHIVE}?signature=1`,
-        DOCSHELF_CLUSTER: folder,
-        DOCSHELF_NODE: process.execPath,
-        DOCSHELF_CALLS: join(folder, 'calls'),
-        DOCSHELF_PUSH: push,
-        DOCSHELF_PUSH_PORT: String(pusher),
-        DOCSHELF__SERVER__PORT: String(site),
-        DOCSHELF__ADMIN__PORT: String(admin),
-        DOCSHELF__API__PORT: String(api),
-        DOCSHELF__NETWORK__PROXY: 'off',
-      };
-      // What a machine of the tests cannot be: the owner of port 9090, of a host name, of /mnt/share.
-      const share = join(folder, 'share');
-      await mkdir(share);
-      await writeFile(join(share, ARCHIVE), bundle('november'));
-      replace = (text) =>
-        text
-          .replaceAll('127.0.0.1:9090', `127.0.0.1:${admin}`)
-          .replaceAll('registry.internal:5000', registry.host)
-          .replaceAll('/mnt/share', share);
+    );
+    const pusher = await pushServer(registry, () => folder);
+    const [site, admin, api] = await freePorts(3);
+    environment = {
+      BUNDLE_URL: `${origin.origin}/${ARCHIVE}?signature=1`,
+      DOCSHELF_CLUSTER: folder,
+      DOCSHELF_NODE: process.execPath,
+      DOCSHELF_CALLS: join(folder, 'calls'),
+      DOCSHELF_PUSH: push,
+      DOCSHELF_PUSH_PORT: String(pusher),
+      DOCSHELF__SERVER__PORT: String(site),
+      DOCSHELF__ADMIN__PORT: String(admin),
+      DOCSHELF__API__PORT: String(api),
+      DOCSHELF__NETWORK__PROXY: 'off',
+    };
+    // What a machine of the tests cannot be: the owner of port 9090, of a host name, of /mnt/share.
+    const share = join(folder, 'share');
+    await mkdir(share);
+    await writeFile(join(share, ARCHIVE), bundle('november'));
+    replace = (text) =>
+      text
+        .replaceAll('127.0.0.1:9090', `127.0.0.1:${admin}`)
+        .replaceAll('registry.internal:5000', registry.host)
+        .replaceAll('/mnt/share', share);
 
-      for (const { page, kind, text } of blocks) {
-        // Each page begins outside, where nothing is packed yet.
-        if (text.includes('--output transfer')) await rm(join(folder, 'transfer'), { recursive: true, force: true });
-        if (kind === 'yaml') await mergeConfig(replace(text));
-        else outcomes.push({ page, text, outcome: await (needsCluster(text) ? inCluster : sh)(replace(text)) });
-      }
-    }, 400_000);
-
-    async function inCluster(text: string): Promise<Outcome> {
-      return cluster.run(text, environment as Record<string, string>).then(
-        (output) => ({ code: 0, output }),
-        (error: Error) => ({ code: 1, output: error.message }),
-      );
+    for (const { page, kind, text } of blocks) {
+      // Each page begins outside, where nothing is packed yet.
+      if (text.includes('--output transfer')) await rm(join(folder, 'transfer'), { recursive: true, force: true });
+      if (kind === 'yaml') await mergeConfig(replace(text));
+      else outcomes.push({ page, text, outcome: await (needsCluster(text) ? inCluster : sh)(replace(text)) });
     }
+  }, 400_000);
 
-    async function mergeConfig(text: string): Promise<void> {
-      const file = join(folder, 'config.yaml');
-      const known = parse(await readFile(file, 'utf8')) as Record<string, object>;
-      const more = parse(text) as Record<string, object>;
-      const merged = { ...known };
-      for (const [key, value] of Object.entries(more)) merged[key] = { ...known[key], ...value };
-      await writeFile(file, stringify(merged));
-    }
+  async function inCluster(text: string): Promise<Outcome> {
+    return cluster.run(text, environment as Record<string, string>).then(
+      (output) => ({ code: 0, output }),
+      (error: Error) => ({ code: 1, output: error.message }),
+    );
+  }
 
-    test('has commands and configs', () => {
-      expect(blocks.filter(({ kind }) => kind === 'sh').length).toBeGreaterThan(8);
-      expect(blocks.filter(({ kind }) => kind === 'yaml').length).toBeGreaterThan(2);
-    });
+  async function mergeConfig(text: string): Promise<void> {
+    const file = join(folder, 'config.yaml');
+    const known = parse(await readFile(file, 'utf8')) as Record<string, object>;
+    const more = parse(text) as Record<string, object>;
+    const merged = { ...known };
+    for (const [key, value] of Object.entries(more)) merged[key] = { ...known[key], ...value };
+    await writeFile(file, stringify(merged));
+  }
 
-    test('every command ends well', () => {
-      const failed = outcomes.filter(({ outcome }) => outcome.code !== 0);
-      expect(failed).toEqual([]);
-      expect(outcomes.length).toBe(blocks.filter(({ kind }) => kind === 'sh').length);
-    });
+  test('are present on the pages, with configs', () => {
+    expect(blocks.filter(({ kind }) => kind === 'sh').length).toBeGreaterThan(8);
+    expect(blocks.filter(({ kind }) => kind === 'yaml').length).toBeGreaterThan(2);
+  });
 
-    test('every program that the pages name was called as they say', async () => {
-      const calls = await readFile(join(folder, 'calls'), 'utf8');
-      for (const call of ['docker save', 'docker load', 'docker push', 'oras push']) expect(calls).toContain(call);
-    });
+  test('all succeed when run word for word', () => {
+    const failed = outcomes.filter(({ outcome }) => outcome.code !== 0);
+    expect(failed).toEqual([]);
+    expect(outcomes.length).toBe(blocks.filter(({ kind }) => kind === 'sh').length);
+  });
 
-    test('the pod serves the bundle of the page, and asks for signatures', async () => {
-      const { active } = await cluster.pod.untilServing('2026-11-01');
-      expect(active?.version).toBe('2026-11-01');
-      expect(await (await fetch(`${cluster.pod.site}/`)).text()).toContain('november');
-      const unsigned = join(folder, 'unsigned.tar.gz');
-      await writeFile(unsigned, bundle('december'));
-      await cluster.pod.untilLogged(/"event":"reloaded"|reloaded the config/);
-      const command = `kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --json < ${unsigned}`;
-      await expect(cluster.run(command, environment as Record<string, string>)).rejects.toThrow(
-        '"code": "no_signature"',
-      );
-    });
+  test('call docker and oras as the pages show', async () => {
+    const calls = await readFile(join(folder, 'calls'), 'utf8');
+    for (const call of ['docker save', 'docker load', 'docker push', 'oras push']) expect(calls).toContain(call);
+  });
 
-    test('the checksums held, and the signature', () => {
-      const all = outcomes.map(({ outcome }) => outcome.output).join('');
-      expect(all).toContain(`bundles/${ARCHIVE}: OK`);
-      expect(all).toMatch(/SHA256SUMS is signed with key [0-9A-F]{16}/);
-    });
+  test('configure a pod that serves the bundle of the page and requires signatures', async () => {
+    const { active } = await cluster.pod.untilServing('2026-11-01');
+    expect(active?.version).toBe('2026-11-01');
+    expect(await (await fetch(`${cluster.pod.site}/`)).text()).toContain('november');
+    const unsigned = join(folder, 'unsigned.tar.gz');
+    await writeFile(unsigned, bundle('december'));
+    await cluster.pod.untilLogged(/"event":"reloaded"|reloaded the config/);
+    const command = `kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --json < ${unsigned}`;
+    await expect(cluster.run(command, environment as Record<string, string>)).rejects.toThrow('"code": "no_signature"');
+  });
 
-    test('the daemon of the page serves the bundle of the page', async () => {
-      const answer = await waitFor(
-        () =>
-          fetch(`http://127.0.0.1:${environment.DOCSHELF__SERVER__PORT}/`).then(
-            (response) => response.text(),
-            () => null,
-          ),
-        () => 'the daemon does not answer',
-      );
-      expect(answer).toContain('november');
-    });
-  },
-);
+  test('verify the checksums and the signature', () => {
+    const all = outcomes.map(({ outcome }) => outcome.output).join('');
+    expect(all).toContain(`bundles/${ARCHIVE}: OK`);
+    expect(all).toMatch(/SHA256SUMS is signed with key [0-9A-F]{16}/);
+  });
+
+  test('configure a daemon that serves the bundle of the page', async () => {
+    const answer = await waitFor(
+      () =>
+        fetch(`http://127.0.0.1:${environment.DOCSHELF__SERVER__PORT}/`).then(
+          (response) => response.text(),
+          () => null,
+        ),
+      () => 'the daemon does not answer',
+    );
+    expect(answer).toContain('november');
+  });
+});
 
 /** Pushes for the stand-in of oras, which is a process of its own. */
 async function pushServer(registry: Registry, folder: () => string): Promise<number> {

@@ -65,7 +65,7 @@ const QUESTIONS: readonly (readonly [question: string, page: string, says: RegEx
   ['connect Claude Code or Cursor by the Model Context Protocol', '/assistants', /claude mcp add/],
 ];
 
-describe('docshelf’s own manual', () => {
+describe('the MCP server on docshelf’s own manual', () => {
   let daemon: DaemonProcess;
   beforeAll(async () => {
     const folder = await bench.folder();
@@ -91,7 +91,7 @@ describe('docshelf’s own manual', () => {
     await daemon.until(({ state }) => state === 'ready');
   });
 
-  it('answers ten questions by the right page', async () => {
+  it('finds the right page for ten questions', async () => {
     const client = await connect(daemon.site + DOOR);
     const found: [string, string | undefined][] = [];
     for (const [question, , says] of QUESTIONS) {
@@ -105,7 +105,7 @@ describe('docshelf’s own manual', () => {
     expect(found).toEqual(QUESTIONS.map(([question, page]) => [question, page]));
   });
 
-  it('lists each of its pages, and reads it', async () => {
+  it('lists and reads each page of the manual', async () => {
     const client = await connect(`${daemon.site}/mcp`);
     const { facts } = await use(client, 'list_pages', { recursive: true, limit: 500 });
     const entries = facts.entries as readonly { address: string; title: string }[];
@@ -119,7 +119,7 @@ describe('docshelf’s own manual', () => {
     }
   });
 
-  it('answers the same to a local assistant, and goes on where the daemon ends', async () => {
+  it('returns the same results to a local assistant, also after the daemon has stopped', async () => {
     const client = await startLocal(daemon.configFile);
     const [question = '', page] = QUESTIONS[1] ?? [];
     const ask = async () => {
@@ -134,8 +134,8 @@ describe('docshelf’s own manual', () => {
   });
 });
 
-describe('a session', () => {
-  it('sees a swap and outlives a restart', async () => {
+describe('an MCP session', () => {
+  it('sees the new version after a swap, and survives a restart of the daemon', async () => {
     const port = await freePort();
     const archives = {
       'acme-export-2024-06-01.tar.gz': bundle('june'),
@@ -167,7 +167,7 @@ describe('a session', () => {
     expect(await versionAt(client)).toBe('2024-07-01');
   });
 
-  it('needs the sign-in that readers need', async () => {
+  it('requires the same sign-in as readers', async () => {
     const server = { auth: { kind: 'basic', usersFile: './users' } };
     const daemon = await startWith({ 'docs-2024-06-01.tar.gz': bundle('lighthouse') }, { server }, { users: USERS });
     await daemon.untilServing('2024-06-01');
@@ -182,7 +182,7 @@ describe('a session', () => {
     expect((await use(client, 'read_page', { address: '/' })).text).toContain('lighthouse');
   });
 
-  it('is of one site of a list, follows its config, and knows no version but the active one', async () => {
+  it('serves one site of several, follows its config, and rejects any version except the active one', async () => {
     const archives = { 'x-2024-06-01.tar.gz': bundle('june') };
     const folder = await bench.folder();
     for (const domain of ['acme', 'globex', 'quiet']) await folderOf(join(folder, 'bundles', domain), archives);
@@ -224,7 +224,7 @@ describe('a session', () => {
 });
 
 describe('docshelf mcp', () => {
-  it('writes the protocol alone, answers what is no message, and ends with its input', async () => {
+  it('writes only protocol messages to stdout, responds to invalid messages, and exits when its input ends', async () => {
     const daemon = await startWith({ 'docs-2024-06-01.tar.gz': bundle('june') }, { search: { mcp: false } });
     await daemon.untilServing('2024-06-01');
     expect((await fetch(daemon.site + DOOR, { method: 'POST' })).status).toBe(405);
@@ -265,7 +265,7 @@ describe('docshelf mcp', () => {
     expect(await runDocshelf(['mcp', '--config', daemon.configFile])).toMatchObject({ code: 0, stdout: '' });
   });
 
-  it('tells what is wrong before it begins, and what is missing to the assistant', async () => {
+  it('reports usage and config errors before it starts, and missing versions to the assistant', async () => {
     const folder = await bench.folder();
     const wrong = await bench.run(['mcp', '--config', join(folder, 'none.yaml')]);
     expect([wrong.code, wrong.stdout]).toEqual([78, '']);
@@ -290,7 +290,7 @@ describe('docshelf mcp', () => {
   });
 });
 
-it('answers hostile messages at a running daemon, and none of them ends it', async () => {
+it('a running daemon responds to hostile MCP messages and survives all of them', async () => {
   const daemon = await startWith({ 'docs-2024-06-01.tar.gz': bundle('june') }, {});
   await daemon.untilServing('2024-06-01');
   const say = async (body: string): Promise<number> =>

@@ -69,27 +69,27 @@ async function expectGoodServed(): Promise<void> {
   expect((await fetch(`${daemon.admin}/readyz`)).status).toBe(200);
 }
 
-describe('a link that gives no bundle is told as what it is, and costs nothing that is served', () => {
+describe('a link that provides no bundle', () => {
   test.each([
-    ['an expired link of S3', '/expired', 'link_expired', /fresh/],
+    ['an expired link of S3', '/expired', 'link_expired', /new link/],
     ['a wrong link of S3', '/wrong-link', 'link_refused', /unchanged/],
     [
-      'a link that is past by its own query',
+      'a link whose query contains a past date',
       '/wrong-link?X-Amz-Date=20200101T000000Z&X-Amz-Expires=60',
       'link_expired',
-      /fresh/,
+      /new link/,
     ],
-    ['a bundle that is not there', '/gone', 'bundle_not_found', /link/],
-    ['a server that is broken', '/broken', 'source_failed', /later/],
+    ['a missing bundle', '/gone', 'bundle_not_found', /link/],
+    ['a server that returns an error', '/broken', 'source_failed', /later/],
     ['an HTML page', '/html', 'unknown_format', /link|archive|bundle/],
-    ['nothing at all', '/empty', 'unknown_format', /link|archive|bundle/],
+    ['an empty response', '/empty', 'unknown_format', /link|archive|bundle/],
     ['an archive without a page', '/no-pages.tar', 'no_pages', /./],
-    ['an archive that leaves the site', '/evil.tar', 'name_dotdot', /./],
-    ['a body that breaks off', '/truncated', 'source_truncated', /again/],
-    ['a body that is encoded', '/gzipped', 'source_encoded', /./],
-    ['a server that falls silent', '/silent', 'source_timeout', /./],
-    ['redirects without end', '/loop', 'too_many_redirects', /./],
-  ])('%s', async (_what, path, code, next) => {
+    ['an archive with a path outside of the site', '/evil.tar', 'name_dotdot', /./],
+    ['a response that is cut off', '/truncated', 'source_truncated', /again/],
+    ['a response with a content encoding', '/gzipped', 'source_encoded', /./],
+    ['a server that stops sending', '/silent', 'source_timeout', /./],
+    ['endless redirects', '/loop', 'too_many_redirects', /./],
+  ])('is reported and does not affect the served version: %s', async (_what, path, code, next) => {
     const error = await failWith(code, `${base}${path}`);
     expect(error.message).toMatch(/^Cannot /);
     expect(error.next).toMatch(next);
@@ -97,25 +97,25 @@ describe('a link that gives no bundle is told as what it is, and costs nothing t
     expect(await readdir(join(daemon.dataDir, 'staging'))).toEqual([]);
   });
 
-  test('a host that does not answer', async () => {
+  test('is reported if its host does not respond', async () => {
     const error = await failWith('source_unreachable', 'http://127.0.0.1:1/docs.tar.gz');
     expect(error).toMatchObject({ next: expect.any(String) });
     await expectGoodServed();
   });
 
-  test('a host that nobody knows', async () => {
+  test('is reported if its host name does not resolve', async () => {
     // Name service says no, or is not there itself: both are the way to the host.
     const { message } = await failWith('source_unreachable', 'http://docs.invalid/docs.tar.gz');
     expect(message).toContain('docs.invalid');
     await expectGoodServed();
   });
 
-  test('a file: link to nothing', async () => {
+  test('is reported if its file does not exist', async () => {
     await failWith('cannot_read', `file://${daemon.folder}/bundles/docs.tar.gz`);
     await expectGoodServed();
   });
 
-  test('a wrong digest: both are named', async () => {
+  test('is reported with both digests if its content has a wrong digest', async () => {
     const asked = '0'.repeat(64);
     const { message, next } = await failWith('wrong_digest', `${base}/next-2024-07-01.tar.gz`, asked);
     expect(message).toContain(asked);
@@ -125,7 +125,7 @@ describe('a link that gives no bundle is told as what it is, and costs nothing t
     expect((await daemon.status()).versions.map(({ version }) => version)).toEqual(['2024-06-01']);
   });
 
-  test('after all of that, a good link recovers', async () => {
+  test('does not prevent docshelf from serving a valid link later', async () => {
     await daemon.rewriteConfig({
       staticExport: { bundleUrl: `${base}/next-2024-07-01.tar.gz`, sha256: sha256Of(NEXT) },
     });
@@ -137,9 +137,9 @@ describe('a link that gives no bundle is told as what it is, and costs nothing t
   });
 });
 
-test('a first start with an expired link waits, tells the operator what is wrong, and readers that it could not be loaded', async () => {
+test('the first start with an expired link waits, reports the cause to the operator, and shows readers that the documentation could not be loaded', async () => {
   const waiting = await bench.start({ staticExport: { bundleUrl: `${base}/expired` }, network: { retries: 0 } });
-  expect(await waiting.untilError('link_expired')).toMatchObject({ next: expect.stringContaining('fresh') });
+  expect(await waiting.untilError('link_expired')).toMatchObject({ next: expect.stringContaining('new link') });
   const page = await fetch(`${waiting.site}/`);
   expect(page.status).toBe(503);
   const text = await page.text();

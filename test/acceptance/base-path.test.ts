@@ -35,7 +35,7 @@ async function startWith(base: string, server: object) {
 }
 
 describe('server.basePath', () => {
-  test('serves a bundle that was built for the root below it, and nothing elsewhere', async () => {
+  test('serves a bundle that was built for the root under the base path, and responds with 404 elsewhere', async () => {
     const { daemon, ask } = await startWith('/', { basePath: '/team/docs' });
     const [, home] = await ask('/team/docs/');
     expect(home).toContain('href="/team/docs/a.css"');
@@ -53,7 +53,7 @@ describe('server.basePath', () => {
     expect(JSON.parse(results)[0].path).toMatch(/^\/team\/docs\/more/);
   });
 
-  test('is taken at a reload', async () => {
+  test('takes effect on a reload', async () => {
     const { daemon, ask } = await startWith('/', {});
     expect((await ask('/'))[1]).toContain('href="/a.css"');
     await daemon.rewriteConfig({ server: { basePath: '/docs/' } });
@@ -63,24 +63,27 @@ describe('server.basePath', () => {
     expect((await daemon.status()).pending).toEqual([]);
   });
 
-  test('serves a bundle that was built for /docs/ at the root, with the slashes that its links want', async () => {
+  test('serves at the root a bundle that was built for /docs/, with the trailing slashes that its links expect', async () => {
     const { ask } = await startWith('/docs/', {});
     expect((await ask('/'))[1]).toContain('href="/a.css"');
     expect(await ask('/a.css')).toEqual([200, 'b { background: url(/a.png) }']);
     expect(await ask('/more')).toEqual([308, 'more/']);
   });
 
-  test.each(['docs', '/a//b', '/../x', '/a b'])('is a config fault where it is no path: "%s"', async (basePath) => {
-    const folder = await bench.folder();
-    await bench.writeConfig(folder, { server: { basePath } });
-    const result = await bench.run(['config', 'check', '--json', '--config', 'config.yaml'], { cwd: folder });
-    expect(result.code).toBe(78);
-    expect(result.stdout).toContain('server.basePath');
-  });
+  test.each(['docs', '/a//b', '/../x', '/a b'])(
+    'is reported as a config error if it is not a path: "%s"',
+    async (basePath) => {
+      const folder = await bench.folder();
+      await bench.writeConfig(folder, { server: { basePath } });
+      const result = await bench.run(['config', 'check', '--json', '--config', 'config.yaml'], { cwd: folder });
+      expect(result.code).toBe(78);
+      expect(result.stdout).toContain('server.basePath');
+    },
+  );
 });
 
 describe('bundle audit --base-path', () => {
-  test('tells what stays as it is', async () => {
+  test('reports the links that docshelf does not rewrite', async () => {
     const home = await Home.open(bench, 'without a daemon');
     await writeFile(join(home.folder, 'docs-9.tar.gz'), siteFor('/'));
     await home.bundle(['import', 'docs-9.tar.gz', '--version', '9']);

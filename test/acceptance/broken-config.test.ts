@@ -22,14 +22,14 @@ const run = (daemon: DaemonProcess, ...args: string[]): Promise<CommandResult> =
   bench.run([...args, '--json'], { cwd: daemon.folder });
 
 const BREAKS: Readonly<Record<string, (text: string) => string | null>> = {
-  'with a bracket that is never closed at its end': (text) => `${text}features: [\n`,
-  'with a bracket that is never closed at its beginning': (text) => `features: [\n${text}`,
-  'with a tab before a key': (text) => text.replace('\nstorage:', '\n\tfeatures: on\nstorage:'),
-  'with an unknown key': (text) => `${text}servr: {}\n`,
-  'that names a file which is missing': (text) => `${text}database: { urlFile: ./missing }\n`,
-  'that was replaced by other text': () => '<!doctype html>\n<title>Not found</title>\n',
-  'that is empty': () => '',
-  'that is gone': () => null,
+  'an unclosed bracket at its end': (text) => `${text}features: [\n`,
+  'an unclosed bracket at its start': (text) => `features: [\n${text}`,
+  'a tab before a key': (text) => text.replace('\nstorage:', '\n\tfeatures: on\nstorage:'),
+  'an unknown key': (text) => `${text}servr: {}\n`,
+  'the name of a missing file': (text) => `${text}database: { urlFile: ./missing }\n`,
+  'text that is not YAML': () => '<!doctype html>\n<title>Not found</title>\n',
+  'an empty file': () => '',
+  'a deleted file': () => null,
 };
 
 async function breakConfig(daemon: DaemonProcess, how: (text: string) => string | null): Promise<string> {
@@ -42,9 +42,9 @@ async function breakConfig(daemon: DaemonProcess, how: (text: string) => string 
   return sound;
 }
 
-describe('a config that broke while the daemon runs', () => {
+describe('a config that becomes invalid while the daemon runs', () => {
   test.each(Object.entries(BREAKS))(
-    '%s: rollback goes to the daemon, with a warning, until it is repaired',
+    'does not stop bundle rollback, which warns and reaches the daemon until the config is fixed: %s',
     async (_, how) => {
       const daemon = await start();
       const sound = await breakConfig(daemon, how);
@@ -62,7 +62,7 @@ describe('a config that broke while the daemon runs', () => {
     },
   );
 
-  test('leaves every command that a running daemon answers, and 78 to those of the config itself', async () => {
+  test('does not affect commands that a running daemon handles, but commands about the config exit with 78', async () => {
     const daemon = await start();
     await breakConfig(daemon, (text) => `features: [\n${text}`);
     for (const args of [
@@ -92,7 +92,7 @@ describe('a config that broke while the daemon runs', () => {
     }
   });
 
-  test('leaves each site of a list to commands, and the daemon to "reload", while the file is empty', async () => {
+  test('does not affect commands for any site of a list if the file becomes empty, and reload still reaches the daemon', async () => {
     const folder = await bench.folder();
     await folderOf(folder, { 'docs-2024-06-01.tar.gz': bundle('june'), 'docs-2024-07-01.tar.gz': bundle('july') });
     const sites = ['acme', 'beta'].map((domain) => ({
@@ -114,7 +114,7 @@ describe('a config that broke while the daemon runs', () => {
     expect(checked.json().warnings).toEqual([expect.stringContaining('no settings')]);
   });
 
-  test("goes to no daemon of another config, though the default folder is that one's", async () => {
+  test('does not let a command reach the daemon of another config, even if that daemon uses the default folder', async () => {
     const daemon = await start();
     await writeFile(join(daemon.folder, 'other.yaml'), 'storage: { dir: ./shelf }\nservr: {}\n');
     const refused = await run(daemon, 'bundle', 'rollback', '--config', 'other.yaml');

@@ -21,7 +21,7 @@ const DIST = dirname(PROGRAM);
 const OUTSIDE = ['onnxruntime-node', 'playwright-core'];
 
 describe('the built program', () => {
-  test('has every package that it imports, but for the two beside it', async () => {
+  test('includes every package that it imports, except for the two that are installed separately', async () => {
     await init;
     const files = readdirSync(DIST, { recursive: true, encoding: 'utf8' }).filter(
       (file) => file.endsWith('.js') && !file.includes('assets/'),
@@ -36,7 +36,7 @@ describe('the built program', () => {
     expect([...new Set(packages)].filter((name) => !builtinModules.includes(name)).sort()).toEqual(OUTSIDE);
   });
 
-  test('carries the licences of the packages that it has', () => {
+  test('includes the licences of its packages', () => {
     const texts = readFileSync(join(DIST, 'licenses.txt'), 'utf8');
     const told = Array.from(
       texts.matchAll(/^(@?[\w./-]+) \d+\.\d+\.\d+\S*\nLicence: (.+)$/gm),
@@ -60,21 +60,21 @@ describe('bin/docshelf', () => {
   // npm's name for the folder of the caller, set by a script around this one.
   const env = { ...process.env, PATH: `${folder}:${path}`, INIT_CWD: '/' };
 
-  test('runs the program in the folder of the caller, through a link on the PATH', () => {
+  test('runs the program in the caller’s folder, also through a link on the PATH', () => {
     symlinkSync(join(ROOT, 'bin/docshelf'), join(folder, 'docshelf'));
     writeFileSync(join(folder, 'config.yaml'), 'staticExport: { enabled: false }\n');
     const output = execFileSync('docshelf', ['config', 'check', '--config', 'config.yaml'], { cwd: folder, env });
-    expect(output.toString()).toContain(`${join(folder, 'config.yaml')} is sound`);
+    expect(output.toString()).toContain(`${join(folder, 'config.yaml')} is valid`);
   });
 
-  test('names the command that builds the program if it is not built, and installs nothing', () => {
+  test('names the build command if the program is not built, and installs nothing', () => {
     const checkout = join(folder, 'checkout');
     for (const part of ['bin/docshelf', 'scripts/run.sh', 'package-lock.json']) {
       mkdirSync(dirname(join(checkout, part)), { recursive: true });
       cpSync(join(ROOT, part), join(checkout, part));
     }
     const { status, stderr } = spawnSync(join(checkout, 'bin/docshelf'), ['--version'], { env });
-    expect([status, stderr.toString()]).toEqual([69, expect.stringContaining('run "npm run build" in ')]);
+    expect([status, stderr.toString()]).toEqual([69, expect.stringContaining('Run "npm run build" in ')]);
     expect(existsSync(join(checkout, 'node_modules'))).toBe(false);
   });
 });

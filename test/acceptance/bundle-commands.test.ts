@@ -8,7 +8,7 @@ import { Home, JULY, JUNE, WAYS } from './home.ts';
 const bench = openBench(afterEach);
 
 describe.each(WAYS)('bundle activate, rollback and remove %s', (way) => {
-  test('change what is served', async () => {
+  test('change the served version', async () => {
     const home = await Home.open(bench, way);
     await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
     await home.bundle(['import', 'docs-2024-07-01.tar.gz']);
@@ -26,7 +26,7 @@ describe.each(WAYS)('bundle activate, rollback and remove %s', (way) => {
     expect(await home.page()).toContain('july');
   });
 
-  test('are refused while the config pins another version', async () => {
+  test('are rejected if the config pins another version', async () => {
     const home = await Home.open(bench, way, { version: '2024-06-01' });
     await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
     expect((await home.bundle(['import', 'docs-2024-07-01.tar.gz'])).json()).toMatchObject({ activated: false });
@@ -39,8 +39,8 @@ describe.each(WAYS)('bundle activate, rollback and remove %s', (way) => {
   });
 });
 
-describe('an operator’s choice', () => {
-  test('holds over restarts, until staticExport changes', async () => {
+describe('the version that an operator activated', () => {
+  test('stays active over restarts until staticExport changes', async () => {
     const folder = await bench.folder();
     await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': JUNE, 'docs-2024-07-01.tar.gz': JULY });
     const first = await bench.start({}, { folder });
@@ -56,14 +56,14 @@ describe('an operator’s choice', () => {
   });
 });
 
-describe('list and inspect', () => {
+describe('bundle list and bundle inspect', () => {
   let home: Home;
   beforeEach(async () => {
     home = await Home.open(bench, 'without a daemon');
     await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
   });
 
-  test('list tells the same with a daemon and without one', async () => {
+  test('list the same versions with and without a daemon', async () => {
     const without = (await home.bundle(['list'])).json();
     const daemon = await bench.start(null, { folder: home.folder });
     await daemon.untilServing('2024-06-01');
@@ -74,7 +74,7 @@ describe('list and inspect', () => {
     expect(stdout).toMatch(/2024-06-01 +active/);
   });
 
-  test('inspect says what an archive holds, what is stored, and what would be refused', async () => {
+  test('inspect an archive or a stored version, and report the rules that an archive breaks', async () => {
     expect((await home.bundle(['inspect', 'docs-2024-07-01.tar.gz'])).json()).toMatchObject({
       format: 'tar.gz',
       files: 2,
@@ -98,7 +98,7 @@ describe('list and inspect', () => {
     const daemon = await bench.start(null, { folder: home.folder });
     await daemon.untilServing('2024-08-01');
     const asks = expect.stringMatching(
-      /^The search box of version "2024-08-01" \(DocSearch\) asks a service elsewhere/,
+      /^The search box of version "2024-08-01" \(DocSearch\) needs an external service/,
     );
     expect((await daemon.status()).notices).toEqual([...notes, asks]);
     const redirect = await fetch(`${daemon.site}/a`, { redirect: 'manual' });

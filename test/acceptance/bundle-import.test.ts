@@ -8,7 +8,7 @@ import { Home, JULY, JUNE, WAYS } from './home.ts';
 const bench = openBench(afterEach);
 
 describe.each(WAYS)('bundle import %s', (way) => {
-  test('takes an archive in and activates it; --no-activate only stores; --version names it', async () => {
+  test('imports and activates an archive; --no-activate only stores it, --version sets its label', async () => {
     const home = await Home.open(bench, way);
     const first = await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
     expect(first).toMatchObject({ code: 0, stderr: '' });
@@ -21,14 +21,14 @@ describe.each(WAYS)('bundle import %s', (way) => {
     expect(await readdir(home.folder)).toContain('docs-2024-06-01.tar.gz');
   });
 
-  test('reads standard input where the file is -', async () => {
+  test('reads standard input if the file is -', async () => {
     const home = await Home.open(bench, way);
     const result = await home.bundle(['import', '-', '--version', 'v1.0.0'], JUNE);
     expect(result.json()).toMatchObject({ version: 'v1.0.0', digest: sha256Of(JUNE), activated: true });
     expect(await home.page()).toContain('june');
   });
 
-  test('refuses with the code of the fault, and leaves nothing behind', async () => {
+  test('exits with the code of the error, and leaves no files behind', async () => {
     const home = await Home.open(bench, way);
     await writeFile(join(home.folder, 'page.tar.gz'), '<html>Sign in</html>');
     await writeFile(join(home.folder, 'v1.tar.gz'), bundleWithManifest('v1', { version: 'v1' }));
@@ -51,7 +51,7 @@ test.each([
   'oci://registry.example/Docs/acme:1?sig=hidden-word',
   'oci://registry.example/docs@sha256:hidden-word',
   'ftp://mirror.example/docs.tar.gz?sig=hidden-word',
-])('bundle import tells a link that it does not follow from a file that is missing: %s', async (link) => {
+])('bundle import rejects an unsupported link as a usage error, not as a missing file: %s', async (link) => {
   const home = await Home.open(bench, 'without a daemon');
   const result = await home.bundle(['import', link]);
   expect([result.code, result.json().code]).toEqual([64, 'usage']);

@@ -14,7 +14,7 @@ const homePage = async (daemon: DaemonProcess): Promise<string> => (await fetch(
 const unretried = { retries: 0 };
 
 describe('bundleUrl without a version', () => {
-  test('is fetched on start-up and served as the active version, under the label of its file name', async () => {
+  test('is fetched at the start and served as the active version, labelled by its file name', async () => {
     const one = bundle('one');
     const { origin: base } = await startOrigin(bench, { '/acme-export-2024-06-01.tar.gz': one });
     const daemon = await bench.start({ staticExport: { bundleUrl: `${base}/acme-export-2024-06-01.tar.gz?sig=1` } });
@@ -28,7 +28,7 @@ describe('bundleUrl without a version', () => {
     expect(await homePage(daemon)).toContain('one');
   });
 
-  test('takes the label of the manifest, and the domain of the deployment from it', async () => {
+  test('takes the label and the domain of the deployment from the manifest', async () => {
     const { origin: base } = await startOrigin(bench, {
       '/docs-2024-06-01.tar.gz': bundleWithManifest('one', { version: 'v2.0.0', domain: 'acme' }),
     });
@@ -36,7 +36,7 @@ describe('bundleUrl without a version', () => {
     expect(await daemon.untilServing('v2.0.0')).toMatchObject({ deployment: { domain: 'acme' } });
   });
 
-  test('takes the label of the name that Content-Disposition gives, before that of the path', async () => {
+  test('prefers the file name from Content-Disposition to the URL path for the label', async () => {
     const server = await httpServer((_request, response) => {
       response.setHeader('content-disposition', 'attachment; filename="acme-export-2024-06-01.tar.gz"');
       response.end(bundle('one'));
@@ -46,7 +46,7 @@ describe('bundleUrl without a version', () => {
     await daemon.untilServing('2024-06-01');
   });
 
-  test('is served if it is a plain tar without its end blocks and has the digest of the config', async () => {
+  test('accepts a plain tar without end blocks if it has the digest of the config', async () => {
     const tar = rawTar([{ name: 'index.html', body: '<title>open</title>' }], Buffer.alloc(0));
     const { origin: base } = await startOrigin(bench, { '/docs-2024-06-01.tar': tar });
     const bundleUrl = `${base}/docs-2024-06-01.tar`;
@@ -56,7 +56,7 @@ describe('bundleUrl without a version', () => {
     await daemon.untilServing('2024-06-01');
   });
 
-  test('falls to the digest for its label where nothing names it', async () => {
+  test('uses the digest as the label if no name contains a version', async () => {
     const one = bundle('one');
     const { origin: base } = await startOrigin(bench, { '/download': one });
     const daemon = await bench.start({ staticExport: { bundleUrl: `${base}/download` } });
@@ -75,7 +75,7 @@ describe('bundleUrl without a version', () => {
     expect(await homePage(daemon)).toContain('one');
   });
 
-  test('serves the last good copy as stale after a restart when the origin is gone', async () => {
+  test('serves the last good copy as stale after a restart if the origin is unavailable', async () => {
     const server = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
     const config = { staticExport: { bundleUrl: `${server.origin}/docs-2024-06-01.tar.gz` }, network: unretried };
     const first = await bench.start(config);
@@ -90,7 +90,7 @@ describe('bundleUrl without a version', () => {
     expect((await fetch(`${second.admin}/readyz`)).status).toBe(200);
   });
 
-  test('fetches again on each start, and serves another digest under the label that it moves', async () => {
+  test('is fetched again on each start; new content takes over the label and is served', async () => {
     const bundles = { '/docs-2024-06-01.tar.gz': bundle('one') };
     const { origin: base } = await startOrigin(bench, bundles);
     const first = await bench.start({ staticExport: { bundleUrl: `${base}/docs-2024-06-01.tar.gz` } });
@@ -108,7 +108,7 @@ describe('bundleUrl without a version', () => {
 });
 
 describe('bundleUrl with a version', () => {
-  test('is fetched and labelled so, whatever its file name says', async () => {
+  test('is fetched and labelled with that version, whatever its file name', async () => {
     const { origin: base } = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
     const daemon = await bench.start({
       staticExport: { bundleUrl: `${base}/docs-2024-06-01.tar.gz`, version: 'summer' },
@@ -116,7 +116,7 @@ describe('bundleUrl with a version', () => {
     expect(await daemon.untilServing('summer')).toMatchObject({ pinned: 'summer', versions: [{ version: 'summer' }] });
   });
 
-  test('serves from disk after a restart, and asks nobody', async () => {
+  test('is served from disk after a restart, without a request', async () => {
     const server = await startOrigin(bench, { '/docs.tar.gz': bundle('one') });
     const first = await bench.start({ staticExport: { bundleUrl: `${server.origin}/docs.tar.gz`, version: 'v1' } });
     await first.untilServing('v1');
@@ -129,7 +129,7 @@ describe('bundleUrl with a version', () => {
     expect(server.requests.length).toBe(asked);
   });
 
-  test('says in the status that a changed link was not fetched', async () => {
+  test('reports in the status that a changed link was not fetched', async () => {
     const server = await startOrigin(bench, { '/docs.tar.gz': bundle('one') });
     const daemon = await bench.start({ staticExport: { bundleUrl: `${server.origin}/docs.tar.gz`, version: 'v1' } });
     await daemon.untilServing('v1');
@@ -140,7 +140,7 @@ describe('bundleUrl with a version', () => {
     expect(server.requests.length).toBe(asked);
   });
 
-  test('moves the pinned label when sha256 asks for another digest', async () => {
+  test('moves the pinned label if sha256 requires another digest', async () => {
     const bundles = { '/docs.tar.gz': bundle('one') };
     const { origin: base } = await startOrigin(bench, bundles);
     const daemon = await bench.start({ staticExport: { bundleUrl: `${base}/docs.tar.gz`, version: 'v1' } });
@@ -156,7 +156,7 @@ describe('bundleUrl with a version', () => {
     ['version_mismatch', { version: 'v9' }],
     ['domain_mismatch', { domain: 'other' }],
     ['manifest_mismatch', { files: [], pageCount: 0 }],
-  ])('refuses a bundle whose manifest contradicts it: %s', async (code, says) => {
+  ])('rejects a bundle whose manifest contradicts the version: %s', async (code, says) => {
     const { origin: base } = await startOrigin(bench, {
       '/one.tar.gz': bundleWithManifest('one', { version: 'v1', domain: 'acme' }),
       '/two.tar.gz': bundleWithManifest('two', { version: 'v2', domain: 'acme', ...says }),
@@ -171,7 +171,7 @@ describe('bundleUrl with a version', () => {
 });
 
 describe('a version without bundleUrl', () => {
-  test('that is not stored leaves a running daemon as it is, and a restarted one unready with the versions named', async () => {
+  test('is reported if it is not stored: a running daemon keeps serving, a restarted one is not ready, and both list the stored versions', async () => {
     const { origin: base } = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
     const first = await bench.start({ staticExport: { bundleUrl: `${base}/docs-2024-06-01.tar.gz` } });
     await first.untilServing('2024-06-01');
@@ -188,7 +188,7 @@ describe('a version without bundleUrl', () => {
     expect((await fetch(`${second.admin}/readyz`)).status).toBe(503);
   });
 
-  test('serves that version from the releases on disk', async () => {
+  test('is served from the stored releases', async () => {
     const { origin: base } = await startOrigin(bench, {
       '/docs-2024-06-01.tar.gz': bundle('one'),
       '/docs-2024-07-01.tar.gz': bundle('two'),
@@ -203,8 +203,8 @@ describe('a version without bundleUrl', () => {
   });
 });
 
-describe('without a version to serve', () => {
-  test('the site answers 503 with a page for readers, and admin answers and says why', async () => {
+describe('a deployment without a version to serve', () => {
+  test('responds on the site with a 503 page for readers, and on the admin listener with the reason', async () => {
     const daemon = await bench.start({});
     const { next } = await daemon.untilError('no_version');
     expect(next).toContain('bundle import');
@@ -219,7 +219,7 @@ describe('without a version to serve', () => {
     expect((await fetch(`${daemon.site}/_docshelf/features.json`)).status).toBe(200);
   });
 
-  test('enabled: false answers 404 with a page that says so, and is ready', async () => {
+  test('responds with a 404 page and is ready if enabled is false', async () => {
     const daemon = await bench.start({ staticExport: { enabled: false } });
     await daemon.until(({ state }) => state === 'off');
     const page = await fetch(`${daemon.site}/`);
@@ -229,7 +229,7 @@ describe('without a version to serve', () => {
     expect((await fetch(`${daemon.site}/_docshelf/features.json`)).status).toBe(200);
   });
 
-  test('turning serving off and on again needs no origin', async () => {
+  test('serves again after it was turned off and on, without the origin', async () => {
     const server = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
     const daemon = await bench.start({ staticExport: { bundleUrl: `${server.origin}/docs-2024-06-01.tar.gz` } });
     await daemon.untilServing('2024-06-01');
@@ -244,7 +244,7 @@ describe('without a version to serve', () => {
     expect(await homePage(daemon)).toContain('one');
   });
 
-  test('a data folder whose releases are gone makes a start wait, not fail', async () => {
+  test('waits instead of failing at the start if the releases of its data folder are missing', async () => {
     const server = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
     const config = { staticExport: { bundleUrl: `${server.origin}/docs-2024-06-01.tar.gz` }, network: unretried };
     const first = await bench.start(config);

@@ -9,7 +9,7 @@ import { Home, JUNE } from './home.ts';
 const bench = openBench(afterEach);
 
 describe('bundle verify', () => {
-  test('reads all of an archive, and stores nothing', async () => {
+  test('reads a whole archive, and stores nothing', async () => {
     const home = await Home.open(bench, 'without a daemon');
     const archive = bundleWithManifest('whole', { version: '7' });
     await writeFile(join(home.folder, 'whole.tar.gz'), archive);
@@ -27,7 +27,7 @@ describe('bundle verify', () => {
     expect((await home.bundle(['list'])).json()).toMatchObject({ versions: [] });
   });
 
-  test('ends with 65 where an archive would be refused', async () => {
+  test('exits with 65 for an archive that an import would reject', async () => {
     const home = await Home.open(bench, 'without a daemon');
     const broken = Buffer.from(bundle('broken'));
     // The checksum of gzip's content (RFC 1952, section 2.3.1): the first of the last eight bytes.
@@ -56,7 +56,7 @@ describe('bundle verify', () => {
     expect(await refusalOf('2030-01-01')).toEqual([69, 'version_not_found']);
   });
 
-  test('reads a plain tar without its end blocks if its digest is given', async () => {
+  test('accepts a plain tar without end blocks if its digest is given', async () => {
     const home = await Home.open(bench, 'without a daemon');
     const archive = rawTar([{ name: 'index.html', body: '<title>Home</title>' }], Buffer.alloc(512));
     await writeFile(join(home.folder, 'open.tar'), archive);
@@ -68,13 +68,13 @@ describe('bundle verify', () => {
     });
   });
 
-  test.each(['', 'abc', 'g'.repeat(64)])('takes no digest that is none: "%s"', async (digest) => {
+  test.each(['', 'abc', 'g'.repeat(64)])('rejects an invalid digest: "%s"', async (digest) => {
     const home = await Home.open(bench, 'without a daemon');
     const result = await home.bundle(['verify', 'docs-2024-06-01.tar.gz', '--sha256', digest]);
     expect([result.code, result.json().code]).toEqual([64, 'usage']);
   });
 
-  test('names the files of a stored version that are not what was unpacked', async () => {
+  test('lists the files of a stored version that differ from the unpacked ones', async () => {
     const home = await Home.open(bench, 'without a daemon');
     await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
     const digest = sha256Of(JUNE);
@@ -94,7 +94,7 @@ describe('bundle verify', () => {
   });
 });
 
-test('bundle diff compares stored versions and archives, as JSON, words or a page', async () => {
+test('bundle diff compares stored versions and archives, with output as JSON, text or a page', async () => {
   const home = await Home.open(bench, 'without a daemon');
   await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
   await home.bundle(['import', 'docs-2024-07-01.tar.gz']);
@@ -130,7 +130,7 @@ test('bundle diff compares stored versions and archives, as JSON, words or a pag
 });
 
 describe('bundle audit', () => {
-  test('finds what leads nowhere and what comes from elsewhere', async () => {
+  test('reports broken links and resources from other origins', async () => {
     const home = await Home.open(bench, 'without a daemon');
     const page =
       '<a href="/gone">a</a><a href="/guides/start#part">b</a><script src="https://cdn.example/x.js"></script>';

@@ -58,8 +58,8 @@ function expectNoCanary(said: readonly [string, string][]): void {
   expect(said.length).toBeGreaterThan(15);
 }
 
-describe('the query of the link appears nowhere', () => {
-  test('where the link stands in a file of its own, is fetched, and fails after that', async () => {
+describe('the query of the bundle link', () => {
+  test('is never printed, logged or stored if the link is in a separate file, is fetched, and then fails', async () => {
     const base = await origin();
     const folder = await bench.folder();
     const linkFile = join(folder, 'link');
@@ -97,7 +97,7 @@ describe('the query of the link appears nowhere', () => {
     expectNoCanary(Array.from({ length: 16 }, () => ['the log to its end', daemon.log()]));
   });
 
-  test('where the link stands in the config, or a faulty one holds it in the wrong place', async () => {
+  test('is never printed, logged or stored if the link is in the config, or in the wrong key of an invalid config', async () => {
     const base = await origin();
     const daemon = await bench.start({
       staticExport: { bundleUrl: `${base}/docs-2024-06-01.tar.gz?${QUERY}`, version: 'v1' },
@@ -110,7 +110,7 @@ describe('the query of the link appears nowhere', () => {
     expectNoCanary(await everythingSaid(daemon));
   });
 
-  test('where a start fails on it', async () => {
+  test('is never printed, logged or stored if a start fails because of the link', async () => {
     const folder = await bench.folder();
     await bench.writeConfig(folder, {
       staticExport: { version: `https://x.example/?${QUERY}`, bundleUrl: `x?${QUERY}` },

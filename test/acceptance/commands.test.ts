@@ -23,7 +23,7 @@ async function runWith(config: string, args: readonly string[]): Promise<Command
 }
 
 describe('docshelf', () => {
-  test('alone prints help that names the commands and ends with 0', async () => {
+  test('prints help that lists the commands and exits with 0 if it has no arguments', async () => {
     const { code, stdout, stderr } = await bench.run([]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const word of ['serve', 'config', 'bundle', 'features', 'healthcheck', 'config.example.yaml']) {
@@ -31,7 +31,7 @@ describe('docshelf', () => {
     }
   });
 
-  test('ends with 0 for its version', async () => {
+  test('prints its version and exits with 0 for --version', async () => {
     const { code, stdout } = await bench.run(['--version']);
     expect({ code, isVersion: /^\d+\.\d+\.\d+\n$/.test(stdout) }).toEqual({ code: 0, isVersion: true });
   });
@@ -46,7 +46,7 @@ test.each([...SHORT, 'healthcheck'])('%s --json prints one JSON document and no 
   expect(result.stderr).not.toContain('\u001b');
 });
 
-describe('a fault of usage', () => {
+describe('a usage error', () => {
   test.each([
     ['an unknown command', ['serv']],
     ['an unknown command of a group', ['bundle', 'imprt']],
@@ -54,14 +54,14 @@ describe('a fault of usage', () => {
     ['a missing argument', ['bundle', 'activate']],
     ['one argument too many', ['bundle', 'rollback', 'a', 'b']],
     ['an option without its value', ['features', '--config']],
-  ])('ends with 64: %s', async (_fault, args) => {
+  ])('exits with 64: %s', async (_fault, args) => {
     const { code, stdout, stderr } = await bench.run(args);
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
     expect(stderr).toMatch(/^docshelf: Cannot run "docshelf/);
     expect(stderr).toContain('--help');
   });
 
-  test('is told as an object on standard output with --json', async () => {
+  test('is printed as a JSON object on standard output with --json', async () => {
     const result = await bench.run(['bundle', 'imprt', '--json']);
     expect(result.code).toBe(64);
     expect(result.json()).toMatchObject({ code: 'usage', error: expect.stringContaining('imprt') });
@@ -69,8 +69,8 @@ describe('a fault of usage', () => {
   });
 });
 
-describe('serve with a faulty config', () => {
-  test('ends with 78 and names every fault with its place', async () => {
+describe('serve with an invalid config', () => {
+  test('exits with 78 and reports every error with its position', async () => {
     const { code, stdout, stderr } = await runWith(
       [
         'staticExport:',
@@ -89,13 +89,13 @@ describe('serve with a faulty config', () => {
     expect(stderr).toMatch(/config\.yaml:6:14: exportApi\.retention is not built yet/);
   });
 
-  test('ends with 78 for what is no YAML, with line and column', async () => {
+  test('exits with 78 if the config is not YAML, and reports line and column', async () => {
     const { code, stderr } = await runWith('staticExport:\n  enabled: [true\nserver: {}\n', ['serve']);
     expect(code).toBe(78);
     expect(stderr).toMatch(/config\.yaml:\d+:\d+: /);
   });
 
-  test('ends with 78 for what is not built yet, by a code of its own', async () => {
+  test('exits with 78 and a separate code for a setting that is not implemented', async () => {
     const result = await runWith('exportApi: { retention: { completed: 5 } }', ['serve', '--json']);
     expect(result.code).toBe(78);
     expect(result.json<Failure>()).toMatchObject({
@@ -104,7 +104,7 @@ describe('serve with a faulty config', () => {
     });
   });
 
-  test('tells the faults as data with --json', async () => {
+  test('reports the errors as data with --json', async () => {
     const result = await runWith('server:\n  port: 70000\n  hots: x\n', ['config', 'check', '--json']);
     expect(result.code).toBe(78);
     const { code, error, next, faults } = result.json<Failure>();
@@ -120,11 +120,11 @@ describe('serve with a faulty config', () => {
   });
 });
 
-describe('serve on a machine that is not ready for it', () => {
+describe('serve on a machine that is not ready', () => {
   test.each([
     ['', ''],
-    [', with the export API on, too', 'exportApi: { enabled: true }\n'],
-  ])('ends with 69 and the number of the port that is taken%s', async (_, more) => {
+    [', also with the export API', 'exportApi: { enabled: true }\n'],
+  ])('exits with 69 and names the port if another program uses it%s', async (_, more) => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     bench.onEnd(() => taken.close());
@@ -138,7 +138,7 @@ describe('serve on a machine that is not ready for it', () => {
     expect(asData.json<Failure>()).toMatchObject({ code: 'port_taken', error: expect.stringContaining(String(port)) });
   });
 
-  test('ends with 73 where the data folder cannot be written', async () => {
+  test('exits with 73 if it cannot write to the data folder', async () => {
     const cwd = await bench.folder();
     // A file where the folder should be: not even root can make a folder below it.
     await writeFile(join(cwd, 'file'), '');
@@ -154,7 +154,7 @@ describe('serve on a machine that is not ready for it', () => {
     });
   });
 
-  test.skipIf(process.getuid?.() === 0)('ends with 73 where the data folder is read-only (not as root)', async () => {
+  test.skipIf(process.getuid?.() === 0)('exits with 73 if the data folder is read-only (not as root)', async () => {
     const cwd = await bench.folder();
     await mkdir(join(cwd, 'data'));
     await chmod(join(cwd, 'data'), 0o555);
@@ -164,7 +164,7 @@ describe('serve on a machine that is not ready for it', () => {
 });
 
 describe('a one-shot command', () => {
-  test('ends with 65 for a damaged archive, and says which rule it broke', async () => {
+  test('exits with 65 for a damaged archive, and names the broken rule', async () => {
     const cwd = await bench.folder();
     await writeFile(join(cwd, 'cut-2024-06-01.tar.gz'), bundle('one').subarray(0, 100));
     await writeFile(join(cwd, 'page.tar.gz'), '<!doctype html><title>Sign in</title>');
@@ -179,7 +179,7 @@ describe('a one-shot command', () => {
     expect(listed.json()).toMatchObject({ active: null, versions: [] });
   });
 
-  test('ends with 69 for a version that is not stored, and lists those that are', async () => {
+  test('exits with 69 for a version that is not stored, and lists the stored ones', async () => {
     const cwd = await bench.folder();
     await writeFile(join(cwd, 'docs-2024-06-01.tar.gz'), bundle('one'));
     await bench.run(['bundle', 'import', 'docs-2024-06-01.tar.gz'], { cwd });
@@ -192,7 +192,7 @@ describe('a one-shot command', () => {
     });
   });
 
-  test('ends with 69 for an archive file that is not there', async () => {
+  test('exits with 69 for a missing archive file', async () => {
     const result = await bench.run(['bundle', 'import', 'nowhere.tar.gz', '--json']);
     expect({ code: result.code, fault: result.json<Failure>().code }).toEqual({
       code: 69,
@@ -200,14 +200,14 @@ describe('a one-shot command', () => {
     });
   });
 
-  test('ends with 69 for a healthcheck of a daemon that does not run', async () => {
+  test('exits with 69 for a healthcheck if no daemon runs', async () => {
     const result = await runWith('admin: { port: 1 }', ['healthcheck', '--json']);
     expect(result.code).toBe(69);
     expect(result.json<Failure>()).toMatchObject({ code: 'daemon_unreachable', next: expect.any(String) });
   });
 
   test.each([[[]], [['--live']]])(
-    'ends with 69 for a healthcheck if a daemon of another folder has the port: %j',
+    'exits with 69 for a healthcheck if a daemon of another folder uses the port: %j',
     async (args) => {
       const other = await bench.start({});
       const { port } = new URL(other.admin);
@@ -217,7 +217,7 @@ describe('a one-shot command', () => {
     },
   );
 
-  test('names the act of the command for an archive that breaks a rule', async () => {
+  test('names its own action if an archive breaks a rule', async () => {
     const cwd = await bench.folder();
     await writeFile(join(cwd, 'bad.tar.gz'), 'no archive');
     await writeFile(join(cwd, 'cut.tar.gz'), bundle('a').subarray(0, -30));
@@ -233,7 +233,7 @@ describe('a one-shot command', () => {
     expect(stderr).toMatch(/^docshelf: Cannot inspect "bad\.tar\.gz": /);
   });
 
-  test('names a config file that is missing once', async () => {
+  test('reports a missing config file once', async () => {
     for (const args of [['config', 'check'], ['serve'], ['healthcheck']]) {
       const { code, stderr } = await bench.run([...args, '--config', 'missing.yaml']);
       expect({ code, first: stderr.split('\n')[0] }).toEqual({
@@ -243,8 +243,8 @@ describe('a one-shot command', () => {
     }
   });
 
-  test('counts one fault of a doctor as one', async () => {
+  test('uses the singular if doctor finds one error', async () => {
     const { stdout } = await bench.run(['doctor', '--config', 'missing.yaml']);
-    expect(stdout).toMatch(/\n1 fault, 0 warnings\.\n$/);
+    expect(stdout).toMatch(/\n1 error, 0 warnings\.\n$/);
   });
 });

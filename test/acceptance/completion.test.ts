@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
+import { writePrograms } from '../helpers/shell.ts';
 
 const bench = openBench(afterAll);
 const run = promisify(execFile);
@@ -41,8 +42,7 @@ describe('shell completion', () => {
     });
     await writeFile(join(folder, 'one.yaml'), 'sites: [{ domain: initech }]\n');
     // The scripts ask the program for its sites.
-    const program = `#!/bin/sh\nexec '${process.execPath}' '${join(DIST, 'main.js')}' "$@"\n`;
-    await writeFile(join(folder, 'docshelf'), program, { mode: 0o755 });
+    writePrograms(folder);
     for (const shell of ['bash', 'zsh', 'fish']) {
       const { code, stdout } = await bench.run(['completion', shell]);
       expect(code).toBe(0);
@@ -51,7 +51,7 @@ describe('shell completion', () => {
   });
 
   /** The program is on the path. */
-  const inFolder = () => ({ cwd: folder, env: { ...process.env, PATH: `${folder}:${process.env.PATH}` } });
+  const inFolder = () => ({ cwd: folder, env: { ...process.env, PATH: `${join(folder, 'bin')}:${process.env.PATH}` } });
 
   /** What bash offers for a line, through the function that the script registers for the command. */
   async function offeredByBash(line: string): Promise<string[]> {
@@ -67,20 +67,20 @@ describe('shell completion', () => {
     return stdout.trim().split('\n');
   }
 
-  test.each(LINES)('bash completes "%s"', async (line, offered, others) => {
+  test.each(LINES)('completes "%s" in bash', async (line, offered, others) => {
     const words = await offeredByBash(line);
     expect(words).toEqual(expect.arrayContaining([...offered]));
     for (const other of others) expect(words).not.toContain(other);
   });
 
-  test.skipIf(!has('fish')).each(LINES)('fish completes "%s"', async (line, offered, others) => {
+  test.skipIf(!has('fish')).each(LINES)('completes "%s" in fish', async (line, offered, others) => {
     const { stdout } = await run('fish', ['-N', '-c', `source completion.fish; complete -C"${line}"`], inFolder());
     const words = stdout.split('\n').map((each) => each.split('\t')[0]);
     expect(words).toEqual(expect.arrayContaining([...offered]));
     for (const other of others) expect(words).not.toContain(other);
   });
 
-  test.skipIf(!has('zsh'))('zsh reads its script, and has a function for every command', async () => {
+  test.skipIf(!has('zsh'))('loads in zsh, and defines a function for every command', async () => {
     // Completion itself needs a terminal; that the words of _arguments are sound is what compinit's own loading shows.
     const script =
       'autoload -Uz compinit; compinit -D -u; source ./completion.zsh; print -l $_comps[docshelf]; functions +';
@@ -91,7 +91,7 @@ describe('shell completion', () => {
     }
   });
 
-  test('refuses another shell with the list of those that there are', async () => {
+  test('rejects an unknown shell, and lists the supported ones', async () => {
     const { code, stderr } = await bench.run(['completion', 'tcsh']);
     expect(code).toBe(64);
     expect(stderr).toMatch(/bash, zsh, fish/);
@@ -99,7 +99,7 @@ describe('shell completion', () => {
 });
 
 describe('the man page', () => {
-  test('tells of every command with its options and example', async () => {
+  test('describes every command with its options and an example', async () => {
     const text = (await readFile(MAN_PAGE, 'utf8')).replaceAll('\\-', '-');
     for (const words of [
       'docshelf sites remove <domain>',
@@ -114,7 +114,7 @@ describe('the man page', () => {
     }
   });
 
-  test.skipIf(!has('mandoc') && !has('man'))('is taken by a formatter without an error', async () => {
+  test.skipIf(!has('mandoc') && !has('man'))('is formatted without an error', async () => {
     if (spawnSync('mandoc', ['-Tlint', '-W', 'error', MAN_PAGE]).error === undefined) {
       await run('mandoc', ['-Tlint', '-W', 'error', MAN_PAGE]);
     }

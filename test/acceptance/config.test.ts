@@ -28,7 +28,7 @@ async function printed(keys: readonly string[], env: Record<string, string> = {}
 const writeConfig = (text: string): Promise<void> => writeFile(join(cwd, 'config.yaml'), text);
 
 describe('config check', () => {
-  test('calls the example sound, but for what it says itself', async () => {
+  test('accepts the example config, with only the notices that the example itself mentions', async () => {
     const example = await readFile(join(import.meta.dirname, '../../config.example.yaml'), 'utf8');
     await writeConfig(example);
     const result = await bench.run(['config', 'check', '--json'], { cwd });
@@ -36,7 +36,7 @@ describe('config check', () => {
     expect({ code: result.code, ...result.json() }).toEqual({ code: 0, ...sound });
   });
 
-  test('needs no file', async () => {
+  test('works without a file', async () => {
     expect((await bench.run(['config', 'check', '--json'], { cwd })).json()).toEqual({
       ok: true,
       file: null,
@@ -44,7 +44,7 @@ describe('config check', () => {
     });
   });
 
-  test('takes its file from DOCSHELF_CONFIG, and --config goes before it', async () => {
+  test('reads the file that DOCSHELF_CONFIG names, unless --config is given', async () => {
     await writeFile(join(cwd, 'sound.yaml'), 'server: { port: 1234 }');
     await writeFile(join(cwd, 'faulty.yaml'), 'sevrer: { port: 1234 }');
     const env = { DOCSHELF_CONFIG: 'faulty.yaml' };
@@ -52,7 +52,7 @@ describe('config check', () => {
     expect((await bench.run(['config', 'check', '--config', 'sound.yaml'], { cwd, env })).code).toBe(0);
   });
 
-  test('names an unknown variable of the environment and the nearest known one', async () => {
+  test('reports an unknown environment variable and the nearest known one', async () => {
     const env = { DOCSHELF__STATIC_EXPORT__BUNDEL_URL: 'https://x.example/a.zip', DOCSHELF__SERVER__PORT: 'many' };
     const { code, stderr } = await bench.run(['config', 'check'], { cwd, env });
     expect(code).toBe(78);
@@ -63,7 +63,7 @@ describe('config check', () => {
 });
 
 describe('config print', () => {
-  test('lays the environment over the file and the file over the defaults, and says which it was', async () => {
+  test('merges environment over file over defaults, and shows the source of each value', async () => {
     await writeConfig('server:\n  port: 1111\nadmin:\n  port: 2222\n');
     const env = { DOCSHELF__SERVER__PORT: '3333', docshelf__network__allowedhosts: '["a.example"]' };
     expect(await printed(['server.port', 'admin.port', 'api.port', 'network.allowedHosts'], env)).toEqual([
@@ -74,7 +74,7 @@ describe('config print', () => {
     ]);
   });
 
-  test('reads a value from the file that a variable names, and does not show a secret', async () => {
+  test('reads a value from the file that a variable names, and hides secrets', async () => {
     await writeFile(join(cwd, 'token'), 'hunter2-hunter2-hunter2\n');
     const env = { DOCSHELF__ADMIN__TOKEN__FILE: join(cwd, 'token') };
     const [token] = await printed(['admin.token'], env);
@@ -84,12 +84,12 @@ describe('config print', () => {
     expect(stdout).not.toContain('hunter2');
   });
 
-  test('ends with 78 where the file that a variable names is not there', async () => {
+  test('exits with 78 if the file that a variable names is missing', async () => {
     const env = { DOCSHELF__ADMIN__TOKEN__FILE: join(cwd, 'nowhere') };
     expect((await bench.run(['config', 'print'], { cwd, env })).code).toBe(78);
   });
 
-  test('takes relative paths from the folder of the config file', async () => {
+  test('resolves relative paths from the folder of the config file', async () => {
     await writeConfig('storage: { dir: ./shelf }');
     const other = await bench.folder();
     const result = await bench.run(['config', 'print', '--json', '--config', join(cwd, 'config.yaml')], { cwd: other });
@@ -97,7 +97,7 @@ describe('config print', () => {
     expect(dir).toBe(join(cwd, 'shelf'));
   });
 
-  test('redacts a link wherever it comes from', async () => {
+  test('redacts a link, whatever its source', async () => {
     await writeConfig('staticExport: { bundleUrl: "https://bundles.example/a.zip?sig=canary-in-file" }');
     const env = { DOCSHELF__NETWORK__PROXY: 'http://me:canary-in-proxy@proxy.example:3128' };
     for (const args of [
@@ -112,7 +112,7 @@ describe('config print', () => {
 });
 
 describe('config schema', () => {
-  test('prints a JSON Schema that accepts the example and refuses an unknown key', async () => {
+  test('prints a JSON Schema that accepts the example and rejects an unknown key', async () => {
     const schema = (await bench.run(['config', 'schema'], { cwd })).json();
     const ajv = new Ajv({ strict: false, validateFormats: false });
     const example = parse(await readFile(join(import.meta.dirname, '../../config.example.yaml'), 'utf8')) as object;

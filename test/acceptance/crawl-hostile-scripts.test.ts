@@ -56,8 +56,8 @@ async function browsersOf(folder: string): Promise<string[]> {
   return found;
 }
 
-describe.skipIf(!hasChromium)(`scripts that mean harm${whyNoChromium}`, () => {
-  test('cost their own pages alone', async () => {
+describe.skipIf(!hasChromium)(`hostile scripts of a crawled site${whyNoChromium}`, () => {
+  test('affect only their own pages', async () => {
     const origin = await site();
     const source = crawlOf(`${origin.origin}/`, { render: 'chromium', allowAddresses: ['127.0.0.1'] });
     const service = await startCrawler(bench, source, { exportApi: { browser: BROWSER, deadline: '240s' } });
@@ -77,7 +77,7 @@ describe.skipIf(!hasChromium)(`scripts that mean harm${whyNoChromium}`, () => {
     await expect.poll(() => browsersOf(service.daemon.folder), { timeout: 60_000 }).toEqual([]);
   }, 300_000);
 
-  test('kill -9 while pages are open: no browser stays behind, and the same job completes', async () => {
+  test('leave no browser behind after kill -9 with open pages, and the same job completes', async () => {
     const gate = Promise.withResolvers<void>();
     const slow: OriginFile = async (_, response) => {
       await gate.promise;

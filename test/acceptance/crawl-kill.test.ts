@@ -88,7 +88,7 @@ async function expectWhole(service: Exporter, jobId: string): Promise<void> {
   expect(jobs.map((each) => each.jobId)).toEqual([jobId]);
 }
 
-test('kill -9 in the middle of a crawl: the same job completes, and nothing that was answered is fetched again', async () => {
+test('a job completes after kill -9 in the middle of a crawl, and does not fetch received pages again', async () => {
   const site = await gatedSite();
   const service = await startCrawler(bench, crawlOf(`${site.origin.origin}/`));
   site.closeAfter(70);
@@ -111,7 +111,7 @@ test('kill -9 in the middle of a crawl: the same job completes, and nothing that
   expect(after).toHaveLength(new Set(after).size);
 });
 
-test('kill -9 again and again, wherever the job is: it completes once', async () => {
+test('a job completes once after kill -9 at several random moments', async () => {
   const site = await gatedSite(256 * 1024);
   let service = await startCrawler(bench, crawlOf(`${site.origin.origin}/`));
   const { jobId } = await service.start();
@@ -131,8 +131,8 @@ test('kill -9 again and again, wherever the job is: it completes once', async ()
 
 test.each<[what: string, isThere: (paths: readonly string[]) => boolean]>([
   ['of packing', (paths) => paths.some((path) => path.includes('/bundle'))],
-  ['of the check before it', (paths) => paths.some((path) => path.includes('/site/'))],
-])('kill -9 in the middle %s: the same job completes, and the site is not asked again', async (_, isThere) => {
+  ['of the check before packing', (paths) => paths.some((path) => path.includes('/site/'))],
+])('a job completes after kill -9 in the middle %s, without another request to the site', async (_, isThere) => {
   const site = await gatedSite(PICTURE_BYTES);
   const service = await startCrawler(bench, crawlOf(`${site.origin.origin}/`));
   const { jobId } = await service.start();
@@ -149,7 +149,7 @@ test.each<[what: string, isThere: (paths: readonly string[]) => boolean]>([
   await expect.poll(() => storedNames(again, 'work'), { timeout: 60_000 }).toEqual([]);
 });
 
-test('kill -9 in the middle of an upload to S3: the same job completes, and the link gives the whole bundle', async () => {
+test('a job completes after kill -9 in the middle of an upload to S3, and its link serves the whole bundle', async () => {
   const site = await gatedSite(PICTURE_BYTES);
   const s3 = await startS3Server();
   bench.onEnd(() => s3.close());

@@ -25,7 +25,7 @@ const tagged =
     else response.writeHead(200, { 'content-type': type, etag }).end(body);
   };
 
-test('a protected site is exported with a cookie and a token, which no other origin sees and no log has', async () => {
+test('a crawl exports a protected site with a cookie and a token, and sends them to no other origin and to no log', async () => {
   const other = await open({ '/a.png': { type: 'image/png', body: 'a' }, '/b.png': { type: 'image/png', body: 'b' } });
   const page = `<!doctype html><title>x</title><img src="${other.origin}/a.png"><img src="/b.png"><a href="/in">in</a>`;
   const guarded =
@@ -57,7 +57,7 @@ test('a protected site is exported with a cookie and a token, which no other ori
   expect(service.daemon.log()).not.toContain('c4n4ry');
 });
 
-test('a private one is not asked unless allowAddresses lists it', async () => {
+test('a crawl connects to a private site only if allowAddresses lists it', async () => {
   const site = await open({ '/': '<p>inside' });
   const service = await startCrawler(bench, crawlOf(`${site.origin}/`, { allowAddresses: [] }));
   const job = await service.ended((await service.start()).jobId);
@@ -68,7 +68,7 @@ test('a private one is not asked unless allowAddresses lists it', async () => {
   expect((await service.export()).pageCount).toBeGreaterThan(0);
 });
 
-test('a site that has not changed is asked whether it has, and gives the same archive; of a change only that is fetched', async () => {
+test('a crawl of an unchanged site sends conditional requests and creates the same archive; after a change it downloads only the changed page', async () => {
   const files: Record<string, OriginFile> = {
     '/': tagged(
       'text/html',
@@ -110,7 +110,7 @@ test('a site that has not changed is asked whether it has, and gives the same ar
   expect((await filesOfJob(bench, service, jobId)).get('b.html')?.toString()).toBe('<p>changed');
 });
 
-test('a job that is canceled in the middle of a crawl stops asking, and the next one runs', async () => {
+test('a job that is canceled in the middle of a crawl sends no more requests, and the next job runs', async () => {
   const gate = Promise.withResolvers<void>();
   let isOpen = false;
   const slow: OriginFile = async (_, response) => {

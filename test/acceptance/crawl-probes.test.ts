@@ -6,14 +6,14 @@ import { crawlOf, filesOfJob, startCrawler } from './crawl-service.ts';
 
 /**
  * A live site with a page for each kind of reference, exported by the built process without a browser. Each mark must be
- * reached from its page by the references that are written, on a host of files at another origin, and as docshelf serves the
+ * reached from its page by the references that are written, on a file server at another origin, and as docshelf serves the
  * bundle.
  */
 
 const bench = openBench(afterAll);
 let live: ProbeSite;
 let files: ReadonlyMap<string, Buffer>;
-const hosts: Record<'a host of files' | 'docshelf', string> = { 'a host of files': '', docshelf: '' };
+const hosts: Record<'a static file server' | 'docshelf', string> = { 'a static file server': '', docshelf: '' };
 const reached: Record<string, number> = {};
 
 beforeAll(async () => {
@@ -29,7 +29,7 @@ beforeAll(async () => {
   files = await filesOfJob(bench, service, job.jobId);
   const host = await dumbHostOf(files);
   bench.onEnd(() => host.close());
-  hosts['a host of files'] = host.origin;
+  hosts['a static file server'] = host.origin;
   const reader = await bench.start({ staticExport: { bundleUrl }, log: { access: false } });
   await reader.untilServing('probes');
   hosts.docshelf = reader.site;
@@ -40,8 +40,8 @@ afterAll(() => {
     console.log(`figure: probes of references, render none, on ${name}: found ${count} / ${PROBES.length}`);
 });
 
-describe.each(['a host of files', 'docshelf'] as const)('on %s', (name) => {
-  test.each(PROBES)('$name is found', async ({ name: probe, steps, served }) => {
+describe.each(['a static file server', 'docshelf'] as const)('a crawl of %s', (name) => {
+  test.each(PROBES)('finds $name', async ({ name: probe, steps, served }) => {
     const isPage = (from: { text: string; url: string }): string => {
       const href = new RegExp(`<a href="([^"]+)">${slugOf(probe)}</a>`).exec(from.text)?.[1];
       return new URL(href ?? 'about:blank', from.url).href;

@@ -55,7 +55,7 @@ async function showAll(files: ReadonlyMap<string, Buffer>): Promise<void> {
   await Promise.all(Array.from({ length: READERS }, read));
 }
 
-describe.skipIf(!hasChromium)(`what only a script can name${whyNoChromium}`, () => {
+describe.skipIf(!hasChromium)(`a reference that only a script can name${whyNoChromium}`, () => {
   beforeAll(async () => {
     live = await startProbeSite(PROBES);
     bench.onEnd(() => live.close());
@@ -86,12 +86,15 @@ describe.skipIf(!hasChromium)(`what only a script can name${whyNoChromium}`, () 
     }
   });
 
-  test.each(PROBES)('$name is in the bundle and shown offline with a browser, and else told', (probe) => {
-    expect([isThere(bundles.chromium, probe), shown.has(probe.name)]).toEqual([true, true]);
-    expect(isThere(bundles.none, probe) || isTold(reports.none, probe)).toBe(!UNTOLD.has(probe.name));
-  });
+  test.each(PROBES)(
+    'is exported and works offline if a browser renders the page, and is reported otherwise: $name',
+    (probe) => {
+      expect([isThere(bundles.chromium, probe), shown.has(probe.name)]).toEqual([true, true]);
+      expect(isThere(bundles.none, probe) || isTold(reports.none, probe)).toBe(!UNTOLD.has(probe.name));
+    },
+  );
 
-  test('nothing is told of the pages that were exported with a browser', () => {
+  test('is not reported for pages that a browser rendered', () => {
     expect(PROBES.filter((probe) => isTold(reports.chromium, probe)).map(({ name }) => name)).toEqual([]);
   });
 });

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasChromium, launchChromium, Reader } from '../browser/reader.ts';
 import { openBench, waitFor } from '../helpers/daemon.ts';
+import { runCommands } from '../helpers/shell.ts';
 
 const bench = openBench(afterAll);
 /** The demo embeds each passage of the manual. */
@@ -38,11 +38,7 @@ async function startDemo() {
 /** A command that the demo prints, as it is printed. */
 async function run(command: string): Promise<string> {
   const here = command.replace('npm run -s docshelf --', `"${process.execPath}" dist/main.js`);
-  const child = spawn('sh', ['-euc', here], { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = once(child, 'exit');
-  const output = await text(child.stdout);
-  expect((await ended)[0], command).toBe(0);
-  return output;
+  return (await runCommands(here, ROOT)).stdout;
 }
 
 const get = async (url: string): Promise<string> => (await fetch(url)).text();
@@ -53,10 +49,10 @@ describe('npm run demo', () => {
 
   beforeAll(async () => {
     demo = await startDemo();
-    shelf = await demo.printed(/the shelf is open at (\S+);/);
+    shelf = await demo.printed(/serving (\S+);/);
   }, EXPORTS_MS_MAX);
 
-  it('shows two sites, the first one while the second is exported', async () => {
+  it('serves two sites, the first one while it exports the second', async () => {
     const { output, printed } = demo;
     await waitFor(
       async () => ((await fetch(`${shelf}handbook/`)).ok ? true : null),
@@ -79,7 +75,7 @@ describe('npm run demo', () => {
       expect(await get(shelf + page), page).toContain('_docshelf/assets/search-box-');
   });
 
-  it('prints the addresses that it serves, and the token that the console accepts', async () => {
+  it('prints the addresses of the sites, and a token that the console accepts', async () => {
     const { output } = demo;
     for (const name of ['Shelf', 'Handbook', 'Manual', 'Console', 'API docs']) {
       const [, address = ''] = new RegExp(`^ {2}${name} +(http\\S+)`, 'm').exec(output()) ?? [];
@@ -93,7 +89,7 @@ describe('npm run demo', () => {
     expect(reload.status).toBe(200);
   });
 
-  it.skipIf(!hasChromium)('searches with Ctrl-K and switches versions in a browser', async () => {
+  it.skipIf(!hasChromium)('opens the search with Ctrl-K and switches versions in a browser', async () => {
     const browser = await launchChromium();
     bench.onEnd(() => browser.close());
     const reader = await Reader.open(browser, shelf.slice(0, -1));
@@ -114,7 +110,7 @@ describe('npm run demo', () => {
     await reader.close();
   });
 
-  it('prints commands that do what it says, and ends when it is told to', async () => {
+  it('prints commands that work, and exits on a signal', async () => {
     const { folder, child, output } = demo;
     const commands = [...output().matchAll(/^ {4}((?:npm|sed) (?:.*\\\n)*.*)/gm)].map(([, command = '']) => command);
     const [list = '', search = '', pin = '', exportHandbook = '', exportManual = '', pinMine = '', ...others] =

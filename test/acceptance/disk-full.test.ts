@@ -52,8 +52,8 @@ async function expectJuneServedAndNothingLeft(daemon: DaemonProcess, spoolBefore
   expect(await leftIn(daemon, 'releases')).toHaveLength(1);
 }
 
-describe.skipIf(skipped !== null)(`on a full disk${reason}`, () => {
-  test('a download that does not fit is cleared away, and the old version stays', async () => {
+describe.skipIf(skipped !== null)(`docshelf on a full disk${reason}`, () => {
+  test('deletes a download that does not fit, and keeps the old version active', async () => {
     const { origin } = await startOrigin(bench, {
       '/docs-2024-06-01.tar.gz': bundle('june'),
       '/docs-2024-07-01.tar': largeBundle('july', 2 * VOLUME_BYTES),
@@ -72,7 +72,7 @@ describe.skipIf(skipped !== null)(`on a full disk${reason}`, () => {
     await daemon.untilRecovered('2024-06-01');
   });
 
-  test('an archive that does not fit unpacked is refused before a byte is written', async () => {
+  test('rejects an archive that does not fit unpacked before it writes any file', async () => {
     const { origin } = await startOrigin(bench, {
       '/docs-2024-06-01.tar.gz': bundle('june'),
       '/docs-2024-07-01.tar': largeBundle('july', TOO_LARGE_TWICE_BYTES),
@@ -93,7 +93,7 @@ describe.skipIf(skipped !== null)(`on a full disk${reason}`, () => {
     await daemon.untilServing('2024-07-01');
   });
 
-  test('an archive fits where most of it would be links to the version before', async () => {
+  test('imports an archive if it can link most of its files to the previous version', async () => {
     const folder = await homeOnSmallVolume();
     const bytes = createHash('shake256', { outputLength: 3 * 1024 ** 2 })
       .update('same')
@@ -113,7 +113,7 @@ describe.skipIf(skipped !== null)(`on a full disk${reason}`, () => {
     await daemon.untilServing('2');
   });
 
-  test('bundle import ends with 73, and the daemon serves on', async () => {
+  test('exits with 73 for bundle import, and the daemon keeps serving', async () => {
     const folder = await homeOnSmallVolume();
     const archive = join(await bench.folder(), 'docs-2024-07-01.tar');
     const june = join(await bench.folder(), 'docs-2024-06-01.tar.gz');

@@ -2,9 +2,11 @@ import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Diagnosis } from '../../src/app/doctor/diagnosis.ts';
+import { BUCKET, KEY, startS3Server } from '../export/stores/s3-server.ts';
 import { type CommandResult, type ConfigFile, openBench } from '../helpers/daemon.ts';
 import { TestIdentityProvider } from '../helpers/identity-provider.ts';
 import { httpServer, tlsServer } from '../helpers/local-server.ts';
+import { HAS_POSTGRES, PostgresServer } from '../helpers/postgres.ts';
 import { bundle } from './bundles.ts';
 import { startOrigin } from './origin.ts';
 
@@ -28,7 +30,7 @@ function about(result: CommandResult, check: string, subject: RegExp = /./): Dia
 }
 
 describe('docshelf doctor', () => {
-  test('finds nothing wrong where nothing is, and names what it looked at', async () => {
+  test('reports no problem for a sound deployment, and lists its checks', async () => {
     const origin = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
     const config = { staticExport: { bundleUrl: `${origin.origin}/docs-2024-06-01.tar.gz?sig=hidden-word` } };
     const result = await doctor(config);
@@ -38,7 +40,7 @@ describe('docshelf doctor', () => {
     expect(about(result, 'reach')).toMatchObject([{ state: 'ok', subject: 'staticExport.bundleUrl' }]);
   });
 
-  test('warns of a data folder that others may read, and of none that it would make itself', async () => {
+  test('warns about a data folder that other users can read, but not about one with mode 750', async () => {
     const open = (mode: number) => async (folder: string) => {
       await mkdir(join(folder, 'data'));
       await chmod(join(folder, 'data'), mode);
@@ -50,7 +52,7 @@ describe('docshelf doctor', () => {
     ]);
   });
 
-  test('warns where nothing is stored and nothing says where to get a bundle', async () => {
+  test('warns if no version is stored and no source is configured', async () => {
     const nothing = await doctor({ staticExport: {} });
     expect(nothing.code).toBe(0);
     expect(about(nothing, 'bundle')).toMatchObject([{ state: 'warning', next: expect.stringContaining('import') }]);
@@ -64,7 +66,7 @@ describe('docshelf doctor', () => {
     expect(about(stored, 'bundle')).toMatchObject([{ state: 'ok', subject: 'staticExport.version' }]);
   });
 
-  test('never prints a credential, in either form', async () => {
+  test('never prints a credential, as text or JSON', async () => {
     const folder = await bench.folder();
     const bundleUrl = 'http://127.0.0.1:1/docs.tar.gz?sig=hidden-word&Expires=100';
     await bench.writeConfig(folder, { staticExport: { bundleUrl }, admin: { token: 'hidden-word-hidden' } });
@@ -75,19 +77,19 @@ describe('docshelf doctor', () => {
     }
   });
 
-  test('tells the faults of the config, and ends with 78', async () => {
+  test('reports config errors, and exits with 78', async () => {
     const result = await doctor({ server: { prot: 1 } });
     expect(result.code).toBe(78);
     expect(about(result, 'config')).toMatchObject([{ state: 'fault', subject: 'server.prot', code: 'config_invalid' }]);
   });
 
-  test('ends with 73 where the data folder cannot be written', async () => {
+  test('exits with 73 if it cannot write to the data folder', async () => {
     const result = await doctor({ storage: { dir: './file/data' } }, (folder) => writeFile(join(folder, 'file'), ''));
     expect(result.code).toBe(73);
     expect(about(result, 'folder', /storage/)).toMatchObject([{ state: 'fault', code: 'cannot_write' }]);
   });
 
-  test('leaves the data folder as it found it', async () => {
+  test('does not change the data folder', async () => {
     const result = await doctor({});
     expect(about(result, 'folder', /storage/)).toMatchObject([{ state: 'ok' }]);
     const folder = await bench.folder();
@@ -97,7 +99,7 @@ describe('docshelf doctor', () => {
     expect(await readdir(join(folder, 'data'))).toEqual([]);
   });
 
-  test('names the port that another program has, and ends with 69', async () => {
+  test('names the port that another program uses, and exits with 69', async () => {
     const taken = await httpServer((_, response) => response.end());
     bench.onEnd(() => taken.close());
     const port = Number(taken.host.split(':')[1]);
@@ -106,7 +108,7 @@ describe('docshelf doctor', () => {
     expect(about(result, 'port', /server/)).toMatchObject([{ state: 'fault', code: 'port_taken' }]);
   });
 
-  test('asks the provider that readers sign in at whether it is the one that is named', async () => {
+  test('checks that the identity provider reports the configured issuer', async () => {
     const provider = await TestIdentityProvider.start();
     bench.onEnd(() => provider.close());
     await provider.serve({ redirectUris: ['http://127.0.0.1/_docshelf/oidc/callback'] });
@@ -127,23 +129,45 @@ describe('docshelf doctor', () => {
     }
   });
 
-  test('asks a running daemon in place of its ports', async () => {
+  test('queries a running daemon instead of checking its ports', async () => {
     const daemon = await bench.start({ staticExport: { enabled: false } });
     const result = await bench.run(['doctor', '--json'], { cwd: daemon.folder });
     expect(about(result, 'daemon')).toMatchObject([{ state: 'ok' }]);
     expect(about(result, 'port')).toEqual([]);
   });
 
-  test('asks the bucket of a store, not its endpoint alone', async () => {
-    const store = await httpServer((_, response) => response.writeHead(403).end());
+  test('lists the bucket of exports with the configured key, and reports a missing bucket and a wrong key', async () => {
+    const store = await startS3Server();
     bench.onEnd(() => store.close());
-    const settings = { kind: 's3', bucket: 'docs.acme.dev', endpoint: store.origin, pathStyle: true };
-    const result = await doctor({ exportApi: { enabled: true, store: settings } });
-    expect(about(result, 'reach', /store/)).toMatchObject([{ state: 'ok' }]);
-    expect(store.requests.map(({ url }) => url)).toEqual(['/docs.acme.dev']);
+    const check = async (changes: object): Promise<Diagnosis[]> => {
+      const own = { kind: 's3', bucket: BUCKET, endpoint: store.endpoint, pathStyle: true, region: 'us-east-1' };
+      const key = { accessKeyId: KEY, secretAccessKey: KEY };
+      return about(
+        await doctor({ exportApi: { enabled: true, store: { ...own, ...key, ...changes } } }),
+        'reach',
+        /store/,
+      );
+    };
+    expect(await check({})).toMatchObject([{ state: 'ok', subject: 'exportApi.store' }]);
+    expect(await check({ bucket: 'missing-bucket' })).toMatchObject([
+      { state: 'fault', code: 'store_failed', message: expect.stringContaining('the bucket does not exist') },
+    ]);
+    expect(await check({ accessKeyId: 'unknown' })).toMatchObject([{ state: 'fault', code: 'store_failed' }]);
   });
 
-  test('warns of a secret file that everybody may read', async () => {
+  test.runIf(HAS_POSTGRES)('connects to the database, and reports a server that is down', async () => {
+    const server = await PostgresServer.start();
+    const config = { database: { urlFile: './database-url' } };
+    const url = await server.createDatabase();
+    const writeUrl = (folder: string) => writeFile(join(folder, 'database-url'), url, { mode: 0o600 });
+    expect(about(await doctor(config, writeUrl), 'reach', /database/)).toMatchObject([{ state: 'ok' }]);
+    await server.stop();
+    const result = await doctor(config, writeUrl);
+    expect(about(result, 'reach', /database/)).toMatchObject([{ state: 'fault', code: 'database_unavailable' }]);
+    expect(result.code).toBe(69);
+  });
+
+  test('warns about a secret file that everybody can read', async () => {
     const prepare = async (folder: string): Promise<void> => {
       await writeFile(join(folder, 'link'), `file://${folder}/bundles/docs.tar.gz`);
       await chmod(join(folder, 'link'), 0o644);
@@ -153,8 +177,8 @@ describe('docshelf doctor', () => {
     expect(found).toMatchObject({ state: 'warning', next: expect.stringContaining('chmod 600') });
   });
 
-  describe('of a link', () => {
-    test('says that it has expired by its own date, and ends with 69', async () => {
+  describe('for a link', () => {
+    test('reports that the link has expired by its own date, and exits with 69', async () => {
       const origin = await startOrigin(bench, { '/docs.tar.gz': bundle('one') });
       const result = await doctor({ staticExport: { bundleUrl: `${origin.origin}/docs.tar.gz?Expires=100` } });
       expect(result.code).toBe(69);
@@ -163,7 +187,7 @@ describe('docshelf doctor', () => {
       expect(about(result, 'reach')).toMatchObject([{ state: 'ok' }]);
     });
 
-    test('only warns where the pinned version is stored: the link is not needed', async () => {
+    test('only warns if the pinned version is stored, because the link is not needed', async () => {
       const folder = await bench.folder();
       await writeFile(join(folder, 'docs-2024-06-01.tar.gz'), bundle('one'));
       await bench.writeConfig(folder, {});
@@ -178,7 +202,7 @@ describe('docshelf doctor', () => {
       expect(about(result, 'link')[0]?.state).toBe('warning');
     });
 
-    test('says which refusal the server gave', async () => {
+    test('reports why the server rejected the request', async () => {
       const server = await httpServer((_, response) =>
         response.writeHead(403).end('<Code>SignatureDoesNotMatch</Code>'),
       );
@@ -187,13 +211,13 @@ describe('docshelf doctor', () => {
       expect(about(result, 'reach')).toMatchObject([{ state: 'fault', code: 'link_refused' }]);
     });
 
-    test('says that its name is not known', async () => {
+    test('reports that the host name does not resolve', async () => {
       const result = await doctor({ staticExport: { bundleUrl: 'https://docs.invalid/docs.tar.gz' } });
       expect(result.code).toBe(69);
       expect(about(result, 'name')).toMatchObject([{ state: 'fault', code: 'source_unreachable' }]);
     });
 
-    test('behind an air gap asks nobody whom network.allowedHosts does not name', async () => {
+    test('contacts only hosts in network.allowedHosts in an air-gapped deployment', async () => {
       const asked: string[] = [];
       const server = await httpServer((request, response) => {
         asked.push(request.url ?? '');
@@ -216,7 +240,7 @@ describe('docshelf doctor', () => {
     });
   });
 
-  test('sees the clock of a server that is an hour ahead', async () => {
+  test('reports the difference if the clock of the server is an hour ahead', async () => {
     const server = await httpServer((_, response) => {
       response.sendDate = false;
       response.setHeader('date', new Date(Date.now() + 3_600_000).toUTCString());
@@ -229,7 +253,7 @@ describe('docshelf doctor', () => {
     ]);
   });
 
-  test('says until when the certificates of a server and of an authority last', async () => {
+  test('reports when the certificates of a server and of an authority expire', async () => {
     const [key, cert] = await Promise.all(
       ['key.pem', 'certificate.pem'].map((name) => readFile(join(TLS, name), 'utf8')),
     );

@@ -5,9 +5,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { type ConfigFile, openBench, waitFor } from '../helpers/daemon.ts';
 import { freePorts } from '../helpers/free-ports.ts';
 import { httpServer, type LocalServer, tcpServer } from '../helpers/local-server.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 import { ask } from '../http/sign-in/guarded-listener.ts';
 import { bundle } from './bundles.ts';
-import { ExportClient, KEYS, organizations, SITE, writeSite } from './export-service.ts';
+import { ExportClient, KEYS, organizations, SITE } from './export-service.ts';
 
 /**
  * The gate, seen from the kernel: every connection that the program opens, as strace has them. What strace cannot see
@@ -71,7 +72,7 @@ async function server(answer: Parameters<typeof httpServer>[0]): Promise<LocalSe
 }
 
 describe('a deployment with network.allowedHosts', () => {
-  test('connects to those that the config names, feature by feature, and whatever they lead to, to nobody else', async () => {
+  test('connects only to hosts that the config names, and blocks every redirect to another host, for each feature', async () => {
     const [site = 0, admin = 0, api = 0] = await freePorts(3);
     const trap = await server((_, response) => response.end('trap'));
     const away = [
@@ -139,7 +140,7 @@ describe('a deployment with network.allowedHosts', () => {
         allowAddresses: ['127.0.0.0/8'],
       }),
     };
-    await writeSite(join(folder, 'globex'), SITE);
+    await writeFiles(join(folder, 'globex'), SITE);
     await bench.writeConfig(folder, config);
     const daemon = await served(folder, '"event":"activated"');
     expect((await fetch(`http://127.0.0.1:${site}/_docshelf/search?q=one`)).status).toBe(200);
@@ -163,7 +164,7 @@ describe('a deployment with network.allowedHosts', () => {
     expect(await others(doctor)).toEqual([`127.0.0.1:${admin}`]);
   });
 
-  test('connects to a bucket, a signature, a provider of sign-ins, a collector of traces and a database, to nobody else', async () => {
+  test('connects only to the configured bucket, signature, identity provider, trace collector and database', async () => {
     const [site = 0, admin = 0, api = 0] = await freePorts(3);
     const trap = await server((_, response) => response.end('trap'));
     const toTrap: Parameters<typeof httpServer>[0] = (_, response) =>
@@ -226,10 +227,10 @@ describe('a deployment with network.allowedHosts', () => {
 });
 
 describe('an air-gapped deployment', () => {
-  test('does all that it does without a network, and opens not one connection', async () => {
+  test('works without a network, and opens no connection', async () => {
     const [site = 0, admin = 0, api = 0] = await freePorts(3);
     const folder = await bench.folder();
-    await writeSite(join(folder, 'site'), SITE);
+    await writeFiles(join(folder, 'site'), SITE);
     await mkdir(join(folder, 'bundles'));
     await writeFile(join(folder, 'bundles', 'docs-v1.0.0.tar.gz'), bundle('lantern'));
     const base = {
@@ -310,7 +311,7 @@ describe('an air-gapped deployment', () => {
       'organizations[0].domains.acme.source.url',
       { exportApi: { enabled: true }, organizations: organizations({ kind: 'crawl', url: 'https://x.example/' }) },
     ],
-  ])('takes no config whose %s leads out, and opens not one connection', async (key, config) => {
+  ])('rejects a config whose %s points outside, and opens no connection', async (key, config) => {
     const folder = await bench.folder();
     await writeFile(join(folder, 'database'), 'postgres://docshelf:word@x.example/docs', { mode: 0o600 });
     await bench.writeConfig(folder, { deployment: { type: 'air-gapped' }, ...config });

@@ -34,8 +34,8 @@ function expectJob(job: Job): void {
   expect(typeof job.error === 'string').toBe(job.status === 'failed');
 }
 
-describe('the three calls', () => {
-  test('start, status and bundle answer what the contract says', async () => {
+describe('the calls start, status and bundle', () => {
+  test('return the fields that the contract lists', async () => {
     const response = await service.call('POST', JOBS, { body: { domain: 'Docs.Acme.dev', version: '2024-06-01' } });
     const started = (await response.json()) as Job;
     expect(response.status).toBe(202);
@@ -65,12 +65,12 @@ describe('the three calls', () => {
     expect((await service.download(link.bundleUrl)).length).toBe(link.sizeBytes);
   });
 
-  test('without a version, it is null', async () => {
+  test('return null as the version if none was given', async () => {
     const job = await service.export();
     expect(job.version).toBeNull();
   });
 
-  test('paths limit the export to those pages, and a path that leads nowhere is in the report', async () => {
+  test('limit the export to the given paths, and report a path that does not exist', async () => {
     const job = await service.export('acme', { paths: ['/', '/nowhere'] });
     expect(job.pageCount).toBe(1);
     expect((await service.report(job.jobId)).findings).toContainEqual(
@@ -78,7 +78,7 @@ describe('the three calls', () => {
     );
   });
 
-  test('a running job shows how far it is', async () => {
+  test('show the progress of a running job', async () => {
     const { config, open } = await holdJobs(bench);
     const held = await startExporter(bench, config);
     const { jobId } = await held.start();
@@ -93,7 +93,7 @@ describe('the three calls', () => {
     expect(await held.ended(jobId)).toMatchObject({ status: 'completed', progress: 100 });
   });
 
-  test('the bundle call takes no body, or an empty object', async () => {
+  test('accept a bundle call without a body or with an empty object', async () => {
     for (const body of ['', '{}']) {
       const response = await service.call('POST', `${JOBS}/${done.jobId}/bundle`, { body });
       expect([body, response.status]).toEqual([body, 200]);
@@ -104,18 +104,18 @@ describe('the three calls', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('an invalid request to the export API', () => {
   test.each<[name: string, body: unknown, field: string]>([
     ['no domain', {}, 'domain'],
     ['a domain of another type', { domain: 7 }, 'domain'],
     ['an unknown field', { domain: 'acme', formats: [] }, 'formats'],
-    ['a version that is none', { domain: 'acme', version: '../v1' }, 'version'],
+    ['an invalid version', { domain: 'acme', version: '../v1' }, 'version'],
     ['a version that is too long', { domain: 'acme', version: 'v'.repeat(129) }, 'version'],
-    ['paths that are no list', { domain: 'acme', paths: '/' }, 'paths'],
+    ['paths that are not a list', { domain: 'acme', paths: '/' }, 'paths'],
     ['an empty list of paths', { domain: 'acme', paths: [] }, 'paths'],
-    ['a path with a step up', { domain: 'acme', paths: ['/', '/../etc/passwd'] }, 'paths[1]'],
+    ['a path with ..', { domain: 'acme', paths: ['/', '/../etc/passwd'] }, 'paths[1]'],
     ['a path with a host', { domain: 'acme', paths: ['//evil.example/'] }, 'paths[0]'],
-  ])('400 naming the field: %s', async (_, body, field) => {
+  ])('receives 400 with the name of the field: %s', async (_, body, field) => {
     const before = (await service.jobs()).jobs.length;
     const problem = await problemOf(await service.call('POST', JOBS, { body }));
     expect([problem.status, problem.code]).toEqual([400, 'bad_request']);
@@ -126,11 +126,17 @@ describe('what is refused', () => {
   test.each<[name: string, status: number, code: string, body: string, headers: Record<string, string>]>([
     ['malformed JSON', 400, 'bad_request', '{"domain":', {}],
     ['no body', 400, 'bad_request', '', {}],
-    ['a list', 400, 'bad_request', '["acme"]', {}],
+    ['a JSON list', 400, 'bad_request', '["acme"]', {}],
     ['a body over 64 KiB', 413, 'payload_too_large', JSON.stringify({ domain: 'a'.repeat(65_536) }), {}],
-    ['a form', 415, 'unsupported_media_type', 'domain=acme', { 'content-type': 'application/x-www-form-urlencoded' }],
-    ['text', 415, 'unsupported_media_type', '{"domain":"acme"}', { 'content-type': 'text/plain' }],
-  ])('%s: %s', async (_, status, code, body, headers) => {
+    [
+      'a form body',
+      415,
+      'unsupported_media_type',
+      'domain=acme',
+      { 'content-type': 'application/x-www-form-urlencoded' },
+    ],
+    ['a text body', 415, 'unsupported_media_type', '{"domain":"acme"}', { 'content-type': 'text/plain' }],
+  ])('responds to %s with %s', async (_, status, code, body, headers) => {
     const problem = await problemOf(await service.call('POST', JOBS, { body, headers }));
     expect([problem.status, problem.code]).toEqual([status, code]);
   });
@@ -138,24 +144,24 @@ describe('what is refused', () => {
   test.each<[name: string, status: number, code: string, method: string, path: string, body?: object]>([
     ['an unknown domain', 404, 'not_found', 'POST', '', { domain: 'nowhere' }],
     ['a domain of another organization', 404, 'not_found', 'POST', '', { domain: 'globex' }],
-    ['a domain that is only searched', 409, 'no_source', 'POST', '', { domain: 'bare' }],
+    ['a domain that can only be searched', 409, 'no_source', 'POST', '', { domain: 'bare' }],
     ['an unknown job', 404, 'not_found', 'GET', `/${UNKNOWN}`],
-    ['what is no job id', 404, 'not_found', 'GET', '/se_1'],
+    ['an invalid job ID', 404, 'not_found', 'GET', '/se_1'],
     ['the bundle of an unknown job', 404, 'not_found', 'POST', `/${UNKNOWN}/bundle`],
     ['the report of an unknown job', 404, 'not_found', 'GET', `/${UNKNOWN}/report`],
     ['cancelling an unknown job', 404, 'not_found', 'DELETE', `/${UNKNOWN}`],
     ['jobs of an unknown domain', 404, 'not_found', 'GET', '?domain=nowhere'],
     ['an unknown status', 400, 'bad_request', 'GET', '?status=done'],
     ['a limit out of bounds', 400, 'bad_request', 'GET', '?limit=0'],
-    ['a cursor that is none', 400, 'bad_request', 'GET', '?cursor=abc'],
-    ['another method', 405, 'method_not_allowed', 'PUT', ''],
-  ])('%s: %s', async (_, status, code, method, path, body) => {
+    ['an invalid cursor', 400, 'bad_request', 'GET', '?cursor=abc'],
+    ['a wrong method', 405, 'method_not_allowed', 'PUT', ''],
+  ])('responds to %s with %s', async (_, status, code, method, path, body) => {
     const problem = await problemOf(await service.call(method, JOBS + path, body === undefined ? {} : { body }));
     expect([problem.status, problem.code]).toEqual([status, code]);
   });
 });
 
-describe('keys: every call with every kind of key', () => {
+describe('every call with every kind of key', () => {
   const CALLS: Readonly<Record<string, (jobId: string, domain: string) => readonly [string, string, object?]>> = {
     'POST /jobs': (_, domain) => ['POST', JOBS, { domain }],
     'GET /jobs?domain': (_, domain) => ['GET', `${JOBS}?domain=${domain}`],
@@ -169,7 +175,7 @@ describe('keys: every call with every kind of key', () => {
   const HOLDERS: readonly [kind: string, authorization: string | null, refused: readonly [number, string] | null][] = [
     ['no key', null, UNAUTHORIZED],
     ['a malformed header', `Token ${KEYS.acme}`, UNAUTHORIZED],
-    ['the key alone', KEYS.acme, UNAUTHORIZED],
+    ['the key without Bearer', KEYS.acme, UNAUTHORIZED],
     ['an unknown key', 'Bearer svc_unknown', UNAUTHORIZED],
     ['the digest of a key', 'Bearer 6b3a55e0261b0304143f805a24924d0c1c44524821305f31d9277843b8a10f4e', UNAUTHORIZED],
     ['an assistant key', `Bearer ${KEYS.acmeAssistant}`, FORBIDDEN],
@@ -178,7 +184,7 @@ describe('keys: every call with every kind of key', () => {
     ['the right key', `Bearer ${KEYS.acme}`, null],
   ];
 
-  test.each(HOLDERS)('%s', async (_, authorization, refused) => {
+  test.each(HOLDERS)('is accepted or rejected as documented with %s', async (_, authorization, refused) => {
     const before = await service.jobs('?limit=100');
     for (const [name, callOf] of Object.entries(CALLS)) {
       const [method, path, body] = callOf(done.jobId, 'acme');
@@ -199,7 +205,7 @@ describe('keys: every call with every kind of key', () => {
     if (refused !== null) expect(await service.jobs('?limit=100')).toEqual(before);
   });
 
-  test("another's job and domain are answered as those that never were", async () => {
+  test('responds to a job or domain of another organization as if it did not exist', async () => {
     const globex = service.as(KEYS.globex);
     const textOf = async (call: keyof typeof CALLS, jobId: string, domain: string): Promise<string> => {
       const [method, path, body] = CALLS[call]?.(jobId, domain) ?? ['', ''];
@@ -212,13 +218,13 @@ describe('keys: every call with every kind of key', () => {
     expect((await globex.jobs()).jobs.filter(({ domain }) => domain !== 'globex')).toEqual([]);
   });
 
-  test('no key is ever logged', () => {
+  test('logs no key', () => {
     for (const key of Object.values(KEYS)) expect(service.daemon.log()).not.toContain(key);
   });
 });
 
-describe('jobs that end otherwise', () => {
-  test('a queued job that is canceled ends at once, a running one soon, and both stay canceled', async () => {
+describe('an export job', () => {
+  test('ends at once if it is canceled while it is queued, soon if it is running, and stays canceled', async () => {
     const { config } = await holdJobs(bench);
     const held = await startExporter(bench, config);
     const running = await held.start();
@@ -235,12 +241,12 @@ describe('jobs that end otherwise', () => {
     await held.until(jobId, ({ status }) => status === 'running');
   });
 
-  test('canceling a completed job changes nothing', async () => {
+  test('does not change if it is canceled after it has completed', async () => {
     expect(await service.cancel(done.jobId)).toEqual(await service.job(done.jobId));
     expect((await service.job(done.jobId)).status).toBe('completed');
   });
 
-  test('one job of a domain runs, another domain need not wait for it', async () => {
+  test('waits for a running job of the same domain, but not for one of another domain', async () => {
     const { config } = await holdJobs(bench);
     const held = await startExporter(bench, { ...config, exportApi: { concurrency: 4 } });
     const [first, second] = [await held.start(), await held.start('acme', { version: 'v2' })];
@@ -252,12 +258,17 @@ describe('jobs that end otherwise', () => {
   });
 
   test.each<[name: string, source: object, site: Record<string, string>, error: RegExp]>([
-    ['a folder that is not there', { kind: 'folder', path: './gone' }, {}, /^Cannot .*gone": it is not there/],
-    ['a Markdown folder that is not there', { kind: 'markdown', path: './gone' }, {}, /^Cannot .*gone": it is not/],
+    ['a missing folder', { kind: 'folder', path: './gone' }, {}, /^Cannot .*gone": it does not exist/],
+    ['a missing Markdown folder', { kind: 'markdown', path: './gone' }, {}, /^Cannot .*gone": it does not exist/],
     ['a folder without pages', { kind: 'folder', path: './site' }, { 'a.txt': 'a' }, /^Cannot .*no HTML page/],
     ['a Markdown folder without pages', { kind: 'markdown', path: './site' }, { 'a.txt': 'a' }, /^Cannot .*\bno\b/],
-    ['an archive that is none', { kind: 'folder', path: './site/a.zip' }, { 'a.zip': 'PK no' }, /^Cannot .*a\.zip/],
-  ])('%s: the error says so, and what to do', async (_, source, site, error) => {
+    [
+      'a file that is not an archive',
+      { kind: 'folder', path: './site/a.zip' },
+      { 'a.zip': 'PK no' },
+      /^Cannot .*a\.zip/,
+    ],
+  ])('fails with the cause and the next step if its source is %s', async (_, source, site, error) => {
     const organization = {
       id: 'acme-inc',
       plan: 'enterprise',
@@ -274,7 +285,7 @@ describe('jobs that end otherwise', () => {
     await failing.daemon.kill();
   });
 
-  test('a job that takes longer than its deadline fails, and says which', async () => {
+  test('fails after its deadline, and names the deadline', async () => {
     const { config } = await holdJobs(bench);
     const held = await startExporter(bench, { ...config, exportApi: { deadline: '1s' } });
     const job = await held.ended((await held.start()).jobId);
@@ -283,7 +294,7 @@ describe('jobs that end otherwise', () => {
 });
 
 describe('GET /jobs/{jobId}/report', () => {
-  test('says what was exported, left out and found wrong, and that fails no job', async () => {
+  test('lists exported pages, skipped pages and errors that do not fail the job', async () => {
     const site = {
       ...SITE,
       'broken.html':
@@ -307,8 +318,8 @@ describe('GET /jobs/{jobId}/report', () => {
   });
 });
 
-describe('GET /jobs', () => {
-  test('lists newest first, by pages, domain and status, while jobs come in', async () => {
+describe('the job queue of an organization', () => {
+  test('is listed by GET /jobs newest first, by page, domain and status, while new jobs arrive', async () => {
     const { config } = await holdJobs(bench);
     const held = await startExporter(bench, config);
     const ids: string[] = [];
@@ -326,7 +337,7 @@ describe('GET /jobs', () => {
     expect((await held.jobs('?domain=bare')).jobs).toEqual([]);
   });
 
-  test('a queue that is full answers 429 with Retry-After, to that organization alone', async () => {
+  test('responds with 429 and Retry-After if it is full, and does not affect other organizations', async () => {
     const { config } = await holdJobs(bench);
     const held = await startExporter(bench, { ...config, exportApi: { queuedMax: 2 } });
     const { jobId } = await held.start();
@@ -342,7 +353,7 @@ describe('GET /jobs', () => {
   });
 });
 
-test('the data folder has what the design says', async () => {
+test('the exports folder contains the documented entries, and its work folder is empty', async () => {
   const names = await readdir(join(service.daemon.dataDir, 'exports'));
   expect(names).toEqual(expect.arrayContaining(['bundles', 'files', 'jobs.sqlite', 'manifests', 'work']));
   expect(await readdir(join(service.daemon.dataDir, 'exports/work'))).toEqual([]);

@@ -28,7 +28,7 @@ function run(vendor: VendorService, args: readonly string[], options: RunOptions
 const faultOf = (result: CommandResult) => ({ code: result.code, fault: result.json().code });
 
 describe('export start, status, wait and bundle', () => {
-  test('are the four steps to a link, in JSON and for people', async () => {
+  test('create a bundle link in four steps, with output as JSON or text', async () => {
     const vendor = await startVendor();
     const started = await run(vendor, [
       'start',
@@ -57,7 +57,7 @@ describe('export start, status, wait and bundle', () => {
     expect((await run(vendor, ['bundle', jobId])).stdout).toMatch(/^bundleUrl +http:.*canary/m);
   });
 
-  test('end with the exit code of what is wrong', async () => {
+  test('exit with the code of the error', async () => {
     const vendor = await startVendor({ failure: 'the source folder is not there' });
     const failed = await run(vendor, ['wait', vendor.completed(), '--json']);
     expect(faultOf(failed)).toEqual({ code: 69, fault: 'job_failed' });
@@ -74,7 +74,7 @@ describe('export start, status, wait and bundle', () => {
     expect(faultOf(late)).toEqual({ code: 69, fault: 'job_timeout' });
   });
 
-  test('take the key from a file or the environment, and refuse it as an argument without showing it', async () => {
+  test('read the key from a file or the environment, and reject a key as an argument without printing it', async () => {
     const vendor = await startVendor();
     const jobId = vendor.completed();
     const folder = await folderOf(await bench.folder(), { key: Buffer.from(`${VENDOR_KEY}\n`) });
@@ -101,7 +101,7 @@ describe('export start, status, wait and bundle', () => {
 });
 
 describe.each([true, false])('export pull from a service with extras: %s', (extras) => {
-  test('starts, waits, downloads, verifies and writes the values, and shows the link nowhere', async () => {
+  test('starts, waits, downloads, verifies and writes the values file, and prints the link nowhere', async () => {
     const vendor = await startVendor({ extras });
     const cwd = await bench.folder();
     const text = '# ours\r\nstaticExport:\r\n    enabled: true   # on\r\n    version: old\r\nlog: {level: info}\r\n';
@@ -131,7 +131,7 @@ describe.each([true, false])('export pull from a service with extras: %s', (extr
     expect((await fetch(link)).status).toBe(200);
   });
 
-  test('makes values that a daemon serves, pinned', async () => {
+  test('writes values with which a daemon serves the version, pinned', async () => {
     const vendor = await startVendor({ extras });
     const folder = await bench.folder();
     const configFile = await bench.writeConfig(folder, {});
@@ -145,7 +145,7 @@ describe.each([true, false])('export pull from a service with extras: %s', (extr
 });
 
 describe('export pull', () => {
-  test('goes on with a job that is there, after a cut-off pipeline', async () => {
+  test('continues a job that a terminated pipeline has started', async () => {
     const vendor = await startVendor({ polls: 1_000_000 });
     const cwd = await bench.folder();
     const env = { DOCSHELF_API_KEY: VENDOR_KEY };
@@ -173,12 +173,12 @@ describe('export pull', () => {
 
   test.each<[name: string, exit: number, fault: string, options: Partial<VendorOptions>, args: readonly string[]]>([
     ['a failed job', 69, 'job_failed', { failure: 'no pages' }, []],
-    ['what is no archive', 65, 'unknown_format', { bundle: () => Buffer.from('<html>Sign in</html>') }, []],
-    ['an output folder that is not there', 73, 'cannot_write', {}, ['--output', 'none/x.tar.gz']],
+    ['a file that is not an archive', 65, 'unknown_format', { bundle: () => Buffer.from('<html>Sign in</html>') }, []],
+    ['a missing output folder', 73, 'cannot_write', {}, ['--output', 'none/x.tar.gz']],
     ['values that cannot be edited', 73, 'cannot_write', {}, ['--write-values', 'list.yaml']],
-    ['a version that is none', 64, 'usage', {}, ['--version', '../v2']],
-    ['a domain for a job that has one', 64, 'usage', {}, ['--job-id', 'se_1']],
-  ])('refuses %s, and leaves nothing behind', async (_, exit, fault, options, args) => {
+    ['an invalid version', 64, 'usage', {}, ['--version', '../v2']],
+    ['--domain together with a job', 64, 'usage', {}, ['--job-id', 'se_1']],
+  ])('rejects %s, and leaves no files behind', async (_, exit, fault, options, args) => {
     const vendor = await startVendor(options);
     const cwd = await folderOf(await bench.folder(), { 'list.yaml': Buffer.from('- a\n') });
     const result = await run(vendor, ['pull', '--domain', 'acme', ...args, '--json'], { cwd });
@@ -188,7 +188,7 @@ describe('export pull', () => {
     if (args.length > 0) expect(vendor.jobs).toEqual([]);
   });
 
-  test('puts the signature that the service gives beside the bundle', async () => {
+  test('stores the signature of the service next to the bundle', async () => {
     const vendor = await startVendor();
     const cwd = await bench.folder();
     const link = `${vendor.url}/b.tar.gz`;
@@ -200,7 +200,7 @@ describe('export pull', () => {
     expect(await readFile(join(cwd, 'here.tar.gz.minisig'), 'utf8')).toBe(body.signature);
   });
 
-  test('refuses another digest than the service said, and writes no values', async () => {
+  test('rejects a digest that differs from the one of the service, and writes no values', async () => {
     const vendor = await startVendor();
     const cwd = await bench.folder();
     const link = `${vendor.url}/b.tar.gz`;
@@ -214,7 +214,7 @@ describe('export pull', () => {
 });
 
 describe.each(WAYS)('export pull --into %s', (way) => {
-  test('imports as bundle import does', async () => {
+  test('imports the bundle as bundle import does', async () => {
     const vendor = await startVendor();
     const home = await Home.open(bench, way);
     const before = await readdir(home.folder);
@@ -234,7 +234,7 @@ describe.each(WAYS)('export pull --into %s', (way) => {
 });
 
 describe('staticExport.renew', () => {
-  test('a daemon whose link has expired gets a fresh one, and needs none any more once it has its version', async () => {
+  test('replaces an expired link, and requests no link once the pinned version is stored', async () => {
     const vendor = await startVendor();
     const folder = await folderOf(await bench.folder(), { key: Buffer.from(VENDOR_KEY) });
     vendor.completed('v3');
@@ -256,7 +256,7 @@ describe('staticExport.renew', () => {
     expect(vendor.calls).toHaveLength(calls);
   });
 
-  test('a daemon without a link has the site exported, and says what keeps it from that', async () => {
+  test('starts an export if there is no link, and reports an error that prevents it', async () => {
     const vendor = await startVendor({ extras: false });
     const folder = await folderOf(await bench.folder(), { key: Buffer.from('svc_wrong') });
     const renew = { apiUrl: vendor.url, keyFile: './key', domain: 'acme', every: '1d' };
@@ -269,7 +269,7 @@ describe('staticExport.renew', () => {
 });
 
 describe('keys create', () => {
-  test('prints a key once with what the config stores of it', async () => {
+  test('prints a key once, with the digest that the config stores', async () => {
     const made = await bench.run(['keys', 'create', '--org', 'acme', '--type', 'admin', '--id', 'ci', '--json']);
     const { key, sha256 } = made.json<{ key: string; sha256: string }>();
     expect(made.json()).toEqual({ key, organization: 'acme', id: 'ci', type: 'admin', sha256: sha256Of(key) });

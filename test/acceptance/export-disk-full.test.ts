@@ -4,14 +4,15 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
-import { SITE, startExporter, writeSite } from './export-service.ts';
+import { writeFiles } from '../helpers/write-files.ts';
+import { SITE, startExporter } from './export-service.ts';
 import { skipped, smallVolume, whySkipped } from './small-volume.ts';
 
 const bench = openBench(afterEach);
 const VOLUME_BYTES = 8 * 1024 ** 2;
 
 describe.skipIf(skipped)(`an export on a full disk${whySkipped}`, () => {
-  test('fails and says so, leaves no half file, and the next one that fits is completed', async () => {
+  test('fails with a message, leaves no partial file, and the next one that fits completes', async () => {
     const folder = await smallVolume(bench, VOLUME_BYTES);
     const large = Object.fromEntries(
       Array.from({ length: 12 }, (_, n) => [`large-${n}.bin`, randomBytes(VOLUME_BYTES / 8)]),
@@ -26,7 +27,7 @@ describe.skipIf(skipped)(`an export on a full disk${whySkipped}`, () => {
 
     for (const name of Object.keys(large)) await rm(join(folder, 'site', name));
     execFileSync('mount', ['-o', `remount,size=${2 * VOLUME_BYTES}`, service.daemon.dataDir]);
-    await writeSite(join(folder, 'site'), { 'index.html': '<!doctype html><title>Small</title>' });
+    await writeFiles(join(folder, 'site'), { 'index.html': '<!doctype html><title>Small</title>' });
     expect((await service.export()).pageCount).toBe(2);
   });
 });

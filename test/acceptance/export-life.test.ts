@@ -6,12 +6,12 @@ import { verifyFile } from '../../src/archive/minisign.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { readArchive, readFolder } from '../helpers/read-archive.ts';
 import { setClock, withClock } from '../helpers/shifted-clock.ts';
+import { type Files, writeFiles } from '../helpers/write-files.ts';
 import { sha256Of } from './bundles.ts';
 import {
   adminKey,
   ExportClient,
   type Exporter,
-  type Files,
   holdJobs,
   KEYS,
   organizations,
@@ -19,7 +19,6 @@ import {
   SITE,
   startAgain,
   startExporter,
-  writeSite,
 } from './export-service.ts';
 
 /** What the service side keeps, and for how long, against the built process. */
@@ -55,7 +54,7 @@ describe.each<[kind: string, site: Files, change: Files]>([
   ['folder', SITE, { 'guides/start.html': `${SITE['guides/start.html']}<!-- changed -->` }],
   ['markdown', MARKDOWN, { 'guides/next.md': '# Next\n\nChanged. See [the start](start.md#first).\n' }],
 ])('a site from %s', (kind, site, change) => {
-  test('exported twice gives the same archive and stores nothing twice; of a change, only what changed', async () => {
+  test('gives the same archive if exported twice, and stores only changed files after a change', async () => {
     const source = { kind, path: './site' };
     const service = await startExporter(bench, { organizations: organizations(source) }, { site });
     const first = await service.export('acme', { version: 'v1' });
@@ -67,7 +66,7 @@ describe.each<[kind: string, site: Files, change: Files]>([
     expect(await stored(service)).toEqual(before);
 
     const old = await archiveOf(service, first.jobId);
-    await writeSite(join(service.daemon.folder, 'site'), change);
+    await writeFiles(join(service.daemon.folder, 'site'), change);
     const third = await service.export('acme', { version: 'v1' });
     const now = await archiveOf(service, third.jobId);
     const changed = [...now].filter(([path, bytes]) => !old.get(path)?.equals(bytes)).map(([path]) => path);
@@ -82,7 +81,7 @@ describe.each<[kind: string, site: Files, change: Files]>([
     expect(fresh).toHaveLength(digests.length + 1);
   });
 
-  test('has the files of its source and a manifest that is true of all of them', async () => {
+  test('is exported with all of its files and a correct manifest', async () => {
     const source = { kind, path: './site' };
     const service = await startExporter(bench, { organizations: organizations(source) }, { site });
     const job = await service.export('acme', { version: 'v1' });
@@ -109,7 +108,7 @@ describe.each<[kind: string, site: Files, change: Files]>([
   });
 });
 
-test('a daemon that is stopped gives its job back, and the next one goes on with it', async () => {
+test('a stopped daemon releases its job, and the next daemon resumes it', async () => {
   const { config, open } = await holdJobs(bench);
   const first = await startExporter(bench, config);
   const { jobId } = await first.start();
@@ -121,7 +120,7 @@ test('a daemon that is stopped gives its job back, and the next one goes on with
   expect(await readdir(join(second.daemon.dataDir, 'exports/work'))).toEqual([]);
 });
 
-test('search data goes with the bundle: another daemon is searchable by meaning at once, without embedding', async () => {
+test('another daemon uses the search data of a bundle for search by meaning, without embedding', async () => {
   const model = { search: { model: 'builtin' } };
   const service = await startExporter(bench, model);
   const job = await service.export();
@@ -138,7 +137,7 @@ test('search data goes with the bundle: another daemon is searchable by meaning 
   expect([...made].filter(([path]) => path.endsWith('.seg'))).toEqual([]);
 });
 
-test('bundles are signed where a key is set, and minisign says so of the bytes', async () => {
+test('an export signs its bundles if a key is set, and minisign verifies them', async () => {
   const fixtures = join(import.meta.dirname, '../fixtures/minisign');
   const folder = await bench.folder();
   await writeFile(join(folder, 'sign.key'), await readFile(join(fixtures, 'throwaway.key')));
@@ -156,8 +155,8 @@ test('bundles are signed where a key is set, and minisign says so of the bytes',
   expect((await service.bundle(job.jobId)).signature).toBe(signature);
 });
 
-describe('the config while it runs', () => {
-  test('keys, domains and plans of organizationsFile hold as soon as the file is changed', async () => {
+describe('a reload of the export config', () => {
+  test('applies keys, domains and plans as soon as organizationsFile changes', async () => {
     const folder = await bench.folder();
     const file = join(folder, 'organizations.yaml');
     const write = (list: unknown) => writeFile(file, stringify({ organizations: list }));
@@ -182,10 +181,10 @@ describe('the config while it runs', () => {
     expect(refused).toBe(403);
   });
 
-  test('the path of a source holds from the next job on', async () => {
+  test('applies a new path of a source from the next job on', async () => {
     const service = await startExporter(bench);
     const before = await service.export();
-    await writeSite(join(service.daemon.folder, 'other'), { 'index.html': '<!doctype html><title>Other</title>' });
+    await writeFiles(join(service.daemon.folder, 'other'), { 'index.html': '<!doctype html><title>Other</title>' });
     await service.daemon.rewriteConfig({ organizations: organizations({ kind: 'folder', path: './other' }) });
     await service.daemon.until(({ lastReload }) => lastReload?.ok === true);
     const after = await service.export();
@@ -193,7 +192,7 @@ describe('the config while it runs', () => {
     expect([...(await archiveOf(service, after.jobId)).keys()]).toContain('index.html');
   });
 
-  test('a domain that goes to another organization while its job waits is not exported for the first one', async () => {
+  test('fails the queued job of a domain that moves to another organization', async () => {
     const { config, open } = await holdJobs(bench);
     const service = await startExporter(bench, config);
     const [running, waiting] = [await service.start(), await service.start('acme', { version: 'v2' })];
@@ -214,12 +213,12 @@ describe('the config while it runs', () => {
   });
 });
 
-test('retention removes old jobs and what only they held, never the newest completed one of a domain', async () => {
+test('the export service applies retention: removes old jobs and their files, but never the newest completed job of a domain', async () => {
   const clock = join(await bench.folder(), 'clock');
   const env = withClock(clock);
   const first = await startExporter(bench, {}, { env });
   const old = await first.export();
-  await writeSite(join(first.daemon.folder, 'site'), { 'new.html': '<!doctype html><title>New</title>' });
+  await writeFiles(join(first.daemon.folder, 'site'), { 'new.html': '<!doctype html><title>New</title>' });
   const kept = await first.export();
   const canceled = await first.cancel((await first.start()).jobId);
   await first.ended(canceled.jobId);
@@ -242,7 +241,7 @@ test('retention removes old jobs and what only they held, never the newest compl
   expect((await second.bundle(kept.jobId)).sha256).toBe(sha256);
 });
 
-test('without retention, jobs stay for years', async () => {
+test('the export service keeps jobs for years if no retention is set', async () => {
   const clock = join(await bench.folder(), 'clock');
   const env = withClock(clock);
   const first = await startExporter(bench, {}, { env });

@@ -28,8 +28,8 @@ beforeAll(async () => {
 const bundleFile = (of: Exporter, sha256: string): string =>
   join(of.daemon.dataDir, 'exports/bundles', `${sha256}.tar.gz`);
 
-describe('a link', () => {
-  test('begins with the public address of the API, and leads to the bytes that its digest names', async () => {
+describe('a bundle link of the export API', () => {
+  test('starts with the public address of the API, and serves the bytes of the digest in it', async () => {
     const { bundleUrl, sha256, sizeBytes, expiresAt } = await service.bundle(job.jobId);
     expect(bundleUrl.startsWith(`${service.origin}/`)).toBe(true);
     expect([sha256Of(archive), archive.length]).toEqual([sha256, sizeBytes]);
@@ -39,7 +39,7 @@ describe('a link', () => {
     expect(lifeMs).toBeLessThanOrEqual(LINK_MS + 1_000);
   });
 
-  test('answers GET and HEAD alike, under the name of the bundle', async () => {
+  test('responds to GET and HEAD alike, with the file name of the bundle', async () => {
     const { bundleUrl, sizeBytes } = await service.bundle(job.jobId);
     for (const method of ['GET', 'HEAD']) {
       const response = await fetch(bundleUrl, { method });
@@ -56,7 +56,7 @@ describe('a link', () => {
     expect((await problemOf(posted)).status).toBe(405);
   });
 
-  test('gives parts, so that a download that was cut off goes on', async () => {
+  test('serves ranges, so that a client can resume a download', async () => {
     const { bundleUrl, sizeBytes } = await service.bundle(job.jobId);
     const etag = (await fetch(bundleUrl, { method: 'HEAD' })).headers.get('etag') ?? '';
     const part = await fetch(bundleUrl, { headers: { range: 'bytes=100-', 'if-range': etag } });
@@ -66,7 +66,7 @@ describe('a link', () => {
     expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, `bytes */${sizeBytes}`]);
   });
 
-  test('after its end, is answered 403 with a body that names the end, and the call gives one that works', async () => {
+  test('responds with 403 and the expiry time after it has expired, and the bundle call returns a new link', async () => {
     const { bundleUrl, expiresAt } = await service.bundle(job.jobId);
     setClock(clock, LINK_MS + 5_000);
     try {
@@ -83,15 +83,15 @@ describe('a link', () => {
   });
 
   test.each<[name: string, tamper: (link: string) => string]>([
-    ['a later end', (link) => link.replace(/expires=\d+/, (end) => `${end}0`)],
+    ['a later expiry time', (link) => link.replace(/expires=\d+/, (end) => `${end}0`)],
     ['another signature', (link) => link.replace(/signature=[^&]+/, `signature=${'A'.repeat(43)}`)],
     ['no signature', (link) => link.replace(/&signature=[^&]+/, '')],
     ['another key', (link) => link.replace(/keyId=[^&]+/, 'keyId=aaaaaaaa')],
     ['another file name', (link) => link.replace('acme-export', 'evil-export')],
     ['another digest', (link) => link.replace(/[0-9a-f]{64}/, 'a'.repeat(64))],
-    ['something added', (link) => `${link}&x=1`],
+    ['an added parameter', (link) => `${link}&x=1`],
     ['no query', (link) => link.replace(/\?.*/, '')],
-  ])('with %s is refused', async (_, tamper) => {
+  ])('is rejected with %s', async (_, tamper) => {
     const { bundleUrl } = await service.bundle(job.jobId);
     const tampered = tamper(bundleUrl);
     expect(tampered).not.toBe(bundleUrl);
@@ -100,7 +100,7 @@ describe('a link', () => {
     expect(problem.error).not.toContain('signature=');
   });
 
-  test('never says what the Host of a request said, nor is it logged', async () => {
+  test('never contains the Host header of a request, and is never logged', async () => {
     const response = await service.call('POST', `${JOBS}/${job.jobId}/bundle`, {
       headers: { 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' },
     });
@@ -112,7 +112,7 @@ describe('a link', () => {
     expect(service.daemon.log()).not.toContain(signature);
   });
 
-  test('of linkTtl 1s works, and then works no more; behind a proxy it begins with its address', async () => {
+  test('expires after linkTtl, and starts with api.publicUrl if that is set', async () => {
     const publicUrl = 'https://api.example/docs';
     const short = await startExporter(bench, { exportApi: { linkTtl: '1s' } });
     const { jobId } = await short.export();
@@ -132,8 +132,8 @@ describe('a link', () => {
   });
 });
 
-describe('a packed file that is gone', () => {
-  test('is packed anew, once for all who ask, to the same bytes', async () => {
+describe('a missing bundle file', () => {
+  test('is packed again from its files, once for concurrent calls, with the same bytes', async () => {
     const { sha256 } = await service.bundle(job.jobId);
     await rm(bundleFile(service, sha256));
     const links = await Promise.all(Array.from({ length: 20 }, () => service.bundle(job.jobId)));
@@ -143,7 +143,7 @@ describe('a packed file that is gone', () => {
     expect(await readdir(join(service.daemon.dataDir, 'exports/work'))).toEqual([]);
   });
 
-  test('and an old link leads to it again', async () => {
+  test('is served again by an old link after the next bundle call', async () => {
     const { bundleUrl, sha256 } = await service.bundle(job.jobId);
     await rm(bundleFile(service, sha256));
     expect((await problemOf(await fetch(bundleUrl))).status).toBe(404);
@@ -151,7 +151,7 @@ describe('a packed file that is gone', () => {
     expect((await service.download(bundleUrl)).equals(archive)).toBe(true);
   });
 
-  test('and that cannot be packed any more is 410, and a new export mends it', async () => {
+  test('is reported with 410 if it cannot be packed again, and a new export replaces it', async () => {
     const other = await startExporter(bench);
     const { jobId } = await other.export();
     const { sha256 } = await other.bundle(jobId);
@@ -165,7 +165,7 @@ describe('a packed file that is gone', () => {
   });
 });
 
-test('jobs, links and bundles outlive the process', async () => {
+test('jobs, links and bundles survive a restart', async () => {
   const first = await startExporter(bench);
   const { jobId } = await first.export();
   const { bundleUrl, sha256 } = await first.bundle(jobId);

@@ -6,7 +6,8 @@ import { openSqliteJobQueue } from '../../src/export/jobs/queue/sqlite-job-queue
 import { openBench, waitFor } from '../helpers/daemon.ts';
 import { residentMiBOf } from '../helpers/process-facts.ts';
 import { runs } from '../helpers/runs.ts';
-import { adminKey, type ExportClient, type Exporter, SITE, startExporter, writeSite } from './export-service.ts';
+import { writeFiles } from '../helpers/write-files.ts';
+import { adminKey, type ExportClient, type Exporter, SITE, startExporter } from './export-service.ts';
 
 const bench = openBench(afterEach);
 const ORGANIZATIONS = ['a', 'b', 'c', 'd', 'e'];
@@ -30,7 +31,7 @@ const keyOf = (organization: string): string => `svc_load-${organization}`;
 /** A service whose jobs wait for it already, with an organization more that waits behind none: `probe`. */
 async function startLoaded(): Promise<Exporter> {
   const folder = await bench.folder();
-  await writeSite(join(folder, 'site'), SITE);
+  await writeFiles(join(folder, 'site'), SITE);
   const queue = await openSqliteJobQueue({ file: join(folder, 'data/exports/jobs.sqlite') });
   // One organization after the other, so that the order of arrival is as unfair as can be.
   for (const organizationId of ORGANIZATIONS) {
@@ -92,7 +93,7 @@ const p99 = (values: readonly number[]): number => {
   return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN;
 };
 
-test(`${ALL_JOBS} jobs of five organizations are run in turns, within their limits, in memory that does not grow`, {
+test(`${ALL_JOBS} jobs of five organizations run in turn, within their limits and with bounded memory`, {
   timeout: ALL_MS_MAX + 60_000,
 }, async () => {
   const service = await startLoaded();

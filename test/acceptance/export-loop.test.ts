@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
-import { KEYS, SITE, startExporter, writeSite } from './export-service.ts';
+import { writeFiles } from '../helpers/write-files.ts';
+import { KEYS, SITE, startExporter } from './export-service.ts';
 
 const bench = openBench(afterEach);
 const run = promisify(execFile);
@@ -27,7 +28,7 @@ done
 curl -sS --fail-with-body -X POST "$BASE_URL/v1/static-export/jobs/$id/bundle" -H "$auth" | jq -r .bundleUrl
 `;
 
-test('a shell loop of curl and jq exports a site, puts the link into a config, and the reload serves it', async () => {
+test('a shell loop of curl and jq exports a site, writes the link to a config, and a reload serves the bundle', async () => {
   const service = await startExporter(bench);
   const script = join(await bench.folder(), 'loop.sh');
   await writeFile(script, LOOP);
@@ -43,7 +44,7 @@ test('a shell loop of curl and jq exports a site, puts the link into a config, a
   expect(await (await fetch(`${reader.site}/`)).text()).toBe(SITE['index.html']);
 
   // The next round of the loop swaps in what has changed.
-  await writeSite(join(service.daemon.folder, 'site'), { 'index.html': '<!doctype html><title>Next</title>' });
+  await writeFiles(join(service.daemon.folder, 'site'), { 'index.html': '<!doctype html><title>Next</title>' });
   const before = (await reader.status()).active?.digest;
   await reader.rewriteConfig({ staticExport: { bundleUrl: await loop() } });
   await reader.until(({ state, active }) => state === 'ready' && active?.digest !== before);
@@ -57,7 +58,7 @@ test('a shell loop of curl and jq exports a site, puts the link into a config, a
   await expect(run(script, { env, timeout: 60_000 })).rejects.toMatchObject({ code: 22 });
 });
 
-test('the loop ends with the reason of a job that failed', async () => {
+test('the shell loop exits with the error of a failed job', async () => {
   const service = await startExporter(bench, {}, { site: { 'a.txt': 'no page' } });
   const script = join(await bench.folder(), 'loop.sh');
   await writeFile(script, LOOP, { mode: 0o755 });

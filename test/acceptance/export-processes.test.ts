@@ -12,7 +12,7 @@ import { SharedService } from './shared-service.ts';
 const bench = openBench(afterEach);
 
 describe.skipIf(!HAS_POSTGRES)('processes of one export service', () => {
-  test('a daemon starts without its database, and takes jobs once that is there', async () => {
+  test('start without the database, and accept jobs once the database is available', async () => {
     const postgres = await PostgresServer.start();
     const folder = await bench.folder();
     await writeFile(join(folder, 'database-url'), await postgres.createDatabase());
@@ -28,7 +28,7 @@ describe.skipIf(!HAS_POSTGRES)('processes of one export service', () => {
     expect(await service.daemon.stop()).toBe(0);
   });
 
-  test('each tells the progress and the report of a job that another one runs', async () => {
+  test('each show progress and report of a job that another process runs', async () => {
     const held = await holdJobs(bench);
     const service = await SharedService.start(bench, { apis: 2, workers: 1, config: held.config });
     const { jobId } = await service.as('a').start('a-0');
@@ -43,7 +43,7 @@ describe.skipIf(!HAS_POSTGRES)('processes of one export service', () => {
     }
   });
 
-  test('a job that is canceled at another one stops while it runs, the next begins, and it is started again', async () => {
+  test('stop a running job that was canceled on another process, and start the next one', async () => {
     const held = await holdJobs(bench);
     const config = { ...held.config, admin: { token: 'token-of-the-operator' } };
     const service = await SharedService.start(bench, { apis: 2, workers: 1, config });
@@ -76,7 +76,7 @@ describe.skipIf(!HAS_POSTGRES)('processes of one export service', () => {
   });
 
   test.each(MIGRATIONS.slice(1).map((_, at) => at + 1))(
-    'jobs that wait in a schema of version %i are run by daemons that move it forward',
+    'migrate a database schema of version %i, and run its queued jobs',
     async (version) => {
       const postgres = await PostgresServer.start();
       const url = await postgres.createDatabase();

@@ -1,5 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import type { Problem } from '../../src/domain/errors.ts';
@@ -7,6 +6,7 @@ import type { BundleLink, ExportReport, Job } from '../../src/domain/job.ts';
 import { type Bench, type ConfigFile, type DaemonProcess, waitFor } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
 import { httpServer } from '../helpers/local-server.ts';
+import { type Files, writeFiles } from '../helpers/write-files.ts';
 import { sha256Of } from './bundles.ts';
 
 /** A daemon of the service side: organizations with keys and sources, and the calls of its API. */
@@ -22,8 +22,6 @@ export const KEYS = {
 export const JOBS = '/v1/static-export/jobs';
 const JOB_MS_MAX = 150_000;
 
-export type Files = Readonly<Record<string, string | Uint8Array>>;
-
 /** A site of two pages with a link, a style sheet and what is no page. */
 export const SITE: Files = {
   'index.html':
@@ -33,15 +31,6 @@ export const SITE: Files = {
   'a.css': 'body { color: teal }\n',
   'data/notes.txt': 'ünïcode\n',
 };
-
-/** Writes files below a folder, made where it is missing. */
-export async function writeSite(folder: string, files: Files): Promise<string> {
-  for (const [path, content] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), content);
-  }
-  return folder;
-}
 
 type Organization = { readonly id: string } & ConfigFile;
 
@@ -198,8 +187,8 @@ export async function startExporter(
   { folder, site = SITE, env = {} }: ExporterOptions = {},
 ): Promise<Exporter> {
   const home = folder ?? (await bench.folder());
-  await writeSite(join(home, 'site'), site);
-  await writeSite(join(home, 'globex'), SITE);
+  await writeFiles(join(home, 'site'), site);
+  await writeFiles(join(home, 'globex'), SITE);
   const port = await freePort();
   const { exportApi, ...others } = config;
   const merged = {

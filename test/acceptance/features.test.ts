@@ -38,7 +38,7 @@ const TABLE = {
 } as const;
 
 describe.each(['cloud', 'client-hosted', 'air-gapped'] as const)('the feature report of a %s deployment', (type) => {
-  test('has the cells of the table, and is the same wherever it is asked for', async () => {
+  test('has the values of the contract’s table, and is the same on every interface', async () => {
     const daemon = await bench.start({ deployment: { type, domain: 'acme' }, search: {} });
     const onAdmin = (await (await fetch(`${daemon.admin}/v1/features`)).json()) as FeatureReport;
     const onSite = await (await fetch(`${daemon.site}/_docshelf/features.json`)).json();
@@ -60,7 +60,7 @@ describe.each(['cloud', 'client-hosted', 'air-gapped'] as const)('the feature re
 const esc = (text: string): string => text.replace(/[()"]/g, '\\$&');
 
 describe('an air-gapped deployment', () => {
-  test('overrules what the config asks of the cloud, and says so', async () => {
+  test('overrules cloud features of the config, and reports that', async () => {
     const daemon = await bench.start({
       deployment: { type: 'air-gapped' },
       features: { search: true, assistant: { enabled: true }, analytics: false, apiPlayground: true },
@@ -78,7 +78,7 @@ describe('an air-gapped deployment', () => {
     expect(stateOf('apiPlayground')).toMatchObject({ support: 'configurable', enabled: true });
   });
 
-  test('asks no host but those that network.allowedHosts names', async () => {
+  test('contacts only hosts that network.allowedHosts lists', async () => {
     const server = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('june') });
     const deployment = { type: 'air-gapped' };
     const link = `${server.origin}/docs-2024-06-01.tar.gz`;
@@ -102,7 +102,7 @@ describe('an air-gapped deployment', () => {
   });
 });
 
-test('a feature that the config turns on or off follows a reload', async () => {
+test('a reload applies a feature that the config turns on or off', async () => {
   const daemon = await bench.start({ features: { assistant: true, apiPlayground: false } });
   const enabled = async (): Promise<Record<string, boolean>> => {
     const { features } = (await (await fetch(`${daemon.admin}/v1/features`)).json()) as FeatureReport;

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { openBench, waitFor } from '../helpers/daemon.ts';
-import { KEYS, SITE, startAgain, startExporter, writeSite } from './export-service.ts';
+import { writeFiles } from '../helpers/write-files.ts';
+import { KEYS, SITE, startAgain, startExporter } from './export-service.ts';
 
 const bench = openBench(afterEach);
 
-test('a daemon exports a site, serves and searches it, and follows the next export, without a link in between', async () => {
+test('a daemon exports a site, serves and searches it, and follows the next export, without a link', async () => {
   const service = await startExporter(bench, {
     staticExport: { enabled: true, from: 'exports' },
     search: {},
@@ -24,7 +25,7 @@ test('a daemon exports a site, serves and searches it, and follows the next expo
 
   // Pages that were picked are no site.
   await service.export('acme', { paths: ['/guides/start'] });
-  await writeSite(join(daemon.folder, 'site'), { 'index.html': '<!doctype html><title>Next</title>' });
+  await writeFiles(join(daemon.folder, 'site'), { 'index.html': '<!doctype html><title>Next</title>' });
   await service.export();
   await daemon.until(({ active }) => active !== null && active.digest !== ready.active?.digest);
   expect(await (await fetch(`${daemon.site}/`)).text()).toBe('<!doctype html><title>Next</title>');
@@ -35,7 +36,7 @@ test('a daemon exports a site, serves and searches it, and follows the next expo
   expect(await (await fetch(`${again.site}/`)).text()).toBe('<!doctype html><title>Next</title>');
 });
 
-test('sites of a list serve the exports of their own domains', async () => {
+test('each site of a list serves the exports of its own domain', async () => {
   const service = await startExporter(bench, {
     deployment: {},
     staticExport: undefined,
@@ -46,7 +47,7 @@ test('sites of a list serve the exports of their own domains', async () => {
     })),
   });
   const { daemon } = service;
-  await writeSite(join(daemon.folder, 'globex'), { 'index.html': '<!doctype html><title>Globex</title>' });
+  await writeFiles(join(daemon.folder, 'globex'), { 'index.html': '<!doctype html><title>Globex</title>' });
   const title = async (domain: string): Promise<string | undefined> =>
     /<title>(.*?)<\/title>/.exec(await (await fetch(`${daemon.site}/${domain}/`)).text())?.[1];
   await service.as(KEYS.globex).export('globex');

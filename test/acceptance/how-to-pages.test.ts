@@ -1,9 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCertificate } from '../helpers/certificates.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { blocksOf, manualPage } from '../helpers/manual-blocks.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 import { bundle } from './bundles.ts';
 import { PageShell } from './page-shell.ts';
 
@@ -40,13 +41,6 @@ async function openPage(imported: readonly string[]) {
     await daemon.untilServing(version);
   }
   return { shell, daemon };
-}
-
-async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), text);
-  }
 }
 
 describe('the commands of how-to pages', () => {

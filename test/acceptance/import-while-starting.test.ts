@@ -48,7 +48,7 @@ async function home(config: ConfigFile = {}): Promise<string> {
 }
 
 describe('an archive that is imported while the daemon starts', () => {
-  test('is served, where the command had begun before there was a daemon', async () => {
+  test('is served if the command began before the daemon ran', async () => {
     const folder = await home();
     const slow = await importSlowly(folder, JUNE, 'v1.0.0');
     const daemon = await bench.start(null, { folder });
@@ -63,7 +63,7 @@ describe('an archive that is imported while the daemon starts', () => {
     expect(await (await fetch(`${daemon.site}/`)).text()).toContain('june');
   });
 
-  test('is served in place of what the start found, and a rollback leads back to that', async () => {
+  test('replaces the version that the start activated, and a rollback restores that version', async () => {
     const folder = await home();
     await folderOf(join(folder, 'bundles'), { 'acme-export-2024-06-01.tar.gz': JUNE });
     const slow = await importSlowly(folder, JULY, '2024-07-01');
@@ -75,7 +75,7 @@ describe('an archive that is imported while the daemon starts', () => {
     await daemon.untilServing('2024-06-01');
   });
 
-  test('is what a pinned daemon has been waiting for', async () => {
+  test('is served by a pinned daemon that waits for that version', async () => {
     const folder = await home({ staticExport: { enabled: true, version: 'v1.0.0' } });
     const slow = await importSlowly(folder, JUNE, 'v1.0.0');
     const daemon = await bench.start(null, { folder });
@@ -86,7 +86,7 @@ describe('an archive that is imported while the daemon starts', () => {
   });
 
   // From before the program has read its config to after it listens.
-  test.each([0, 250, 600])('is served whenever the command begins: %d ms after the daemon', async (delayMs) => {
+  test.each([0, 250, 600])('is served if the command begins %d ms after the daemon', async (delayMs) => {
     const folder = await home({ admin: { port: 0, token: 'a-long-random-token' } });
     const starting = bench.start(null, { folder });
     await sleep(delayMs);

@@ -20,8 +20,8 @@ const untilTaken = (daemon: DaemonProcess): Promise<true> =>
     () => 'an archive stays in the inbox',
   );
 
-describe('an archive that is dropped into the inbox', () => {
-  test('is taken in, deleted and served, where no version is pinned', async () => {
+describe('an archive in the inbox', () => {
+  test('is imported, served and deleted if no version is pinned', async () => {
     const daemon = await bench.start({});
     await daemon.untilError('no_version');
     await writeFile(join(inboxOf(daemon), 'acme-export-2024-06-01.tar.gz'), bundle('june'));
@@ -33,7 +33,7 @@ describe('an archive that is dropped into the inbox', () => {
     expect(await (await fetch(`${daemon.site}/`)).text()).toContain('june');
   });
 
-  test('is stored and not served where another version is pinned', async () => {
+  test('is stored but not served if another version is pinned', async () => {
     const daemon = await bench.start({ staticExport: { version: '2024-06-01' } });
     await writeFile(join(inboxOf(daemon), 'a-2024-06-01.tar.gz'), bundle('june'));
     await daemon.untilServing('2024-06-01');
@@ -42,7 +42,7 @@ describe('an archive that is dropped into the inbox', () => {
     expect(await daemon.status()).toMatchObject({ state: 'ready', active: { version: '2024-06-01' } });
   });
 
-  test('waits while it grows or is named .part', async () => {
+  test('is not imported while it grows or its name ends in .part', async () => {
     const daemon = await bench.start({});
     const bytes = bundle('june');
     const growing = join(inboxOf(daemon), 'docs-2024-06-01.tar.gz');
@@ -69,7 +69,7 @@ describe('an archive that is dropped into the inbox', () => {
     await daemon.untilServing('2024-07-01');
   });
 
-  test('is moved to rejected/ with the reason beside it where it is refused, and stops no other', async () => {
+  test('is moved to rejected/ with the reason next to it if it is rejected, and does not block other archives', async () => {
     const daemon = await bench.start({ deployment: { domain: 'acme' } });
     await writeFile(join(inboxOf(daemon), 'a.tar.gz'), '<html>Sign in</html>');
     await writeFile(join(inboxOf(daemon), 'b.tar.gz'), bundleWithManifest('june', { domain: 'other' }));
@@ -91,7 +91,7 @@ describe('an archive that is dropped into the inbox', () => {
     );
   });
 
-  test('that was dropped while no daemon ran is taken in by the next start', async () => {
+  test('is imported by the next start if it arrived while no daemon ran', async () => {
     const first = await bench.start({});
     await first.stop();
     await writeFile(join(inboxOf(first), 'docs-2024-06-01.tar.gz'), bundle('june'));

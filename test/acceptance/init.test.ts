@@ -34,7 +34,7 @@ async function typed(cwd: string, args: readonly string[], lines: readonly strin
 }
 
 describe('docshelf init', () => {
-  test('writes a config that config check accepts, for the owner alone, from options', async () => {
+  test('writes a config from options that config check accepts and only the owner can read', async () => {
     const cwd = await bench.folder();
     await writeFile(join(cwd, 'link'), 'https://bundles.example.com/acme.tar.gz?sig=1\n');
     const args = ['init', '--type', 'cloud', '--domain', 'acme', '--bundle-url-file', 'link', '--version', 'v3.2.0'];
@@ -54,7 +54,7 @@ describe('docshelf init', () => {
   });
 
   test.each(['cloud', 'client-hosted', 'air-gapped'])(
-    'writes a sound config of type %s with nothing else said',
+    'writes a valid config of type %s from the type alone',
     async (type) => {
       const cwd = await bench.folder();
       expect((await bench.run(['init', '--type', type], { cwd })).code).toBe(0);
@@ -62,7 +62,7 @@ describe('docshelf init', () => {
     },
   );
 
-  test('takes names that YAML would read as something else', async () => {
+  test('quotes names that YAML would read as another type', async () => {
     const cwd = await bench.folder();
     const args = ['init', '--domain', 'true', '--version', '1e3', '--data-dir', 'my shelf: "one" # two'];
     expect((await bench.run(args, { cwd })).code).toBe(0);
@@ -76,8 +76,8 @@ describe('docshelf init', () => {
 
   test.each([
     ['a folder', '.'],
-    ['something below a file', 'file/config.yaml'],
-  ])('says that %s is no place for a config', async (_what, config) => {
+    ['a path under a file', 'file/config.yaml'],
+  ])('rejects %s as the location of the config', async (_what, config) => {
     const cwd = await bench.folder();
     await writeFile(join(cwd, 'file'), '');
     const refused = await bench.run(['init', '--force', '--json', '--config', config], { cwd });
@@ -85,7 +85,7 @@ describe('docshelf init', () => {
     expect(await readdir(cwd)).toEqual(['file']);
   });
 
-  test('never writes over a config that is there, unless told', async () => {
+  test('does not overwrite an existing config without --force', async () => {
     const cwd = await bench.folder();
     await writeFile(join(cwd, 'config.yaml'), 'deployment: { domain: mine }\n');
     const refused = await bench.run(['init', '--json'], { cwd });
@@ -95,7 +95,7 @@ describe('docshelf init', () => {
     expect(parse(await readFile(join(cwd, 'config.yaml'), 'utf8'))).toMatchObject({ deployment: { domain: 'yours' } });
   });
 
-  test('writes nothing where the answers make no sound config', async () => {
+  test('writes no file if the given values do not form a valid config', async () => {
     const cwd = await bench.folder();
     const missing = await bench.run(['init', '--bundle-url-file', 'nowhere', '--json'], { cwd });
     expect({ code: missing.code, fault: missing.json().code }).toEqual({ code: 64, fault: 'usage' });
@@ -103,38 +103,44 @@ describe('docshelf init', () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  test.skipIf(!HAS_TERMINAL)('asks on a terminal, asks again, and keeps the link out of the config', async () => {
-    const cwd = await bench.folder();
-    const link = 'https://bundles.example.com/acme.tar.gz?sig=1';
-    await typed(cwd, ['init'], ['somewhere', 'client-hosted', 'acme', link, '']);
-    const text = await readFile(join(cwd, 'config.yaml'), 'utf8');
-    expect(parse(text)).toMatchObject({
-      deployment: { domain: 'acme' },
-      staticExport: { bundleUrlFile: './bundle-url' },
-    });
-    expect(text).not.toContain('sig=1');
-    expect(await readFile(join(cwd, 'bundle-url'), 'utf8')).toBe(`${link}\n`);
-    expect((await stat(join(cwd, 'bundle-url'))).mode & 0o777).toBe(0o600);
-  });
+  test.skipIf(!HAS_TERMINAL)(
+    'asks on a terminal, repeats a question after an invalid reply, and keeps the link out of the config',
+    async () => {
+      const cwd = await bench.folder();
+      const link = 'https://bundles.example.com/acme.tar.gz?sig=1';
+      await typed(cwd, ['init'], ['somewhere', 'client-hosted', 'acme', link, '']);
+      const text = await readFile(join(cwd, 'config.yaml'), 'utf8');
+      expect(parse(text)).toMatchObject({
+        deployment: { domain: 'acme' },
+        staticExport: { bundleUrlFile: './bundle-url' },
+      });
+      expect(text).not.toContain('sig=1');
+      expect(await readFile(join(cwd, 'bundle-url'), 'utf8')).toBe(`${link}\n`);
+      expect((await stat(join(cwd, 'bundle-url'))).mode & 0o777).toBe(0o600);
+    },
+  );
 });
 
 describe('the first run of serve, without a config', () => {
-  test('is refused with what is missing, and offers docshelf init', async () => {
+  test('fails with the missing settings, and suggests docshelf init', async () => {
     const result = await bench.run(['serve', '--json']);
     expect({ code: result.code, fault: result.json().code }).toEqual({ code: 78, fault: 'config_invalid' });
     expect(result.json<{ next: string }>().next).toContain('docshelf init');
   });
 
-  test('is no first run where the environment says something', async () => {
+  test('starts without a suggestion if an environment variable sets a value', async () => {
     // Port 1 of nobody's host: it must get as far as listening.
     const env = { DOCSHELF__SERVER__HOST: '192.0.2.1' };
     const result = await bench.run(['serve', '--json'], { env });
     expect(result.json().code).toBe('cannot_listen');
   });
 
-  test.skipIf(!HAS_TERMINAL)('writes one on a terminal where that is answered with yes', async () => {
-    const cwd = await bench.folder();
-    const shown = await typed(cwd, ['serve'], ['n']);
-    expect(shown).toContain('docshelf init');
-  });
+  test.skipIf(!HAS_TERMINAL)(
+    'asks on a terminal whether to write a config, and suggests docshelf init if the operator declines',
+    async () => {
+      const cwd = await bench.folder();
+      const shown = await typed(cwd, ['serve'], ['n']);
+      expect(shown).toContain('docshelf init');
+    },
+  );
 });

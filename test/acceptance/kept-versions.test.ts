@@ -67,7 +67,7 @@ const said = (): string => 'the list or the answer stays as it was';
 const JUNE_AT = '/_docshelf/v/v1.0+june';
 
 describe('serveVersions: kept', () => {
-  test('a version that was active is read at its own address, with a way to the active one', async () => {
+  test('serves a formerly active version at its own address, with a link to the active version', async () => {
     const { daemon } = await startWith({ serveVersions: 'kept' });
     const home = await ask(daemon, `${JUNE_AT}/`);
     expect([home.status, home.headers.get('x-robots-tag')]).toEqual([200, 'noindex']);
@@ -107,7 +107,7 @@ describe('serveVersions: kept', () => {
     }
   });
 
-  test('the active one leads to its own page, and to no other host', async () => {
+  test('redirects the address of the active version to its page, without naming another host', async () => {
     const { daemon } = await startWith({ serveVersions: 'kept' });
     const at = '/_docshelf/v/v2.0';
     for (const [path, location] of [
@@ -122,7 +122,7 @@ describe('serveVersions: kept', () => {
     }
   });
 
-  test('what is none, or was never active, is not found in the words of the site', async () => {
+  test('responds with the 404 page of the site for a version that is unknown or was never active', async () => {
     const { daemon, folder, take } = await startWith({ serveVersions: 'kept' });
     const unknown = await ask(daemon, '/_docshelf/v/v9/');
     expect(unknown).toMatchObject({ status: 404, body: expect.stringContaining('Lost in July') });
@@ -152,7 +152,7 @@ const listed = async (daemon: DaemonProcess, base = ''): Promise<readonly string
 };
 
 describe('versions.json', () => {
-  test('lists what readers may read, the newest first, as it is now', async () => {
+  test('lists the versions that readers can open, newest first, and follows changes', async () => {
     const { daemon, folder, take } = await startWith({ serveVersions: 'kept' });
     const rows = [
       ['v2.0', 'v2.0'],
@@ -177,7 +177,7 @@ describe('versions.json', () => {
     expect((await ask(daemon, '/_docshelf/v/v3/')).status).toBe(404);
   });
 
-  test('with pinned versions there is the active one alone', async () => {
+  test('lists only the active version unless serveVersions is kept', async () => {
     const { daemon } = await startWith({});
     expect(await listed(daemon)).toEqual([['v2.0', 'v2.0']]);
     expect((await ask(daemon, `${JUNE_AT}/`)).status).toBe(404);
@@ -189,7 +189,7 @@ describe('versions.json', () => {
 });
 
 describe('a kept version', () => {
-  test('is searched by its name, by readers and by the API, and leads to its own pages', async () => {
+  test('is searched by its name by readers and the API, and results link to its own pages', async () => {
     const port = await freePort();
     const search = { model: 'off', keys: [{ id: 'all', sha256: sha256Of(KEY) }] };
     const { daemon, folder, take } = await startWith({ serveVersions: 'kept' }, { api: { port }, search });
@@ -221,7 +221,7 @@ describe('a kept version', () => {
     expect(await find({ version: 'v2.0' })).toEqual([['/_docshelf/v/v2.0/keys', 'July']]);
   });
 
-  test('is read by assistants, at the daemon and beside it, a staged one by none', async () => {
+  test('is readable by assistants over HTTP and stdio, but a staged version is not', async () => {
     const { daemon, folder, take } = await startWith(
       { serveVersions: 'kept' },
       { search: { mcp: true, model: 'off' } },
@@ -249,7 +249,7 @@ describe('a kept version', () => {
     }
   });
 
-  test('stays over a restart, and is gone, cleanly, when it is pruned while it is read', async () => {
+  test('survives a restart, and is removed without an error if it is pruned while readers use it', async () => {
     const { daemon, folder, take } = await startWith({ serveVersions: 'kept', keep: 1 });
     expect((await ask(daemon, `${JUNE_AT}/`)).status).toBe(200);
     await daemon.stop();
@@ -265,7 +265,7 @@ describe('a kept version', () => {
     expect(next.log()).not.toContain('"level":50');
   });
 
-  test('is served below a base path', async () => {
+  test('is served under a base path', async () => {
     const { daemon } = await startWith(
       { serveVersions: 'kept' },
       { server: { host: '127.0.0.1', port: 0, basePath: '/docs', publicUrl: 'https://docs.example' } },
@@ -281,7 +281,7 @@ describe('a kept version', () => {
     expect(await listed(daemon, '/docs')).toHaveLength(2);
   });
 
-  test('needs the sign-in of its site', async () => {
+  test('requires the sign-in of its site', async () => {
     const { daemon } = await startWith(
       { serveVersions: 'kept' },
       {
@@ -302,7 +302,7 @@ describe('a kept version', () => {
 });
 
 describe('kept releases', () => {
-  test('cost a start no memory: their tables stay on disk, where the assets are found that the active one lacks', async () => {
+  test('use no memory at the start, because their tables stay on disk, and still serve assets that the active release lacks', async () => {
     const store = await newStore();
     const digests: string[] = [];
     for (let month = 0; month <= KEPT; month += 1) {

@@ -74,10 +74,10 @@ afterEach(async () => {
 
 const run = (commands: string | undefined): Promise<string> => cluster.run(commands ?? 'false', env);
 
-describe('docs/kubernetes.md', () => {
-  it('leads from a presigned link to a site, to the next version without a failed request, and back', async () => {
+describe('the commands of docs/kubernetes.md', () => {
+  it('install a site from a presigned link, upgrade it without a failed request, and roll it back', async () => {
     const [install, next, list, back] = commandsOf('Install from a presigned link');
-    expect(await run(install)).toContain('answers 200');
+    expect(await run(install)).toContain('responds with 200');
     await cluster.pod.untilServing('2026-11-01');
 
     const statuses = new Map<number, number>();
@@ -103,7 +103,7 @@ describe('docs/kubernetes.md', () => {
     expect(cluster.pod.log()).not.toContain('canary');
   });
 
-  it('picks up a link that is rotated in a Secret', async () => {
+  it('apply a new link from a rotated Secret', async () => {
     const [install, rotate] = commandsOf('Use your own Secret for the link');
     await run(install);
     await cluster.pod.untilServing('2026-11-01');
@@ -111,7 +111,7 @@ describe('docs/kubernetes.md', () => {
     await cluster.pod.untilServing('2026-12-01');
   });
 
-  it('brings bundles in without a network', async () => {
+  it('import bundles without a network', async () => {
     const [importing, second, image, mirror] = commandsOf('Deliver without a network');
     await run(importing);
     await cluster.pod.untilServing('2026-11-01');
@@ -126,7 +126,7 @@ describe('docs/kubernetes.md', () => {
     expect(origin.requests).toEqual([]);
   });
 
-  it('refuses a setting that there is not, and takes a token out of a Secret', async () => {
+  it('reject an unknown setting, and read a token from a Secret', async () => {
     const [levels, token] = commandsOf('Set config keys');
     expect(await run(levels)).toMatch(/levle[\s\S]*refused/);
     await run(token);
@@ -136,26 +136,26 @@ describe('docs/kubernetes.md', () => {
     expect(readFileSync(ofPod.DOCSHELF__ADMIN__TOKEN__FILE ?? '', 'utf8')).toBe('a-long-random-text');
   });
 
-  it('sets the export API up, and an OpenShift', async () => {
+  it('set up the export API, and install on OpenShift', async () => {
     const [exports] = commandsOf('Run the export API');
     expect(await run(exports)).toMatch(/svc_\w+/);
     const [openshift] = commandsOf('OpenShift');
     await run(openshift);
   });
 
-  it('installs several sites, and asks each under its own host', async () => {
+  it('install several sites, each served under its own host', async () => {
     const [install, third] = commandsOf('Several sites');
     await run(install);
     const answers = await run(third);
     for (const place of ['docs.acme.dev/', 'internal.acme.dev/handbook/', 'internal.acme.dev/runbooks/']) {
-      expect(answers).toContain(`${place} answers 200`);
+      expect(answers).toContain(`${place} responds with 200`);
     }
     const { sites } = await cluster.pod.status();
     expect(sites?.map(({ active }) => active?.version)).toEqual(['2026-11-01', '2026-11-01', '2026-11-01']);
     expect(cluster.pod.log()).not.toContain('canary');
   });
 
-  it('has no commands that are not run here', () => {
+  it('are all covered by this test', () => {
     const sections = [
       'Install from a presigned link',
       'Use your own Secret for the link',
@@ -172,7 +172,7 @@ describe('docs/kubernetes.md', () => {
 });
 
 describe('docs/install.md', () => {
-  it('installs the chart by the command that it shows, and names files that are there', async () => {
+  it('installs the chart with the command that it shows, and names only files that exist', async () => {
     const install = /^```sh\n(helm [\s\S]*?)^```/m.exec(INSTALL_PAGE)?.[1];
     await run(install);
     await cluster.pod.untilServing('2026-11-01');
@@ -186,7 +186,7 @@ describe('docs/install.md', () => {
 
 describe('docshelf config check', () => {
   it.each([...valueFiles('test/helm/values'), ...valueFiles('helm/examples')])(
-    'accepts what the chart renders of $name',
+    'accepts the config that the chart renders for $name',
     async ({ file }) => {
       const manifests = template('--values', file);
       for (const pod of podsOf(manifests).filter(({ owner }) => owner.startsWith('Deployment/'))) {

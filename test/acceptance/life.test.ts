@@ -35,7 +35,7 @@ async function bytesOf(response: IncomingMessage): Promise<number> {
 }
 
 describe('SIGTERM', () => {
-  test('makes it unready and closed to newcomers, lets a slow download finish, and ends with 0', async () => {
+  test('makes the daemon unready, rejects new connections, lets a slow download finish, and exits with 0', async () => {
     const daemon = await startWithLargeFile();
     const response = await beginDownload(daemon);
     daemon.signal('SIGTERM');
@@ -52,7 +52,7 @@ describe('SIGTERM', () => {
     expect((await (await fetch(`${second.site}/large.bin`)).arrayBuffer()).byteLength).toBe(LARGE_BYTES);
   });
 
-  test('cuts what is not done by server.shutdownTimeout, and still ends with 0', async () => {
+  test('aborts unfinished requests after server.shutdownTimeout, and still exits with 0', async () => {
     const daemon = await startWithLargeFile({ server: { shutdownTimeout: '1s' } });
     const response = await beginDownload(daemon);
     const startedMs = Date.now();
@@ -61,7 +61,7 @@ describe('SIGTERM', () => {
     await expect(bytesOf(response)).rejects.toThrow();
   });
 
-  test('ends within server.shutdownTimeout, whatever a thread is at', async () => {
+  test('ends the daemon within server.shutdownTimeout, even if a thread is busy', async () => {
     const folder = await bench.folder();
     const spin = join(folder, 'spin.mjs');
     await writeFile(
@@ -76,7 +76,7 @@ describe('SIGTERM', () => {
     expect(Date.now() - startedMs).toBeLessThan(6_000);
   });
 
-  test('a second one ends at once', async () => {
+  test('ends the daemon at once if it is sent a second time', async () => {
     const daemon = await startWithLargeFile();
     await beginDownload(daemon);
     daemon.signal('SIGTERM');
@@ -84,7 +84,7 @@ describe('SIGTERM', () => {
     expect(await daemon.stop()).toBe(1);
   });
 
-  test('answers an upload under way with Connection: close and a code that says why', async () => {
+  test('makes the daemon respond to an upload in progress with Connection: close and a code that names the reason', async () => {
     const daemon = await bench.start({ admin: { token: TOKEN } });
     const { hostname, port } = new URL(daemon.admin);
     const headers = { authorization: `Bearer ${TOKEN}`, expect: '100-continue', 'content-length': LARGE_BYTES };
@@ -107,7 +107,7 @@ describe('SIGTERM', () => {
     expect(await daemon.ended()).toBe(0);
   });
 
-  test('during a fetch ends it, and the next start begins where nothing is lost', async () => {
+  test('aborts a fetch, and the next start loses no data', async () => {
     const daemon = await bench.start({
       staticExport: { bundleUrl: 'http://127.0.0.1:1/docs-2024-06-01.tar.gz' },
       network: { retries: 8 },
@@ -120,7 +120,7 @@ describe('SIGTERM', () => {
 });
 
 describe('the log', () => {
-  test('has one line a request of the site, with the id that the answer carries', async () => {
+  test('contains one line per request of the site, with the ID of the response', async () => {
     const folder = await bench.folder();
     await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': bundle('june') });
     const daemon = await bench.start({}, { folder });
@@ -153,7 +153,7 @@ describe('the log', () => {
     expect(daemon.log()).not.toContain('not-logged');
   });
 
-  test('names a failure with the id of the request that failed', async () => {
+  test('names a failure with the ID of the request that failed', async () => {
     const folder = await bench.folder();
     await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': bundle('june') });
     const daemon = await bench.start({ log: { access: false } }, { folder });
@@ -168,7 +168,7 @@ describe('the log', () => {
     });
   });
 
-  test('has none of them where log.access is false, and one line for each change of state', async () => {
+  test('contains no request lines if log.access is false, and one line per change of state', async () => {
     const folder = await bench.folder();
     await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': bundle('june') });
     const daemon = await bench.start({ log: { access: false } }, { folder });
@@ -191,7 +191,7 @@ describe('the log', () => {
 const requestLines = (daemon: DaemonProcess): Record<string, unknown>[] =>
   daemon.lines().filter(({ event }) => event === 'request');
 
-test('healthcheck follows the daemon: 69 before a version is there, 0 with --live, 0 once it is ready', async () => {
+test('healthcheck follows the state of the daemon: exits with 69 before a version is active, with 0 for --live, and with 0 once the daemon is ready', async () => {
   const daemon = await bench.start({});
   const health = async (...args: string[]): Promise<number | null> =>
     (await bench.run(['healthcheck', '--config', daemon.configFile, ...args])).code;

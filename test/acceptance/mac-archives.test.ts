@@ -50,8 +50,8 @@ async function expectWhole(daemon: DaemonProcess, version: string, mark: string)
   expect(list).not.toMatch(BY_PRODUCT);
 }
 
-describe('an archive made on a Mac', () => {
-  test('is served whole from a link, and from the preload folder', async () => {
+describe('an archive that was packed on macOS', () => {
+  test('is served completely from a link and from the preload folder', async () => {
     const { origin } = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': gz(fromTar('linked')) });
     const linked = await bench.start({ staticExport: { bundleUrl: `${origin}/docs-2024-06-01.tar.gz` } });
     await expectWhole(linked, '2024-06-01', 'linked');
@@ -61,7 +61,7 @@ describe('an archive made on a Mac', () => {
     await expectWhole(preloaded, '2024-07-01', 'preloaded');
   });
 
-  test('is served whole from an import, an upload and the inbox, and its search finds no by-product', async () => {
+  test('is served completely from an import, an upload and the inbox, and search ignores the by-products of the packer', async () => {
     const daemon = await bench.start({ admin: { token: TOKEN }, search: { enabled: true } });
     await writeFile(join(daemon.folder, 'docs-2024-06-01.tar.zst'), zst(fromTar('imported')));
     const run = (...args: string[]) =>
@@ -92,7 +92,7 @@ describe('an archive made on a Mac', () => {
     expect((await run('verify', 'docs-2024-06-01.tar.zst')).json()).toMatchObject({ files: 2, pages: 2 });
   });
 
-  test('is reported if its start page is missing all the same', async () => {
+  test('is reported if its start page is missing', async () => {
     const daemon = await bench.start({});
     const twoFolders = rawTar([
       { name: 'a/index.html', body: page('A') },

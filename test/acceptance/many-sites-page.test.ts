@@ -56,8 +56,8 @@ const versionsOf = async (daemon: DaemonProcess) =>
     (await daemon.status()).sites?.map((each) => [each.deployment.domain, each.active?.version]) ?? [],
   );
 
-describe('docs/many-sites.md', () => {
-  test('leads from a config to twelve sites, to one that is removed and comes back, and to one that is gone', async () => {
+describe('the commands of docs/many-sites.md', () => {
+  test('configure twelve sites, remove and restore a site, and delete a removed site', async () => {
     const shelf = await openShelf();
     await shelf.configure(TWELVE);
     const [check = '', serve] = START.trim().split('\n');
@@ -102,7 +102,7 @@ describe('docs/many-sites.md', () => {
     expect(shelf.origin.requests.length - fetched).toBeLessThanOrEqual(1);
   });
 
-  test('leads from one site to several and back, with what was there', async () => {
+  test('change from one site to several and back, and keep all versions', async () => {
     const shelf = await openShelf();
     await shelf.configure(SINGLE);
     let daemon = await shelf.start();
@@ -124,7 +124,7 @@ describe('docs/many-sites.md', () => {
     expect(shelf.origin.requests).toEqual([]);
   });
 
-  test('has no commands that are not run here', () => {
+  test('are all covered by this test', () => {
     expect(COMMANDS).toHaveLength(9);
   });
 });

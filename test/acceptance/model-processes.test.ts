@@ -369,6 +369,8 @@ async function runSequence(seed: number): Promise<void> {
   }
 }
 
-test(`${SEQUENCES} random sequences of the built program keep to the contract`, { timeout: 7_200_000 }, async () => {
+test(`${SEQUENCES} random command sequences on the built program keep to the contract`, {
+  timeout: 7_200_000,
+}, async () => {
   await forEachSeed(SEQUENCES, LANES, runSequence);
 });

@@ -1,15 +1,13 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import type { BundleLink } from '../../src/domain/job.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
 import { blocksOf, manualPage } from '../helpers/manual-blocks.ts';
+import { runCommands } from '../helpers/shell.ts';
 import { startExporter } from './export-service.ts';
 import { FormBrowser } from './form-browser.ts';
 
 const bench = openBench(afterAll);
-const run = promisify(execFile);
 const TOKEN = 'a-token-that-is-long-enough';
 
 /** The shell lines of a page of the manual, the nth of them, with these words in place of others. */
@@ -23,13 +21,12 @@ function publishedLines(page: string, nth: number, changes: Readonly<Record<stri
 }
 
 async function shell(lines: string, cwd: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
-  const options = { cwd, env: { PATH: process.env.PATH, ...env }, timeout: 120_000 };
-  return (await run('sh', ['-euc', lines], options)).stdout;
+  return (await runCommands(lines, cwd, { env })).stdout;
 }
 
 const keyOn = (page: string): string => /svc_[A-Za-z0-9_-]{43,}/.exec(page)?.[0] ?? '';
 
-test('a new organization makes its keys, exports and pins by the published lines, searches, and loses a revoked key at once', async () => {
+test('a new organization creates keys, exports, pins and searches with the published commands, and a revoked key stops working at once', async () => {
   const acme = (source: object) => [
     { id: 'acme', plan: 'enterprise', domains: { acme: source }, keys: [] as readonly object[] },
   ];

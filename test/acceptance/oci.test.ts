@@ -36,14 +36,14 @@ const dockerConfig =
     );
 
 describe.skipIf(!HAS_REGISTRY)('a bundle in a registry', () => {
-  test('is imported by its tag, and named after it', async () => {
+  test('is imported by its tag, and labelled with the tag', async () => {
     const registry = await startRegistry(OPEN);
     await registry.push('docs/acme', '2024-06-01', [{ bytes: bundle('one'), mediaType: MEDIA_TYPE }]);
     const result = await pull(`oci://${registry.host}/docs/acme:2024-06-01`);
     expect({ code: result.code, ...result.json() }).toMatchObject({ code: 0, version: '2024-06-01', activated: true });
   });
 
-  test('is imported by its digest, and named as the one who pushed it called it', async () => {
+  test('is imported by its digest, and labelled with the title of its layer', async () => {
     const registry = await startRegistry(OPEN);
     const title = 'acme-export-2024-07-01.tar.gz';
     const { digest } = await registry.push('acme', 'latest', [
@@ -53,7 +53,7 @@ describe.skipIf(!HAS_REGISTRY)('a bundle in a registry', () => {
     expect({ code: result.code, ...result.json() }).toMatchObject({ code: 0, version: '2024-07-01' });
   });
 
-  test('is served by a daemon whose bundleUrl it is, and swapped when the tag changes', async () => {
+  test('is served if bundleUrl names it, and swapped if the tag moves', async () => {
     const registry = await startRegistry(OPEN);
     for (const version of ['2024-06-01', '2024-07-01']) {
       await registry.push('acme', version, [{ bytes: bundle(version), mediaType: MEDIA_TYPE }]);
@@ -72,7 +72,7 @@ describe.skipIf(!HAS_REGISTRY)('a bundle in a registry', () => {
     );
   });
 
-  test('behind an air gap is asked for only where network.allowedHosts names the registry', async () => {
+  test('is requested from an air-gapped deployment only if network.allowedHosts lists the registry', async () => {
     const registry = await startRegistry(OPEN);
     await registry.push('acme', 'v1.0.0', [{ bytes: bundle('one'), mediaType: MEDIA_TYPE }]);
     const folder = await bench.folder();
@@ -83,7 +83,7 @@ describe.skipIf(!HAS_REGISTRY)('a bundle in a registry', () => {
     expect({ code: result.code, fault: result.json().code }).toEqual({ code: 69, fault: 'host_not_allowed' });
   });
 
-  test('comes over TLS of an authority that network.caFile names, and of no other', async () => {
+  test('is accepted over TLS only from an authority in network.caFile', async () => {
     const registry = await startRegistry({ tls: true, auth: 'none' });
     await registry.push('acme', 'v1.0.0', [{ bytes: bundle('one'), mediaType: MEDIA_TYPE }]);
     const link = `oci://${registry.host}/acme:v1.0.0`;
@@ -113,7 +113,7 @@ describe.skipIf(!HAS_REGISTRY)('a bundle in a registry', () => {
     for (const { stdout, stderr } of [pulled, none, wrong]) expect(stdout + stderr).not.toContain(PASSWORD);
   });
 
-  test('whose bytes are not those of its digest is refused', async () => {
+  test('is rejected if its bytes do not match its digest', async () => {
     const registry = await startRegistry(OPEN);
     const bytes = bundle('one');
     const { layerDigest } = await registry.push('acme', 'v1.0.0', [{ bytes, mediaType: MEDIA_TYPE }]);
@@ -124,7 +124,7 @@ describe.skipIf(!HAS_REGISTRY)('a bundle in a registry', () => {
     expect({ code: result.code, fault: result.json().code }).toEqual({ code: 65, fault: 'wrong_digest' });
   });
 
-  test('that is cut off is not taken for whole', async () => {
+  test('is not accepted if the transfer is cut off', async () => {
     const registry = await startRegistry(OPEN);
     const bytes = largeBundle('one', 1024 * 1024);
     const { layerDigest } = await registry.push('acme', 'v1.0.0', [{ bytes, mediaType: 'application/x-tar' }]);
@@ -134,10 +134,10 @@ describe.skipIf(!HAS_REGISTRY)('a bundle in a registry', () => {
   });
 
   test.each([
-    ['a tag that is not there', 'v9.9.9', [], 'bundle_not_found'],
-    ['an artifact of two archives', 'v2.0.0', [MEDIA_TYPE, 'application/zip'], 'source_failed'],
+    ['a missing tag', 'v9.9.9', [], 'bundle_not_found'],
+    ['an artifact with two archives', 'v2.0.0', [MEDIA_TYPE, 'application/zip'], 'source_failed'],
     ['an artifact without an archive', 'v3.0.0', ['text/plain'], 'source_failed'],
-  ])('refuses %s', async (_, tag, mediaTypes, code) => {
+  ])('is rejected for %s', async (_, tag, mediaTypes, code) => {
     const registry = await startRegistry(OPEN);
     if (mediaTypes.length > 0) {
       await registry.push(
@@ -152,7 +152,7 @@ describe.skipIf(!HAS_REGISTRY)('a bundle in a registry', () => {
 });
 
 describe('an oci link in the config', () => {
-  test('without a tag or digest is a fault that names the key', async () => {
+  test('is an error that names the key if it has no tag or digest', async () => {
     const folder = await bench.folder();
     await bench.writeConfig(folder, { staticExport: { bundleUrl: 'oci://registry.example/acme' } });
     const result = await bench.run(['config', 'check', '--json'], { cwd: folder });

@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fetchHelm, only, template } from '../helm/chart.ts';
@@ -7,12 +6,11 @@ import { Cluster } from '../helm/cluster/cluster.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { blocksOf, manualPage } from '../helpers/manual-blocks.ts';
 import { HAS_POSTGRES, PostgresServer } from '../helpers/postgres.ts';
+import { runCommands, writePrograms } from '../helpers/shell.ts';
 import { bundle } from './bundles.ts';
 
 /** The pages of the group Operate: their commands run word for word. */
 const bench = openBench(afterEach);
-const ROOT = join(import.meta.dirname, '../..');
-const PROGRAM = join(ROOT, 'dist/main.js');
 const TOKEN = 'a-long-random-text';
 
 const shellBlocks = (page: string): string[] => blocksOf(manualPage(page), 'sh');
@@ -27,36 +25,22 @@ function blockWith(page: string, ...words: string[]): string {
 /** A folder with `docshelf` on the PATH, and with stand-ins that note their arguments in the file `calls`. */
 class Operator {
   readonly folder: string;
-  readonly env: Record<string, string>;
 
-  private constructor(folder: string, env: Record<string, string>) {
+  private constructor(folder: string) {
     this.folder = folder;
-    this.env = env;
   }
 
-  static async open(env: Record<string, string> = {}, standIns: readonly string[] = []): Promise<Operator> {
+  static async open(standIns: readonly string[] = []): Promise<Operator> {
     const folder = await bench.folder();
-    const bin = join(folder, 'bin');
-    await mkdir(bin);
-    await writeFile(join(bin, 'docshelf'), `#!/bin/sh\nexec "${process.execPath}" "${PROGRAM}" "$@"\n`);
-    for (const name of standIns) await writeFile(join(bin, name), `#!/bin/sh\necho "${name} $*" >> calls\n`);
-    for (const name of ['docshelf', ...standIns]) await chmod(join(bin, name), 0o755);
+    writePrograms(folder, Object.fromEntries(standIns.map((name) => [name, `echo "${name} $*" >> calls`])));
     await writeFile(join(folder, 'acme-export-2026-11-01.tar.gz'), bundle('november'));
-    return new Operator(folder, { ...env, HOME: folder, PATH: `${bin}:${process.env.PATH}` });
+    return new Operator(folder);
   }
 
-  /** @throws Error if a command fails */
+  /** Both outputs of commands. @throws Error if a command fails */
   async run(commands: string): Promise<string> {
-    const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', commands], {
-      cwd: this.folder,
-      env: this.env,
-      timeout: 90_000,
-    });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk));
-    const code = await new Promise((resolve) => child.once('close', resolve));
-    if (code !== 0) throw new Error(`ended with ${code}:\n${commands}\n${output}`);
-    return output;
+    const { stdout, stderr } = await runCommands(commands, this.folder);
+    return stdout + stderr;
   }
 
   async calls(): Promise<string[]> {
@@ -66,8 +50,8 @@ class Operator {
 
 const CONFIG = { deployment: { type: 'client-hosted', domain: 'acme' }, staticExport: { enabled: true } };
 
-describe('docs/backup.md', () => {
-  it('backs up a running daemon, and restores a data folder that serves the same version', async () => {
+describe('the commands of docs/backup.md', () => {
+  it('back up a running daemon, and restore a data folder that serves the same version', async () => {
     const operator = await Operator.open();
     const { folder } = operator;
     let daemon = await bench.start(CONFIG, { folder });
@@ -76,58 +60,61 @@ describe('docs/backup.md', () => {
     expect(await operator.run(blockWith('backup', 'tar --create'))).toContain('socket ignored');
     await daemon.stop();
     await operator.run(blockWith('backup', 'tar --extract'));
-    expect(await operator.run(blockWith('backup', 'bundle verify'))).toMatch(/2026-11-01[\s\S]*is sound/);
+    expect(await operator.run(blockWith('backup', 'bundle verify'))).toMatch(/2026-11-01[\s\S]*is intact/);
     daemon = await bench.start(CONFIG, { folder });
     const { active } = await daemon.untilServing('2026-11-01');
     expect(active?.version).toBe('2026-11-01');
     expect(await (await fetch(`${daemon.site}/`)).text()).toContain('november');
   });
 
-  it('restores from the archive alone', async () => {
+  it('restore from the archive alone', async () => {
     const operator = await Operator.open();
     const daemon = await bench.start(CONFIG, { folder: operator.folder });
     await operator.run(blockWith('backup', 'bundle import'));
     await daemon.untilServing('2026-11-01');
   });
 
-  it.skipIf(!HAS_POSTGRES)('restores the keys of the database, and uninstall.md removes the schema', async () => {
-    const server = await PostgresServer.start();
-    const operator = await Operator.open();
-    const { folder } = operator;
-    await writeFile(join(folder, 'database-url'), await server.createDatabase());
-    const config = {
-      ...CONFIG,
-      staticExport: { enabled: false },
-      admin: { token: TOKEN },
-      database: { urlFile: './database-url' },
-    };
-    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
-    const names = async (admin: string): Promise<string[]> => {
-      const { keys } = (await (await fetch(`${admin}/v1/keys`, { headers })).json()) as { keys: { name: string }[] };
-      return keys.map(({ name }) => name);
-    };
-    let daemon = await bench.start(config, { folder });
-    const made = await fetch(`${daemon.admin}/v1/keys`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ organization: 'docshelf', type: 'admin', name: 'pipeline' }),
-    });
-    expect(made.status).toBe(201);
-    await operator.run(blockWith('backup', 'pg_dump'));
-    await daemon.stop();
-    await operator.run(blockWith('uninstall', 'DROP SCHEMA'));
-    await operator.run(blockWith('backup', 'pg_restore'));
-    daemon = await bench.start(config, { folder });
-    expect(await names(daemon.admin)).toEqual(['pipeline']);
-  });
+  it.skipIf(!HAS_POSTGRES)(
+    'restore the keys of the database, and remove the schema as uninstall.md shows',
+    async () => {
+      const server = await PostgresServer.start();
+      const operator = await Operator.open();
+      const { folder } = operator;
+      await writeFile(join(folder, 'database-url'), await server.createDatabase());
+      const config = {
+        ...CONFIG,
+        staticExport: { enabled: false },
+        admin: { token: TOKEN },
+        database: { urlFile: './database-url' },
+      };
+      const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+      const names = async (admin: string): Promise<string[]> => {
+        const { keys } = (await (await fetch(`${admin}/v1/keys`, { headers })).json()) as { keys: { name: string }[] };
+        return keys.map(({ name }) => name);
+      };
+      let daemon = await bench.start(config, { folder });
+      const made = await fetch(`${daemon.admin}/v1/keys`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ organization: 'docshelf', type: 'admin', name: 'pipeline' }),
+      });
+      expect(made.status).toBe(201);
+      await operator.run(blockWith('backup', 'pg_dump'));
+      await daemon.stop();
+      await operator.run(blockWith('uninstall', 'DROP SCHEMA'));
+      await operator.run(blockWith('backup', 'pg_restore'));
+      daemon = await bench.start(config, { folder });
+      expect(await names(daemon.admin)).toEqual(['pipeline']);
+    },
+  );
 
-  it('has no other commands', () => {
+  it('are all covered by this test', () => {
     expect(shellBlocks('backup')).toHaveLength(6);
   });
 });
 
-describe('docs/console.md and docs/admin-listener.md', () => {
-  it('set a token by its file, and act with it over HTTP and the socket', async () => {
+describe('the commands of docs/console.md and docs/admin-listener.md', () => {
+  it('set a token from a file, and use it over HTTP and over the socket', async () => {
     const operator = await Operator.open();
     const { folder } = operator;
     await operator.run(blockWith('console', 'openssl rand'));
@@ -153,20 +140,20 @@ describe('docs/console.md and docs/admin-listener.md', () => {
   });
 });
 
-describe('docs/upgrade.md', () => {
-  it('checks the config and the data with the new program', async () => {
-    const operator = await Operator.open({}, ['sudo']);
+describe('the commands of docs/upgrade.md', () => {
+  it('check the config and the data with the new program', async () => {
+    const operator = await Operator.open(['sudo']);
     const daemon = await bench.start(CONFIG, { folder: operator.folder });
     await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz');
-    expect(await operator.run(blockWith('upgrade', 'config check'))).toContain('is sound');
+    expect(await operator.run(blockWith('upgrade', 'config check'))).toContain('is valid');
     await operator.run(blockWith('upgrade', 'systemctl restart'));
     expect(await operator.calls()).toEqual(['sudo systemctl restart docshelf']);
-    expect(await operator.run(blockWith('upgrade', 'doctor'))).toMatch(/0 faults[\s\S]*2026-11-01/);
+    expect(await operator.run(blockWith('upgrade', 'doctor'))).toMatch(/0 errors[\s\S]*2026-11-01/);
     await daemon.stop();
   });
 });
 
-describe('commands for a cluster', () => {
+describe('the commands for a cluster', () => {
   beforeAll(fetchHelm, 120_000);
 
   it('upgrade the release, show its log and its versions, and diagnose it', async () => {
@@ -178,17 +165,17 @@ describe('commands for a cluster', () => {
       cluster.run(commands, { HOME: folder, IMAGE_DIGEST: `sha256:${'0'.repeat(64)}` });
     await run(blockWith('kubernetes', 'helm/examples/inbox.yaml'));
     await run(blockWith('upgrade', 'helm upgrade'));
-    expect(await run(blockWith('upgrade', 'helm test'))).toContain('answers 200');
+    expect(await run(blockWith('upgrade', 'helm test'))).toContain('responds with 200');
     expect(await run(blockWith('runbook', 'bundle list'))).toContain('2026-11-01');
     expect(await run(blockWith('troubleshooting', 'kubectl'))).toContain('the running daemon');
     await run(blockWith('uninstall', 'resource-policy'));
   });
 });
 
-describe('docs/uninstall.md', () => {
+describe('the commands of docs/uninstall.md', () => {
   beforeAll(fetchHelm, 120_000);
 
-  it('keeps the claim of the chart if its annotation is set, which the chart does not set itself', () => {
+  it('keep the persistent volume claim if its annotation is set, which the chart does not set itself', () => {
     const [, setting = ''] = /--set-string '([^']+)'/.exec(blockWith('uninstall', 'resource-policy')) ?? [];
     const annotationsOf = (...args: string[]): unknown =>
       only(template(...args), 'PersistentVolumeClaim').metadata.annotations;
@@ -196,8 +183,8 @@ describe('docs/uninstall.md', () => {
     expect(annotationsOf('--set-string', setting)).toEqual({ 'helm.sh/resource-policy': 'keep' });
   });
 
-  it('removes the files that systemd.md has installed, and the volume that containers.md has created', async () => {
-    const operator = await Operator.open({}, ['sudo', 'docker']);
+  it('remove the files that systemd.md installs, and the volume that containers.md creates', async () => {
+    const operator = await Operator.open(['sudo', 'docker']);
     for (const block of shellBlocks('uninstall').filter((text) => /^(?:sudo|docker)/.test(text)))
       await operator.run(block);
     const calls = (await operator.calls()).join('\n');

@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { Bench, DaemonProcess } from '../helpers/daemon.ts';
 import { freePorts } from '../helpers/free-ports.ts';
+import { runCommands, writePrograms } from '../helpers/shell.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
 
@@ -31,9 +30,7 @@ export class PageShell {
   /** @param env of the daemon and of the commands */
   static async open(bench: Bench, env: Readonly<Record<string, string>> = {}): Promise<PageShell> {
     const shell = new PageShell(bench, await bench.folder(), await freePorts(3), env);
-    await mkdir(join(shell.folder, 'bin'));
-    const program = `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'dist/main.js')}" "$@"\n`;
-    await writeFile(join(shell.folder, 'bin/docshelf'), program, { mode: 0o755 });
+    writePrograms(shell.folder);
     return shell;
   }
 
@@ -45,21 +42,13 @@ export class PageShell {
     return this.#bench.start(null, { folder: this.folder, env: this.#env });
   }
 
-  /** Output of commands, with the ports of this daemon in place of the default ports. @throws Error if a command fails */
+  /** Standard output of commands, with the ports of this daemon instead of the default ports. @throws Error if a command fails */
   async sh(commands: string): Promise<string> {
     const [site, admin, api] = this.#ports;
     const here = commands
       .replaceAll(':8080', `:${site}`)
       .replaceAll(':9090', `:${admin}`)
       .replaceAll(':8081', `:${api}`);
-    const child = spawn('sh', ['-euc', here], {
-      cwd: this.folder,
-      env: { ...this.#env, HOME: this.folder, PATH: `${join(this.folder, 'bin')}:${process.env.PATH}` },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-    const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-    if (code !== 0) throw new Error(`ended with ${code}: ${commands}\n${output}${errors}`);
-    return output;
+    return (await runCommands(here, this.folder, { env: this.#env })).stdout;
   }
 }

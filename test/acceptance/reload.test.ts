@@ -50,8 +50,8 @@ async function swapVolume(folder: string, files: Readonly<Record<string, string>
   if (generation > 1) await rm(join(folder, `..2024_06_0${generation - 1}`), { recursive: true });
 }
 
-describe('a changed config is taken while the daemon runs', () => {
-  test('by rewriting its file', async () => {
+describe('a running daemon', () => {
+  test('reloads its config if the file is rewritten', async () => {
     const daemon = await startWithTwo();
     expect((await daemon.status()).lastReload).toBeNull();
     await daemon.rewriteConfig({ staticExport: { version: '2024-07-01' } });
@@ -61,14 +61,14 @@ describe('a changed config is taken while the daemon runs', () => {
     expect(await homePage(daemon)).toContain('july');
   });
 
-  test('by writing into its file', async () => {
+  test('reloads its config if text is written into the file', async () => {
     const daemon = await startWithTwo();
     const config = withDefaults({ staticExport: { version: '2024-07-01' } });
     await writeFile(daemon.configFile, stringify(config));
     await daemon.untilServing('2024-07-01');
   });
 
-  test('by SIGHUP', async () => {
+  test('reloads its config after SIGHUP', async () => {
     const daemon = await startWithTwo();
     const before = await daemon.status();
     daemon.signal('SIGHUP');
@@ -76,7 +76,7 @@ describe('a changed config is taken while the daemon runs', () => {
     expect(await daemon.status()).toMatchObject({ state: 'ready', active: { version: '2024-06-01' } });
   });
 
-  test('by POST /v1/reload, which answers when it is settled', async () => {
+  test('reloads its config after POST /v1/reload, and responds once the reload is complete', async () => {
     const daemon = await startWithTwo();
     await daemon.rewriteConfig({ staticExport: { version: '2024-07-01' } });
     const answer = await postReload(daemon);
@@ -85,7 +85,7 @@ describe('a changed config is taken while the daemon runs', () => {
     expect(await daemon.status()).toMatchObject({ state: 'ready', active: { version: '2024-07-01' } });
   });
 
-  test('by a swap of the ..data link of the folder that holds it, more than once', async () => {
+  test('reloads its config if the ..data link of its folder is swapped, more than once', async () => {
     const { origin } = await startOrigin(bench, {
       '/docs-2024-06-01.tar.gz': bundle('june'),
       '/docs-2024-07-01.tar.gz': bundle('july'),
@@ -107,7 +107,7 @@ describe('a changed config is taken while the daemon runs', () => {
     expect(await homePage(daemon)).toContain('august');
   });
 
-  test('by a swap of the ..data link of the folder that holds bundleUrlFile', async () => {
+  test('reloads its config if the ..data link of the folder of bundleUrlFile is swapped', async () => {
     const { origin } = await startOrigin(bench, {
       '/docs-2024-06-01.tar.gz': bundle('june'),
       '/docs-2024-07-01.tar.gz': bundle('july'),
@@ -121,7 +121,7 @@ describe('a changed config is taken while the daemon runs', () => {
     expect(await homePage(daemon)).toContain('july');
   });
 
-  test('by a change of a file that a …__FILE variable names', async () => {
+  test('reloads its config if a file that a …__FILE variable names changes', async () => {
     const file = join(await bench.folder(), 'version');
     await writeFile(file, '2024-06-01\n');
     const folder = await bench.folder();
@@ -136,7 +136,7 @@ describe('a changed config is taken while the daemon runs', () => {
   });
 });
 
-test('every change counts, however soon it follows the one before', async () => {
+test('a running daemon applies every change of its config, even if it follows the previous one at once', async () => {
   const daemon = await startWithTwo();
   for (let change = 1; change <= 15; change += 1) {
     const version = change % 2 === 1 ? '2024-07-01' : '2024-06-01';
@@ -148,17 +148,17 @@ test('every change counts, however soon it follows the one before', async () => 
   expect(await homePage(daemon)).toContain('july');
 });
 
-describe('a faulty config', () => {
+describe('an invalid config', () => {
   test.each([
-    ['that is no YAML', 'staticExport: [', /config\.yaml:\d+:\d+/],
-    ['with an unknown key', 'staticExport: { enabled: true, verison: "2024-07-01" }', /verison.*staticExport\.version/],
+    ['text that is not YAML', 'staticExport: [', /config\.yaml:\d+:\d+/],
+    ['an unknown key', 'staticExport: { enabled: true, verison: "2024-07-01" }', /verison.*staticExport\.version/],
     [
-      'that asks for what is not built',
+      'a setting that is not implemented',
       'staticExport: { enabled: true }\nexportApi: { retention: { completed: 5 } }',
       /exportApi\.retention/,
     ],
-    ['that is empty of sense', '- 1\n- 2\n', /./],
-  ])('%s changes nothing, is said, and is recovered from', async (_what, text, fault) => {
+    ['a list', '- 1\n- 2\n', /./],
+  ])('changes nothing, is reported and can be fixed: %s', async (_what, text, fault) => {
     const daemon = await startWithTwo();
     const before = await daemon.status();
     await daemon.replaceConfig(text);
@@ -175,7 +175,7 @@ describe('a faulty config', () => {
     expect(await daemon.untilRecovered('2024-07-01')).toMatchObject({ lastReload: { ok: true } });
   });
 
-  test('is taken back when its file goes, and recovers when it comes again', async () => {
+  test('does not change the served version if the file is deleted, and the daemon recovers when the file is back', async () => {
     const daemon = await startWithTwo();
     const before = await daemon.status();
     await rm(daemon.configFile);
@@ -186,7 +186,7 @@ describe('a faulty config', () => {
   });
 });
 
-describe('a config that is being written', () => {
+describe('a config that is written in steps', () => {
   const JULY = stringify(withDefaults({ staticExport: { version: '2024-07-01' }, admin: { token: TOKEN } }));
 
   /** Statuses that the site answered with until the act was over. */
@@ -206,8 +206,8 @@ describe('a config that is being written', () => {
 
   test.each([
     ['is empty', ''],
-    ['contains comments alone', '# generated, do not edit\n---\n'],
-  ])('does not stop serving while it %s, which is reported', async (_what, text) => {
+    ['contains only comments', '# generated, do not edit\n---\n'],
+  ])('does not stop the site while it %s, which is reported', async (_what, text) => {
     const daemon = await startWithTwo();
     const before = await daemon.status();
     await writeFile(daemon.configFile, text);
@@ -229,7 +229,7 @@ describe('a config that is being written', () => {
     return (await untilReloaded(daemon, before)).lastReload?.ok === false ? 422 : 200;
   }
 
-  test('is served through while it arrives in pieces, each of which is a valid config', async () => {
+  test('does not stop the site while its pieces arrive, each of which is a valid config', async () => {
     const daemon = await startWithTwo();
     const statuses = await statusesDuring(daemon, async () => {
       await writeFile(daemon.configFile, '');
@@ -244,7 +244,7 @@ describe('a config that is being written', () => {
     expect([...statuses]).toEqual([200]);
   });
 
-  test('is served through while a reload is asked for at its first piece', async () => {
+  test('does not stop the site if a reload is requested after its first piece', async () => {
     const daemon = await startWithTwo();
     const statuses = await statusesDuring(daemon, async () => {
       await writeFile(daemon.configFile, `admin: { port: 0, token: ${TOKEN} }\n`);
@@ -260,7 +260,7 @@ describe('a config that is being written', () => {
   test.each([
     ['written in place', (daemon: DaemonProcess, text: string) => writeFile(daemon.configFile, text)],
     ['replaced in one step', (daemon: DaemonProcess, text: string) => daemon.replaceConfig(text)],
-  ])('stops serving where the text that says so stays, %s', async (_how, write) => {
+  ])('stops the site if the text that disables it stays, %s', async (_how, write) => {
     const daemon = await startWithTwo();
     await write(daemon, stringify(withDefaults({ staticExport: { enabled: false } })));
     const { lastReload } = await daemon.until((status) => status.state === 'off' && status.lastReload !== null);
@@ -268,8 +268,8 @@ describe('a config that is being written', () => {
   });
 });
 
-describe('what needs a restart', () => {
-  test('is named in the status, and leaves it when it is taken back', async () => {
+describe('a setting that needs a restart', () => {
+  test('is listed in the status, until the change is reverted', async () => {
     const daemon = await startWithTwo();
     await daemon.rewriteConfig({
       server: { port: 18080 },
@@ -282,7 +282,7 @@ describe('what needs a restart', () => {
     await daemon.until(({ pending }) => pending.length === 0);
   });
 
-  test('does not name what is taken at once', async () => {
+  test('is not listed if a reload applies it at once', async () => {
     const daemon = await startWithTwo();
     const before = await daemon.status();
     await daemon.rewriteConfig({

@@ -26,7 +26,7 @@ async function start(server: object, more: Record<string, string> = {}, search: 
   return daemon;
 }
 
-test('the results page below a base path, in the site’s language', async () => {
+test('the results page works under a base path, in the language of the site', async () => {
   const daemon = await start({ basePath: '/team/' });
   const address = `${daemon.site}/team/_docshelf/search?q=rotate`;
   const json = await fetch(address);
@@ -52,7 +52,7 @@ test('the results page below a base path, in the site’s language', async () =>
   expect(corrected).toContain('Meinten Sie <a dir="auto" href="?q=rotate">rotate</a>?');
 });
 
-test('a missing page offers the search if the site has one', async () => {
+test('a 404 page offers a search form if the site has a search', async () => {
   const missing = async ({ site }: { site: string }) =>
     (await fetch(`${site}/team/nowhere`, { headers: NAVIGATION })).text();
   const daemon = await start({ basePath: '/team/' });
@@ -61,7 +61,7 @@ test('a missing page offers the search if the site has one', async () => {
   expect(await missing(without)).not.toContain('<form');
 });
 
-test('browsers are told of the search where its address is known, by each page that has the box', async () => {
+test('every page with the search box links to an OpenSearch description if the public URL is known', async () => {
   const daemon = await start({ basePath: '/team/', publicUrl: 'https://docs.acme.test' }, {}, { widget: true });
   const page = await (await fetch(`${daemon.site}/team/keys`)).text();
   const href = /<link rel="search" type="application\/opensearchdescription\+xml" title="[^"]+" href="([^"]+)">/.exec(
@@ -83,7 +83,7 @@ test('browsers are told of the search where its address is known, by each page t
     .not.toContain('rel="search"');
 });
 
-test('the results page is for who signs in, and its style for everybody', async () => {
+test('the results page requires the sign-in of the site, but its style does not', async () => {
   // `correct horse`, of cost 4.
   const users = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
   const daemon = await start({ auth: { kind: 'basic', usersFile: './users' } }, { users });

@@ -14,7 +14,7 @@ import { folderOf } from './bundles.ts';
 const isSettled = ([asked]: Row): boolean => !/large\.txt.*gzip/.test(asked);
 
 /** As the listener alone is asked in `test/http/rows`, through all that the program puts together. */
-describe('the built daemon answers as the rows have it', () => {
+describe('the built daemon', () => {
   const bench = openBench(afterAll);
   let port: number;
   let words: Words;
@@ -38,7 +38,7 @@ describe('the built daemon answers as the rows have it', () => {
     words = await wordsOf(port);
   });
 
-  it.each(TABLES)('of %s', async (_, rows) => {
+  it.each(TABLES)('responds as the table requires: %s', async (_, rows) => {
     const faults: string[] = [];
     for (const row of rows.filter(isSettled)) {
       // What was just answered is answered from memory.

@@ -13,7 +13,7 @@ async function startStore(): Promise<S3Server> {
 }
 
 describe('a bundle in a bucket', () => {
-  test('is served by two replicas of one config, and swapped by both, with keys of the environment', async () => {
+  test('is served and swapped by two replicas of one config, with keys from the environment', async () => {
     const { endpoint } = await startStore();
     for (const version of ['2024-06-01', '2024-07-01']) {
       await putObject(endpoint, `docs/acme-export-${version}.tar.gz`, bundle(version));
@@ -36,7 +36,7 @@ describe('a bundle in a bucket', () => {
     );
   });
 
-  test('that may not be read is told in one sentence, and an import fetches one that may', async () => {
+  test('is reported in one sentence if access is denied, and an import fetches one with access', async () => {
     const { endpoint } = await startStore();
     await putObject(endpoint, 'acme-export-2024-06-01.tar.gz', bundle('one'));
     const folder = await bench.folder();

@@ -57,7 +57,7 @@ describe('search.widget', () => {
     await expect.poll(() => textOf('/team/keys/'), { timeout: 30_000 }).not.toMatch(TAG);
   });
 
-  test('is there for who signs in, and its files for everybody', async () => {
+  test('shows the box only to readers who are signed in, and serves its files to everybody', async () => {
     // `correct horse`, of cost 4.
     const users = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
     const daemon = await start({ auth: { kind: 'basic', usersFile: './users' } }, { users });
@@ -70,7 +70,7 @@ describe('search.widget', () => {
     expect((await ask(port, '/_docshelf/assets/none.js')).status).toBe(404);
   });
 
-  test('is on pages as long as the search runs: search.enabled waits for a restart', async () => {
+  test('shows the box as long as the search runs, because search.enabled needs a restart', async () => {
     const folder = await bench.folder();
     const site = (domain: string, enabled: boolean) => ({
       domain,

@@ -59,7 +59,7 @@ const statesOf = async (daemon: DaemonProcess) =>
 const untilAll = (daemon: DaemonProcess, leg: 'keyword' | 'semantic', count: number) =>
   daemon.until(({ sites }) => sites?.filter(({ search }) => search?.[leg] === 'ready').length === count);
 
-test('every site of a daemon is searched at its own domain and below its own path, by words and by meaning', async () => {
+test('every site of a daemon is searched at its own domain and under its own path, by words and by meaning', async () => {
   const { daemon, api } = await start({ light: LIGHTHOUSE, bread: BAKERY, cars: GARAGE }, {});
   const { search, sites } = await untilAll(daemon, 'semantic', 3);
   expect([search, sites?.map((each) => each.search?.embedded === each.search?.sections)]).toEqual([
@@ -73,7 +73,7 @@ test('every site of a daemon is searched at its own domain and below its own pat
   expect((await post(api, 'nowhere', 'lantern')).status).toBe(404);
 });
 
-test('a site that leaves is searched no more, and comes back; a damaged index is one site’s alone', async () => {
+test('search skips a removed site until it is restored, and a damaged index affects only its own site', async () => {
   const { daemon, api } = await start({ light: LIGHTHOUSE, bread: BAKERY }, { model: 'off' });
   await untilAll(daemon, 'keyword', 2);
   expect((await pathsOf(post(api, 'bread', 'lantern')))[0]).toBe('/bread/dough');
@@ -94,7 +94,7 @@ test('a site that leaves is searched no more, and comes back; a damaged index is
   expect(await daemon.stop()).toBe(0);
 });
 
-test('two sites with the same bundle share its index, and a swap of one leaves the other', async () => {
+test('two sites with the same bundle share its index, and a swap of one site does not affect the other', async () => {
   const { daemon, api } = await start({ one: LIGHTHOUSE, other: LIGHTHOUSE }, { model: 'off' });
   await untilAll(daemon, 'keyword', 2);
   const both = await Promise.all(['one', 'other'].map((domain) => pathsOf(post(api, domain, 'lighthouse'))));

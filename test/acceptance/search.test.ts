@@ -72,7 +72,7 @@ const pathsOf = (results: readonly SearchResult[]) => results.map(({ path }) => 
 const untilRead = (daemon: DaemonProcess, version: string) =>
   daemon.until(({ active, search }) => active?.version === version && search.semantic === 'ready', 40_000);
 
-test('the site and the API answer by words and by meaning, and the API refuses what it must', async () => {
+test('the site and the API return results by words and by meaning, and the API rejects invalid requests', async () => {
   const keys = [
     { id: 'site', type: 'assistant', sha256: sha256Of(KEY) },
     { id: 'ci', type: 'admin', sha256: sha256Of(ADMIN_KEY) },
@@ -117,7 +117,7 @@ test('the site and the API answer by words and by meaning, and the API refuses w
   for (const [, answer] of refused) expect(answer.headers.get('content-type')).toContain('application/problem+json');
 });
 
-test('over swaps, an answer leads only to pages of the version that is served', async () => {
+test('search results link only to pages of the served version during swaps', async () => {
   const { daemon, api } = await start(
     { [archive(JUNE)]: bundle('june', leaves(20, 'june')), [archive(JULY)]: bundle('july', leaves(20, 'july')) },
     { staticExport: { version: JUNE } },
@@ -151,7 +151,7 @@ test('over swaps, an answer leads only to pages of the version that is served', 
   expect([...seen].sort()).toEqual(['july', 'june']);
 });
 
-test('pages that rules with `!` keep from readers are found by nobody', async () => {
+test('search finds no page that rules with `!` hide from readers', async () => {
   const page = (word: string) =>
     `<!doctype html><title>${word}</title><main><h1>${word}</h1><p>zebracrossing ${word}</p></main>`;
   const files = {
@@ -166,7 +166,7 @@ test('pages that rules with `!` keep from readers are found by nobody', async ()
   expect(pathsOf(await ofSite(daemon, 'zebracrossing'))).toEqual(['/open']);
 });
 
-test('search that is turned off is nowhere: no route, no listener, status off', async () => {
+test('a search that is turned off has no route and no listener, and its status is off', async () => {
   const { daemon, api } = await start({ [archive(JUNE)]: bundle('june') }, { search: { enabled: false } });
   const { search } = await daemon.untilServing(JUNE);
   expect(search).toEqual({ keyword: 'off', semantic: 'off', sections: 0, embedded: 0 });
@@ -174,7 +174,7 @@ test('search that is turned off is nowhere: no route, no listener, status off', 
   await expect(post(api, { query: 'june' })).rejects.toThrow();
 });
 
-test('an air-gapped deployment searches by words and by meaning, and the inference runtime reports to nobody', async () => {
+test('an air-gapped deployment searches by words and by meaning, and the inference runtime sends no telemetry', async () => {
   const deployment = { type: 'air-gapped', domain: 'acme' };
   const home = await bench.folder();
   const env = { HOME: home, XDG_CACHE_HOME: join(home, 'cache') };
@@ -185,7 +185,7 @@ test('an air-gapped deployment searches by words and by meaning, and the inferen
   expect(await readdir(home, { recursive: true })).toEqual([]);
 });
 
-test('kill -9 while the index is being built: the next start is ready, and leaves no trace of it', async () => {
+test('after kill -9 during an index build, the next start becomes ready and removes the partial index', async () => {
   const { daemon } = await start({ [archive(JUNE)]: bundle('june', leaves(1_500, 'june')) }, modelOff());
   await waitFor(
     async () => (await filesLike(daemon.dataDir, /\.search-[0-9a-f]+$/))[0] ?? null,
@@ -198,7 +198,7 @@ test('kill -9 while the index is being built: the next start is ready, and leave
   expect(await filesLike(again.dataDir, /\.search-[0-9a-f]+$/)).toEqual([]);
 });
 
-test('kill -9 while vectors are made: the next start goes on, and a version of one changed page makes one', async () => {
+test('after kill -9 during embedding, the next start resumes, and a version with one changed page embeds only that page', async () => {
   const site = leaves(100, 'june');
   const { daemon } = await start({ [archive(JUNE)]: bundle('june', site) });
   await daemon.until(({ search }) => search.embedded > 4 && search.semantic === 'building');
@@ -221,7 +221,7 @@ test('kill -9 while vectors are made: the next start goes on, and a version of o
   expect(pathsOf(await ofSite(again, 'foliage with a crimson colour'))[0]).toMatch(/^\/june-7\b/);
 });
 
-test('a damaged index file is built anew by the next start, and said', async () => {
+test('the next start rebuilds a damaged index file, and logs that', async () => {
   const { daemon } = await start({ [archive(JUNE)]: bundle('june', LIGHTHOUSE) }, modelOff());
   await daemon.until(({ search }) => search.keyword === 'ready');
   expect(await daemon.stop()).toBe(0);
@@ -236,7 +236,7 @@ test('a damaged index file is built anew by the next start, and said', async () 
   expect((await stat(file)).size).toBe(whole.length);
 });
 
-test('of two daemons on one folder one makes index and vectors, both answer, and a damaged index is built once', async () => {
+test('one of two daemons on a folder builds index and vectors, both search with them, and a damaged index is rebuilt once', async () => {
   const site = { ...leaves(20, 'june'), ...LIGHTHOUSE };
   const { daemon } = await start({ [archive(JUNE)]: bundle('june', site) });
   const other = await bench.start({
@@ -266,7 +266,7 @@ test('of two daemons on one folder one makes index and vectors, both answer, and
   expect(await filesLike(daemon.dataDir, /\.search/)).toEqual([]);
 });
 
-test('docshelf search gives the objects of the API, with a daemon and without', async () => {
+test('docshelf search returns the same objects as the API, with and without a daemon', async () => {
   const { daemon, api } = await start({ [archive(JUNE)]: bundle('june', LIGHTHOUSE) });
   await untilRead(daemon, JUNE);
   const expected = (await (await post(api, { query: 'automobile repair' })).json()) as SearchResult[];
@@ -299,7 +299,7 @@ async function vectorsOf({ dataDir }: DaemonProcess): Promise<number> {
   return sizes.reduce((sum, size) => sum + Math.floor(Math.max(0, size - HEADER_BYTES) / RECORD_BYTES), 0);
 }
 
-test('the process that indexes is killed: pages go on, the version is served, its end is told, and indexing goes on', async () => {
+test('if the indexing process is killed, the daemon serves the pages of the version, reports the failure, and indexes again', async () => {
   const { daemon } = await start({ [archive(JUNE)]: bundle('June', LIGHTHOUSE) }, { search: { model: 'off' } });
   await daemon.until(({ search }) => search.keyword === 'ready');
   const pages = leaves(1_500, 'oak');
@@ -323,7 +323,7 @@ test('the process that indexes is killed: pages go on, the version is served, it
   expect(daemon.log()).toContain('"code":"worker_ended"');
 });
 
-test('reports damaged search data of a bundle in the notices, also after a restart, and finds its pages', async () => {
+test('the status reports damaged search data of a bundle, also after a restart, and search still finds its pages', async () => {
   const carried = { ...LIGHTHOUSE, '_docshelf/search/header.json': '{}' };
   const { daemon } = await start({ [archive(JUNE)]: bundle('June', carried) }, { search: { model: 'off' } });
   const told = expect.arrayContaining([

@@ -58,7 +58,7 @@ async function start(
 }
 
 describe('the script of a service worker', () => {
-  test('is one that retires, for every script that the active version lacks, and only for such requests', async () => {
+  test('is replaced by one that unregisters itself for every script that the active version lacks, and only for such requests', async () => {
     const daemon = await start();
     for (const path of [
       '/sw.js',
@@ -88,7 +88,7 @@ describe('the script of a service worker', () => {
     expect((await script(daemon, '/sw.js', { 'If-None-Match': own.headers.etag ?? '' })).status).toBe(304);
   });
 
-  test('is one that retires below a base path, beside it, and in versions that are gone or moved', async () => {
+  test('is replaced by one that unregisters itself under a base path, outside of it, and in versions that were removed or moved', async () => {
     const daemon = await start({ server: { basePath: '/docs' }, staticExport: { serveVersions: 'kept' } });
     const kept = '/docs/_docshelf/v';
     for (const path of ['/docs/sw.js', '/sw.js', `${kept}/1.0/gone.js`, `${kept}/0.9/sw.js`, `${kept}/2.0/sw.js`])
@@ -96,7 +96,7 @@ describe('the script of a service worker', () => {
     expect((await script(daemon, `${kept}/1.0/sw.js`)).body).toBe(`importScripts('${kept}/1.0/part.js')`);
   });
 
-  test('is one that retires once its site is off, or has left', async () => {
+  test('is replaced by one that unregisters itself once its site is disabled or removed', async () => {
     const site = (domain: string) => ({ domain, basePath: `/${domain}/`, staticExport: { enabled: true } });
     const daemon = await start({ sites: [site('a'), site('b')], staticExport: null }, OLD, 'a');
     expect((await script(daemon, '/a/sw.js')).body).toContain('importScripts');
@@ -108,7 +108,7 @@ describe('the script of a service worker', () => {
     for (const path of ['/a/sw.js', '/b/sw.js']) expect(isRetired(await script(daemon, path))).toBe(true);
   });
 
-  test('needs the sign-in of its site, whether it exists or not', async () => {
+  test('requires the sign-in of its site, whether it exists or not', async () => {
     const folder = await bench.folder();
     const usersFile = join(folder, 'users');
     await writeFile(usersFile, `ada:${hashSync('right', 4)}\n`);
@@ -121,7 +121,7 @@ describe('the script of a service worker', () => {
   });
 });
 
-test('every response of an enforced site has a policy that no frame of the same origin can go beyond', async () => {
+test('every response of a site with features.enforce has a policy that restricts frames of the same origin as well', async () => {
   const files = { 'a.js': 'a', 'a.svg': '<svg/>', 'a.pdf': '%PDF', 'a.xml': '<x/>', 'a.png': 'x', 'a.txt': 'x' };
   const daemon = await start(
     {

@@ -138,7 +138,7 @@ const REVOKED_MS_MAX = 30_000;
 const leftOf = ({ headers }: Response): number => Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
 
 describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
-  test('share keys that are made and revoked on any of them, and count requests together', async () => {
+  test('share keys that any of them creates or revokes, and count requests together', async () => {
     const { replicas } = await startReplicas();
     const [one, other] = replicas;
     const made = await one.make();
@@ -161,7 +161,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
     for (const { daemon } of replicas) expect(await daemon.stop()).toBe(0);
   });
 
-  test('show the same keys on their pages, and one that is made on a page is revoked on that of another', async () => {
+  test('show the same keys in their consoles, and revoke a key that another console created', async () => {
     const { replicas } = await startReplicas();
     const [one, other] = await Promise.all(
       replicas.map(async ({ daemon }) => {
@@ -186,7 +186,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
     for (const replica of replicas) await replica.untilAnswered(key, 401);
   });
 
-  test('serve and search while it is away, change no key, and are well again without a restart', async () => {
+  test('serve and search while the database is unavailable, change no key, and recover without a restart', async () => {
     const { postgres, replicas } = await startReplicas();
     const [one, other] = replicas;
     const made = await one.make();
@@ -206,7 +206,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
     }
     for (const replica of replicas) {
       await replica.daemon.until(({ notices }) =>
-        notices.some((notice) => notice.includes('The keys that were read last stay valid')),
+        notices.some((notice) => notice.includes('The previous keys stay valid')),
       );
       const refused = [
         await replica.keys('POST'),
@@ -240,7 +240,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
     for (const { daemon } of replicas) expect(daemon.log()).not.toContain('hidden-word');
   });
 
-  test('refuse a revoked key, all three within seconds', async () => {
+  test('all reject a revoked key within seconds', async () => {
     const { replicas } = await startReplicas(3);
     const [one, other] = replicas;
     const made = await one.make();
@@ -253,7 +253,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
     expect(tookMs).toBeLessThan(REVOKED_MS_MAX);
   });
 
-  test('answer every reader while the database crashes and comes back', async () => {
+  test('respond to every reader while the database crashes and returns', async () => {
     const { postgres, replicas } = await startReplicas(3);
     const load = new ReadLoad(replicas, 6);
     await load.until(150);
@@ -261,9 +261,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
     await load.until(450);
     // Long enough for each replica to have asked for keys and counts.
     for (const { daemon } of replicas) {
-      await daemon.until(({ notices }) =>
-        notices.some((notice) => notice.includes('The keys that were read last stay valid')),
-      );
+      await daemon.until(({ notices }) => notices.some((notice) => notice.includes('The previous keys stay valid')));
     }
     await postgres.go();
     for (const { daemon } of replicas) {
@@ -274,7 +272,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
     expect(load.failures).toEqual([]);
   });
 
-  test('four of them let exactly 10,000 requests of an organization through', async () => {
+  test('allow exactly 10,000 requests of an organization with four daemons', async () => {
     const { postgres, url, replicas } = await startReplicas(4);
     const [before, each] = [9_700, 200];
     const hourUs = 3_600_000_000;

@@ -4,15 +4,8 @@ import { parse, stringify } from 'yaml';
 import { type Bench, type ConfigFile, type DaemonProcess, startDaemon } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
 import { PostgresServer } from '../helpers/postgres.ts';
-import {
-  adminKey,
-  type ExportClient,
-  type Exporter,
-  exporterOf,
-  SITE,
-  startExporter,
-  writeSite,
-} from './export-service.ts';
+import { writeFiles } from '../helpers/write-files.ts';
+import { adminKey, type ExportClient, type Exporter, exporterOf, SITE, startExporter } from './export-service.ts';
 import { KEEPS_COMMIT_TIMES } from './job-changes.ts';
 
 /** The service side in several processes: some answer calls, some run jobs, all of them on one database. */
@@ -41,12 +34,12 @@ export class SharedService {
   readonly url: string;
   /** Of all configs. */
   readonly folder: string;
-  readonly #start: (name: string, role: string, port: number) => Promise<DaemonProcess>;
+  readonly #start: (name: string, role: string, port: number, config?: object) => Promise<DaemonProcess>;
   #named = 0;
 
   private constructor(
     facts: Pick<SharedService, 'apis' | 'postgres' | 'url' | 'folder'>,
-    start: (name: string, role: string, port: number) => Promise<DaemonProcess>,
+    start: (name: string, role: string, port: number, config?: object) => Promise<DaemonProcess>,
   ) {
     this.apis = facts.apis;
     this.postgres = facts.postgres;
@@ -59,7 +52,7 @@ export class SharedService {
     const { apis: apiCount, workers, config = {}, store = null, server } = options;
     const { postgres, url } = server ?? (await newDatabase());
     const folder = await bench.folder();
-    await writeSite(join(folder, 'site'), SITE);
+    await writeFiles(join(folder, 'site'), SITE);
     await writeFile(join(folder, 'database-url'), url);
     const source = { kind: 'folder', path: './site' };
     const organizations = ORGANIZATIONS.map((id) => ({
@@ -72,10 +65,13 @@ export class SharedService {
     const exportApi = { enabled: true, ...(store && { store }) };
     const first = await startExporter(bench, { ...ours, exportApi: { ...exportApi, role: 'api' } }, { folder });
     const written = parse(await readFile(first.daemon.configFile, 'utf8')) as ConfigFile;
-    const start = async (name: string, role: string, port: number): Promise<DaemonProcess> => {
+    const start = async (name: string, role: string, port: number, own: object = {}): Promise<DaemonProcess> => {
       const file = join(folder, `${name}.yaml`);
       const storage = store === null ? {} : { storage: { dir: `./data-of-${name}` } };
-      await writeFile(file, stringify({ ...written, ...storage, api: { port }, exportApi: { ...exportApi, role } }));
+      await writeFile(
+        file,
+        stringify({ ...written, ...storage, api: { port }, exportApi: { ...exportApi, role }, ...own }),
+      );
       const daemon = await startDaemon(file);
       bench.onEnd(() => daemon.kill());
       return daemon;
@@ -90,9 +86,9 @@ export class SharedService {
     return service;
   }
 
-  async addWorker(): Promise<DaemonProcess> {
+  async addWorker(config: object = {}): Promise<DaemonProcess> {
     this.#named += 1;
-    const worker = await this.#start(`worker-${this.#named}`, 'worker', 0);
+    const worker = await this.#start(`worker-${this.#named}`, 'worker', 0, config);
     this.workers.push(worker);
     return worker;
   }

@@ -5,6 +5,7 @@ import { BUCKET, KEY, listObjects, startS3Server } from '../export/stores/s3-ser
 import { openBench } from '../helpers/daemon.ts';
 import { HAS_POSTGRES } from '../helpers/postgres.ts';
 import { startCollector } from '../helpers/span-collector.ts';
+import { waitFor } from '../helpers/wait-for.ts';
 import { sha256Of } from './bundles.ts';
 import { keyOf, SharedService } from './shared-service.ts';
 
@@ -21,8 +22,25 @@ async function startService(workers: number, config = {}) {
   return { service, endpoint };
 }
 
+describe.skipIf(!HAS_POSTGRES)('an API process and a worker with separate data folders', () => {
+  test('run no job while bundles are stored on disk, and the worker logs which settings to change', async () => {
+    const service = await SharedService.start(bench, { apis: 1, workers: 0 });
+    const worker = await service.addWorker({ storage: { dir: './data-of-worker' } });
+    const { jobId } = await service.as('a').start('a-0', { version: 'v1' });
+    await waitFor(
+      () => worker.log().match(/no API daemon stores its bundles in/),
+      () => worker.log(),
+    );
+    expect(worker.log()).toContain('Set exportApi.store.kind to s3');
+    // Another worker shares the folder of the API process.
+    await service.addWorker();
+    expect(await service.as('a').ended(jobId)).toMatchObject({ status: 'completed' });
+    expect(worker.log()).not.toContain(jobId);
+  });
+});
+
 describe.skipIf(!HAS_POSTGRES)('an API process, workers, PostgreSQL and a bucket', () => {
-  test('export by one process what another one ordered, and send nothing of a site that has not changed', async () => {
+  test('run a job on any worker, and upload no file of an unchanged site', async () => {
     const { service, endpoint } = await startService(1);
     const client = service.as('a');
     const first = await client.bundle((await client.export('a-0', { version: 'v1' })).jobId);
@@ -46,7 +64,7 @@ describe.skipIf(!HAS_POSTGRES)('an API process, workers, PostgreSQL and a bucket
     expect(more).toContain(`${next.sha256}.tar.gz`);
   });
 
-  test('are one trace, from the call that starts an export over the queue and the worker to the swap', async () => {
+  test('create one trace, from the call that starts an export over the queue and the worker to the swap', async () => {
     const collector = await startCollector(bench);
     const traces = { endpoint: `${collector.origin}/` };
     const { service } = await startService(1, { traces });

@@ -211,7 +211,7 @@ function leakOf(answer: string): string | null {
   return /^(?:2|304)/.test(status) || status === '' ? `status "${status}"` : null;
 }
 
-it('no probe of the table reads a guarded site', async () => {
+it('no probe of the table reads a protected site', async () => {
   expect(PROBES.length).toBeGreaterThan(40);
   const leaks: string[] = [];
   for (const site of GUARDED) {
@@ -225,7 +225,7 @@ it('no probe of the table reads a guarded site', async () => {
   expect(leaks).toEqual([]);
 });
 
-it('no route of the site needs no sign-in, by any method; the open site beside answers them', async () => {
+it('every route of a protected site requires sign-in with any method, and an open site next to it responds', async () => {
   const files = ['/', '/index.html', '/guides/start', '/app.4f3a9c1b2d.js', '/404.html'];
   const paths = [...files, ...READ_ROUTES.map((path) => `${path}?q=${MARK}`)];
   expect(paths.length).toBeGreaterThan(files.length);
@@ -245,7 +245,7 @@ it('no route of the site needs no sign-in, by any method; the open site beside a
   expect(leaks).toEqual([]);
 });
 
-it('a redirect to the provider comes back to the site alone, whatever the request said of its host', async () => {
+it('a redirect to the identity provider returns only to the site, whatever Host the request had', async () => {
   const evil = [
     'Accept: text/html',
     'X-Forwarded-Host: evil.test',

@@ -24,7 +24,7 @@ async function replace(file: string, text: string): Promise<void> {
   await rename(`${file}.new`, file);
 }
 
-describe('one site behind htpasswd', () => {
+describe('one site with htpasswd', () => {
   let daemon: DaemonProcess;
   beforeAll(async () => {
     const folder = await bench.folder();
@@ -35,7 +35,7 @@ describe('one site behind htpasswd', () => {
     await daemon.untilServing('2024-06-01');
   });
 
-  it('answers no page from memory to who is not signed in, and health as ever', async () => {
+  it('serves no cached page without sign-in, and still responds to health checks', async () => {
     const port = portOf(daemon.site);
     for (let at = 0; at < 3; at++) {
       expect(await ask(port, '/', { authorization: ANNA })).toMatchObject({
@@ -50,7 +50,7 @@ describe('one site behind htpasswd', () => {
     expect((await ask(portOf(daemon.admin), '/readyz')).status).toBe(200);
   });
 
-  it('follows the file of users without a restart, and asks again for who has left it', async () => {
+  it('applies a changed users file without a restart, and rejects a removed user', async () => {
     const port = portOf(daemon.site);
     expect((await ask(port, '/', { authorization: BEN })).status).toBe(401);
     await replace(join(daemon.folder, 'users'), BEN_LINE);
@@ -78,7 +78,7 @@ describe('one site behind htpasswd', () => {
     expect(daemon.log()).not.toContain(written);
   });
 
-  it('opens and closes the site by a reload', async () => {
+  it('starts and stops to require sign-in on a reload', async () => {
     const port = portOf(daemon.site);
     const status = async (headers = {}) => (await ask(port, '/', headers)).status;
     await daemon.rewriteConfig({ server: { auth: { kind: 'none' } } });
@@ -104,7 +104,7 @@ const SITES = [
   { domain: 'delta', mark: 'dolphinword', hosts: ['delta.test'], auth: { usersFile: './others' }, reader: BEN },
 ];
 
-describe('a shelf of sites', () => {
+describe('several sites with different sign-ins', () => {
   let daemon: DaemonProcess;
   const get = (host: string, target: string, authorization: string | null, method = 'GET') =>
     ask(portOf(daemon.site), target, { host, ...(authorization === null ? {} : { authorization }) }, method);
@@ -124,7 +124,7 @@ describe('a shelf of sites', () => {
     );
   });
 
-  it('asks at each site for its own sign-in, and believes no other’s', async () => {
+  it('each require their own sign-in, and do not accept the one of another site', async () => {
     for (const { domain, mark, hosts, basePath = '/', reader } of SITES) {
       const host = hosts[0] ?? 'other.test';
       for (const given of [null, ANNA, BEN]) {
@@ -138,7 +138,7 @@ describe('a shelf of sites', () => {
     }
   });
 
-  it('lists sites without sign-in to all, those of the daemon’s after it, and never one with a sign-in of its own', async () => {
+  it('are listed if they are open or if the reader has signed in at the daemon, but never if they have a separate sign-in', async () => {
     const listed = async (given: string | null, target = '/') => {
       const { body } = await get('other.test', target, given);
       return SITES.map(({ domain }) => domain).filter((domain) => body.includes(`data-domain="${domain}"`));
@@ -157,7 +157,7 @@ describe('a shelf of sites', () => {
     expect((await get('other.test', '/', ANNA)).body).not.toContain('?sign-in"');
   });
 
-  it('searches over what the reader may open', async () => {
+  it('are searched together only as far as the reader can open them', async () => {
     const found = async (given: string | null) => {
       const { body } = await get(
         'other.test',
@@ -171,15 +171,15 @@ describe('a shelf of sites', () => {
     expect(await found(ANNA)).toEqual(['acme', 'beta', 'gamma']);
   });
 
-  it('gives its own files to all', async () => {
+  it('serve the assets of the shelf page to everybody', async () => {
     const { body } = await get('other.test', '/', null);
     const css = /href="(?<path>_docshelf\/assets\/[^"]+\.css)"/.exec(body)?.groups?.path ?? '';
     expect((await get('other.test', `/${css}`, null)).status).toBe(200);
   });
 });
 
-describe('sites behind an identity provider', () => {
-  it('take its readers, each for itself, over a restart, with one secret key in the data folder', async () => {
+describe('sites with an identity provider', () => {
+  it('sign readers in separately, also over a restart, with one secret key in the data folder', async () => {
     const provider = await TestIdentityProvider.start();
     try {
       const [port = 0] = await freePorts(1);
@@ -223,7 +223,7 @@ describe('sites behind an identity provider', () => {
     }
   });
 
-  it('lie on a shelf that shows the open ones to everybody, and the others to who signs in there', async () => {
+  it('are listed on the shelf page only for readers who are signed in, while open sites are listed for everybody', async () => {
     const provider = await TestIdentityProvider.start();
     try {
       const [port = 0] = await freePorts(1);

@@ -23,7 +23,7 @@ async function signatureOf(bytes: Uint8Array): Promise<Buffer> {
 }
 
 describe('a fetched bundle', () => {
-  test('is served where its signature holds; another one is refused, and the link to the signature stays secret', async () => {
+  test('is served only if its signature is valid, and the link to the signature stays secret', async () => {
     const answers: Record<string, Uint8Array> = {
       '/a-2024-06-01.tar.gz': JUNE,
       '/a-2024-07-01.tar.gz': JULY,
@@ -54,7 +54,7 @@ describe('a fetched bundle', () => {
 });
 
 describe.each(WAYS)('bundle import %s', (way) => {
-  test('takes in an archive with its signature beside it, and no other', async () => {
+  test('accepts an archive with a valid signature next to it, and rejects others', async () => {
     const home = await Home.open(bench, way, { signature: required });
     const name = 'docs-2024-06-01.tar.gz';
     await folderOf(home.folder, { [`${name}.minisig`]: await signatureOf(JUNE) });
@@ -70,7 +70,7 @@ describe.each(WAYS)('bundle import %s', (way) => {
     expect(await home.shelf()).toEqual(['2024-06-01', ['2024-06-01']]);
   });
 
-  test('takes in what comes from standard input with the signature that it is given', async () => {
+  test('accepts standard input with the signature of the option', async () => {
     const home = await Home.open(bench, way, { signature: required });
     const signed = (signature: Buffer): string[] => ['import', '-', '--signature', signature.toString()];
     const forged = await home.bundle(signed(await signatureOf(JUNE)), JULY);
@@ -81,7 +81,7 @@ describe.each(WAYS)('bundle import %s', (way) => {
   });
 });
 
-test('an upload without a signature is 422 where one is required', async () => {
+test('an upload without a signature receives 422 if a signature is required', async () => {
   const daemon = await bench.start({ staticExport: { signature: required }, admin: { token: TOKEN } });
   const response = await fetch(`${daemon.admin}/v1/bundles/docs-2024-06-01.tar.gz`, {
     method: 'PUT',
@@ -92,7 +92,7 @@ test('an upload without a signature is 422 where one is required', async () => {
   expect((await daemon.status()).versions).toEqual([]);
 });
 
-test("an upload's signature goes before it", async () => {
+test('an upload is verified with the signature that was uploaded before it', async () => {
   const daemon = await bench.start({ staticExport: { signature: required }, admin: { token: TOKEN } });
   const put = (name: string, body: Uint8Array) =>
     fetch(`${daemon.admin}/v1/bundles/${name}`, {
@@ -108,7 +108,7 @@ test("an upload's signature goes before it", async () => {
   await daemon.untilServing('2024-06-01');
 });
 
-test('a config that asks for signatures without a key is refused', async () => {
+test('a config that requires signatures without a key is rejected', async () => {
   const folder = await bench.folder();
   await bench.writeConfig(folder, { staticExport: { signature: { required: true } } });
   const result = await runDocshelf(['config', 'check', '--json', '--config', join(folder, 'config.yaml')]);

@@ -89,7 +89,7 @@ describe.each([
     shelf = await Shelf.open(ofAll, hasDaemon);
   });
 
-  test('need a name, and one that there is', async () => {
+  test('require the name of an existing site', async () => {
     const unnamed = [
       ['bundle', 'import', 'docs-2024-06-01.tar.gz'],
       ['bundle', 'inspect', '2024-06-01'],
@@ -114,7 +114,7 @@ describe.each([
     expect(await shelf.versions()).toEqual({ acme: [null, []], globex: [null, []] });
   });
 
-  test('features are reported of each site', async () => {
+  test('report the features of each site', async () => {
     const all = (await shelf.run('features', '--json')).json<DaemonFeatures>();
     if (shelf.daemon !== null) {
       expect(all).toEqual(await (await fetch(`${shelf.daemon.admin}/v1/features`)).json());
@@ -125,7 +125,7 @@ describe.each([
     expect((await shelf.run('features')).stdout).toMatch(/^acme +Local search/m);
   });
 
-  test('change that site alone', async () => {
+  test('change only the named site', async () => {
     const july = ['bundle', 'import', 'docs-2024-07-01.tar.gz', '--site'];
     expect((await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'acme')).code).toBe(0);
     expect((await shelf.run(...july, 'acme', '--json')).json()).toMatchObject({
@@ -153,7 +153,7 @@ describe.each([
     });
   });
 
-  test('read that site', async () => {
+  test('read only the named site', async () => {
     const list = (await shelf.run('bundle', 'list', '--site', 'acme', '--json')).json<Versions>();
     expect(list).toMatchObject({ active: { version: '2024-06-01' }, versions: [{ version: '2024-06-01' }] });
     expect((await shelf.run('bundle', 'list')).stdout).toMatch(
@@ -174,7 +174,7 @@ describe.each([
     ]);
   });
 
-  test('a site that leaves is listed as such, and removed on its own word alone', async () => {
+  test('list a site that left the config, and remove it only on an explicit command', async () => {
     // It has the release of the other one, and no more.
     await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'globex');
     expect((await shelf.run('bundle', 'remove', '2024-07-01', '--site', 'globex')).code).toBe(0);
@@ -196,7 +196,7 @@ describe.each([
     expect(configured).toMatchObject({
       exit: 69,
       code: 'in_use',
-      error: expect.stringContaining('the config names it'),
+      error: expect.stringContaining('the config contains it'),
     });
 
     await shelf.configure({ sites: [ACME] });
@@ -215,7 +215,7 @@ describe.each([
     expect(await shelf.fault('sites', 'remove', 'globex')).toMatchObject({ exit: 69, code: 'not_found' });
   });
 
-  test('doctor and healthcheck look at all of them', async () => {
+  test('check all sites with doctor and healthcheck', async () => {
     const dead = { enabled: true, bundleUrl: 'http://127.0.0.1:1/docs.tar.gz' };
     await shelf.configure({ sites: [ACME, { ...GLOBEX, staticExport: dead }], network: { proxy: 'off' } });
     const { checks } = (await shelf.run('doctor', '--json')).json<{ checks: Diagnosis[] }>();
@@ -230,7 +230,7 @@ describe.each([
 });
 
 describe('a daemon', () => {
-  test('on another machine is asked for its own sites, whatever the config here has', async () => {
+  test('runs commands for its own sites on another machine, whatever the local config contains', async () => {
     const shelf = await Shelf.open(bench, true, { token: 'a-long-random-token' });
     const away = await bench.folder();
     await bench.writeConfig(away, { admin: { token: 'a-long-random-token' } });
@@ -251,7 +251,7 @@ describe('a daemon', () => {
     expect((await ask('sites')).json()).toMatchObject({ sites: [{ domain: 'acme', state: 'ready' }, {}] });
   });
 
-  test('that has a site keeps its folder, also where another config has left it out', async () => {
+  test('protects the folder of a site that it serves, even if another config omits the site', async () => {
     const shelf = await Shelf.open(bench, true);
     await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'globex');
     const other = join(shelf.folder, 'other.yaml');
@@ -269,15 +269,15 @@ describe('a daemon', () => {
   });
 });
 
-describe('one site', () => {
-  test('of a list needs no name', async () => {
+describe('the only site', () => {
+  test('needs no --site if it is in a list', async () => {
     const shelf = await Shelf.open(bench, false);
     await shelf.configure({ sites: [GLOBEX] });
     expect((await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz')).code).toBe(0);
     expect(await shelf.versions()).toEqual({ globex: ['2024-06-01', ['2024-06-01']] });
   });
 
-  test('of the single form may be named, by its own domain', async () => {
+  test('can be named by its domain in the single form', async () => {
     const shelf = await Shelf.open(bench, false);
     await shelf.configure({ deployment: { domain: 'acme' }, staticExport: { enabled: true } });
     const take = ['bundle', 'import', 'docs-2024-06-01.tar.gz', '--site'];
@@ -294,7 +294,7 @@ describe('one site', () => {
     expect(await shelf.fault('sites', 'remove', 'acme')).toMatchObject({ code: 'in_use' });
   });
 
-  test('that nobody has named goes on as the entry that has no folder yet', async () => {
+  test('becomes the entry of a new list if it had no configured domain', async () => {
     const shelf = await Shelf.open(bench, false);
     await shelf.configure({ staticExport: { enabled: true } });
     await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz');

@@ -89,7 +89,7 @@ const DETOURS = [
   (base: string, path: string) => `http://gamma.test${base.slice(0, -1)}${path}`,
 ];
 
-test('nothing of one site is answered under the host or path of another, on any route and by no detour', async () => {
+test('no route of one site serves content under the host or path of another site', async () => {
   const paths = pathsOfRoutes();
   expect(paths.some((path) => path.startsWith('/_docshelf/search'))).toBe(true);
   expect(paths.some((path) => path.startsWith('/_docshelf/features.json'))).toBe(true);
@@ -137,7 +137,7 @@ test('nothing of one site is answered under the host or path of another, on any 
   expect(probes).toBeGreaterThan(500);
 });
 
-test('the shelf page lists all of them where none fits, and searches all; a listed site answers where it leads', async () => {
+test('the shelf page lists and searches all sites if no site matches the host, and a listed site responds at its link', async () => {
   const shelf = await ask('kappa.test', '/');
   for (const { domain } of SITES) expect(shelf).toContain(`data-domain="${domain}"`);
   const found = await ask('kappa.test', '/_docshelf/search?q=galleyword');

@@ -15,7 +15,7 @@ const READERS = 6;
 
 const markOf = (domain: string, version: string) => `${domain}-of-${version}`;
 
-test(`${SWAPS} swaps spread over twelve sites under load: no request fails on any, and none sees another site or a mix`, {
+test(`${SWAPS} swaps over twelve sites under load: no request fails, and no response mixes sites or versions`, {
   timeout: runs(300_000),
 }, async () => {
   const folder = await bench.folder();

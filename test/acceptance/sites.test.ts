@@ -63,7 +63,7 @@ async function get(daemon: DaemonProcess, path: string, host?: string) {
 }
 
 describe('several sites in one daemon', () => {
-  test('answer each at its place, and are told each by its domain', async () => {
+  test('are each served at their own address and reported by domain', async () => {
     const daemon = await bench.start(configOf(SITES), { folder: await home(MARKS) });
     const status = await untilReady(daemon, Object.keys(MARKS));
     expect((await get(daemon, '/')).text).toContain('anchor');
@@ -110,7 +110,7 @@ describe('several sites in one daemon', () => {
     expect(await daemon.stop()).toBe(0);
   });
 
-  test('take actions under their domain; without one the daemon asks which', async () => {
+  test('accept actions under their domain, and without a domain the daemon requires one', async () => {
     const folder = await home(MARKS);
     const daemon = await bench.start(configOf(SITES), { folder });
     await untilReady(daemon, Object.keys(MARKS));
@@ -138,7 +138,7 @@ describe('several sites in one daemon', () => {
     expect([missing.status, await missing.json()]).toMatchObject([404, { code: 'version_not_found' }]);
   });
 
-  test('are searched each for itself, over the API by domain and by a host that is theirs alone', async () => {
+  test('are searched separately, over the API by domain and on a host that only one site has', async () => {
     const port = await freePort();
     const daemon = await bench.start(configOf(SITES, { api: { port } }), { folder: await home(MARKS) });
     await daemon.until(({ sites }) => sites?.every(({ search }) => search?.keyword === 'ready') === true);
@@ -165,7 +165,7 @@ describe('several sites in one daemon', () => {
     expect(JSON.parse(own.text)).toMatchObject([{ path: expect.stringMatching(/^\/beta\//) }, {}]);
   });
 
-  test('come, change and go by a reload that touches no other; what leaves comes back whole', async () => {
+  test('are added, changed and removed by a reload without effect on others, and a site that returns has all its versions', async () => {
     const folder = await home({ ...MARKS, delta: 'dolphin' });
     const daemon = await bench.start(configOf(SITES), { folder });
     const { sites: before } = await untilReady(daemon, Object.keys(MARKS));
@@ -203,7 +203,7 @@ describe('several sites in one daemon', () => {
     await daemon.until(({ sites }) => siteOf(sites, 'delta')?.active?.version === JULY);
   });
 
-  test('answer at their former place or at their new one, while a reload moves them', async () => {
+  test('respond at their old or their new address while a reload moves them', async () => {
     const daemon = await bench.start(configOf(SITES), { folder: await home(MARKS) });
     await untilReady(daemon, Object.keys(MARKS));
     const others = Array.from({ length: 200 }, (_, at) => entry(`other-${at}`, { basePath: `/other-${at}` }));
@@ -222,7 +222,7 @@ describe('several sites in one daemon', () => {
     expect(lost).toEqual([]);
   });
 
-  test('that are broken leave the others served and the daemon ready, and say it under their name', async () => {
+  test('do not affect other sites or the readiness of the daemon if they fail, and report the error under their name', async () => {
     const folder = await home({ acme: 'anchor' });
     await folderOf(join(folder, 'bundles/beta'), { 'broken-2024-06-01.tar.gz': Buffer.from('no archive at all') });
     const gone = { enabled: true, bundleUrl: 'http://127.0.0.1:9/none.tar.gz?signature=canary' };
@@ -252,7 +252,7 @@ describe('several sites in one daemon', () => {
     expect(daemon.log()).not.toContain('canary');
   });
 
-  test('whose folder cannot be opened keep their place and say so, and come with the reload that finds it mended', async () => {
+  test('report the error in place if their folder cannot be opened, and are served by the reload after the fix', async () => {
     const folder = await home(MARKS);
     const broken = join(folder, 'data/sites/beta');
     await mkdir(join(folder, 'data/sites'), { recursive: true });
@@ -282,7 +282,7 @@ describe('several sites in one daemon', () => {
     await daemon.until(({ sites: later }) => siteOf(later, 'beta')?.active?.version === JULY);
   });
 
-  test('that cannot be opened are waited for, also where there is no other', async () => {
+  test('are retried if they cannot be opened, even if there is no other site', async () => {
     const folder = await bench.folder();
     await mkdir(join(folder, 'data/sites'), { recursive: true });
     await writeFile(join(folder, 'data/sites/acme'), 'no folder');
@@ -305,8 +305,8 @@ describe('several sites in one daemon', () => {
   });
 });
 
-describe('going over to a list', () => {
-  test('goes on with what the single form has, and back; a reload waits for a restart and serves on', async () => {
+describe('a change from the single form to a list of sites', () => {
+  test('keeps the stored versions in both directions, and takes effect only after a restart', async () => {
     const folder = await bench.folder();
     await folderOf(join(folder, 'bundles'), { [`docs-${JUNE}.tar.gz`]: bundle('anchor') });
     const single = await bench.start({ deployment: { domain: 'acme' } }, { folder });

@@ -35,7 +35,7 @@ async function home(): Promise<string> {
 }
 
 describe('the socket of a daemon', () => {
-  test('is in the data folder for its owner alone, named in the mark, and gone with the daemon', async () => {
+  test('is in the data folder with access only for its owner, recorded in the heartbeat file, and removed with the daemon', async () => {
     const daemon = await bench.start({}, { folder: await home() });
     const [mark] = await marksIn(daemon.dataDir);
     expect(mark?.socket).toMatch(new RegExp(`^${daemon.dataDir}/daemons/[0-9a-f]{16}\\.sock$`));
@@ -44,7 +44,7 @@ describe('the socket of a daemon', () => {
     expect(await readdir(join(daemon.dataDir, 'daemons'))).toEqual([]);
   });
 
-  test('is gone, too, where the daemon is told to stop the moment it is there', async () => {
+  test('is removed even if the daemon is stopped right after the socket was created', async () => {
     const folder = await home();
     const daemon = new DaemonProcess(await bench.writeConfig(folder, {}), {});
     bench.onEnd(() => daemon.kill());
@@ -56,7 +56,7 @@ describe('the socket of a daemon', () => {
     expect({ code: await daemon.stop(), marks: await marks() }).toEqual({ code: 0, marks: [] });
   });
 
-  test('lies among the temporary files where its path would be over 100 bytes', async () => {
+  test('is in the folder for temporary files if its path would exceed 100 bytes', async () => {
     const folder = join(await bench.folder(), 'a-folder-with-a-long-name-'.repeat(4));
     await mkdir(folder);
     await folderOf(folder, { 'docs-2024-06-01.tar.gz': JUNE });
@@ -74,7 +74,7 @@ describe('the socket of a daemon', () => {
     expect(await readdir(join(daemon.dataDir, 'daemons'))).toEqual([]);
   });
 
-  test('of a killed daemon is cleared, and commands speak to the one that follows', async () => {
+  test('is removed after a daemon was killed, and commands reach the next daemon', async () => {
     const folder = await home();
     const first = await bench.start({}, { folder });
     await first.kill();
@@ -94,7 +94,7 @@ describe('two daemons that share a folder', () => {
     return [folder, one, await bench.start(null, { folder })];
   }
 
-  test('are both told to reload, and of others the one that --pid names', async () => {
+  test('both reload on docshelf reload, and --pid selects one for other commands', async () => {
     const [folder, one, other] = await two();
     const before = (await Promise.all([one.status(), other.status()])).map(({ lastReload }) => lastReload?.at);
     const reloaded = await bench.run(['reload', '--json'], { cwd: folder });
@@ -118,7 +118,7 @@ describe('two daemons that share a folder', () => {
 });
 
 describe('a command', () => {
-  test('ends with 69 where only a daemon of another host is alive on the folder, and changes nothing', async () => {
+  test('exits with 69 if only a daemon of another host uses the folder, and changes nothing', async () => {
     const folder = await home();
     await bench.writeConfig(folder, {});
     await mkdir(join(folder, 'data/daemons'), { recursive: true });
@@ -131,7 +131,7 @@ describe('a command', () => {
     expect(await readdir(join(folder, 'data'))).toEqual(['daemons']);
   });
 
-  test('reaches a daemon elsewhere by --admin-url and the token', async () => {
+  test('reaches a daemon elsewhere with --admin-url and the token', async () => {
     const daemon = await bench.start({ admin: { token: 'a-long-random-token' } }, { folder: await home() });
     const elsewhere = await home();
     await bench.writeConfig(elsewhere, { admin: { token: 'a-long-random-token' } });
@@ -145,7 +145,7 @@ describe('a command', () => {
     expect([unread.code, unread.json().code]).toEqual([77, 'unauthorized']);
   });
 
-  test('refuses a signature and a name that cannot be shown, with a daemon and without one', async () => {
+  test('rejects a signature as an archive and a name with control characters, with and without a daemon', async () => {
     const folder = await home();
     await bench.writeConfig(folder, {});
     const names = { 'docs.zip.minisig': 'unknown_format', 'docs\u202egz.zip': 'name_control' };
@@ -165,7 +165,7 @@ describe('a command', () => {
     expect(await codes()).toEqual(names);
   });
 
-  test('is refused by the daemon in its own words, before and after the archive is sent', async () => {
+  test('prints the rejection of the daemon, before and after the archive is sent', async () => {
     const daemon = await bench.start({}, { folder: await home() });
     await writeFile(join(daemon.folder, 'page.tar.gz'), '<html>'.repeat(100_000));
     const page = await bundleCommand(daemon.folder, 'import', 'page.tar.gz');
@@ -219,7 +219,7 @@ describe('a copy of the data folder of a running daemon', () => {
     expect(await marksIn(join(copy, 'data'))).toEqual([]);
   });
 
-  test('does not reach the daemon through a socket among the temporary files', async () => {
+  test('does not reach the daemon through a socket in the folder for temporary files', async () => {
     const folder = join(await bench.folder(), 'a-folder-with-a-long-name-'.repeat(4));
     await mkdir(folder);
     await folderOf(folder, { 'docs-2024-06-01.tar.gz': JUNE, 'docs-2024-07-01.tar.gz': JULY });
@@ -229,7 +229,7 @@ describe('a copy of the data folder of a running daemon', () => {
     expect((await stat((await marksIn(daemon.dataDir))[0]?.socket ?? '')).isSocket()).toBe(true);
   });
 
-  test("keeps the daemon's socket where the copied mark looks like that of a dead daemon", async () => {
+  test("keeps the daemon's socket if the copied heartbeat file looks like that of a dead daemon", async () => {
     const { daemon, copy } = await copied('-a');
     const [name = ''] = (await readdir(join(copy, 'data/daemons'))).filter((each) => each.endsWith('.json'));
     const file = join(copy, 'data/daemons', name);
@@ -242,8 +242,8 @@ describe('a copy of the data folder of a running daemon', () => {
   });
 });
 
-describe('a data folder that is not where its daemon was started on it', () => {
-  test('is reached by another path, and the command names folder and daemon', async () => {
+describe('a data folder that is not at the path where its daemon started', () => {
+  test('is reached through a symbolic link, and the command names folder and daemon', async () => {
     const { daemon } = await copied('-a');
     const elsewhere = await bench.folder();
     await symlink(daemon.dataDir, join(elsewhere, 'linked'));
@@ -251,12 +251,12 @@ describe('a data folder that is not where its daemon was started on it', () => {
     const done = await bench.run(['bundle', 'rollback'], { cwd: elsewhere });
     expect({ code: done.code, stdout: done.stdout }).toEqual({
       code: 0,
-      stdout: expect.stringContaining(`Acting through the daemon ${daemon.pid} on "${join(elsewhere, 'linked')}".`),
+      stdout: expect.stringContaining(`Using the daemon ${daemon.pid} on "${join(elsewhere, 'linked')}".`),
     });
     await daemon.untilServing('2024-06-01');
   });
 
-  test('is not changed by commands on its new name, nor is the folder that has its name now', async () => {
+  test('is not changed by commands under its new name, nor is a copy under its old name', async () => {
     const { daemon } = await copied('-a');
     const [old, other] = [join(daemon.folder, 'old'), await bench.folder()];
     await rename(daemon.dataDir, old);

@@ -14,7 +14,7 @@ const UNIT = join(ROOT, 'examples/systemd/docshelf.service');
 const has = (program: string): boolean => spawnSync(program, ['--version']).error === undefined;
 
 describe('serve under a service manager', () => {
-  test('says that it is ready once it listens, and that it stops', async () => {
+  test('notifies the manager when it listens and when it stops', async () => {
     const folder = await bench.folder();
     const said = join(folder, 'said');
     await mkdir(join(folder, 'bin'));
@@ -36,13 +36,13 @@ describe('serve under a service manager', () => {
     expect((await lines(2))[1]).toMatch(/^STOPPING=1 /);
   });
 
-  test('runs on where the word cannot be given, and asks no program where there is no manager', async () => {
+  test('keeps running if the notification fails, and calls no program without a manager', async () => {
     const folder = await bench.folder();
     const daemon = await bench.start(
       { staticExport: { enabled: false } },
       { folder, env: { NOTIFY_SOCKET: join(folder, 'nobody') } },
     );
-    await daemon.untilLogged(/Cannot tell the service manager/);
+    await daemon.untilLogged(/to the service manager/);
     expect((await fetch(`${daemon.admin}/livez`)).status).toBe(200);
     const other = await bench.start({ staticExport: { enabled: false } });
     await other.stop();
@@ -63,7 +63,7 @@ describe('the unit for systemd', () => {
     expect(stdout + stderr).toBe('');
   });
 
-  test('is of the type that serve speaks, and hardened', async () => {
+  test('has the type that serve supports, and is hardened', async () => {
     const lines = (await readFile(UNIT, 'utf8')).split('\n');
     for (const line of [
       'Type=notify',
@@ -80,7 +80,7 @@ describe('the unit for systemd', () => {
 });
 
 describe('compose.yaml', () => {
-  test('opens its ports to this machine alone, and takes from the container what it does not need', async () => {
+  test('publishes its ports on localhost only, and drops the privileges that the container does not need', async () => {
     const { services } = parse(await readFile(join(ROOT, 'compose.yaml'), 'utf8'), { merge: true }) as {
       services: Record<string, { readonly image: string; readonly ports?: readonly string[] }>;
     };
@@ -99,7 +99,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('mounts a config that holds', async () => {
+  test('mounts a valid config', async () => {
     const file = join(ROOT, 'examples/compose/config.yaml');
     const { config } = await loadConfig({ file, env: {}, cwd: ROOT });
     expect(config.staticExport).toMatchObject({
@@ -109,7 +109,7 @@ describe('compose.yaml', () => {
     });
   });
 
-  test.each(['api', 'worker'])('mounts a config of exports that holds for the role %s', async (role) => {
+  test.each(['api', 'worker'])('mounts a valid export config for the role %s', async (role) => {
     const file = join(ROOT, 'examples/compose/exports.yaml');
     const env = { DOCSHELF__EXPORT_API__ROLE: role };
     const { config } = await loadConfig({ file, env, cwd: ROOT });

@@ -30,7 +30,7 @@ function expectPrintable({ stdout, stderr }: CommandResult, more: RegExp | null 
   if (more !== null) expect(stdout + stderr).toMatch(more);
 }
 
-describe('text of a bundle', () => {
+describe('text from a bundle', () => {
   let cwd: string;
   const run = (...args: string[]): Promise<CommandResult> => bench.run(args, { cwd });
   const setUp = async (): Promise<void> => {
@@ -49,7 +49,7 @@ describe('text of a bundle', () => {
     }
   };
 
-  test('reaches the terminal without controls, by every command that prints it', async () => {
+  test('is printed without control characters, by every command that prints it', async () => {
     await setUp();
     expectPrintable(await run('search', 'lantern'), /Lantern/);
     expectPrintable(await run('search', 'lantern', '--json'), /Lantern/);
@@ -78,7 +78,7 @@ describe('text of a bundle', () => {
     expect(stdout.split(/[\n\u0085\u2028\u2029]/).filter((line) => /^(?:ok|forged)/.test(line))).toEqual([]);
   });
 
-  test('reaches faults of archives and manifests without controls', async () => {
+  test('is escaped in errors about archives and manifests', async () => {
     cwd = await bench.folder();
     await bench.writeConfig(cwd, { deployment: { domain: 'acme' } });
     const generator = `\u009b31m\u202e\nforged`;
@@ -93,7 +93,7 @@ describe('text of a bundle', () => {
   });
 });
 
-test('text of a bundle reaches notices and the log without controls', async () => {
+test('notices and the log escape control characters in text from a bundle', async () => {
   const folder = await bench.folder();
   await mkdir(join(folder, 'bundles'));
   await writeFile(join(folder, 'bundles', 'acme-export-2024-06-01.tar.gz'), BUNDLE('june'));
@@ -106,8 +106,8 @@ test('text of a bundle reaches notices and the log without controls', async () =
   expect(ACTED_ON.exec(daemon.log())).toBe(null);
 });
 
-describe('text of a server', () => {
-  test('reaches the terminal without controls', async () => {
+describe('text from a server', () => {
+  test('is printed without control characters', async () => {
     const body = JSON.stringify({ error: '\u001b[2J\u009b31m\u202e\nforged: line', jobs: [], status: '\u009b31m' });
     const server = createServer((_, response) => {
       response.writeHead(403, 'no \u009b31m', { 'content-type': 'application/json' }).end(body);

@@ -4,9 +4,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { makeCertificate, type TestPair } from '../helpers/certificates.ts';
 import { type ConfigFile, type DaemonProcess, openBench, runDocshelf, waitFor } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 import { askHttp1, askHttp2, openHttp2, shakeHands } from '../http/tls/tls-client.ts';
 import { bundle, folderOf, sha256Of } from './bundles.ts';
-import { adminKey, JOBS, KEYS, SITE, writeSite } from './export-service.ts';
+import { adminKey, JOBS, KEYS, SITE } from './export-service.ts';
 
 const bench = openBench(afterEach);
 const TOKEN = 'a-long-random-token';
@@ -43,7 +44,7 @@ async function nameAt(port: number): Promise<string> {
 }
 
 describe('a site with TLS', () => {
-  test('takes new certificates while it is asked, keeps the old where a pair is broken, and tells so', async () => {
+  test('loads new certificates while it serves, keeps the old pair if the new one is invalid, and reports that', async () => {
     const { folder, daemon } = await start({ server: { tls: TLS } });
     expect(daemon.site).toMatch(/^https:/);
     await daemon.untilServing('2024-06-01');
@@ -94,12 +95,12 @@ describe('a site with TLS', () => {
     expect(await daemon.stop()).toBe(0);
   });
 
-  test('leads there from its redirecting port, and tells a certificate that ends', async () => {
+  test('is the target of its redirect port, and warns about a certificate that expires soon', async () => {
     const { folder, daemon } = await start({ server: { tls: { ...TLS, redirectPort: 0, hsts: '30d' } } });
     const soon = new Date(Date.now() + 3 * 86_400_000);
     await putPair(folder, makeCertificate({ names: ['soon.test', '127.0.0.1'], notAfter: soon }));
     const { notices } = await daemon.until((status) => status.notices.length > 0);
-    expect(notices).toEqual([expect.stringMatching(/^The certificate ".*tls\.crt" ends on \d{4}-\d\d-\d\d\. /)]);
+    expect(notices).toEqual([expect.stringMatching(/^The certificate ".*tls\.crt" expires on \d{4}-\d\d-\d\d\. /)]);
     const config = ['--config', daemon.configFile];
     const checked = await runDocshelf(['config', 'check', '--json', ...config], { cwd: folder });
     expect(checked.json<{ warnings: string[] }>().warnings).toEqual(notices);
@@ -113,7 +114,7 @@ describe('a site with TLS', () => {
   });
 });
 
-test('commands ask an admin listener with TLS', async () => {
+test('commands reach an admin listener with TLS', async () => {
   const { folder, daemon } = await start({ admin: { token: TOKEN, tls: TLS } });
   expect(daemon.admin).toMatch(/^https:/);
   const config = ['--config', daemon.configFile];
@@ -135,7 +136,7 @@ test('commands ask an admin listener with TLS', async () => {
   expect(refused.code).toBe(69);
 });
 
-test('clients search, export and fetch bundles at an API listener with TLS, by either protocol', async () => {
+test('clients search, export and fetch bundles at an API listener with TLS, with HTTP/1.1 and HTTP/2', async () => {
   const port = await freePort();
   const organization = {
     id: 'acme',
@@ -162,7 +163,7 @@ test('clients search, export and fetch bundles at an API listener with TLS, by e
   expect([again.status, again.body]).toEqual([200, found.body]);
   expect(await askHttp2(session, { ...query, headers: json('svc_dsc_unknown') })).toMatchObject({ status: 401 });
 
-  await writeSite(join(folder, 'site'), SITE);
+  await writeFiles(join(folder, 'site'), SITE);
   const headers = json(KEYS.acme);
   const begun = await askHttp2(session, {
     method: 'POST',

@@ -38,7 +38,7 @@ const unpack = (folder: string, args: readonly string[] = []): Promise<CommandRe
   bench.run(['transfer', 'unpack', 'transfer', '--json', ...args], { cwd: folder });
 
 describe('transfer pack', () => {
-  test('makes one folder whose checksums sha256sum takes, with a list of parts and ten lines to read', async () => {
+  test('creates one folder with checksums for sha256sum, a list of parts and a README of ten lines', async () => {
     const { transfer, packed } = await pack();
     expect(packed.code).toBe(0);
     const paths = packed.json<{ files: { path: string }[] }>().files.map(({ path }) => path);
@@ -60,7 +60,7 @@ describe('transfer pack', () => {
     expect(readme).toContain(`docshelf bundle import - --version 2026-11-01 < bundles/${NOVEMBER}`);
   });
 
-  test('refuses what is no bundle, and leaves nothing', async () => {
+  test('rejects a file that is no bundle, and leaves no files behind', async () => {
     const folder = await bench.folder();
     await writeFile(join(folder, 'page.tar.gz'), '<!doctype html>');
     const result = await bench.run(['transfer', 'pack', '--bundle', 'page.tar.gz', '--output', 'transfer', '--json'], {
@@ -71,7 +71,7 @@ describe('transfer pack', () => {
     expect(stdout).toBe('page.tar.gz\n');
   });
 
-  test('refuses a folder that is there, and a transfer of nothing', async () => {
+  test('rejects an existing folder, and a transfer without content', async () => {
     const { folder } = await pack();
     const again = await bench.run(['transfer', 'pack', '--bundle', OCTOBER, '--output', 'transfer', '--json'], {
       cwd: folder,
@@ -82,7 +82,7 @@ describe('transfer pack', () => {
 });
 
 describe('transfer unpack', () => {
-  test('checks the folder and takes its bundles in, the last one active', async () => {
+  test('verifies the folder and imports its bundles, and activates the last one', async () => {
     const { folder } = await pack();
     const result = await unpack(folder);
     expect(result.code).toBe(0);
@@ -94,7 +94,7 @@ describe('transfer unpack', () => {
     expect(listed.json()).toMatchObject({ active: { version: '2026-11-01' } });
   });
 
-  test('hands the bundles to the daemon that runs', async () => {
+  test('passes the bundles to the running daemon', async () => {
     const { folder } = await pack();
     const daemon = await bench.start(null, { folder });
     expect((await unpack(folder)).code).toBe(0);
@@ -102,7 +102,7 @@ describe('transfer unpack', () => {
     expect(await (await fetch(`${daemon.site}/`)).text()).toContain('november');
   });
 
-  test('with --verify-only takes nothing in', async () => {
+  test('imports no bundle with --verify-only', async () => {
     const { folder } = await pack();
     const result = await unpack(folder, ['--verify-only']);
     expect(result.json()).toMatchObject({ imported: [], unsigned: [`bundles/${OCTOBER}`, `bundles/${NOVEMBER}`] });
@@ -112,14 +112,18 @@ describe('transfer unpack', () => {
   test.each<[string, (transfer: string) => Promise<unknown>, string]>([
     ['a changed file', (at) => writeFile(join(at, 'image/docshelf.tar'), 'another image'), 'wrong_digest'],
     ['a missing file', (at) => rm(join(at, 'chart/docshelf-0.1.0.tgz')), 'manifest_mismatch'],
-    ['a file that nobody packed', (at) => writeFile(join(at, 'bundles/more.tar.gz'), 'x'), 'manifest_mismatch'],
-    ['a pipe or a link out of it', (at) => symlink('/', join(at, 'root')), 'manifest_mismatch'],
     [
-      'checksums that lead out of it',
+      'a file that is not in the checksums',
+      (at) => writeFile(join(at, 'bundles/more.tar.gz'), 'x'),
+      'manifest_mismatch',
+    ],
+    ['a pipe or a link to outside of the folder', (at) => symlink('/', join(at, 'root')), 'manifest_mismatch'],
+    [
+      'checksums that name files outside of the folder',
       async (at) => writeFile(join(at, 'SHA256SUMS'), `${'0'.repeat(64)}  ../x\n`),
       'manifest_mismatch',
     ],
-  ])('refuses %s, and takes nothing in', async (_, damage, code) => {
+  ])('rejects %s, and imports no bundle', async (_, damage, code) => {
     const { folder, transfer } = await pack();
     await damage(transfer);
     const result = await unpack(folder);
@@ -127,7 +131,7 @@ describe('transfer unpack', () => {
     expect((await bench.run(['bundle', 'list', '--json'], { cwd: folder })).json()).toMatchObject({ versions: [] });
   });
 
-  test('ends with 69 for a folder that is no transfer', async () => {
+  test('exits with 69 for a folder that is no transfer', async () => {
     const folder = await bench.folder();
     await mkdir(join(folder, 'transfer'));
     expect((await unpack(folder)).json().code).toBe('cannot_read');
@@ -135,7 +139,7 @@ describe('transfer unpack', () => {
 });
 
 describe('signatures of a transfer', () => {
-  test('vouch for everything where the checksums are signed', async () => {
+  test('cover all files if the checksums are signed', async () => {
     const { folder, transfer } = await pack(['--signing-key-file', SECRET]);
     const signed = await unpack(folder, ['--verify-only', '--public-key', PUBLIC]);
     expect({ code: signed.code, ...signed.json() }).toMatchObject({
@@ -163,7 +167,7 @@ describe('signatures of a transfer', () => {
   });
 
   test.skipIf(spawnSync('minisign', ['-v']).error !== undefined)(
-    'of bundles cross with them, and are asked for where keys are named',
+    'are transferred with bundles, and are required if keys are given',
     async () => {
       const { folder } = await pack();
       const unsigned = await unpack(folder, ['--public-key', PUBLIC]);
@@ -197,7 +201,7 @@ describe('the list of parts', () => {
   const read = async (): Promise<Sbom> =>
     JSON.parse(await readFile(join(import.meta.dirname, '../../dist/sbom.json'), 'utf8'));
 
-  test('names every production dependency with its version and digest, and nothing that only tests need', async () => {
+  test('contains every production dependency with version and digest, and no development dependency', async () => {
     const { bomFormat, specVersion, components } = await read();
     expect({ bomFormat, specVersion }).toEqual({ bomFormat: 'CycloneDX', specVersion: '1.6' });
     const { dependencies, devDependencies } = JSON.parse(
@@ -214,7 +218,7 @@ describe('the list of parts', () => {
     for (const name of Object.keys(devDependencies)) expect(names).not.toContain(name);
   });
 
-  test('refers to what it names, each once, and reaches all of it from the program', async () => {
+  test('contains each component once, and every reference is reachable from the program', async () => {
     const { components, dependencies } = await read();
     const refs = components.map((each) => each['bom-ref']);
     expect(new Set(refs).size).toBe(refs.length);

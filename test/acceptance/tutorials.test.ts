@@ -1,18 +1,16 @@
-import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { openBench } from '../helpers/daemon.ts';
 import { freePorts } from '../helpers/free-ports.ts';
 import { httpServer } from '../helpers/local-server.ts';
 import { codeBlocks, manualPage } from '../helpers/manual-blocks.ts';
+import { runShell } from '../helpers/shell.ts';
 import { KEYS, organizations, startExporter } from './export-service.ts';
 
 const bench = openBench(afterEach);
 const ROOT = join(import.meta.dirname, '../..');
-const SESSION_MS_MAX = 240_000;
 
 interface Block {
   readonly kind: 'sh' | 'yaml' | 'text';
@@ -47,27 +45,13 @@ async function follow(blocks: readonly Block[], { cwd = ROOT, env = {}, changes 
     const step = { sh: here(text), yaml: `cat >> config.yaml <<'END'\n${here(text)}END\n`, text: '' }[kind];
     return `${step}\necho '${mark}'\n`;
   });
-  const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script.join('')], {
+  const { code, stdout, stderr } = await runShell(script.join(''), await bench.folder(), {
     cwd,
-    env: { PATH: `${join(ROOT, 'bin')}:${process.env.PATH}`, HOME: await bench.folder(), ...env },
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: `${join(ROOT, 'bin')}:${process.env.PATH}`, ...env },
   });
-  const kill = (): void => {
-    try {
-      process.kill(-(child.pid ?? 0), 'SIGKILL');
-    } catch {
-      // The whole group has ended.
-    }
-  };
-  bench.onEnd(kill);
-  const timer = setTimeout(kill, SESSION_MS_MAX);
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  clearTimeout(timer);
-  const outputs = output.split(`${mark}\n`);
+  const outputs = stdout.split(`${mark}\n`);
   // The last part is what a failed block printed.
-  expect({ code, ran: outputs.length - 1, errors: code === 0 ? '' : errors + outputs.at(-1) }).toEqual({
+  expect({ code, ran: outputs.length - 1, errors: code === 0 ? '' : stderr + outputs.at(-1) }).toEqual({
     code: 0,
     ran: blocks.length,
     errors: '',
@@ -103,8 +87,8 @@ describe.each(['tutorial-first-site', 'tutorial-markdown'])('docs/%s.md', (page)
 /** Commands of a how-to. Its configs are checked by test/examples/manual-is-true.test.ts. */
 const commandsOf = (page: string): Block[] => pageBlocks(page).filter(({ kind }) => kind === 'sh');
 
-describe('docs/pipelines.md', () => {
-  test('exports, imports, continues a job, and prints a link by its commands', async () => {
+describe('the commands of docs/pipelines.md', () => {
+  test('export, import, continue a job, and print a link', async () => {
     const service = await startExporter(bench);
     const { jobId } = await service.export();
     const cwd = await bench.folder();
@@ -125,8 +109,8 @@ describe('docs/pipelines.md', () => {
   });
 });
 
-describe('docs/crawling.md', () => {
-  test('exports a live site and reads its report by its commands', async () => {
+describe('the commands of docs/crawling.md', () => {
+  test('export a live site and read its report', async () => {
     const origin = await httpServer((request, response) => {
       const body = { '/': '<!doctype html><title>Home</title><a href="/gone">Gone</a>' }[request.url ?? ''];
       response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'text/html' }).end(body);
@@ -147,8 +131,8 @@ describe('docs/crawling.md', () => {
   });
 });
 
-describe('docs/keys.md', () => {
-  test('creates, lists, and revokes a key by its commands', async () => {
+describe('the commands of docs/keys.md', () => {
+  test('create, list, and revoke a key', async () => {
     const token = 'a-token-that-is-long-enough';
     const daemon = await bench.start({
       admin: { port: 0, token },

@@ -52,7 +52,7 @@ async function startWith(config: object, archives: Readonly<Record<string, Buffe
 }
 
 describe('server.versionSwitcher', () => {
-  test('is on pages while there are several versions, below a base path', async () => {
+  test('appears on pages if there are several versions, under a base path', async () => {
     const server = { host: '127.0.0.1', port: 0, basePath: '/team/', versionSwitcher: true };
     const { daemon, take } = await startWith({ server });
     const site = `${daemon.site}/team/`;
@@ -97,7 +97,7 @@ describe('server.versionSwitcher', () => {
     await untilHead(site, false);
   });
 
-  test('comes and goes with a reload, and is left out where the bundle has versions of its own', async () => {
+  test('appears and disappears with a reload, and is omitted if the bundle has a version switcher', async () => {
     const own = Object.fromEntries(
       ['a', 'b', 'c'].flatMap((name) =>
         [`docs/${name}.html`, `docs/next/${name}.html`].map((path) => [path, page(name)]),
@@ -115,7 +115,7 @@ describe('server.versionSwitcher', () => {
     await take('import', 'own.tar.gz', '--version', 'v3');
     await daemon.untilServing('v3');
     expect(await textOf(`${site}docs/a`)).not.toMatch(SCRIPT);
-    expect((await daemon.status()).notices).toContainEqual(expect.stringContaining('versions of its own (docs/next/)'));
+    expect((await daemon.status()).notices).toContainEqual(expect.stringContaining('several versions (docs/next/)'));
     await take('activate', 'v2');
     await daemon.untilServing('v2');
     const kept = await textOf(`${site}_docshelf/v/v3/docs/a`);
@@ -124,7 +124,7 @@ describe('server.versionSwitcher', () => {
     await untilHead(site, false);
   });
 
-  test('tells of a staged version to who has its link, and needs the sign-in of its site', async () => {
+  test('lists a staged version only for readers with its preview link, and requires the sign-in of the site', async () => {
     const auth = { kind: 'basic', usersFile: './users' };
     const server = { host: '127.0.0.1', port: 0, versionSwitcher: true, auth };
     const { daemon, folder, take } = await startWith({ server: { ...server, auth: { kind: 'none' } } });

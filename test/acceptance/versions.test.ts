@@ -13,8 +13,8 @@ const statusOf = async (daemon: DaemonProcess, path: string): Promise<number> =>
   (await fetch(`${daemon.site}${path}`)).status;
 const homePage = async (daemon: DaemonProcess): Promise<string> => (await fetch(`${daemon.site}/`)).text();
 
-describe('versions stand side by side', () => {
-  test('and a hashed asset of an older one is still answered after a swap, its pages never', async () => {
+describe('stored versions', () => {
+  test('are kept next to each other, and after a swap only hashed assets of older ones are still served, never pages', async () => {
     const { origin } = await startOrigin(bench, {
       '/docs-2024-06-01.tar.gz': bundle('june', { 'assets/app-4f3a9c1e.js': 'june()', 'only-june.html': 'june' }),
       '/docs-2024-07-01.tar.gz': bundle('july', { 'assets/app-77b0d2c4.js': 'july()' }),
@@ -28,7 +28,7 @@ describe('versions stand side by side', () => {
     expect([await statusOf(daemon, '/only-june'), await statusOf(daemon, '/only-june.html')]).toEqual([404, 404]);
   });
 
-  test('until keep lets the oldest go, and never the active one', async () => {
+  test('are removed oldest first beyond keep, but never the active one', async () => {
     const folder = await bench.folder();
     const files = ['2024-04-01', '2024-05-01', '2024-06-01', '2024-07-01'].map((date) => [
       `docs-${date}.tar.gz`,
@@ -48,7 +48,7 @@ describe('versions stand side by side', () => {
 });
 
 describe('a data folder', () => {
-  test('belongs to one domain: another ends the start with 78, and is refused by a reload', async () => {
+  test('belongs to one domain: a start with another domain exits with 78, and a reload rejects it', async () => {
     const { origin } = await startOrigin(bench, {
       '/docs-2024-06-01.tar.gz': bundleWithManifest('june', { domain: 'acme' }),
     });
@@ -63,7 +63,7 @@ describe('a data folder', () => {
     expect({ code: result.code, fault: result.json().code }).toEqual({ code: 78, fault: 'config_invalid' });
   });
 
-  test('is shared by daemons with different pins, which leave what an unpinned start serves alone', async () => {
+  test('is shared by daemons with different pins, which do not change the version that an unpinned start serves', async () => {
     const folder = await bench.folder();
     await folderOf(folder, { 'docs-2024-06-01.tar.gz': bundle('june'), 'docs-2024-07-01.tar.gz': bundle('july') });
     await bench.writeConfig(folder, {});
@@ -83,8 +83,8 @@ describe('a data folder', () => {
   });
 });
 
-describe('a fetch that takes its time', () => {
-  test('is given up for a newer config', async () => {
+describe('a slow fetch', () => {
+  test('is aborted for a newer config', async () => {
     const july = bundle('july');
     const server = await httpServer((request, response) => {
       if (request.url?.includes('2024-06-01')) response.writeHead(200, { 'content-length': 100 }).flushHeaders();
@@ -100,7 +100,7 @@ describe('a fetch that takes its time', () => {
     expect(await daemon.untilServing('2024-07-01')).toMatchObject({ lastError: null });
   });
 
-  test('keeps nobody from the last good version for long after a restart, and is served when it is there', async () => {
+  test('does not delay the last good version for long after a restart, and its bundle is served once it is complete', async () => {
     const bundles = { june: bundle('june'), july: bundle('july') };
     let answer: (() => void) | null = null;
     let isSlow = false;
@@ -121,7 +121,7 @@ describe('a fetch that takes its time', () => {
     expect(await homePage(second)).toContain('july');
   });
 
-  test('that failed is made again by POST /v1/reload, without a change of the config', async () => {
+  test('is retried after a failure by POST /v1/reload, without a change of the config', async () => {
     let isExpired = true;
     const server = await httpServer((_request, response) => {
       if (isExpired) response.writeHead(403).end('<Error><Message>Request has expired</Message></Error>');

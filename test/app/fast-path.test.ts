@@ -55,7 +55,7 @@ const MODES: Readonly<Record<string, Mode>> = {
   'the access log': { config: { log: { access: true } } },
 };
 
-it.each(Object.entries(MODES))('answers a hot page by the prepared path: %s', async (_, mode) => {
+it.each(Object.entries(MODES))('the daemon serves a hot page on the prepared path with %s', async (_, mode) => {
   const folder = mkdtempSync(join(tmpdir(), 'docshelf-fast-path-'));
   opened.push(() => rmSync(folder, { recursive: true, force: true }));
   const bundles = mode.isList ? 'bundles/acme' : 'bundles';

@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 describe('FileWatch', () => {
-  it('says each change once, and nothing of an equal copy', async () => {
+  it('reports each change once, and ignores a write of equal content', async () => {
     await watch.start([file]);
     await writeFile(file, 'two');
     await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
@@ -32,7 +32,7 @@ describe('FileWatch', () => {
     expect(changes).toHaveBeenCalledTimes(1);
   });
 
-  it('sees a file behind a link that is swapped, as a ConfigMap is', async () => {
+  it('detects the change of a file behind a swapped link, as in a ConfigMap', async () => {
     for (const [name, text] of Object.entries({ first: 'one', second: 'two' })) {
       await writeFile(join(folder, name), text);
       await symlink(name, join(folder, `to-${name}`));
@@ -44,7 +44,7 @@ describe('FileWatch', () => {
     expect(changes).toHaveBeenCalledWith(true);
   });
 
-  it('reports a file that is renamed into place at once, as a whole one', async () => {
+  it('reports a file that is renamed into place at once, as complete', async () => {
     await watch.start([file]);
     await writeFile(join(folder, 'next'), 'two');
     await rename(join(folder, 'next'), file);
@@ -54,9 +54,9 @@ describe('FileWatch', () => {
 
   it.each([
     ['truncated', () => writeFile(file, '')],
-    ['removed and made again', () => rm(file).then(() => writeFile(file, ''))],
+    ['removed and created again', () => rm(file).then(() => writeFile(file, ''))],
   ])(
-    'reports a file that is %s and written in pieces once, with all of them, as one that may grow',
+    'reports a file that is %s and written in pieces once, with all of them, as possibly incomplete',
     async (_how, begin) => {
       await watch.start([file]);
       const seen: string[] = [];
@@ -71,7 +71,7 @@ describe('FileWatch', () => {
     },
   );
 
-  it('does not take other files of the folder that are written all the time for its own', async () => {
+  it('ignores constant writes to other files in the same folder', async () => {
     await watch.start([file]);
     const other = join(folder, 'log');
     const noise = setInterval(() => void appendFile(other, 'line'), 20);
@@ -82,7 +82,7 @@ describe('FileWatch', () => {
     expect(changes).toHaveBeenCalledWith(true);
   });
 
-  it('says a change that came after the files were read and before they were watched anew', async () => {
+  it('reports a change between the reading of the files and the next watch', async () => {
     await watch.start([file]);
     await watch.remember();
     // Here the reader reads "one".
@@ -91,7 +91,7 @@ describe('FileWatch', () => {
     await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
   });
 
-  it('does not say a change that its reader has asked it to remember', async () => {
+  it('does not report a change that the reader has asked to remember', async () => {
     await watch.start([file]);
     await writeFile(file, 'two');
     await watch.remember();
@@ -100,7 +100,7 @@ describe('FileWatch', () => {
     expect(changes).not.toHaveBeenCalled();
   });
 
-  it('sees a missing file arrive', async () => {
+  it('reports the arrival of a missing file', async () => {
     const missing = join(folder, 'link');
     await watch.start([file, missing]);
     await writeFile(missing, 'https://bundles.example/b.tar.gz');

@@ -10,7 +10,7 @@ import { onFileEnd } from '../helpers/file-end.ts';
 
 const configOf = async (yaml: string) => (await load(yaml)).config;
 
-it("the store's gate follows a reload: it lives as long as the daemon", async () => {
+it('the egress policy of the store follows a reload', async () => {
   const network = new Network(await configOf('network: { allowedHosts: [s3.one.dev] }'));
   const policy = (await network.policy()).forStore(() => null);
   const refused = (host: string) => policy.refusalOf(new URL(`https://${host}/`)) !== null;
@@ -23,7 +23,7 @@ it("the store's gate follows a reload: it lives as long as the daemon", async ()
   expect(refused('s3.two.dev')).toBe(true);
 });
 
-it('a command asks no listener of the daemon on its data folder', async () => {
+it('a command never connects to a listener of the daemon on its data folder', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'docshelf-network-'));
   onFileEnd(() => rmSync(dir, { recursive: true }));
   const config = await configOf(`storage: { dir: ${dir} }`);

@@ -5,7 +5,7 @@ import { waitFor } from '../helpers/wait-for.ts';
 
 const version = (files: number) => ({ snapshot: { release: { files: { size: files } } } }) as unknown as OpenVersion;
 
-it('keeps the last used within its bound, and opens each once for all who ask', async () => {
+it('OpenVersions keeps the most recently used versions up to a bound, and opens each once for concurrent callers', async () => {
   const open = new OpenVersions({ bytesMax: 3 * 1024 ** 2 });
   const make = vi.fn(async () => version(10));
   await Promise.all([open.get('a', make), open.get('a', make)]);
@@ -21,13 +21,13 @@ it('keeps the last used within its bound, and opens each once for all who ask', 
   expect(open.size).toBe(1);
 });
 
-it('opens again what could not be opened', async () => {
+it('OpenVersions retries a version that could not be opened', async () => {
   const open = new OpenVersions();
   await expect(open.get('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   await expect(open.get('a', async () => version(1))).resolves.toBeDefined();
 });
 
-it('closes what nobody reads any more', async () => {
+it('OpenVersions closes a version once no reader uses it', async () => {
   const open = new OpenVersions({ idleMs: 50 });
   const close = vi.fn();
   open.search('a', () => ({ close }) as unknown as SiteSearch);

@@ -41,7 +41,7 @@ function deskOver(jobs: string[], isOpen: Promise<unknown> = Promise.resolve()) 
 }
 
 describe('OwnExportDesk', () => {
-  test('asks as the organization that has the domain, and for nobody else', async () => {
+  test('requests exports as the organization of the domain, and returns none for an unknown domain', async () => {
     const { desk, asked } = deskOver(['se_1']);
     expect(await desk.newest('acme', 'v1')).toMatchObject({ jobId: 'se_1' });
     expect(await desk.newest('globex', null)).toBe(null);
@@ -52,7 +52,7 @@ describe('OwnExportDesk', () => {
     await expect(desk.read('globex', 'se_1', signal)).rejects.toMatchObject({ code: 'no_bundle' });
   });
 
-  test('has a site wait until exports are open', async () => {
+  test('delays a request until exports are available', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { desk } = deskOver(['se_1'], promise);
     let found: unknown;
@@ -66,7 +66,7 @@ describe('OwnExportDesk', () => {
     expect(found).toMatchObject({ jobId: 'se_1' });
   });
 
-  test('tells a site once of an export that it was not given', async () => {
+  test('notifies a site once of an export that it has not received yet', async () => {
     const jobs: string[] = [];
     const { desk, look, told } = deskOver(jobs);
     await look();

@@ -10,12 +10,12 @@ it.each<[string, string | null]>([
   ['deployment: { type: air-gapped }\nfeatures: { enforce: off }', null],
   ['deployment: { type: air-gapped }\nfeatures: { enforce: report }', 'Content-Security-Policy-Report-Only'],
   ['features: { enforce: on }', 'Content-Security-Policy'],
-])('%s: %s', async (yaml, name) => {
+])('the policy header for %s is %s', async (yaml, name) => {
   const [first] = Object.keys(await policyOf(yaml));
   expect(first ?? null).toBe(name);
 });
 
-it('lets pages load from the site and from the origins of features that are on, and reports to the site', async () => {
+it('the content policy allows the site and the origins of enabled features, and sends reports to the site', async () => {
   const features =
     'features: { enforce: on, analytics: { enabled: true, origins: ["https://stats.example/x;y", "https://stats.example"] }, assistant: { enabled: false, origins: ["https://ai.example"] } }';
   const headers = await policyOf(features, '/docs/');

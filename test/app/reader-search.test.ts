@@ -2,7 +2,14 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { OpenVersions } from '../../src/app/sites/readable-versions.ts';
 import { ReaderSearch } from '../../src/app/sites/readers-search.ts';
 import { searchRequestOf } from '../../src/domain/search.ts';
-import type { ResultForm, SearchAnswer, SearchRequest, SearchResult, SiteSearch } from '../../src/search/index.ts';
+import {
+  NO_FACTS,
+  type ResultForm,
+  type SearchAnswer,
+  type SearchRequest,
+  type SearchResult,
+  type SiteSearch,
+} from '../../src/search/index.ts';
 import { folderWith, load } from '../config/folder.ts';
 import { type Answer, httpServer } from '../helpers/local-server.ts';
 import { httpClientOf } from '../net/http-client-of.ts';
@@ -14,7 +21,12 @@ afterEach(async () => {
 
 const NEVER = new AbortController().signal;
 const REQUEST = searchRequestOf({ query: 'lantern' });
-const FACTS = { corrected: 'lantern', facets: { languages: ['en', 'de'], versions: [], tags: [] }, semantic: true };
+const FACTS = {
+  ...NO_FACTS,
+  corrected: 'lantern',
+  facets: { languages: ['en', 'de'], versions: [], tags: [] },
+  semantic: true,
+};
 
 function resultOf(path: string): SearchResult {
   const metadata = { score: 0.5, title: '', headings: [], version: null, language: null, tags: [], highlights: [] };
@@ -72,7 +84,7 @@ const pathsOf = ({ results }: SearchAnswer) => results.map(({ path }) => path);
 const ofVersion = (version: string) => ({ filter: { ...REQUEST.filter, version } });
 
 describe('ReaderSearch', () => {
-  it('returns the answer of the search thread as it is, written for the base path of the site', async () => {
+  it('returns the response of the search thread unchanged, written for the base path of the site', async () => {
     for (const [basePath, root] of [
       ['/', ''],
       ['/docs/', '/docs'],
@@ -83,7 +95,7 @@ describe('ReaderSearch', () => {
     }
   });
 
-  it('searches a kept version whole, at its own address, and the active version for any other name', async () => {
+  it('searches all of a kept version at its own address, and the active version for any other name', async () => {
     const { ask, asked } = await readerOf();
     expect(pathsOf(await ask(ofVersion('v1')))).toEqual(['/docs/_docshelf/v/v1/open#a', '/docs/_docshelf/v/v1/closed']);
     await ask(ofVersion('v2'));
@@ -93,13 +105,13 @@ describe('ReaderSearch', () => {
     ]);
   });
 
-  it('removes pages that rules close, also those of a kept version, and keeps the facts', async () => {
+  it('removes pages that rules close, also in a kept version, and keeps the facts', async () => {
     const { ask } = await readerOf({ closed: ['closed'] });
     expect(await ask({ wantsFacts: true })).toMatchObject({ results: [{ path: '/docs/open#a' }], facts: FACTS });
     expect(pathsOf(await ask(ofVersion('v1')))).toEqual(['/docs/_docshelf/v/v1/open#a']);
   });
 
-  it('returns an answer without closed pages as the thread wrote it', async () => {
+  it('returns the response of the thread unchanged if it contains no closed page', async () => {
     const { ask, answered } = await readerOf({ closed: ['another'] });
     expect(await ask()).toBe(answered());
   });
@@ -111,7 +123,7 @@ describe('ReaderSearch', () => {
       return readerOf({ discoveryUrl: server.origin });
     }
 
-    it('returns its results, with paths below the base path and whole addresses as they are', async () => {
+    it('returns the results of the service, with paths under the base path and absolute URLs unchanged', async () => {
       const found = [resultOf('/page'), resultOf('https://example.com/page')];
       const { ask, asked } = await hosted((_, response) => void response.end(JSON.stringify(found)));
       const answer = await ask();
@@ -120,15 +132,11 @@ describe('ReaderSearch', () => {
       expect(asked).toEqual([]);
     });
 
-    it('asks the index if the hosted search fails, names the source, and leaves out the facts', async () => {
+    it('uses the index if the hosted search fails, reports that source, and omits the facts', async () => {
       const { ask, asked } = await hosted((_, response) => void response.writeHead(500).end());
       const answer = await ask({ wantsFacts: true });
       expect(pathsOf(answer)).toEqual(['/docs/open#a', '/docs/closed']);
-      expect(answer.facts).toEqual({
-        corrected: null,
-        facets: { languages: [], versions: [], tags: [] },
-        semantic: false,
-      });
+      expect(answer.facts).toEqual(NO_FACTS);
       expect(asked).toMatchObject([{ form: { root: '/docs', source: 'local' } }]);
     });
   });

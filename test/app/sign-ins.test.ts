@@ -6,7 +6,7 @@ import { SignIns } from '../../src/app/sites/sign-ins.ts';
 import { load } from '../config/folder.ts';
 import { TestIdentityProvider } from '../helpers/identity-provider.ts';
 
-it('ask an issuer once what it is, for all sites and clients of it', async () => {
+it('SignIns requests the metadata of an issuer once for all of its sites and clients', async () => {
   const provider = await TestIdentityProvider.start();
   await provider.serve();
   const auth = (clientId: string): string => `{ kind: oidc, issuer: "${provider.issuer}", clientId: ${clientId} }`;

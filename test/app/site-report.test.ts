@@ -5,7 +5,7 @@ import type { Config } from '../../src/config/index.ts';
 import { PageReports } from '../../src/http/site/page-reports.ts';
 import { readSiteRules } from '../../src/web/rules/index.ts';
 
-it('findings have what notices of the status say, piece by piece', async () => {
+it('the findings of a site report match the notices of the status one by one', async () => {
   const reports = new PageReports(
     () => undefined,
     () => ({ policy: 'on', basePath: '/', hosts: [] }),
@@ -29,6 +29,6 @@ it('findings have what notices of the status say, piece by piece', async () => {
   });
 });
 
-it('a search with reasons is refused where there is no engine', async () => {
+it('explainedSearch() is rejected if the site has no search engine', async () => {
   await expect(explainedSearch(null, 'x')).rejects.toMatchObject({ code: 'search_off' });
 });

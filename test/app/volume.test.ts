@@ -7,7 +7,7 @@ const [FULL, ROOMY] = [
   { freeBytes: 10 * 1024 ** 2, sizeBytes: 100 * 1024 ** 2 },
 ];
 
-it('a volume is told before it is full, with what to do', async () => {
+it('a notice warns before a volume is full, and names the setting that frees space', async () => {
   const [plain, exporting] = [await load(''), await load('exportApi: { enabled: true }')];
   expect(volumeNotices(ROOMY, exporting.config)).toEqual([]);
   expect(volumeNotices(null, exporting.config)).toEqual([]);
@@ -17,7 +17,7 @@ it('a volume is told before it is full, with what to do', async () => {
   expect(volumeNotices(FULL, plain.config)).toEqual([expect.stringContaining('staticExport.keep')]);
 });
 
-it('the space of a volume is the system’s', async () => {
+it('readVolume() returns the size and free space of a volume, or null for a missing path', async () => {
   const volume = await readVolume(import.meta.dirname);
   expect(volume?.sizeBytes).toBeGreaterThan(volume?.freeBytes ?? Number.NaN);
   expect(await readVolume('/nowhere/at/all')).toBeNull();

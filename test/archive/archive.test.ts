@@ -22,13 +22,13 @@ describe('inspectArchive() and extractArchive()', () => {
     for (const [path, body] of Object.entries(SITE_FILES)) expect(await bench.read(path)).toBe(body);
   });
 
-  it('tell the digest of what is on disk', async () => {
+  it('return the digests of the files on disk', async () => {
     const { extracted } = await bench.attempt(rawZip([{ name: 'index.html', body: 'abc' }]));
     const sha256 = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
     expect(extracted).toEqual([{ path: 'index.html', size: 3, sha256 }]);
   });
 
-  it('give files 0644 and folders 0755, whatever the archive and the umask say', async () => {
+  it('create files with mode 0644 and folders with 0755, whatever the archive and the umask say', async () => {
     const before = process.umask(0o077);
     try {
       await bench.attempt(siteArchive('zip'));
@@ -39,14 +39,14 @@ describe('inspectArchive() and extractArchive()', () => {
     expect((await stat(join(bench.siteDir, 'guides'))).mode & 0o777).toBe(0o755);
   });
 
-  it('unpack a file larger than what is gathered in memory', async () => {
+  it('unpack a file that is larger than the memory buffer', async () => {
     const body = Buffer.alloc(3 * 1024 ** 2, 'abcdefg');
     const { extracted } = await bench.attempt(rawTar([{ name: 'index.html', body }]));
     expect(extracted[0]?.size).toBe(body.length);
     expect(await bench.read('index.html')).toBe(body.toString());
   });
 
-  it('leave the wrapping folder out of paths', async () => {
+  it('omit the wrapping folder from paths', async () => {
     const { listing, extracted } = await bench.attempt(
       rawTar([{ name: 'html/' }, { name: 'html/index.html', body: 'x' }]),
     );
@@ -54,7 +54,7 @@ describe('inspectArchive() and extractArchive()', () => {
     expect(extracted.map((file) => file.path)).toEqual(['index.html']);
   });
 
-  it('keep launchers out of the site and own files in a folder of their own', async () => {
+  it('omit launchers from the site, and put files of docshelf into a separate folder', async () => {
     const { listing, extracted } = await bench.attempt(
       rawTar([
         { name: '_docshelf/manifest.json', body: '{}' },
@@ -69,7 +69,7 @@ describe('inspectArchive() and extractArchive()', () => {
     expect((await stat(join(bench.ownDir, 'manifest.json'))).isFile()).toBe(true);
   });
 
-  it('report names that differ only by case where the folder does not fold case', async () => {
+  it('report names that differ only by case if the file system ignores case', async () => {
     const { listing, stage } = await bench.attempt(
       rawZip([
         { name: 'Guide.html', body: 'x' },
@@ -80,7 +80,7 @@ describe('inspectArchive() and extractArchive()', () => {
     expect(listing?.caseConflicts).toEqual([['Guide.html', 'guide.html']]);
   });
 
-  it('report progress up to the whole', async () => {
+  it('report progress up to 100 %', async () => {
     const file = join(bench.dir, 'archive');
     await writeFile(file, siteTar());
     const steps: number[] = [];
@@ -95,7 +95,7 @@ describe('inspectArchive() and extractArchive()', () => {
 });
 
 describe('inspectArchive()', () => {
-  it('says what a file looks like that is no archive', async () => {
+  it('names the type of a file that is not an archive', async () => {
     const { error } = await bench.attempt(Buffer.from('<!DOCTYPE html><title>Sign in</title>'));
     expect(error?.code).toBe('unknown_format');
     expect(error?.message).toContain('an HTML page');
@@ -103,7 +103,7 @@ describe('inspectArchive()', () => {
     expect((await bench.attempt(Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]))).error?.message).toContain('xz');
   });
 
-  it('names the entry and the rule, escaped and bounded', async () => {
+  it('names the entry and the broken rule in its error, escaped and with bounded length', async () => {
     const { error } = await bench.attempt(rawZip([{ name: `../\u001b[2J\u202e${'a'.repeat(5000)}`, body: 'x' }]));
     expect(error?.code).toBe('name_control');
     expect(error?.message).not.toMatch(/[\u0000-\u001f\u202e]/);
@@ -114,23 +114,23 @@ describe('inspectArchive()', () => {
     );
   });
 
-  it('fails with cannot_read where there is no file', async () => {
+  it('fails with cannot_read if the file does not exist', async () => {
     await expect(inspectArchive(join(bench.dir, 'missing'), options)).rejects.toMatchObject({ code: 'cannot_read' });
     await expect(inspectArchive(bench.dir, options)).rejects.toMatchObject({ code: 'cannot_read' });
   });
 
-  it('stops when its signal is aborted', async () => {
+  it('stops if its signal is aborted', async () => {
     const file = join(bench.dir, 'archive');
     await writeFile(file, siteTar());
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(inspectArchive(file, { ...options, signal })).rejects.toThrow('enough');
   });
 
-  it('calls a hostile archive without a page by its hostility', async () => {
+  it('reports the broken rule of a hostile archive before its lack of pages', async () => {
     expect(await bench.codeOf(rawTar([{ name: '../evil.txt', body: 'x' }]))).toBe('name_dotdot');
   });
 
-  it('refuses two folders of docshelf itself, and takes one inside the wrapping folder', async () => {
+  it('rejects two _docshelf folders, and accepts one inside the wrapping folder', async () => {
     const page = { name: 'html/index.html', body: 'x' };
     const inner = { name: 'html/_docshelf/manifest.json', body: '{}' };
     const outer = { name: '_docshelf/search/header.json', body: '{}' };
@@ -142,7 +142,7 @@ describe('inspectArchive()', () => {
 });
 
 describe('extractArchive()', () => {
-  it('refuses an archive that has changed since it was inspected', async () => {
+  it('rejects an archive that has changed since it was inspected', async () => {
     const file = join(bench.dir, 'archive');
     await writeFile(file, rawTar([{ name: 'index.html', body: 'x' }]));
     const listing = await inspectArchive(file, options);
@@ -151,7 +151,7 @@ describe('extractArchive()', () => {
     await expect(extracting).rejects.toMatchObject({ code: 'damaged_archive' });
   });
 
-  it('neither opens nor follows what stands in its way', async () => {
+  it('neither opens nor follows a file or link that blocks its path', async () => {
     const file = join(bench.dir, 'archive');
     const victim = join(bench.dir, 'victim');
     await writeFile(file, rawTar([{ name: 'index.html', body: 'evil' }]));

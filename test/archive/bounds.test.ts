@@ -19,19 +19,19 @@ const pack = (names: readonly string[]) => {
 };
 
 describe.each(['tar', 'zip'] as const)('limits.entries, in a %s', (format) => {
-  it('counts files, and folders for themselves', async () => {
+  it('counts files and folders separately', async () => {
     const bytes = pack(['a/', 'b/', 'c/', 'a/x.js', 'b/x.js'])[format];
     expect(await bench.codeOf(bytes, { entriesMax: 3 })).toBeNull();
     expect(await bench.codeOf(bytes, { entriesMax: 2 })).toBe('too_many_entries');
   });
 
-  it('counts folders that only the names of files tell of', async () => {
+  it('counts folders that only appear in the names of files', async () => {
     expect(await bench.codeOf(pack(['a/b/c/d/e/x.js'])[format], { entriesMax: 5 })).toBeNull();
     expect(await bench.codeOf(pack(['a/b/c/d/e/x.js'])[format], { entriesMax: 4 })).toBe('too_many_entries');
   });
 });
 
-test("a zip's directory of more than 256 MiB is refused before it is read", async () => {
+test('inspectArchive() rejects a zip directory of more than 256 MiB before it reads the directory', async () => {
   const file = join(bench.dir, 'large.zip');
   const bytes = 257 * 1024 ** 2;
   await using handle = await open(file, 'w');
@@ -45,7 +45,7 @@ test("a zip's directory of more than 256 MiB is refused before it is read", asyn
   await expect(inspectArchive(file, options)).rejects.toMatchObject({ code: 'too_many_entries' });
 });
 
-test('a manifest that is larger than its archive has names for is refused before it is read', async () => {
+test('inspectArchive() rejects a manifest that is too large for the number of files before it reads the manifest', async () => {
   const manifest = { name: '_docshelf/manifest.json', body: Buffer.alloc(100_000, ' ') };
   const attempt = await bench.attempt(gz(rawTar([PAGE, manifest])));
   expect([attempt.stage, attempt.error?.code]).toEqual(['inspected', 'bad_manifest']);
@@ -69,8 +69,8 @@ describe('an archive without a page', () => {
     ['a zip with damaged data', damagedAt(zip, 30 + text.name.length), 'damaged_archive'],
     ['a zip with a wrong CRC', rawZip([{ ...text, central: { crc: 1 }, local: { crc: 1 } }]), 'wrong_crc'],
     ['a damaged manifest', rawTar([text, { name: '_docshelf/manifest.json', body: '{' }]), 'bad_manifest'],
-    ['nothing else', zip, 'no_pages'],
-  ])('and with %s is refused for that', async (_case, bytes, code) => {
+    ['no other error', zip, 'no_pages'],
+  ])('is rejected for its other error first: %s', async (_case, bytes, code) => {
     expect((await bench.attempt(bytes)).error?.code).toBe(code);
     expect(await bench.written()).not.toContain('staging');
   });

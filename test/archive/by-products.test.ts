@@ -50,7 +50,7 @@ describe.each(Object.entries(FORMATS))('a %s with by-products of packers', (_for
   it.each([
     ['a folder on macOS', fromMacTar('site'), 'site/'],
     ['files in Finder', fromFinder, ''],
-  ])('contains the site alone, packed from %s', async (_case, members, root) => {
+  ])('contains only the site if it was packed from %s', async (_case, members, root) => {
     const { error, listing, extracted } = await bench.attempt(pack(members));
     expect(error).toBeNull();
     expect(extracted.map(({ path }) => path)).toEqual(['guide.html', 'index.html']);
@@ -60,29 +60,29 @@ describe.each(Object.entries(FORMATS))('a %s with by-products of packers', (_for
     expect(await bench.read('guide.html')).toContain('Guide');
   });
 
-  it('is refused with no_pages if they are its only pages', async () => {
+  it('is rejected with no_pages if by-products are its only pages', async () => {
     const members = [{ name: 'a.txt', body: 'x' }, ...fromMacTar('site').filter(({ name }) => name.includes('._'))];
     expect(await bench.codeOf(pack(members))).toBe('no_pages');
   });
 
   it.each([
-    ['leaves the site', { name: '__MACOSX/../../._evil', body: BINARY }, 'name_dotdot'],
-    ['is absolute', { name: '/._evil', body: BINARY }, 'name_absolute'],
-    ['has a control character', { name: '._a\nb', body: BINARY }, 'name_control'],
+    ['has a path outside of the site', { name: '__MACOSX/../../._evil', body: BINARY }, 'name_dotdot'],
+    ['has an absolute path', { name: '/._evil', body: BINARY }, 'name_absolute'],
+    ['has a control character in its name', { name: '._a\nb', body: BINARY }, 'name_control'],
     ['occurs twice', { name: '.DS_Store', body: BINARY }, 'name_duplicate'],
     ['is larger than a file may be', { name: '._large', body: 'x'.repeat(2000) }, 'file_too_large'],
-  ])('is refused if one of them %s', async (_case, member, code) => {
+  ])('is rejected if a by-product %s', async (_case, member, code) => {
     const limits = { fileBytesMax: 1000 };
     expect((await bench.attempt(pack([...fromFinder, member]), limits)).error?.code).toBe(code);
     expect(await bench.written()).toEqual([]);
   });
 
-  it('is refused if they are more than its files may be', async () => {
+  it('is rejected if its by-products exceed the limits for files', async () => {
     expect((await bench.attempt(pack(fromFinder), { entriesMax: 5 })).error?.code).toBe('too_many_entries');
     expect((await bench.attempt(pack(fromFinder), { totalBytesMax: 100 })).error?.code).toBe('total_too_large');
   });
 
-  it('does not name them among names that differ only by case', async () => {
+  it('ignores by-products in the check for names that differ only by case', async () => {
     const conflicts = [...fromMacTar('site'), { name: 'site/._GUIDE.html', body: BINARY }];
     expect((await bench.attempt(pack(conflicts))).listing?.caseConflicts).toEqual([]);
   });
@@ -108,9 +108,9 @@ describe.each(Object.entries(FORMATS))('a %s with by-products of packers', (_for
   const optionsOf = () => ({ name: 'archive', limits: ARCHIVE_LIMITS, foldsCase: false });
 
   it.each([
-    ['lists none of them, packed again on a Mac', manifestOf(PAGES, 2)],
-    ['lists them, as an exporter that knew none of them did', manifestOf(fromFinder, 4)],
-  ])('is what its manifest describes, if that %s', async (_case, manifest) => {
+    ['lists no by-products and the bundle was packed again on a Mac', manifestOf(PAGES, 2)],
+    ['lists the by-products, as an older exporter wrote it', manifestOf(fromFinder, 4)],
+  ])('matches its manifest if that %s', async (_case, manifest) => {
     const { error } = await bench.attempt(
       pack([manifest, ...fromFinder, { name: '_docshelf/._x.json', body: BINARY }]),
     );
@@ -122,14 +122,14 @@ describe.each(Object.entries(FORMATS))('a %s with by-products of packers', (_for
     expect(verified.manifest?.domain).toBe('acme');
   });
 
-  it('differs from a manifest that counts pages that are missing', async () => {
+  it('does not match a manifest that counts pages which the archive lacks', async () => {
     await bench.attempt(pack([manifestOf(PAGES, 3), ...fromFinder]));
     const file = join(bench.dir, 'archive');
     const listing = await inspectArchive(file, optionsOf());
     await expect(verifyArchive(file, listing, optionsOf())).rejects.toMatchObject({ code: 'manifest_mismatch' });
   });
 
-  it('gives none of them when single files are read', async () => {
+  it('returns no by-product if single files are read', async () => {
     await bench.attempt(pack(fromFinder));
     const file = join(bench.dir, 'archive');
     const listing = await inspectArchive(file, optionsOf());

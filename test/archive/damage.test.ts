@@ -15,7 +15,7 @@ afterAll(() => bench.close());
 describe.each(ARCHIVE_FORMATS)('a damaged %s', (format) => {
   const whole = siteArchive(format);
 
-  it('is refused wherever it is cut off', async () => {
+  it('is rejected wherever it is cut off', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: whole.length - 1 }), async (length) => {
         expect((await bench.attempt(whole.subarray(0, length))).stage).toBe('inspected');
@@ -25,7 +25,7 @@ describe.each(ARCHIVE_FORMATS)('a damaged %s', (format) => {
     );
   });
 
-  it('is refused or unpacks into staging, wherever a byte is changed', async () => {
+  it('is rejected or unpacks correctly into staging, whichever byte is changed', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: whole.length - 1 }), fc.integer({ min: 1, max: 255 }), async (at, mask) => {
         const bytes = Buffer.from(whole);
@@ -53,13 +53,13 @@ describe('an archive whose first block is damaged', () => {
     return bytes;
   };
 
-  it('is a tar.gz with a wrong checksum, not an unknown format', async () => {
+  it('is reported as a tar.gz with a wrong checksum, not as an unknown format', async () => {
     // A deflate block of stored bytes begins behind a header of ten bytes and its own of five (RFC 1951, 3.2.4).
     const bytes = garbled(gzipSync(tar, { level: 0 }), 15);
     expect(await bench.codeOf(bytes)).toBe('wrong_crc');
   });
 
-  it('is a tar.zst with a wrong checksum, not an unknown format', async () => {
+  it('is reported as a tar.zst with a wrong checksum, not as an unknown format', async () => {
     const checksum = zstdCompressSync(tar, { params: { [constants.ZSTD_c_checksumFlag]: 1 } }).subarray(-4);
     const blocks: Buffer[] = [];
     for (let at = 0; at < tar.length; at += 2 ** 17) {
@@ -74,7 +74,7 @@ describe('an archive whose first block is damaged', () => {
     expect(await bench.codeOf(garbled(frame, 9))).toBe('wrong_crc');
   });
 
-  it('is told by what is left of its header, where nothing has a checksum', async () => {
+  it('is recognized by the rest of its header in a format without checksums', async () => {
     const bytes = Buffer.from(tar);
     bytes[0] = 0x58;
     expect(await bench.codeOf(zstdCompressSync(bytes))).toBe('damaged_archive');

@@ -58,10 +58,10 @@ const tar = rawTar([
   { name: '_docshelf/manifest.json', body: MANIFEST },
 ]);
 
-describe('a seeded variation is read, or refused by a code of its own', { timeout: 600_000 }, () => {
-  test('of a tar', () => fuzz([siteArchive('tar'), tar], readArchive));
+describe('an input with random changes', { timeout: 600_000 }, () => {
+  test('is read or rejected with a specific code (tar)', () => fuzz([siteArchive('tar'), tar], readArchive));
 
-  test('of a zip', () =>
+  test('is read or rejected with a specific code (zip)', () =>
     fuzz(
       [
         siteArchive('zip'),
@@ -75,9 +75,9 @@ describe('a seeded variation is read, or refused by a code of its own', { timeou
       readArchive,
     ));
 
-  test('of a tar.gz', () => fuzz([siteArchive('tar.gz')], readArchive));
+  test('is read or rejected with a specific code (tar.gz)', () => fuzz([siteArchive('tar.gz')], readArchive));
 
-  test('of a tar.zst', () =>
+  test('is read or rejected with a specific code (tar.zst)', () =>
     fuzz(
       [
         siteArchive('tar.zst'),
@@ -86,10 +86,10 @@ describe('a seeded variation is read, or refused by a code of its own', { timeou
       readArchive,
     ));
 
-  test('of a manifest', () =>
+  test('is read or rejected with a specific code (manifest)', () =>
     fuzz([MANIFEST], (bytes) => refusedAtMost(() => parseManifest(bytes, 'x', 1 + (bytes.length % 100)))));
 
-  test('of a signature', async () => {
+  test('is read or rejected with a specific code (signature)', async () => {
     const fixture = (name: string) => readFileSync(join(import.meta.dirname, '../fixtures/minisign', name));
     const [file, key] = [join(bench.dir, 'signed'), fixture('throwaway.pub').toString()];
     await writeFile(file, 'signed');

@@ -12,14 +12,14 @@ describe('layoutOf()', () => {
   it.each([
     ['a site at the root', ['index.html', 'a/b.html'], ''],
     ['one wrapping folder', ['html/', 'html/index.html', 'html/a.html'], 'html/'],
-    ['one wrapping folder without an entry of its own', ['html/index.html'], 'html/'],
+    ['one wrapping folder without a folder entry', ['html/index.html'], 'html/'],
     ['one folder without index.html', ['guides/start.html'], ''],
-    ['one folder and a file beside it', ['html/index.html', 'robots.txt'], ''],
+    ['one folder and a file next to it', ['html/index.html', 'robots.txt'], ''],
     ['two folders', ['html/index.html', 'img/a.png'], ''],
-    ["one folder and docshelf's own", ['_docshelf/search/header.json', 'html/index.html'], 'html/'],
+    ["one folder next to docshelf's own", ['_docshelf/search/header.json', 'html/index.html'], 'html/'],
     ['one folder and a manifest, which names it', ['_docshelf/manifest.json', 'en/index.html'], ''],
     ['one folder with a manifest in it', ['html/_docshelf/manifest.json', 'html/index.html'], 'html/'],
-    ["only docshelf's own", ['_docshelf/', '_docshelf/index.html'], ''],
+    ["only docshelf's own folder", ['_docshelf/', '_docshelf/index.html'], ''],
     [
       'one folder and what macOS tar writes',
       ['._html', '._.', 'html/', 'html/._index.html', 'html/index.html'],
@@ -33,12 +33,12 @@ describe('layoutOf()', () => {
     expect(layoutOf(entriesOf(...names)).root).toBe(root);
   });
 
-  it('leaves serve.js and README.txt in the site where there are no launchers', () => {
+  it('keeps serve.js and README.txt in the site if there are no launchers', () => {
     const layout = layoutOf(entriesOf('index.html', 'serve.js', 'README.txt', 'guide/Start Docs.bat'));
     expect(layout.launchers).toEqual([]);
   });
 
-  it('leaves launchers out, those in a wrapping folder and those that are folders too', () => {
+  it('ignores launchers, also in a wrapping folder and if they are folders', () => {
     const names = ['x/index.html', 'x/Start Docs.app/Contents/a.html', 'x/README.txt', 'x/guide/serve.js'];
     const layout = layoutOf(entriesOf(...names));
     expect(layout.launchers).toEqual(['x/Start Docs.app/Contents/a.html', 'x/README.txt']);
@@ -61,21 +61,21 @@ describe('layoutOf()', () => {
     'a/thumbs.db',
     'a/desktop.ini',
     '_docshelf/._manifest.json',
-  ])('places %s, a by-product of a packer, nowhere', (name) => {
+  ])('ignores %s, a by-product of a packer', (name) => {
     const layout = layoutOf(entriesOf('index.html', '_docshelf/manifest.json', name));
     expect(layout).toMatchObject({ root: '', pages: 1, launchers: [] });
     expect(placeOf({ name, kind: 'file' }, layout)).toBeNull();
   });
 
   it.each(['a._b.html', '_.html', 'a/DS_Store', 'a/MACOSX/b.html', 'desktop.ini/index.html', 'Thumbs.db.html'])(
-    'places %s in the site',
+    'keeps %s in the site',
     (name) => {
       const layout = layoutOf(entriesOf('index.html', name));
       expect(placeOf({ name, kind: 'file' }, layout)).toEqual({ place: 'site', path: name });
     },
   );
 
-  it('counts the pages of the site, of all three extensions', () => {
+  it('counts the pages of the site with all three extensions', () => {
     expect(layoutOf(entriesOf('a.html', 'b.HTM', 'c.xhtml', 'd.txt', '_docshelf/e.html')).pages).toBe(3);
   });
 });

@@ -29,7 +29,7 @@ describe('ManifestReader', () => {
     files: [{ ...PAGE, path: 'a"b\\{[}].html', later: [{ x: '}]' }] }, SCRIPT],
   };
 
-  it.each([1, 2, 3, 7, 10_000])('reads a manifest that comes in parts of %i bytes', (bytes) => {
+  it.each([1, 2, 3, 7, 10_000])('reads a manifest that arrives in parts of %i bytes', (bytes) => {
     expect(parseManifest(bytesOf(good), 'x', bytes)).toEqual(good);
     expect(parseManifest(bytesOf(awkward), 'x', bytes)).toEqual(awkward);
     expect(parseManifest(Buffer.from(JSON.stringify(good, null, '\t\r\n ')), 'x', bytes)).toEqual(good);
@@ -37,34 +37,34 @@ describe('ManifestReader', () => {
 
   const text = JSON.stringify(good);
   it.each([
-    ['no JSON', Buffer.from('{')],
-    ['no UTF-8', Buffer.from([0x22, 0xff, 0x22])],
+    ['text that is not JSON', Buffer.from('{')],
+    ['text that is not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
     ['null', bytesOf(null)],
     ['a newer format', bytesOf({ ...good, formatVersion: 2 })],
-    ['no domain', bytesOf({ ...good, domain: undefined })],
-    ['no files', bytesOf({ ...good, files: undefined })],
-    ['files that are no list', bytesOf({ ...good, files: {} })],
-    ['a file that is no object', bytesOf({ ...good, files: [PAGE, 5] })],
-    ['a comma too many', Buffer.from(text.replace('},{', '},,{'))],
-    ['a comma at the end', Buffer.from(text.replace('}]', '},]'))],
-    ['no comma', Buffer.from(text.replace('},{', '}{'))],
-    ['something behind it', Buffer.from(`${text}{}`)],
+    ['a manifest without a domain', bytesOf({ ...good, domain: undefined })],
+    ['a manifest without files', bytesOf({ ...good, files: undefined })],
+    ['files that are not a list', bytesOf({ ...good, files: {} })],
+    ['a file that is not an object', bytesOf({ ...good, files: [PAGE, 5] })],
+    ['an extra comma', Buffer.from(text.replace('},{', '},,{'))],
+    ['a trailing comma', Buffer.from(text.replace('}]', '},]'))],
+    ['a missing comma', Buffer.from(text.replace('},{', '}{'))],
+    ['text after the manifest', Buffer.from(`${text}{}`)],
     ['two lists of files', Buffer.from(text.replace('"files":', '"files":[],"files":'))],
-    ['a list under a name in escapes', Buffer.from(text.replace('"files":', '"fil\\u0065s":'))],
+    ['a list under an escaped name', Buffer.from(text.replace('"files":', '"fil\\u0065s":'))],
     ['an end in the middle of a file', Buffer.from(text.slice(0, -10))],
     ['an end between files', Buffer.from(text.slice(0, text.indexOf('},{') + 2))],
-    ['a version that is no label', bytesOf({ ...good, version: '../x' })],
-    ['a time that is none', bytesOf({ ...good, createdAt: 'yesterday' })],
-    ['a digest that is none', bytesOf({ ...good, files: [{ ...PAGE, sha256: 'x' }] })],
+    ['an invalid version', bytesOf({ ...good, version: '../x' })],
+    ['an invalid time', bytesOf({ ...good, createdAt: 'yesterday' })],
+    ['an invalid digest', bytesOf({ ...good, files: [{ ...PAGE, sha256: 'x' }] })],
     ['a type that breaks a header', bytesOf({ ...good, files: [{ ...PAGE, type: 'text/html\r\nX: y' }] })],
     ['a number in two parts', Buffer.from(text.replace('{', '{"later":1 2,'))],
     ['more than 64 KiB before its files', bytesOf({ later: 'x'.repeat(65_536), ...good })],
-    ['more than 32 KiB of a file', bytesOf({ ...good, files: [{ ...PAGE, later: 'x'.repeat(32_768) }] })],
-  ])('refuses %s', (_case, bytes) => {
+    ['a file entry of more than 32 KiB', bytesOf({ ...good, files: [{ ...PAGE, later: 'x'.repeat(32_768) }] })],
+  ])('rejects %s', (_case, bytes) => {
     expect(() => parseManifest(bytes, 'x')).toThrow(badManifest);
   });
 
-  it('says what to do about a newer format, whatever that says of files', () => {
+  it('suggests an update for a newer format, whatever the rest of the manifest contains', () => {
     for (const files of [good.files, [{ name: 'x' }]]) {
       expect(() => parseManifest(bytesOf({ ...good, formatVersion: 2, files }), 'x')).toThrow(
         expect.objectContaining({ next: expect.stringContaining('Install') }),
@@ -86,7 +86,7 @@ describe('checkManifestSize()', () => {
     checkManifestSize(builder.finish('tar', 0), 'x');
   };
 
-  it('refuses one that is larger than any of these files, and passes a file of the site that is called so', () => {
+  it('rejects a manifest that is larger than its files allow, and ignores a site file of the same name', () => {
     expect(() => check('_docshelf/manifest.json')).toThrow(badManifest);
     expect(() => check('manifest.json')).not.toThrow();
   });
@@ -108,7 +108,7 @@ describe('BundleManifest', () => {
     return (path: string) => bundle.typeOf(listing.entries.indexOf(path));
   }
 
-  it('passes what the manifest says, itself not listed, and knows the types', () => {
+  it('accepts files that match the manifest, which does not list itself, and returns their types', () => {
     const typeOf = check(good, [SCRIPT, manifestFile, PAGE]);
     expect([PAGE, SCRIPT, manifestFile].map(({ path }) => typeOf(path))).toEqual([PAGE.type, SCRIPT.type, undefined]);
   });
@@ -117,15 +117,15 @@ describe('BundleManifest', () => {
     ['a missing file', [PAGE], '"app.js" is missing'],
     ['an extra file', [PAGE, SCRIPT, { ...SCRIPT, path: 'extra.js' }], '"extra.js" is not listed'],
     ['an extra file of docshelf', [PAGE, SCRIPT, { ...SCRIPT, path: '_docshelf/extra' }], '"_docshelf/extra" is not'],
-    ['another size', [PAGE, { ...SCRIPT, size: 5 }], '"app.js" has 5 bytes, not 4'],
-    ['another digest', [PAGE, { ...SCRIPT, sha256: digest('d') }], '"app.js" has other content'],
-  ])('refuses %s', (_case, files, message) => {
+    ['a wrong size', [PAGE, { ...SCRIPT, size: 5 }], '"app.js" has 5 bytes, not 4'],
+    ['a wrong digest', [PAGE, { ...SCRIPT, sha256: digest('d') }], '"app.js" has other content'],
+  ])('rejects %s', (_case, files, message) => {
     expect(() => check(good, files)).toThrow(
       expect.objectContaining({ code: 'manifest_mismatch', message: expect.stringContaining(message) }),
     );
   });
 
-  it('refuses what is listed and not unpacked: the manifest itself, launchers', () => {
+  it('rejects a listed file that is not unpacked: the manifest itself or a launcher', () => {
     const launcher = { ...SCRIPT, path: 'Start Docs.bat', size: 0 };
     for (const file of [{ ...SCRIPT, ...manifestFile }, launcher]) {
       expect(() =>
@@ -134,19 +134,19 @@ describe('BundleManifest', () => {
     }
   });
 
-  it('refuses another number of pages', () => {
+  it('rejects a wrong number of pages', () => {
     expect(() => check({ ...good, pageCount: 2 }, [PAGE, SCRIPT])).toThrow(
       expect.objectContaining({ code: 'manifest_mismatch' }),
     );
   });
 
-  it('refuses a file that is listed twice, and more than 1,000 types', () => {
+  it('rejects a file that is listed twice, and more than 1,000 types', () => {
     expect(() => check({ ...good, files: [PAGE, PAGE] }, [PAGE])).toThrow(badManifest);
     const files = Array.from({ length: 1001 }, (_, n) => ({ ...SCRIPT, path: `${n}.js`, type: `text/${n}` }));
     expect(() => check({ ...good, pageCount: 0, files }, files)).toThrow(badManifest);
   });
 
-  it('names five differences, and counts the others', () => {
+  it('names five differences, and counts the rest', () => {
     const files = Array.from({ length: 9 }, (_, n) => ({ ...SCRIPT, path: `${n}.js` }));
     expect(() => check({ ...good, pageCount: 0 }, files)).toThrow(
       expect.objectContaining({ message: expect.stringMatching(/; and 6 more$/), fields: { differences: 11 } }),

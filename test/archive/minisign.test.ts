@@ -49,23 +49,23 @@ function withBit(line: string, at: number): string {
 }
 
 describe('verifyFile()', () => {
-  it('takes what minisign signed, and gives the key and the trusted comment', async () => {
+  it('accepts a signature of minisign, and returns the key and the trusted comment', async () => {
     const told = { keyId: KEY_ID, trustedComment: 'version v1.2.3, größer' };
     expect(await verifyFile(BUNDLE, SIGNATURE, [OTHER, PUBLIC])).toEqual(told);
     expect(await verifyFile(BUNDLE, SIGNATURE.replaceAll('\n', '\r\n'), [PUBLIC])).toEqual(told);
   });
 
-  it('takes a legacy signature of minisign', async () => {
+  it('accepts a legacy signature of minisign', async () => {
     expect(await verifyFile(BUNDLE, LEGACY, [PUBLIC])).toEqual({ keyId: KEY_ID, trustedComment: 'legacy' });
   });
 
-  it('takes a public key with and without its comment', async () => {
+  it('accepts a public key with and without its comment', async () => {
     const bare = PUBLIC.split('\n')[1] as string;
     expect(await verifyFile(BUNDLE, SIGNATURE, [bare])).toMatchObject({ keyId: KEY_ID });
     expect(parsePublicKey(bare).keyId).toBe(KEY_ID);
   });
 
-  it('refuses a key that is not expected, and names those that are', async () => {
+  it('rejects an unexpected key, and names the expected ones', async () => {
     const fault = await faultOf(verifyFile(BUNDLE, SIGNATURE, [OTHER]));
     expect(fault?.code).toBe('bad_signature');
     expect(fault?.fields).toEqual({ expected: [parsePublicKey(OTHER).keyId] });
@@ -73,7 +73,7 @@ describe('verifyFile()', () => {
     expect(await codeOf(verifyFile(BUNDLE, SIGNATURE, []))).toBe('bad_signature');
   });
 
-  it('refuses another key under the same key id', async () => {
+  it('rejects another key with the same key ID', async () => {
     const point = Buffer.from(OTHER.split('\n')[1] as string, 'base64').subarray(10);
     const id = Buffer.from(PUBLIC.split('\n')[1] as string, 'base64').subarray(0, 10);
     const forged = Buffer.concat([id, point]).toString('base64');
@@ -88,23 +88,23 @@ describe('verifyFile()', () => {
     ['its global signature', (text) => withLine(text, 3, (line) => withBit(line, 30))],
     ['its algorithm', (text) => withLine(text, 1, (line) => line.replace(/^RUR/, 'RWR'))],
     ['an unknown algorithm', (text) => withLine(text, 1, (line) => `AAAA${line.slice(4)}`)],
-    ['base64 that is cut', (text) => withLine(text, 1, (line) => line.slice(0, -4))],
-    ['base64 that is none', (text) => withLine(text, 1, (line) => line.replace(/.$/, '!'))],
-    ['a line too many', (text) => `${text}more\n`],
+    ['truncated base64', (text) => withLine(text, 1, (line) => line.slice(0, -4))],
+    ['invalid base64', (text) => withLine(text, 1, (line) => line.replace(/.$/, '!'))],
+    ['an extra line', (text) => `${text}more\n`],
     ['no trusted comment', (text) => text.split('\n').slice(0, 2).join('\n')],
-    ['nothing', () => ''],
-    ['a length without bound', (text) => withLine(text, 0, (line) => line + 'x'.repeat(30_000))],
-  ])('refuses a signature with %s changed', async (_, change) => {
+    ['an empty file', () => ''],
+    ['an excessive length', (text) => withLine(text, 0, (line) => line + 'x'.repeat(30_000))],
+  ])('rejects a changed signature: %s', async (_, change) => {
     expect(await codeOf(verifyFile(BUNDLE, change(SIGNATURE), [PUBLIC]))).toBe('bad_signature');
   });
 
-  it.each([SIGNATURE, LEGACY])('refuses other content', async (signature) => {
+  it.each([SIGNATURE, LEGACY])('rejects other content', async (signature) => {
     const file = join(bench.dir, 'bundle.txt');
     await writeFile(file, 'A bundle, or so it says!\n');
     expect(await codeOf(verifyFile(file, signature, [PUBLIC]))).toBe('bad_signature');
   });
 
-  it('refuses a legacy signature of a file that is too large for memory', async () => {
+  it('rejects a legacy signature of a file that is too large for memory', async () => {
     const file = join(bench.dir, 'large');
     await writeFile(file, '');
     await truncate(file, 256 * 1024 ** 2 + 1);
@@ -114,8 +114,8 @@ describe('verifyFile()', () => {
   it.each([
     ['a secret key', SECRET],
     ['a PEM', '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n'],
-    ['nothing', ''],
-  ])('refuses %s as a public key', async (_, text) => {
+    ['an empty text', ''],
+  ])('rejects %s as a public key', async (_, text) => {
     expect(await codeOf(verifyFile(BUNDLE, SIGNATURE, [text]))).toBe('config_invalid');
   });
 
@@ -126,7 +126,7 @@ describe('verifyFile()', () => {
 });
 
 describe('signFile()', () => {
-  it('signs what verifyFile() takes, comment and all, the same text each time', async () => {
+  it('signs with a comment that verifyFile() returns, and gives the same text each time', async () => {
     const file = join(bench.dir, 'bundle');
     await writeFile(file, Buffer.alloc(3_000_000, 'bundle '));
     const text = await signFile(file, SECRET, { trustedComment: 'sha256:…' });
@@ -136,16 +136,16 @@ describe('signFile()', () => {
     expect(await codeOf(verifyFile(file, text, [PUBLIC]))).toBe('bad_signature');
   });
 
-  it('makes the very signature that minisign makes', async () => {
+  it('creates the same signature as minisign', async () => {
     const text = await signFile(BUNDLE, SECRET, { trustedComment: 'version v1.2.3, größer' });
     expect(text.split('\n').slice(1)).toEqual(SIGNATURE.split('\n').slice(1));
   });
 
-  it('refuses a comment of two lines', async () => {
+  it('rejects a comment of two lines', async () => {
     await expect(signFile(BUNDLE, SECRET, { trustedComment: 'a\nb' })).rejects.toThrow('one line');
   });
 
-  it('refuses an encrypted key and says how to go on', async () => {
+  it('rejects an encrypted key, and explains how to decrypt it', async () => {
     const fault = await faultOf(signFile(BUNDLE, fixture('encrypted.key'), { trustedComment: '' }));
     expect(fault?.code).toBe('config_invalid');
     expect(fault?.next).toContain('minisign -C -W');
@@ -154,8 +154,8 @@ describe('signFile()', () => {
   it.each([
     ['a public key', PUBLIC],
     ['a damaged key', withLine(SECRET, 1, (line) => withBit(line, 70))],
-    ['a key that is cut', withLine(SECRET, 1, (line) => line.slice(0, 100))],
-  ])('refuses %s, without printing it', (_, text) => {
+    ['a truncated key', withLine(SECRET, 1, (line) => line.slice(0, 100))],
+  ])('rejects %s, without printing it', (_, text) => {
     const parse = () => parseSecretKey(text);
     expect(parse).toThrow(expect.objectContaining({ code: 'config_invalid' }));
     expect(parse).not.toThrow(text.split('\n')[1] as string);
@@ -165,7 +165,7 @@ describe('signFile()', () => {
 describe.skipIf(spawnSync('minisign', ['-v']).error !== undefined)('the minisign program', () => {
   const minisign = (...args: string[]) => execFileSync('minisign', args, { cwd: bench.dir, stdio: 'pipe' }).toString();
 
-  it('verifies what signFile() signs', async () => {
+  it('verifies a signature of signFile()', async () => {
     const file = join(bench.dir, 'bundle');
     await writeFile(file, Buffer.alloc(3_000_000, 'bundle '));
     await writeFile(`${file}.minisig`, await signFile(file, SECRET, { trustedComment: 'from docshelf' }));
@@ -174,13 +174,16 @@ describe.skipIf(spawnSync('minisign', ['-v']).error !== undefined)('the minisign
     );
   });
 
-  it.each([[], ['-l']])('signs what verifyFile() takes, with a key of its own: %s', async (...flags: string[]) => {
-    minisign('-G', '-W', '-p', 'own.pub', '-s', 'own.key');
-    await writeFile(join(bench.dir, 'bundle'), 'bytes');
-    minisign('-S', ...flags, '-s', 'own.key', '-m', 'bundle', '-t', 'told');
-    const text = await readFile(join(bench.dir, 'bundle.minisig'), 'utf8');
-    const key = await readFile(join(bench.dir, 'own.pub'), 'utf8');
-    expect(await verifyFile(join(bench.dir, 'bundle'), text, [key])).toMatchObject({ trustedComment: 'told' });
-    expect(await codeOf(verifyFile(join(bench.dir, 'bundle'), text, [PUBLIC]))).toBe('bad_signature');
-  });
+  it.each([[], ['-l']])(
+    'creates a signature that verifyFile() accepts with a generated key: %s',
+    async (...flags: string[]) => {
+      minisign('-G', '-W', '-p', 'own.pub', '-s', 'own.key');
+      await writeFile(join(bench.dir, 'bundle'), 'bytes');
+      minisign('-S', ...flags, '-s', 'own.key', '-m', 'bundle', '-t', 'told');
+      const text = await readFile(join(bench.dir, 'bundle.minisig'), 'utf8');
+      const key = await readFile(join(bench.dir, 'own.pub'), 'utf8');
+      expect(await verifyFile(join(bench.dir, 'bundle'), text, [key])).toMatchObject({ trustedComment: 'told' });
+      expect(await codeOf(verifyFile(join(bench.dir, 'bundle'), text, [PUBLIC]))).toBe('bad_signature');
+    },
+  );
 });

@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => bench.close());
 
 describe('packTarGz()', () => {
-  it('writes what unpacks to the same files, with a manifest that holds', async () => {
+  it('writes an archive that unpacks to the same files, with a valid manifest', async () => {
     const to = join(bench.dir, 'out.tar.gz');
     await packTarGz({ files, to, manifest: { ...words, typeOf } });
     const { listing } = await bench.attempt(await readFile(to));
@@ -34,7 +34,7 @@ describe('packTarGz()', () => {
     await verifyArchive(to, listing, { name: 'out', limits: ARCHIVE_LIMITS, foldsCase: false });
   });
 
-  it('gives the same bytes for the same files in any order', async () => {
+  it('creates the same bytes for the same files in any order', async () => {
     const one = await packTarGz({ files, to: join(bench.dir, 'one') });
     await new Promise((resolve) => setTimeout(resolve, 1100));
     const two = await packTarGz({ files: files.toReversed(), to: join(bench.dir, 'two') });
@@ -49,7 +49,7 @@ describe('encodeManifest()', () => {
     { path: 'a.js', size: 2, sha256: 'a'.repeat(64), type: 'text/javascript' },
   ];
 
-  it('writes what parseManifest() reads, files sorted, pages counted without those of its own folder', () => {
+  it('writes a manifest that parseManifest() reads, with sorted files and without pages in _docshelf in the count', () => {
     const manifest = parseManifest(encodeManifest({ ...words, version: null }, table), 'out');
     expect(manifest).toEqual({
       formatVersion: 1,
@@ -60,7 +60,7 @@ describe('encodeManifest()', () => {
     });
   });
 
-  it('gives the same bytes for the same files in any order and with keys in any order', () => {
+  it('creates the same bytes for the same files in any order and with keys in any order', () => {
     const shuffled = table.toReversed().map(({ path, size, sha256, type }) => ({ type, sha256, size, path }));
     const { generator, ...others } = words;
     expect(encodeManifest({ generator, ...others }, shuffled)).toEqual(encodeManifest(words, table));

@@ -12,8 +12,8 @@ afterAll(() => bench.close());
 
 const printed = new Map<string, string[]>();
 
-describe('every rule of unpacking, in every format that can break it', () => {
-  it('has a cell for each rule and format', () => {
+describe('the rules of unpacking', () => {
+  it('have a test case for each rule and format', () => {
     expect(Object.keys(RULES_TABLE).sort()).toEqual([...ARCHIVE_CODES].sort());
     for (const row of Object.values(RULES_TABLE)) {
       expect(Object.keys(row).sort()).toEqual([...ARCHIVE_FORMATS].sort());
@@ -22,7 +22,7 @@ describe('every rule of unpacking, in every format that can break it', () => {
     }
   });
 
-  it.each(ARCHIVE_FORMATS)('lets a sound %s pass, so that each refusal is for its fault', async (format) => {
+  it.each(ARCHIVE_FORMATS)('accept a valid %s, so that each rejection has its own cause', async (format) => {
     expect((await bench.attempt(siteArchive(format))).stage).toBe('passed');
   });
 
@@ -33,7 +33,7 @@ describe('every rule of unpacking, in every format that can break it', () => {
         print(rule, cell === undefined ? 'EMPTY' : '-');
         continue;
       }
-      it(`${rule} is refused in a ${format} as ${cell.code}`, async () => {
+      it(`reject a ${format} that breaks ${rule} with ${cell.code}`, async () => {
         const attempt = await bench.attempt(cell.bytes, cell.limits, cell.foldsCase);
         expect(attempt.error?.code).toBe(cell.code);
         expect(attempt.stage).toBe(cell.whileExtracting ? 'extracted' : 'inspected');

@@ -24,7 +24,7 @@ afterEach(() => bench.close());
 const namesOf = async (tar: Buffer) => (await bench.attempt(tar)).extracted.map((file) => file.path);
 
 describe('a tar', () => {
-  it('may have long names, by PAX and by GNU', async () => {
+  it('may have long names, in PAX and GNU format', async () => {
     const long = `${'guides/'.repeat(30)}index.html`;
     expect(await namesOf(rawTar([paxMember(paxRecord('path', long)), PAGE]))).toEqual([long]);
     expect(await namesOf(rawTar([longNameMember(long), { ...PAGE, magic: 'gnu' }]))).toEqual([long]);
@@ -35,11 +35,11 @@ describe('a tar', () => {
     expect(await namesOf(rawTar([comment, PAGE]))).toEqual(['index.html']);
   });
 
-  it('may be of the old kind without magic', async () => {
+  it('may have the old format without magic bytes', async () => {
     expect(await namesOf(rawTar([{ ...PAGE, magic: 'v7' }]))).toEqual(['index.html']);
   });
 
-  it('may have a size in base 256 and in PAX', async () => {
+  it('may encode sizes in base 256 and in PAX', async () => {
     const sizeField = Buffer.alloc(12);
     sizeField[0] = 0x80;
     sizeField[11] = 1;
@@ -51,7 +51,7 @@ describe('a tar', () => {
     expect(await namesOf(rawTar([PAGE], Buffer.alloc(10_240)))).toEqual(['index.html']);
   });
 
-  it('may have a folder entry after files inside it, and none twice', async () => {
+  it('may have a folder entry after files inside it, but not the same folder twice', async () => {
     const inside = { name: 'a/index.html', body: 'x' };
     expect(await namesOf(rawTar([PAGE, inside, { name: 'a/' }]))).toEqual(['a/index.html', 'index.html']);
     expect(await bench.codeOf(rawTar([PAGE, { name: 'a/' }, { name: './a/' }]))).toBe('name_duplicate');
@@ -67,38 +67,38 @@ describe('a tar', () => {
     ['cut off inside an entry', rawTar([{ ...PAGE, size: 5000 }]).subarray(0, 600), 'truncated'],
     ['with an entry after one end block', rawTar([PAGE, Buffer.alloc(512), PAGE]), 'trailing_garbage'],
     ['with bytes after its end', rawTar([PAGE], Buffer.concat([TAR_END, Buffer.alloc(512, 1)])), 'trailing_garbage'],
-    ['padded beyond any tape', rawTar([PAGE], Buffer.alloc(3 * 1024 ** 2)), 'trailing_garbage'],
+    ['with excessive padding', rawTar([PAGE], Buffer.alloc(3 * 1024 ** 2)), 'trailing_garbage'],
     ['with a negative size', rawTar([PAGE, { ...PAGE, name: 'b', sizeField: negative }]), 'bad_length'],
     [
-      'with a size of letters',
+      'with letters as a size',
       rawTar([PAGE, { ...PAGE, name: 'b', sizeField: Buffer.from('0000000abcd\0') }]),
       'bad_length',
     ],
-    ['with a PAX size of letters', rawTar([paxMember(paxRecord('size', '1e3')), PAGE]), 'bad_length'],
+    ['with letters as a PAX size', rawTar([paxMember(paxRecord('size', '1e3')), PAGE]), 'bad_length'],
     ['with a PAX length beyond the header', rawTar([paxMember(Buffer.from('20 path=a\n')), PAGE]), 'bad_length'],
-    ['with a PAX length of nothing', rawTar([paxMember(Buffer.from('0 path=a\n')), PAGE]), 'bad_length'],
+    ['with an empty PAX length', rawTar([paxMember(Buffer.from('0 path=a\n')), PAGE]), 'bad_length'],
     ['with a path for all entries', rawTar([paxMember(paxRecord('path', 'evil'), 'g'), PAGE]), 'damaged_archive'],
     [
       'with two PAX headers for an entry',
       rawTar([paxMember(paxRecord('path', 'a')), paxMember(paxRecord('path', 'b')), PAGE]),
       'damaged_archive',
     ],
-    ['with a PAX header for no entry', rawTar([PAGE, paxMember(paxRecord('path', 'a'))]), 'damaged_archive'],
+    ['with a PAX header without an entry', rawTar([PAGE, paxMember(paxRecord('path', 'a'))]), 'damaged_archive'],
     ['with a NUL inside a long name', rawTar([longNameMember('index.html\0../evil'), PAGE]), 'name_control'],
     ['with a sparse file of GNU', rawTar([PAGE, { name: 'holes', type: 'S' }]), 'type_sparse'],
     [
-      'with a folder that an old tar marks by its slash',
+      'with a folder that an old tar marks by a slash',
       rawTar([PAGE, { name: 'a/', type: '0', body: 'x' }]),
       'folder_with_size',
     ],
     ['with a hidden ..', rawTar([PAGE, { name: './a/../../evil', body: 'x' }]), 'name_dotdot'],
     ['with a file named .', rawTar([PAGE, { name: './', type: '0', body: 'x' }]), 'folder_with_size'],
-  ])('%s is refused', async (_case, tar, code) => {
+  ])('is rejected if invalid: %s', async (_case, tar, code) => {
     expect(await bench.codeOf(tar)).toBe(code);
     expect(await bench.written()).toEqual([]);
   });
 
-  it('with more extended headers than entries may need is refused', async () => {
+  it('is rejected with more extended headers than its entries need', async () => {
     const comment = paxMember(paxRecord('comment', 'again'), 'g');
     const tar = rawTar([...Array.from({ length: 20 }, () => comment), PAGE]);
     expect(await bench.codeOf(tar, { entriesMax: 2 })).toBe('too_many_entries');
@@ -109,13 +109,13 @@ describe.each([
   ['tar.gz', gz],
   ['tar.zst', zst],
   ['tar.zst without a checksum', (bytes: Buffer) => zstdCompressSync(bytes)],
-])('a whole %s', (_format, compress) => {
+])('a %s', (_format, compress) => {
   it.each([
     ['without end blocks', Buffer.alloc(0)],
     ['with one end block', Buffer.alloc(512)],
-    ['with both', TAR_END],
-    ['with padding after them', Buffer.alloc(20 * 512)],
-  ])('is complete %s', async (_case, end) => {
+    ['with both end blocks', TAR_END],
+    ['with padding after the end blocks', Buffer.alloc(20 * 512)],
+  ])('is accepted as complete: %s', async (_case, end) => {
     expect(await namesOf(compress(rawTar([PAGE], end)))).toEqual(['index.html']);
   });
 
@@ -123,8 +123,8 @@ describe.each([
     ['cut off inside an entry', rawTar([{ ...PAGE, size: 5000 }]).subarray(0, 600), 'truncated'],
     ['cut off inside the padding of its last entry', rawTar([PAGE], Buffer.alloc(0)).subarray(0, 513), 'truncated'],
     ['cut off inside a header', rawTar([PAGE, PAGE]).subarray(0, 1100), 'truncated'],
-    ['cut off behind a PAX header', rawTar([PAGE, paxMember(paxRecord('path', 'b'))], Buffer.alloc(0)), 'truncated'],
-    ['cut off behind a long name', rawTar([PAGE, longNameMember('b')], Buffer.alloc(0)), 'truncated'],
+    ['cut off after a PAX header', rawTar([PAGE, paxMember(paxRecord('path', 'b'))], Buffer.alloc(0)), 'truncated'],
+    ['cut off after a long name', rawTar([PAGE, longNameMember('b')], Buffer.alloc(0)), 'truncated'],
     ['that ends in the middle of a block', rawTar([PAGE], Buffer.alloc(700)), 'truncated'],
     [
       'with an entry after one end block',
@@ -133,19 +133,19 @@ describe.each([
     ],
     ['with bytes after one end block', rawTar([PAGE], Buffer.alloc(1024, 'x').fill(0, 0, 512)), 'trailing_garbage'],
     ['without an entry', Buffer.alloc(0), 'no_pages'],
-  ])('is refused %s', async (_case, tar, code) => {
+  ])('is rejected if invalid: %s', async (_case, tar, code) => {
     expect(await bench.codeOf(compress(tar))).toBe(code);
     expect(await bench.written()).toEqual([]);
   });
 
-  it('is refused wherever it is cut off, without end blocks too', async () => {
+  it('is rejected if it is cut off at any point, also without end blocks', async () => {
     const bytes = compress(rawTar([PAGE], Buffer.alloc(0)));
     for (let length = 0; length < bytes.length; length += 1) {
       expect((await bench.attempt(bytes.subarray(0, length))).stage, `${length} bytes`).toBe('inspected');
     }
   });
 
-  it('may be of several streams, each of them whole', async () => {
+  it('may consist of several complete streams', async () => {
     const tar = rawTar([PAGE], Buffer.alloc(0));
     const [first, second] = [compress(tar.subarray(0, 700)), compress(tar.subarray(700))];
     expect(await namesOf(Buffer.concat([first, second]))).toEqual(['index.html']);
@@ -153,7 +153,7 @@ describe.each([
   });
 });
 
-it('reads a tar.zst without end blocks before a skippable frame', async () => {
+it('a tar.zst without end blocks before a skippable frame is read', async () => {
   const bytes = Buffer.concat([zst(rawTar([PAGE], Buffer.alloc(0))), zstSkippable(Buffer.from('index'))]);
   expect(await namesOf(bytes)).toEqual(['index.html']);
 });
@@ -162,28 +162,28 @@ describe('a plain tar whose digest or signature was checked', () => {
   it.each([
     ['without end blocks', 0],
     ['with one end block', 512],
-  ])('is complete %s', async (_case, endBytes) => {
+  ])('is accepted as complete: %s', async (_case, endBytes) => {
     const tar = rawTar([PAGE], Buffer.alloc(endBytes));
     expect((await bench.attempt(tar, {}, false, true)).extracted.map((file) => file.path)).toEqual(['index.html']);
   });
 
-  it('is refused if it ends inside an entry', async () => {
+  it('is rejected if it ends inside an entry', async () => {
     const cut = rawTar([{ ...PAGE, size: 5000 }]).subarray(0, 600);
     expect((await bench.attempt(cut, {}, false, true)).error?.code).toBe('truncated');
   });
 });
 
 describe('a tar.gz', () => {
-  it('may be of several members and padded with zeros', async () => {
+  it('may consist of several members and be padded with zeros', async () => {
     const tar = rawTar([PAGE]);
     const members = Buffer.concat([gz(tar.subarray(0, 700)), gz(tar.subarray(700)), Buffer.alloc(100)]);
     expect(await namesOf(members)).toEqual(['index.html']);
   });
 
   it.each([
-    ['garbage behind zeros, which Node drops', Buffer.concat([gz(rawTar([PAGE])), Buffer.alloc(10), Buffer.from('x')])],
+    ['garbage after zeros, which Node drops', Buffer.concat([gz(rawTar([PAGE])), Buffer.alloc(10), Buffer.from('x')])],
     ['a second tar in a second member', Buffer.concat([gz(rawTar([PAGE])), gz(rawTar([tarMember(PAGE)]))])],
-  ])('with %s is refused', async (_case, bytes) => {
+  ])('is rejected with %s', async (_case, bytes) => {
     expect(await bench.codeOf(bytes)).toBe('trailing_garbage');
   });
 });

@@ -35,13 +35,13 @@ describe('unzstd()', () => {
   const plain = Buffer.concat([tar, noise]);
 
   it.each([1, 2, 3, 7, 64, 1000, 4096, 1 << 20])(
-    'decodes every frame when it arrives in chunks of %i bytes',
+    'decodes every frame if the data arrives in chunks of %i bytes',
     async (size) => {
       expect((await decode(several, size)).equals(plain)).toBe(true);
     },
   );
 
-  it('takes a window of the limit and refuses a larger one, before it decodes', async () => {
+  it('accepts the maximum window and rejects a larger one before decoding', async () => {
     const big = Buffer.alloc(4 * 1024 ** 2, 'abc');
     const limits = (windowBytesMax: number) => ({ windowBytesMax });
     const bytes = zst(rawTar([{ name: 'index.html', body: big }]), 21);
@@ -62,7 +62,7 @@ describe('unzstd()', () => {
     ],
     ['zeros after the last frame', Buffer.concat([zst(tar), Buffer.alloc(64)]), 'trailing_garbage'],
     ['a second tar in a second frame', Buffer.concat([zst(tar), zst(tar)]), 'trailing_garbage'],
-  ])('refuses %s', async (_case, bytes, code) => {
+  ])('rejects %s', async (_case, bytes, code) => {
     expect(await bench.codeOf(bytes)).toBe(code);
   });
 });

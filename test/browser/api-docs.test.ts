@@ -5,7 +5,7 @@ import { tellBreaches } from '../helpers/accessibility.ts';
 import { apiWith, KEY } from '../http/api/api-example.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
 
-describe.skipIf(!hasChromium)(`the description of the API in a browser${whyNoChromium}`, () => {
+describe.skipIf(!hasChromium)(`the API documentation page in a browser${whyNoChromium}`, () => {
   const opened: (() => Promise<unknown>)[] = [];
   let browser: Browser;
   let site: string;
@@ -27,7 +27,7 @@ describe.skipIf(!hasChromium)(`the description of the API in a browser${whyNoChr
     for (const close of opened.reverse()) await close();
   });
 
-  it('shows every call, with nothing from elsewhere and without a complaint, also where scripts are off', async () => {
+  it('shows every call without external requests or browser errors, also without scripts', async () => {
     for (const javaScriptEnabled of [true, false]) {
       const reader = await Reader.open(browser, site, { javaScriptEnabled });
       await reader.load('/docs');
@@ -49,7 +49,7 @@ describe.skipIf(!hasChromium)(`the description of the API in a browser${whyNoChr
     }
   });
 
-  it('has a navigation of all calls with their methods, beside the calls on a screen and before them on a phone', async () => {
+  it('shows a list of all calls with their methods, next to the calls on a screen and above them on a phone', async () => {
     for (const [width, isBeside] of [
       [1280, true],
       [360, false],
@@ -90,7 +90,7 @@ describe.skipIf(!hasChromium)(`the description of the API in a browser${whyNoChr
     }
   });
 
-  it('sends a request that a reader tries out, without a key and with one, by the keyboard', async () => {
+  it('sends a test request by keyboard, with and without a key', async () => {
     const reader = await Reader.open(browser, site);
     await reader.load('/docs');
     const call = reader.page.locator('#search');
@@ -112,7 +112,7 @@ describe.skipIf(!hasChromium)(`the description of the API in a browser${whyNoChr
   it.each([
     ['light', 1280],
     ['dark', 390],
-  ] as const)('can be read by everyone: %s, %i px', async (colorScheme, width) => {
+  ] as const)('passes the accessibility checks: %s, %i px', async (colorScheme, width) => {
     const reader = await Reader.open(browser, site, { colorScheme, viewport: { width, height: 900 } });
     await reader.load('/docs');
     await reader.page.getByText('Example of 401').first().click();

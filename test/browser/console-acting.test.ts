@@ -21,7 +21,7 @@ const WAYS: readonly [string, boolean][] = [
   ['without JavaScript', false],
 ];
 
-describe.skipIf(!hasChromium)(`the console, acting${whyNoChromium}`, () => {
+describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
   const bench = openBench(afterAll);
   let browser: Browser;
   let daemon: DaemonProcess;
@@ -60,7 +60,7 @@ describe.skipIf(!hasChromium)(`the console, acting${whyNoChromium}`, () => {
     expect(await newestChange(daemon, TOKEN)).toMatchObject({ ...line, result: 'ok', ...says });
   }
 
-  it.each(WAYS)('does all it can do with versions %s, and each change is a line', async (_, javaScriptEnabled) => {
+  it.each(WAYS)('change versions %s, and each change adds an audit line', async (_, javaScriptEnabled) => {
     const operator = await enter({ javaScriptEnabled });
     const { page, press, told } = operator;
     await changed({ action: 'sign-in' });
@@ -112,7 +112,7 @@ describe.skipIf(!hasChromium)(`the console, acting${whyNoChromium}`, () => {
     await operator.leave();
   });
 
-  it.each(WAYS)('makes keys that work as their page says, and revokes them, %s', async (way, javaScriptEnabled) => {
+  it.each(WAYS)('create keys that work as their page shows, and revoke keys, %s', async (way, javaScriptEnabled) => {
     await store('two', 'v2');
     await daemon.until(({ search }) => search.keyword === 'ready');
     const operator = await enter({ javaScriptEnabled });
@@ -153,7 +153,7 @@ describe.skipIf(!hasChromium)(`the console, acting${whyNoChromium}`, () => {
     await operator.leave();
   });
 
-  it('is signed in to, acts and is left by the Tab key alone', async () => {
+  it('include sign-in, activation and sign-out with the Tab key alone', async () => {
     await store('two', 'v2');
     await store('one', 'v1', false);
     const operator = await ConsoleOperator.open(browser, daemon.admin);
@@ -185,7 +185,7 @@ describe.skipIf(!hasChromium)(`the console, acting${whyNoChromium}`, () => {
     await operator.leave();
   });
 
-  it('shows two operators what the other does, and loses neither their focus nor what they have opened and typed', async () => {
+  it('are shown to a second operator, who keeps the focus, opened parts and typed text', async () => {
     const [one, other] = [await enter(), await enter()];
     const { page } = other;
     await takeIn(one, 'three', 'v3');
@@ -225,7 +225,7 @@ describe.skipIf(!hasChromium)(`the console, acting${whyNoChromium}`, () => {
     for (const operator of [one, other]) await operator.leave();
   });
 
-  it('shows a form that is refused as its page does, and sends none twice', async () => {
+  it('show the page of a rejected form, and send no form twice', async () => {
     const operator = await enter();
     await operator.page.context().clearCookies();
     await operator.press('button', 'Roll back');
@@ -236,7 +236,7 @@ describe.skipIf(!hasChromium)(`the console, acting${whyNoChromium}`, () => {
     await operator.leave(['401 /sites/acme/rollback']);
   });
 
-  it('takes nothing from a page of the site, which the browser gives the session of the same host to', async () => {
+  it('cannot be triggered by a page of the site, although the browser sends that host the same session', async () => {
     await store('two', 'v2');
     const { page, reader } = await enter();
     const formToken = await page.locator('input[name=formToken]').first().inputValue();

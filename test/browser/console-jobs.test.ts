@@ -9,7 +9,7 @@ import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
 
 const TOKEN = 'correct-horse-battery';
 
-describe.skipIf(!hasChromium)(`the console’s jobs${whyNoChromium}`, () => {
+describe.skipIf(!hasChromium)(`export jobs in the console${whyNoChromium}`, () => {
   const bench = openBench(afterAll);
   let browser: Browser;
   let service: Exporter;
@@ -31,7 +31,7 @@ describe.skipIf(!hasChromium)(`the console’s jobs${whyNoChromium}`, () => {
   it.each<[string, boolean]>([
     ['by keyboard', true],
     ['without JavaScript', false],
-  ])('are started, canceled and started again %s, and each change is a line', async (_, javaScriptEnabled) => {
+  ])('are started, canceled and restarted %s, and each change adds an audit line', async (_, javaScriptEnabled) => {
     const { daemon } = service;
     const operator = await ConsoleOperator.signedIn(browser, daemon.admin, { token: TOKEN, javaScriptEnabled });
     const { page, press, told } = operator;
@@ -73,7 +73,7 @@ describe.skipIf(!hasChromium)(`the console’s jobs${whyNoChromium}`, () => {
     await operator.leave();
   });
 
-  it('show their progress by itself, and their report at the end', async () => {
+  it('update their progress automatically, and show their report at the end', async () => {
     const operator = await ConsoleOperator.signedIn(browser, service.daemon.admin, { token: TOKEN, path: 'jobs' });
     const { page, press, told } = operator;
     await press('button', 'Start export');

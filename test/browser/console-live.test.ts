@@ -14,7 +14,7 @@ const STEP_MS_MAX = 60_000;
 const ORGANIZATIONS = [organization('acme-inc', { sites: [ownedSite('acme')] })];
 
 /** What comes by itself: whatever changes is shown, and focus is never lost by it. */
-describe.skipIf(!hasChromium)(`the console, live${whyNoChromium}`, () => {
+describe.skipIf(!hasChromium)(`live updates of the console${whyNoChromium}`, () => {
   const shown = { status: STATUS, token: TOKEN };
   const { exports, queue } = exportsInMemory();
   const desk = new JobDesk({ service: async () => exports, organizations: () => ORGANIZATIONS });
@@ -59,7 +59,7 @@ describe.skipIf(!hasChromium)(`the console, live${whyNoChromium}`, () => {
   const focused = (): Promise<string> =>
     page.evaluate('document.activeElement.id || document.activeElement.textContent.trim()');
 
-  it('focus goes to the heading of a table whose row is gone, and stays there with the next update', async () => {
+  it('move the focus to the table heading if the focused row disappears, and keep it there', async () => {
     await page.goto(`${listener.url}/sites/acme`);
     await page.locator('#remove-2024-05-01 summary').focus();
     const versions = STATUS.versions.filter(({ version }) => version !== '2024-05-01');
@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium)(`the console, live${whyNoChromium}`, () => {
     expect(await focused()).toBe('versions');
   });
 
-  it('focus goes to the row of a button that is gone from it', async () => {
+  it('move the focus to the row if the focused button disappears', async () => {
     await page.goto(`${listener.url}/sites/acme`);
     await page.getByRole('link', { name: 'Activate 2024-05-01' }).focus();
     shown.status = { ...STATUS, active: STATUS.active && { ...STATUS.active, ...versionOf('2024-05-01') } };
@@ -79,7 +79,7 @@ describe.skipIf(!hasChromium)(`the console, live${whyNoChromium}`, () => {
     expect(await focused()).toMatch(/^2024-05-01/);
   });
 
-  it('a session that has ended is seen in the header, and focus goes to the content', async () => {
+  it('show the end of a session in the header, and move the focus to the content', async () => {
     await page.goto(`${listener.url}/sites/acme`);
     await page.getByRole('button', { name: 'Sign out' }).focus();
     shown.token = 'another-correct-horse';
@@ -89,7 +89,7 @@ describe.skipIf(!hasChromium)(`the console, live${whyNoChromium}`, () => {
     expect(await focused()).toBe('main');
   });
 
-  it('a second operator sees each audit line of the first', async () => {
+  it('show a second operator each audit line of the first', async () => {
     const other = await signedIn();
     await page.goto(`${listener.url}/audit`);
     await other.goto(`${listener.url}/sites/acme`);
@@ -100,7 +100,7 @@ describe.skipIf(!hasChromium)(`the console, live${whyNoChromium}`, () => {
     await other.context().close();
   });
 
-  it('a job moves on its page and in the list, to who is not signed in, too', async () => {
+  it('show the progress of a job on its page and in the list, also without sign-in', async () => {
     const { jobId } = await desk.start({ domain: 'acme' });
     await page.goto(`${listener.url}/jobs`);
     const reader = await (await browser.newContext()).newPage();
@@ -114,7 +114,7 @@ describe.skipIf(!hasChromium)(`the console, live${whyNoChromium}`, () => {
     await reader.context().close();
   });
 
-  it('is so again after the stream was rejected', async () => {
+  it('resume after the event stream was rejected', async () => {
     let refused = 0;
     await page.route('**/events', (route) => {
       refused += 1;

@@ -90,7 +90,7 @@ describe.skipIf(!hasChromium)(`archives that are dropped on the console${whyNoCh
 
   const stored = async (): Promise<string[]> => (await daemon.status()).versions.map(({ version }) => version).sort();
 
-  it('are sent one after the other, each with its progress, its signature and its verdict, or given up', async () => {
+  it('are uploaded one after the other, with progress, signature and result, or canceled', async () => {
     const operator = await enter();
     const { press, told, page } = operator;
     const atRate = await slowDown(operator);
@@ -128,7 +128,7 @@ describe.skipIf(!hasChromium)(`archives that are dropped on the console${whyNoCh
     await operator.leave();
   });
 
-  it('lose nothing to another operator, who activates a version meanwhile; each sees what the other has done', async () => {
+  it('are all uploaded while another operator activates a version, and both operators see all changes', async () => {
     const [one, other] = [await enter(), await enter()];
     await drop(other, [WAITING]);
     await other.told(`${WAITING} was imported: version 2024-07-01 is active`);

@@ -36,7 +36,7 @@ const KEYS: readonly ListedKey[] = [
   { ...KEY, id: 'site', name: 'site', type: 'assistant', createdAt: null, readOnly: true },
 ];
 
-describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromium}`, () => {
+describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
   const shown = { status: STATUS };
   const held = Promise.withResolvers<void>();
   const { exports, queue } = exportsInMemory();
@@ -110,7 +110,7 @@ describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromiu
     return { ...noted, jobs, keys: { ...noted.keys, list: async () => KEYS } };
   }
 
-  it('the sign-in, with a wrong token and the right one', async () => {
+  it('passes the accessibility checks on the sign-in page, with a wrong and a correct token', async () => {
     const other = await ConsoleOperator.open(browser, admin);
     await other.show('sign-in');
     await other.looksWell('sign-in');
@@ -124,7 +124,7 @@ describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromiu
     await other.leave(['401 /sign-in']);
   });
 
-  it('the sign-in where no token is set', async () => {
+  it('passes the accessibility checks on the sign-in page if no token is set', async () => {
     const other = await ConsoleOperator.open(browser, await listen({ token: () => null }));
     await other.show('sign-in');
     await other.told('is set, so the console is read-only');
@@ -132,7 +132,7 @@ describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromiu
     await other.leave();
   });
 
-  it('pages, to who is not signed in, and that there is none', async () => {
+  it('passes the accessibility checks on every page without sign-in, and on the 404 page', async () => {
     shown.status = STATUS;
     const other = await ConsoleOperator.open(browser, admin);
     const inside = [
@@ -151,13 +151,13 @@ describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromiu
     await other.leave(['404 /sites/nobody', '404 /nowhere']);
   });
 
-  it.each(Object.entries(STATES))('the state: %s', async (name, status) => {
+  it.each(Object.entries(STATES))('passes the accessibility checks in the state: %s', async (name, status) => {
     shown.status = status;
     await operator.show('');
     await operator.looksWell(name, { rowsMax: ROWS_READ });
   });
 
-  it('what was done, what was rejected, and what is for good', async () => {
+  it('passes the accessibility checks after an action that succeeded, one that failed, and before one that cannot be undone', async () => {
     shown.status = STATUS;
     await operator.show('sites/acme');
     await operator.press('button', 'Roll back');
@@ -175,7 +175,7 @@ describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromiu
     await operator.looksWell('refused');
   });
 
-  it('archives that are taken in, refused, sent and waiting', async () => {
+  it('passes the accessibility checks with uploads that are imported, rejected, in progress and waiting', async () => {
     shown.status = STATUS;
     await operator.show('sites/acme');
     const names = ['good.zip', `evil-${'x'.repeat(200)}.zip`, 'held.zip', 'next.zip'];
@@ -192,7 +192,7 @@ describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromiu
     await operator.told('held.zip was canceled');
   });
 
-  it('jobs that wait, run, have failed and are completed, each with its page', async () => {
+  it('passes the accessibility checks with jobs that are queued, running, failed and completed, and on their pages', async () => {
     shown.status = STATES['a job running'] ?? STATUS;
     const started = async (version: string, changes: Partial<StoredJob> = {}): Promise<string> => {
       const { jobId } = await jobs.start({ domain: 'acme', version });
@@ -215,7 +215,7 @@ describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromiu
     }
   });
 
-  it('API keys, and one that is made', async () => {
+  it('passes the accessibility checks with API keys, and with a new key', async () => {
     await operator.show('organizations/acme/keys');
     await operator.unfold('#revoke-key_used');
     await operator.looksWell('keys');
@@ -235,17 +235,17 @@ describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromiu
   it.each([
     ['organizations', 'organizations', 'tbody'],
     ['changes', 'audit', 'tbody'],
-    ['a row of the manual', 'manual/errors#window_too_large', '#window_too_large'],
+    ['an entry of the manual', 'manual/errors#window_too_large', '#window_too_large'],
     ['a search', 'sites/acme/search?q=key', 'mark'],
-    ['what pages and rules of a site do', 'sites/acme', '#rules'],
-  ])('%s', async (name, path, what) => {
+    ['reports and rules of a site', 'sites/acme', '#rules'],
+  ])('passes the accessibility checks on the page: %s', async (name, path, what) => {
     shown.status = STATUS;
     await operator.show(path);
     await operator.page.locator(what).first().waitFor();
     await operator.looksWell(name, { rowsMax: ROWS_READ });
   });
 
-  it('what changed between versions', async () => {
+  it('passes the accessibility checks on the comparison of two versions', async () => {
     shown.status = STATUS;
     await operator.show('sites/acme');
     await operator.press('button', 'Compare');
@@ -253,7 +253,7 @@ describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromiu
     await operator.looksWell('diff');
   });
 
-  it('the description of the interface, with a call that is tried out', async () => {
+  it('passes the accessibility checks on the API documentation, with a test request', async () => {
     const other = await ConsoleOperator.open(browser, admin);
     weigh(other);
     await other.show('docs');
@@ -263,7 +263,7 @@ describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromiu
     await other.leave(['401 /v1/reload']);
   });
 
-  it('has shown all of that without a complaint of the browser or a request to elsewhere, and in less than 60 KB of its own files', async () => {
+  it('causes no browser errors and no external requests, and loads less than 60 KB of assets', async () => {
     await operator.leave();
     const kinds = [...loaded.keys()].map((name) => name.replace(/-[0-9a-f]{16}/, '')).sort();
     expect(kinds).toEqual(['console.css', 'copy.js', 'docs.css', 'docs.js', 'live.js', 'shelf.svg', 'upload.js']);

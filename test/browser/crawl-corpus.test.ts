@@ -32,7 +32,7 @@ const NO_NAMES = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1';
 
 const isPossible = corpus !== undefined && hasChromium && canCutOff;
 
-describe.skipIf(!isPossible)(`the sites of others, crawled${whyNoCorpus}${whyNoChromium}${whyNoCutOff}`, () => {
+describe.skipIf(!isPossible)(`crawls of public sites${whyNoCorpus}${whyNoChromium}${whyNoCutOff}`, () => {
   const bench = openBench(afterAll);
   let network: CutOffNetwork;
   /** One in the network that is cut off, and one that reaches the live sites. */
@@ -59,7 +59,7 @@ describe.skipIf(!isPossible)(`the sites of others, crawled${whyNoCorpus}${whyNoC
       addresses = pagesMax === null ? known : spread(known, pagesMax);
     });
 
-    it('are in the export with all of their pages', { timeout: TEST_MS_MAX }, async () => {
+    it('export all pages', { timeout: TEST_MS_MAX }, async () => {
       const source = { kind: 'crawl', url: live.url, render, allowAddresses: ['127.0.0.0/8'] };
       const organization = {
         id: 'corpus',
@@ -86,7 +86,7 @@ describe.skipIf(!isPossible)(`the sites of others, crawled${whyNoCorpus}${whyNoC
       if (pagesMax === null) expect(job.pageCount).toBeGreaterThanOrEqual(addresses.length);
     });
 
-    it('open without a network as they do live', { timeout: TEST_MS_MAX }, async () => {
+    it('export pages that open without a network like the live ones', { timeout: TEST_MS_MAX }, async () => {
       const folder = await newHome(bench, { search: { enabled: false } });
       await importBundle(bench, folder, archive);
       const daemon = await network.startDaemon(folder);
@@ -119,7 +119,7 @@ describe.skipIf(!isPossible)(`the sites of others, crawled${whyNoCorpus}${whyNoC
     });
   });
 
-  it('cannot be reached from where their exports are opened', async () => {
+  it('are verified in a browser that cannot reach the live site', async () => {
     const live = await LiveSite.start(new Map([['index.html', Buffer.from('<p>There')]]), {
       base: '/',
       addresses: 'bare',

@@ -1,5 +1,5 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as crawler from '../../src/crawl/index.ts';
 import { verify } from '../../src/export/jobs/steps.ts';
@@ -7,6 +7,7 @@ import { mediaTypeOf } from '../../src/web/index.ts';
 import { CrawlHome, crawlOf } from '../crawl/crawled-site.ts';
 import { type Origin, type OriginFile, originOf } from '../crawl/origin.ts';
 import type { RecordingSink } from '../export/recording-sink.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 import { egressRulesOf } from '../net/http-client-of.ts';
 import { PIXEL } from './export-site.ts';
 import { hasChromium, whyNoChromium } from './reader.ts';
@@ -48,7 +49,7 @@ const FILES: Readonly<Record<string, OriginFile>> = {
   '/made/made-by-a-script.png': picture,
 };
 
-describe.skipIf(!hasChromium)(`a crawl that renders${whyNoChromium}`, () => {
+describe.skipIf(!hasChromium)(`a crawl with rendering${whyNoChromium}`, () => {
   let home: CrawlHome;
   let live: Origin;
 
@@ -67,10 +68,7 @@ describe.skipIf(!hasChromium)(`a crawl that renders${whyNoChromium}`, () => {
   /** What is found where the written site is opened. */
   async function verified(site: RecordingSink, job: string) {
     const siteDir = join(home.dir, `site-${job}`);
-    for (const [path, bytes] of site.files) {
-      await mkdir(dirname(join(siteDir, path)), { recursive: true });
-      await writeFile(join(siteDir, path), bytes);
-    }
+    await writeFiles(siteDir, Object.fromEntries(site.files));
     const { listed } = await verify(
       {
         filesDir: join(home.dir, 'files'),
@@ -99,7 +97,7 @@ describe.skipIf(!hasChromium)(`a crawl that renders${whyNoChromium}`, () => {
     return listed;
   }
 
-  it('keeps all that pages load, follows the links that scripts make, and asks for each address once', async () => {
+  it('stores all resources of its pages, follows links that scripts create, and requests each URL once', async () => {
     const site = await crawl('keep', 'keep');
     expect(site.findings).toEqual([]);
     expect(site.paths).toEqual([
@@ -124,7 +122,7 @@ describe.skipIf(!hasChromium)(`a crawl that renders${whyNoChromium}`, () => {
     expect(await verified(site, 'keep')).toEqual([]);
   });
 
-  it('drops the scripts of pages that scripts have written, and of no others, where it is told to', async () => {
+  it('removes the scripts from pages that scripts have changed, and from no others, if scripts is drop', async () => {
     const site = await crawl('drop', 'drop');
     expect(site.text('guide.html')).toContain('<h1>The guide</h1>');
     expect(site.text('guide.html')).not.toContain('<script');
@@ -132,7 +130,7 @@ describe.skipIf(!hasChromium)(`a crawl that renders${whyNoChromium}`, () => {
     expect(await verified(site, 'drop')).toEqual([]);
   });
 
-  it('is proved wrong where what was written is not what the site shows', async () => {
+  it('is reported as different if the stored page differs from the live one', async () => {
     const site = await crawl('drop', 'wrong');
     site.files.set('guide.html', Buffer.from(page('<p>Something else</p>')));
     site.files.delete('scrolled-to.png');

@@ -85,7 +85,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
   const askedBy = ({ answered }: { answered: readonly { url: string }[] }) =>
     answered.map(({ url }) => url.replace(ORIGIN, '')).filter((path) => path !== '/favicon.ico');
 
-  it('gives its document, its text and its links', async () => {
+  it('returns its document, its text and its links', async () => {
     const page = await render('/plain.html');
     expect(page.state).toBe('settled');
     expect(page.dom).toEqual({
@@ -95,7 +95,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     });
   });
 
-  it('loads what is lazy, and leaves the attributes as they are', async () => {
+  it('loads lazy resources, and keeps the loading attributes', async () => {
     const page = await render('/lazy.html');
     expect(askedBy(page)).toEqual(
       expect.arrayContaining(['/lazy.png', '/lazy-frame.html', '/in-frame.png', '/observed.png']),
@@ -103,7 +103,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     expect(page.dom?.html.match(/loading="lazy"/g)).toHaveLength(2);
   });
 
-  it('gives what scripts fetch and write, of workers and shadow roots too', async () => {
+  it('returns the requests and the content of scripts, including workers and shadow roots', async () => {
     const page = await render('/client.html');
     expect(page.state).toBe('settled');
     expect(askedBy(page)).toEqual(
@@ -118,7 +118,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     expect(page.dom?.html).toMatch(/^<!DOCTYPE html>\n<html lang="en">/);
   });
 
-  it('follows redirects by asking again, so that what they lead to has its own address', async () => {
+  it('requests redirect targets separately, so that they have their own address', async () => {
     const page = await render('/moved.html');
     expect(page.url).toBe(`${ORIGIN}/deep/target.html`);
     expect(askedBy(page)).toEqual([
@@ -130,13 +130,13 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     ]);
   });
 
-  it('that goes elsewhere by itself is left', async () => {
+  it('is abandoned if it navigates to another page by itself', async () => {
     expect(await render('/leaves.html')).toMatchObject({ state: 'left', url: `${ORIGIN}/plain.html`, dom: null });
     expect((await render('/loops.html')).state).not.toBe('settled');
     expect(site.asked.filter((path) => path.startsWith('/loops.html')).length).toBeLessThan(30);
   });
 
-  it('that never lets anything else run is given up, and the next one is rendered', async () => {
+  it('is aborted if its scripts block, and the next page is rendered', async () => {
     const impatient = await browsers.open(site.answer, { pageTimeoutMs: 3_000, tabs: 1 });
     const page = await renderPath(impatient, '/hangs.html');
     expect(page).toMatchObject({ state: 'hung', dom: null });
@@ -144,7 +144,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     expect(await renderPath(impatient, '/plain.html')).toMatchObject({ state: 'settled' });
   });
 
-  it('that goes on asking is taken as it is', async () => {
+  it('is returned as unsettled if it keeps sending requests', async () => {
     const impatient = await browsers.open(site.answer, { pageTimeoutMs: 6_000 });
     const pages = await Promise.all(['/polls.html', '/waits.html'].map((path) => renderPath(impatient, path)));
     expect(pages.map(({ state, dom }) => [state, dom?.text])).toEqual([
@@ -157,14 +157,14 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     });
   });
 
-  it('tells what went wrong on it, once', async () => {
+  it('reports each of its errors once', async () => {
     const page = await render('/complains.html');
     expect(page.consoleErrors).toHaveLength(3);
     expect(page.consoleErrors.join('\n')).toMatch(/said 1[\s\S]*undefinedName/);
     expect(page.failures).toEqual([{ url: `${ORIGIN}/missing.png`, why: '404' }]);
   });
 
-  it('that floods its console, or asks without end, is given up', async () => {
+  it('is aborted if it floods its console or sends requests without end', async () => {
     // Under load its tab may run out of memory before it is seen to hang.
     expect(await render('/floods.html')).toMatchObject({
       state: expect.stringMatching(/^(?:hung|crashed)$/),
@@ -173,7 +173,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     expect(await render('/asks-on.html')).toMatchObject({ state: expect.stringMatching(/^(?:hung|crashed)$/) });
   });
 
-  it('opens no window, saves no file, and gets its dialogs closed', async () => {
+  it('opens no window, downloads no file, and has its dialogs closed', async () => {
     expect(await render('/asks.html')).toMatchObject({ state: 'settled', dom: { text: 'Answered' } });
     expect(site.asked).not.toContain('/popup.html');
     expect(await render('/saves.html')).toMatchObject({ dom: { text: 'Saves' } });
@@ -181,7 +181,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     expect(await render('/plain.html')).toMatchObject({ state: 'settled' });
   });
 
-  it('changes nothing on the site', async () => {
+  it('sends no request that could change the site', async () => {
     const page = await render('/posts.html');
     expect(page.failures.map(({ url, why }) => [url, why])).toEqual(
       expect.arrayContaining([
@@ -192,7 +192,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     expect(site.asked).not.toContain('/form');
   });
 
-  it('has the cookies that the site sets, and no other host gets them', async () => {
+  it('receives the cookies of its site, and sends them to no other host', async () => {
     await render('/sets-cookie.html');
     await render('/reads-cookie.html');
     const cookies = site.requests
@@ -206,7 +206,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     );
   });
 
-  it('reaches nothing but through whoever answers', async () => {
+  it('has no network access except through the request handler', async () => {
     let connections = 0;
     const listener = createServer((socket) => {
       connections += 1;

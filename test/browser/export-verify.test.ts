@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { OpenBrowser } from '../../src/crawl/browser/chromium-session.ts';
 import { type AnswerRequest, type LivePage, livePageOf } from '../../src/crawl/render/rendered-page.ts';
@@ -8,6 +8,7 @@ import { type LiveSite, verifySite } from '../../src/crawl/verify.ts';
 import type { Finding } from '../../src/domain/job.ts';
 import type { FileEntry } from '../../src/domain/release.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 import { type Answers, Browsers, hasChromium, MemorySite, ORIGIN, PIXEL, renderPath } from './export-site.ts';
 import { whyNoChromium } from './reader.ts';
 
@@ -50,11 +51,9 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
   ) {
     const folder = await mkdtemp(join(tmpdir(), 'docshelf-verify-'));
     folders.push(folder);
-    const siteDir = join(folder, 'site');
+    const siteDir = await writeFiles(join(folder, 'site'), written);
     const files: FileEntry[] = [];
     for (const [path, content] of Object.entries(written)) {
-      await mkdir(dirname(join(siteDir, path)), { recursive: true });
-      await writeFile(join(siteDir, path), content);
       files.push({ path, size: content.length, sha256: '', type: mediaTypeOf(path) });
     }
     const findings: Finding[] = [];
@@ -78,7 +77,7 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
     answer,
   });
 
-  it('finds what the live pages do not have, and pictures the worst of them', async () => {
+  it('reports differences from the live pages, with pictures of the worst ones', async () => {
     const { findings, picturesDir } = await verify(WRITTEN, liveSite(new MemorySite(LIVE).answer));
     const told = findings.map(({ kind, page, detail }) => [kind, page, detail]);
     expect(told).toEqual([
@@ -96,7 +95,7 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
     expect(picture.subarray(1, 4).toString()).toBe('PNG');
   });
 
-  it('asks the live site for nothing where the crawl has seen the same', async () => {
+  it('sends no request to the live site if the crawl has already rendered the same page', async () => {
     const site = new MemorySite(LIVE);
     const session = await browsers.open(site.answer);
     const seen = new Map<string, LivePage>();
@@ -115,13 +114,13 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
     expect(site.asked.length).toBe(asked);
   });
 
-  it('tells all that fails where there is no live site', async () => {
+  it('reports all failed requests and errors if there is no live site', async () => {
     const { 'broken.html': broken = '' } = WRITTEN;
     const { findings } = await verify({ 'broken.html': broken }, null);
     expect(findings.map(({ kind }) => kind)).toEqual(['failed_request', 'console_error', 'pictures']);
   });
 
-  it('says once that there is no browser, and is no error', async () => {
+  it('reports a missing browser once, without failing', async () => {
     const without: OpenBrowser = (answer) => browsers.open(answer, { env: { PATH: '/nowhere' } });
     const { findings } = await verify(WRITTEN, null, without);
     expect(findings.map(({ kind }) => kind)).toEqual(['not_verified']);

@@ -16,7 +16,7 @@ const SITES = MOUNTED_SITES.filter(({ domain }) => ['next', 'sphinx', 'docusauru
 const NEXT_JULY = 'nextjs-a-2024-07-15.tar.gz';
 
 describe.skipIf(corpus === undefined || !hasChromium)(
-  `kept versions of sites of others${whyNoCorpus}${whyNoChromium}`,
+  `kept versions of public sites${whyNoCorpus}${whyNoChromium}`,
   () => {
     const bench = openBench(afterAll);
     let browser: Browser;
@@ -49,33 +49,39 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       }
     }, TEST_MS_MAX);
 
-    it.each(SITES)('$domain is read whole, and its scripts run', { timeout: TEST_MS_MAX }, async (mounted) => {
-      const base = `/${mounted.domain}/_docshelf/v/${OLD}/`;
-      const site = new BuiltSite(await readArchive(bundleFile(mounted.archive)));
-      const reader = await Reader.open(browser, origin);
-      const strays = new Set<string>();
-      reader.page.on('request', (request) => {
-        const { origin: asked, pathname } = new URL(request.url());
-        if (asked === origin && !`${pathname}/`.startsWith(base) && pathname !== '/favicon.ico') strays.add(pathname);
-      });
-      const untilShown = async (path: string): Promise<void> => {
-        await reader.untilTitled(site.titleAt(path).replaceAll(/\s+/g, ' ').trim());
-        await reader.page.waitForFunction(mounted.hasRun);
-      };
-      const [first = '', second = ''] = mounted.templates;
-      for (const path of [second, first]) {
-        await reader.load(base + path);
-        await untilShown(path);
-      }
-      if (mounted.go !== null) {
-        await reader.page.evaluate(`(${mounted.go})(${JSON.stringify(base + second)}, ${JSON.stringify(base)})`);
-        await untilShown(second);
-      }
-      // Dead links of the site as built are its own.
-      const failures = reader.failures.filter(({ path }) => site.fileAt(path.slice(base.length - 1)) !== null);
-      const complaints = reader.complaints.filter((text) => !(mounted.known ?? []).some((each) => text.includes(each)));
-      expect([failures, complaints, [...strays]]).toEqual([[], [], []]);
-      await reader.close();
-    });
+    it.each(SITES)(
+      'are displayed completely, and their scripts run: $domain',
+      { timeout: TEST_MS_MAX },
+      async (mounted) => {
+        const base = `/${mounted.domain}/_docshelf/v/${OLD}/`;
+        const site = new BuiltSite(await readArchive(bundleFile(mounted.archive)));
+        const reader = await Reader.open(browser, origin);
+        const strays = new Set<string>();
+        reader.page.on('request', (request) => {
+          const { origin: asked, pathname } = new URL(request.url());
+          if (asked === origin && !`${pathname}/`.startsWith(base) && pathname !== '/favicon.ico') strays.add(pathname);
+        });
+        const untilShown = async (path: string): Promise<void> => {
+          await reader.untilTitled(site.titleAt(path).replaceAll(/\s+/g, ' ').trim());
+          await reader.page.waitForFunction(mounted.hasRun);
+        };
+        const [first = '', second = ''] = mounted.templates;
+        for (const path of [second, first]) {
+          await reader.load(base + path);
+          await untilShown(path);
+        }
+        if (mounted.go !== null) {
+          await reader.page.evaluate(`(${mounted.go})(${JSON.stringify(base + second)}, ${JSON.stringify(base)})`);
+          await untilShown(second);
+        }
+        // Dead links of the site as built are its own.
+        const failures = reader.failures.filter(({ path }) => site.fileAt(path.slice(base.length - 1)) !== null);
+        const complaints = reader.complaints.filter(
+          (text) => !(mounted.known ?? []).some((each) => text.includes(each)),
+        );
+        expect([failures, complaints, [...strays]]).toEqual([[], [], []]);
+        await reader.close();
+      },
+    );
   },
 );

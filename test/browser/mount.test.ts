@@ -20,7 +20,7 @@ const MISSING = 'no/such-page';
 const baseOf = ({ domain }: MountedSite): string => `/team/${domain}/`;
 
 describe.skipIf(corpus === undefined || !hasChromium)(
-  `sites of others below a path, five on one host${whyNoCorpus}${whyNoChromium}`,
+  `public sites under a base path, five on one host${whyNoCorpus}${whyNoChromium}`,
   () => {
     const bench = openBench(afterAll);
     let browser: Browser;
@@ -47,7 +47,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         pages = IS_SOAK ? all : mounted.templates.map((path) => base + path);
       });
 
-      it('pages open, and their scripts run', { timeout: TEST_MS_MAX }, async () => {
+      it('opens its pages, and runs their scripts', { timeout: TEST_MS_MAX }, async () => {
         const startedMs = performance.now();
         const faults = await inTabs(
           site.files.has('404.html') ? [...pages, base + MISSING] : pages,
@@ -61,7 +61,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       });
 
       const itOfScripts = (act: () => Promise<void>): void => {
-        if (mounted.go !== null) it('their scripts show each page', { timeout: TEST_MS_MAX }, act);
+        if (mounted.go !== null) it('shows each page by client-side navigation', { timeout: TEST_MS_MAX }, act);
       };
       itOfScripts(async () => {
         const startedMs = performance.now();
@@ -85,7 +85,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         expect(faults).toEqual([]);
       });
 
-      it('links are followed as the site has it, and home is the base path', async () => {
+      it('resolves links like the original site, and the home link to the base path', async () => {
         const tab = await Tab.open(browser, origin, mounted, site);
         const { reader } = tab;
         await reader.load(start);
@@ -139,7 +139,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       }
     });
 
-    it("Pagefind's results and Next.js' search lead below the path", async () => {
+    it('resolve the results of Pagefind and the search of Next.js under the base path', async () => {
       const reader = await Reader.open(browser, origin);
       await reader.load('/team/starlight/getting-started/');
       await reader.page.locator('site-search button').first().click();

@@ -31,65 +31,65 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       }
     });
 
-    it.each(VERSIONS)('version %s is clicked through by its own scripts, without a failed request', async (version) => {
-      const { reader, site, daemon } = await openReader(version);
-      const clicked: string[] = [];
-      for (const [within, clicks] of [
-        ['nav', SIDEBAR_CLICKS],
-        ['main', INLINE_CLICKS],
-      ] as const) {
-        await reader.load('/');
-        for (const href of spread(await pageLinks(reader, within, site), clicks)) {
-          // Links in the text are on the first page only.
-          if (within === 'main' && !reader.page.url().endsWith(`${reader.site}/`)) await reader.load('/');
-          expect([href, await reader.follow(within, href)]).toEqual([href, true]);
-          await reader.untilTitled(site.titleAt(href.slice(1)));
-          clicked.push(href);
+    it.each(VERSIONS)(
+      'opens the links of version %s by client-side navigation, without a failed request',
+      async (version) => {
+        const { reader, site, daemon } = await openReader(version);
+        const clicked: string[] = [];
+        for (const [within, clicks] of [
+          ['nav', SIDEBAR_CLICKS],
+          ['main', INLINE_CLICKS],
+        ] as const) {
+          await reader.load('/');
+          for (const href of spread(await pageLinks(reader, within, site), clicks)) {
+            // Links in the text are on the first page only.
+            if (within === 'main' && !reader.page.url().endsWith(`${reader.site}/`)) await reader.load('/');
+            expect([href, await reader.follow(within, href)]).toEqual([href, true]);
+            await reader.untilTitled(site.titleAt(href.slice(1)));
+            clicked.push(href);
+          }
         }
-      }
-      expect(clicked).toHaveLength(SIDEBAR_CLICKS + INLINE_CLICKS);
-      expect(faultsOf(reader, site)).toEqual([]);
-      await reader.close();
-      await daemon.kill();
-    });
-
-    it.each([
-      ['HTTP/1.1', {}, 'http/1.1'],
-      ['HTTPS and HTTP/2', { tls: { certFile: 'tls.crt', keyFile: 'tls.key' } }, 'h2'],
-    ])(
-      'goes on after a swap over %s: what is clicked next shows its page, of the new version',
-      async (_, server, spoken) => {
-        const { reader, site, daemon } = await openReader('2024-06-01', server);
-        expect(await reader.page.evaluate(PROTOCOLS)).toEqual([spoken]);
-        const next = siteOf('2024-07-15');
-        const links = await pageLinks(reader, 'nav', site);
-        const inBoth = links.filter((href) => next.fileAt(href.slice(1)) !== null);
-        for (const href of spread(inBoth, 3)) expect(await reader.follow('nav', href)).toBe(true);
+        expect(clicked).toHaveLength(SIDEBAR_CLICKS + INLINE_CLICKS);
         expect(faultsOf(reader, site)).toEqual([]);
-
-        // The certificate with it.
-        await writePair(folder);
-        await daemon.rewriteConfig({ staticExport: { version: '2024-07-15' } });
-        await daemon.untilServing('2024-07-15');
-        const navigations: string[] = [];
-        for (const href of spread(inBoth.toReversed(), 10)) {
-          const isClientSide = await reader.follow('nav', href);
-          await reader.untilTitled(next.titleAt(href.slice(1)));
-          expect(await reader.page.locator('main h1').first().innerText()).not.toBe('');
-          navigations.push(isClientSide ? 'by script' : 'as a whole');
-        }
-        const faults = faultsOf(reader, next);
-        console.log(`figure: pages clicked after the swap came ${navigations.join(', ')}`);
-        console.log(`figure: failed requests and complaints after the swap: ${faults.join(', ') || 'none'}`);
-        expect(faults).toEqual([]);
-        const scripts = await reader.page.evaluate(() =>
-          [...document.scripts].map((script) => script.getAttribute('src') ?? '/'),
-        );
-        expect(scripts.filter((path) => path !== '/' && !site.files.has(path.slice(1)))).not.toEqual([]);
         await reader.close();
         await daemon.kill();
       },
     );
+
+    it.each([
+      ['HTTP/1.1', {}, 'http/1.1'],
+      ['HTTPS and HTTP/2', { tls: { certFile: 'tls.crt', keyFile: 'tls.key' } }, 'h2'],
+    ])('continues after a swap over %s: the next link shows its page of the new version', async (_, server, spoken) => {
+      const { reader, site, daemon } = await openReader('2024-06-01', server);
+      expect(await reader.page.evaluate(PROTOCOLS)).toEqual([spoken]);
+      const next = siteOf('2024-07-15');
+      const links = await pageLinks(reader, 'nav', site);
+      const inBoth = links.filter((href) => next.fileAt(href.slice(1)) !== null);
+      for (const href of spread(inBoth, 3)) expect(await reader.follow('nav', href)).toBe(true);
+      expect(faultsOf(reader, site)).toEqual([]);
+
+      // The certificate with it.
+      await writePair(folder);
+      await daemon.rewriteConfig({ staticExport: { version: '2024-07-15' } });
+      await daemon.untilServing('2024-07-15');
+      const navigations: string[] = [];
+      for (const href of spread(inBoth.toReversed(), 10)) {
+        const isClientSide = await reader.follow('nav', href);
+        await reader.untilTitled(next.titleAt(href.slice(1)));
+        expect(await reader.page.locator('main h1').first().innerText()).not.toBe('');
+        navigations.push(isClientSide ? 'by script' : 'as a whole');
+      }
+      const faults = faultsOf(reader, next);
+      console.log(`figure: pages clicked after the swap came ${navigations.join(', ')}`);
+      console.log(`figure: failed requests and complaints after the swap: ${faults.join(', ') || 'none'}`);
+      expect(faults).toEqual([]);
+      const scripts = await reader.page.evaluate(() =>
+        [...document.scripts].map((script) => script.getAttribute('src') ?? '/'),
+      );
+      expect(scripts.filter((path) => path !== '/' && !site.files.has(path.slice(1)))).not.toEqual([]);
+      await reader.close();
+      await daemon.kill();
+    });
 
     function siteOf(version: string): BuiltSite {
       return sites.get(version) ?? new BuiltSite(new Map());

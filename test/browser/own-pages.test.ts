@@ -10,7 +10,7 @@ import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
 
 const FEATURES = featuresOf('acme', 'air-gapped', { assistant: true });
 
-describe.skipIf(!hasChromium)(`docshelf's own pages can be read by everyone${whyNoChromium}`, () => {
+describe.skipIf(!hasChromium)(`docshelf's own pages${whyNoChromium}`, () => {
   let browser: Browser;
   let page: Page;
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describe.skipIf(!hasChromium)(`docshelf's own pages can be read by everyone${why
   });
   afterAll(() => browser.close());
 
-  it.each(PAGE_LANGUAGES.map(({ tag }) => tag))('the notices in %s', async (tag) => {
+  it.each(PAGE_LANGUAGES.map(({ tag }) => tag))('pass the accessibility checks with the notices in %s', async (tag) => {
     const server = new SiteServer(new BodyCache(1024), { current: null });
     const headers = { 'accept-language': tag };
     for (const state of ['waiting', 'off'] as const) {
@@ -28,7 +28,7 @@ describe.skipIf(!hasChromium)(`docshelf's own pages can be read by everyone${why
     }
   });
 
-  it('the notice: nothing at this address (404)', async () => {
+  it('pass the accessibility checks with the 404 notice', async () => {
     const response = await shelfWith().request('/nowhere');
     expect([response.status, await breachesOf(await response.text())]).toEqual([404, []]);
   });

@@ -53,7 +53,7 @@ const KINDS: readonly [kind: string, markup: string, theirs: string, files?: rea
   ],
 ];
 
-describe.skipIf(!hasChromium)(`the search box in the place of each kind${whyNoChromium}`, () => {
+describe.skipIf(!hasChromium)(`the search box in place of another search${whyNoChromium}`, () => {
   let browser: Browser;
   let site: SearchBoxSite;
   const readers: Reader[] = [];
@@ -69,7 +69,7 @@ describe.skipIf(!hasChromium)(`the search box in the place of each kind${whyNoCh
     await site.close();
   });
 
-  it.each(KINDS)('%s', async (kind, markup, theirs, files = []) => {
+  it.each(KINDS)('replaces the search of %s', async (kind, markup, theirs, files = []) => {
     const survey = new BundledSearchSurvey(1);
     for (const path of ['index.html', ...files]) survey.add(path);
     const found = survey.judge([`<!doctype html><body>${markup}</body>`]);

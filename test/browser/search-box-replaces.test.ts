@@ -37,7 +37,7 @@ const SITES = {
 } as const;
 
 describe.skipIf(corpus === undefined || !hasChromium)(
-  `the search box in the place of another${whyNoCorpus}${whyNoChromium}`,
+  `the search box in place of another search${whyNoCorpus}${whyNoChromium}`,
   () => {
     const bench = openBench(afterAll);
     const readers: Reader[] = [];
@@ -124,7 +124,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       };
     }
 
-    it('stands in the place of DocSearch on VitePress, through client-side navigation, and asks no service', async () => {
+    it('replaces DocSearch on VitePress, also after client-side navigation, and contacts no external service', async () => {
       const theirs = '.VPNavBarSearchButton';
       const { reader, page, button, dialog, apart, isHidden, openAndClose } = await open('/vitepress/guide/markdown');
       await expect.poll(() => apart(theirs), SOON).toBeLessThan(2);
@@ -145,7 +145,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       expect(reader.failures.filter(({ path }) => path.includes('_docshelf'))).toEqual([]);
     });
 
-    it('stands in the place of Pagefind where its index is missing, on a phone too', async () => {
+    it('replaces Pagefind if its index is missing, also on a phone', async () => {
       for (const profile of [undefined, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }]) {
         const { page, button, dialog, apart, isHidden, reader } = await open('/starlight/getting-started/', profile);
         const theirs = 'site-search button[data-open-modal]';
@@ -161,7 +161,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       }
     });
 
-    it('leaves a search alone that works', async () => {
+    it('does not replace a search that works', async () => {
       const { page, button, isHidden } = await open('/working/getting-started/');
       await button.waitFor();
       expect(await isHidden('site-search button[data-open-modal]')).toBe('visible');
@@ -172,13 +172,13 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         notices[domain]?.filter((notice: string) => notice.startsWith('The search box of'));
       expect(['working', 'vitepress', 'starlight', 'plain'].map(said)).toEqual([
         [],
-        [expect.stringContaining('(VitePress, DocSearch) asks a service elsewhere, *.algolia.net: docshelf')],
-        [expect.stringContaining('(Pagefind) lacks its index, pagefind/pagefind-entry.json: docshelf')],
-        [expect.stringContaining('(DocSearch) asks a service elsewhere')],
+        [expect.stringContaining('(VitePress, DocSearch) needs an external service, *.algolia.net: docshelf')],
+        [expect.stringContaining('(Pagefind) has no index, pagefind/pagefind-entry.json: docshelf')],
+        [expect.stringContaining('(DocSearch) needs an external service')],
       ]);
     });
 
-    it('follows a header that is written anew, a window that changes, and keeps their keys from them', async () => {
+    it('keeps its place if the header is rebuilt or the window is resized, and handles its keys before the other search', async () => {
       const { page, button, dialog, apart, isHidden, openAndClose, reader } = await open('/plain/');
       await expect.poll(() => apart('.DocSearch-Button'), SOON).toBeLessThan(2);
       for (let times = 0; times < 3; times += 1) {

@@ -54,7 +54,7 @@ const IS_SECTION_SHOWN = `(() => {
 })()`;
 
 describe.skipIf(corpus === undefined || !hasChromium)(
-  `the search box of the running program, enforce: on, on sites of others${whyNoCorpus}${whyNoChromium}`,
+  `the search box on public sites with enforce: on${whyNoCorpus}${whyNoChromium}`,
   () => {
     const bench = openBench(afterAll);
     const readers: Reader[] = [];
@@ -144,43 +144,48 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       };
     }
 
-    it.each(BOXED_SITES)('$domain: by keys alone, from a button that moves nothing, to a section', async (site) => {
-      const { start, room, other, go, query, found, domain } = site;
-      const { page, base, button, options, find, expectSection, expectStill, expectQuiet } = await open(
-        site,
-        start,
-        DESKTOP,
-      );
-      await expectStill();
-      expect(await page.locator(`:is(${room}) > docshelf-search, :is(${room}) > * > docshelf-search`).count()).toBe(1);
-      const isOnTop = await button.evaluate((node) => {
-        const { x, y, width, height } = node.getBoundingClientRect();
-        return [0.05, 0.5, 0.95].every(
-          (part) => document.elementFromPoint(x + width * part, y + height / 2)?.localName === 'docshelf-search',
+    it.each(BOXED_SITES)(
+      '$domain: opens a section with keys alone, and its button moves no other element',
+      async (site) => {
+        const { start, room, other, go, query, found, domain } = site;
+        const { page, base, button, options, find, expectSection, expectStill, expectQuiet } = await open(
+          site,
+          start,
+          DESKTOP,
         );
-      });
-      expect(isOnTop).toBe(true);
-      expect(await page.evaluate(movedBy('docshelf-search'))).toEqual(NOTHING);
-      // As a framework takes it away that renders the header anew.
-      await page.evaluate("document.querySelector('docshelf-search').remove()");
-      await button.waitFor();
-      if (go !== null) {
-        await page.evaluate(`(${go})('/${domain}/${other}', '/${domain}/')`);
-        await page.waitForURL(base + other);
+        await expectStill();
+        expect(await page.locator(`:is(${room}) > docshelf-search, :is(${room}) > * > docshelf-search`).count()).toBe(
+          1,
+        );
+        const isOnTop = await button.evaluate((node) => {
+          const { x, y, width, height } = node.getBoundingClientRect();
+          return [0.05, 0.5, 0.95].every(
+            (part) => document.elementFromPoint(x + width * part, y + height / 2)?.localName === 'docshelf-search',
+          );
+        });
+        expect(isOnTop).toBe(true);
+        expect(await page.evaluate(movedBy('docshelf-search'))).toEqual(NOTHING);
+        // As a framework takes it away that renders the header anew.
+        await page.evaluate("document.querySelector('docshelf-search').remove()");
         await button.waitFor();
-        await page.waitForFunction("document.querySelectorAll('docshelf-search').length === 1");
-      }
-      await page.keyboard.press('Control+k');
-      await find(query);
-      if (go === null) await expectStill();
-      expect(await tellBreaches(page, { part: 'docshelf-search-dialog' })).toEqual([]);
-      await page.keyboard.press('ArrowDown');
-      await expectSection(options.nth(1), found[1], () => page.keyboard.press('Enter'));
-      await button.waitFor();
-      await expectQuiet();
-    });
+        if (go !== null) {
+          await page.evaluate(`(${go})('/${domain}/${other}', '/${domain}/')`);
+          await page.waitForURL(base + other);
+          await button.waitFor();
+          await page.waitForFunction("document.querySelectorAll('docshelf-search').length === 1");
+        }
+        await page.keyboard.press('Control+k');
+        await find(query);
+        if (go === null) await expectStill();
+        expect(await tellBreaches(page, { part: 'docshelf-search-dialog' })).toEqual([]);
+        await page.keyboard.press('ArrowDown');
+        await expectSection(options.nth(1), found[1], () => page.keyboard.press('Enter'));
+        await button.waitFor();
+        await expectQuiet();
+      },
+    );
 
-    it.each(BOXED_SITES)('$domain: on a phone, by taps', async (site) => {
+    it.each(BOXED_SITES)('$domain: opens a section by taps on a phone', async (site) => {
       const { page, button, dialog, options, find, expectSection, expectStill, expectQuiet } = await open(
         site,
         site.start,
@@ -198,7 +203,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       await expectQuiet();
     });
 
-    it.each(BOXED_SITES.filter((site) => 'rightToLeft' in site))('$domain: from right to left', async (site) => {
+    it.each(BOXED_SITES.filter((site) => 'rightToLeft' in site))('$domain: works from right to left', async (site) => {
       const { start, query, found } = site.rightToLeft as NonNullable<BoxedSite['rightToLeft']>;
       const { page, button, dialog, options, find, expectSection, expectStill, expectQuiet } = await open(
         site,

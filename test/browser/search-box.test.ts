@@ -74,7 +74,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     ['Control+k', 'Control+k'],
     ['Meta+k', 'Meta+k'],
     ['/', '/'],
-  ])('opens on %s, keeps what is typed meanwhile, gives the focus back', async (_name, key) => {
+  ])('opens on %s, keeps text typed during loading, and returns the focus when it closes', async (_name, key) => {
     const { page, box, expectQuiet } = await open({ body: '<h1>A page</h1><a id="here" href="#x">x</a>' });
     await page.locator('#here').focus();
     await page.keyboard.press(key);
@@ -92,7 +92,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
   it.each([
     ['its button', "querySelector('.head button').click()"],
     ['Escape', "querySelector('dialog').dispatchEvent(new Event('cancel', { cancelable: true }))"],
-  ])('gives the focus back at once when closed by %s, so that the next key is for the page', async (_name, close) => {
+  ])('returns the focus at once when closed by %s, so that the page receives the next key', async (_name, close) => {
     const { page, box } = await open({ body: '<h1>A page</h1><a id="here" href="#x">x</a>' });
     await page.locator('#here').focus();
     await page.keyboard.press('/');
@@ -103,7 +103,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     await box.waitFor();
   });
 
-  it('leaves the keys to whoever types in a field of the page', async () => {
+  it('ignores its shortcut keys while the user types in a field of the page', async () => {
     const { page } = await open({ body: '<h1>A</h1><input aria-label="a"><div contenteditable>b</div>' });
     for (const field of ['input', '[contenteditable]']) {
       await page.locator(field).focus();
@@ -116,7 +116,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
-  it('groups by page, marks the hits, shows code as code, and leads to the section and its words', async () => {
+  it('groups results by page, marks hits, formats code, and links to the section and its words', async () => {
     const { page, find, options, expectQuiet } = await open();
     await find('keys');
     await page.getByRole('status').filter({ hasText: 'Results: 3' }).waitFor();
@@ -130,7 +130,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expectQuiet();
   });
 
-  it('is worked by keys alone: arrows, Enter, a new tab', async () => {
+  it('works with keys alone: arrows, Enter, a new tab', async () => {
     const target = site.add('keys', { body: '<h1>Keys</h1><p>Make keys.</p>' });
     const { page, find, options } = await open();
     await find('keys');
@@ -151,7 +151,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(await page.locator('h1').innerText()).toBe('Keys');
   });
 
-  it('follows the first result of what was typed, however fast Enter comes', async () => {
+  it('opens the first result of the typed text, even if Enter comes before the results', async () => {
     const target = site.add('keys', { body: '<h1>Keys</h1>' });
     const { page, box } = await open();
     await page.keyboard.press('/');
@@ -162,7 +162,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     await page.waitForURL(`**${target}*`);
   });
 
-  it('joins meaning to the words, below what somebody points at', async () => {
+  it('adds results by meaning below the result that the user has selected', async () => {
     const { page, options, status } = await open();
     const meant = result('/docs/meant', 'Meant', 'Something else.', 'none');
     const place = () => options.first().evaluate((node) => node.getBoundingClientRect().y);
@@ -179,7 +179,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(await page.locator('[aria-selected=true] .place').innerText()).toBe('Make');
   });
 
-  it('moves nothing under a pointer that rests on the list', async () => {
+  it('does not move results under a resting pointer', async () => {
     const { page, options, status } = await open();
     const meant = result('/docs/meant', 'Meant', 'Something else.', 'none');
     await page.keyboard.press('/');
@@ -197,7 +197,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     ]);
   });
 
-  it('asks once for what is typed in a go, and gives up what is asked when one types on', async () => {
+  it('sends one request for text typed without a pause, and cancels it if the user continues typing', async () => {
     const { page, box } = await open();
     const givenUp: string[] = [];
     page.on('requestfailed', (request) => {
@@ -219,7 +219,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     await expect.poll(() => givenUp).toEqual(['keys net::ERR_ABORTED']);
   });
 
-  it('keeps the focus within the dialog, both ways, and gives it back', async () => {
+  it('keeps the focus within the dialog in both directions, and returns it when the dialog closes', async () => {
     const { page, box } = await open({
       body: '<h1>A</h1><a id="before" href="#b">b</a><a id="here" href="#x">x</a>',
       attributes: 'data-shelf="true"',
@@ -249,7 +249,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     await page.waitForFunction("document.activeElement.id === 'here'");
   });
 
-  it('leads to the hit itself, however far below its heading', async () => {
+  it('scrolls to the hit itself, however far below its heading', async () => {
     const filler = '<p>Nothing of it here.</p>'.repeat(300);
     site.add('long', { body: `<h2 id="make">Make</h2>${filler}<p id="hit">Make keys at last.</p>${filler}` });
     const { page, find } = await open();
@@ -262,7 +262,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     }`);
   });
 
-  it('is plain for who wants more contrast, and nothing of it moves', async () => {
+  it('uses plain colours if the user prefers more contrast, and no animation if the user prefers reduced motion', async () => {
     const { page, find } = await open({}, { contrast: 'more', reducedMotion: 'reduce' });
     await find('keys');
     const colours = await page
@@ -274,7 +274,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(await page.evaluate('document.getAnimations().length')).toBe(0);
   });
 
-  it('never shows an answer to what was asked before', async () => {
+  it('never shows the response to an earlier query', async () => {
     const { page, options, status } = await open();
     await page.keyboard.press('/');
     await page.getByRole('dialog').waitFor();
@@ -290,7 +290,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(await options.count()).toBe(1);
   });
 
-  it('proposes the corrected word, and asks for it', async () => {
+  it('suggests the corrected word, and searches for it on request', async () => {
     const { page, find, status } = await open();
     await page.keyboard.press('/');
     await page.getByRole('dialog').waitFor();
@@ -312,7 +312,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     [429, 'Too many searches'],
     [503, 'not ready yet'],
     [500, 'did not respond'],
-  ])('says what is wrong when the search answers %i', async (code, sentence) => {
+  ])('shows an error message if the search responds with %i', async (code, sentence) => {
     const { page, status } = await open();
     await page.keyboard.press('/');
     await page.getByRole('dialog').waitFor();
@@ -321,7 +321,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     await status(sentence);
   });
 
-  it('offers languages, versions, tags and all sites where there are several', async () => {
+  it('offers filters for languages, versions, tags and all sites if there are several', async () => {
     const { page, status } = await open({ attributes: 'data-shelf="true"' });
     await page.keyboard.press('/');
     await page.getByRole('dialog').waitFor();
@@ -346,7 +346,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(await page.locator('.fact').innerText()).toBe('Site B');
   });
 
-  it('remembers what led somewhere, and forgets it', async () => {
+  it('stores queries that led to a page, and deletes them on request', async () => {
     site.add('keys', { body: '<h1>Keys</h1>' });
     const { page, find, reader, path } = await open();
     await find('keys');
@@ -365,7 +365,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     await page.getByRole('option').waitFor({ state: 'detached' });
   });
 
-  it('works where pages freeze prototypes, have a base, no storage, no custom elements', async () => {
+  it('works on pages that freeze prototypes, set a base, block storage or block custom elements', async () => {
     const hostile = site.addScript(
       'hostile.js',
       `for (const each of [Object, Array, Function, Promise, String, HTMLElement, Element, Node, EventTarget, Document])
@@ -386,7 +386,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expectQuiet();
   });
 
-  it('says nothing that a page says as markup', async () => {
+  it('escapes markup in text from a page', async () => {
     const hostile = '"><img src=x onerror=alert(1)><script>alert(2)</script>';
     const { page, find, expectQuiet } = await open();
     await find('keys', [result('//evil.test/x', hostile, hostile, 'img', [hostile, hostile])]);
@@ -395,7 +395,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expectQuiet();
   });
 
-  it('fills a place of the template, or the element of its own, and there is one', async () => {
+  it('uses a placeholder of the template or its own element, and appears only once', async () => {
     const { page, button } = await open({ body: '<h1>A</h1><p><span data-docshelf-search></span></p>' });
     await page.locator('[data-docshelf-search] docshelf-search, p docshelf-search').waitFor();
     await button.click();
@@ -407,7 +407,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(await own.page.locator('docshelf-search').count()).toBe(1);
   });
 
-  it('takes the place of the box that is to be replaced', async () => {
+  it('replaces the element of the data-replace selector', async () => {
     const { page, button } = await open({
       attributes: 'data-replace=".theirs, #gone"',
       body: '<h1>A</h1><p>text <button class="theirs">Their search</button> more</p>',
@@ -420,7 +420,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(await page.getByRole('button', { name: 'Their search' }).count()).toBe(0);
   });
 
-  it('comes back, once, where scripts replace the page', async () => {
+  it('appears again once if scripts replace the page', async () => {
     const { page, button } = await open();
     await button.waitFor();
     for (let at = 0; at < 3; at += 1) {
@@ -430,7 +430,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(await page.locator('docshelf-search').count()).toBe(1);
   });
 
-  it('moves nothing of the page, in a header with gaps neither', async () => {
+  it('moves no element of the page, also in a header with gaps', async () => {
     const style = site.addScript(
       'gaps.js',
       "for (const each of document.querySelectorAll('.navbar, .navbar__items--right')) each.style.cssText = 'display:flex;gap:20px;justify-content:end'",
@@ -453,20 +453,23 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(await page.evaluate('window.shifts')).toBe(0);
   });
 
-  it.each(PAGE_LANGUAGES.map((each) => [each.tag, each] as const))('speaks %s', async (tag, { words, direction }) => {
-    const { page, button, expectQuiet } = await open({ lang: tag, dir: direction });
-    expect(await button.innerText()).toBe(words.searchBox.open);
-    await button.click();
-    const dialog = page.getByRole('dialog', { name: words.searchBox.label });
-    expect([await dialog.getAttribute('lang'), await dialog.getAttribute('dir')]).toEqual([tag, direction]);
-    await page.keyboard.type('keys');
-    (await site.question({ q: 'keys' })).answer({ results: KEYS });
-    await page
-      .getByRole('status')
-      .filter({ hasText: words.searchBox.found.replace('{count}', '3') })
-      .waitFor();
-    expectQuiet();
-  });
+  it.each(PAGE_LANGUAGES.map((each) => [each.tag, each] as const))(
+    'is translated to %s',
+    async (tag, { words, direction }) => {
+      const { page, button, expectQuiet } = await open({ lang: tag, dir: direction });
+      expect(await button.innerText()).toBe(words.searchBox.open);
+      await button.click();
+      const dialog = page.getByRole('dialog', { name: words.searchBox.label });
+      expect([await dialog.getAttribute('lang'), await dialog.getAttribute('dir')]).toEqual([tag, direction]);
+      await page.keyboard.type('keys');
+      (await site.question({ q: 'keys' })).answer({ results: KEYS });
+      await page
+        .getByRole('status')
+        .filter({ hasText: words.searchBox.found.replace('{count}', '3') })
+        .waitFor();
+      expectQuiet();
+    },
+  );
 
   it.each([
     ['light', {}],
@@ -474,7 +477,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     ['forced colours', { forcedColors: 'active' }],
     ['a phone', PHONE],
     ['right to left', { lang: 'fa', dir: 'rtl' }],
-  ] as const)('can be used by everyone: %s', async (name, profile) => {
+  ] as const)('passes the accessibility checks: %s', async (name, profile) => {
     const isRtl = 'lang' in profile;
     const dark = site.addScript('dark.js', "document.documentElement.style.cssText = 'background:#111;color:#eee'");
     const style = name === 'dark' ? `<script src="${dark}"></script>` : '';
@@ -500,7 +503,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     await expectNone();
   });
 
-  it('fills a phone, whose box keeps the focus while one scrolls and taps', async () => {
+  it('fills the screen of a phone, and keeps the focus while the user scrolls and taps', async () => {
     const { page, button, status } = await open({}, PHONE);
     await button.tap();
     await page.getByRole('dialog').waitFor();

@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
   const titled = (page: Page, title: string): Promise<unknown> =>
     page.waitForFunction((wanted) => document.title === wanted, title);
 
-  it('are registered below a base path, in kept versions, too', async () => {
+  it('are registered under a base path, also in kept versions', async () => {
     const files = { 'register.html': REGISTERING, 'sw.js': 'addEventListener("fetch", () => {})' };
     const config = { server: { basePath: '/team/docs' }, staticExport: { serveVersions: 'kept' } };
     const { site } = await start(config, { '1.0+a': files, '2.0': files });
@@ -67,7 +67,7 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
   });
 
   it.each(['/', '/team/docs/'])(
-    'end with their version: after a rollback readers below %s get the other one',
+    'are removed with their version: after a rollback, readers under %s get the other version',
     async (base) => {
       const newer = { 'register.html': REGISTERING, 'sw.js': WORKER };
       const daemon = await start({ server: { basePath: base } }, { '1.0': {}, '2.0': newer });
@@ -87,7 +87,7 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
     },
   );
 
-  it('end with their site: a site that has left the config', async () => {
+  it('are removed with their site if the site leaves the config', async () => {
     const site = { domain: 'a', basePath: '/a/', staticExport: { enabled: true } };
     const folder = await bench.folder();
     await folderOf(folder, { '1.0.tar.gz': bundle('1.0', { 'register.html': REGISTERING, 'sw.js': WORKER }) });
@@ -103,39 +103,41 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
     await page.waitForFunction(async () => (await navigator.serviceWorker.getRegistrations()).length === 0);
   });
 
-  it.each(['on', 'off'])('contact other hosts like the pages of their site: features.enforce %s', async (enforce) => {
-    const asked: string[] = [];
-    const elsewhere = await httpServer((request, response) => {
-      asked.push(request.url ?? '');
-      response.writeHead(204, { 'Access-Control-Allow-Origin': '*' }).end();
-    });
-    bench.onEnd(() => elsewhere.close());
-    const call = (name: string) => `fetch('${elsewhere.origin}/${name}')`;
-    const worker = (name: string) =>
-      `const done = (port) => ${call(name)}.then(() => port.postMessage('open'), () => port.postMessage('closed'));
+  it.each(['on', 'off'])(
+    'reach other hosts only if the pages of their site can: features.enforce %s',
+    async (enforce) => {
+      const asked: string[] = [];
+      const elsewhere = await httpServer((request, response) => {
+        asked.push(request.url ?? '');
+        response.writeHead(204, { 'Access-Control-Allow-Origin': '*' }).end();
+      });
+      bench.onEnd(() => elsewhere.close());
+      const call = (name: string) => `fetch('${elsewhere.origin}/${name}')`;
+      const worker = (name: string) =>
+        `const done = (port) => ${call(name)}.then(() => port.postMessage('open'), () => port.postMessage('closed'));
        addEventListener('connect', ({ ports: [port] }) => done(port));
        addEventListener('message', ({ ports: [port] }) => done(port));`;
-    const files = {
-      'worker.js': worker('worker'),
-      'module.js': `${worker('module')} export {};`,
-      'shared.js': worker('shared'),
-      'sw.js': worker('service'),
-      'assets/old.js': worker('old'),
-      'data.txt': 'x',
-      'data.json': '{}',
-      'data.xml': '<x/>',
-      'pixel.gif': PIXEL,
-      'picture.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
-      'probe.html': '<!doctype html><title>probe</title><meta charset=utf-8>',
-    };
-    const daemon = await start(
-      { features: { enforce }, staticExport: { serveVersions: 'kept' } },
-      { '1.0': files, '2.0': { ...files, 'assets/old.js': '' } },
-    );
-    const page = await newPage();
-    await page.goto(`${daemon.site}/probe`);
-    // As a text: the browser's own functions are meant, and not the test runner's.
-    const said = await page.evaluate(`(async () => {
+      const files = {
+        'worker.js': worker('worker'),
+        'module.js': `${worker('module')} export {};`,
+        'shared.js': worker('shared'),
+        'sw.js': worker('service'),
+        'assets/old.js': worker('old'),
+        'data.txt': 'x',
+        'data.json': '{}',
+        'data.xml': '<x/>',
+        'pixel.gif': PIXEL,
+        'picture.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+        'probe.html': '<!doctype html><title>probe</title><meta charset=utf-8>',
+      };
+      const daemon = await start(
+        { features: { enforce }, staticExport: { serveVersions: 'kept' } },
+        { '1.0': files, '2.0': { ...files, 'assets/old.js': '' } },
+      );
+      const page = await newPage();
+      await page.goto(`${daemon.site}/probe`);
+      // As a text: the browser's own functions are meant, and not the test runner's.
+      const said = await page.evaluate(`(async () => {
       const answer = (post) => new Promise((resolve) => {
         const { port1, port2 } = new MessageChannel();
         port1.onmessage = ({ data }) => resolve(data);
@@ -170,26 +172,27 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
       for (const url of frames) said[url.slice(0, 40)] = await ofFrame(url, 'frame');
       return said;
     })()`);
-    const answers = Object.entries(said as Record<string, string>);
-    if (enforce === 'on') {
-      expect(answers.filter(([, answer]) => answer !== 'closed')).toEqual([]);
-      expect(asked).toEqual([]);
-      // Chromium reports them also over plain HTTP.
-      await daemon.until(({ notices }) => notices.some((notice) => notice.includes('Pages tried to load from')));
-    } else {
-      // The same probes do reach the other host.
-      expect(answers.filter(([, answer]) => answer === 'open').map(([name]) => name)).toEqual(
-        expect.arrayContaining([
-          'worker',
-          'module',
-          'shared',
-          'service',
-          'kept',
-          '/data.txt',
-          '/pixel.gif',
-          '/llms.txt',
-        ]),
-      );
-    }
-  });
+      const answers = Object.entries(said as Record<string, string>);
+      if (enforce === 'on') {
+        expect(answers.filter(([, answer]) => answer !== 'closed')).toEqual([]);
+        expect(asked).toEqual([]);
+        // Chromium reports them also over plain HTTP.
+        await daemon.until(({ notices }) => notices.some((notice) => notice.includes('Pages tried to load from')));
+      } else {
+        // The same probes do reach the other host.
+        expect(answers.filter(([, answer]) => answer === 'open').map(([name]) => name)).toEqual(
+          expect.arrayContaining([
+            'worker',
+            'module',
+            'shared',
+            'service',
+            'kept',
+            '/data.txt',
+            '/pixel.gif',
+            '/llms.txt',
+          ]),
+        );
+      }
+    },
+  );
 });

@@ -93,7 +93,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     };
   }
 
-  it('is plain without scripts: the list, and a form that the server answers', async () => {
+  it('works without scripts, with the list and a form', async () => {
     const { reader, page, shown, status, box } = await open({ javaScriptEnabled: false });
     expect(await shown()).toEqual(['Acme Docs', 'Café Handbuch', 'Coming']);
     await box.fill('cafe');
@@ -104,7 +104,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     expect([reader.failures, reader.complaints]).toEqual([[], []]);
   });
 
-  it('filters as one types, and shows all again', async () => {
+  it('filters sites while the user types, and shows all again when the field is cleared', async () => {
     const { reader, page, shown, status, box, questions } = await open({ search: false });
     await box.pressSequentially('ROCK anv');
     await status('Sites: 1 of 3');
@@ -119,7 +119,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     expect([reader.failures, reader.complaints]).toEqual([[], []]);
   });
 
-  it('shows the same after a reload and on the way back', async () => {
+  it('shows the same sites after a reload and when the user navigates back', async () => {
     const { page, shown, status, box } = await open({ search: false });
     await box.fill('handbuch');
     await status('Sites: 1 of 3');
@@ -130,7 +130,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     await status('Sites: 3');
   });
 
-  it('searches the pages of all sites, grouped by site in the order of their best', async () => {
+  it('searches the pages of all sites, grouped by site in the order of their best result', async () => {
     const { reader, page, box, question, status } = await open();
     await box.fill('keys');
     const text = `${'before '.repeat(60)}of keys and ${'after '.repeat(200)}`;
@@ -155,7 +155,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     expect([reader.failures, reader.complaints]).toEqual([[], []]);
   });
 
-  it('asks once somebody stops typing, gives up the question before, and never shows its answer', async () => {
+  it('sends a request when the user stops typing, cancels the earlier one, and never shows its response', async () => {
     const { page, box, question, questions, status } = await open();
     await box.pressSequentially('ke');
     const first = await question('ke');
@@ -176,7 +176,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     expect(questions.map(({ query }) => query)).toEqual(['ke', 'keys', 'third']);
   });
 
-  it('shows the answer to the last question alone, in whatever order they come', async () => {
+  it('shows only the response to the last query, in whatever order responses arrive', async () => {
     const { page, box, status } = await open();
     // A browser that ends no request: what has been answered already when the next question is asked is not cut off.
     await page.evaluate(`{
@@ -209,7 +209,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     [429, 'Too many searches at the moment, try again shortly'],
     [503, 'The search is not ready yet, try again shortly'],
     [500, 'The search did not respond'],
-  ])('says what is wrong when the search answers %i, and goes on filtering', async (status, sentence) => {
+  ])('shows an error message if the search responds with %i, and still filters', async (status, sentence) => {
     const { page, box, question, status: said, shown } = await open();
     await box.fill('acme');
     (await question('acme')).answer(Response.json({ error: 'x' }, { status }));
@@ -220,7 +220,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     await page.getByRole('link', { name: 'A', exact: true }).waitFor();
   });
 
-  it('leads to no other place and runs nothing, whatever sites and pages are called', async () => {
+  it('links to no other host and runs no script, whatever the titles of sites and pages are', async () => {
     const sites = [listed('evil', { title: HOSTILE, description: HOSTILE, version: HOSTILE, address: '/' })];
     const { reader, page, box, question, status } = await open({ sites });
     await box.fill('document');
@@ -245,7 +245,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     expect([reader.blocked, reader.failures, reader.complaints]).toEqual([[], [], []]);
   });
 
-  it('is used with the keyboard alone', async () => {
+  it('works with the keyboard alone', async () => {
     const { page, box, status } = await open({ search: false });
     await page.keyboard.press('/');
     expect(await box.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
@@ -271,7 +271,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     await page.waitForURL('**/acme/');
   });
 
-  it('is used with the keyboard alone without scripts, in the order that is seen, and the focus is too', async () => {
+  it('works with the keyboard alone without scripts, with a visible focus in visual order', async () => {
     const { page, box } = await open({ javaScriptEnabled: false });
     const stops = [
       box,
@@ -290,7 +290,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     }
   });
 
-  it('leads to a site from anywhere on its card', async () => {
+  it('opens a site on a click anywhere on its card', async () => {
     const { page } = await open();
     const card = page.locator('#sites > li').first();
     await card.click({ position: { x: 8, y: 8 } });
@@ -301,7 +301,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
   const WINDOWS = { wide: { viewport: { width: 1280, height: 900 } }, phone: PHONE };
   it.each(
     SCHEMES.flatMap((colorScheme) => Object.entries(WINDOWS).map(([name, window]) => ({ name, colorScheme, window }))),
-  )('can be read by everyone: $name, $colorScheme', async ({ colorScheme, window }) => {
+  )('passes the accessibility checks: $name, $colorScheme', async ({ colorScheme, window }) => {
     const { page, box, question, status } = await open({ colorScheme, ...window });
     expect(await tellBreaches(page)).toEqual([]);
     await box.fill('acme');
@@ -319,7 +319,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     expect(ground).toBe(colorScheme === 'light' ? 'rgb(245, 246, 248)' : 'rgb(16, 19, 24)');
   });
 
-  it('can be read by everyone without scripts, whatever sites are called', async () => {
+  it('passes the accessibility checks without scripts, whatever the titles of sites are', async () => {
     const sites = [
       ...SITES,
       listed('long', { title: 'The handbook of all things '.repeat(12), description: 'x'.repeat(400) }),
@@ -342,7 +342,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     expect(await tellBreaches(page)).toEqual([]);
   });
 
-  it('has a page that speaks for itself where there is no site', async () => {
+  it('shows a message if there is no site', async () => {
     const { reader, page, status } = await open({ sites: [] });
     await status('There is no documentation here yet.');
     await page.keyboard.press('/');
@@ -350,7 +350,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     expect([reader.failures, reader.complaints]).toEqual([[], []]);
   });
 
-  it('filters two hundred sites without lag', async () => {
+  it('filters two hundred sites without delay', async () => {
     const sites = Array.from({ length: 200 }, (_, at) =>
       listed(`site-${at}`, { description: `Number ${at} of many words` }),
     );

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderFolder } from '../export/markdown/render-folder.ts';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { openBench } from '../helpers/daemon.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
 import { serveBundles } from './shelf-of-bundles.ts';
 
@@ -26,7 +26,7 @@ const PAGES = {
 const MANUAL = 'manual-export-2026-11-01.tar.gz';
 const domainOf = (archive: string): string => /^[a-z]+/.exec(basename(archive))?.[0] ?? '';
 
-describe.skipIf(!hasChromium)(`in a browser without a network${whyNoChromium}`, () => {
+describe.skipIf(!hasChromium)(`a browser without a network${whyNoChromium}`, () => {
   const bench = openBench(afterAll);
   let browser: Browser;
   let manual: ReadonlyMap<string, Uint8Array>;
@@ -44,8 +44,8 @@ describe.skipIf(!hasChromium)(`in a browser without a network${whyNoChromium}`, 
     port = new URL((await serveBundles(bench, bundles)).site).port;
   });
 
-  describe.skipIf(corpus === undefined)(`the sites of others${whyNoCorpus}`, () => {
-    it.each(Object.entries(PAGES))('pages of %s come with all that is theirs', async (name, paths) => {
+  describe.skipIf(corpus === undefined)(`on public sites${whyNoCorpus}`, () => {
+    it.each(Object.entries(PAGES))('displays pages of %s with all of their resources', async (name, paths) => {
       const reader = await open(name);
       for (const path of paths) await expectPage(reader, path);
       console.log(`figure: ${name}: ${new Set(reader.blocked).size} addresses outside the site blocked`);
@@ -54,7 +54,7 @@ describe.skipIf(!hasChromium)(`in a browser without a network${whyNoChromium}`, 
   });
 
   it.skipIf(corpus === undefined)(
-    `Pagefind reads its index, which is gzip inside, as it is${whyNoCorpus}`,
+    `searches with Pagefind, whose index contains gzip data that docshelf serves unchanged${whyNoCorpus}`,
     async () => {
       const reader = await open('starlight.tar.zst');
       await reader.load('/getting-started/');
@@ -70,7 +70,7 @@ describe.skipIf(!hasChromium)(`in a browser without a network${whyNoChromium}`, 
     },
   );
 
-  it('pages of our own manual ask for nothing outside, and nothing is missing', async () => {
+  it('displays the docshelf manual without external requests or missing files', async () => {
     const reader = await open(MANUAL);
     const pages = [...manual.keys()].filter((path) => path.endsWith('.html') && path !== '404.html');
     for (const page of pages) await expectPage(reader, `/${page.replace(/(?:index)?\.html$/, '')}`);
@@ -82,10 +82,7 @@ describe.skipIf(!hasChromium)(`in a browser without a network${whyNoChromium}`, 
 
   async function packManual(): Promise<string> {
     const folder = await bench.folder();
-    for (const [path, bytes] of manual) {
-      await mkdir(dirname(join(folder, 'site', path)), { recursive: true });
-      await writeFile(join(folder, 'site', path), bytes);
-    }
+    await writeFiles(join(folder, 'site'), Object.fromEntries(manual));
     const archive = join(folder, MANUAL);
     await promisify(execFile)('tar', ['-czf', archive, '-C', join(folder, 'site'), '.']);
     return archive;

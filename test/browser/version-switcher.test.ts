@@ -30,7 +30,7 @@ const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, ha
 const SETUP_MS_MAX = 600_000;
 
 describe.skipIf(corpus === undefined || !hasChromium)(
-  `the switcher of versions in a browser${whyNoCorpus}${whyNoChromium}`,
+  `the version switcher in a browser${whyNoCorpus}${whyNoChromium}`,
   () => {
     const bench = openBench(afterAll);
     const readers: Reader[] = [];
@@ -87,7 +87,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       };
     }
 
-    it('leads from a page that scripts have shown to the same page of the other version, and back, by keys alone', async () => {
+    it('opens the same page of the other version after client-side navigation, and back, with keys alone', async () => {
       const { reader, page, summary, at, expectQuiet } = await open('/next/middleware/builtin/basic-auth');
       await summary.filter({ hasText: 'Version v2' }).waitFor();
       const before = await page.locator('main').evaluate((node) => node.getBoundingClientRect().y);
@@ -121,7 +121,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       expect(reader.complaints).toEqual([]);
     });
 
-    it('shows the notice and its link without scripts, where it stands with them', async () => {
+    it('shows the notice and its link without scripts, in the same position as with scripts', async () => {
       const plain = await open('/strict/_docshelf/v/v1/', { javaScriptEnabled: false });
       const scripted = await open('/strict/_docshelf/v/v1/');
       await scripted.summary.waitFor();
@@ -138,7 +138,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       expect(await plain.page.locator('h1').innerText()).toBe('two');
     });
 
-    it('moves nothing where its script comes after the notice is shown, on a phone neither', async () => {
+    it('does not move the page if its script loads after the notice, also on a phone', async () => {
       for (const profile of [{}, PHONE]) {
         const { page, reader, summary, expectQuiet } = await open('/strict/', profile);
         await page.route('**/switcher.js', async (route) => {
@@ -155,7 +155,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
     it.each([
       ['light', {}],
       ['dark, on a phone', { ...PHONE, colorScheme: 'dark' }],
-    ] as const)('can be read by everyone, under a strict policy: %s', async (_name, profile) => {
+    ] as const)('passes the accessibility checks under a strict policy: %s', async (_name, profile) => {
       for (const path of ['/strict/', '/strict/_docshelf/v/v1/']) {
         const { page, summary, expectQuiet } = await open(path, profile);
         await summary.click();
@@ -166,7 +166,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
     });
 
     it.each(['/strict/', '/strict/_docshelf/v/v1/'])(
-      'stays as it is whatever the style of the page says: %s',
+      'keeps its size whatever the style of the page is: %s',
       async (path) => {
         const { page, switcher, summary } = await open(path, { bypassCSP: true });
         await summary.waitFor();

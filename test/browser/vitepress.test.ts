@@ -40,7 +40,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       ['HTTP/1.1', {}, 'http/1.1'],
       ['HTTPS and HTTP/2', { tls: { certFile: 'tls.crt', keyFile: 'tls.key' } }, 'h2'],
     ])(
-      'goes on after a swap over %s: an open tab with its own scripts, a new one with the new',
+      'continues after a swap over %s: an open tab uses its own scripts, and a new tab uses the new ones',
       async (_, server, spoken) => {
         await writePair(folder);
         const daemon = await bench.start(

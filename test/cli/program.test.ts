@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Help } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { DocshelfCommand } from '../../src/cli/command.ts';
 import { createProgram } from '../../src/cli/index.ts';
@@ -19,19 +19,25 @@ describe('createProgram()', () => {
   const commands = below(createProgram('1.2.3'));
   const isGroup = (command: Command) => command instanceof DocshelfCommand && command.isGroup;
 
-  it('has commands that lead to others, that act, and that do both', () => {
+  it('contains groups, commands, and groups that are commands too', () => {
     expect(commands.length).toBeGreaterThan(30);
     const paths = commands.map(([path]) => path);
     for (const path of ['doctor', 'bundle', 'bundle import', 'transfer unpack', 'sites', 'sites remove'])
       expect(paths).toContain(path);
   });
 
-  it.each(commands)('shows an example in the help of %s, and the options that each command has', (path, command) => {
+  it.each(commands)('shows the options and an example in the help of %s', (path, command) => {
     const help = helpOf(command);
     expect(help).toMatch(new RegExp(`^Usage: docshelf ${path}`));
     expect(help).toMatch(new RegExp(`\\nExample:\\n {2}.*docshelf ${path}`));
     for (const option of isGroup(command) ? ['--help'] : ['--json', '--config', '--help'])
       expect(help).toContain(option);
     expect(help).not.toContain('\u001b');
+  });
+
+  it.each(commands)('describes %s and its options with a capital letter and no final period', (_, command) => {
+    const described = [...command.registeredArguments, ...new Help().visibleOptions(command)];
+    for (const text of [command.description(), ...described.map(({ description }) => description)])
+      expect(text).toMatch(/^\p{Lu}.*[^.]$/u);
   });
 });

@@ -14,8 +14,8 @@ async function loadWith(yaml: string, url = 'postgres://docshelf:hidden-word@db.
 const DATABASE = 'database: { urlFile: url }';
 const faultsOf = async (...given: Parameters<typeof loadWith>) => (await errorOf(loadWith(...given))).faults;
 
-describe('database', () => {
-  it('moves the queue there, unless the config says otherwise', async () => {
+describe('the database section', () => {
+  it('moves the queue to the database, unless the config says otherwise', async () => {
     expect(queueKind((await loadWith('{}')).config)).toBe('sqlite');
     const { config } = await loadWith(DATABASE);
     expect(queueKind(config)).toBe('postgres');
@@ -24,7 +24,7 @@ describe('database', () => {
     expect(queueKind((await loadWith(`${DATABASE}\nexportApi: { queue: { kind: sqlite } }`)).config)).toBe('sqlite');
   });
 
-  it('has a file with a URL of PostgreSQL, which no fault shows', async () => {
+  it('requires a file with a PostgreSQL URL, which no error shows', async () => {
     const [fault, ...others] = await faultsOf(DATABASE, 'mysql://docshelf:hidden-word@db/docs');
     expect(others).toEqual([]);
     expect(fault).toMatchObject({
@@ -34,7 +34,7 @@ describe('database', () => {
     expect(fault?.message).not.toContain('hidden-word');
   });
 
-  it('is behind the gate: a host that network.allowedHosts does not name is a fault, a Unix socket is none', async () => {
+  it('requires that network.allowedHosts lists its host, except for a Unix socket', async () => {
     for (const head of ['deployment: { type: air-gapped }', 'network: { allowedHosts: [other.dev] }']) {
       expect(await faultsOf(`${head}\n${DATABASE}`)).toMatchObject([
         { key: 'database.urlFile', message: expect.stringContaining('network.allowedHosts does not list') },
@@ -44,7 +44,7 @@ describe('database', () => {
     await loadWith(`network: { allowedHosts: ["db.acme.dev:5432"] }\n${DATABASE}`);
   });
 
-  it('has daemons that only run jobs, which need no address for links', async () => {
+  it('allows daemons that only run jobs and need no address for links', async () => {
     const { config } = await loadWith(
       `${DATABASE}\napi: { host: 0.0.0.0 }\nexportApi: { enabled: true, role: worker }`,
     );
@@ -64,7 +64,7 @@ describe('database', () => {
       'exportApi.role',
       'exportApi.queue.kind to postgres',
     ],
-  ])('%j is a fault', async (yaml, key, next) => {
+  ])('is rejected with %j', async (yaml, key, next) => {
     expect(await faultsOf(yaml)).toMatchObject([
       { code: 'config_invalid', key, message: expect.stringContaining(next) },
     ]);

@@ -23,7 +23,7 @@ function urlKeys(node: unknown, key = ''): string[] {
   return 'format' in node && URL_FORMATS.has(String(node.format)) ? [daemons, ...below] : below;
 }
 
-describe('a host that the config names and network.allowedHosts does not', () => {
+describe('a host that the config names but network.allowedHosts does not', () => {
   it.each([
     ['staticExport: { enabled: true, bundleUrl: "https://x.dev/a" }', 'staticExport.bundleUrl', 2],
     ['staticExport: { enabled: true, bundleUrl: "oci://x.dev/a:v1" }', 'staticExport.bundleUrl', 2],
@@ -46,7 +46,7 @@ describe('a host that the config names and network.allowedHosts does not', () =>
       'organizations[0].domains.d.source.url',
       3,
     ],
-  ])('is a fault with its line, in every type of deployment: %s', async (yaml, key, line) => {
+  ])('is an error with its line, in every type of deployment: %s', async (yaml, key, line) => {
     for (const head of ['deployment: { type: air-gapped }', 'network: { allowedHosts: [y.dev] }']) {
       const faults = await faultsOf(`${head}\n${yaml}`);
       expect(faults.map((fault) => fault.key)).toEqual([key]);
@@ -60,7 +60,7 @@ describe('a host that the config names and network.allowedHosts does not', () =>
     await load(yaml);
   });
 
-  it('is one for a bucket, by the host that it has at its place', async () => {
+  it('is an error for a bucket, with the host at which the bucket is served', async () => {
     const link = 'staticExport: { enabled: true, bundleUrl: "s3://docs/a.zip" }';
     const place = (s3: string, host: string) => `network: { allowedHosts: ["${host}"], s3: { ${s3} } }\n${link}`;
     for (const [s3, host] of [
@@ -75,7 +75,7 @@ describe('a host that the config names and network.allowedHosts does not', () =>
     await load(`network: { allowedHosts: [y.dev] }\n${link}`);
   });
 
-  it('is one for the service that gives new links', async () => {
+  it('is an error for the service that renews links', async () => {
     const renew = 'staticExport: { enabled: true, renew: { apiUrl: "https://x.dev", keyFile: key, domain: acme } }';
     const cwd = await folderWith({ key: 'svc_x' });
     const read = async (host: string) => {
@@ -92,7 +92,7 @@ describe('a host that the config names and network.allowedHosts does not', () =>
     await read('x.dev');
   });
 
-  it('is looked for in every key that holds a URL which docshelf asks', async () => {
+  it('is checked in every key whose URL docshelf contacts', async () => {
     const schema = JSON.parse(await readFile(join(import.meta.dirname, '../../config.schema.json'), 'utf8'));
     const judged = new Set(EGRESS_RULES.flatMap(({ keys }) => keys));
     const others = [...new Set(urlKeys(schema))].filter((key) => !judged.has(key.replace('model.url', 'model')));
@@ -110,13 +110,13 @@ describe('a host that the config names and network.allowedHosts does not', () =>
     ]);
   });
 
-  it('is one in an entry of sites', async () => {
+  it('is an error in an entry of sites', async () => {
     const yaml =
       'network: { allowedHosts: [y.dev] }\nsites:\n  - domain: a\n    staticExport: { enabled: true, bundleUrl: "https://x.dev/a" }';
     expect(await briefsOf(yaml)).toEqual(['config_invalid sites[0].staticExport.bundleUrl config.yaml:4:36']);
   });
 
-  it('is one in a file that holds the link, when the file is read: at the start and at each reload', async () => {
+  it('is an error in a file that contains the link, at the start and at each reload', async () => {
     const cwd = await folderWith({ link: 'https://x.dev/a?sig=c4n4ry\n', 'config.yaml': '' });
     const read = async (yaml: string) => {
       await writeFile(join(cwd, 'config.yaml'), yaml);
@@ -141,7 +141,7 @@ describe('a host that the config names and network.allowedHosts does not', () =>
     await read(single);
   });
 
-  it('is one for a pair in allowAddresses, and none for a network there', async () => {
+  it('is an error for a host and port in allowAddresses, but not for a network', async () => {
     const crawl = (pair: string) =>
       `network: { allowedHosts: [x.dev, "*.y.dev"] }\nexportApi: { enabled: true }\n${ORGANIZATION(`kind: crawl, url: "https://x.dev/", allowAddresses: [10.0.0.0/8, "${pair}"]`)}`;
     expect(await faultsOf(crawl('cdn.internal:8443'))).toMatchObject([
@@ -154,7 +154,7 @@ describe('a host that the config names and network.allowedHosts does not', () =>
     for (const pair of ['X.dev:8443', 'a.y.dev:80', 'fd00::/8', '127.0.0.1']) await load(crawl(pair));
   });
 
-  it('is named without a port where it is a wildcard', async () => {
+  it('must be listed without a port if it is a wildcard', async () => {
     const faults = await faultsOf('network:\n  allowedHosts:\n    - x.dev:443\n    - "*.acme.dev:443"');
     expect(faults).toMatchObject([
       {
@@ -166,14 +166,14 @@ describe('a host that the config names and network.allowedHosts does not', () =>
     await load('network: { allowedHosts: ["*.acme.dev", "[fd00::1]:443", "10.0.0.1:80", localhost] }');
   });
 
-  it('is one for the hosted search, which an air gap overrules instead', async () => {
+  it('is an error for the hosted search, except in an air-gapped deployment, which turns that search off', async () => {
     const features = 'features: { search: { enabled: true, discoveryUrl: "https://x.dev", keyFile: key } }';
     const keys = async (head: string) => (await faultsOf(`${head}\n${features}`)).map(({ key }) => key);
     expect(await keys('network: { allowedHosts: [y.dev] }')).toContain('features.search.discoveryUrl');
     expect(await keys('deployment: { type: air-gapped }')).not.toContain('features.search.discoveryUrl');
   });
 
-  it('is none where nothing is asked by it', async () => {
+  it('is no error if docshelf does not contact it', async () => {
     await load('deployment: { type: air-gapped }\nstaticExport: { enabled: false, bundleUrl: "https://x.dev/a" }');
     await load(`deployment: { type: air-gapped }\n${ORGANIZATION('kind: crawl, url: "https://x.dev/"')}`);
   });
@@ -194,7 +194,7 @@ describe('a user or a password in a link', () => {
       'organizations[0].domains.d.source.url',
       'cookieFile',
     ],
-  ])('is a fault that says where it goes: %s', async (yaml, key, place) => {
+  ])('is an error that names the right setting for it: %s', async (yaml, key, place) => {
     const [fault, ...others] = await faultsOf(yaml);
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ key, message: expect.stringContaining(place) });
@@ -203,7 +203,7 @@ describe('a user or a password in a link', () => {
 });
 
 describe('a file: link', () => {
-  it('leads below the preload folder, or one of network.fileRoots', async () => {
+  it('must point into the preload folder or one of network.fileRoots', async () => {
     const link = 'staticExport: { enabled: true, bundleUrl: "file:///srv/a/b.zip" }';
     const [fault] = await faultsOf(link);
     expect(fault).toMatchObject({
@@ -214,7 +214,7 @@ describe('a file: link', () => {
     await load(`network: { fileRoots: [/mnt, /srv/a] }\n${link}`);
   });
 
-  it("of an entry of sites leads below its own preload folder, or the daemon's", async () => {
+  it('must point into the preload folder of its entry of sites, or the one of the daemon', async () => {
     const cwd = await folderWith({ 'config.yaml': '' });
     const read = async (path: string) => {
       const site = `staticExport: { enabled: true, bundleUrl: "file://${cwd}/${path}" }`;

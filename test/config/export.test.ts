@@ -7,8 +7,8 @@ import { briefsOf, errorOf, folderWith, load } from './folder.ts';
 
 const HEX = 'ab'.repeat(32);
 
-describe('exportApi', () => {
-  it('takes an S3 store whole, its credentials hidden', async () => {
+describe('the exportApi section', () => {
+  it('reads an S3 store and hides its credentials', async () => {
     const { config } = await load(`exportApi:
   store: { kind: s3, bucket: b, region: r, endpoint: "https://s3.corp", pathStyle: true, prefix: p/, accessKeyId: AK1, secretAccessKey: SK1 }`);
     const store = s3Slice(config);
@@ -17,7 +17,7 @@ describe('exportApi', () => {
     expect(JSON.stringify(store)).not.toMatch(/AK1|SK1/);
   });
 
-  it('encrypts as the bucket does, unless told', async () => {
+  it('uses the encryption of the bucket by default', async () => {
     const encryptionOf = async (words: string) =>
       s3Slice((await load(`exportApi: { store: { kind: s3, bucket: b${words} } }`)).config)?.encryption;
     expect(await encryptionOf('')).toBeNull();
@@ -38,11 +38,11 @@ describe('exportApi', () => {
     ['{ api: { host: 0.0.0.0 }, exportApi: { enabled: true } }', 'config_invalid api.host config.yaml:1:10'],
     ['exportApi: { concurrency: 0 }', 'config_invalid exportApi.concurrency config.yaml:1:14'],
     ['exportApi: { signingKeyFile: ./none }', 'config_invalid exportApi.signingKeyFile config.yaml:1:14'],
-  ])('%s is a fault', async (yaml, brief) => {
+  ])('is rejected with %s', async (yaml, brief) => {
     expect(await briefsOf(yaml)).toEqual([brief]);
   });
 
-  it('needs api.publicUrl only where links lead elsewhere than to this machine', async () => {
+  it('requires api.publicUrl only if the API listens beyond localhost', async () => {
     await load('{ api: { host: "::1" }, exportApi: { enabled: true } }');
     await load('{ api: { host: 0.0.0.0, publicUrl: "https://x" }, exportApi: { enabled: true } }');
     await load('{ api: { host: 0.0.0.0 } }');
@@ -50,7 +50,7 @@ describe('exportApi', () => {
 });
 
 describe('the source of a site', () => {
-  it('is a folder or Markdown, its path from the config file', async () => {
+  it('can be a folder or Markdown, with a path relative to the config file', async () => {
     const { config, file } = await load(`organizations:
   - { id: a, domains: { one: { source: { kind: folder, path: ./site } }, two: { source: { kind: markdown, path: /docs } }, three: {} } }`);
     expect(organizationsSlice(config)[0]?.sites).toEqual([
@@ -60,7 +60,7 @@ describe('the source of a site', () => {
     ]);
   });
 
-  it('is a live site, with its bounds', async () => {
+  it('can be a live site with its bounds', async () => {
     const cwd = await folderWith({
       'config.yaml': `organizations:
   - { id: a, domains: { d: { source: { kind: crawl, url: "https://docs.acme.dev/", cookieFile: ./cookie, limits: { pages: 7, pageBytes: 1MiB } } } } }`,
@@ -88,7 +88,7 @@ describe('the source of a site', () => {
     expect(watchedFiles).toContain(join(cwd, 'cookie'));
   });
 
-  it('is a live site that Chromium renders, by what exportApi.browser says', async () => {
+  it('can be a live site that Chromium renders, with the settings of exportApi.browser', async () => {
     const { config } = await load(`
 exportApi: { browser: { sandbox: off, tabs: 2, pageTimeout: 5s, verify: off } }
 organizations: [{ id: a, domains: { d: { source: { kind: crawl, url: "https://x", render: chromium, scripts: drop } } } }]`);
@@ -106,11 +106,11 @@ organizations: [{ id: a, domains: { d: { source: { kind: crawl, url: "https://x"
       'kind: crawl, url: "https://x", bearerFile: ./none',
       'config_invalid organizations[0].domains.d.source.bearerFile config.yaml:1:83',
     ],
-  ])('{ %s } is a fault', async (source, brief) => {
+  ])('is rejected with { %s }', async (source, brief) => {
     expect(await briefsOf(`organizations: [{ id: a, domains: { d: { source: { ${source} } } } }]`)).toEqual([brief]);
   });
 
-  it.each(['folder', 'markdown'])('of kind %s needs a path', async (kind) => {
+  it.each(['folder', 'markdown'])('requires a path if its kind is %s', async (kind) => {
     expect(await briefsOf(`organizations: [{ id: a, domains: { d: { source: { kind: ${kind} } } } }]`)).toEqual([
       'config_invalid organizations[0].domains.d.source config.yaml:1:42',
     ]);
@@ -121,26 +121,26 @@ describe('organizationsFile', () => {
   const yaml = 'organizationsFile: ./orgs.yaml';
   const organizations = `organizations: [{ id: a, plan: enterprise, keys: [{ id: k, type: admin, sha256: ${HEX} }] }]`;
 
-  it('holds the organizations, and is watched', async () => {
+  it('contains the organizations, and is watched', async () => {
     const cwd = await folderWith({ 'config.yaml': yaml, 'orgs.yaml': organizations });
     const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
     expect(config.organizations).toMatchObject([{ id: 'a', plan: 'enterprise', keys: [{ id: 'k', type: 'admin' }] }]);
     expect(watchedFiles).toContain(join(cwd, 'orgs.yaml'));
   });
 
-  it('names the file and the line of a fault in it', async () => {
+  it('is named in an error with the line of that error', async () => {
     const cwd = await folderWith({ 'config.yaml': yaml, 'orgs.yaml': 'organizations:\n  - { id: a, plam: x }\n' });
     const { faults } = await errorOf(loadConfig({ file: null, env: {}, cwd }));
     expect(faults).toMatchObject([{ key: 'organizations[0].plam', where: './orgs.yaml:2:14' }]);
   });
 
-  it('holds nothing else', async () => {
+  it('must not contain other keys', async () => {
     const cwd = await folderWith({ 'config.yaml': yaml, 'orgs.yaml': `admin: { token: t }\n${organizations}` });
     const { faults } = await errorOf(loadConfig({ file: null, env: {}, cwd }));
     expect(faults).toMatchObject([{ key: 'admin.token', where: './orgs.yaml:1:10' }]);
   });
 
-  it('is a fault where it cannot be read, and is waited for', async () => {
+  it('is an error if it cannot be read, and is watched until it can be', async () => {
     const cwd = await folderWith({ 'config.yaml': yaml });
     const error = await errorOf(loadConfig({ file: null, env: {}, cwd }));
     expect(error.faults).toMatchObject([{ key: 'organizationsFile', where: 'config.yaml:1:1' }]);
@@ -150,7 +150,7 @@ describe('organizationsFile', () => {
     await loadConfig({ file: null, env: {}, cwd });
   });
 
-  it('goes not together with organizations', async () => {
+  it('cannot be combined with organizations', async () => {
     const cwd = await folderWith({ 'config.yaml': `${yaml}\norganizations: [{ id: b }]`, 'orgs.yaml': organizations });
     const { faults } = await errorOf(loadConfig({ file: null, env: {}, cwd }));
     expect(faults).toMatchObject([{ key: 'organizationsFile' }]);

@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import {
   ConfigError,
@@ -9,16 +9,13 @@ import {
   type LoadOptions,
   loadConfig,
 } from '../../src/config/index.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 
 /** A temporary folder with these files, gone when the test ends. */
 export async function folderWith(files: Record<string, string | Uint8Array> = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'docshelf-config-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  for (const [name, content] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, name)), { recursive: true });
-    await writeFile(join(folder, name), content);
-  }
-  return folder;
+  return writeFiles(folder, files);
 }
 
 type Rest = Partial<Pick<LoadOptions, 'env' | 'flags'>>;

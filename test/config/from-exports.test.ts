@@ -6,7 +6,7 @@ import { faultsOf, folderWith } from './folder.ts';
 const EXPORTS = 'exportApi: { enabled: true }';
 
 describe('staticExport.from', () => {
-  it('is a link by default, and exports where the config says so', async () => {
+  it('is "link" by default, and "exports" if the config says so', async () => {
     const fromExports = async (yaml: string) => {
       const cwd = await folderWith({ 'config.yaml': yaml });
       return deploySlice((await loadConfig({ file: null, env: {}, cwd })).config).fromExports;
@@ -16,19 +16,23 @@ describe('staticExport.from', () => {
   });
 
   it.each([
-    ['where exports are off', 'staticExport: { from: exports }', 'staticExport.from'],
-    ['of a worker', 'exportApi: { enabled: true, role: worker }\nstaticExport: { from: exports }', 'staticExport.from'],
+    ['if exports are disabled', 'staticExport: { from: exports }', 'staticExport.from'],
     [
-      'beside a link',
+      'for a daemon that only runs jobs',
+      'exportApi: { enabled: true, role: worker }\nstaticExport: { from: exports }',
+      'staticExport.from',
+    ],
+    [
+      'together with a link',
       `${EXPORTS}\nstaticExport: { from: exports, bundleUrl: "https://bundles.test/x.tar.gz" }`,
       'staticExport.from',
     ],
     [
-      'beside an export service',
+      'together with an export service',
       `${EXPORTS}\nstaticExport: { from: exports, renew: { apiUrl: "https://api.test", keyFile: key, domain: a } }`,
       'staticExport.from',
     ],
-  ])('refuses exports %s', async (_, yaml, key) => {
+  ])('rejects "exports" %s', async (_, yaml, key) => {
     const faults = await faultsOf(yaml);
     expect(faults.map((fault) => [fault.code, fault.key])).toContainEqual(['config_invalid', key]);
   });

@@ -7,7 +7,7 @@ import { parse, stringify } from 'yaml';
 import { configReference } from '../../scripts/config-reference.ts';
 import { jsonSchema, loadConfig } from '../../src/config/index.ts';
 import { schemaSource } from '../../src/config/schema/index.ts';
-import { environmentName, listKeys, type SchemaNode } from '../../src/config/schema-node.ts';
+import { CONFIG_KEYS, environmentName, type SchemaNode } from '../../src/config/schema-node.ts';
 import { folderWith } from './folder.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -28,23 +28,23 @@ const strictAjv = () =>
     'x-not-built',
   ]);
 
-describe('what scripts/generate.ts writes is up to date', () => {
-  it('config.schema.json, for editors and for the program', async () => {
+describe('the generated files', () => {
+  it('include the current config.schema.json, for editors and for the program', async () => {
     const generated = `${JSON.stringify(schemaSource, null, 2)}\n`;
     expect(await read('config.schema.json')).toBe(generated);
     expect(await read('src/config/config.schema.json')).toBe(generated);
     expect(jsonSchema()).toEqual(JSON.parse(generated));
   });
 
-  it('docs/config.md', async () => {
+  it('include the current docs/config.md', async () => {
     const reference = configReference();
     expect(await read('docs/config.md')).toBe(reference);
-    for (const { path } of listKeys()) expect(reference).toContain(`\`${environmentName(path)}\``);
+    for (const { path } of CONFIG_KEYS) expect(reference).toContain(`\`${environmentName(path)}\``);
   });
 });
 
-describe('the schema', () => {
-  it('is valid JSON Schema, also in the strict eyes of Ajv', () => {
+describe('the JSON schema of the config', () => {
+  it('is valid, also in the strict mode of Ajv', () => {
     const ajv = strictAjv();
     expect(ajv.validateSchema(jsonSchema())).toBe(true);
     expect(() => ajv.compile(jsonSchema())).not.toThrow();
@@ -52,7 +52,7 @@ describe('the schema', () => {
 
   it('accepts its own defaults and examples', () => {
     const ajv = strictAjv();
-    for (const { path, schema } of listKeys()) {
+    for (const { path, schema } of CONFIG_KEYS) {
       const { examples = [] } = schema as SchemaNode & { examples?: unknown[] };
       const check = ajv.compile(schema as object);
       for (const value of [schema.default, ...examples].filter((known) => known !== undefined)) {
@@ -63,14 +63,37 @@ describe('the schema', () => {
   });
 });
 
+/** Keys of the example with their sections, also those in comments and in flow style. */
+function shownKeys(text: string): ReadonlySet<string> {
+  const shown = new Set<string>();
+  const add = (path: string, value: unknown): void => {
+    shown.add(path);
+    if (Array.isArray(value)) for (const each of value) add(path, each);
+    else if (typeof value === 'object' && value !== null)
+      for (const [key, each] of Object.entries(value)) add(`${path}.${key}`, each);
+  };
+  let open: { indentation: number; key: string }[] = [];
+  for (const line of text.split('\n')) {
+    const [, indentation = '', key, rest = ''] = /^((?:# )? *(?:# |- )?)(\w+):(?: +(.*))?$/.exec(line) ?? [];
+    if (key === undefined) continue;
+    const depth = indentation.replace('# ', '').length;
+    open = [...open.filter((each) => each.indentation < depth), { indentation: depth, key }];
+    const path = open.map((each) => each.key).join('.');
+    shown.add(path);
+    for (const flow of rest.split(/ *# /))
+      if (/^[{[]/.test(flow)) add(path, parse(flow.replace(/[}\]][^}\]]*$/, (end) => end[0] ?? '')));
+  }
+  return shown;
+}
+
 describe('config.example.yaml', () => {
-  it('loads without a fault', async () => {
+  it('loads without an error', async () => {
     const cwd = await folderWith({ 'config.yaml': await read('config.example.yaml') });
     const { config } = await loadConfig({ file: null, env: {}, cwd });
     expect(config.staticExport).toMatchObject({ enabled: true, version: '2024-06-01' });
   });
 
-  it('shows the defaults of the schema, but for what it switches on', async () => {
+  it('shows the defaults of the schema, except for the features that it enables', async () => {
     const load = async (text: string) => {
       const cwd = await folderWith({ 'config.yaml': text });
       return (await loadConfig({ file: null, env: {}, cwd })).config;
@@ -90,8 +113,8 @@ describe('config.example.yaml', () => {
     });
   });
 
-  it('shows the defaults of the schema in its comments, too', async () => {
-    const keys = new Map(listKeys().map(({ path, schema }) => [path.join('.'), schema as SchemaNode]));
+  it('shows the defaults of the schema in its comments', async () => {
+    const keys = new Map(CONFIG_KEYS.map(({ path, schema }) => [path.join('.'), schema as SchemaNode]));
     let section = '';
     const compared: string[] = [];
     for (const line of (await read('config.example.yaml')).split('\n')) {
@@ -105,7 +128,7 @@ describe('config.example.yaml', () => {
     expect(compared).toContain('staticExport.preload');
   });
 
-  it('shows several sites that load in place of the one', async () => {
+  it('shows a list of sites that can replace the single site', async () => {
     const text = await read('config.example.yaml');
     const shown = /^# (sites:\n(?:# {3,}.*\n)+)/m.exec(text)?.[0].replaceAll(/^# /gm, '') ?? '';
     const others = parse(text);
@@ -118,7 +141,7 @@ describe('config.example.yaml', () => {
     ]);
   });
 
-  it('names the schema in its first line and is valid by it', async () => {
+  it('names the schema in its first line and matches it', async () => {
     const text = await read('config.example.yaml');
     expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=./config.schema.json');
     const check = strictAjv().compile(jsonSchema());
@@ -126,19 +149,19 @@ describe('config.example.yaml', () => {
     expect(check.errors).toBeNull();
   });
 
-  it('calls nothing "not built yet" that is', async () => {
+  it('marks no implemented key as "not built yet"', async () => {
     const told = (await read('config.example.yaml')).matchAll(/# Not built yet:.*\n((?: *# \w+:.*\n)+)/g);
     const keys = [...told].flatMap(([, lines = '']) => [...lines.matchAll(/# (\w+):/g)].map(([, key]) => key));
-    const notBuilt = JSON.stringify(listKeys().filter(({ schema }) => JSON.stringify(schema).includes('x-not-built')));
+    const notBuilt = JSON.stringify(CONFIG_KEYS.filter(({ schema }) => JSON.stringify(schema).includes('x-not-built')));
     expect(keys.length).toBeGreaterThan(0);
     for (const key of keys) expect(notBuilt).toContain(`"${key}"`);
   });
 
-  it('mentions every key', async () => {
-    const text = await read('config.example.yaml');
-    const missing = listKeys().filter(({ path }) => !new RegExp(`\\b${path.at(-1)}:?`).test(text));
-    expect(missing.map(({ path }) => path.join('.')).filter((key) => !/^exportApi\.(store|queue)\./.test(key))).toEqual(
-      [],
-    );
+  it('shows every key at its place', async () => {
+    const shown = shownKeys(await read('config.example.yaml'));
+    // Written as "as for the site", in a separate page, or for all features at once.
+    const elsewhere = /^(?:(?:admin|api)\.tls\.|exportApi\.(?:store|queue)\.|features\.\w+\.(?:enabled|origins)$)/;
+    const keys = CONFIG_KEYS.map(({ path }) => path.join('.'));
+    expect(keys.filter((key) => !shown.has(key) && !elsewhere.test(key))).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ import { briefsOf, errorOf, faultsOf, folderWith, load } from './folder.ts';
 const LINK = 'https://bundles.example.com/a.tar.gz?signature=canary';
 
 describe('loadConfig() without a config file', () => {
-  it('holds the defaults of the contract', async () => {
+  it('returns the defaults of the contract', async () => {
     const cwd = await folderWith();
     const { config, file, origins, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
     expect(file).toBeNull();
@@ -134,15 +134,15 @@ describe('loadConfig() without a config file', () => {
     });
   });
 
-  it('is the same for an empty file, comments only, and sections without content', async () => {
+  it('returns the same as for an empty file, for comments only, and for empty sections', async () => {
     for (const yaml of ['', '# nothing\n', '---\n', 'staticExport:\nfeatures:\n  search:\n']) {
       expect((await load(yaml)).config.server.port).toBe(8080);
     }
   });
 });
 
-describe('loadConfig() finds the file', () => {
-  it('by --config before DOCSHELF_CONFIG before ./config.yaml', async () => {
+describe('loadConfig()', () => {
+  it('reads the file of --config, else of DOCSHELF_CONFIG, else ./config.yaml', async () => {
     const cwd = await folderWith({
       'config.yaml': 'server: { port: 1 }',
       'other/b.yaml': 'server: { port: 2 }',
@@ -158,7 +158,7 @@ describe('loadConfig() finds the file', () => {
     expect(byEnvironment.origins.get('server.port')).toBe('other/b.yaml:1:11');
   });
 
-  it('refuses a named file that is missing, a folder, too large or not UTF-8', async () => {
+  it('rejects a named file that is missing, a folder, too large or not UTF-8', async () => {
     const cwd = await folderWith({
       'large.yaml': `#${'x'.repeat(1024 ** 2)}`,
       'latin.yaml': new Uint8Array([0x61, 0x3a, 0x20, 0xe9]),
@@ -174,7 +174,7 @@ describe('loadConfig() finds the file', () => {
   });
 });
 
-describe('loadConfig() builds the Config', () => {
+describe('loadConfig(), building the Config', () => {
   it('converts sizes, durations and digests', async () => {
     const { config } = await load(`
 server: { cacheBytes: 64KiB, shutdownTimeout: 2m }
@@ -196,7 +196,7 @@ network: { totalTimeout: 1d, connectTimeout: 1s, idleTimeout: 1h }
     });
   });
 
-  it('begins relative paths of every source at the folder of the config file', async () => {
+  it('resolves relative paths of every source from the folder of the config file', async () => {
     const cwd = await folderWith({ 'conf/config.yaml': 'storage: { dir: ./here }', 'conf/in/x': '' });
     const env = { DOCSHELF__STATIC_EXPORT__PRELOAD: 'in' };
     const { config } = await loadConfig({ file: 'conf/config.yaml', env, cwd });
@@ -206,7 +206,7 @@ network: { totalTimeout: 1d, connectTimeout: 1s, idleTimeout: 1h }
     expect(byFlag.config.storage.dir).toBe('/abs');
   });
 
-  it('takes true, false and a map for a feature', async () => {
+  it('accepts true, false and a map for a feature', async () => {
     const { config } = await load('features: { search: true, assistant: false, analytics: { enabled: true } }');
     expect(config.features).toMatchObject({
       search: { enabled: true, discoveryUrl: null, keyFile: null },
@@ -216,7 +216,7 @@ network: { totalTimeout: 1d, connectTimeout: 1s, idleTimeout: 1h }
     });
   });
 
-  it('keeps credentials in a Secret', async () => {
+  it('wraps credentials in a Secret', async () => {
     const { config } = await load(`
 staticExport: { bundleUrl: "${LINK}" }
 admin: { token: t0ken-t0ken-t0ken }
@@ -228,7 +228,7 @@ network: { proxy: "http://user:pass@proxy.example.com:3128" }
     expect(JSON.stringify(config)).not.toMatch(/canary|t0ken|pass/);
   });
 
-  it('freezes it to the bottom', async () => {
+  it('freezes the config deeply', async () => {
     const { config } = await load('server: { trustedProxies: [10.0.0.0/8] }');
     const open: string[] = [];
     const visit = (value: unknown, path: string): void => {
@@ -241,8 +241,8 @@ network: { proxy: "http://user:pass@proxy.example.com:3128" }
   });
 });
 
-describe('loadConfig() reports faults', () => {
-  it('of all sources together, those of the file by line, with one code for the whole', async () => {
+describe('loadConfig(), reporting errors', () => {
+  it('reports the errors of all sources together, ordered by line, with one code for the whole', async () => {
     const yaml = 'exportApi:\n  retention: { completed: 5 }\nserver:\n  port: 70000\nadmni: 1\n';
     const env = { DOCSHELF__LOG__LEVEL: 'loud', DOCSHELF__NOTHING: '1' };
     const flags = { 'api.port': -1 };
@@ -261,12 +261,12 @@ describe('loadConfig() reports faults', () => {
     for (const { message } of error.faults) expect(error.message).toContain(message);
   });
 
-  it('up to a hundred, however many there are', async () => {
+  it('reports up to a hundred errors', async () => {
     const faults = await faultsOf(Array.from({ length: 5000 }, (_, index) => `k${index}: 1`).join('\n'));
     expect(faults).toHaveLength(100);
   });
 
-  it('without ever printing a value', async () => {
+  it('never prints a value', async () => {
     const yaml = `
 staticExport: { version: "${LINK}", bundleUrl: "gopher://canary", sha256: canary }
 admin: { token: "can ary\\u00e9" }
@@ -280,8 +280,8 @@ network: { proxy: "ftp://canary", allowedHosts: ["ca na/ry"] }
   });
 });
 
-describe('cross-field rules', () => {
-  it('refuse bundleUrl and bundleUrlFile together, whatever sources they come from', async () => {
+describe('the rules across keys', () => {
+  it('reject bundleUrl together with bundleUrlFile, whatever their sources', async () => {
     const yaml = 'staticExport:\n  bundleUrlFile: link\n';
     const env = { DOCSHELF__STATIC_EXPORT__BUNDLE_URL: LINK };
     const cwd = await folderWith({ 'config.yaml': yaml, link: LINK });
@@ -291,20 +291,20 @@ describe('cross-field rules', () => {
     ]);
   });
 
-  it('refuse one port for the site and the admin interface on the same address', async () => {
+  it('reject the same port for the site and the admin listener on one address', async () => {
     expect(await briefsOf('admin: { port: 8080 }')).toEqual(['config_invalid admin.port config.yaml:1:10']);
     expect(await briefsOf('server: { port: 9090 }')).toEqual(['config_invalid server.port config.yaml:1:11']);
     await load('server: { host: 127.0.0.2, port: 9090 }');
     await load('server: { port: 0 }\nadmin: { port: 0 }');
   });
 
-  it('refuse the port of the API for another listener, where the API listens', async () => {
+  it('reject the port of the API for another listener if the API is enabled', async () => {
     expect(await briefsOf('server: { port: 8081 }')).toEqual(['config_invalid server.port config.yaml:1:11']);
     expect(await briefsOf('api: { port: 9090 }')).toEqual(['config_invalid api.port config.yaml:1:8']);
     await load('server: { port: 8081 }\nsearch: { enabled: false }');
   });
 
-  it('say nothing about a key that has a fault of its own', async () => {
+  it('skip a key that already has an error', async () => {
     expect(await briefsOf('server: { port: 9090 }\nadmin: { port: x }')).toEqual([
       'config_invalid admin.port config.yaml:2:10',
     ]);
@@ -312,7 +312,7 @@ describe('cross-field rules', () => {
 });
 
 describe('files that the config names', () => {
-  it('bundleUrlFile is read, trimmed and watched', async () => {
+  it('include bundleUrlFile, which is read, trimmed and watched', async () => {
     const cwd = await folderWith({
       'config.yaml': 'staticExport: { bundleUrlFile: run/link }',
       'run/link': ` ${LINK}\n\n`,
@@ -322,7 +322,7 @@ describe('files that the config names', () => {
     expect(watchedFiles).toEqual([join(cwd, 'config.yaml'), join(cwd, 'run/link')]);
   });
 
-  it('bundleUrlFile that is missing, empty or no link is a fault, and is watched all the same', async () => {
+  it('cause an error if bundleUrlFile is missing, empty or contains no link, and are watched in any case', async () => {
     for (const content of [null, ' \n', 'canary', 'x'.repeat(65 * 1024)]) {
       const cwd = await folderWith({ 'config.yaml': 'staticExport: { bundleUrlFile: link }' });
       if (content !== null) await writeFile(join(cwd, 'link'), content);
@@ -334,7 +334,7 @@ describe('files that the config names', () => {
     }
   });
 
-  it('a named preload folder must be there and be a folder', async () => {
+  it('include the preload folder, which must exist if it is configured', async () => {
     const cwd = await folderWith({ 'config.yaml': 'staticExport: { preload: in }' });
     const loading = () => loadConfig({ file: null, env: {}, cwd });
     expect((await errorOf(loading())).faults).toMatchObject([{ key: 'staticExport.preload' }]);
@@ -347,7 +347,7 @@ describe('files that the config names', () => {
     });
   });
 
-  it('caFile must be there, and is watched', async () => {
+  it('include caFile, which must exist and is watched', async () => {
     const cwd = await folderWith({ 'config.yaml': 'network: { caFile: ca.pem }' });
     const loading = () => loadConfig({ file: null, env: {}, cwd });
     expect((await errorOf(loading())).faults).toMatchObject([{ key: 'network.caFile', where: 'config.yaml:1:12' }]);
@@ -356,14 +356,14 @@ describe('files that the config names', () => {
   });
 });
 
-describe('loadConfig() of a broken file', () => {
+describe('loadConfig() with an invalid file', () => {
   it.each([
-    ['a bracket that is never closed before it', 'features: [\nstorage:\n  # where\n  dir: ./shelf\nlog: {}\n'],
-    ['a bracket that is never closed after it', 'storage: { dir: ./shelf }\nfeatures: [\n'],
+    ['an unclosed bracket before it', 'features: [\nstorage:\n  # where\n  dir: ./shelf\nlog: {}\n'],
+    ['an unclosed bracket after it', 'storage: { dir: ./shelf }\nfeatures: [\n'],
     ['a tab after it', 'storage:\n  dir: "./shelf"\nlog:\n\tlevel: warn\n'],
-    ['an unknown key beside it', 'storage: { dir: ./shelf, folder: x }\n'],
-    ['a document behind it', 'storage: { dir: ./shelf }\n---\nlog: {}\n'],
-  ])('still reads storage.dir, by which a command finds the daemon: %s', async (_what, yaml) => {
+    ['an unknown key next to it', 'storage: { dir: ./shelf, folder: x }\n'],
+    ['a second document after it', 'storage: { dir: ./shelf }\n---\nlog: {}\n'],
+  ])('still reads storage.dir, which a command needs to find the daemon: %s', async (_what, yaml) => {
     const cwd = await folderWith({ 'config.yaml': yaml });
     const error = await errorOf(loadConfig({ file: null, env: {}, cwd }));
     expect([error.storageDir, error.faults.length]).toEqual([join(cwd, 'shelf'), 1]);
@@ -374,12 +374,12 @@ describe('loadConfig() of a broken file', () => {
   it.each([
     ['no storage', 'features: [\n'],
     ['a storage without a folder', 'features: [\nstorage: { dir: [a] }\n'],
-  ])('takes the default of storage.dir with %s', async (_what, yaml) => {
+  ])('uses the default of storage.dir with %s', async (_what, yaml) => {
     const cwd = await folderWith({ 'config.yaml': yaml });
     expect((await errorOf(loadConfig({ file: null, env: {}, cwd }))).storageDir).toBe(join(cwd, 'data'));
   });
 
-  it('takes the last good text instead of it, also if a file that this names is missing', async () => {
+  it('uses the last valid text instead, even if a file that this text names is missing', async () => {
     const cwd = await folderWith({ 'config.yaml': 'features: [' });
     const lastGood = 'server: { port: 1 }\nstaticExport: { bundleUrlFile: ./missing }';
     const { config } = await loadConfig({ file: null, env: {}, cwd, lastGood, flags: { 'storage.dir': '/data' } });
@@ -394,17 +394,17 @@ describe('isReduced()', () => {
     ['the same', 'staticExport: { enabled: true }', 'staticExport: { enabled: true }', false],
     ['more settings', 'log: { level: warn }', 'log: { level: warn, access: false }', false],
     ['another value', 'staticExport: { version: v1 }', 'staticExport: { version: v2 }', false],
-    ['a setting less', 'staticExport: { version: v1, enabled: true }', 'staticExport: { enabled: true }', true],
+    ['one setting fewer', 'staticExport: { version: v1, enabled: true }', 'staticExport: { enabled: true }', true],
     ['no settings', 'log: { level: warn }', '# nothing', true],
     ['serving turned off', 'staticExport: { enabled: true }', 'staticExport: { enabled: false }', true],
     ['serving turned on', 'staticExport: { enabled: false }', 'staticExport: { enabled: true }', false],
-    ['a site less', list('acme', 'beta'), list('acme'), true],
-    ['a site more', list('acme'), list('acme', 'beta'), false],
+    ['one site fewer', list('acme', 'beta'), list('acme'), true],
+    ['one site more', list('acme'), list('acme', 'beta'), false],
   ])('compares settings and sites: %s', async (_what, before, after, expected) => {
     expect(isReduced(await load(before), await load(after))).toBe(expected);
   });
 
-  it('counts keys of an organizationsFile', async () => {
+  it('counts the keys of an organizationsFile', async () => {
     const of = (...ids: string[]) => `organizations: [${ids.map((id) => `{ id: ${id} }`).join(', ')}]`;
     const loadWith = async (organizations: string) => {
       const files = { 'config.yaml': 'organizationsFile: o.yaml', 'o.yaml': organizations };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { briefsOf, errorOf, faultsOf, load } from './folder.ts';
 
-describe('what is not built yet', () => {
+describe('a setting that is not implemented yet', () => {
   it.each([
     ['exportApi: { retention: { completed: 5 } }', 'exportApi.retention'],
     [
@@ -12,18 +12,18 @@ describe('what is not built yet', () => {
       'organizations: [{ id: a, domains: { d: { source: { kind: folder, path: /srv, headersFile: h } } } }]',
       'organizations[0].domains.d.source.headersFile',
     ],
-  ])('%s is refused by name', async (yaml, key) => {
+  ])('is rejected by name: %s', async (yaml, key) => {
     const [fault, ...others] = await faultsOf(yaml);
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ code: 'config_not_built', key });
     expect(fault?.where).toMatch(/^config\.yaml:1:\d+$/);
   });
 
-  it('gives the whole error its code where nothing else is wrong', async () => {
+  it('determines the code of the whole error if it is the only error', async () => {
     expect((await errorOf(load('exportApi: { retention: { completed: 5 } }'))).code).toBe('config_not_built');
   });
 
-  it('loads where a key asks for what holds anyway, however it is written', async () => {
+  it('is accepted with its default value, in any notation', async () => {
     await load(`
 sites: []
 server: { basePath: /, tls: { http2: true, certificates: [] }, readyAfter: 300s, shelf: true, markdown: true, headers: { preset: recommended, set: {} }, auth: { kind: none } }
@@ -41,7 +41,7 @@ organizations: [{ id: a, domains: { docs: { hosts: [] } } }]
 `);
   });
 
-  it('is reported once where the value is wrong as well', async () => {
+  it('is reported once if its value is invalid as well', async () => {
     const source = 'kind: folder, path: /srv, timeout: maybe';
     expect(await briefsOf(`organizations: [{ id: a, domains: { d: { source: { ${source} } } } }]`)).toEqual([
       'config_invalid organizations[0].domains.d.source.timeout config.yaml:1:78',

@@ -47,20 +47,20 @@ afterAll(() => {
 const robotOf = (config: Config) =>
   (config as unknown as { robot: { patienceMs: number; roomBytes: number; keyFile: NamedFile | null } }).robot;
 
-describe('a row of the schema is all that a new key takes', () => {
-  it('read from YAML, decoded by its unit', async () => {
+describe('a new key with one row in the schema', () => {
+  it('is read from YAML and decoded by its unit', async () => {
     const { config, origins } = await at.load('robot: { patience: 2m }');
     expect(robotOf(config)).toMatchObject({ patienceMs: 120_000, roomBytes: 1024 ** 2, keyFile: null });
     expect(origins.get('robot.patience')).toBe('config.yaml:1:10');
   });
 
-  it('read from the environment and from flags', async () => {
+  it('is read from the environment and from flags', async () => {
     const env = { DOCSHELF__ROBOT__ROOM_BYTES: '2KiB' };
     const { config } = await at.load('', { env, flags: { 'robot.patience': '1h' } });
     expect(robotOf(config)).toMatchObject({ patienceMs: 3_600_000, roomBytes: 2048 });
   });
 
-  it('read from the file that it names, which is watched and never printed', async () => {
+  it('is read from the file that it names, which is watched and never printed', async () => {
     const cwd = await at.folderWith({ 'config.yaml': 'robot: { keyFile: key }', key: ' svc_canary\n' });
     const loaded = await at.loadConfig({ file: null, env: {}, cwd });
     expect(robotOf(loaded.config).keyFile?.text.reveal()).toBe('svc_canary');
@@ -72,7 +72,7 @@ describe('a row of the schema is all that a new key takes', () => {
     expect(JSON.stringify([loaded.config, at.printConfig(loaded)])).not.toContain('canary');
   });
 
-  it('checked at its line, with its bounds and its nearest name', async () => {
+  it('is checked, with its line, its bounds and its nearest name', async () => {
     expect(await at.briefsOf('robot:\n  patience: 2h\n  keyFile: none')).toEqual([
       'config_invalid robot.patience config.yaml:2:3',
       'config_invalid robot.keyFile config.yaml:3:3',
@@ -80,14 +80,14 @@ describe('a row of the schema is all that a new key takes', () => {
     expect((await at.faultsOf('robot: { patiense: 2m }'))[0]?.message).toContain('did you mean "robot.patience"?');
   });
 
-  it('refused where it is not built, but for its default however it is written', async () => {
+  it('is rejected if it is not implemented, except with its default in any notation', async () => {
     await at.load('robot: { future: 1024KiB }');
     const { code, faults } = await at.errorOf(at.load('robot: { future: 2MiB }'));
     expect(code).toBe('config_not_built');
     expect(faults).toMatchObject([{ key: 'robot.future', where: 'config.yaml:1:10' }]);
   });
 
-  it('named where it waits for a restart', async () => {
+  it('is listed if it needs a restart', async () => {
     const [{ config: one }, { config: other }] = await Promise.all([
       at.load('robot: { patience: 2m }'),
       at.load('robot: { patience: 3m, roomBytes: 2KiB }'),
@@ -96,7 +96,7 @@ describe('a row of the schema is all that a new key takes', () => {
     expect(at.pendingRestart(one, other).filter((key) => key !== 'storage.dir')).toEqual(['robot.patience']);
   });
 
-  it('written into the reference', () => {
+  it('is written into the reference', () => {
     const lines = at.configReference().split('\n');
     expect(lines).toContain('## robot');
     expect(lines).toContain(
@@ -104,7 +104,7 @@ describe('a row of the schema is all that a new key takes', () => {
     );
   });
 
-  it("taken by the chart, if it is built, and held to the row's type there", () => {
+  it('is accepted by the chart if it is implemented, and checked by type there', () => {
     const check = new Ajv({ strict: false }).compile(at.configSchemaOfChart());
     expect(check({ robot: { patience: '2m' } })).toBe(true);
     expect(check({ robot: { patience: 2 } })).toBe(false);

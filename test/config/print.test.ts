@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { printConfig } from '../../src/config/index.ts';
-import { listKeys } from '../../src/config/schema-node.ts';
+import { CONFIG_KEYS } from '../../src/config/schema-node.ts';
 import { load } from './folder.ts';
 
 const YAML = `
@@ -14,7 +14,7 @@ network: { proxy: "http://user:canary@proxy.example.com:3128" }
 describe('printConfig()', () => {
   it('shows every key with its effective value and its origin', async () => {
     const { rows, settings } = printConfig(await load(YAML, { env: { DOCSHELF__SERVER__PORT: '81' } }));
-    expect(rows.map(({ key }) => key)).toEqual(listKeys().map(({ path }) => path.join('.')));
+    expect(rows.map(({ key }) => key)).toEqual(CONFIG_KEYS.map(({ path }) => path.join('.')));
     expect(rows).toContainEqual({ key: 'staticExport.version', value: '3.10', origin: 'config.yaml:4:3' });
     expect(rows).toContainEqual({ key: 'deployment.domain', value: '', origin: 'default' });
     expect(settings['server.port']).toEqual({ value: 81, origin: 'environment DOCSHELF__SERVER__PORT' });
@@ -29,7 +29,7 @@ describe('printConfig()', () => {
     expect(printed.rows).toContainEqual({ key: 'admin.token', value: '[redacted]', origin: 'config.yaml:5:10' });
   });
 
-  it('gives words of network.proxy as they are', async () => {
+  it('shows the keywords of network.proxy unchanged', async () => {
     expect(printConfig(await load('')).settings['network.proxy']?.value).toBe('env');
   });
 });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/index.ts';
-import { configSchema, environmentName, listKeys } from '../../src/config/schema-node.ts';
+import { CONFIG_KEYS, configSchema, environmentName } from '../../src/config/schema-node.ts';
 import { briefsOf, errorOf, faultsOf, folderWith, load } from './folder.ts';
 
 describe('environment variables', () => {
@@ -9,12 +9,12 @@ describe('environment variables', () => {
     'DOCSHELF__STATIC_EXPORT__MIN_VERSION',
     'DOCSHELF__STATICEXPORT__MINVERSION',
     'docshelf__static_export__minVersion',
-  ])('name keys without case and single underscores: %s', async (name) => {
+  ])('name keys in any case and with optional single underscores: %s', async (name) => {
     const { config } = await load('', { env: { [name]: 'v1' } });
     expect(config.staticExport.minVersion).toBe('v1');
   });
 
-  it('override the file and are overridden by flags; origins say who holds', async () => {
+  it('override the file and are overridden by flags, and origins name the effective source', async () => {
     const yaml = 'server: { port: 1, host: a }\nlog: { level: warn }';
     const env = { DOCSHELF__SERVER__PORT: '2', DOCSHELF__SERVER__HOST: 'b' };
     const { config, origins } = await load(yaml, { env, flags: { 'server.port': 3, 'log.level': undefined } });
@@ -25,7 +25,7 @@ describe('environment variables', () => {
     expect(origins.get('log.format')).toBe('default');
   });
 
-  it('become the type of their key', async () => {
+  it('are converted to the type of their key', async () => {
     const env = {
       DOCSHELF__SERVER__PORT: '8443',
       DOCSHELF__SERVER__CACHE_BYTES: '1MiB',
@@ -52,7 +52,7 @@ describe('environment variables', () => {
     });
   });
 
-  it('set a whole section as JSON, key by key, and give way to a variable for one key', async () => {
+  it('set a whole section as JSON, key by key, and are overridden by a variable for a single key', async () => {
     const env = { DOCSHELF__SERVER__PORT: '2', DOCSHELF__SERVER: '{"port": 1, "host": "b"}' };
     const { config } = await load('server: { cacheBytes: 5 }', { env });
     expect(config.server).toMatchObject({ port: 2, host: 'b', cacheBytes: 5 });
@@ -69,11 +69,11 @@ describe('environment variables', () => {
     ['DOCSHELF__SERVER', '5', 'server'],
     ['DOCSHELF__SERVER', '{"prot": 5}', 'server.prot'],
     ['DOCSHELF__STATIC_EXPORT__VERSION', '', 'staticExport.version'],
-  ])('%s=%s is a fault', async (name, value, key) => {
+  ])('are rejected with an invalid value: %s=%s', async (name, value, key) => {
     expect(await briefsOf('', { env: { [name]: value } })).toEqual([`config_invalid ${key} environment ${name}`]);
   });
 
-  it('of an unknown name are faults that name the nearest known one', async () => {
+  it('are an error that suggests the nearest known name if their name is unknown', async () => {
     const [fault, ...others] = await faultsOf('', { env: { DOCSHELF__STATIC_EXPROT__BUNDLE_ULR: 'canary' } });
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ code: 'config_invalid', where: 'environment DOCSHELF__STATIC_EXPROT__BUNDLE_ULR' });
@@ -81,14 +81,14 @@ describe('environment variables', () => {
     expect(fault?.message).not.toContain('canary');
   });
 
-  it('that mean the same key are a fault', async () => {
+  it('are an error if two of them set the same key', async () => {
     const env = { DOCSHELF__LOG__LEVEL: 'info', docshelf__log__level: 'warn' };
     expect(await briefsOf('', { env })).toEqual(['config_invalid log.level environment docshelf__log__level']);
   });
 });
 
 describe('…__FILE variables', () => {
-  it('read the value without one newline at its end, and are watched', async () => {
+  it('set the value without one trailing newline, and their files are watched', async () => {
     const cwd = await folderWith({ token: 't0ken-t0ken-t0ken\n', proxies: '["::1"]\r\n' });
     const env = {
       DOCSHELF__ADMIN__TOKEN__FILE: 'token',
@@ -101,20 +101,20 @@ describe('…__FILE variables', () => {
     expect(watchedFiles).toEqual([join(cwd, 'token'), join(cwd, 'proxies')]);
   });
 
-  it('trim one newline only', async () => {
+  it('remove one newline only', async () => {
     const cwd = await folderWith({ token: 't0ken-t0ken-t0ken\n\n' });
     const error = await errorOf(loadConfig({ file: null, env: { DOCSHELF__ADMIN__TOKEN__FILE: 'token' }, cwd }));
     expect(error.faults).toMatchObject([{ key: 'admin.token', where: 'file token (DOCSHELF__ADMIN__TOKEN__FILE)' }]);
     expect(error.message).not.toContain('t0ken');
   });
 
-  it('of a missing file are a fault', async () => {
+  it('are an error if the file is missing', async () => {
     expect(await briefsOf('', { env: { DOCSHELF__ADMIN__TOKEN__FILE: 'missing' } })).toEqual([
       'config_invalid admin.token environment DOCSHELF__ADMIN__TOKEN__FILE',
     ]);
   });
 
-  it('beside the variable itself are a fault', async () => {
+  it('are an error if the plain variable is set too', async () => {
     const cwd = await folderWith({ token: 'another-random-text' });
     const env = { DOCSHELF__ADMIN__TOKEN: 'a-long-random-text', DOCSHELF__ADMIN__TOKEN__FILE: 'token' };
     expect((await errorOf(loadConfig({ file: null, env, cwd }))).faults).toMatchObject([
@@ -122,7 +122,7 @@ describe('…__FILE variables', () => {
     ]);
   });
 
-  it('mean the key where a key is named file', async () => {
+  it('set the key itself if the name of the key is file', async () => {
     expect(await briefsOf('', { env: { DOCSHELF__STATIC_EXPORT__SIGNATURE__FILE: 'bundle.sig' } })).toContain(
       'config_invalid staticExport.signature.file environment DOCSHELF__STATIC_EXPORT__SIGNATURE__FILE',
     );
@@ -130,7 +130,7 @@ describe('…__FILE variables', () => {
 });
 
 describe('readFlags()', () => {
-  it('reads texts as the environment does, and refuses unknown keys', async () => {
+  it('converts texts like environment variables, and rejects unknown keys', async () => {
     const { config } = await load('', { flags: { 'server.port': '81', 'server.trustedProxies': '["::1"]' } });
     expect(config.server).toMatchObject({ port: 81, trustedProxies: ['::1'] });
     expect(await briefsOf('', { flags: { 'server.prot': '81', nothing: 1 } })).toEqual([
@@ -140,8 +140,8 @@ describe('readFlags()', () => {
   });
 });
 
-it('environmentName() gives every key a name of its own', () => {
-  const names = listKeys().map(({ path }) => environmentName(path));
+it('environmentName() returns a distinct name for every key', () => {
+  const names = CONFIG_KEYS.map(({ path }) => environmentName(path));
   expect(new Set(names).size).toBe(names.length);
   expect(names).toContain('DOCSHELF__STATIC_EXPORT__BUNDLE_URL');
   expect(Object.keys(configSchema.properties ?? {})).toHaveLength(19);

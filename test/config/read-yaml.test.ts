@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readYaml } from '../../src/config/read-yaml.ts';
 import { briefsOf, faultsOf, load } from './folder.ts';
 
-describe('readYaml() takes text as it is written', () => {
+describe('readYaml()', () => {
   it.each([
     ['2024-06-01', '2024-06-01'],
     ['3.10', '3.10'],
@@ -12,12 +12,12 @@ describe('readYaml() takes text as it is written', () => {
     ['true', 'true'],
     ['"3.10"', '3.10'],
     ['!!str 3.10', '3.10'],
-  ])('version: %s', async (written, version) => {
+  ])('keeps the text of a scalar as written: version: %s', async (written, version) => {
     const { config } = await load(`staticExport: { version: ${written} }`);
     expect(config.staticExport.version).toBe(version);
   });
 
-  it('in lists too, and leaves numbers and booleans what they are elsewhere', async () => {
+  it('keeps the text in lists too, and numbers and booleans elsewhere', async () => {
     const { config } = await load(
       'network: { allowedHosts: [10.5], retries: 2 }\nlog: { access: false }\ndeployment: {domain: 42}',
     );
@@ -26,20 +26,20 @@ describe('readYaml() takes text as it is written', () => {
     expect(config.deployment.domain).toBe('42');
   });
 
-  it('and knows YAML 1.2: yes and off are text', async () => {
+  it('follows YAML 1.2, in which yes and off are text', async () => {
     expect(await briefsOf('staticExport: { enabled: yes }')).toEqual([
       'config_invalid staticExport.enabled config.yaml:1:17',
     ]);
     expect((await load('network: { proxy: off }')).config.network.proxy).toBe('off');
   });
 
-  it('with aliases, and with a byte order mark', async () => {
+  it('accepts aliases and a byte order mark', async () => {
     const { config } = await load('\ufefflog: { level: &x warn }\nstaticExport: { version: *x }');
     expect(config.staticExport.version).toBe('warn');
   });
 });
 
-describe('readYaml() refuses broken and hostile files, with line and column', () => {
+describe('readYaml(), given an invalid or hostile file,', () => {
   it.each([
     ['a tab', 'server:\n\tport: 1', '2:1'],
     ['an open quote', 'log: "canary', '1:13'],
@@ -50,19 +50,19 @@ describe('readYaml() refuses broken and hostile files, with line and column', ()
     ['two documents', 'log: {}\n---\nserver: {}', '2:1'],
     ['a custom tag', 'log:\n  level: !env canary', '2:10'],
     ['a tag for binary data', 'log:\n  level: !!binary canary', '2:19'],
-    ['an alias of nothing', 'log:\n  level: *canary', '2:10'],
-    ['text at the top', 'canary', '1:1'],
-    ['a list at the top', '- a', '1:1'],
+    ['an unknown alias', 'log:\n  level: *canary', '2:10'],
+    ['a text as root', 'canary', '1:1'],
+    ['a list as root', '- a', '1:1'],
     ['an alias of itself', 'log: &a [*a, *a]', '1:10'],
     ['a billion laughs', bomb(), '1:13'],
-    ['nesting', `log: ${'['.repeat(100)}${']'.repeat(100)}`, '1:38'],
-  ])('%s', async (_, yaml, place) => {
+    ['deep nesting', `log: ${'['.repeat(100)}${']'.repeat(100)}`, '1:38'],
+  ])('reports line and column: %s', async (_, yaml, place) => {
     const faults = await faultsOf(yaml);
     expect(faults.map(({ code, where }) => `${code} ${where}`)).toEqual([`config_invalid config.yaml:${place}`]);
     expect(faults[0]?.message).not.toContain('canary');
   });
 
-  it('and survives nesting that exhausts the parser', async () => {
+  it('survives nesting that exhausts the parser', async () => {
     for (const opening of ['[', '{a: ', '- ', '? ']) {
       expect(await briefsOf(opening.repeat(50_000))).toEqual([
         expect.stringMatching(/^config_invalid null config.yaml:1:/),
@@ -70,7 +70,7 @@ describe('readYaml() refuses broken and hostile files, with line and column', ()
     }
   });
 
-  it('and reports every key that is there twice, beside all other faults', async () => {
+  it('reports every duplicate key next to all other errors', async () => {
     const yaml = 'server:\n  port: 1\n  port: 2\nlog: {}\nserver:\n  prot: 3\n';
     expect(await briefsOf(yaml)).toEqual([
       'config_invalid server.port config.yaml:3:3',
@@ -79,7 +79,7 @@ describe('readYaml() refuses broken and hostile files, with line and column', ()
     ]);
   });
 
-  it('and treats __proto__ as the unknown key that it is', async () => {
+  it('treats __proto__ as an unknown key', async () => {
     expect(await briefsOf('__proto__: { polluted: 1 }\nserver: { __proto__: 1, constructor: 2 }')).toEqual([
       'config_invalid __proto__ config.yaml:1:1',
       'config_invalid server.__proto__ config.yaml:2:11',
@@ -88,12 +88,12 @@ describe('readYaml() refuses broken and hostile files, with line and column', ()
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
-  it('and has no merge keys', async () => {
+  it('does not support merge keys', async () => {
     expect(await briefsOf('log: { <<: { level: warn } }')).toEqual(['config_invalid log.? config.yaml:1:8']);
   });
 });
 
-it('readYaml() names the file as it is told to', () => {
+it('readYaml() uses the given file name in positions', () => {
   expect(readYaml('log: 1', 'conf/x.yaml').settings[0]?.where).toBe('conf/x.yaml:1:1');
 });
 

@@ -7,7 +7,7 @@ import { faultsOf, folderWith } from './folder.ts';
 const BASE = 'apiUrl: "https://api.test", keyFile: key';
 
 describe('staticExport.renew', () => {
-  it('takes its key from the file, which is watched, and its domain from the deployment', async () => {
+  it('reads its key from a watched file, and takes the domain from the deployment', async () => {
     const yaml = `deployment: { domain: acme }\nstaticExport: { renew: { ${BASE}, every: 30d } }\n`;
     const cwd = await folderWith({ 'config.yaml': yaml, key: 'svc_canary\n' });
     const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
@@ -18,7 +18,7 @@ describe('staticExport.renew', () => {
     expect(watchedFiles).toContain(join(cwd, 'key'));
   });
 
-  it('is null where nothing asks for it', async () => {
+  it('is null if it is not configured', async () => {
     const cwd = await folderWith({ 'config.yaml': 'staticExport: { renew: {} }\n' });
     expect((await loadConfig({ file: null, env: {}, cwd })).config.staticExport.renew.apiUrl).toBeNull();
   });
@@ -26,8 +26,12 @@ describe('staticExport.renew', () => {
   it.each([
     ['an address without a key', 'staticExport: { renew: { apiUrl: "https://api.test", domain: acme } }', ['apiUrl']],
     ['an interval without a service', 'staticExport: { renew: { every: 1h } }', ['every']],
-    ['nothing that says whose bundle', `staticExport: { renew: { ${BASE} } }`, ['apiUrl']],
-    ['an air gap', `deployment: { type: air-gapped, domain: acme }\nstaticExport: { renew: { ${BASE} } }`, ['apiUrl']],
+    ['neither domain nor job', `staticExport: { renew: { ${BASE} } }`, ['apiUrl']],
+    [
+      'an air-gapped deployment',
+      `deployment: { type: air-gapped, domain: acme }\nstaticExport: { renew: { ${BASE} } }`,
+      ['apiUrl'],
+    ],
     ['every with a version', `staticExport: { version: v1, renew: { ${BASE}, domain: a, every: 1h } }`, ['every']],
     [
       'every with a digest',
@@ -35,7 +39,7 @@ describe('staticExport.renew', () => {
       ['every'],
     ],
     ['every with a job', `staticExport: { renew: { ${BASE}, jobId: se_0123456789abcdef, every: 1h } }`, ['every']],
-  ])('refuses %s', async (_, yaml, keys) => {
+  ])('rejects %s', async (_, yaml, keys) => {
     const cwd = await folderWith({ 'config.yaml': yaml, key: 'svc_x' });
     const error = await loadConfig({ file: null, env: {}, cwd }).then(
       () => null,
@@ -46,7 +50,7 @@ describe('staticExport.renew', () => {
     );
   });
 
-  it('refuses a key file that is not there', async () => {
+  it('rejects a missing key file', async () => {
     const [fault, ...others] = await faultsOf(`staticExport: { renew: { ${BASE}, domain: acme } }`);
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ code: 'config_invalid', key: 'staticExport.renew.keyFile' });

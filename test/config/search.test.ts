@@ -12,11 +12,11 @@ describe('search.model', () => {
   it.each([
     ['builtin', { kind: 'builtin' }],
     ['off', { kind: 'off' }],
-  ])('%s is a word', async (word, model) => {
+  ])('accepts the keyword %s', async (word, model) => {
     expect(modelSlice((await load(`search: { model: ${word} }`)).config)).toEqual(model);
   });
 
-  it('is a folder that begins at the config file, and must be there', async () => {
+  it('can be a folder relative to the config file, which must exist', async () => {
     const cwd = await folderWith({ 'conf/config.yaml': 'search: { model: ./builtin }' });
     const loading = () => loadConfig({ file: 'conf/config.yaml', env: {}, cwd });
     expect((await errorOf(loading())).faults).toMatchObject([{ key: 'search.model' }]);
@@ -24,7 +24,7 @@ describe('search.model', () => {
     expect(modelSlice((await loading()).config)).toEqual({ kind: 'folder', folder: join(cwd, 'conf/builtin') });
   });
 
-  it('is an endpoint whose key is read from its file, which is watched', async () => {
+  it('can be an endpoint with a key from a watched file', async () => {
     const yaml = 'search: { model: { url: "https://x/v1/embeddings", model: m, keyFile: key } }';
     const cwd = await folderWith({ 'config.yaml': yaml });
     const loading = () => loadConfig({ file: null, env: {}, cwd });
@@ -38,7 +38,7 @@ describe('search.model', () => {
     expect(JSON.stringify(model)).not.toContain('k3y');
   });
 
-  it('is an endpoint without a key where none is named', async () => {
+  it('can be an endpoint without a key', async () => {
     const { config } = await load('search: { model: { url: "https://x/v1/embeddings", model: m } }');
     expect(modelSlice(config)).toMatchObject({ kind: 'endpoint', key: null });
   });
@@ -47,7 +47,7 @@ describe('search.model', () => {
 describe('features.search', () => {
   const yaml = 'features: { search: { enabled: true, discoveryUrl: "https://x", keyFile: key } }';
 
-  it('names the hosted search with the key of its file', async () => {
+  it('configures the hosted search with the key of its file', async () => {
     const cwd = await folderWith({ 'config.yaml': yaml, key: ' svc_dsc_1 \n' });
     const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
     expect(config.features.search).toMatchObject({ enabled: true, discoveryUrl: 'https://x' });
@@ -55,13 +55,13 @@ describe('features.search', () => {
     expect(watchedFiles).toContain(join(cwd, 'key'));
   });
 
-  it.each([null, '', 'two words', 'ключ'])('refuses a key file that holds %j', async (content) => {
+  it.each([null, '', 'two words', 'ключ'])('rejects a key file that contains %j', async (content) => {
     const cwd = await folderWith({ 'config.yaml': yaml, ...(content === null ? {} : { key: content }) });
     const { faults } = await errorOf(loadConfig({ file: null, env: {}, cwd }));
     expect(faults).toMatchObject([{ key: 'features.search.keyFile', where: 'config.yaml:1:65' }]);
   });
 
-  it('takes address and key only together', async () => {
+  it('requires address and key together', async () => {
     expect(await briefsOf('features: { search: { discoveryUrl: "https://x" } }')).toEqual([
       'config_invalid features.search.discoveryUrl config.yaml:1:23',
     ]);
@@ -71,8 +71,8 @@ describe('features.search', () => {
   });
 });
 
-describe('organizations', () => {
-  it('become sites and keys, hosts and digests in lower case', async () => {
+describe('organizations in the config', () => {
+  it('become sites and keys, with hosts and digests in lower case', async () => {
     const { config } = await load(`
 organizations:
   - id: Acme
@@ -115,7 +115,7 @@ organizations:
       `{ id: a, keys: [{ id: k, type: admin, sha256: ${hex('a')} }] }, { id: b, keys: [{ id: k, type: assistant, sha256: ${hex('A')} }] }`,
       'organizations[1].keys[0].sha256',
     ],
-  ])('may not have %s twice', async (_, list, key) => {
+  ])('must not have %s twice', async (_, list, key) => {
     const [fault, ...others] = await faultsOf(`organizations: [${list}]`);
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ code: 'config_invalid', key });
@@ -124,7 +124,7 @@ organizations:
     expect(fault?.message).toMatch(/organizations\[\d\].* organizations\[0\].* \(config\.yaml:1:\d+\)/);
   });
 
-  it('leave no use for search.keys', async () => {
+  it('exclude search.keys', async () => {
     const keys = `search: { keys: [{ id: k, sha256: ${hex('a')} }] }`;
     expect((await load(keys)).config.search.keys).toEqual([{ id: 'k', sha256: hex('a') }]);
     expect(await briefsOf(`${keys}\norganizations: [{ id: a }]`)).toEqual([

@@ -54,7 +54,7 @@ describe('server.auth', () => {
       `server: { trustedProxies: [10.0.0.1], auth: { kind: header, name: X-User } }\nsites:\n${entry('acme', 'basePath: /a, auth: { kind: none }')}`,
       /site "acme" and the shelf page share every other host/,
     ],
-  ])('%s is a fault', async (yaml, told) => {
+  ])('is rejected with %s', async (yaml, told) => {
     const faults = await faultsOf(yaml);
     expect(faults.map(({ message }) => message).join('\n')).toMatch(told);
   });
@@ -66,38 +66,38 @@ describe('server.auth', () => {
       'basePath: /b, hosts: [b.test], auth: { kind: header, name: X-User }',
     ],
     ['no shelf page', 'shelf: false, auth: { kind: header, name: X-User }', 'basePath: /b, auth: { kind: none }'],
-    ['a shelf page elsewhere', 'auth: { kind: header, name: X-User }', 'hosts: [b.test], auth: { kind: none }'],
-    ['the same', 'auth: { kind: header, name: X-User }', 'basePath: /b'],
-  ])('a site may stand beside %s', async (_, server, site) => {
+    ['a shelf page on another host', 'auth: { kind: header, name: X-User }', 'hosts: [b.test], auth: { kind: none }'],
+    ['the same sign-in', 'auth: { kind: header, name: X-User }', 'basePath: /b'],
+  ])('may differ between a site and the daemon if there is %s', async (_, server, site) => {
     const yaml = `server: { trustedProxies: [10.0.0.1], ${server} }\nsites:\n${entry('beta', site)}`;
     expect(await faultsWith(USER, yaml)).toEqual([]);
   });
 
   it.each<[string, string]>([
-    ['a digest of another kind', 'anna:$apr1$abcdefgh$abcdefghijklmnopqrstu.'],
-    ['a password as it is', 'anna:secret'],
+    ['another kind of hash', 'anna:$apr1$abcdefgh$abcdefghijklmnopqrstu.'],
+    ['a plain password', 'anna:secret'],
     ['SHA-1', 'anna:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g='],
     ['a cost that takes minutes', USER.replace('$05$', '$20$')],
-    ['no name', USER.slice(4)],
-    ['a cut hash', USER.slice(0, -1)],
-  ])('refuses a file of users with %s, and names the line, not its text', async (_, line) => {
+    ['no user name', USER.slice(4)],
+    ['a truncated hash', USER.slice(0, -1)],
+  ])('rejects a users file with %s, and reports the line but not its text', async (_, line) => {
     const [fault] = await faultsWith(`# readers\n\n${USER}\n${line}\n`);
     expect(fault).toMatch(/line 4 does not contain a user of htpasswd with a bcrypt password/);
     expect(fault).not.toContain(line);
   });
 
-  it('takes htpasswd -B in all its writings, and has the file watched', async () => {
+  it('accepts all notations of htpasswd -B, and watches the file', async () => {
     const users = `# readers\r\n${USER}\r\n\r\nben:$2b$14$${USER.slice(12)}\nÆsop of Samos:$2a$04$${USER.slice(12)}`;
     expect(await faultsWith(users)).toEqual([]);
     const cwd = await folderWith({ users, 'config.yaml': 'server: { auth: { kind: basic, usersFile: ./users } }' });
     expect((await loadConfig({ file: null, env: {}, cwd })).watchedFiles).toContain(join(cwd, 'users'));
   });
 
-  it('is told for an empty file of users', async () => {
+  it('reports an empty users file', async () => {
     expect(await faultsWith('\n')).toEqual([expect.stringMatching(/it is empty/)]);
   });
 
-  it('takes keys of sessions of 32 characters or more, one a line', async () => {
+  it('accepts session keys of 32 characters or more, one per line', async () => {
     const load = async (keys: string) => {
       const yaml =
         'server: { auth: { kind: oidc, clientId: docs, issuer: "http://127.0.0.1:1", sessionKeyFile: ./keys, clientSecretFile: ./secret }, publicUrl: "http://localhost:8080" }';
@@ -110,7 +110,7 @@ describe('server.auth', () => {
     await expect(load(`${'a'.repeat(32)}\nshort`)).rejects.toThrow(/line 2 does not contain a key of 32/);
   });
 
-  it('of an entry overrules the daemon’s, and sites of other hosts may differ', async () => {
+  it('is overridden by an entry of sites, and may differ between sites on different hosts', async () => {
     const yaml = `server: { auth: { kind: basic, usersFile: ./users } }
 sites:
 ${entry('acme', 'hosts: [a.test]')}${entry('beta', 'hosts: [b.test], auth: { kind: none }')}`;

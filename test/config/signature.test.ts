@@ -11,12 +11,12 @@ const BARE = PUBLIC.split('\n')[1] as string;
 const SIGNATURE = readFileSync(join(FIXTURES, 'bundle.txt.minisig'), 'utf8');
 
 describe('staticExport.signature', () => {
-  it('asks for nothing by default', async () => {
+  it('requires no signature by default', async () => {
     const { config } = await load('');
     expect(signatureSlice(config)).toEqual({ required: false, publicKeys: [], text: null, link: null });
   });
 
-  it('takes keys as files and as they are, and reads the signature', async () => {
+  it('accepts keys as files or inline, and reads the signature', async () => {
     const yaml = `staticExport: { signature: { required: true, publicKeys: [keys/a.pub, "${BARE}"], file: a.minisig } }`;
     const cwd = await folderWith({ 'config.yaml': yaml, 'keys/a.pub': PUBLIC, 'a.minisig': SIGNATURE });
     const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
@@ -29,7 +29,7 @@ describe('staticExport.signature', () => {
     expect(watchedFiles).toEqual(expect.arrayContaining([join(cwd, 'keys/a.pub'), join(cwd, 'a.minisig')]));
   });
 
-  it('requires a signature where keys are given, unless it is said not to', async () => {
+  it('requires a signature if keys are given, unless required is false', async () => {
     const required = async (more: string) => {
       const { config } = await load(`staticExport: { signature: { publicKeys: ["${BARE}"]${more} } }`);
       return signatureSlice(config).required;
@@ -41,7 +41,7 @@ describe('staticExport.signature', () => {
     ]);
   });
 
-  it('keeps the link to the signature a secret', async () => {
+  it('keeps the link to the signature secret', async () => {
     const url = 'https://bundles.example.com/a.minisig?signature=canary';
     const { config } = await load(`staticExport: { signature: { publicKeys: ["${BARE}"], url: "${url}" } }`);
     expect(config.staticExport.signature.url?.reveal()).toBe(url);
@@ -54,13 +54,13 @@ describe('staticExport.signature', () => {
     [`{ publicKeys: [none.pub] }`, 'publicKeys\\[0\\]'],
     [`{ publicKeys: [config.yaml] }`, 'publicKeys\\[0\\]'],
     [`{ publicKeys: ["${BARE}"], file: none.minisig }`, 'file'],
-  ])('%s is a fault', async (signature, key) => {
+  ])('is rejected with %s', async (signature, key) => {
     const [brief, ...others] = await briefsOf(`staticExport: { signature: ${signature} }`);
     expect(brief).toMatch(new RegExp(`^config_invalid staticExport\\.signature\\.${key} config\\.yaml:1:\\d+$`));
     expect(others).toEqual([]);
   });
 
-  it('takes a file or a link, not both', async () => {
+  it('accepts a file or a link, but not both', async () => {
     const yaml = `staticExport: { signature: { publicKeys: ["${BARE}"], file: a, url: "https://x/y" } }`;
     const cwd = await folderWith({ 'config.yaml': yaml, a: SIGNATURE });
     const { faults } = await errorOf(loadConfig({ file: null, env: {}, cwd }));

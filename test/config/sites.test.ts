@@ -10,12 +10,12 @@ const entry = (domain: string, more = ''): string =>
   `  - { domain: ${domain}, staticExport: { enabled: true }${more === '' ? '' : `, ${more}`} }\n`;
 
 describe('sites', () => {
-  it('are one in the single form', async () => {
+  it('contain one entry in the single form', async () => {
     const { sites, config } = await load('deployment: { domain: acme }\nstaticExport: { enabled: true }\n');
     expect(sites).toEqual([{ domain: 'acme', title: null, hosts: [], basePath: '/', config }]);
   });
 
-  it('of a list have each its own staticExport, and what it says overrules the daemon key by key', async () => {
+  it('have separate staticExport settings in a list, and override the daemon key by key', async () => {
     const cwd = await folderWith({
       'archives/none.txt': '',
       'config.yaml': `server: { trailingSlash: always, port: 8100 }
@@ -61,7 +61,7 @@ sites:
     });
   });
 
-  it('read the files that they name, and have them watched', async () => {
+  it('read the files that they name, and watch them', async () => {
     const cwd = await folderWith({
       link: 'https://bundles.test/acme.tar.gz?signature=1',
       'config.yaml': 'sites:\n  - { domain: acme, staticExport: { enabled: true, bundleUrlFile: ./link } }\n',
@@ -71,7 +71,7 @@ sites:
     expect(loaded.watchedFiles).toContain(join(cwd, 'link'));
   });
 
-  it('that name a file that is not there say which', async () => {
+  it('report the entry that names a missing file', async () => {
     const faults = await toldOf(
       `sites:\n${entry('acme')}  - { domain: beta, basePath: /b, staticExport: { bundleUrlFile: ./none } }\n`,
     );
@@ -80,69 +80,69 @@ sites:
 
   it.each<[string, string, RegExp]>([
     [
-      'a host and path of two',
+      'a host and path of two sites',
       `sites:\n${entry('acme', 'hosts: [a.test], basePath: /x')}${entry('beta', 'hosts: [A.test], basePath: /x/')}`,
       /sites\[1\]\.hosts\[0\]: site "beta" and site "acme" \(sites\[0\]\) both claim a\.test\/x\//,
     ],
     [
-      'a host of two in different writings',
+      'a host of two sites in different notations',
       `sites:\n${entry('acme', 'hosts: [a.test]')}${entry('beta', 'hosts: [a.test.]')}`,
       /site "beta" and site "acme" \(sites\[0\]\) both claim a\.test\//,
     ],
     [
-      'a path of two that answer every other host',
+      'a path of two sites that serve all other hosts',
       `sites:\n${entry('acme')}${entry('beta')}`,
       /site "beta" and site "acme" \(sites\[0\]\) both claim every other host under \//,
     ],
     [
-      'a domain of two',
+      'a domain of two sites',
       `sites:\n${entry('acme')}${entry('acme', 'basePath: /x')}`,
       /sites\[1\]\.domain repeats "acme"/,
     ],
     [
-      'staticExport beside them',
+      'staticExport next to sites',
       `staticExport: { keep: 2 }\nsites:\n${entry('acme')}`,
       /staticExport\.keep and sites are both set/,
     ],
-    ['deployment.domain beside them', `deployment: { domain: x }\nsites:\n${entry('acme')}`, /deployment\.domain/],
+    ['deployment.domain next to sites', `deployment: { domain: x }\nsites:\n${entry('acme')}`, /deployment\.domain/],
     [
-      'a rule between keys of an entry',
+      'a conflict between keys of an entry',
       `sites:\n${entry('acme')}  - { domain: beta, basePath: /b, staticExport: { signature: { required: true } } }\n`,
       /^config\.yaml:3:\d+ sites\[1\] \(beta\): staticExport\.signature has no key/,
     ],
     [
-      'one that no organization names',
+      'a domain that no organization has',
       `organizations: [{ id: org, plan: pro, domains: { acme: {} } }]\nsites:\n${entry('acme')}${entry('beta', 'basePath: /b')}`,
       /sites\[1\]\.domain "beta" belongs to no organization/,
     ],
     [
-      'a host that leads to another domain of an organization',
+      'a host that another domain of an organization uses',
       `organizations: [{ id: org, plan: pro, domains: { acme: {}, other: { hosts: [docs.test] } } }]\nsites:\n${entry('acme', 'hosts: [docs.test]')}`,
       /sites\[0\]\.hosts\[0\] "docs\.test" also belongs to domain "other"/,
     ],
     [
-      "a base path below docshelf's own",
+      "a base path under docshelf's own path",
       `sites:\n${entry('acme', 'basePath: /_docshelf/x')}`,
       /sites\[0\] \(acme\): server\.basePath is under/,
     ],
     [
-      'a model that is not the one of the daemon',
+      'a model that differs from the daemon',
       `search: { model: off }\nsites:\n${entry('acme', 'search: { model: builtin }')}`,
       /sites\[0\]\.search\.model differs from search\.model/,
     ],
     ['a host with a port', `sites:\n${entry('acme', 'hosts: ["a.test:8080"]')}`, /without a port/],
-  ])('are refused for %s', async (_, yaml, sentence) => {
+  ])('are rejected for %s', async (_, yaml, sentence) => {
     expect(await toldOf(yaml)).toEqual([expect.stringMatching(sentence)]);
   });
 
-  it('share a host under different paths, and a path under different hosts', async () => {
+  it('may share a host under different paths, and a path under different hosts', async () => {
     const { sites } = await load(
       `sites:\n${entry('a', 'hosts: [x.test]')}${entry('b', 'hosts: [x.test], basePath: /b')}${entry('c', 'hosts: [y.test]')}${entry('d')}`,
     );
     expect(sites).toHaveLength(4);
   });
 
-  it('are a thousand in well under a second of a start', async () => {
+  it('load a thousand entries in well under a second', async () => {
     const many = Array.from({ length: 1000 }, (_, at) => entry(`site-${at}`, `basePath: /s${at}`)).join('');
     const beganMs = performance.now();
     const { sites } = await load(`sites:\n${many}`);
@@ -150,7 +150,7 @@ sites:
     console.log(`figure: a config of 1,000 sites is loaded in ${(performance.now() - beganMs).toFixed(0)} ms`);
   });
 
-  it('leave keys and memory of search to the daemon, which has one for all', async () => {
+  it('do not accept keys or memory of search, which belong to the daemon', async () => {
     const search = `{ memory: 64MiB, keys: [{ id: a, sha256: "${'0'.repeat(64)}" }] }`;
     expect(await toldOf(`sites:\n${entry('acme', `search: ${search}`)}`)).toEqual([
       expect.stringMatching(/^config\.yaml:2:\d+ unknown key "sites\[0\]\.search\.memory"/),

@@ -27,8 +27,8 @@ async function load(yaml: string, files: Record<string, string> = FILES) {
 
 const faultsOf = async (yaml: string) => (await errorOf((await load(yaml)).loading)).faults;
 
-describe('tls', () => {
-  it('is off by default, and on where there is a certificate', async () => {
+describe('the tls section', () => {
+  it('is off by default, and on if there is a certificate', async () => {
     const { config: plain } = await (await load('')).loading;
     expect(tlsSlice(plain.server.tls)).toBeNull();
     const yaml =
@@ -94,25 +94,25 @@ describe('tls', () => {
       'server.tls.redirectPort',
       'is also the port of admin.port',
     ],
-  ])('%s is a fault of %s', async (yaml, key, sentence) => {
+  ])('is rejected with %s, with an error for %s', async (yaml, key, sentence) => {
     const [fault, ...others] = await faultsOf(yaml);
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ code: 'config_invalid', key, message: expect.stringContaining(sentence) });
     expect(fault?.where).toMatch(/^config\.yaml:1:\d+$/);
   });
 
-  it('tells of certificates that end, that begin later, and of names without one', async () => {
+  it('reports certificates that expire, that are not valid yet, and host names without a certificate', async () => {
     const { cwd, loading } = await load(
       'server: { publicUrl: "https://unknown.test", tls: { certFile: one.crt, keyFile: one.key } }\nsites: [{ domain: a, hosts: [docs.acme.test, b.other.test] }]',
     );
     const { config } = await loading;
     expect(certificateNotices(config, NOW)).toEqual([
-      'No certificate of server.tls is for "unknown.test". Add one for it to server.tls.certificates.',
-      'No certificate of server.tls is for "b.other.test". Add one for it to server.tls.certificates.',
+      'No certificate in server.tls names the host "unknown.test". Add a certificate for this host to server.tls.certificates.',
+      'No certificate in server.tls names the host "b.other.test". Add a certificate for this host to server.tls.certificates.',
     ]);
     const at = (days: number) => certificateNotices(config, NOW + days * DAY_MS)[0];
-    expect(at(75)).toContain(`The certificate "${join(cwd, 'one.crt')}" ends on `);
-    expect(at(91)).toContain('so that clients reject it. Put a new one in its place');
+    expect(at(75)).toContain(`The certificate "${join(cwd, 'one.crt')}" expires on `);
+    expect(at(91)).toContain('so that clients reject it. Replace the file with a new certificate');
     expect(at(-2)).toContain('is not valid before');
     const [{ setting, endsAtMs } = { setting: '', endsAtMs: 0 }] = presentedCertificates(config);
     expect(setting).toBe('server.tls.certFile');

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { briefsOf, faultsOf, load } from './folder.ts';
 
-describe('validate() refuses values out of their bounds, at the key', () => {
+describe('validate()', () => {
   it.each([
     ['deployment: { type: on-premise }', 'deployment.type'],
     ['deployment: { domain: Acme }', 'deployment.domain'],
@@ -68,12 +68,12 @@ describe('validate() refuses values out of their bounds, at the key', () => {
     ['organizations: {}', 'organizations', 1],
     ['organizations: [{ id: a, domains: { Docs: {} } }]', 'organizations[0].domains.Docs', 37],
     ['organizations: [{ id: a, keys: [{ id: b, type: root, sha256: 11 }] }]', 'organizations[0].keys[0].type', 42],
-  ])('%s', async (yaml, key, column = yaml.indexOf('{') + 3) => {
+  ])('rejects a value out of its bounds, at its key: %s', async (yaml, key, column = yaml.indexOf('{') + 3) => {
     const briefs = await briefsOf(yaml);
     expect(briefs).toContain(`config_invalid ${key} config.yaml:1:${column}`);
   });
 
-  it('and tells each value once', async () => {
+  it('reports each invalid value once', async () => {
     expect(await faultsOf('log: { level: 5 }')).toHaveLength(1);
     expect(await faultsOf('server: { cacheBytes: [] }')).toHaveLength(1);
     expect(await faultsOf('features: { search: { enabled: 5, origins: 5 } }')).toHaveLength(2);
@@ -86,19 +86,19 @@ describe('validate() refuses values out of their bounds, at the key', () => {
     '7316049582146037',
     '9f86d081884c7d65',
     '~K!q7@zP#m2$Lw9%',
-  ])('and accepts the admin token %s', async (token) => {
+  ])('accepts the admin token %s', async (token) => {
     const { config } = await load(`admin: { token: ${JSON.stringify(token)} }`);
     expect(config.admin.token?.reveal()).toBe(token);
   });
 
-  it('and accepts every random admin token of 16 hex digits, without printing one that it rejects', async () => {
+  it('accepts every random admin token of 16 hex digits, and prints no token that it rejects', async () => {
     for (let count = 0; count < 50; count += 1) await load(`admin: { token: "${randomBytes(8).toString('hex')}" }`);
     const [fault] = await faultsOf('admin: { token: canacanacanacanacana }');
     expect(fault?.message).toMatch(/^admin\.token is easy to guess/);
     expect(JSON.stringify(fault)).not.toContain('cana');
   });
 
-  it('and accepts the bounds themselves', async () => {
+  it('accepts the bounds themselves', async () => {
     const { config } = await load(`
 server: { port: 65535, cacheBytes: 64GiB, shutdownTimeout: 10m, trustedProxies: [10.0.0.1, 10.0.0.0/32, "::/128"] }
 staticExport: { bundleUrl: "file:///srv/bundle.tar", keep: 0, version: "${'v'.repeat(128)}" }
@@ -108,7 +108,7 @@ network: { proxy: "http://proxy.example.com:3128", allowedHosts: [localhost, "12
   });
 });
 
-describe('validate() names the nearest known key of an unknown one', () => {
+describe('validate(), given an unknown key,', () => {
   it.each([
     ['staticExport: { bundelUrl: x }', 'unknown key "staticExport.bundelUrl"; did you mean "staticExport.bundleUrl"?'],
     ['staticexport: {}', 'unknown key "staticexport"; did you mean "staticExport"?'],
@@ -127,7 +127,7 @@ describe('validate() names the nearest known key of an unknown one', () => {
       'organizations: [{ id: a, plann: x }]',
       'unknown key "organizations[0].plann"; did you mean "organizations[0].plan"?',
     ],
-  ])('%s', async (yaml, message) => {
+  ])('suggests the nearest known key: %s', async (yaml, message) => {
     expect((await faultsOf(yaml)).map((fault) => fault.message)).toContain(message);
   });
 });

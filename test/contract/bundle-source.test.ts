@@ -134,19 +134,19 @@ describe.each([
     return Buffer.concat(chunks);
   };
 
-  test('handles links of its scheme only', () => {
+  test('handles only links of its scheme', () => {
     expect(subject.source.handles(subject.link)).toBe(true);
     expect(subject.source.handles(subject.foreignLink)).toBe(false);
   });
 
-  test('gives the bundle whole, with its length and name', async () => {
+  test('returns the whole bundle, with its length and name', async () => {
     const bundle = await subject.source.open(subject.link, { resume: null, signal: NEVER });
     expect(bundle).toMatchObject({ offset: 0, totalBytes: BUNDLE.length, endIsCertain: true, fileName: NAME });
     expect((await bytesOf(bundle)).equals(BUNDLE)).toBe(true);
     bundle.close();
   });
 
-  test('asked to resume, gives the bundle from its offset on', async () => {
+  test('returns the bundle from the given offset if it is asked to resume', async () => {
     const first = await subject.source.open(subject.link, { resume: null, signal: NEVER });
     first.close();
     const resume = { offset: 1000, etag: first.etag ?? '"none"' };
@@ -156,14 +156,14 @@ describe.each([
     expect((await bytesOf(bundle)).equals(BUNDLE.subarray(bundle.offset))).toBe(true);
   });
 
-  test('asked to resume other content, begins anew', async () => {
+  test('starts over if it is asked to resume other content', async () => {
     const resume = { offset: 1000, etag: '"v0"' };
     const bundle = await subject.source.open(subject.link, { resume, signal: NEVER });
     expect(bundle.offset).toBe(0);
     expect((await bytesOf(bundle)).equals(BUNDLE)).toBe(true);
   });
 
-  test('says of a link that leads to nothing that retrying is no use', async () => {
+  test('reports a dead link as an error that must not be retried', async () => {
     const error = await subject.source
       .open(subject.deadLink, { resume: null, signal: NEVER })
       .catch((reason) => reason);
@@ -171,7 +171,7 @@ describe.each([
     expect(error).toMatchObject({ fields: { retryable: false }, next: expect.any(String) });
   });
 
-  test('rejects with the signal’s reason, at the opening and in the stream', async () => {
+  test('rejects with the reason of the signal, during opening and in the stream', async () => {
     const reason = new Error('enough');
     const request = { resume: null, signal: AbortSignal.abort(reason) };
     await expect(subject.source.open(subject.link, request)).rejects.toBe(reason);
@@ -184,7 +184,7 @@ describe.each([
     await expect(reading).rejects.toBe(reason);
   });
 
-  test('closes unread, and twice', async () => {
+  test('can be closed unread, and twice', async () => {
     const bundle = await subject.source.open(subject.link, { resume: null, signal: NEVER });
     bundle.close();
     expect(() => bundle.close()).not.toThrow();

@@ -72,7 +72,7 @@ describe.each([
     ['one byte', 1],
     ['one part', PART_BYTES],
     ['several parts', 2 * PART_BYTES + 17],
-  ])('gives back %s, byte for byte, under the name of the link', async (_size, length) => {
+  ])('returns %s unchanged, under the name of the link', async (_size, length) => {
     const bytes = randomBytes(length);
     const bundle = await packedBundle(dir, bytes);
     expect(await subject.store.has(bundle.sha256)).toBe(false);
@@ -87,7 +87,7 @@ describe.each([
   });
 
   test.each(['a b+c&d=e?f#g%h.tar.gz', 'größe-€.tar.gz', `quote"and'back\\slash.tar.gz`, 'a%2Fb;c,d.tar.gz'])(
-    'gives the name %s',
+    'returns the file name %s',
     async (fileName) => {
       const bundle = await packedBundle(dir, randomBytes(10));
       await subject.store.put(bundle, NEVER);
@@ -97,7 +97,7 @@ describe.each([
     },
   );
 
-  test('answers a range of a link', async () => {
+  test('serves a range of a link', async () => {
     const bytes = randomBytes(1000);
     const bundle = await packedBundle(dir, bytes);
     await subject.store.put(bundle, NEVER);
@@ -108,7 +108,7 @@ describe.each([
     expect((await bytesOf(answer)).equals(bytes.subarray(100, 200))).toBe(true);
   });
 
-  test('takes in the same bundle again, one after the other and at once', async () => {
+  test('stores the same bundle again, in sequence and concurrently', async () => {
     const bytes = randomBytes(PART_BYTES + 1);
     const copies = await Promise.all([1, 2, 3].map(() => packedBundle(dir, bytes)));
     await Promise.all(copies.map((copy) => subject.store.put(copy, NEVER)));
@@ -117,7 +117,7 @@ describe.each([
     expect((await bytesOf(await download(again.sha256))).equals(bytes)).toBe(true);
   });
 
-  test('makes nothing reachable of a put that is aborted, and takes the bundle in later', async () => {
+  test('makes no part of an aborted put available, and stores the bundle later', async () => {
     const bundle = await packedBundle(dir, randomBytes(3 * PART_BYTES));
     const reason = new Error('enough');
     const abort = new AbortController();
@@ -132,9 +132,9 @@ describe.each([
 
   test.each([
     ['other bytes', (bytes: Buffer) => bytes.fill(0, 7, 8)],
-    ['fewer bytes', (bytes: Buffer) => bytes.subarray(1)],
-    ['more bytes', (bytes: Buffer) => Buffer.concat([bytes, bytes])],
-  ])('refuses a file that holds %s', async (_change, change) => {
+    ['too few bytes', (bytes: Buffer) => bytes.subarray(1)],
+    ['too many bytes', (bytes: Buffer) => Buffer.concat([bytes, bytes])],
+  ])('rejects a file that contains %s', async (_change, change) => {
     for (const length of [100, PART_BYTES + 100]) {
       const bytes = Buffer.alloc(length, 1);
       bytes.write(randomBytes(4).toString('hex'), 8);
@@ -145,12 +145,12 @@ describe.each([
     }
   });
 
-  test('says of a file that is not there that it cannot be read', async () => {
+  test('reports cannot_read for a missing file', async () => {
     const bundle = { ...(await packedBundle(dir, randomBytes(10))), file: join(dir, 'none') };
     await expect(subject.store.put(bundle, NEVER)).rejects.toMatchObject({ code: 'cannot_read' });
   });
 
-  test('removes a bundle, and what is not there', async () => {
+  test('removes a bundle, and accepts the removal of a missing one', async () => {
     const bundle = await packedBundle(dir, randomBytes(10));
     await subject.store.put(bundle, NEVER);
     await subject.store.remove(bundle.sha256);
@@ -159,7 +159,7 @@ describe.each([
     await expect(subject.store.remove(bundle.sha256)).resolves.toBeUndefined();
   });
 
-  test('lets a link expire, and nothing else', async () => {
+  test('rejects an expired link, and keeps the bundle', async () => {
     const bundle = await packedBundle(dir, randomBytes(10));
     await subject.store.put(bundle, NEVER);
     behindMs = 10_000;
@@ -172,7 +172,7 @@ describe.each([
     expect((await download(bundle.sha256)).status).toBe(200);
   });
 
-  test('makes links of 7 days, and of no more', async () => {
+  test('creates links for at most 7 days', async () => {
     const link = (ttlMs: number) => subject.store.link({ sha256: '0'.repeat(64), fileName: NAME }, ttlMs);
     const { expiresAt } = await link(7 * 24 * HOUR_MS);
     const days = (expiresAt.getTime() - Date.now()) / (24 * HOUR_MS);

@@ -15,10 +15,10 @@ const SUBJECTS: readonly (readonly [name: string, isThere: boolean, open: OpenSu
 ];
 
 describe.for(SUBJECTS)('%s', { timeout: 30_000 }, ([, isThere, open]) => {
-  if (!isThere) return test.skip('is not there');
-  describe('the life of a job', () => lifeOfAJob(open));
-  describe('list()', () => listing(open));
-  describe('leases', () => leases(open));
-  describe('turns', () => turns(open));
-  describe('processes', () => processes(open));
+  if (!isThere) return test.skip('is skipped because it is not available');
+  describe('the queue', () => lifeOfAJob(open));
+  describe('the queue, listing jobs', () => listing(open));
+  describe('the queue, with leases', () => leases(open));
+  describe('the queue, choosing the next job', () => turns(open));
+  describe('the queue, with several processes', () => processes(open));
 });

@@ -22,20 +22,20 @@ const madeKey = (id: string, changes: Partial<MadeKey> = {}): MadeKey => ({
 });
 
 describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
-  if (!isThere) return it.skip('is not there');
+  if (!isThere) return it.skip('is skipped because it is not available');
   let subject: KeysSubject;
   beforeEach(async () => {
     subject = await open();
   });
   afterEach(() => subject.close());
 
-  it('begins empty and sound', async () => {
+  it('starts empty and without an error', async () => {
     expect(subject.store.keys).toEqual([]);
     expect(subject.store.fault).toBeNull();
     expect(await subject.store.list()).toEqual([]);
   });
 
-  it('holds a key from the moment that it is added, as it was given, and no more of it than that', async () => {
+  it('contains a key from the moment it is added, with only the given fields', async () => {
     const { key, sha256 } = newKey('admin');
     const made = madeKey('one', { sha256, expiresAt: '2027-01-01T00:00:00.000Z' });
     const before = subject.store.keys;
@@ -46,7 +46,7 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     expect(await subject.written()).not.toContain(key);
   });
 
-  it('lacks a key from the moment that it is removed, and says which it was', async () => {
+  it('does not contain a key from the moment it is removed, and returns the removed key', async () => {
     const [one, two] = [madeKey('one'), madeKey('two')];
     await subject.store.add(one);
     await subject.store.add(two);
@@ -56,7 +56,7 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     expect(await subject.store.list()).toEqual([two]);
   });
 
-  it("takes up another daemon's changes by itself", async () => {
+  it('picks up changes of another daemon automatically', async () => {
     const other = await subject.another();
     await subject.store.add(madeKey('one'));
     await expect.poll(() => other.keys.map(({ id }) => id)).toEqual(['one']);
@@ -64,7 +64,7 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     await expect.poll(() => subject.store.keys).toEqual([]);
   });
 
-  it('loses no change of daemons that write at once', async () => {
+  it('loses no change if several daemons write at the same time', async () => {
     const stores = [subject.store, await subject.another(), await subject.another()];
     await subject.store.add(madeKey('old'));
     const ids = Array.from({ length: 24 }, (_, at) => `key-${at}`);
@@ -72,7 +72,7 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     expect((await subject.store.list()).map(({ id }) => id).sort()).toEqual(ids.toSorted());
   });
 
-  it('keeps the later use of a key, in the listing at once and after the daemon has ended', async () => {
+  it('keeps the latest use of a key, in the list at once and on disk after the daemon has stopped', async () => {
     const { sha256 } = madeKey('one');
     const other = await subject.another();
     other.noteUse(sha256);
@@ -85,13 +85,13 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     expect(later && later > (first ?? '')).toBe(true);
   });
 
-  it('writes no use on the path of requests', async () => {
+  it('does not write the use of a key during a request', async () => {
     const { sha256 } = madeKey('one');
     subject.store.noteUse(sha256);
     expect(await subject.written()).not.toContain(sha256);
   });
 
-  it('brings no revoked key back by the uses of another daemon', async () => {
+  it('does not restore a revoked key when another daemon records its use', async () => {
     const other = await subject.another();
     const one = madeKey('one');
     await subject.store.add(one);

@@ -13,7 +13,7 @@ const SUBJECTS: readonly (readonly [name: string, isThere: boolean, open: OpenCo
 const SMALL = { requestsMax: 2, windowMs: 1_000 };
 
 describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
-  if (!isThere) return it.skip('is not there');
+  if (!isThere) return it.skip('is skipped because it is not available');
 
   const opened: CounterSubject[] = [];
   const openWith = async (policy: RequestCounter['policy']): Promise<CounterSubject> => {
@@ -29,7 +29,7 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     return verdicts.filter((verdict) => verdict?.isAllowed).length;
   };
 
-  it('lets 10,000 through, refuses the next, and frees each place exactly an hour after it was taken', async () => {
+  it('allows 10,000 requests, rejects the next, and frees each place exactly one hour after its request', async () => {
     const [requestsMax, hourMs] = [10_000, 3600_000];
     const { counter, turnTo } = await openWith({ requestsMax, windowMs: hourMs });
     await turnTo(1_000);
@@ -47,7 +47,7 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     expect(await allowedOf(counter, 9_999)).toBe(9_998);
   });
 
-  it('lets through as many in every window as the policy says, and no fewer', async () => {
+  it('allows exactly the number of requests of the policy in every window', async () => {
     const policy = { requestsMax: 5, windowMs: 1_000 };
     const { counter, turnTo } = await openWith(policy);
     const random = new SeededRandom(7);
@@ -67,7 +67,7 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     expect(allowed.length).toBeGreaterThan(50);
   });
 
-  it('tells of many at once what is left after each', async () => {
+  it('returns the remaining number to each of many concurrent requests', async () => {
     const { counter } = await openWith({ requestsMax: 5, windowMs: 1_000 });
     const verdicts = await Promise.all(Array.from({ length: 8 }, () => counter.take('acme')));
     expect(verdicts.map((verdict) => [verdict?.isAllowed, verdict?.remaining])).toEqual([
@@ -76,12 +76,12 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     ]);
   });
 
-  it('counts each organization on its own', async () => {
+  it('counts each organization separately', async () => {
     const { counter } = await openWith(SMALL);
     expect(await Promise.all([allowedOf(counter, 3, 'acme'), allowedOf(counter, 3, 'globex')])).toEqual([2, 2]);
   });
 
-  it('outlives its daemon, and keeps no request that was refused', async () => {
+  it('keeps its counts over a restart, and does not count rejected requests', async () => {
     const { counter, restarted, turnTo } = await openWith(SMALL);
     await turnTo(5_000);
     expect(await allowedOf(counter, 9)).toBe(2);
@@ -99,7 +99,7 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     expect(allowed.reduce((sum, each) => sum + each)).toBe(50);
   });
 
-  it('counts the future as now after the clock was set back: never too many, and never shut for longer than a window', async () => {
+  it('counts future requests as current if the clock is set back: never exceeds the limit, and rejects for at most one window', async () => {
     const { counter, turnTo } = await openWith(SMALL);
     await turnTo(50_000);
     await counter.take('acme');

@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DocshelfError } from '../../src/domain/errors.ts';
 import { writeFileTable } from '../../src/files/index.ts';
@@ -13,6 +13,7 @@ import {
 } from '../../src/search/index.ts';
 import type { EmbedProgress } from '../../src/search/ports.ts';
 import { watchThreads } from '../helpers/watch-threads.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 
 /** What every SearchIndex keeps (src/search/ports.ts), wherever its indexes are. */
 interface Subject {
@@ -88,10 +89,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     const files = Object.entries(site).map(([path, html]) => {
       return { path, size: Buffer.byteLength(html), sha256: digest, type: 'text/html; charset=utf-8' };
     });
-    for (const [path, html] of Object.entries(site)) {
-      await mkdir(dirname(join(releaseDir, 'site', path)), { recursive: true });
-      await writeFile(join(releaseDir, 'site', path), html);
-    }
+    await writeFiles(join(releaseDir, 'site'), site);
     await writeFileTable(releaseDir, files);
     return { digest, releaseDir, trailingSlash: 'never' };
   }
@@ -115,7 +113,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
       (error: DocshelfError) => error.code,
     );
 
-  test('what is built can be opened and searched', async () => {
+  test('builds an index that can be opened and searched', async () => {
     const release = await write(SITE);
     const built = await subject.index.build(release, NEVER);
     expect(built.sections).toBe(Object.keys(SITE).length);
@@ -129,12 +127,12 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     expect(marked).toEqual(['Knead', 'dough']);
   });
 
-  test('an index is built without a trace of the building', async () => {
+  test('leaves no temporary file after a build', async () => {
     const { releaseDir } = await opened();
     expect((await readdir(releaseDir)).sort()).toEqual(['files.table', 'search', 'site']);
   });
 
-  test('filters keep the page’s own version, or the label’s pages that say none', async () => {
+  test('filters by the version of the page, or by the label for pages without a version', async () => {
     const release = await opened();
     expect((await paths(release, ask('lantern'))).sort()).toEqual(LANTERN_PATHS);
     expect(await paths(release, filtered({ version: '1.0' }))).toEqual(['/old.html']);
@@ -142,7 +140,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     expect(await paths(release, filtered({ version: '9.9' }))).toEqual([]);
   });
 
-  test('filters keep a language with its regions, and a tag', async () => {
+  test('filters by a language with its regions, and by a tag', async () => {
     const release = await opened();
     expect(await paths(release, filtered({ language: 'pt' }))).toEqual(['/farol.html']);
     expect(await paths(release, filtered({ language: 'PT-br' }))).toEqual(['/farol.html']);
@@ -151,7 +149,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     expect(await paths(release, filtered({ tag: 'billing', language: 'pt' }))).toEqual([]);
   });
 
-  test('scores descend, the page size bounds, and the threshold cuts at its score', async () => {
+  test('returns results by descending score, at most one page, with scores above the threshold', async () => {
     const release = await opened();
     const { results } = await subject.index.search(release, ask('lantern'), LABEL);
     const scores = results.map(({ metadata }) => metadata.score);
@@ -166,7 +164,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     );
   });
 
-  test('an index that is missing or damaged is index_damaged, and can be built again', async () => {
+  test('reports a missing or damaged index as index_damaged, and builds it again', async () => {
     const release = await write(SITE);
     expect(await codeOf(subject.index.open(release))).toBe('index_damaged');
     await subject.index.build(release, NEVER);
@@ -178,7 +176,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     expect(await paths(release, ask('dough'))).toEqual(['/bread.html']);
   });
 
-  test('two releases answer separately, also while one is built anew, and close one by one', async () => {
+  test('searches two releases separately, also during a rebuild of one, and closes them separately', async () => {
     const first = await opened();
     const second = await opened({ 'bread.html': page('Rye bread', 'Sourdough takes a night.') });
     expect(await paths(first, ask('sourdough night'))).toEqual([]);
@@ -199,7 +197,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     expect(await paths(first, ask('dough'))).toEqual(['/bread.html']);
   });
 
-  test('a build that is aborted throws the reason, and leaves the index that was there', async () => {
+  test('throws the reason if a build is aborted, and keeps the previous index', async () => {
     const release = await opened();
     const abort = new AbortController();
     const building = subject.index.build(release, abort.signal);
@@ -210,7 +208,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     expect(await paths(release, ask('dough'))).toEqual(['/bread.html']);
   });
 
-  test('with its vectors, a release is found by other words than its own', async () => {
+  test('finds a release by words that it does not contain if it has vectors', async () => {
     const release = await opened();
     const question = ask('automobile repair');
     expect(await paths(release, question)).toEqual([]);
@@ -224,7 +222,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     expect(await paths(release, french)).toEqual([]);
   });
 
-  test('a query under way when its release is closed answers, or fails with index_damaged', async () => {
+  test('returns a result or index_damaged for a query during which its release is closed', async () => {
     const release = await opened();
     const { index, stop } = open(folder);
     await index.open(release);
@@ -237,7 +235,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     await stop();
   });
 
-  test('embedding that is interrupted throws the reason, and goes on from where it was', async () => {
+  test('throws the reason if embedding is interrupted, and resumes it later', async () => {
     // So many that several reports of progress come before the last passage, also on a fast machine.
     const passages = 320;
     const pages = Array.from({ length: passages }, (_, n) => [`p${n}.html`, page(`Page ${n}`, `Chapter ${n} of it.`)]);
@@ -262,7 +260,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     expect(told.at(-1)).toEqual({ passages, embedded: passages });
   });
 
-  test('stop() in the middle of embedding and building ends both, and leaves nothing alive', async () => {
+  test('stops embedding and building on stop(), and leaves no process running', async () => {
     const other = open(folder);
     const pages = Array.from({ length: 200 }, (_, n) => [`q${n}.html`, page(`Leaf ${n}`, `Leaf ${n} of a tree.`)]);
     const release = await write(Object.fromEntries(pages) as Record<string, string>);
@@ -280,7 +278,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     expect(other.alive()).toBe(0);
   });
 
-  test('stop() without anything under way is quiet', async () => {
+  test('accepts stop() if no work is in progress', async () => {
     const idle = open(folder);
     await idle.stop();
     expect(idle.alive()).toBe(0);

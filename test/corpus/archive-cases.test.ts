@@ -8,7 +8,7 @@ const bench = openBench(afterEach);
 
 /** Small archives from public bug reports: whatever packer wrote them, both pages are served and no by-product is listed. */
 describe.skipIf(corpus === undefined)(`an archive of a bug report${whyNoCorpus}`, () => {
-  it.each(['mac-tar-top', 'mac-zip-flat', 'tar-one-end-block'])('is served whole: %s', async (name) => {
+  it.each(['mac-tar-top', 'mac-zip-flat', 'tar-one-end-block'])('is served completely: %s', async (name) => {
     const folder = join(corpus ?? '.', 'cases', name);
     const archive = readdirSync(folder).find((file) => /\.(?:gz|zip)$/.test(file)) ?? '';
     const home = await newHome(bench);

@@ -46,7 +46,7 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`$name${whyNoCorpus}`, (know
     client = clientOf(bench, daemon);
   });
 
-  it('answers every file byte for byte, and neither launchers, dotfiles nor rules', async () => {
+  it('serves every file unchanged, but no launchers, dotfiles or rule files', async () => {
     const wrong: string[] = [];
     await sideBySide(site.files, CONNECTIONS, async ([path, bytes]) => {
       const { status, body, headers } = await client.get(addressOf(path), { 'accept-encoding': 'identity' });
@@ -61,7 +61,7 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`$name${whyNoCorpus}`, (know
     expect(active?.pages).toBe(known.pages);
   });
 
-  it.each(['gzip', 'br'] as const)('answers a sample in %s, equal when decoded', async (encoding) => {
+  it.each(['gzip', 'br'] as const)('serves a sample in %s that decodes to the same bytes', async (encoding) => {
     const sample = [...site.files].filter(
       ([path], at) => at % ENCODED_EVERY === 0 && !left.has(path) && !isHidden(path),
     );
@@ -79,7 +79,7 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`$name${whyNoCorpus}`, (know
     expect(encoded).toBeGreaterThan(sample.length / 4);
   });
 
-  it('leads every link where the site as built leads it, after at most one redirect', async () => {
+  it('resolves every link like the original site, after at most one redirect', async () => {
     const links = site.links();
     const unresolved = links.filter(({ file }) => file === null);
     const targets = new Set(unresolved.map(({ page, href }) => new URL(href, `http://site.test/${page}`).pathname));
@@ -136,7 +136,7 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`$name${whyNoCorpus}`, (know
 });
 
 describe.skipIf(corpus === undefined).each([NEXT_JUNE, NEXT_JULY])(
-  `%s, as its own scripts ask it${whyNoCorpus}`,
+  `requests from the scripts of %s${whyNoCorpus}`,
   (name) => {
     const bench = openBench(afterAll);
     let client: SiteClient;
@@ -148,7 +148,7 @@ describe.skipIf(corpus === undefined).each([NEXT_JUNE, NEXT_JULY])(
       client = clientOf(bench, daemon);
     });
 
-    it('answers /guides/rpc with the page, though a folder of that name stands beside it', async () => {
+    it('receive the page for /guides/rpc, although a folder of that name exists', async () => {
       const { status, body, headers } = await client.get('/guides/rpc');
       expect(status).toBe(200);
       expect(body.equals(files.get('guides/rpc.html') ?? Buffer.of())).toBe(true);
@@ -156,7 +156,7 @@ describe.skipIf(corpus === undefined).each([NEXT_JUNE, NEXT_JULY])(
       expect([...files.keys()].some((path) => path.startsWith('guides/rpc/'))).toBe(true);
     });
 
-    it('answers every payload with its `_rsc` query, and never as a page', async () => {
+    it('receive every payload with its `_rsc` query, and never a page', async () => {
       const payloads = [...files].filter(([path]) => path.endsWith('.txt'));
       const wrong: string[] = [];
       await sideBySide(payloads, CONNECTIONS, async ([path, bytes]) => {
@@ -173,7 +173,7 @@ describe.skipIf(corpus === undefined).each([NEXT_JUNE, NEXT_JULY])(
 describe.skipIf(corpus === undefined)(`sphinx-symlinks.tar.gz${whyNoCorpus}`, () => {
   const bench = openBench(afterAll);
 
-  it('is refused for its links, with nothing left behind', async () => {
+  it('is rejected for its links, and leaves no files behind', async () => {
     const folder = await newHome(bench, { search: { enabled: false } });
     const refused = importBundle(bench, folder, bundleFile('sphinx-symlinks.tar.gz'));
     await expect(refused).rejects.toMatchObject({ code: 'type_symlink' });

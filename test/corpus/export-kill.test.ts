@@ -3,12 +3,13 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { adminKey, type Exporter, startAgain, startExporter, writeSite } from '../acceptance/export-service.ts';
+import { adminKey, type Exporter, startAgain, startExporter } from '../acceptance/export-service.ts';
 import { type ConfigFile, openBench, waitFor } from '../helpers/daemon.ts';
 import { SeededRandom, seedOfEnvironment } from '../helpers/random.ts';
 import { readFolder } from '../helpers/read-archive.ts';
 import { runs } from '../helpers/runs.ts';
 import { setClock, withClock } from '../helpers/shifted-clock.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 
 const KILLS = runs(15);
 /** At least; whenever few are left, another is started, so that there is always something to fall into. */
@@ -31,7 +32,7 @@ const random = new SeededRandom(seedOfEnvironment());
 /** Where a kill fell: what the work folders of the job had by then. */
 const fellInto = new Map<string, number>();
 
-test(`kill -9 of a daemon at ${KILLS} random moments of ${JOBS} jobs or more: each ends once, and no half file is reachable`, {
+test(`after kill -9 of a daemon at ${KILLS} random moments of ${JOBS} jobs or more, each job ends once, and no partial file is available`, {
   timeout: ALL_MS_MAX + 60_000,
 }, async () => {
   const clock = join(await bench.folder(), 'clock');
@@ -148,7 +149,7 @@ async function startApi(env: Readonly<Record<string, string>>): Promise<Exporter
   const domains: Record<string, ConfigFile> = {};
   for (let site = 0; site < SITE_COUNT; site++) {
     const path = join(folder, `site-${site}`);
-    await writeSite(path, pagesOf(site));
+    await writeFiles(path, pagesOf(site));
     domains[`site-${site}`] = { source: { kind: 'folder', path } };
   }
   const organizations = [{ id: 'kill', plan: 'enterprise', domains, keys: [adminKey('ci', KEY)] }];

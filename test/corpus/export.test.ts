@@ -4,10 +4,11 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { adminKey, type Exporter, type Files, startExporter, writeSite } from '../acceptance/export-service.ts';
+import { adminKey, type Exporter, startExporter } from '../acceptance/export-service.ts';
 import { bundleFile, corpus, importBundle, newHome, whyNoCorpus } from '../helpers/corpus.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { readArchive, readFolder } from '../helpers/read-archive.ts';
+import { type Files, writeFiles } from '../helpers/write-files.ts';
 import { BuiltSite } from './built-site.ts';
 import { SITES } from './bundles.ts';
 import { SiteCrawl } from './site-crawl.ts';
@@ -21,7 +22,7 @@ const isRules = (path: string): boolean => /^_(?:headers|redirects)$/.test(path)
 /** A service that exports the files of one bundle, as its generator left them in a folder. */
 async function exporterOf(name: string, files: Files, config: object = {}): Promise<Exporter> {
   const folder = await bench.folder();
-  await writeSite(join(folder, 'built'), files);
+  await writeFiles(join(folder, 'built'), files);
   const domains = { acme: { source: { kind: 'folder', path: './built' } } };
   const organizations = [{ id: name, plan: 'enterprise', domains, keys: [adminKey('ci', KEY)] }];
   const service = await startExporter(bench, { organizations, ...config }, { folder });
@@ -54,7 +55,7 @@ describe.skipIf(corpus === undefined).each(SITES)(
       ({ jobId } = await service.export());
     });
 
-    it('gives a bundle of its files, byte for byte, and its pages', async () => {
+    it('gives a bundle with its files, unchanged, and its pages', async () => {
       const { bundleUrl, sha256 } = await service.bundle(jobId);
       const file = join(await bench.folder(), 'acme.tar.gz');
       const bytes = await service.download(bundleUrl);
@@ -69,7 +70,7 @@ describe.skipIf(corpus === undefined).each(SITES)(
 
     // Of the same bytes as the archive, which is served and crawled elsewhere.
     if (known.name === 'docusaurus-classic.tar.gz')
-      it('is served as it was built, every link included', async () => {
+      it('is served with every link of the original site', async () => {
         const { bundleUrl } = await service.bundle(jobId);
         const file = join(await bench.folder(), 'acme.tar.gz');
         await writeFile(file, await service.download(bundleUrl));
@@ -86,7 +87,7 @@ describe.skipIf(corpus === undefined).each(SITES)(
         await daemon.kill();
       });
 
-    it('exported once more, is the same archive, and nothing is stored twice', async () => {
+    it('gives the same archive in a second export, and stores nothing twice', async () => {
       const before = await storedFiles(service);
       const again = await service.export();
       expect((await service.bundle(again.jobId)).sha256).toBe((await service.bundle(jobId)).sha256);
@@ -97,7 +98,7 @@ describe.skipIf(corpus === undefined).each(SITES)(
 );
 
 describe.skipIf(corpus === undefined)(`the folder of sphinx-symlinks.tar.gz${whyNoCorpus}`, () => {
-  it('is exported without the links that lead nowhere, which the report names, and imported', async () => {
+  it('is exported and imported without broken symbolic links, and the report names them', async () => {
     const service = await exporterOf('corpus', {}, { search: { enabled: false } });
     const built = join(service.daemon.folder, 'built');
     await mkdir(built, { recursive: true });
@@ -125,7 +126,7 @@ describe.skipIf(corpus === undefined)(`the folder of sphinx-symlinks.tar.gz${why
 });
 
 describe.skipIf(corpus === undefined)(`docusaurus-classic.tar.gz, with the model${whyNoCorpus}`, () => {
-  it('is exported twice to the same archive, with vectors that another daemon uses as they are', async () => {
+  it('gives the same archive in two exports, with vectors that another daemon uses unchanged', async () => {
     const archive = await readArchive(bundleFile('docusaurus-classic.tar.gz'));
     const pages = [...archive].filter(([path]) => /^(?:index\.html|docs\/[a-m])/.test(path)).slice(0, 30);
     const service = await exporterOf('corpus', Object.fromEntries(pages), { search: { model: 'builtin' } });

@@ -237,7 +237,7 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`the sections of $name${whyN
 
   const sections = () => [...pages.values()].flatMap(({ extracted }) => extracted.sections);
 
-  it('are as many as the pages have, and none is empty', () => {
+  it('have the expected number, and none is empty', () => {
     const [min, max] = known.sections;
     expect(pages.size).toBe(known.pages);
     expect(sections().length).toBeGreaterThan(min);
@@ -245,7 +245,7 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`the sections of $name${whyN
     expect(sections().filter(({ text, title }) => text.trim() === '' || title === '')).toEqual([]);
   });
 
-  it('say the languages and versions of their pages', () => {
+  it('have the languages and versions of their pages', () => {
     const distinct = (values: (string | null)[]) =>
       [...new Set(values)].sort((a, b) => (a ?? '').localeCompare(b ?? ''));
     expect(distinct(sections().map(({ language }) => language))).toEqual(known.languages);
@@ -257,7 +257,7 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`the sections of $name${whyN
     expect(Object.fromEntries(titles)).toEqual(known.titles);
   });
 
-  it('have paths that lead to their page, and fragments that are in it', () => {
+  it('have paths of their pages, and fragments that exist in them', () => {
     const wrong: string[] = [];
     for (const { extracted, path, html } of pages.values()) {
       const anchors = anchorsOf(html);
@@ -271,7 +271,7 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`the sections of $name${whyN
     expect(wrong).toEqual([]);
   });
 
-  it('hold no line of what stands around the text', () => {
+  it('contain no text of navigation, headers or footers', () => {
     const around = new Set(known.around);
     const leaked = sections().flatMap(({ path, text, headings }) =>
       [...text.split('\n'), ...headings]
@@ -281,7 +281,7 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`the sections of $name${whyN
     expect(leaked).toEqual([]);
   });
 
-  it('hold code, tabs, tables and notes', () => {
+  it('contain code, tabs, tables and notes', () => {
     const lost = Object.entries(known.inside).flatMap(([url, words]) => {
       const text =
         pages

@@ -14,16 +14,16 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-describe.skipIf(corpus === undefined)(`the hostile archives of others${why}`, () => {
+describe.skipIf(corpus === undefined)(`a published hostile archive${why}`, () => {
   const folder = join(corpus ?? '.', 'hostile');
   const files = corpus === undefined ? [] : archivesBelow(folder);
 
-  it('are there', () => {
+  it('is available for the test', () => {
     expect(files.length).toBeGreaterThan(40);
   });
 
   it.each(files.map((file) => [relative(folder, file), file]))(
-    '%s is refused and nothing is written',
+    'is rejected before docshelf writes any file: %s',
     async (_name, file) => {
       const { stage, error } = await bench.attempt(await readFile(file));
       expect(stage).toBe('inspected');

@@ -16,8 +16,8 @@ const KNOWN: readonly (readonly [bundle: string, pattern: RegExp, files: number]
   ['postgres-15.zip', /^$/, 0],
 ];
 
-describe.skipIf(corpus === undefined)(`names of real bundles${whyNoCorpus}`, () => {
-  it.each(KNOWN)('%s: those that its generator has made, and no other', async (bundle, pattern, count) => {
+describe.skipIf(corpus === undefined)(`immutable file names in real bundles${whyNoCorpus}`, () => {
+  it.each(KNOWN)('include the hashed names of the generator and no others: %s', async (bundle, pattern, count) => {
     const paths = [...(await readArchive(bundleFile(bundle))).keys()];
     const names = new ImmutableNames({
       namesIn: (folder) =>

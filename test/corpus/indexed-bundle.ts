@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { type DefaultTreeAdapterTypes as Dom, parse } from 'parse5';
 import type { ReleaseInfo } from '../../src/domain/release.ts';
 import { EmbeddedEngine, EmbeddedIndex, type IndexedRelease, type SearchResult } from '../../src/search/index.ts';
@@ -38,10 +38,10 @@ export class IndexedBundle {
     this.#index = new EmbeddedIndex(this.#engine);
   }
 
-  /** Ends with the bench. */
+  /** Ends with the bench. @param name of a bundle of the corpus, or the absolute path of another one */
   static async take(bench: Bench, name: string): Promise<IndexedBundle> {
     const home = await newHome(bench);
-    const { digest } = await importBundle(bench, home, bundleFile(name));
+    const { digest } = await importBundle(bench, home, isAbsolute(name) ? name : bundleFile(name));
     const releaseDir = join(home, 'data', 'releases', digest);
     const { trailingSlash } = JSON.parse(await readFile(join(releaseDir, 'release.json'), 'utf8')) as ReleaseInfo;
     const bundle = new IndexedBundle({ digest, releaseDir, trailingSlash }, join(home, 'data', 'vectors'));

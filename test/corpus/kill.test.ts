@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { cp, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { cp, readdir, readFile, rm, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,6 +12,7 @@ import { readArchive, readFolder } from '../helpers/read-archive.ts';
 import { runs } from '../helpers/runs.ts';
 import { sideBySide } from '../helpers/side-by-side.ts';
 import { addressOf, SiteClient } from '../helpers/site-client.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 import { PHASES, type Phase, phaseOnDisk } from './phase-on-disk.ts';
 import { TrickleServer } from './trickle-server.ts';
 
@@ -64,7 +65,7 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
     await importBundle(bench, withBoth, bundleFile('docusaurus-classic.tar.gz'), ['--version', 'old']);
   });
 
-  it(`at ${IMPORT_KILLS} random moments of an import leaves the old or the new version, whole`, {
+  it(`leaves the complete old or new version at ${IMPORT_KILLS} random moments of an import`, {
     timeout: KILLS_MS_MAX,
   }, async () => {
     const durations = await measureUndisturbed();
@@ -88,7 +89,7 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
     expect(source.resumed).toBeGreaterThan(0);
   });
 
-  it(`at ${SWAP_KILLS} random moments of a swap leaves the old or the new version, whole`, {
+  it(`leaves the complete old or new version at ${SWAP_KILLS} random moments of a swap`, {
     timeout: KILLS_MS_MAX,
   }, async () => {
     const durations = { action: await measureSwap('action'), pin: await measureSwap('pin') };
@@ -257,10 +258,7 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
     contents.set('old', old).set('new', new Map([...changed, added]));
 
     const folder = await bench.folder();
-    for (const [path, bytes] of contents.get('new') ?? []) {
-      await mkdir(dirname(join(folder, 'site', path)), { recursive: true });
-      await writeFile(join(folder, 'site', path), bytes);
-    }
+    await writeFiles(join(folder, 'site'), Object.fromEntries(contents.get('new') ?? []));
     await run('tar', ['-czf', join(folder, 'new.tar.gz'), '-C', join(folder, 'site'), '.']);
     return join(folder, 'new.tar.gz');
   }

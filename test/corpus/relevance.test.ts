@@ -24,7 +24,7 @@ const KEY = 'svc_dsc_relevance';
 describe.skipIf(corpus === undefined)(`relevance on the development sets${whyNoCorpus}`, () => {
   const bench = openBench(afterEach);
 
-  it.each(FLOORS)('%s: at least %d', async (name, floor) => {
+  it.each(FLOORS)('reaches the minimum score on %s: %d', async (name, floor) => {
     const set = readTestSets().find((each) => each.name === name);
     if (set === undefined) throw new Error(`no set ${name}`);
     const folder = await bench.folder();

@@ -48,12 +48,12 @@ describe.skipIf(corpus === undefined).each(SITES)(`rewriting $name${whyNoCorpus}
     expect(total).toBeGreaterThan(pages * 20);
   });
 
-  it('gives every file back as it was where nothing is replaced', () => {
+  it('returns every file unchanged if nothing is replaced', () => {
     const wrong = read.filter(({ bytes, found }) => !bytes.equals(rewriteFile(bytes, found, () => null).bytes));
     expect(wrong.map(({ path }) => path)).toEqual([]);
   });
 
-  it('changes what it replaces, and nothing else', () => {
+  it('changes only the replaced links', () => {
     const wrong = read.filter(({ bytes, found }) => {
       const places = [...referencesOf(found)]
         .filter(({ kind }) => kind !== 'mention')
@@ -72,7 +72,7 @@ describe.skipIf(corpus === undefined).each(SITES)(`rewriting $name${whyNoCorpus}
     expect(wrong.map(({ path }) => path)).toEqual([]);
   });
 
-  it('finds all that findLinks() finds', () => {
+  it('finds all links of findLinks()', () => {
     const missed: string[] = [];
     for (const { path, bytes, found } of files) {
       const urls = new Set([...referencesOf(found)].map(({ url }) => url));
@@ -86,7 +86,7 @@ describe.skipIf(corpus === undefined).each(SITES)(`rewriting $name${whyNoCorpus}
     expect(missed).toEqual([]);
   });
 
-  it('sees the very elements that parse5 builds a tree of', () => {
+  it('finds the same elements as the tree of parse5', () => {
     const wrong: string[] = [];
     for (const { path, bytes } of files.filter((_, index) => index % TREE_EVERY === 0)) {
       const html = bytes.toString('latin1');

@@ -22,7 +22,7 @@ describe.skipIf(corpus === undefined).each([
 ])(`search in $name${whyNoCorpus}`, ({ name, languages }) => {
   const bench = openBench(afterAll);
 
-  it(`finds a page by its title among the first ${FIRST}, in each language`, async () => {
+  it(`finds a page by its title among the first ${FIRST} results, in each language`, async () => {
     const bundle = await IndexedBundle.take(bench, name);
     printBuild(name, await bundle.build());
     const byLanguage = Map.groupBy(await bundle.titledPages(), ({ language }) => language);
@@ -70,7 +70,7 @@ describe.skipIf(corpus === undefined)(`indexing${whyNoCorpus}`, () => {
     expect(embedded / seconds).toBeGreaterThan(VECTORS_A_SECOND.min);
   });
 
-  it('embeds of a second version only what changed', async () => {
+  it('embeds only the changed passages of a second version', async () => {
     printBuild('docusaurus-classic.tar.gz', await first.build());
     const all = await first.embed();
     expect(all.found).toBe(0);

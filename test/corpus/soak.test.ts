@@ -7,7 +7,9 @@ describe.skipIf(corpus === undefined)(`the daemon under load${whyNoCorpus}`, () 
   const bench = openBench(afterAll);
   const times = Number(process.env.DOCSHELF_SOAK ?? 1);
 
-  it('answers 20,000 requests over 100 swaps without a failure or a mix', { timeout: times * 300_000 }, async () => {
+  it('serves 20,000 requests over 100 swaps without a failure or mixed versions', {
+    timeout: times * 300_000,
+  }, async () => {
     await soakOverSwaps(bench, times);
   });
 });

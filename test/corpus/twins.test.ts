@@ -21,7 +21,7 @@ describe.skipIf(corpus === undefined)(`the Markdown of VitePress’s pages${whyN
     files = await readArchive(bundleFile('vitepress-docs.zip'));
   });
 
-  it('has the words, code and tables of the sources beside them', { timeout: 300_000 }, () => {
+  it('has the words, code and tables of the source files', { timeout: 300_000 }, () => {
     let [pages, words, lost] = [0, 0, 0];
     const codes: Record<string, string[]> = {};
     const tables: Record<string, string[]> = {};

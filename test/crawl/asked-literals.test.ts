@@ -29,7 +29,7 @@ describe('AskedLiterals', () => {
     ['i.src = "https://cdn.test/img/" + n + ".svg"', 'i.src = "/_external/cdn.test/img/" + n + ".svg"'],
     [`i.src = \`https://cdn.test/img/${FILLED}.svg\``, `i.src = \`/_external/cdn.test/img/${FILLED}.svg\``],
     ['fetch("https://docs.acme.dev" + path)', 'fetch("" + path)'],
-  ])('%s leads to what was asked for', (text, expected) => {
+  ])('rewrites %s to the address that was requested', (text, expected) => {
     expect(written(text)).toBe(expected);
   });
 
@@ -42,7 +42,7 @@ describe('AskedLiterals', () => {
     'const other = "https://cdn.test.evil/img/" + n',
     'const text = "https://cdn.test/img/1.svg is a picture"',
     '<meta property="og:image" content="https://cdn.test/img/1.svg">',
-  ])('%s stays: nobody asked for it', (text) => {
+  ])('does not change %s, which no request used', (text) => {
     expect(written(text)).toBe(text);
   });
 });

@@ -7,12 +7,12 @@ const rendered = (text: string, html = `<!DOCTYPE html><meta charset="utf-8"><p>
 });
 
 describe('chooseHtml()', () => {
-  it('keeps a page whose text is in it, whatever styles hide and scripts add to it', () => {
+  it('keeps a page that contains its text, whatever styles hide and scripts add', () => {
     const original = `<nav hidden>${words(20, 'menu')}</nav><main>${words(200)}</main>`;
     expect(chooseHtml(original, rendered(`${words(200)} Copy Copied`), 'keep')).toEqual({ kind: 'original' });
   });
 
-  it('keeps a page that shows nothing', () => {
+  it('keeps a page without visible text', () => {
     expect(chooseHtml('<p>some text</p>', rendered(''), 'keep')).toEqual({ kind: 'original' });
   });
 
@@ -20,12 +20,12 @@ describe('chooseHtml()', () => {
     expect(chooseHtml('<div id="app"></div>', { dom: null }, 'keep')).toEqual({ kind: 'original' });
   });
 
-  it('compares words in whatever case and form they are written', () => {
+  it('compares words regardless of case and Unicode form', () => {
     const original = '<p>Ein ﬁeld, CAFE\u0301 &amp; Übung &nbsp;mehr</p>';
     expect(chooseHtml(original, rendered('ein field café übung mehr'), 'keep').kind).toBe('original');
   });
 
-  it('knows a word in whose middle an element begins, and two that only styles part', () => {
+  it('recognizes a word that contains an element, and two words that only styles separate', () => {
     const names = Array.from({ length: 40 }, (_, at) => [`get${at}`, `Value${at}`] as const);
     const broken = `<ul>${names.map(([a, b]) => `<li><code>${a}<wbr>${b}</code></li>`).join('')}</ul>`;
     const joined = names.map((name) => name.join('')).join('\n');
@@ -35,7 +35,7 @@ describe('chooseHtml()', () => {
     expect(chooseHtml(`<div>${names[0]?.join('</div>')}`, rendered('get0\nValue0'), 'keep').kind).toBe('original');
   });
 
-  it('takes the settled document of a page that scripts write', () => {
+  it('uses the rendered document if scripts write the page', () => {
     const shell = `<!doctype html><noscript>${words(50)}</noscript><div id="app"></div><script>"${words(50)}"</script>`;
     expect(chooseHtml(shell, rendered(words(50)), 'keep')).toEqual({
       kind: 'settled',
@@ -45,30 +45,30 @@ describe('chooseHtml()', () => {
 
   it.each([
     ['a small part', 200, 20, 'original'],
-    ['a menu of some size', 200, 60, 'original'],
+    ['a menu of medium size', 200, 60, 'original'],
     ['a whole chapter of a long page', 2_000, 400, 'settled'],
-    ['most of it', 50, 50, 'settled'],
-  ])('judges by what scripts write: %s', (_, own, added, kind) => {
+    ['most of the page', 50, 50, 'settled'],
+  ])('decides by the amount of text that scripts write: %s', (_, own, added, kind) => {
     const seen = `${words(own)} ${words(added, 'more')}`;
     expect(chooseHtml(`<p>${words(own)}</p>`, rendered(seen), 'keep').kind).toBe(kind);
   });
 
-  it('counts a word as often as it stands there', () => {
+  it('counts each occurrence of a word', () => {
     expect(chooseHtml('<p>again</p>', rendered('again '.repeat(10)), 'keep').kind).toBe('settled');
   });
 
-  it('finds the text of declarative shadow roots', () => {
+  it('reads the text of declarative shadow roots', () => {
     const original = `<x-a><template shadowrootmode="open"><p>${words(30)}</p></template></x-a>`;
     expect(chooseHtml(original, rendered(words(30)), 'keep').kind).toBe('original');
   });
 
-  it('is UTF-8 whatever the document says of itself', () => {
+  it('returns UTF-8 even if the document declares another charset', () => {
     const html = `<!DOCTYPE html><meta charset="windows-1252"><p>ü</p>`;
     const chosen = chooseHtml('', rendered('ü', html), 'keep');
     expect(chosen).toEqual({ kind: 'settled', html: `\uFEFF${html}` });
   });
 
-  it('drops scripts where it is told to', () => {
+  it('removes scripts on request', () => {
     const html = '<!DOCTYPE html><meta charset="utf-8"><p>text</p><script src="a.js"></script>';
     expect(chooseHtml('', rendered('text', html), 'drop')).toEqual({
       kind: 'settled',
@@ -76,7 +76,7 @@ describe('chooseHtml()', () => {
     });
   });
 
-  it('reads a document that is nested without end', () => {
+  it('reads a document with endless nesting', () => {
     expect(chooseHtml('<div>'.repeat(50_000), rendered('text'), 'keep').kind).toBe('settled');
   });
 });
@@ -94,7 +94,7 @@ describe('dropScripts()', () => {
       '<link rel="modulepreload" href="a.js"><link rel="preload" as="script" href="b.js">a',
       'a',
     ],
-    ['handlers of events', '<p title="a" onclick="go()" class="b">a</p>', '<p title="a"  class="b">a</p>'],
+    ['event handlers', '<p title="a" onclick="go()" class="b">a</p>', '<p title="a"  class="b">a</p>'],
   ])('removes %s', (_, html, without) => {
     expect(dropScripts(html)).toBe(without);
   });
@@ -102,8 +102,8 @@ describe('dropScripts()', () => {
   it.each([
     ['data', '<script type="application/ld+json">{"a":1}</script>'],
     ['styles and fonts', '<link rel="stylesheet" href="a.css"><link rel="preload" as="font" href="b.woff2">'],
-    ['what only looks like a script', '<p title="<script>">&lt;script&gt;</p><!-- <script>x</script> -->'],
-    ['what the author wrote, to the byte', '<!DOCTYPE html>\n<HTML><body  CLASS=a>\n<p>one<p>two\n'],
+    ['text that only looks like a script', '<p title="<script>">&lt;script&gt;</p><!-- <script>x</script> -->'],
+    ['the bytes of the author exactly', '<!DOCTYPE html>\n<HTML><body  CLASS=a>\n<p>one<p>two\n'],
   ])('keeps %s', (_, html) => {
     expect(dropScripts(html)).toBe(html);
   });

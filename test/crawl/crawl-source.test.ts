@@ -9,8 +9,8 @@ import type { Origin, OriginFile } from './origin.ts';
 
 const bench = crawlBench();
 
-describe('a crawl', () => {
-  it('brings in a site, and leads its pages to each other', async () => {
+describe('crawl of a site', () => {
+  it('exports the site, and links its pages to each other', async () => {
     const cdn = await bench.open({
       '/font.css': { type: 'text/css', body: '@font-face{src:url(f.woff2)}' },
       '/f.woff2': { type: 'font/woff2', body: 'font' },
@@ -66,7 +66,7 @@ describe('a crawl', () => {
   // Node's servers write a string header as Latin-1: each character is one byte.
   const bytesOf = (text: string): string => Buffer.from(text).toString('latin1');
 
-  it('reads the bytes of a Location and a Refresh header as the address has them', async () => {
+  it('decodes Location and Refresh headers like addresses in a page', async () => {
     const page = '<!doctype html><h1>x</h1>';
     const site = await bench.open({
       '/': '<!doctype html><a href=/start>a</a><a href=/query>b</a><a href=/latin>c</a><a href=/late>d</a><a href=/ascii>e</a>',
@@ -96,7 +96,7 @@ describe('a crawl', () => {
     expect(crawled.text('start.html')).toContain('url=caf%C3%A9.html');
   });
 
-  it('gives the page of a redirect the name of a page if its target cannot be fetched', async () => {
+  it('names the page of a redirect as a page if its target cannot be fetched', async () => {
     const crawled = await bench.crawl({
       '/': '<!doctype html><a href=/start>a</a><a href=/plain>b</a><a href=/zip>c</a><a href=/logo.png>d</a><a href=/both>e</a><a href=/out>f</a>',
       '/start': { status: 302, headers: { location: '/gone.html' } },
@@ -114,7 +114,7 @@ describe('a crawl', () => {
     for (const path of pages) expect(crawled.text(path)).toContain('http-equiv="refresh"');
   });
 
-  it('keeps what a page needs in whatever way it is named', async () => {
+  it('exports the files that a page needs, in any notation of their address', async () => {
     const site = await bench.open({
       '/docs/': `<base href="/docs/deep/"><a href="page">page</a><link rel="icon" href="/i.ico"><script type="module">import './m.js'</script>`,
       '/docs/deep/page': '<p>page',
@@ -144,7 +144,7 @@ describe('a crawl', () => {
     expect(crawled.text('index.html')).toContain('url=docs/index.html');
   });
 
-  it('writes digests anew where what they are of has changed', async () => {
+  it('computes integrity digests again for changed files', async () => {
     const crawled = await bench.crawl({
       '/': '<link rel=stylesheet href=/a.css integrity="sha384-old"><link rel=stylesheet href=/b.css integrity="sha384-kept">',
       '/a.css': { type: 'text/css', body: '@import "/b.css"; x{}' },
@@ -156,7 +156,7 @@ describe('a crawl', () => {
     expect(crawled.text('index.html')).toContain('integrity="sha384-kept"');
   });
 
-  it('writes pages in other charsets as UTF-8', async () => {
+  it('converts pages in other charsets to UTF-8', async () => {
     const japanese = Buffer.from('<meta charset=shift_jis><p>\x95\x5c <a href="/">a</a>', 'latin1');
     const wide = Buffer.from('\ufeff<p>é <a href="/">a</a>', 'utf16le');
     const body = Buffer.from('<p>caf\xe9 <a href="/b">b</a> <a href="/c">c</a>', 'latin1');
@@ -172,7 +172,7 @@ describe('a crawl', () => {
       expect(crawled.types.get(path)).toBe('text/html; charset=utf-8');
   });
 
-  it('begins at sitemaps, llms.txt, and what robots.txt names', async () => {
+  it('starts with sitemaps, llms.txt and the sitemaps in robots.txt', async () => {
     const page = (name: string) => `<p>${name}`;
     const site: Origin = await bench.open({
       '/': page('start'),
@@ -213,7 +213,7 @@ describe('a crawl', () => {
     ]);
   });
 
-  it('takes the host that the start page is published at for its own', async () => {
+  it('treats the host of the canonical of the start page as its own', async () => {
     const crawled = await bench.crawl({
       '/': '<link rel="canonical" href="https://docs.acme.dev/"><a href="https://docs.acme.dev/a">a</a><a href="https://acme.dev/b">b</a>',
       '/sitemap.xml': { type: 'text/xml', body: '<urlset><url><loc>https://docs.acme.dev/c</loc></url></urlset>' },
@@ -226,7 +226,7 @@ describe('a crawl', () => {
     );
   });
 
-  it('follows no link of a page that asks for that, unless robots are ignored', async () => {
+  it('follows no link of a page with nofollow, unless robots are ignored', async () => {
     const files = {
       '/': '<meta name="robots" content="noindex, nofollow"><a href="/a">a</a><img src="/i.png">',
       '/a': '<p>a',
@@ -238,7 +238,7 @@ describe('a crawl', () => {
     expect(other.paths).toContain('a.html');
   });
 
-  it('keeps to the pages that are asked for, and what they load', async () => {
+  it('is limited to the requested pages and the files that they load', async () => {
     const site = await bench.open({
       '/': '<p>start',
       '/a': '<a href="/b">b</a><img src="/i.png">',
@@ -254,7 +254,7 @@ describe('a crawl', () => {
     expect(crawled.details('path_not_found')).toHaveLength(1);
   });
 
-  it('takes the payloads that a framework has beside its pages', async () => {
+  it('exports the data files of a framework next to its pages', async () => {
     const tree =
       '2:[["children",{"s":"__PAGE__"}]]\n1:[["children",{"s":{"n":"slug","t":"c"},"c":"$Q2"}]]\n0:{"t":{"t":{"s":"","c":"$Q1"}}}';
     const text = (body: string) => ({ type: 'text/plain', body });
@@ -278,33 +278,33 @@ describe('a crawl', () => {
   });
 });
 
-describe('a start page', () => {
+describe('start page of a crawl', () => {
   it.each<[string, OriginFile, RegExp]>([
     ['is missing', { status: 404 }, /responds with 404/],
     ['is protected', { status: 401 }, /responds with 401/],
-    ['is no page', { type: 'application/json', body: '{}' }, /application\/json, and no HTML page/],
+    ['is not an HTML page', { type: 'application/json', body: '{}' }, /application\/json, not an HTML page/],
     ['is on another site', { status: 302, headers: { location: 'https://other.example/' } }, /another site/],
-    ['leads in a circle', { status: 302, headers: { location: '/' } }, /redirects/],
-  ])('that %s fails the export', async (_, file, state) => {
+    ['redirects in a loop', { status: 302, headers: { location: '/' } }, /redirects/],
+  ])('fails the export if it %s', async (_, file, state) => {
     const site = await bench.open({ '/': file });
     const crawling = bench.home.crawl(crawlOf(`${site.origin}/`));
     await expect(crawling).rejects.toMatchObject({ code: 'bad_source', message: expect.stringMatching(state) });
   });
 
-  it('that may not be reached fails the export', async () => {
+  it('fails the export if its address is not allowed', async () => {
     const site = await bench.open({ '/': '<p>start' });
     const crawling = bench.home.crawl(crawlOf(`${site.origin}/`, { allowAddresses: [] }));
     await expect(crawling).rejects.toMatchObject({ code: 'bad_source' });
     expect(site.requests).toHaveLength(0);
   });
 
-  it('is crawled where a page stands for the robots.txt, as on sites that answer every address with one', async () => {
+  it('is crawled if robots.txt is an HTML page, as on sites with one page for every address', async () => {
     const page = { type: 'text/html', body: '<p>User-agent: * Disallow: /' };
     const site = await bench.open({ '/': '<p>start', '/robots.txt': page });
     expect((await bench.home.crawl(crawlOf(`${site.origin}/`))).paths).toEqual(['404.html', 'index.html']);
   });
 
-  it('that robots.txt disallows fails the export, unless robots are ignored', async () => {
+  it('fails the export if robots.txt disallows it, unless robots are ignored', async () => {
     const site = await bench.open({
       '/': '<p>start',
       '/robots.txt': { type: 'text/plain', body: 'User-agent: docshelf\nDisallow: /' },
@@ -314,8 +314,8 @@ describe('a start page', () => {
   });
 });
 
-describe('credentials', () => {
-  it('go to the origin of the site and to no other', async () => {
+describe('credentials of a crawl', () => {
+  it('are sent only to the origin of the site', async () => {
     const seen: (string | undefined)[] = [];
     const cdn = await bench.open({
       '/x.png': (request, response) => {
@@ -344,8 +344,8 @@ describe('credentials', () => {
   });
 });
 
-describe('a second crawl', () => {
-  it('fetches nothing that has not changed, and gives the same files', async () => {
+describe('second crawl', () => {
+  it('downloads only changed files, and returns the same files', async () => {
     const versions = { '/': 1, '/a': 1 };
     const answer =
       (path: keyof typeof versions, body: string): OriginFile =>
@@ -380,8 +380,8 @@ describe('a second crawl', () => {
   });
 });
 
-describe('a server that has trouble', () => {
-  it('is asked again where it may answer later, and left alone as long as it wants', async () => {
+describe('server that fails during a crawl', () => {
+  it('is requested again after the time that it states', async () => {
     const times: number[] = [];
     const site = await bench.open({
       '/': (_, response) => {
@@ -395,7 +395,7 @@ describe('a server that has trouble', () => {
     expect(second - first).toBeGreaterThan(950);
   });
 
-  it('fails the export where it fails to give more than one page in ten', async () => {
+  it('fails the export if more than one page in ten cannot be fetched', async () => {
     const links = (count: number) => Array.from({ length: count }, (_, n) => `<a href="/${n}">${n}</a>`).join('');
     const broken: OriginFile = { status: 500 };
     const pages = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`/${n}`, n < 4 ? broken : '<p>page']));
@@ -423,7 +423,7 @@ const KEPT = `<!doctype html>
 <!-- <img src="/in-a-comment.png"> -->
 `;
 
-describe('a page', () => {
+describe('crawled page', () => {
   it('is written byte for byte if it has no references to files', async () => {
     const site = await bench.open({ '/': '<a href="/kept">kept</a>', '/kept': KEPT });
     const crawled = await bench.home.crawl(crawlOf(`${site.origin}/`));
@@ -431,13 +431,13 @@ describe('a page', () => {
     expect(site.askedPaths().filter((path) => /search|go|source|og\.png|in-a-comment/.test(path))).toEqual([]);
   });
 
-  it('keeps what looks like an address and leads to nothing', async () => {
+  it('keeps text that only looks like an address', async () => {
     const page = '<p data-full="v1.2/x" data-zoom="1.5" data-large="2.0"><img data-src="gone.png">';
     const site = await bench.crawl({ '/': page });
     expect(site.text('index.html')).toBe(page);
   });
 
-  it('that a header leads on late, or to itself, is there to be read', async () => {
+  it('is exported if its Refresh header has a delay or names the page itself', async () => {
     const site = await bench.crawl({
       '/': '<a href="/late">x</a><a href="/self">x</a><a href="/news">x</a><a href="/old">x</a>',
       '/late': { headers: { refresh: '30; url=/' }, body: '<p>late' },
@@ -454,8 +454,8 @@ describe('a page', () => {
   });
 });
 
-describe('a style sheet', () => {
-  it('is decoded by its first bytes, whatever its header says, and written as UTF-8', async () => {
+describe('crawled style sheet', () => {
+  it('is decoded by its byte order mark regardless of its header, and written as UTF-8', async () => {
     const sheet = Buffer.from('\ufeffa{background:url("a.png")}', 'utf16le');
     const site = await bench.crawl({
       '/': '<link rel=stylesheet href="/s/x.css" integrity="sha384-x">',
@@ -469,8 +469,8 @@ describe('a style sheet', () => {
   });
 });
 
-describe('sitemaps', () => {
-  it.each(['/sitemap.xml', '/sitemap_index.xml', '/sitemap-index.xml'])('%s is looked for', async (path) => {
+describe('sitemaps of a site', () => {
+  it.each(['/sitemap.xml', '/sitemap_index.xml', '/sitemap-index.xml'])('are read from %s', async (path) => {
     const page: OriginFile = '<p>page';
     const pages: Record<string, OriginFile> = { '/': '<p>start', '/a': page };
     pages[path] = (request, response) =>

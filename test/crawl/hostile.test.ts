@@ -13,8 +13,8 @@ const endless = (pageOf: (path: string) => string): Promise<Origin> =>
 
 const limits = (more: object) => ({ limits: { ...crawlOf('http://x/').limits, ...more } });
 
-describe('a hostile site', () => {
-  it('with endless links ends at the limit of pages, and says what is left out', async () => {
+describe('crawl of a hostile site', () => {
+  it('stops at the page limit for endless links, and reports the omitted pages', async () => {
     let at = 0;
     const site = await endless(() => {
       at += 1;
@@ -37,13 +37,13 @@ describe('a hostile site', () => {
     ],
     ['by days', (path) => calendar(path), {}, /date alone/],
     [
-      'far away',
+      'over a long chain of links',
       (path) => `<a href="/p${Number(/\d+/.exec(path)?.[0] ?? 0) + 1}">x</a>`,
       { depthMax: 7 },
       /7 links away/,
     ],
   ])(
-    'that goes on %s is left where it does',
+    'stops following links that go on %s',
     async (_, linksOf, more, why) => {
       const site = await endless(linksOf);
       const crawled = await bench.home.crawl(crawlOf(`${site.origin}/`, limits(more)));
@@ -53,7 +53,7 @@ describe('a hostile site', () => {
     60_000,
   );
 
-  it('with a page that never ends, a slow one, and bombs loses those alone', async () => {
+  it('omits only an endless page, a slow page and compression bombs', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 ** 2));
     const flood = (response: ServerResponse): void => {
       while (!response.destroyed && response.write(Buffer.alloc(65_536, 'x')));
@@ -97,7 +97,7 @@ describe('a hostile site', () => {
     expect(lost.sort()).toEqual([...wanted, '/twice.png']);
   });
 
-  it('that redirects in circles, to the inside and to metadata services is not followed', async () => {
+  it('does not follow redirect loops, or redirects to internal addresses and metadata services', async () => {
     const inside = await bench.open({ '/secret.png': { type: 'image/png', body: 'secret' } });
     const to = (location: string): OriginFile => ({ status: 302, headers: { location } });
     const insideUrl = inside.origin.replace('127.0.0.1', '127.0.0.2');
@@ -126,7 +126,7 @@ describe('a hostile site', () => {
       expect(lost).toContain(part);
   });
 
-  it('with addresses that would leave the export stays within it', async () => {
+  it('writes no file outside the export for addresses with ..', async () => {
     const crawled = await bench.crawl({
       '/': '<a href="/..%2f..%2fetc/passwd">1</a><a href="/a%00b">2</a><a href="/%2e%2e/%2e%2e/x">3</a><a href="/a\\..\\b">4</a><a href="http://[bad">5</a><a href="http://127.0.0.1:99999/">5</a><a href="/x\0y">5</a><a href="/%ff">6</a><a href="/_docshelf/manifest.json">7</a>',
       '/..%2f..%2fetc/passwd': '<p>1',
@@ -149,7 +149,7 @@ describe('a hostile site', () => {
     ]);
   });
 
-  it('with 100,000 links on a page and a document 50,000 elements deep is read up to the limit of pages', async () => {
+  it('reads 100,000 links and a document 50,000 elements deep, up to the page limit', async () => {
     const links = Array.from({ length: 100_000 }, (_, n) => `<a href="/n${n}">x</a>`).join('');
     const pages: Readonly<Record<string, string>> = {
       '/': `<a href="/deep">deep</a>${links}`,
@@ -164,7 +164,7 @@ describe('a hostile site', () => {
     expect(site.requests.length).toBeLessThan(300);
   });
 
-  it('with more files than an archive holds is read up to that limit', async () => {
+  it('stops at the file limit of an archive', async () => {
     const pictures = Array.from({ length: 1_000 }, (_, n) => `<img src="/n${n}.png">`).join('');
     const site = await bench.open({ '/': pictures });
     const settings = crawlOf(`${site.origin}/`);
@@ -173,7 +173,7 @@ describe('a hostile site', () => {
     expect(site.requests.length).toBeLessThan(300);
   });
 
-  it('that names metadata services and neighbours of allowed addresses, in any spelling, has no request sent to them', async () => {
+  it('sends no request to metadata services or neighbors of allowed addresses, in any notation', async () => {
     const inside = await bench.open({ '/a.png': { type: 'image/png', body: 'inside' } });
     const { port } = new URL(inside.origin);
     const hosts = [

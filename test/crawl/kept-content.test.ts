@@ -54,7 +54,7 @@ const LARGE = 300 * 1024;
 const contents = (givesPages: boolean) => new PageContents(store, folders(), 'x.pack', givesPages);
 
 describe('PageContents.store()', () => {
-  it('stores a page where nobody else has time for it', () => {
+  it('stores a page if no reader is ready for it', () => {
     const content = contents(false);
     const stored = content.store(new Uint8Array(SMALL).fill(7));
     if (stored instanceof Uint8Array) throw new Error('it was given back');
@@ -63,7 +63,7 @@ describe('PageContents.store()', () => {
     expect(content.takeGiven()).toEqual([]);
   });
 
-  it('gives a small page back with its memory, once', () => {
+  it('returns a small page with its memory, once', () => {
     const content = contents(true);
     const page = new Uint8Array(SMALL).fill(7);
     expect(content.store(page)).toBe(page);
@@ -73,8 +73,8 @@ describe('PageContents.store()', () => {
 
   it.each([
     ['a large page', new Uint8Array(LARGE)],
-    ['a page in memory that others use', new Uint8Array(new ArrayBuffer(2 * SMALL), SMALL)],
-  ])('stores %s all the same', (_, page) => {
+    ['a page in shared memory', new Uint8Array(new ArrayBuffer(2 * SMALL), SMALL)],
+  ])('stores %s even if a reader is ready', (_, page) => {
     const content = contents(true);
     expect(content.store(page)).toMatchObject({ size: page.length });
     expect(content.takeGiven()).toEqual([]);

@@ -71,7 +71,7 @@ describe('assignNames()', () => {
     ['/Start%20Docs', HTML, '_Start Docs.html'],
     ['http://cdn.test/f/x.woff2', 'font/woff2', '_external/cdn.test/f/x.woff2'],
     ['http://cdn.test:8080/x.css', 'text/css', '_external/cdn.test_8080/x.css'],
-  ])('%s as %s is %s', (url, type, path) => {
+  ])('names %s of type %s as %s', (url, type, path) => {
     expect(namesOf([[url, type]])).toEqual([path]);
   });
 
@@ -79,7 +79,7 @@ describe('assignNames()', () => {
     expect(namesOf([['/a'], ['/a/b'], ['/a/']])).toEqual(['a.html', 'a/b.html', 'a/index.html']);
   });
 
-  it('gives each query a file, and the plain name to the shortest', () => {
+  it('names a file for each query, and assigns the plain name to the shortest address', () => {
     expect(namesOf([['/list?page=2'], ['/list'], ['/list?q=a%20b']])).toEqual([
       'list@page=2.html',
       'list.html',
@@ -88,7 +88,7 @@ describe('assignNames()', () => {
     expect(namesOf([['/s.css?v=1', 'text/css']])).toEqual(['s.css']);
   });
 
-  it('lets addresses of one name share a file where they have one content', () => {
+  it('lets addresses with the same name share a file if their content is the same', () => {
     expect(
       namesOf([
         ['/', HTML, 'same'],
@@ -101,7 +101,7 @@ describe('assignNames()', () => {
     expect(second).toMatch(/^a-[0-9a-f]{8}\.html$/);
   });
 
-  it('tells names apart that a file system folds', () => {
+  it('separates names that a file system treats as equal', () => {
     const [upper, lower] = namesOf([['/Guide'], ['/guide']]);
     expect([upper, lower].filter((path) => path === 'Guide.html' || path === 'guide.html')).toHaveLength(1);
     expect(new Set([upper?.toLowerCase(), lower?.toLowerCase()]).size).toBe(2);
@@ -109,18 +109,18 @@ describe('assignNames()', () => {
     expect(composed).not.toBe(decomposed);
   });
 
-  it('moves a file aside where a folder is needed', () => {
+  it('renames a file if a folder needs its name', () => {
     expect(namesOf([['/a.html'], ['/a.html/b']])).toEqual([
       expect.stringMatching(/^a-[0-9a-f]{8}\.html$/),
       'a.html/b.html',
     ]);
   });
 
-  it('leaves taken paths alone', () => {
+  it('does not use names that are already taken', () => {
     expect(namesOf([['/404']], ['404.html'])).toEqual([expect.stringMatching(/^404-[0-9a-f]{8}\.html$/)]);
   });
 
-  it('gives the same names in whatever order, each one lawful, its own, and served under its address', () => {
+  it('returns the same valid and unique names in any order, each served at its address', () => {
     const segment = fc.oneof(
       fc.constantFrom('a', 'A', 'a.html', '%2e%2e', 'con', '..%2f', '%00', 'x'.repeat(400), '.git', 'é', 'e\u0301', ''),
       fc.string({ maxLength: 12, unit: 'binary' }),

@@ -33,8 +33,8 @@ afterEach(() => {
   onAnswer = () => undefined;
 });
 
-describe('a crawl that is killed', () => {
-  it('goes on from what it has fetched, with no page lost or doubled', async () => {
+describe('crawl whose process is killed', () => {
+  it('resumes with the fetched pages, without loss or duplicates', async () => {
     const other = await CrawlHome.make();
     const whole = await other.crawl(crawlOf(`${site.origin}/`));
     await other.remove();
@@ -61,7 +61,7 @@ describe('a crawl that is killed', () => {
     expect(twice.length).toBeLessThanOrEqual(2 * CONCURRENCY + 2);
   });
 
-  it('passes over half a line of its journal', async () => {
+  it('skips an incomplete line of its journal', async () => {
     await bench.home.crawl(crawlOf(`${site.origin}/`), { job: 'killed' });
     const [name = ''] = await readdir(join(bench.home.dir, 'journal-killed'));
     await writeFile(join(bench.home.dir, 'journal-killed', name), '{"url":"http', { flag: 'a' });

@@ -29,11 +29,11 @@ describe('Robots', () => {
     [['Disallow: /a%3cd'], '/a%3Cd', false],
     [['Disallow: /?x'], '/?xy', false],
     [['Disallow: /a # comment'], '/a', false],
-  ])('%j for %s: %s', (lines, path, isAllowed) => {
+  ])('evaluates %j for %s to %s', (lines, path, isAllowed) => {
     expect(rules(...lines).allows(at(path))).toBe(isAllowed);
   });
 
-  it('takes the group of its own name, whole, and else that of all', () => {
+  it('applies the whole group for its own name, or else the group for all', () => {
     const text =
       'User-agent: other\nUser-agent: Docshelf\nDisallow: /a\n\nUser-agent: *\nDisallow: /\nUser-agent: docshelf\nDisallow: /b';
     const robots = Robots.parse(text);
@@ -41,14 +41,14 @@ describe('Robots', () => {
     expect(Robots.parse('User-agent: other\nDisallow: /').allows(at('/a'))).toBe(true);
   });
 
-  it('answers at once, whatever the rule', () => {
+  it('evaluates a complex rule quickly', () => {
     const robots = rules(`Disallow: /${'*a'.repeat(500)}b$`);
     const startedMs = performance.now();
     expect(robots.allows(at(`/${'a'.repeat(1_900)}`))).toBe(true);
     expect(performance.now() - startedMs).toBeLessThan(500);
   });
 
-  it('names sitemaps, wherever they stand', () => {
+  it('lists sitemaps from any position', () => {
     expect(Robots.parse('Sitemap: https://a/1.xml\nUser-agent: *\nsitemap:/2.xml').sitemaps).toEqual([
       'https://a/1.xml',
       '/2.xml',
@@ -67,16 +67,16 @@ describe('Scope', () => {
     ['https://cdn.dev/a#b', 'https://cdn.dev/a'],
     ['mailto:a@b', null],
     ['file:///etc/passwd', null],
-  ])('%s is known as %s', (url, canonical) => {
+  ])('normalizes %s to %s', (url, canonical) => {
     expect(scope.canonical(new URL(url))).toBe(canonical);
   });
 
-  it('publishes under the first host', () => {
+  it('publishes at the first host', () => {
     expect(scope.published('http://127.0.0.1:3000/docs/a')).toBe('https://docs.acme.dev/docs/a');
     expect(scope.published('https://cdn.dev/a')).toBe('https://cdn.dev/a');
   });
 
-  it('takes the other scheme of a host for the same site, and another port for another', () => {
+  it('treats http and https of a host as the same site, but another port as another site', () => {
     const plain = new Scope({ origin: 'https://docs.dev', prefix: '/', hosts: [] });
     expect(plain.canonical(new URL('http://docs.dev/a'))).toBe('https://docs.dev/a');
     expect(plain.isOwn(new URL('https://docs.dev:8443/a'))).toBe(false);
@@ -88,13 +88,13 @@ describe('Scope', () => {
     ['/docs/', '/docs/'],
     ['/docs/index.html', '/docs/'],
     ['/v1.2/start', '/v1.2/start/'],
-  ])('of %s the folder is %s', (path, prefix) => {
+  ])('returns for the path %s the folder %s', (path, prefix) => {
     expect(prefixOf(at(path))).toBe(prefix);
   });
 });
 
 describe('readSitemap()', () => {
-  it('reads pages, indexes, CDATA and entities, and leaves pictures alone', () => {
+  it('reads pages, indexes, CDATA and entities, and ignores images', () => {
     const xml = `<?xml version="1.0"?><urlset xmlns:image="x"><url><loc> https://a/?x=1&amp;y=2 </loc><image:image><image:loc>https://a/i.png</image:loc></image:image></url><url><loc><![CDATA[https://a/b]]></loc></url></urlset>`;
     expect(readSitemap(xml)).toMatchObject({ pages: ['https://a/?x=1&y=2', 'https://a/b'], sitemaps: [] });
     const translated =
@@ -118,7 +118,7 @@ describe('readSitemap()', () => {
 });
 
 describe('llmsLinks()', () => {
-  it('finds the links of Markdown', () => {
+  it('finds Markdown links', () => {
     expect(llmsLinks('# T\n- [A](/a.md): x\n- [B](<https://b/c>) [C](/c_(d) "t")')).toEqual([
       '/a.md',
       'https://b/c',
@@ -135,13 +135,13 @@ describe('hasNoFollow()', () => {
     ['index, follow', false],
     ['nofollowing', false],
     ['', false],
-  ])('%s: %s', (directives, isNoFollow) => {
+  ])('returns for "%s" the value %s', (directives, isNoFollow) => {
     expect(hasNoFollow(directives)).toBe(isNoFollow);
   });
 });
 
 describe('segmentsOf()', () => {
-  it('reads the segments of a route off its tree', () => {
+  it('reads the segments of a route from its tree', () => {
     const tree = [
       ':HL["/x.css","style"]',
       '3:[["children",{"s":"__PAGE__","h":160}]]',
@@ -153,7 +153,7 @@ describe('segmentsOf()', () => {
   });
 
   it.each(['', '0:{"t":{"t":{"c":"$Q0"}}}', '0:{"t":{"t":{"c":"$Q1"}}}\n1:[["children",{"s":"a","c":"$Q1"}]]', '0:['])(
-    'ends on %j',
+    'stops for the invalid tree %j',
     (tree) => {
       expect(segmentsOf(tree).length).toBeLessThanOrEqual(500);
     },
@@ -163,13 +163,13 @@ describe('segmentsOf()', () => {
 describe('Traps', () => {
   const traps = () => new Traps({ queryVariantsMax: 2 });
 
-  it('lets a site through as it is', () => {
+  it('allows the addresses of a normal site', () => {
     const judge = traps();
     for (const path of ['/a/b/c', '/docs/docs/x', '/blog/2024/01/15/post', '/v1.2/api', '/a?x=1', '/a?x=2'])
       expect(judge.judge(at(path), true)).toBeNull();
   });
 
-  it('counts queries of pages and of pictures apart', () => {
+  it('counts queries of pages and of images separately', () => {
     const judge = traps();
     const results = (isPage: boolean) => [1, 2, 3].map((n) => judge.judge(at(`/a?w=${n}`), isPage) !== null);
     expect(results(true)).toEqual([false, false, true]);

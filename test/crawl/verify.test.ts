@@ -16,11 +16,11 @@ const page = (fields: Partial<BrowserPage>): BrowserPage => ({
 });
 
 describe('sampleOf()', () => {
-  it('is all of a short list', () => {
+  it('returns the whole list if it is short', () => {
     expect(sampleOf([1, 2, 3], 3)).toEqual([1, 2, 3]);
   });
 
-  it('is spread evenly over a long one', () => {
+  it('selects evenly from a long list', () => {
     const sample = sampleOf(
       Array.from({ length: 1_100 }, (_, at) => at),
       200,
@@ -33,21 +33,21 @@ describe('sampleOf()', () => {
 });
 
 describe('compareText()', () => {
-  it('takes texts for equal that differ in white space and Unicode form', () => {
+  it('ignores differences in white space and Unicode form', () => {
     expect(compareText('Cafe\u0301  and\n\ntea ', 'Café and tea')).toBeNull();
   });
 
   it.each([
     ['a word that is missing', 'one two three', 'one three', 1, 0],
     ['words that are new', 'one', 'one two three', 0, 2],
-    ['another word', 'one two three', 'one 2 three', 1, 1],
-    ['another order', 'one two', 'two one', 0, 0],
-    ['nothing left', 'one two', '', 2, 0],
-  ])('tells %s', (_, live, written, missing, added) => {
+    ['a changed word', 'one two three', 'one 2 three', 1, 1],
+    ['a changed order', 'one two', 'two one', 0, 0],
+    ['a missing text', 'one two', '', 2, 0],
+  ])('reports %s', (_, live, written, missing, added) => {
     expect(compareText(live, written)).toMatchObject({ missing, added });
   });
 
-  it('shows where they part', () => {
+  it('shows the position of the first difference', () => {
     expect(compareText('one two three', 'one two')?.detail).toContain('live "three", written ends there');
   });
 });
@@ -67,11 +67,11 @@ describe('resolveOnHost()', () => {
     ['a', { kind: 'file', path: 'a.html', isPlain: false }],
     ['c/', { kind: 'missing' }],
     ['x.png', { kind: 'missing' }],
-  ])('answers "%s"', (path, answer) => {
+  ])('resolves "%s"', (path, answer) => {
     expect(resolveOnHost(files, path)).toEqual(answer);
   });
 
-  it('has pages at the addresses that addressOf() gives', () => {
+  it('serves pages at the addresses that addressOf() returns', () => {
     expect(['index.html', 'b/index.html', 'a.html', 'f g/ü?.html'].map(addressOf)).toEqual([
       `${WRITTEN_ORIGIN}/`,
       `${WRITTEN_ORIGIN}/b/`,
@@ -85,11 +85,11 @@ describe('judgePage()', () => {
   const kinds = ({ findings }: { findings: readonly { kind: string; detail: string }[] }) =>
     findings.map(({ kind, detail }) => [kind, detail]);
 
-  it('finds nothing on a page that is as the live one', () => {
+  it('finds nothing if the page equals the live page', () => {
     expect(judgePage('a.html', page({}), null, null)).toEqual({ findings: [], weight: 0 });
   });
 
-  it('leaves out what fails on the live page too', () => {
+  it('ignores requests that also fail on the live page', () => {
     const failures = ['/gone.png', '/lost.png?v=1'].map((path) => ({ url: WRITTEN_ORIGIN + path, why: '404' }));
     const live = { failures: ['https://docs.acme.dev/gone.png'], consoleErrors: [] };
     expect(kinds(judgePage('a.html', page({ failures }), live, null))).toEqual([
@@ -97,7 +97,7 @@ describe('judgePage()', () => {
     ]);
   });
 
-  it('tells every request that leaves the site, without its query', () => {
+  it('reports every request to another site, without its query', () => {
     const failures = [{ url: 'https://fonts.test/a.css?key=secret', why: 'address_not_allowed' }];
     const live = { failures: ['https://fonts.test/a.css?key=secret'], consoleErrors: [] };
     expect(kinds(judgePage('a.html', page({ failures }), live, null))).toEqual([
@@ -105,7 +105,7 @@ describe('judgePage()', () => {
     ]);
   });
 
-  it('leaves out what the live console says too, with other addresses and numbers', () => {
+  it('ignores console errors of the live page, even with other addresses and numbers', () => {
     const live = { failures: [], consoleErrors: ['Error at https://docs.acme.dev/a.js:3:14: it is off'] };
     const consoleErrors = [`Error at ${WRITTEN_ORIGIN}/a.js:8:1: it is off`, 'TypeError:\n  x is not a function'];
     expect(kinds(judgePage('a.html', page({ consoleErrors }), live, null))).toEqual([
@@ -113,7 +113,7 @@ describe('judgePage()', () => {
     ]);
   });
 
-  it('weighs a page that does not come over one that lacks a picture, and that over a word', () => {
+  it('rates a failed page above a missing image, and a missing image above a missing word', () => {
     const weights = [
       judgePage('a.html', page({ state: 'hung', reason: 'why' }), null, null),
       judgePage('a.html', page({ failures: [{ url: `${WRITTEN_ORIGIN}/a.png`, why: '404' }] }), null, null),
@@ -125,18 +125,18 @@ describe('judgePage()', () => {
 });
 
 describe('findingsOf()', () => {
-  it('says nothing of a page that settled, nor of what its site does not have', () => {
+  it('reports nothing for a settled page and for missing files of the site itself', () => {
     expect(findingsOf('a.html', page({ failures: [{ url: 'https://site.test/x.png', why: '404' }] }))).toEqual([]);
     expect(findingsOf('a.html', page({ state: 'left', reason: 'it went on' }))).toEqual([]);
   });
 
-  it.each(['unsettled', 'hung', 'crashed', 'failed'] as const)('tells of a page that is %s', (state) => {
+  it.each(['unsettled', 'hung', 'crashed', 'failed'] as const)('reports a page that is %s', (state) => {
     expect(findingsOf('a.html', page({ state, reason: 'why' }))).toEqual([
       { kind: 'not_rendered', page: 'a.html', detail: `${state}: why` },
     ]);
   });
 
-  it('tells what was not sent', () => {
+  it('reports requests that were not sent', () => {
     const failures = ['method', 'stream', 'budget'].map((why) => ({ url: `https://site.test/${why}`, why }));
     const found = findingsOf('a.html', page({ failures }));
     expect(found.map(({ kind }) => kind)).toEqual(['request_refused', 'request_refused', 'request_refused']);

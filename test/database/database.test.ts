@@ -135,7 +135,7 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
     expect(await rowsOf(database)).toBe(0);
   });
 
-  it('passes on errors of statements unchanged', async () => {
+  it('passes errors of statements on unchanged', async () => {
     const database = open(await server.createDatabase(), { migrations: [NOTES] });
     const failing = database.run(statement('SELECT nowhere FROM docshelf.notes'));
     await expect(failing).rejects.not.toBeInstanceOf(DocshelfError);
@@ -203,7 +203,7 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
   });
 });
 
-it('rejects a server that is too old', async () => {
+it('Database rejects a server that is too old', async () => {
   const rows = [{ number: 140_011, name: '14.11' }];
   const query = async () => ({ rows });
   const client = { query, on: () => client, off: () => client, release: () => undefined };

@@ -39,7 +39,7 @@ async function daemonThrough(store: SiteStore, versions: readonly string[], sett
 }
 
 describe('a swap', () => {
-  test('gives the serving side the release whole, and a door to the others', async () => {
+  test('passes the whole release to the serving side, with access to the older releases', async () => {
     const { site, deployment, events } = await daemonThrough(await copyOf(seed), [V2]);
     expect(site.active).toMatchObject({ digest: seed.february.digest, version: V2, pages: 1 });
     expect([...(site.active?.files.values() ?? [])]).toMatchObject([{ path: 'index.html' }]);
@@ -48,7 +48,7 @@ describe('a swap', () => {
     expect(events.filter((event) => event.kind === 'activated')).toMatchObject([{ version: V2, previous: null }]);
   });
 
-  test('gives the others by when they were last active, and those that never were at the end', async () => {
+  test('lists older releases by the time they were last active, and never active ones last', async () => {
     const { site } = await daemonThrough(await copyOf(seed), [V1, V3, V1]);
     expect(site.older.map(({ digest, servedAt }) => [digest, servedAt === null])).toEqual([
       [seed.march.digest, false],
@@ -56,7 +56,7 @@ describe('a swap', () => {
     ]);
   });
 
-  test('reads nothing of the others before somebody asks, and finds nothing in one that has left', async () => {
+  test('reads the file table of an older release on the first lookup, and finds no file in a removed release', async () => {
     const store = await copyOf(seed);
     await writeFile(join(store.folderOf(seed.january.digest), 'files.table'), 'no table');
     const { site, deployment } = await daemonThrough(store, [V2, V3]);
@@ -76,12 +76,12 @@ describe('a swap', () => {
     );
   });
 
-  test('does nothing where the version is served already', async () => {
+  test('does not happen if the version is already served', async () => {
     const { events } = await daemonThrough(await copyOf(seed), [V1, V1]);
     expect(events.filter((event) => event.kind === 'activated')).toHaveLength(1);
   });
 
-  test('keeps the old release when the pointer cannot be written, and marks it still', async () => {
+  test('keeps the old release, and still marks it as active, if the pointer cannot be written', async () => {
     const store = await copyOf(seed);
     const { deployment, site } = await daemonThrough(store, [V1]);
     store.setActive = () => Promise.reject(new Error('the disk is full'));
@@ -91,7 +91,7 @@ describe('a swap', () => {
     expect((await runningDaemons(store.paths))[0]?.sites[0]?.serves).toContain(seed.january.digest);
   });
 
-  test('keeps the old release when the new one is damaged', async () => {
+  test('keeps the old release if the new one is damaged', async () => {
     const store = await copyOf(seed);
     const { deployment, site } = await daemonThrough(store, [V1]);
     await writeFile(join(store.folderOf(seed.february.digest), 'files.table'), 'no table');
@@ -100,7 +100,7 @@ describe('a swap', () => {
     expect((await store.active())?.version).toBe(V1);
   });
 
-  test('marks what is served, for daemons that share the folder', async () => {
+  test('records the served releases for daemons that share the folder', async () => {
     const store = await copyOf(seed);
     const daemon = await daemonThrough(store, [V1, V2]);
     expect(await runningDaemons(store.paths)).toMatchObject([{ sites: [{ serves: [seed.february.digest] }] }]);
@@ -108,7 +108,7 @@ describe('a swap', () => {
     expect(await runningDaemons(store.paths)).toEqual([]);
   });
 
-  test('is known to another daemon on the folder that looks again, of a release that was staged as well', async () => {
+  test('is seen by another daemon on the folder at its next refresh, also of a staged release', async () => {
     const store = await copyOf(seed);
     const one = await openDaemon(store, { version: V1 });
     await one.deployment.reconcile();
@@ -123,7 +123,7 @@ describe('a swap', () => {
     expect(await one.deployment.refreshFromDisk()).toBe(false);
   });
 
-  test('ends on one of two that come together, and pointer and site agree', async () => {
+  test('leaves pointer and site on the same version if two swaps run concurrently', async () => {
     const store = await copyOf(seed);
     const { deployment, site } = await daemonThrough(store, [V1]);
     await Promise.all([deployment.activate(V2), deployment.activate(V3)]);
@@ -134,7 +134,7 @@ describe('a swap', () => {
 });
 
 describe('pruning', () => {
-  test('keeps as many old releases as it is told, the newest, and takes the labels of the rest', async () => {
+  test('keeps the configured number of newest old releases, and removes the labels of the others', async () => {
     const store = await copyOf(seed);
     const { deployment, events } = await daemonThrough(store, [V3], { keep: 1 });
     expect(await storedIn(store)).toEqual([seed.february.digest, seed.march.digest].sort());
@@ -145,7 +145,7 @@ describe('pruning', () => {
     expect(await codeOf(deployment.activate(V1))).toBe('version_not_found');
   });
 
-  test('keeps what was live a moment ago, though newer versions were staged meanwhile', async () => {
+  test('keeps a recently active release, even if newer versions were staged since', async () => {
     const store = await newStore();
     const { deployment } = await startDaemon(store, { keep: 3 });
     const names = ['v1', 'v2', 'v3', 'v4', 'v5'];
@@ -158,7 +158,7 @@ describe('pruning', () => {
     expect((await deployment.rollback()).version).toBe('v1');
   });
 
-  test('never takes what was active before the version of an unpinned start, though a pinned daemon swaps', async () => {
+  test('never removes the previously active version of an unpinned start, even if a pinned daemon swaps', async () => {
     const store = await copyOf(seed);
     const operator = await daemonThrough(store, [V1, V2], { keep: 9 });
     await operator.stop();
@@ -168,7 +168,7 @@ describe('pruning', () => {
     expect(await storedIn(store)).toHaveLength(3);
   });
 
-  test('leaves a release alone that another site on the folder names', async () => {
+  test('keeps a release that another site on the folder references', async () => {
     const store = await copyOf(seed);
     const other = store.site.dir.replace(/docs$/, 'globex');
     await mkdir(join(other, 'versions'), { recursive: true });
@@ -180,7 +180,7 @@ describe('pruning', () => {
     expect(await storedIn(store)).toContain(seed.january.digest);
   });
 
-  test('never takes what is active for a daemon without a pin, though a pinned one swaps', async () => {
+  test('never removes the active release of a daemon without a pin, even if a pinned daemon swaps', async () => {
     const store = await copyOf(seed);
     const operator = await daemonThrough(store, [V1], { keep: 9 });
     await operator.stop();
@@ -188,7 +188,7 @@ describe('pruning', () => {
     expect(await storedIn(store)).toEqual([seed.january.digest, seed.february.digest, seed.march.digest].sort());
   });
 
-  test('never takes what another daemon on the folder serves', async () => {
+  test('never removes a release that another daemon on the folder serves', async () => {
     const store = await copyOf(seed);
     await startDaemon(store, { version: V1, keep: 9 });
     const other = await startDaemon(store, { version: V3, keep: 1 });
@@ -200,7 +200,7 @@ describe('pruning', () => {
     expect(await storedIn(store)).toHaveLength(3);
   });
 
-  test('gives requests in flight ten seconds where no old release is kept', async () => {
+  test('gives requests in progress ten seconds if no old release is kept', async () => {
     const store = await copyOf(seed);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     const { deployment } = await daemonThrough(store, [V1, V2], { keep: 9 });
@@ -213,7 +213,7 @@ describe('pruning', () => {
     await until(async () => expect(await storedIn(store)).toEqual([seed.march.digest]));
   });
 
-  test('says what it could not remove, and the swap holds', async () => {
+  test('reports a release that it cannot remove, without undoing the swap', async () => {
     const store = await copyOf(seed);
     const { deployment } = await daemonThrough(store, [V1]);
     await deployment.accept(settingsOf(store, { keep: 1 }));
@@ -224,7 +224,7 @@ describe('pruning', () => {
   });
 });
 
-test('a swap is not said before its pointer is on the disk', async () => {
+test('activate() resolves only after the pointer is on disk', async () => {
   const store = await copyOf(seed);
   const { deployment } = await daemonThrough(store, [V1]);
   await deployment.activate(V2);
@@ -236,7 +236,7 @@ test('a swap is not said before its pointer is on the disk', async () => {
   expect((await readdir(store.paths.dir)).filter((name) => name.startsWith('.tmp-'))).toEqual([]);
 });
 
-test('a site that is turned off while the disk is read reports no new releases', async () => {
+test('ServedRecord reports no new releases for a site that is disabled during the read of the disk', async () => {
   const serving = new ServedRecord();
   const release = { version: V1, digest: 'd', pages: 1, bytes: 1 } as unknown as ReleaseView;
   (await serving.prepare(release, [{ digest: 'e', servedAt: '2024-01-01' } as unknown as KeptRelease]))(

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 const [OLD, NEW] = ['2024-01-01', '2024-06-01'] as const;
 
-describe('after kill -9', () => {
+describe('a daemon that was killed during an import or a swap', () => {
   test.for<[when: string, served: string]>([
     ['while it is unpacked', OLD],
     ['before it is sealed', OLD],
@@ -27,7 +27,7 @@ describe('after kill -9', () => {
     ['in the swap', NEW],
     ['before an old label goes', NEW],
     ['before an old release goes', NEW],
-  ])('%s, the next start serves %s, whole, and the archive can be taken in', async ([when, served]) => {
+  ])('(%s) serves %s completely at its next start, and can import the archive', async ([when, served]) => {
     const store = await copyOf(seed);
     const before = await openDaemon(store, { keep: 9 });
     await before.deployment.activate(OLD);

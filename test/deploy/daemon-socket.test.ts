@@ -27,12 +27,12 @@ const onlyElsewhere = (path: string) =>
   path.startsWith(paths.dir) ? Promise.reject(new Error('EOPNOTSUPP')) : Promise.resolve(path);
 
 describe('openDaemonSocket()', () => {
-  test('opens it in the data folder', async () => {
+  test('creates the socket in the data folder', async () => {
     const { socket, listener } = await openDaemonSocket(paths, listenOn);
     expect([socket.path, listener]).toEqual([join(paths.daemons, `${socket.id}.sock`), socket.path]);
   });
 
-  test('opens it in a private folder where the data folder can hold none, and tells daemons of one folder apart', async () => {
+  test('creates the socket in a private folder if the data folder cannot contain one, with a distinct name per daemon', async () => {
     const [one, other] = [await openDaemonSocket(paths, onlyElsewhere), await openDaemonSocket(paths, onlyElsewhere)];
     const place = join(folder, `docshelf-${UID}`);
     expect([dirname(one.socket.path), (await stat(place)).mode & 0o777]).toEqual([place, 0o700]);
@@ -42,7 +42,7 @@ describe('openDaemonSocket()', () => {
     expect(other.socket.path).not.toBe(one.socket.path);
   });
 
-  test('makes a private folder private again, and uses none that is a link', async () => {
+  test('restores the mode of the private folder, and rejects a symbolic link in its place', async () => {
     const place = join(folder, `docshelf-${UID}`);
     await mkdir(place);
     await openDaemonSocket(paths, onlyElsewhere);
@@ -52,7 +52,7 @@ describe('openDaemonSocket()', () => {
     await expect(openDaemonSocket(paths, onlyElsewhere)).rejects.toMatchObject({ code: 'cannot_listen' });
   });
 
-  test('is refused where the path is too long there, too', async () => {
+  test('fails if the path in the private folder is too long as well', async () => {
     vi.stubEnv('TMPDIR', join(folder, 'x'.repeat(100)));
     await mkdir(join(folder, 'x'.repeat(100)));
     await expect(openDaemonSocket(paths, onlyElsewhere)).rejects.toMatchObject({ code: 'cannot_listen' });
@@ -60,7 +60,7 @@ describe('openDaemonSocket()', () => {
 });
 
 describe('removeDaemonSocket()', () => {
-  test("removes that daemon's socket, and nothing else that its mark may name", async () => {
+  test('removes only the socket of the given daemon, and no other file at its path', async () => {
     const path = join(paths.daemons, 'abc.sock');
     await writeFile(path, 'a file');
     await removeDaemonSocket({ id: 'abc', path });

@@ -13,7 +13,7 @@ afterEach(() => {
 });
 
 describe('runningDaemons()', () => {
-  test('knows a daemon in another process until that is killed', async () => {
+  test('lists a daemon in another process until that process is killed', async () => {
     const { paths } = await newStore();
     const other = await runAside(`
       const { DaemonRegistration } = await deploy('daemons.ts');
@@ -30,7 +30,7 @@ describe('runningDaemons()', () => {
     expect(await readdir(paths.daemons)).toEqual([]);
   });
 
-  test('takes a daemon on another host for gone when it has been silent for a minute', async () => {
+  test('treats a daemon on another host as dead after a minute without a heartbeat', async () => {
     const { paths } = await newStore();
     const file = join(paths.daemons, 'other.json');
     const owner = { host: 'elsewhere', pid: 1, startTicks: null };
@@ -41,7 +41,7 @@ describe('runningDaemons()', () => {
     expect(await runningDaemons(paths)).toEqual([]);
   });
 
-  test('clears a mark that nobody can read', async () => {
+  test('removes a heartbeat file that cannot be read', async () => {
     const { paths } = await newStore();
     await writeFile(join(paths.daemons, 'broken.json'), '{"owner":');
     expect(await runningDaemons(paths)).toEqual([]);
@@ -69,17 +69,20 @@ describe('runningDaemons() of a folder that was copied or moved', () => {
     ['this process', {}],
     ['a process of another container with this host name', { pidNamespace: 'pid:[1]', pid: 1 }],
     ['a process of another host', { host: `${hostname()}-other`, pid: 1 }],
-  ])('knows the mark of %s in the folder and by a link to it, and not in a copy', async (_whose, owner) => {
-    const { dir } = await marked(owner);
-    await cp(dir, `${dir}-copy`, { recursive: true });
-    await symlink(dir, `${dir}-link`);
-    for (const same of [dir, `${dir}-link`]) expect(await pidsOn(same)).toHaveLength(1);
-    expect(await pidsOn(`${dir}-copy`)).toEqual([]);
-    expect(await readdir(join(`${dir}-copy`, 'daemons'))).toEqual([]);
-    expect(await pidsOn(dir)).toHaveLength(1);
-  });
+  ])(
+    'finds the heartbeat file of %s in the folder and through a link to it, but ignores it in a copy',
+    async (_whose, owner) => {
+      const { dir } = await marked(owner);
+      await cp(dir, `${dir}-copy`, { recursive: true });
+      await symlink(dir, `${dir}-link`);
+      for (const same of [dir, `${dir}-link`]) expect(await pidsOn(same)).toHaveLength(1);
+      expect(await pidsOn(`${dir}-copy`)).toEqual([]);
+      expect(await readdir(join(`${dir}-copy`, 'daemons'))).toEqual([]);
+      expect(await pidsOn(dir)).toHaveLength(1);
+    },
+  );
 
-  test("keeps another host's mark where that host numbers devices in its own way", async () => {
+  test('accepts the heartbeat file of another host that numbers devices differently', async () => {
     const { dir, mark, file } = await marked();
     const owner = { host: 'elsewhere', pid: 1, startTicks: null };
     const folder = { ...(await identityOf(dataPaths(dir))), device: '7' };
@@ -89,7 +92,7 @@ describe('runningDaemons() of a folder that was copied or moved', () => {
     expect(await pidsOn(dir)).toEqual([]);
   });
 
-  test('knows a daemon by the new name of its folder, and by its path where a backup was restored', async () => {
+  test('finds a daemon under the new name of its folder, and under its path after a backup was restored there', async () => {
     const { dir, paths, registration } = await marked();
     await rename(dir, `${dir}-old`);
     expect(await pidsOn(`${dir}-old`)).toEqual([process.pid]);
@@ -100,7 +103,7 @@ describe('runningDaemons() of a folder that was copied or moved', () => {
     expect(mark?.folder).toEqual(await identityOf(paths));
   });
 
-  test('has the mark of a folder that was replaced written again with the next beat', async () => {
+  test('finds the heartbeat file again after the folder was replaced and the next heartbeat was written', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const { dir, paths } = await marked();
     await rename(dir, `${dir}-old`);
@@ -114,7 +117,7 @@ describe('runningDaemons() of a folder that was copied or moved', () => {
 });
 
 describe('DaemonRegistration', () => {
-  test('does not count itself among the others, and is gone when it withdraws', async () => {
+  test('does not list itself among other daemons, and disappears when it withdraws', async () => {
     const { paths } = await newStore();
     const [one, two] = [new DaemonRegistration(paths), new DaemonRegistration(paths)];
     await one.announce(null);
@@ -132,7 +135,7 @@ describe('DaemonRegistration', () => {
     expect(await readdir(paths.daemons)).toEqual([]);
   });
 
-  test('says what all of its sites serve, and no more of one that has left', async () => {
+  test('lists the releases that its sites serve, without sites that were removed', async () => {
     const { paths } = await newStore();
     const registration = new DaemonRegistration(paths);
     await registration.announce(null);
@@ -146,7 +149,7 @@ describe('DaemonRegistration', () => {
     await registration.withdraw();
   });
 
-  test('writes the last of many changes at once last', async () => {
+  test('writes the last state if many changes happen at once', async () => {
     const { paths } = await newStore();
     const registration = new DaemonRegistration(paths);
     await registration.announce(null);
@@ -157,13 +160,13 @@ describe('DaemonRegistration', () => {
     await registration.withdraw();
   });
 
-  test('writes nothing before it is announced', async () => {
+  test('writes no file before it is announced', async () => {
     const { paths } = await newStore();
     await new DaemonRegistration(paths).registerSite(() => 'acme').setServed(['abc']);
     expect(await readdir(paths.daemons)).toEqual([]);
   });
 
-  test('writes its mark anew where another host took it for dead', async () => {
+  test('writes its heartbeat file again if another host has removed it', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const { paths } = await newStore();
     const registration = new DaemonRegistration(paths);

@@ -11,13 +11,13 @@ async function parent(): Promise<string> {
 }
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 
-it('a data folder that is made is for its user alone', async () => {
+it('openDataFolder() creates the data folder for its user only', async () => {
   const dir = join(await parent(), 'a', 'data');
   await openDataFolder(dir);
   expect(await modeOf(dir)).toBe(0o700);
 });
 
-it('one that is there keeps its mode', async () => {
+it('openDataFolder() keeps the mode of an existing folder', async () => {
   const dir = join(await parent(), 'data');
   await mkdir(dir);
   await chmod(dir, 0o755);

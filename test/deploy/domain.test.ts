@@ -22,7 +22,7 @@ beforeAll(async () => {
 const manifest = (manifestDomain: string | null) => ({ manifestDomain });
 
 describe('settleFolderDomain()', () => {
-  test("takes the config's, then what is kept, then the first manifest's, then docs", async () => {
+  test('prefers the domain of the config, then the stored one, then the one of the first manifest, then "docs"', async () => {
     const { paths } = await newStore();
     expect(await settleFolderDomain(paths, null, null)).toBe('docs');
     expect(await settleFolderDomain(paths, null, manifest('acme'))).toBe('acme');
@@ -31,21 +31,21 @@ describe('settleFolderDomain()', () => {
     expect(await settleFolderDomain(paths, 'acme', null)).toBe('acme');
   });
 
-  test('refuses a config that names another domain than the folder belongs to', async () => {
+  test('rejects a config whose domain differs from the one of the folder', async () => {
     const { paths } = await newStore();
     await settleFolderDomain(paths, 'acme', null);
     expect(await codeOf(settleFolderDomain(paths, 'globex', null))).toBe('config_invalid');
     expect(await settleFolderDomain(paths, null, null)).toBe('acme');
   });
 
-  test('lets the config name a folder whose domain nobody chose', async () => {
+  test('lets the config rename the default domain', async () => {
     const { paths } = await newStore();
     expect(await settleFolderDomain(paths, null, manifest(null))).toBe('docs');
     expect(await settleFolderDomain(paths, 'acme', null)).toBe('acme');
     expect(await codeOf(settleFolderDomain(paths, 'globex', null))).toBe('config_invalid');
   });
 
-  test('takes a file that cannot be parsed for none', async () => {
+  test('ignores a domain file that cannot be parsed', async () => {
     const { paths } = await newStore();
     await writeFile(paths.domain, '{"domain":"../acme"}');
     expect(await settleFolderDomain(paths, null, null)).toBe('docs');
@@ -53,7 +53,7 @@ describe('settleFolderDomain()', () => {
 });
 
 describe('a deployment', () => {
-  test('takes the domain of the first bundle that it fetches, and says so at once', async () => {
+  test('takes the domain of the first fetched bundle, and reports it at once', async () => {
     const store = await newStore();
     const { deployment } = await startDaemon(store, { link: LINK }, await new FakeSource().givesBundle(LINK, bundle));
     expect(deployment.domain).toBe('acme');
@@ -61,7 +61,7 @@ describe('a deployment', () => {
     expect((await openDaemon(store)).deployment.domain).toBe('acme');
   });
 
-  test('goes on with what is there when the config names a domain that nobody had chosen', async () => {
+  test('keeps its releases if the config names a domain while the folder has the default one', async () => {
     const store = await newStore();
     const plain = await packBundle('acme-export-2024-06-01.tar.gz', 'plain');
     const first = await startDaemon(store);
@@ -73,13 +73,13 @@ describe('a deployment', () => {
     expect(await readdir(store.paths.sites)).toEqual(['acme']);
   });
 
-  test("does not open another domain's folder", async () => {
+  test('does not open the folder of another domain', async () => {
     const store = await newStore();
     await (await openDaemon(store, { domain: 'acme' })).stop();
     expect(await codeOf(openDaemon(store, { domain: 'globex' }))).toBe('config_invalid');
   });
 
-  test('refuses a reload that names another domain, and nothing has changed', async () => {
+  test('rejects a reload with another domain, without any change', async () => {
     const store = await newStore();
     const { deployment } = await openDaemon(store, { domain: 'acme' });
     const accepting = deployment.accept(settingsOf(store, { domain: 'globex', version: 'v9' }));

@@ -31,8 +31,8 @@ beforeAll(async () => {
   ];
 });
 
-describe('a delivery that was made before the newest release that was ever active', () => {
-  test('is refused where it would be served, also after that release is gone', async () => {
+describe('a bundle older than the newest release that was ever active', () => {
+  test('is rejected if it would be served, also after the newest release is removed', async () => {
     const { deployment } = await startDaemon(await newStore());
     await deployment.deliver(delivery(third));
     await deployment.deliver(delivery(second, { activate: false }));
@@ -45,7 +45,7 @@ describe('a delivery that was made before the newest release that was ever activ
     expect(await codeOf(deployment.deliver(delivery(second)))).toBe('it resolved');
   });
 
-  test('is taken in where a version is pinned, and for an operator to activate', async () => {
+  test('is imported if it is pinned or only stored, and an operator can activate it', async () => {
     const { deployment, reload } = await startDaemon(await newStore());
     await deployment.deliver(delivery(third));
     await reload({ version: 'v01' });
@@ -54,7 +54,7 @@ describe('a delivery that was made before the newest release that was ever activ
     expect(deployment.active?.version).toBe('v01');
   });
 
-  test('is not served out of the preload folder after a rollback, and says so', async () => {
+  test('is not served from the preload folder after a rollback, which is reported', async () => {
     const store = await newStore();
     const { deployment, reload } = await startDaemon(store);
     await deployment.deliver(delivery(first));
@@ -72,7 +72,7 @@ describe('a delivery that was made before the newest release that was ever activ
     expect(deployment.active?.version).toBe('v04');
   });
 
-  test('is none where its content was exported anew, which the day in its name says, unless signatures count', async () => {
+  test('is accepted if a later date in its name shows a new export of the same content, unless signatures are required', async () => {
     const again = { fileName: 'acme-export-2024-06-03.tar.gz' };
     const { deployment } = await startDaemon(await newStore());
     await deployment.deliver(delivery(first));
@@ -94,7 +94,7 @@ describe('a delivery that was made before the newest release that was ever activ
     );
   });
 
-  test('is no downgrade where its bundle does not say when it was made', async () => {
+  test('is accepted if it contains no creation time', async () => {
     const { deployment } = await startDaemon(await newStore());
     await deployment.deliver(delivery(third));
     expect(await codeOf(deployment.deliver(delivery(await packBundle('acme-2020-01-01.zip', 'x'))))).toBe(
@@ -103,7 +103,7 @@ describe('a delivery that was made before the newest release that was ever activ
   });
 });
 
-test('minVersion refuses older versions and those that it cannot be compared with, and never the pinned one', async () => {
+test('minVersion rejects older versions and versions that cannot be compared, but never the pinned one', async () => {
   const store = await newStore();
   const { deployment, reload } = await startDaemon(store, { minVersion: 'v2' });
   const labelled = (version: string) =>
@@ -119,7 +119,7 @@ test('minVersion refuses older versions and those that it cannot be compared wit
   expect(await asVersion('v1.9.9')).toBe('it resolved');
 });
 
-describe('the words of a signature', () => {
+describe('the trusted comment of a signature', () => {
   const words = { domain: 'acme', version: 'v01', created: '2024-06-01T10:00:00Z' };
   const take = async (changes: Partial<typeof words>, settings: object = {}) => {
     const { deployment } = await startDaemon(await newStore(), { domain: 'acme', signature: KEYS, ...settings });
@@ -131,15 +131,15 @@ describe('the words of a signature', () => {
   };
 
   test.each([
-    ['as they are', {}, 'it resolved'],
-    ['of another domain', { domain: 'globex' }, 'signature_mismatch'],
-    ['of another version', { version: 'v02' }, 'signature_mismatch'],
-    ['of another time', { created: '2024-06-02T10:00:00Z' }, 'signature_mismatch'],
-  ] as const)('%s', async (_name, changes, code) => {
+    ['the same values', {}, 'it resolved'],
+    ['another domain', { domain: 'globex' }, 'signature_mismatch'],
+    ['another version', { version: 'v02' }, 'signature_mismatch'],
+    ['another time', { created: '2024-06-02T10:00:00Z' }, 'signature_mismatch'],
+  ] as const)('is compared with the bundle: %s', async (_name, changes, code) => {
     expect(await take(changes)).toBe(code);
   });
 
-  test('of another form say nothing', async () => {
+  test('is ignored if it has another format', async () => {
     const { deployment } = await startDaemon(await newStore(), { signature: KEYS });
     const signature = await signFile(first.file, SECRET, { trustedComment: 'docshelf release of acme' });
     expect(await codeOf(deployment.deliver(delivery(first, { signature })))).toBe('it resolved');

@@ -30,7 +30,7 @@ afterAll(() => {
 });
 
 test.skipIf(disk === null)(
-  'fetchBundle() on a full disk is cannot_write and leaves no part (needs to mount a tmpfs)',
+  'fetchBundle() fails with cannot_write on a full disk and leaves no partial file (needs to mount a tmpfs)',
   async () => {
     const spoolDir = disk ?? '';
     const server = await httpServer(bundleAnswer(Buffer.alloc(3 * 1024 * 1024), '"v1"'));

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 
 test.each([{ version: 'v1' }, { version: null }])(
-  'of two daemons that want $version by one link on one folder one fetches, and both serve it',
+  'one of two daemons that need $version from the same link fetches it, and both serve it',
   async ({ version }) => {
     const store = await newStore();
     const arriving = Promise.withResolvers<Buffer>();

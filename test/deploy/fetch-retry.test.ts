@@ -22,7 +22,7 @@ function scene(errors: unknown[], random: () => number) {
   return { waits, attempt, tools: { sleep, random }, attempts: () => attempts };
 }
 
-test('retry() doubles the bound of its waits up to 30 s', async () => {
+test('retry() doubles the upper bound of its delay up to 30 s', async () => {
   const { waits, attempt, tools } = scene(
     Array.from({ length: 9 }, () => passing()),
     () => 0.999999,
@@ -31,21 +31,21 @@ test('retry() doubles the bound of its waits up to 30 s', async () => {
   expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
 });
 
-test('retry() waits a random part of the bound, but never less than the source asks, of which 120 s count', async () => {
+test('retry() waits a random part of the bound, but at least as long as the source requires, up to 120 s', async () => {
   const errors = [passing(), passing({ retryAfterMs: 7000 }), passing({ retryAfterMs: 3_600_000 })];
   const { waits, attempt, tools } = scene(errors, () => 0.1);
   await retry(attempt, { retriesMax: 3, signal: NEVER }, tools);
   expect(waits).toEqual([50, 7000, 120_000]);
 });
 
-test('retry() gives up after retriesMax, with the last error', async () => {
+test('retry() fails with the last error after retriesMax', async () => {
   const last = passing();
   const { attempt, tools, attempts } = scene([passing(), passing(), last], () => 0);
   await expect(retry(attempt, { retriesMax: 2, signal: NEVER }, tools)).rejects.toBe(last);
   expect(attempts()).toBe(3);
 });
 
-test('retry() does not repeat what cannot pass', async () => {
+test('retry() does not repeat a permanent error', async () => {
   const refused = new DocshelfError('link_expired', 'Cannot fetch "x": expired', { fields: { retryable: false } });
   for (const error of [refused, new TypeError('a bug of ours')]) {
     const { attempt, tools, attempts } = scene([error], () => 0);
@@ -56,7 +56,7 @@ test('retry() does not repeat what cannot pass', async () => {
   }
 });
 
-test('retry() reports each wait before it', async () => {
+test('retry() reports each delay before it starts', async () => {
   const { attempt, tools } = scene([passing()], () => 0.5);
   const reports: [string, number][] = [];
   const onRetry = (error: DocshelfError, waitMs: number): void => void reports.push([error.code, waitMs]);
@@ -64,7 +64,7 @@ test('retry() reports each wait before it', async () => {
   expect(reports).toEqual([['source_failed', 250]]);
 });
 
-test('retry() stops waiting at once when it is aborted', async () => {
+test('retry() stops waiting at once if it is aborted', async () => {
   const abort = new AbortController();
   const reason = new Error('stopping');
   const { attempt } = scene([passing({ retryAfterMs: 60_000 })], () => 0);

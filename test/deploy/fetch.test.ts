@@ -87,7 +87,7 @@ function cutting(etag: string | null, cuts: number) {
 }
 
 describe('fetchBundle()', () => {
-  test('spools a bundle whole and says what it is', async () => {
+  test('stores a complete bundle in the spool and returns its digest, size and name', async () => {
     const server = await started(httpServer(bundleAnswer(BUNDLE, '"v1"')));
     const progress: [number, number | null][] = [];
     const bundle = await fetchFrom(server, { sha256: DIGEST, onProgress: (...step) => progress.push(step) });
@@ -102,7 +102,7 @@ describe('fetchBundle()', () => {
     expect(progress.at(-1)).toEqual([BUNDLE.length, BUNDLE.length]);
   });
 
-  test('goes on where a transfer was cut', async () => {
+  test('resumes an interrupted transfer', async () => {
     const { answer, onProgress } = cutting('"v1"', 2);
     const server = await started(httpServer(answer));
     const retried: string[] = [];
@@ -117,7 +117,7 @@ describe('fetchBundle()', () => {
     ]);
   });
 
-  test('begins anew where the server gives no validator', async () => {
+  test('starts over if the server sends no validator', async () => {
     const { answer, onProgress } = cutting(null, 1);
     const server = await started(httpServer(answer));
     const bundle = await fetchFrom(server, { onProgress });
@@ -125,7 +125,7 @@ describe('fetchBundle()', () => {
     expect(server.requests.map((request) => request.headers.range)).toEqual([undefined, undefined]);
   });
 
-  test('begins anew where a server answers 200 to a range', async () => {
+  test('starts over if the server responds to a range with 200', async () => {
     const { answer, onProgress } = cutting('"v1"', 1);
     const asked: unknown[] = [];
     const server = await started(
@@ -139,7 +139,7 @@ describe('fetchBundle()', () => {
     expect(asked).toEqual([undefined, 'bytes=100000-']);
   });
 
-  test('leaves what it received, and a later fetch goes on from there under the renewed link', async () => {
+  test('keeps received bytes, and resumes a later fetch with a renewed link', async () => {
     const { answer, onProgress } = cutting('"v1"', 1);
     const cut = await started(httpServer(answer));
     await expect(fetchFrom(cut, { onProgress }, { retriesMax: 0 })).rejects.toMatchObject({ code: 'source_truncated' });
@@ -149,7 +149,7 @@ describe('fetchBundle()', () => {
     expect(cut.requests.at(-1)?.headers.range).toBe('bytes=100000-');
   });
 
-  test('is wrong_digest without a retry where the bundle is another one, and removes it', async () => {
+  test('fails with wrong_digest without a retry if the content differs, and deletes it', async () => {
     const server = await started(httpServer(bundleAnswer(BUNDLE, '"v1"')));
     await expect(fetchFrom(server, { sha256: FALSE_DIGEST })).rejects.toMatchObject({
       code: 'wrong_digest',
@@ -159,7 +159,7 @@ describe('fetchBundle()', () => {
     expect(await spooled()).toEqual([]);
   });
 
-  test('fetches once more from the start where the digest is wrong after joining with an earlier part', async () => {
+  test('fetches once more from the start if the digest is wrong after resuming', async () => {
     const { answer, onProgress } = cutting('"v1"', 1);
     const cut = await started(httpServer(answer));
     await expect(fetchFrom(cut, { onProgress }, { retriesMax: 0 })).rejects.toMatchObject({ code: 'source_truncated' });
@@ -170,7 +170,7 @@ describe('fetchBundle()', () => {
     expect((await fetchFrom(cut, { sha256: DIGEST })).digest).toBe(DIGEST);
   });
 
-  test('is source_too_large by the declared length before it reads, and by the count where none is declared', async () => {
+  test('fails with source_too_large by the declared length before reading, or by the received bytes if no length is declared', async () => {
     const declaring = await started(httpServer(bundleAnswer(BUNDLE, '"v1"')));
     const progress = vi.fn();
     const bounded = { bundleBytesMax: BUNDLE.length - 1 };
@@ -191,12 +191,12 @@ describe('fetchBundle()', () => {
     await vi.waitFor(() => expect(endless.openSockets()).toBe(0), 30_000);
   });
 
-  test('takes a bundle of exactly the bound', async () => {
+  test('accepts a bundle of exactly the maximum size', async () => {
     const server = await started(httpServer(bundleAnswer(BUNDLE, null)));
     expect((await fetchFrom(server, {}, { bundleBytesMax: BUNDLE.length })).sizeBytes).toBe(BUNDLE.length);
   });
 
-  test('takes a body without any length only with a digest, and only whole', async () => {
+  test('accepts a response without any length only with a digest, and only if it is complete', async () => {
     const head = 'HTTP/1.0 200 OK\r\n\r\n';
     const whole = await started(tcpServer(answering(head, (socket) => socket.end(BUNDLE))));
     await expect(fetchFrom(whole)).rejects.toMatchObject({ code: 'source_no_length', fields: { retryable: false } });
@@ -207,7 +207,7 @@ describe('fetchBundle()', () => {
     expect((await spooled()).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
-  test('takes a chunked body by its last chunk', async () => {
+  test('accepts a chunked response', async () => {
     const server = await started(
       httpServer((_, response) => {
         response.write(BUNDLE.subarray(0, 1000));
@@ -217,7 +217,7 @@ describe('fetchBundle()', () => {
     expect((await fetchFrom(server)).digest).toBe(DIGEST);
   });
 
-  test('tries again what may pass, and not what will not', async () => {
+  test('retries temporary errors, and no permanent ones', async () => {
     const whole = bundleAnswer(BUNDLE, null);
     const statuses = [503, 429, 500];
     const server = await started(
@@ -235,7 +235,7 @@ describe('fetchBundle()', () => {
     expect(missing.requests.length).toBe(1);
   });
 
-  test('stops at once when it is aborted, keeps the part and frees the socket', async () => {
+  test('stops at once if it is aborted, keeps the part and closes the socket', async () => {
     const server = await started(
       httpServer((_, response) => {
         response.writeHead(200, { etag: '"v1"', 'content-length': BUNDLE.length });
@@ -252,14 +252,14 @@ describe('fetchBundle()', () => {
     await vi.waitFor(() => expect(server.openSockets()).toBe(0), 30_000);
   });
 
-  test('refuses a link that no source reads', async () => {
+  test('rejects a link that no source supports', async () => {
     const server = await started(httpServer(() => {}));
     await expect(fetchFrom(server, { link: new Secret('ftp://host/b.zip?canary') })).rejects.toMatchObject({
       code: 'source_failed',
     });
   });
 
-  test('tells the query in none of its errors', async () => {
+  test('never includes the query of the link in an error', async () => {
     const answers: RequestListener[] = [
       bundleAnswer(BUNDLE, null),
       (_, response) => response.writeHead(200, { 'content-length': 10 }).write('cut', () => response.socket?.destroy()),
@@ -276,7 +276,7 @@ describe('fetchBundle()', () => {
   });
 });
 
-describe('fetchBundle() of a source whose bytes and length differ', () => {
+describe('fetchBundle() with a source that sends a wrong number of bytes', () => {
   const sourceOf = (bundle: Partial<OpenedBundle>, text: string): BundleSource => ({
     handles: () => true,
     open: async () => ({
@@ -300,7 +300,7 @@ describe('fetchBundle() of a source whose bytes and length differ', () => {
       TOOLS,
     );
 
-  test('keeps too few bytes for resuming, and drops too many', async () => {
+  test('keeps too few bytes for resuming, and deletes too many', async () => {
     const fields = (receivedBytes: number) => ({ receivedBytes, totalBytes: 5, retryable: true });
     await expect(run(sourceOf({}, '123'))).rejects.toMatchObject({ code: 'source_truncated', fields: fields(3) });
     expect((await spooled()).length).toBe(2);

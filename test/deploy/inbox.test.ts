@@ -45,7 +45,7 @@ const filesIn = async (folder: string) => (await readdir(folder)).filter((name) 
 
 // Side by side: each of them waits for seconds.
 describe.concurrent('the inbox', () => {
-  test('takes an archive in, serves it and deletes it', async ({ expect }) => {
+  test('imports an archive, serves it and deletes it', async ({ expect }) => {
     const store = await copyOf(seed);
     const daemon = await startDaemon(store);
     const inbox = new Inbox({ paths: store.paths, deployment: daemon.deployment });
@@ -57,7 +57,7 @@ describe.concurrent('the inbox', () => {
     expect(await filesIn(store.paths.rejected)).toEqual([]);
   });
 
-  test('takes in what lies there at its start however seldom it looks into an empty inbox', async ({ expect }) => {
+  test('imports the archives that exist at its start, whatever its polling interval', async ({ expect }) => {
     const store = await copyOf(seed);
     const daemon = await startDaemon(store);
     await putInto(store.paths.inbox, seed.february);
@@ -68,7 +68,7 @@ describe.concurrent('the inbox', () => {
     expect(daemon.site.active?.version).toBe('2024-02-01');
   });
 
-  test('moves a refused archive away, with the reason beside it, and what is served stays', async ({ expect }) => {
+  test('moves a rejected archive with a reason file, and keeps the served version', async ({ expect }) => {
     const store = await copyOf(seed);
     const daemon = await startDaemon(store, { version: '2024-01-01' });
     const inbox = new Inbox({ paths: store.paths, deployment: daemon.deployment });
@@ -84,7 +84,7 @@ describe.concurrent('the inbox', () => {
   });
 
   test.each(['a\u202egz.zip', 'a\nb.zip', 'a\u0085b.zip'])(
-    'moves an archive named %j away under a name that can be shown',
+    'moves a rejected archive named %j to a printable name',
     async (name) => {
       const store = await copyOf(seed);
       const daemon = await startDaemon(store, { version: '2024-01-01' });
@@ -102,7 +102,7 @@ describe.concurrent('the inbox', () => {
     },
   );
 
-  test('keeps the newest rejected archives, with their reasons and signatures, and removes no other file', async ({
+  test('keeps the newest rejected archives, with their reasons and signatures, and deletes no other file', async ({
     expect,
   }) => {
     const store = await newStore();
@@ -129,7 +129,7 @@ describe.concurrent('the inbox', () => {
     expect(kept.filter((name) => /^old-(?:\d|1\d|20)\./.test(name))).toEqual([]);
   });
 
-  test('keeps the newest rejected archive, however large, and no older one beyond 8 GiB', async ({ expect }) => {
+  test('keeps the newest rejected archive of any size, and deletes older ones beyond 8 GiB', async ({ expect }) => {
     const store = await newStore();
     const { rejected } = store.paths;
     const sizes = { 'a.zip': 5 * 1024 ** 3, 'b.zip': 3 * 1024 ** 3, 'c.zip': 9 * 1024 ** 3 };
@@ -144,7 +144,7 @@ describe.concurrent('the inbox', () => {
     await inbox.stop();
   });
 
-  test('writes the reason through no symbolic link', async ({ expect }) => {
+  test('does not write the reason through a symbolic link', async ({ expect }) => {
     const store = await newStore();
     const target = join(store.paths.dir, 'theirs');
     await writeFile(target, 'theirs');
@@ -157,7 +157,7 @@ describe.concurrent('the inbox', () => {
     expect(await readFile(join(store.paths.rejected, 'broken.zip.reason.txt'), 'utf8')).toContain('truncated');
   });
 
-  test('leaves names that are not whole, hidden ones and folders alone', async ({ expect }) => {
+  test('ignores unfinished files, hidden files and folders', async ({ expect }) => {
     const store = await newStore();
     const { inbox, delivered } = inboxOver(store, async () => undefined);
     const alone = ['.hidden.zip', 'copying.zip.part', '._whole.zip', 'Thumbs.db', 'desktop.ini'];
@@ -190,7 +190,7 @@ describe.concurrent('the inbox', () => {
     await inbox.stop();
   });
 
-  test('lets a copy that had only paused go on, and takes it when it is whole', async ({ expect }) => {
+  test('imports an archive whose copy was paused only after the copy is complete', async ({ expect }) => {
     const store = await copyOf(seed);
     const file = join(store.paths.inbox, seed.march.fileName);
     const { deployment, site } = await startDaemon(store);
@@ -213,9 +213,7 @@ describe.concurrent('the inbox', () => {
     expect(deployment.lastError).toBeNull();
   });
 
-  test('keeps an archive that failed for no fault of its own, and does not try it again at once', async ({
-    expect,
-  }) => {
+  test('keeps an archive that failed for an external reason, and retries it later', async ({ expect }) => {
     const store = await newStore();
     const { inbox, delivered, failures } = inboxOver(store, () => Promise.reject(fault('not_enough_space')));
     await writeFile(join(store.paths.inbox, 'large.zip'), 'text');
@@ -227,7 +225,7 @@ describe.concurrent('the inbox', () => {
     expect(await filesIn(store.paths.rejected)).toEqual([]);
   });
 
-  test('keeps a refused archive that it cannot move away, and does not try it again at once', async ({ expect }) => {
+  test('keeps a rejected archive that it cannot move, and retries it later', async ({ expect }) => {
     const store = await newStore();
     await rm(store.paths.rejected, { recursive: true });
     const { inbox, delivered, failures } = inboxOver(store, () => Promise.reject(fault('truncated')));
@@ -239,7 +237,7 @@ describe.concurrent('the inbox', () => {
     expect(await filesIn(store.paths.inbox)).toEqual(['broken.zip']);
   });
 
-  test('leaves an archive for the next start when docshelf is stopping', async ({ expect }) => {
+  test('leaves an archive for the next start if docshelf is stopping', async ({ expect }) => {
     const store = await newStore();
     const { inbox, delivered, failures } = inboxOver(store, () => Promise.reject(fault('stopping')));
     await writeFile(join(store.paths.inbox, 'whole.zip'), 'text');

@@ -52,7 +52,7 @@ function* tarOf(count: number, last: readonly string[] = []): Generator<Buffer> 
 }
 
 describe('a tar.gz', { timeout: 600_000 }, () => {
-  it('of 40,000 files is taken in whole within a small heap', async () => {
+  it('is imported within a small heap if it has 40,000 files', async () => {
     const archive = join(dir, 'many.tar.gz');
     await pipeline(Readable.from(tarOf(40_000)), createGzip({ level: 1 }), createWriteStream(archive));
     const { summary, releaseDir } = await unpack(archive);
@@ -63,7 +63,7 @@ describe('a tar.gz', { timeout: 600_000 }, () => {
     expect(await readFile(join(releaseDir, 'site/index.html'), 'utf8')).toContain('Home');
   });
 
-  it('of 100,000 files, the last outside of the site, is refused for that within a small heap', async () => {
+  it('is rejected within a small heap if the last of 100,000 files is outside of the site', async () => {
     const archive = join(dir, 'hostile.tar.gz');
     await pipeline(Readable.from(tarOf(100_000, ['../evil'])), createGzip({ level: 1 }), createWriteStream(archive));
     await expect(unpack(archive)).rejects.toMatchObject({ code: 'name_dotdot' });
@@ -71,7 +71,7 @@ describe('a tar.gz', { timeout: 600_000 }, () => {
 });
 
 describe('a zip', { timeout: 600_000 }, () => {
-  it('of 60,000 files, the last outside of the site, is refused for that within a small heap', async () => {
+  it('is rejected within a small heap if the last of 60,000 files is outside of the site', async () => {
     const names = [...Array.from({ length: 60_000 }, (_, n) => nameOf(n)), '../evil'];
     const archive = join(dir, 'hostile.zip');
     const zip = rawZip([{ name: 'index.html', body: '<p>' }, ...names.map((name) => ({ name, body: '' }))]);

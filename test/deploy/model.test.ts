@@ -254,7 +254,7 @@ async function runSequence(seed: number): Promise<void> {
   }
 }
 
-test(`${SEQUENCES_OF_ONE} random sequences keep to the contract`, { timeout: 1_800_000 }, async () => {
+test(`${SEQUENCES_OF_ONE} random command sequences keep to the contract`, { timeout: 1_800_000 }, async () => {
   await forEachSeed(SEQUENCES_OF_ONE, LANES, runSequence);
 });
 
@@ -295,7 +295,7 @@ async function runSequenceOfSites(seed: number): Promise<void> {
   }
 }
 
-test(`${SEQUENCES_OF_TWO} random sequences of two sites on one folder keep to the contract`, {
+test(`${SEQUENCES_OF_TWO} random command sequences on two sites in one folder keep to the contract`, {
   timeout: 1_800_000,
 }, async () => {
   await forEachSeed(SEQUENCES_OF_TWO, LANES, runSequenceOfSites);

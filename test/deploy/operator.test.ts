@@ -44,13 +44,13 @@ describe('activate()', () => {
     expect(daemon.deployment.state).toBe('ready');
   });
 
-  test('refuses a version that is not stored, and lists those that are', async () => {
+  test('rejects a version that is not stored, and lists the stored ones', async () => {
     const { deployment } = await startDaemon(store);
     const activating = deployment.activate('v9');
     await expect(activating).rejects.toMatchObject({ code: 'version_not_found', fields: { stored: [V3, V2, V1] } });
   });
 
-  test('refuses a name that leads out of the versions', async () => {
+  test('rejects a version name with a path outside of the folder', async () => {
     const { deployment } = await startDaemon(store);
     await deployment.activate(V1);
     expect(await codeOf(deployment.activate('../active'))).toBe('version_not_found');
@@ -58,7 +58,7 @@ describe('activate()', () => {
     expect((await store.active())?.version).toBe(V1);
   });
 
-  test('is refused while another version is pinned, and not for the pinned one', async () => {
+  test('is rejected if another version is pinned, but accepts the pinned one', async () => {
     const daemon = await startDaemon(store, { version: V1 });
     expect(await codeOf(daemon.deployment.activate(V2))).toBe('pinned');
     expect(await codeOf(daemon.deployment.rollback())).toBe('pinned');
@@ -66,7 +66,7 @@ describe('activate()', () => {
     expect(versionOf(daemon)).toBe(V1);
   });
 
-  test('is refused when a pin comes while it looks the version up', async () => {
+  test('is rejected if another version is pinned during the lookup', async () => {
     const daemon = await startDaemon(store);
     await daemon.deployment.activate(V1);
     const label = store.label.bind(store);
@@ -83,7 +83,7 @@ describe('activate()', () => {
     expect(versionOf(daemon)).toBe(V2);
   });
 
-  test('on a folder without a daemon holds for the next start', async () => {
+  test('takes effect at the next start if no daemon runs on the folder', async () => {
     const command = await openDaemon(store);
     await command.deployment.activate(V1);
     await command.stop();
@@ -91,7 +91,7 @@ describe('activate()', () => {
   });
 });
 
-describe("an operator's choice, with a link", () => {
+describe('the version that an operator activated, with a link', () => {
   const settings: SettingsOf = { link: LINK };
 
   /** A daemon that has fetched March, and that an operator then told to serve January. */
@@ -101,7 +101,7 @@ describe("an operator's choice, with a link", () => {
     return daemon;
   }
 
-  test('holds over reloads and restarts that fetch the same digest', async () => {
+  test('stays active over reloads and restarts that fetch the same digest', async () => {
     const daemon = await chosen();
     await daemon.reload(settings);
     expect(versionOf(daemon)).toBe(V1);
@@ -111,25 +111,25 @@ describe("an operator's choice, with a link", () => {
     expect(versionOf(await restart(again, settings))).toBe(V1);
   });
 
-  test('holds when the fetch at the start fails', async () => {
+  test('stays active if the fetch at the start fails', async () => {
     const daemon = await restart(await chosen(), settings, new FakeSource());
     expect(versionOf(daemon)).toBe(V1);
     expect(daemon.deployment.state).toBe('stale');
   });
 
-  test('ends with a start that fetches another digest', async () => {
+  test('is replaced by a start that fetches another digest', async () => {
     const daemon = await restart(await chosen(), settings, await atLink('february'));
     expect(daemon.site.active?.digest).toBe(seed.february.digest);
   });
 
-  test('ends when staticExport changes, and what the link gave is served without a fetch', async () => {
+  test('is replaced without a fetch by the bundle of the link if staticExport changes', async () => {
     const daemon = await chosen();
     await daemon.reload({ ...settings, keep: 2 });
     expect(versionOf(daemon)).toBe(V3);
     expect(daemon.source.opened).toHaveLength(1);
   });
 
-  test('does not come back when the change is taken back', async () => {
+  test('is not activated again if a change of staticExport is reverted', async () => {
     const daemon = await chosen();
     await daemon.reload({ ...settings, keep: 2 });
     await daemon.reload(settings);
@@ -137,11 +137,11 @@ describe("an operator's choice, with a link", () => {
     expect(versionOf(await restart(daemon, settings))).toBe(V3);
   });
 
-  test('ends when staticExport changed while the daemon was down', async () => {
+  test('is replaced if staticExport changed while the daemon was stopped', async () => {
     expect(versionOf(await restart(await chosen(), { ...settings, keep: 2 }))).toBe(V3);
   });
 
-  test('holds as a rollback, too', async () => {
+  test('stays active if it was activated by a rollback', async () => {
     const daemon = await chosen();
     await daemon.deployment.rollback();
     expect(versionOf(daemon)).toBe(V3);
@@ -151,7 +151,7 @@ describe("an operator's choice, with a link", () => {
     expect(versionOf(await restart(daemon, settings))).toBe(V3);
   });
 
-  test('gives way to a delivery, which is newer', async () => {
+  test('is replaced by a newer delivered bundle', async () => {
     const daemon = await chosen();
     await daemon.deployment.deliver({ ...seed.february, version: null, source: 'import', activate: true });
     expect(versionOf(daemon)).toBe(V2);
@@ -160,8 +160,8 @@ describe("an operator's choice, with a link", () => {
   });
 });
 
-describe("an operator's choice, without a link", () => {
-  test('holds against newer archives that were there, over restarts', async () => {
+describe('the version that an operator activated, without a link', () => {
+  test('stays active over restarts, although newer archives were in the folder before', async () => {
     await putInto(`${store.paths.dir}/bundles`, seed.march, seed.january);
     const daemon = await startDaemon(store);
     expect(versionOf(daemon)).toBe(V3);
@@ -169,7 +169,7 @@ describe("an operator's choice, without a link", () => {
     expect(versionOf(await restart(daemon, {}))).toBe(V1);
   });
 
-  test('does not come back when the change is taken back', async () => {
+  test('is not activated again if a change of staticExport is reverted', async () => {
     await putInto(`${store.paths.dir}/bundles`, seed.march);
     const daemon = await startDaemon(store);
     await daemon.deployment.activate(V1);
@@ -179,7 +179,7 @@ describe("an operator's choice, without a link", () => {
     expect(versionOf(daemon)).toBe(V3);
   });
 
-  test('ends when staticExport changes', async () => {
+  test('is replaced if staticExport changes', async () => {
     await putInto(`${store.paths.dir}/bundles`, seed.march);
     const daemon = await startDaemon(store);
     await daemon.deployment.activate(V1);
@@ -189,7 +189,7 @@ describe("an operator's choice, without a link", () => {
 });
 
 describe('rollback()', () => {
-  test('goes back, and again further back, and then has nowhere to go', async () => {
+  test('activates the previous version, then the one before, and then fails', async () => {
     const daemon = await startDaemon(store);
     for (const version of [V1, V2, V3]) await daemon.deployment.activate(version);
     expect(await daemon.deployment.rollback()).toEqual({ version: V2, digest: seed.february.digest });
@@ -200,7 +200,7 @@ describe('rollback()', () => {
     expect(versionOf(daemon)).toBe(V1);
   });
 
-  test('goes back over a restart', async () => {
+  test('works after a restart', async () => {
     const daemon = await startDaemon(store);
     for (const version of [V1, V2]) await daemon.deployment.activate(version);
     const again = await restart(daemon, {});
@@ -208,7 +208,7 @@ describe('rollback()', () => {
     expect(versionOf(again)).toBe(V1);
   });
 
-  test('passes over versions that were removed, for good', async () => {
+  test('skips removed versions permanently', async () => {
     const daemon = await startDaemon(store);
     for (const version of [V1, V2, V3]) await daemon.deployment.activate(version);
     await daemon.deployment.remove(V2);
@@ -216,14 +216,14 @@ describe('rollback()', () => {
     expect(await codeOf(daemon.deployment.rollback())).toBe('no_version');
   });
 
-  test('goes to another version than the one that is served, where the one between was removed', async () => {
+  test('activates a version other than the current one if the one in between was removed', async () => {
     const daemon = await startDaemon(store);
     for (const version of [V1, V3, V2, V3]) await daemon.deployment.activate(version);
     await daemon.deployment.remove(V2);
     expect((await daemon.deployment.rollback()).version).toBe(V1);
   });
 
-  test('goes to the digest that was active, where its label has moved on', async () => {
+  test('activates the digest that was active, even if its label has moved', async () => {
     const daemon = await startDaemon(store);
     for (const version of [V1, V2]) await daemon.deployment.activate(version);
     await takeInBundle(store, seed.march, { version: V1 });
@@ -232,7 +232,7 @@ describe('rollback()', () => {
 });
 
 describe('remove()', () => {
-  test('takes the version and its release', async () => {
+  test('removes the version and its release', async () => {
     const { deployment, events } = await startDaemon(store);
     await deployment.remove(V1);
     expect(await store.has(seed.january.digest)).toBe(false);
@@ -241,7 +241,7 @@ describe('remove()', () => {
     expect(await codeOf(deployment.remove(V1))).toBe('version_not_found');
   });
 
-  test('takes only the label where another leads to the same release', async () => {
+  test('removes only the label if another label has the same release', async () => {
     await takeInBundle(store, seed.january, { version: 'spring' });
     const daemon = await startDaemon(store);
     await daemon.deployment.activate('spring');
@@ -251,7 +251,7 @@ describe('remove()', () => {
     expect(await codeOf(daemon.deployment.remove('spring'))).toBe('in_use');
   });
 
-  test('refuses what is served, here or by another daemon on the folder, and what is pinned', async () => {
+  test('rejects a version that is pinned, or served here or by another daemon on the folder', async () => {
     const daemon = await startDaemon(store);
     await daemon.deployment.activate(V1);
     const pinned = await startDaemon(store, { version: V2 });

@@ -100,7 +100,7 @@ describe('staticExport.from: exports', () => {
     expect(service.asked).toEqual(['acme se_1']);
   });
 
-  test('waits where there is none, says how one is made, and serves the first one when it is completed', async () => {
+  test('waits if there is no export, explains how to start one, and serves the first one when it completes', async () => {
     const { deployment, site } = await open();
     await deployment.reconcile();
     expect(deployment.state).toBe('waiting');
@@ -112,7 +112,7 @@ describe('staticExport.from: exports', () => {
     expect(deployment.lastError).toBe(null);
   });
 
-  test('follows each newer one, and reads none anew that is stored', async () => {
+  test('serves each newer export, and does not read a stored one again', async () => {
     service.complete(seed.january);
     const { deployment, site } = await open();
     await deployment.reconcile();
@@ -126,7 +126,7 @@ describe('staticExport.from: exports', () => {
     expect(service.asked).toEqual(['acme se_0', 'acme se_1']);
   });
 
-  test('gives up an older one for a newer one that is completed meanwhile', async () => {
+  test('stops reading an export if a newer one completes', async () => {
     service.complete(seed.january);
     service.reading = new Promise(() => undefined);
     const { deployment, site } = await open();
@@ -140,7 +140,7 @@ describe('staticExport.from: exports', () => {
     expect((await deployment.status()).versions.map(({ version }) => version)).toEqual(['2024-02-01']);
   });
 
-  test('serves what was active last after a restart, and says that it is stale where the newest cannot be read', async () => {
+  test('serves the last active version after a restart, and reports it as stale if the newest export cannot be read', async () => {
     service.complete(seed.january);
     const first = await open();
     await first.deployment.reconcile();
@@ -155,7 +155,7 @@ describe('staticExport.from: exports', () => {
     expect(deployment.lastError?.code).toBe('bundle_gone');
   });
 
-  test('serves of a pinned version its newest export, and waits for one', async () => {
+  test('serves the newest export of a pinned version, and waits for it', async () => {
     service.complete(seed.january);
     const { deployment, site } = await open({ version: 'v9' });
     await deployment.reconcile();
@@ -170,7 +170,7 @@ describe('staticExport.from: exports', () => {
     expect(site.active?.version).toBe('v9');
   });
 
-  test('holds what an operator has chosen until there is another export', async () => {
+  test('keeps the version that an operator activated until the next export', async () => {
     service.complete(seed.january);
     const { deployment, site } = await open();
     await deployment.reconcile();
@@ -186,7 +186,7 @@ describe('staticExport.from: exports', () => {
     await until(() => expect(site.active?.digest).toBe(seed.march.digest));
   });
 
-  test('asks for nothing where the bundle comes from a link', async () => {
+  test('requests no export if the bundle comes from a link', async () => {
     service.complete(seed.january);
     const { deployment } = await open({ fromExports: false });
     await deployment.reconcile();
@@ -196,7 +196,7 @@ describe('staticExport.from: exports', () => {
     expect(deployment.lastError?.code).toBe('no_version');
   });
 
-  test('refuses another digest than the one that the config asks for', async () => {
+  test('rejects a digest that differs from sha256 in the config', async () => {
     service.complete(seed.january);
     const { deployment } = await open({ sha256: seed.february.digest });
     await deployment.reconcile();

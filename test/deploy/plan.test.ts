@@ -70,7 +70,7 @@ const missing = (version: string | null, sha256: string | null = null): Target =
 describe('targetOf()', () => {
   test.each<[what: string, Wanted, ObservedState & Preloaded, mustFetch: boolean, Target]>([
     [
-      'off, whatever else is set',
+      'a disabled site, whatever else is set',
       wanted({ enabled: false, pin: 'v1', hasLink: true }),
       observed(),
       true,
@@ -87,7 +87,7 @@ describe('targetOf()', () => {
     ],
     ['a pin whatever is active', wanted({ pin: 'v2' }), observed({ active: active() }), true, serve('v2', B)],
     [
-      'a pin whatever an operator held',
+      'a pin whatever an operator activated',
       wanted({ pin: 'v2' }),
       observed({ active: active(), choice: chosen(NOW) }),
       true,
@@ -123,9 +123,15 @@ describe('targetOf()', () => {
       true,
       serve('v9', B, true),
     ],
-    ['a pin with a digest that is nowhere', wanted({ pin: 'v1', sha256: 'd' }), observed(), true, missing('v1', 'd')],
     [
-      'a pin with a digest that is nowhere, with a link',
+      'a pin with a digest that is not stored',
+      wanted({ pin: 'v1', sha256: 'd' }),
+      observed(),
+      true,
+      missing('v1', 'd'),
+    ],
+    [
+      'a pin with a digest that is not stored, with a link',
       wanted({ pin: 'v1', sha256: 'd', hasLink: true }),
       observed(),
       false,
@@ -134,7 +140,7 @@ describe('targetOf()', () => {
 
     ['a link at a start', wanted({ hasLink: true }), observed({ active: active() }), true, fetch(null)],
     ['a link that was fetched', wanted({ hasLink: true }), observed({ active: active() }), false, serve('v1', A)],
-    ['a link that was fetched, nothing active', wanted({ hasLink: true }), observed(), false, fetch(null)],
+    ['a link that was fetched, without an active version', wanted({ hasLink: true }), observed(), false, fetch(null)],
     [
       'a link, whatever is preloaded',
       wanted({ hasLink: true }),
@@ -163,7 +169,7 @@ describe('targetOf()', () => {
       asFetched('v1', A),
     ],
     [
-      'a link with a digest that was served, and what was taken in or chosen since',
+      'a link with a digest that was served, and a version that was imported or activated since',
       wanted({ hasLink: true, sha256: B }),
       observed({ active: active(B) }),
       false,
@@ -177,14 +183,14 @@ describe('targetOf()', () => {
       fetch(null),
     ],
     [
-      'a link with a digest that is nowhere',
+      'a link with a digest that is not stored',
       wanted({ hasLink: true, sha256: 'd' }),
       observed({ active: active() }),
       true,
       fetch(null),
     ],
     [
-      'a link with a stored digest, against which an operator chose',
+      "a link with a stored digest and an operator's later choice",
       wanted({ hasLink: true, sha256: B }),
       observed({ active: active(B), choice: chosen(NOW) }),
       true,
@@ -198,79 +204,79 @@ describe('targetOf()', () => {
       asFetched('v2', B),
     ],
     [
-      'a fetched link and a choice that holds',
+      "a fetched link and an operator's valid choice",
       wanted({ hasLink: true }),
       observed({ active: active(B), choice: chosen(NOW) }),
       false,
       serve('v1', A),
     ],
     [
-      'a fetched link and a choice that the settings ended',
+      "a fetched link and an operator's choice that the settings ended",
       wanted({ hasLink: true }),
       observed({ active: active(B), choice: chosen(BEFORE) }),
       false,
       serve('v2', B),
     ],
     [
-      'a fetched link whose bundle is gone and a choice that the settings ended',
+      "a fetched link whose bundle was removed and an operator's choice that the settings ended",
       wanted({ hasLink: true }),
       observed({ active: active('d'), choice: chosen(BEFORE) }),
       false,
       fetch(null),
     ],
 
-    ['neither, nothing there', wanted(), observed(), true, missing(null)],
-    ['neither, with what is active', wanted(), observed({ active: active() }), true, serve('v1', A)],
+    ['neither pin nor link, without a version', wanted(), observed(), true, missing(null)],
+    ['neither pin nor link, with an active version', wanted(), observed({ active: active() }), true, serve('v1', A)],
     [
-      'neither, nothing active, one preloaded',
+      'neither pin nor link, without an active version but with a preloaded one',
       wanted(),
       observed({ preloaded: preloaded(JANUARY) }),
       true,
       serve('v2', B),
     ],
     [
-      'neither, a newer one preloaded',
+      'neither pin nor link, with a newer preloaded version',
       wanted(),
       observed({ active: active(), activeCreatedAt: JANUARY, preloaded: preloaded(MARCH) }),
       true,
       serve('v2', B),
     ],
     [
-      'neither, an older one preloaded',
+      'neither pin nor link, with an older preloaded version',
       wanted(),
       observed({ active: active(), activeCreatedAt: MARCH, preloaded: preloaded(JANUARY, true) }),
       true,
       serve('v1', A),
     ],
     [
-      'neither, one of the same age preloaded',
+      'neither pin nor link, with a preloaded version of the same age',
       wanted(),
       observed({ active: active(), activeCreatedAt: MARCH, preloaded: preloaded(MARCH, true) }),
       true,
       serve('v1', A),
     ],
     [
-      "neither, an operator's choice against a newer one that was there",
+      "neither pin nor link, with an operator's choice over a newer version that existed before",
       wanted(),
       observed({ active: active(), choice: chosen(NOW), activeCreatedAt: JANUARY, preloaded: preloaded(MARCH) }),
       true,
       serve('v1', A),
     ],
     [
-      "neither, an operator's choice and a newer one that came since",
+      "neither pin nor link, with an operator's choice and a newer version that arrived later",
       wanted(),
       observed({ active: active(), choice: chosen(NOW), activeCreatedAt: JANUARY, preloaded: preloaded(MARCH, true) }),
       true,
       serve('v2', B),
     ],
     [
-      "neither, an operator's choice that the settings ended",
+      "neither pin nor link, with an operator's choice that the settings ended",
       wanted(),
       observed({ active: active(), choice: chosen(BEFORE), activeCreatedAt: JANUARY, preloaded: preloaded(MARCH) }),
       true,
       serve('v2', B),
     ],
-  ])('decides on %s', (_, asked, there, mustFetch, step) => {
+  ])('chooses the target for %s', (_, asked, there, mustFetch, step) => {
     expect(targetOf(asked, there, there.preloaded, mustFetch)).toEqual(step);
   });
 });
@@ -312,7 +318,7 @@ describe('plan()', () => {
       { do: 'wait', untilMs: null },
     ],
     [
-      'begins no second export',
+      'does not start a second export while one runs',
       exporting,
       { exportAtMs: 1_000, fetching: fetchingExport },
       { do: 'wait', untilMs: null },
@@ -323,9 +329,9 @@ describe('plan()', () => {
       { exportAtMs: 1_000, preload: 'running' },
       { do: 'wait', untilMs: null },
     ],
-    ['runs a command before all else', exporting, { exportAtMs: 1_000, hasCommand: true }, { do: 'run-command' }],
+    ['runs a command first', exporting, { exportAtMs: 1_000, hasCommand: true }, { do: 'run-command' }],
     [
-      'follows no settings before a round',
+      'ignores the settings before the first round has started',
       exporting,
       { exportAtMs: 1_000, hasStartedRound: false },
       { do: 'wait', untilMs: null },

@@ -54,7 +54,7 @@ async function run({ isWanted = false, mayBeMissing = true, pin = null as string
 }
 
 describe('importPreload()', () => {
-  test('takes archives in by name, without dot files, unfinished copies and folders', async () => {
+  test('imports archives in the order of their names, without dot files, unfinished copies and folders', async () => {
     await putInto(folder, seed.january, seed.february);
     await mkdir(join(folder, 'folder'));
     for (const name of ['.hidden.tar.gz', 'copying.tar.gz.part']) await copyFile(seed.march.file, join(folder, name));
@@ -62,7 +62,7 @@ describe('importPreload()', () => {
     expect(await run()).toMatchObject({ versions: [V1, V2, V3], codes: [] });
   });
 
-  test('refuses an archive whose name cannot be shown, and stores the name nowhere', async () => {
+  test('rejects an archive with an unprintable name, and stores the name nowhere', async () => {
     await putInto(folder, seed.january);
     const names = ['a\u202egz.tar', 'b\n.tar.gz', 'c\u009b.zip'];
     for (const name of names) await copyFile(seed.february.file, join(folder, name));
@@ -77,7 +77,7 @@ describe('importPreload()', () => {
     ]);
   });
 
-  test('does not read an archive again that has not changed', async () => {
+  test('does not read an unchanged archive again', async () => {
     await putInto(folder, seed.january);
     const file = join(folder, seed.january.fileName);
     const time = new Date(0);
@@ -89,14 +89,14 @@ describe('importPreload()', () => {
     expect(await run()).toEqual({ taken: [], versions: [V1], codes: [] });
   });
 
-  test('reads an archive again whose time has changed', async () => {
+  test('reads an archive again if its time has changed', async () => {
     await putInto(folder, seed.january);
     await run();
     await writeFile(join(folder, seed.january.fileName), 'no archive any more');
     expect(await run()).toMatchObject({ versions: [], codes: ['unknown_format'] });
   });
 
-  test('leaves the label of an unchanged archive where a later delivery has moved it', async () => {
+  test('keeps the label of an unchanged archive if a later delivery has moved it', async () => {
     await putInto(folder, seed.january);
     await run();
     await takeInBundle(store, seed.march, { version: V1 });
@@ -104,7 +104,7 @@ describe('importPreload()', () => {
     expect((await store.label(V1))?.digest).toBe(seed.march.digest);
   });
 
-  test('takes an unchanged archive in again whose release was removed, if it is wanted', async () => {
+  test('imports an unchanged archive again if its release was removed and is needed', async () => {
     await putInto(folder, seed.january);
     await run();
     await store.removeRelease(seed.january.digest);
@@ -113,7 +113,7 @@ describe('importPreload()', () => {
     expect(await store.has(seed.january.digest)).toBe(true);
   });
 
-  test('lets a refused archive stand in no other way, and says it each time', async () => {
+  test('continues after a rejected archive, and reports it each time', async () => {
     await putInto(folder, seed.january);
     await writeFile(join(folder, 'aaa.zip'), 'no archive');
     const outcome = { versions: [V1], codes: ['unknown_format'] };
@@ -121,7 +121,7 @@ describe('importPreload()', () => {
     expect(await run()).toMatchObject(outcome);
   });
 
-  test('takes a missing folder for an empty one only where nobody named it', async () => {
+  test('treats a missing folder as empty only if it is the default one', async () => {
     expect(await run()).toEqual({ taken: [], versions: [], codes: [] });
     expect(await run({ mayBeMissing: false })).toEqual({ taken: [], versions: [], codes: ['cannot_read'] });
   });
@@ -130,7 +130,7 @@ describe('importPreload()', () => {
 describe('a daemon with a preload folder', () => {
   const later = (): Promise<Bundle> => packBundle('acme-export-2024-06-01.tar.gz', 'June');
 
-  test('serves an archive that is newer than what is active, and not an older one', async () => {
+  test('serves an archive that is newer than the active version, but not an older one', async () => {
     const daemon = await startDaemon(store);
     await daemon.deployment.deliver({ ...seed.february, version: null, source: 'import', activate: true });
     await daemon.stop();
@@ -145,7 +145,7 @@ describe('a daemon with a preload folder', () => {
     expect(third.site.active?.version).toBe(V3);
   });
 
-  test('serves a new archive though an operator chose an older version before it came', async () => {
+  test('serves a new archive even if an operator activated an older version before', async () => {
     const daemon = await openDaemon(store);
     await daemon.deployment.activate(V1);
     await putInto(folder, await later());
@@ -153,7 +153,7 @@ describe('a daemon with a preload folder', () => {
     expect(daemon.site.active?.version).toBe('2024-06-01');
   });
 
-  test('does not serve it over what is delivered or chosen later', async () => {
+  test('does not serve its archive instead of a version that is delivered or activated later', async () => {
     await putInto(folder, await later());
     const daemon = await startDaemon(store);
     expect(daemon.site.active?.version).toBe('2024-06-01');
@@ -163,7 +163,7 @@ describe('a daemon with a preload folder', () => {
     expect(daemon.site.active?.version).toBe(V2);
   });
 
-  test('serves its pin from there', async () => {
+  test('serves its pinned version from the folder', async () => {
     const empty = await newStore();
     await putInto(join(empty.paths.dir, 'bundles'), seed.january, seed.march);
     const daemon = await startDaemon(empty, { version: V1 });
@@ -171,7 +171,7 @@ describe('a daemon with a preload folder', () => {
     expect((await daemon.deployment.status()).versions).toHaveLength(2);
   });
 
-  test('takes its pin first, serves it, and then takes the others', async () => {
+  test('imports its pinned version first, serves it, and then imports the others', async () => {
     const empty = await newStore();
     await putInto(join(empty.paths.dir, 'bundles'), seed.january, seed.february, seed.march);
     const { events } = await startDaemon(empty, { version: V3 });
@@ -181,7 +181,7 @@ describe('a daemon with a preload folder', () => {
     expect(steps).toEqual([`taken-in ${V3}`, `activated ${V3}`, `taken-in ${V1}`, `taken-in ${V2}`]);
   });
 
-  test('follows a pin that changes while it takes the others', async () => {
+  test('follows a change of the pinned version while it imports the others', async () => {
     const empty = await newStore();
     await putInto(join(empty.paths.dir, 'bundles'), seed.january, seed.february, seed.march);
     const daemon = await openDaemon(empty, { version: V3 });
@@ -193,7 +193,7 @@ describe('a daemon with a preload folder', () => {
     expect((await daemon.deployment.status()).versions).toHaveLength(3);
   });
 
-  test('takes its pin from there again when it was pruned', async () => {
+  test('imports its pinned version from the folder again if it was pruned', async () => {
     await putInto(folder, seed.january, seed.february, seed.march);
     const daemon = await startDaemon(store, { keep: 0 });
     expect(daemon.site.active?.version).toBe(V3);
@@ -203,7 +203,7 @@ describe('a daemon with a preload folder', () => {
     expect(await store.has(seed.february.digest)).toBe(false);
   });
 
-  test('serves on and says which archive was refused', async () => {
+  test('keeps serving and reports which archive was rejected', async () => {
     await mkdir(folder);
     await writeFile(join(folder, 'broken.zip'), 'no archive');
     for (const version of [V1, null]) {
@@ -215,7 +215,7 @@ describe('a daemon with a preload folder', () => {
     }
   });
 
-  test('waits, and says why, when its only archive was refused', async () => {
+  test('waits, and reports the reason, if its only archive was rejected', async () => {
     await mkdir(folder);
     await writeFile(join(folder, 'broken.zip'), 'no archive');
     const { deployment, events } = await startDaemon(store);
@@ -224,7 +224,7 @@ describe('a daemon with a preload folder', () => {
     expect(events.filter((event) => event.kind === 'failed')).toHaveLength(1);
   });
 
-  test('serves its pin, and its link, where the folder cannot be read', async () => {
+  test('serves its pinned version if the folder cannot be read', async () => {
     const preload = { dir: join(await newFolder(), 'nowhere'), mayBeMissing: false };
     const daemon = await startDaemon(store, { version: V1, preload });
     const { state, lastError } = await daemon.deployment.status();

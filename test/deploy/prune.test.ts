@@ -13,24 +13,24 @@ const rule = (keep: number, inUse: string[], previous: string[] = []) => ({
 });
 
 describe('digestsToPrune()', () => {
-  test('counts by when a release was last active, not by when it was taken in', () => {
+  test('orders releases by the time they were last active, not by their import', () => {
     const releases = [release('a', '2024-01-01', '2024-09-01'), release('b', '2024-02-01', '2024-03-01')];
     expect(digestsToPrune([...releases, release('c', '2024-05-01', '2024-09-02')], rule(1, ['c']))).toEqual(['b']);
   });
 
-  test('leaves the newest of those that were never active beside those that were', () => {
+  test('keeps the newest releases that were never active, in addition to formerly active ones', () => {
     const staged = ['2024-02-01', '2024-03-01', '2024-04-01'].map((at) => release(at, at));
     const releases = [...staged, release('a', '2024-01-01', '2024-01-02'), release('z', '2024-05-01', '2024-05-02')];
     expect(digestsToPrune(releases, rule(2, ['z']))).toEqual(['2024-02-01']);
   });
 
-  test('never takes what was active before, which counts among those that stay', () => {
+  test('never selects the previously active release, which counts toward keep', () => {
     const releases = [release('a', '1', '1'), release('b', '2', '2'), release('c', '3', '3')];
     expect(digestsToPrune(releases, rule(1, ['c'], ['a']))).toEqual(['b']);
     expect(digestsToPrune(releases, rule(2, ['c'], ['a']))).toEqual([]);
   });
 
-  test('keeps nothing but what is in use where keep is 0', () => {
+  test('keeps only releases in use if keep is 0', () => {
     const releases = [release('a', '1', '1'), release('b', '2'), release('c', '3', '3')];
     expect(digestsToPrune(releases, rule(0, ['c'], ['a']))).toEqual(['a', 'b']);
   });

@@ -26,7 +26,7 @@ async function rewriteRecord(store: SiteStore, digest: string, change: object): 
 }
 
 describe('SiteStore', () => {
-  test('does not know a release without its marker', async () => {
+  test('ignores a release without its completion marker', async () => {
     const store = await copyOf(seed);
     const { digest } = seed.january;
     await store.setActive(pointerTo(digest));
@@ -39,7 +39,7 @@ describe('SiteStore', () => {
     expect(await codeOf(store.view(digest, 'v1'))).toBe('release_damaged');
   });
 
-  test('does not take storage that cannot be read for an absence', async () => {
+  test('throws on unreadable storage instead of treating it as missing', async () => {
     const store = await copyOf(seed);
     const { releases } = store.paths;
     await rename(join(releases, seed.january.digest), join(store.paths.dir, 'aside'));
@@ -49,14 +49,14 @@ describe('SiteStore', () => {
     await expect(store.sweepIncomplete()).rejects.toMatchObject({ code: 'ELOOP' });
   });
 
-  test('refuses a release of a newer format, in every list', async () => {
+  test('rejects a release of a newer format, in every list', async () => {
     const store = await copyOf(seed);
     await rewriteRecord(store, seed.january.digest, { formatVersion: 99 });
     expect(await codeOf(store.info(seed.january.digest))).toBe('data_folder_newer');
     expect(await codeOf(store.list())).toBe('data_folder_newer');
   });
 
-  test('leaves a damaged release out of the list, and says so when it is asked for', async () => {
+  test('omits a damaged release from the list, and reports it if it is requested', async () => {
     const store = await copyOf(seed);
     await writeFile(join(store.folderOf(seed.january.digest), 'release.json'), 'no record');
     await rewriteRecord(store, seed.february.digest, { digest: seed.march.digest });
@@ -65,27 +65,30 @@ describe('SiteStore', () => {
     expect(await codeOf(store.info(seed.february.digest))).toBe('release_damaged');
   });
 
-  test('takes a release of an earlier format for damaged, so that its bundle is taken in anew', async () => {
+  test('treats a release of an earlier format as damaged, so that its bundle is imported again', async () => {
     const store = await copyOf(seed);
     await rewriteRecord(store, seed.january.digest, { formatVersion: 1 });
     expect(await codeOf(store.info(seed.january.digest))).toBe('release_damaged');
     expect(await takeInBundle(store, seed.january)).toMatchObject({ unpacked: true });
   });
 
-  test('refuses a file table that does not fit its record', async () => {
+  test('rejects a file table that does not match its record', async () => {
     const store = await copyOf(seed);
     await rm(join(store.folderOf(seed.january.digest), 'files.table'));
     await writeFileTable(store.folderOf(seed.january.digest), []);
     expect(await codeOf(store.view(seed.january.digest, 'v1'))).toBe('release_damaged');
   });
 
-  test.each(['../active', '.', '', 'a/b', '-v1'])('takes %j for no label, whatever stands there', async (label) => {
-    const store = await copyOf(seed);
-    await store.setActive(pointerTo(seed.january.digest));
-    expect(await store.label(label)).toBeNull();
-  });
+  test.each(['../active', '.', '', 'a/b', '-v1'])(
+    'ignores the invalid label %j, whatever file exists at its path',
+    async (label) => {
+      const store = await copyOf(seed);
+      await store.setActive(pointerTo(seed.january.digest));
+      expect(await store.label(label)).toBeNull();
+    },
+  );
 
-  test('takes pointers that cannot be read for none', async () => {
+  test('ignores pointers that cannot be read', async () => {
     const store = await copyOf(seed);
     await writeFile(join(store.site.versions, '2024-01-01'), '{"digest":"../../etc"}');
     await writeFile(store.site.active, '{"dig');
@@ -101,13 +104,13 @@ describe('SiteStore', () => {
       return folder;
     }
 
-    test('puts a release where there is none', async () => {
+    test('adds a new release', async () => {
       const store = await copyOf(seed);
       await store.adopt(await sealed(store), seed.january.digest);
       expect(await store.has(seed.january.digest)).toBe(true);
     });
 
-    test('puts a release over what a crash left of a removal', async () => {
+    test('replaces the remains of an interrupted removal', async () => {
       const store = await copyOf(seed);
       const folder = await sealed(store);
       await mkdir(join(store.folderOf(seed.january.digest), 'site'), { recursive: true });
@@ -115,7 +118,7 @@ describe('SiteStore', () => {
       expect((await store.view(seed.january.digest, 'v1')).files.size).toBe(1);
     });
 
-    test('leaves the release that another process has put there, untouched', async () => {
+    test('keeps a release that another process has added meanwhile', async () => {
       const store = await copyOf(seed);
       const folder = await sealed(store);
       const theirs = await copyOf(seed);
@@ -125,14 +128,14 @@ describe('SiteStore', () => {
       expect(await readdir(join(store.folderOf(seed.january.digest), 'site'))).toContain('theirs');
     });
 
-    test('rejects where the move is not possible', async () => {
+    test('rejects if the move is not possible', async () => {
       const store = await copyOf(seed);
       const nowhere = join(store.paths.staging, 'nowhere');
       await expect(store.adopt(nowhere, 'f'.repeat(64))).rejects.toMatchObject({ code: 'ENOENT' });
     });
   });
 
-  test('sweeps halves of releases, and nothing else', async () => {
+  test('removes partial releases, and no other folder', async () => {
     const store = await copyOf(seed);
     await rm(join(store.folderOf(seed.january.digest), 'COMPLETE'));
     await mkdir(join(store.paths.releases, 'lost+found'));
@@ -143,14 +146,14 @@ describe('SiteStore', () => {
   });
 });
 
-test('openDataFolder() refuses a place that is no folder', async () => {
+test('openDataFolder() rejects a path that is not a folder', async () => {
   const file = join(await newFolder(), 'file');
   await writeFile(file, '');
   expect(await codeOf(openDataFolder(file))).toBe('cannot_write');
 });
 
 test.each(['versions', 'active', 'domain'])(
-  'a folder of the first edition, with %s at its top, is left as it is',
+  'openDataFolder() rejects a folder of the first format with %s in it, without any change',
   async (name) => {
     const dir = await newFolder();
     await writeFile(join(dir, name), '');
@@ -163,7 +166,7 @@ test.each(['versions', 'active', 'domain'])(
   },
 );
 
-test('a new data folder is an empty shelf', async () => {
+test('openDataFolder() creates an empty data folder', async () => {
   const store = await newStore();
   expect(await new SiteStore(store.paths).list()).toEqual([]);
   expect(await store.labels()).toEqual(new Map());

@@ -118,32 +118,35 @@ const stateOf = ({ deployment }: TestDaemon) => ({
 });
 const kindsOf = ({ events }: TestDaemon) => events.map(({ kind }) => kind).filter((kind) => kind !== 'progress');
 
-describe('a dead link', () => {
-  test.each(['link_expired', 'link_refused', 'bundle_not_found'] as const)('(%s) is renewed', async (code) => {
-    source.gives(LINK, fault(code));
-    links.newest = seed.march;
-    const daemon = await start({ link: LINK });
-    expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-03-01', error: null });
-    expect(links.asked).toEqual(['link null']);
-    expect(kindsOf(daemon)).toEqual([
-      'fetch-started',
-      'link-renewed',
-      'fetch-started',
-      'fetched',
-      'taken-in',
-      'activated',
-    ]);
-    expect(JSON.stringify(daemon.events)).not.toContain('canary');
-  });
+describe('an invalid link', () => {
+  test.each(['link_expired', 'link_refused', 'bundle_not_found'] as const)(
+    'is renewed after the error %s',
+    async (code) => {
+      source.gives(LINK, fault(code));
+      links.newest = seed.march;
+      const daemon = await start({ link: LINK });
+      expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-03-01', error: null });
+      expect(links.asked).toEqual(['link null']);
+      expect(kindsOf(daemon)).toEqual([
+        'fetch-started',
+        'link-renewed',
+        'fetch-started',
+        'fetched',
+        'taken-in',
+        'activated',
+      ]);
+      expect(JSON.stringify(daemon.events)).not.toContain('canary');
+    },
+  );
 
-  test('is no other fault: those are told as they are', async () => {
+  test('is not renewed after other errors, which are reported unchanged', async () => {
     source.gives(LINK, fault('host_not_allowed'));
     const daemon = await start({ link: LINK });
     expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'host_not_allowed' });
     expect(links.asked).toEqual([]);
   });
 
-  test('of a pinned version is renewed for that version, which is exported where it is not there', async () => {
+  test('is renewed for the pinned version, with an export if there is none', async () => {
     source.gives(LINK, fault('link_expired'));
     links.next = april;
     const daemon = await start({ link: LINK, version: 'v4' });
@@ -153,14 +156,14 @@ describe('a dead link', () => {
     expect((await daemon.deployment.status()).notices).toEqual([]);
   });
 
-  test('is not needed where the pinned version is on the disk', async () => {
+  test('is not used if the pinned version is stored', async () => {
     store = await copyOf(seed);
     const daemon = await start({ link: LINK, version: '2024-02-01' });
     expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-02-01', error: null });
     expect([links.asked, source.opened]).toEqual([[], []]);
   });
 
-  test('starts no export while something is served', async () => {
+  test('causes no export while a version is served', async () => {
     source.gives(LINK, fault('link_expired'));
     links.newest = seed.march;
     await (await start({ link: LINK })).stop();
@@ -170,7 +173,7 @@ describe('a dead link', () => {
     expect(links.asked).toEqual(['link null', 'link null']);
   });
 
-  test('to a bundle that is on the disk is downloaded no more', async () => {
+  test('causes no download if the bundle of the renewed link is already stored', async () => {
     store = await copyOf(seed);
     source.gives(LINK, fault('link_expired'));
     links.newest = seed.february;
@@ -179,7 +182,7 @@ describe('a dead link', () => {
     expect(source.opened).toEqual([LINK]);
   });
 
-  test('to a bundle that is on the disk and older than what was active is judged as a delivery', async () => {
+  test('is checked like a delivery if the renewed link has a stored bundle that is older than a formerly active one', async () => {
     store = await copyOf(seed);
     await store.noteActive({ version: '2024-03-01', createdAt: '2024-03-01T00:00:00.000Z' });
     source.gives(LINK, fault('link_expired'));
@@ -188,7 +191,7 @@ describe('a dead link', () => {
     expect(source.opened.length).toBeGreaterThan(1);
   });
 
-  test('whose renewal gives another digest than sha256 asks for is refused before the download', async () => {
+  test('is rejected before the download if the renewed bundle has another digest than sha256', async () => {
     source.gives(LINK, fault('link_expired'));
     links.newest = april;
     const daemon = await start({ link: LINK, sha256: seed.march.digest });
@@ -201,7 +204,7 @@ describe('a dead link', () => {
   });
 });
 
-test('without a link the service is asked, and exports where it has nothing', async () => {
+test('a daemon without a link requests one from the service, which exports the site if it has no bundle', async () => {
   links.next = april;
   const daemon = await start({});
   expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-04-01', error: null });
@@ -212,7 +215,7 @@ test('without a link the service is asked, and exports where it has nothing', as
   expect(links.asked.slice(3)).toEqual(['link null']);
 });
 
-test('an export that was not seen to its end is waited for, and not started again', async () => {
+test('a daemon resumes waiting for an interrupted export instead of starting another one', async () => {
   links.next = fault('source_unreachable', true);
   const daemon = await start({});
   expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'source_unreachable' });
@@ -222,7 +225,7 @@ test('an export that was not seen to its end is waited for, and not started agai
   expect(links.asked).toEqual(['link null', 'start null', 'wait job-2', 'link null', 'wait job-2']);
 });
 
-test('an export whose start was under way when the settings changed is waited for, and not started again', async () => {
+test('a daemon waits for an export that was being started when the settings changed, instead of starting another one', async () => {
   const answer = Promise.withResolvers<void>();
   links.startTakes = answer.promise;
   const { deployment } = await openDaemon(store, { renew: { ...RENEW, everyMs: DAY_MS } }, source, links.open);
@@ -236,7 +239,7 @@ test('an export whose start was under way when the settings changed is waited fo
   expect(links.asked.filter((call) => call.startsWith('start'))).toEqual(['start null']);
 });
 
-test('an export whose bundle could not be fetched is asked for a link once more, and not started again', async () => {
+test('a daemon requests the link of an export again if the fetch of its bundle failed, instead of starting another export', async () => {
   links.lists = false;
   links.next = april;
   const given = vi.spyOn(source, 'givesBundle').mockImplementationOnce(async (link) => {
@@ -250,7 +253,7 @@ test('an export whose bundle could not be fetched is asked for a link once more,
   expect(given).toHaveBeenCalledTimes(2);
 });
 
-test('an export that failed is started anew', async () => {
+test('a daemon starts another export after a failed one', async () => {
   links.next = fault('job_failed');
   const daemon = await start({});
   links.next = april;
@@ -259,7 +262,7 @@ test('an export that failed is started anew', async () => {
   expect(stateOf(daemon).state).toBe('ready');
 });
 
-describe('every', () => {
+describe('staticExport.renew.every', () => {
   const every: SettingsOf = { renew: { ...RENEW, everyMs: DAY_MS } };
 
   async function startServingMarch(): Promise<TestDaemon> {
@@ -280,7 +283,7 @@ describe('every', () => {
     });
   }
 
-  test('has the site exported anew and swapped in, once an interval', async () => {
+  test('exports the site once per interval, and swaps the bundle in', async () => {
     const daemon = await startServingMarch();
     links.next = april;
     await vi.advanceTimersByTimeAsync(DAY_MS - 1);
@@ -293,7 +296,7 @@ describe('every', () => {
     expect(daemon.deployment.lastError).toBeNull();
   });
 
-  test('leaves an unchanged site as it is', async () => {
+  test('does not swap if the site is unchanged', async () => {
     const daemon = await startServingMarch();
     const before = { active: daemon.deployment.active, opened: source.opened.length };
     links.next = seed.march;
@@ -303,7 +306,7 @@ describe('every', () => {
     expect({ active: daemon.deployment.active, opened: source.opened.length }).toEqual(before);
   });
 
-  test('keeps what is served when a round fails, says so, and tries again', async () => {
+  test('keeps the served version if a round fails, reports the error, and retries', async () => {
     const daemon = await startServingMarch();
     links.next = fault('job_failed');
     await nextRound();
@@ -313,7 +316,7 @@ describe('every', () => {
     await until(() => expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-04-01', error: null }));
   });
 
-  test('lets an operator’s choice hold until an export gives another bundle', async () => {
+  test('keeps the version that an operator activated until an export gives another bundle', async () => {
     store = await copyOf(seed);
     const daemon = await startServingMarch();
     await daemon.deployment.activate('2024-01-01');
@@ -326,7 +329,7 @@ describe('every', () => {
     await until(() => expect(daemon.deployment.active?.version).toBe('2024-04-01'));
   });
 
-  test('asks the service before the link, which is from before the first export', async () => {
+  test('requests the newest export before the link of the config', async () => {
     links.newest = april;
     await source.givesBundle(LINK, seed.march);
     const daemon = await start({ ...every, link: LINK });
@@ -334,14 +337,14 @@ describe('every', () => {
     expect(source.opened).not.toContain(LINK);
   });
 
-  test('begins with the link where the service has nothing yet', async () => {
+  test('uses the link of the config if the service has no export yet', async () => {
     await source.givesBundle(LINK, seed.march);
     const daemon = await start({ ...every, link: LINK });
     expect(daemon.deployment.active?.version).toBe('2024-03-01');
     expect(links.asked).toEqual(['link null']);
   });
 
-  test('ends a round under way, and all further ones, when the settings no longer ask for it', async () => {
+  test('aborts the current round and all later ones if the settings disable it', async () => {
     const daemon = await startServingMarch();
     links.next = null;
     await nextRound();
@@ -353,7 +356,7 @@ describe('every', () => {
     expect(links.asked).toEqual([]);
   });
 
-  test('ends with the daemon', async () => {
+  test('stops with the daemon', async () => {
     const daemon = await startServingMarch();
     links.next = null;
     await nextRound();
@@ -366,8 +369,8 @@ describe('every', () => {
 
   test.each([
     ['one interval after the start', 0, DAY_MS],
-    ['a tenth later, so that daemons which started together do not ask together', 1, 1.1 * DAY_MS],
-  ])('begins %s', async (_, random, waitMs) => {
+    ['a tenth later, so that daemons which started together do not send requests together', 1, 1.1 * DAY_MS],
+  ])('starts a round %s', async (_, random, waitMs) => {
     vi.spyOn(Math, 'random').mockReturnValue(random);
     await startServingMarch();
     links.next = april;
@@ -377,7 +380,7 @@ describe('every', () => {
     await until(() => expect(links.asked).toContain('start null'));
   });
 
-  test('waits longer than a single timer can', async () => {
+  test('supports intervals longer than the maximum of a timer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     links.newest = seed.march;
     await start({ renew: { ...RENEW, everyMs: 30 * DAY_MS } });
@@ -405,7 +408,7 @@ describe('every', () => {
     expect(Date.now() - failedMs).toBeLessThan(DAY_MS);
   });
 
-  test('begins again with another interval, and goes on with the same one', async () => {
+  test('restarts the timer if the interval changes, and keeps it otherwise', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const daemon = await startServingMarch();
     links.next = april;

@@ -30,7 +30,7 @@ async function changedPaths(store: SiteStore, { digest }: Bundle): Promise<reado
   return verdict.changed;
 }
 
-test('files of the same bytes are one file over releases, wherever they lie, and changed ones are not', async () => {
+test('identical files are stored once over releases, whatever their paths, and changed files are stored separately', async () => {
   const store = await newStore();
   const first = await pack(SITE);
   const second = await pack({
@@ -49,7 +49,7 @@ test('files of the same bytes are one file over releases, wherever they lie, and
   expect(await changedPaths(store, second)).toEqual([]);
 });
 
-test('a file that was damaged on disk is not linked to: taking a release in anew repairs it, and it alone', async () => {
+test('a file that was damaged on disk is not linked, and a new import of the release repairs only that release', async () => {
   const store = await newStore();
   const [first, second] = [await pack(SITE), await pack({ ...SITE, 'index.html': '<title>2</title>' })];
   for (const bundle of [first, second]) await takeInBundle(store, bundle);
@@ -95,7 +95,7 @@ async function expectCopies(siteDir: string, sames: readonly string[]): Promise<
     expect(statSync(file).nlink, file).toBe(1);
 }
 
-test('what lies on another file system is copied (EXDEV)', async () => {
+test('a file on another file system is copied (EXDEV)', async () => {
   const elsewhere = mkdtempSync('/dev/shm/docshelf-same-');
   onFileEnd(() => rmSync(elsewhere, { recursive: true }));
   expect(statSync(elsewhere).dev).not.toBe(statSync(await newFolder()).dev);
@@ -114,7 +114,7 @@ function refuseLinks(code: string) {
   return refused;
 }
 
-test.each(['EMLINK', 'EPERM'])('what may not be linked is copied (%s)', async (code) => {
+test.each(['EMLINK', 'EPERM'])('a file that cannot be linked is copied (%s)', async (code) => {
   const refused = refuseLinks(code);
   const { siteDir, sames } = await extractBeside(await newFolder());
   // The small file before it is written, the large one after.

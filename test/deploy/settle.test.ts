@@ -49,7 +49,7 @@ async function makeActive(version: string): Promise<void> {
   await daemon.stop();
 }
 
-test('a daemon removes what a killed one was writing in each of its folders, a minute later', async () => {
+test('a daemon removes the temporary files of a killed one in each folder after a minute', async () => {
   const { dir, versions, served, spool } = store.site;
   const ago = Date.now() / 1000 - 61;
   for (const folder of [dir, versions, served, spool]) {
@@ -63,13 +63,13 @@ test('a daemon removes what a killed one was writing in each of its folders, a m
 });
 
 describe('a pinned daemon', () => {
-  test('serves its pin from the disk and fetches nothing', async () => {
+  test('serves its pinned version from disk and fetches nothing', async () => {
     const daemon = await startDaemon(store, { version: V2, link: LINK });
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V2, error: null });
     expect(daemon.source.opened).toEqual([]);
   });
 
-  test('says that a changed link was not fetched', async () => {
+  test('reports that a changed link was not fetched', async () => {
     const daemon = await startDaemon(await newStore(), { version: 'v9', link: LINK }, await marchAtLink());
     expect((await daemon.deployment.status()).notices).toEqual([]);
     await daemon.reload({ version: 'v9', link: OTHER_LINK });
@@ -80,13 +80,13 @@ describe('a pinned daemon', () => {
     expect(daemon.source.opened).toEqual([LINK]);
   });
 
-  test('fetches a pin that is not there, and labels it so', async () => {
+  test('fetches a pinned version that is not stored, and labels it', async () => {
     const daemon = await startDaemon(store, { version: 'v9', link: LINK }, await marchAtLink());
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v9', error: null });
     expect((await store.label('v9'))?.digest).toBe(seed.march.digest);
   });
 
-  test('waits when the fetch of its pin fails, whatever was active', async () => {
+  test('waits if the fetch of its pinned version fails, whatever version was active', async () => {
     await makeActive(V1);
     const source = new FakeSource().gives(LINK, fault('link_expired'));
     const daemon = await startDaemon(store, { version: 'v9', link: LINK }, source);
@@ -94,7 +94,7 @@ describe('a pinned daemon', () => {
     expect(daemon.site.active).toBeNull();
   });
 
-  test('waits when its pin is nowhere, and the error lists what is there', async () => {
+  test('waits if its pinned version is not available, and lists the stored versions in the error', async () => {
     const daemon = await startDaemon(store, { version: 'v9' });
     expect(await stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'version_not_found' });
     const failed = daemon.events.find((event) => event.kind === 'failed');
@@ -102,7 +102,7 @@ describe('a pinned daemon', () => {
     expect((await daemon.deployment.status()).lastError?.message).toContain(`${V3}, ${V2}, ${V1}`);
   });
 
-  test('goes on serving when a reload pins what is nowhere, says so, and recovers', async () => {
+  test('keeps serving if a reload pins an unavailable version, reports that, and recovers', async () => {
     const daemon = await startDaemon(store, { version: V1 });
     await daemon.reload({ version: 'v9' });
     expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'version_not_found' });
@@ -111,7 +111,7 @@ describe('a pinned daemon', () => {
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V2, error: null });
   });
 
-  test('neither reads nor writes what is active', async () => {
+  test('neither reads nor writes the active pointer', async () => {
     await makeActive(V1);
     const before = await store.active();
     const daemon = await startDaemon(store, { version: V2 });
@@ -121,7 +121,7 @@ describe('a pinned daemon', () => {
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
   });
 
-  test('moves its label when sha256 asks for a digest that is stored, without a fetch', async () => {
+  test('moves its label without a fetch if sha256 requires a stored digest', async () => {
     const daemon = await startDaemon(store, { version: V1, link: LINK });
     await daemon.reload({ version: V1, link: LINK, sha256: seed.february.digest });
     expect(daemon.site.active).toMatchObject({ version: V1, digest: seed.february.digest });
@@ -129,7 +129,7 @@ describe('a pinned daemon', () => {
     expect(daemon.source.opened).toEqual([]);
   });
 
-  test('moves its label when sha256 asks for what the link gives', async () => {
+  test('moves its label if sha256 requires the digest of the link', async () => {
     const again = await packBundle('acme-export-2024-03-01.tar.gz', 'March, once more');
     const source = await new FakeSource().givesBundle(LINK, again);
     const daemon = await startDaemon(store, { version: V1, link: LINK }, source);
@@ -138,14 +138,14 @@ describe('a pinned daemon', () => {
     expect(await store.has(seed.january.digest)).toBe(true);
   });
 
-  test('keeps its label when the link gives another digest than sha256 asks for', async () => {
+  test('keeps its label if the link has another digest than sha256', async () => {
     const daemon = await startDaemon(store, { version: V1, link: LINK }, await marchAtLink());
     await daemon.reload({ version: V1, link: LINK, sha256: 'f'.repeat(64) });
     expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'wrong_digest' });
     expect((await store.label(V1))?.digest).toBe(seed.january.digest);
   });
 
-  test('refuses to pin a stored bundle to a version that its manifest contradicts', async () => {
+  test('rejects a stored bundle whose manifest contradicts the pinned version', async () => {
     const named = await packBundle('bundle.tar.gz', 'named', { version: 'v7', domain: 'docs' });
     await takeInBundle(store, named);
     const daemon = await startDaemon(store, { version: V1 });
@@ -153,13 +153,13 @@ describe('a pinned daemon', () => {
     expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'version_mismatch' });
   });
 
-  test('fetches its pin anew where the stored one is damaged', async () => {
+  test('fetches its pinned version again if the stored one is damaged', async () => {
     await writeFile(`${store.folderOf(seed.march.digest)}/release.json`, 'no record');
     const daemon = await startDaemon(store, { version: V3, link: LINK }, await marchAtLink());
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
   });
 
-  test('serves what a delivery brings, when that is what it waits for, and ends the fetch for it', async () => {
+  test('serves a delivered bundle that it waits for, and aborts the fetch', async () => {
     const source = new FakeSource().gives(LINK, new Promise<never>(() => undefined));
     const daemon = await openDaemon(store, { version: 'v9', link: LINK }, source);
     const settled = daemon.deployment.reconcile();
@@ -175,7 +175,7 @@ describe('a pinned daemon', () => {
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v9', error: null });
   });
 
-  test('does not serve a delivery of another version', async () => {
+  test('does not serve a delivered bundle of another version', async () => {
     const daemon = await startDaemon(store, { version: V1 });
     const delivered = await daemon.deployment.deliver({
       ...seed.march,
@@ -188,10 +188,10 @@ describe('a pinned daemon', () => {
   });
 });
 
-describe('a link that gave a digest for one pinned version', () => {
+describe('a link that served one pinned version', () => {
   const SAME_LINK = `${LINK}-renewed`;
 
-  test('does not give it for another one: what is served stays, and it is tried again when the link changes', async () => {
+  test('is not used for another version: the daemon keeps serving, and retries when the link changes', async () => {
     const source = await marchAtLink();
     await source.givesBundle(SAME_LINK, seed.march);
     const daemon = await startDaemon(await newStore(), { version: 'v1', link: LINK }, source);
@@ -207,7 +207,7 @@ describe('a link that gave a digest for one pinned version', () => {
     expect(daemon.site.active?.digest).toBe(seed.february.digest);
   });
 
-  test('is tried again while it stays the same', async () => {
+  test('is tried again while it is unchanged', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     const source = await marchAtLink();
     const daemon = await startDaemon(await newStore(), { version: 'v1', link: LINK }, source);
@@ -218,7 +218,7 @@ describe('a link that gave a digest for one pinned version', () => {
     await until(() => expect(daemon.site.active?.digest).toBe(seed.february.digest));
   });
 
-  test('is not ready after a restart, and gives it where sha256 says that the pin is right', async () => {
+  test('is rejected after a restart, unless sha256 confirms the pinned version', async () => {
     const empty = await newStore();
     const first = await startDaemon(empty, { version: 'v1', link: LINK }, await marchAtLink());
     await first.stop();
@@ -231,7 +231,7 @@ describe('a link that gave a digest for one pinned version', () => {
     expect(await stateOf(second)).toEqual({ state: 'ready', version: 'v2', error: null });
   });
 
-  test('gives it where its manifest says that the pin is right, and back to the first one', async () => {
+  test('is accepted if its manifest confirms the new pinned version, and again for the first version', async () => {
     const named = await packBundle('bundle.tar.gz', 'named', { version: 'v2', domain: 'docs' });
     const empty = await newStore();
     await empty.addLink({
@@ -247,14 +247,14 @@ describe('a link that gave a digest for one pinned version', () => {
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v2', error: null });
   });
 
-  test('counts for pinned versions only: a label that docshelf chose itself does not', async () => {
+  test('is accepted for a pinned version if docshelf chose the first label itself', async () => {
     const daemon = await startDaemon(await newStore(), { link: LINK }, await marchAtLink());
     expect(daemon.site.active?.version).toBe(V3);
     await daemon.reload({ version: 'v2', link: LINK });
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v2', error: null });
   });
 
-  test('is remembered for the last fifty', async () => {
+  test('is remembered for the last fifty versions', async () => {
     const empty = await newStore();
     const link = 'https://bundles.test/docs.tar.gz';
     const [digest] = [seed.march.digest];
@@ -267,7 +267,7 @@ describe('a link that gave a digest for one pinned version', () => {
 });
 
 describe('an unpinned daemon with a link', () => {
-  test('fetches at every start and serves what it gets, labelled by its name', async () => {
+  test('fetches at every start and serves the bundle, labelled by its name', async () => {
     const first = await startDaemon(store, { link: LINK }, await marchAtLink());
     expect(await stateOf(first)).toEqual({ state: 'ready', version: V3, error: null });
     await first.stop();
@@ -285,13 +285,13 @@ describe('an unpinned daemon with a link', () => {
     expect(daemon.site.active?.version).toBe(V2);
   });
 
-  test('fetches nothing where the digest that it asks for is stored', async () => {
+  test('does not fetch if the digest of sha256 is stored', async () => {
     const daemon = await startDaemon(store, { link: LINK, sha256: seed.february.digest });
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V2, error: null });
     expect(daemon.source.opened).toEqual([]);
   });
 
-  test('leaves what is taken in or chosen afterwards, where the digest that it asks for is stored', async () => {
+  test('keeps a version that is imported or activated later if the digest of sha256 is stored', async () => {
     const settings = { link: LINK, sha256: seed.february.digest };
     const daemon = await startDaemon(store, settings);
     await daemon.deployment.deliver({ ...seed.march, version: null, source: 'import', activate: true });
@@ -305,14 +305,14 @@ describe('an unpinned daemon with a link', () => {
     expect(await stateOf(second)).toEqual({ state: 'ready', version: V1, error: null });
   });
 
-  test('serves the last active version, stale, when the fetch fails at its start', async () => {
+  test('serves the last active version as stale if the fetch at its start fails', async () => {
     await makeActive(V1);
     const daemon = await startDaemon(store, { link: LINK }, new FakeSource().gives(LINK, fault('link_expired')));
     expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'link_expired' });
     expect(daemon.site.active?.version).toBe(V1);
   });
 
-  test('says that it fetches, and not when that has ended', async () => {
+  test('reports the fetch as its activity only while it runs', async () => {
     const source = new FakeSource().gives(LINK, new Promise<never>(() => undefined));
     const daemon = await openDaemon(store, { link: LINK }, source);
     void daemon.deployment.reconcile();
@@ -322,7 +322,7 @@ describe('an unpinned daemon with a link', () => {
     expect(daemon.deployment.activity).toBeNull();
   });
 
-  test('that is told to stop the moment it fetches does not fetch again', async () => {
+  test('does not fetch again if it is stopped during a fetch', async () => {
     let stopped: Promise<void> | undefined;
     class StoppingSource extends FakeSource {
       override open(...order: Parameters<FakeSource['open']>): ReturnType<FakeSource['open']> {
@@ -341,12 +341,12 @@ describe('an unpinned daemon with a link', () => {
     expect(daemon.deployment.activity).toBeNull();
   });
 
-  test('waits when the fetch fails and nothing was ever active', async () => {
+  test('waits if the fetch fails and no version was ever active', async () => {
     const daemon = await startDaemon(store, { link: LINK }, new FakeSource().gives(LINK, fault('source_failed')));
     expect(await stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'source_failed' });
   });
 
-  test('does not let readers wait for a slow link: after three seconds they get the last active version', async () => {
+  test('serves the last active version after three seconds if the link is slow', async () => {
     await makeActive(V1);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     let arrive = (_: Buffer): void => undefined;
@@ -365,7 +365,7 @@ describe('an unpinned daemon with a link', () => {
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
   });
 
-  test('keeps what it serves when a new link fails, and tries a fault again that may pass', async () => {
+  test('keeps the served version if a new link fails, and retries a temporary error', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     const source = await marchAtLink();
     const daemon = await startDaemon(store, { link: LINK }, source);
@@ -378,14 +378,14 @@ describe('an unpinned daemon with a link', () => {
     await until(async () => expect(await stateOf(daemon)).toMatchObject({ state: 'ready', error: null }));
   });
 
-  test('does not try a fault again that will not pass', async () => {
+  test('does not retry a permanent error', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     const daemon = await startDaemon(store, { link: LINK }, new FakeSource().gives(LINK, fault('link_expired')));
     expect(vi.getTimerCount()).toBe(0);
     expect(daemon.source.opened).toEqual([LINK]);
   });
 
-  test('lets a reload during a fetch end it, and fetches the new link though the old one came in between', async () => {
+  test('aborts a fetch on a reload, and fetches the new link even if the old bundle arrived meanwhile', async () => {
     let arrive = (_: Buffer): void => undefined;
     const source = await new FakeSource().givesBundle(OTHER_LINK, seed.february);
     const arriving = new Promise<Buffer>((resolve) => {
@@ -403,7 +403,7 @@ describe('an unpinned daemon with a link', () => {
     expect(daemon.site.active?.version).toBe(V2);
   });
 
-  test('fetches what was fetched for a pin when the pin goes, and does not fall back to what was active before', async () => {
+  test('keeps the bundle that was fetched for a pin when the pin is removed, instead of an earlier active version', async () => {
     await makeActive(V1);
     const daemon = await startDaemon(store, { version: 'v9', link: LINK }, await marchAtLink());
     await daemon.reload({ link: LINK });
@@ -411,7 +411,7 @@ describe('an unpinned daemon with a link', () => {
     expect((await store.active())?.digest).toBe(seed.march.digest);
   });
 
-  test('refuses what the link gives where its manifest names another domain, and serves on', async () => {
+  test('rejects a bundle whose manifest names another domain, and keeps serving', async () => {
     const foreign = await packBundle('bundle.tar.gz', 'foreign', { domain: 'globex' });
     const source = await (await marchAtLink()).givesBundle(OTHER_LINK, foreign);
     const daemon = await startDaemon(store, { link: LINK, domain: 'acme' }, source);
@@ -421,7 +421,7 @@ describe('an unpinned daemon with a link', () => {
 });
 
 describe('a daemon with neither pin nor link', () => {
-  test('serves what is active, and waits where nothing is', async () => {
+  test('serves the active version, and waits if there is none', async () => {
     const waiting = await startDaemon(store);
     expect(await stateOf(waiting)).toEqual({ state: 'waiting', version: null, error: 'no_version' });
     await waiting.stop();
@@ -429,7 +429,7 @@ describe('a daemon with neither pin nor link', () => {
     expect(await stateOf(await startDaemon(store))).toEqual({ state: 'ready', version: V2, error: null });
   });
 
-  test('tells the serving side of releases that come and go beside the active one', async () => {
+  test('notifies the serving side of releases that are added or removed next to the active one', async () => {
     await makeActive(V2);
     const { deployment, site } = await startDaemon(store);
     const others = () => site.older.map(({ digest }) => digest);
@@ -441,7 +441,7 @@ describe('a daemon with neither pin nor link', () => {
     expect(others().sort()).toEqual([seed.january.digest, seed.march.digest].sort());
   });
 
-  test('activates a delivery, unless that says otherwise', async () => {
+  test('activates a delivered bundle unless the delivery excludes it', async () => {
     const daemon = await startDaemon(store);
     const { deployment } = daemon;
     const kept = await deployment.deliver({ ...seed.march, version: null, source: 'import', activate: false });
@@ -453,9 +453,9 @@ describe('a daemon with neither pin nor link', () => {
   });
 
   test.each([
-    ['what it found active before', V1],
-    ['nothing', null],
-  ])('serves what is delivered while it starts, and does not fall back to %s', async (_, before) => {
+    ['the version that was active before', V1],
+    ['a state without a version', null],
+  ])('serves a bundle that is delivered during the start, and does not fall back to %s', async (_, before) => {
     const folder = before === null ? await newStore() : store;
     if (before !== null) await makeActive(before);
     const daemon = await openDaemon(folder);
@@ -483,7 +483,7 @@ describe('a daemon with neither pin nor link', () => {
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
   });
 
-  test('takes an upload, bounded, and leaves nothing of it in the spool', async () => {
+  test('accepts an upload up to a limit, and leaves no file in the spool', async () => {
     const { deployment } = await startDaemon(store);
     const upload = { fileName: null, version: null, source: 'upload', activate: true } as const;
     const bytes = await bytesOf(seed.january);
@@ -493,8 +493,8 @@ describe('a daemon with neither pin nor link', () => {
   });
 });
 
-describe('a daemon that is turned off', () => {
-  test('serves nothing, and serves again when it is turned on', async () => {
+describe('a disabled daemon', () => {
+  test('serves no page, and serves again when it is enabled', async () => {
     const daemon = await startDaemon(store, { version: V1 });
     await daemon.reload({ enabled: false, version: V1 });
     expect(await stateOf(daemon)).toEqual({ state: 'off', version: null, error: null });
@@ -503,7 +503,7 @@ describe('a daemon that is turned off', () => {
     expect(daemon.site.active?.version).toBe(V1);
   });
 
-  test('serves nothing from the moment that its status says so', async () => {
+  test('serves no page from the moment its status reports that', async () => {
     await makeActive(V1);
     const daemon = await startDaemon(store);
     const reloading = daemon.reload({ enabled: false });
@@ -512,7 +512,7 @@ describe('a daemon that is turned off', () => {
     await reloading;
   });
 
-  test('takes deliveries in, and serves them once it is turned on', async () => {
+  test('imports delivered bundles, and serves them once it is enabled', async () => {
     const daemon = await startDaemon(store, { enabled: false });
     await daemon.deployment.deliver({ ...seed.march, version: null, source: 'import', activate: true });
     expect(daemon.site.active).toBeNull();
@@ -520,7 +520,7 @@ describe('a daemon that is turned off', () => {
     expect(daemon.site.active?.version).toBe(V3);
   });
 
-  test('fetches nothing and takes nothing in', async () => {
+  test('neither fetches nor imports a bundle by itself', async () => {
     await putInto(`${store.paths.dir}/bundles`, await packBundle('acme-export-2025-01-01.tar.gz', 'later'));
     const daemon = await startDaemon(store, { enabled: false, link: LINK }, await marchAtLink());
     expect(daemon.source.opened).toEqual([]);

@@ -106,8 +106,8 @@ async function failureOf(promise: Promise<unknown>): Promise<string | null> {
   return code === 'it resolved' ? null : code;
 }
 
-describe.each(Object.entries(WAYS))('the way in by %s', (_, hand) => {
-  test('refuses a bundle without a signature where one is required, before it is looked at', async () => {
+describe.each(Object.entries(WAYS))('a bundle that arrives by %s', (_, hand) => {
+  test('is rejected without a signature if one is required, before it is read', async () => {
     const { daemon, code } = await hand(REQUIRED, june);
     expect(code).toBe('no_signature');
     expect(await stored(daemon)).toEqual([]);
@@ -117,25 +117,25 @@ describe.each(Object.entries(WAYS))('the way in by %s', (_, hand) => {
     expect((await hand(REQUIRED, garbage)).code).toBe('no_signature');
   });
 
-  test('takes in what the configured signature is of, and says who signed it', async () => {
+  test('is imported if the configured signature matches, and the key is reported', async () => {
     const { daemon, code } = await hand({ ...REQUIRED, text: signature }, june);
     expect(code).toBeNull();
     expect(await stored(daemon)).toEqual(['2024-06-01']);
     expect(verified(daemon)).toMatchObject([{ keyId: KEY_ID, trustedComment: 'june' }]);
   });
 
-  test('refuses what the configured signature is not of, required or not', async () => {
+  test('is rejected if the configured signature does not match, even if none is required', async () => {
     expect((await hand({ ...REQUIRED, text: signature }, july)).code).toBe('bad_signature');
     const { daemon, code } = await hand({ ...WELCOME, text: signature }, july);
     expect(code).toBe('bad_signature');
     expect(await stored(daemon)).toEqual([]);
   });
 
-  test('refuses a key that is not expected', async () => {
+  test('is rejected if the key of the signature is not expected', async () => {
     expect((await hand({ ...STRANGER, text: signature }, june)).code).toBe('bad_signature');
   });
 
-  test('takes in a bundle without a signature where none is required', async () => {
+  test('is imported without a signature if none is required', async () => {
     const { daemon, code } = await hand(WELCOME, june);
     expect(code).toBeNull();
     expect(await stored(daemon)).toEqual(['2024-06-01']);
@@ -143,22 +143,22 @@ describe.each(Object.entries(WAYS))('the way in by %s', (_, hand) => {
   });
 });
 
-describe('the signature beside an archive', () => {
-  test('counts for an import, before the configured one', async () => {
+describe('the signature next to an archive', () => {
+  test('is used for an import instead of the configured one', async () => {
     const daemon = await startDaemon(await newStore(), { signature: { ...REQUIRED, text: 'of another bundle' } });
     await daemon.deployment.deliver(importOf(await beside(june, signature)));
     expect(await codeOf(daemon.deployment.deliver(importOf(await beside(july, signature))))).toBe('bad_signature');
     expect(await stored(daemon)).toEqual(['2024-06-01']);
   });
 
-  test('is looked at again where the same bundle is stored already', async () => {
+  test('is verified again if the same bundle is already stored', async () => {
     const daemon = await startDaemon(await newStore(), { signature: REQUIRED });
     await daemon.deployment.deliver(importOf(await beside(june, signature)));
     expect(await codeOf(daemon.deployment.deliver(importOf(await beside(june, 'none'))))).toBe('bad_signature');
     expect(await codeOf(daemon.deployment.deliver(importOf(june)))).toBe('no_signature');
   });
 
-  test('counts for each archive of the preload folder, and is no archive itself', async () => {
+  test('is used for each archive of the preload folder, and is not an archive itself', async () => {
     const store = await newStore();
     const folder = join(store.paths.dir, 'bundles');
     await putInto(folder, june, july);
@@ -170,7 +170,7 @@ describe('the signature beside an archive', () => {
     ]);
   });
 
-  test('goes with its archive from the inbox', async () => {
+  test('is moved and deleted with its archive in the inbox', async () => {
     const daemon = await startDaemon(await newStore(), { signature: REQUIRED });
     const { paths, inbox } = inboxOf(daemon);
     await writeFile(join(paths.inbox, `${june.fileName}.minisig`), signature);
@@ -184,14 +184,14 @@ describe('the signature beside an archive', () => {
     expect((await readdir(paths.rejected)).sort()).toEqual(rejected);
   });
 
-  test('that cannot be read is a fault, and not a bundle without one', async () => {
+  test('is an error if it cannot be read, instead of being treated as missing', async () => {
     const daemon = await startDaemon(await newStore(), { signature: WELCOME });
     const bundle = await beside(june, null);
     await mkdir(`${bundle.file}.minisig`);
     expect(await codeOf(daemon.deployment.deliver(importOf(bundle)))).toBe('cannot_read');
   });
 
-  test('is not looked at without a key', async () => {
+  test('is not verified without a key', async () => {
     const daemon = await startDaemon(await newStore(), { signature: { ...WELCOME, publicKeys: [] } });
     await daemon.deployment.deliver(importOf(await beside(june, 'none')));
     expect(await stored(daemon)).toEqual(['2024-06-01']);
@@ -205,18 +205,18 @@ describe('the link to a signature', () => {
     return startDaemon(await newStore(), { link: LINK, signature: linked }, source);
   };
 
-  test('is asked after the bundle, and its answer verified', async () => {
+  test('is requested after the bundle, and its signature is verified', async () => {
     const daemon = await fetchJune(Buffer.from(signature));
     expect(daemon.source.opened).toEqual([LINK, SIGNATURE_LINK]);
     expect(daemon.deployment.active?.version).toBe('2024-06-01');
   });
 
   test.each<[string, Buffer | DocshelfError, string]>([
-    ['gives what is no signature', Buffer.from('<html>'), 'bad_signature'],
-    ['gives a bundle', Buffer.alloc(100_000, 'x'), 'source_too_large'],
+    ['returns no signature', Buffer.from('<html>'), 'bad_signature'],
+    ['returns a bundle', Buffer.alloc(100_000, 'x'), 'source_too_large'],
     ['has expired', fault('link_expired'), 'link_expired'],
-    ['leads nowhere', fault('bundle_not_found'), 'bundle_not_found'],
-  ])('that %s lets no bundle in, and is never told', async (_, answer, code) => {
+    ['does not exist', fault('bundle_not_found'), 'bundle_not_found'],
+  ])('causes a rejected bundle, and is never printed, if it %s', async (_, answer, code) => {
     const daemon = await fetchJune(answer);
     expect(lastCode(daemon)).toBe(code);
     expect(await stored(daemon)).toEqual([]);
@@ -231,7 +231,7 @@ describe('the link to a signature', () => {
   });
 });
 
-test('a refused bundle leaves the served one', async () => {
+test('a daemon keeps the served version if it rejects a bundle', async () => {
   const source = await new FakeSource().givesBundle(LINK, july);
   const daemon = await startDaemon(await newStore(), { signature: REQUIRED }, source);
   await daemon.deployment.deliver(importOf(await beside(june, signature)));

@@ -81,7 +81,7 @@ const importOf = ({ file, fileName }: Bundle) =>
   ({ file, fileName, version: null, source: 'import', activate: true }) as const;
 
 describe('sites of one daemon', () => {
-  test('have labels, an inbox and rejected archives of their own', async () => {
+  test('have separate labels, inboxes and rejected archives', async () => {
     const daemon = await newDaemon(await newFolder());
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
     const inboxes = [acme, beta].map(({ store, deployment }) => new Inbox({ paths: store.site, deployment }));
@@ -102,7 +102,7 @@ describe('sites of one daemon', () => {
     expect(acme.deployment.lastError).toBe(null);
   });
 
-  test('keep parts of downloads apart, and nothing in the spool that all share', async () => {
+  test('keep separate partial downloads, and none in the shared spool', async () => {
     const daemon = await newDaemon(await newFolder());
     const source = await new FakeSource().givesBundle(LINK, seed.march);
     const sites = [
@@ -114,7 +114,7 @@ describe('sites of one daemon', () => {
     expect(await readdir(sites[0]?.store.paths.spool ?? '')).toEqual([]);
   });
 
-  test('are left alone by settings that say what they said before, unless there is a fault', async () => {
+  test('are not reconciled for equal settings, unless there is an error', async () => {
     const daemon = await newDaemon(await newFolder());
     const source = await new FakeSource().givesBundle(LINK, seed.january);
     const { deployment, store } = await daemon.open('acme', { link: LINK }, source);
@@ -137,7 +137,7 @@ describe('sites of one daemon', () => {
     expect(await mustSettle({ version: V2 })).toBe(true);
   });
 
-  test('look for bundles by the settings that hold after a reload', async () => {
+  test('search for bundles with the settings of the last reload', async () => {
     const source = await new FakeSource().givesBundle(LINK, seed.january);
     const asked: string[] = [];
     const sources: SharedByTest['sources'] = async ({ preload }) => {
@@ -150,7 +150,7 @@ describe('sites of one daemon', () => {
     expect(asked).toEqual(['/elsewhere']);
   });
 
-  test('remember what was wrong while a refused config was, and try it again', async () => {
+  test('keep their error during a rejected config, and retry afterwards', async () => {
     const daemon = await newDaemon(await newFolder());
     const { deployment, store } = await daemon.open('acme');
     const archive = { ...seed.march, file: join(import.meta.dirname, 'sites.test.ts') };
@@ -163,7 +163,7 @@ describe('sites of one daemon', () => {
     expect([deployment.lastError?.code, deployment.mustReconcile]).toEqual(['unknown_format', true]);
   });
 
-  test('never see a label, a version or a digest of one another', async () => {
+  test('never see a label, a version or a digest of another site', async () => {
     const daemon = await newDaemon(await newFolder());
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
     await acme.deployment.deliver(importOf(seed.january));
@@ -177,14 +177,14 @@ describe('sites of one daemon', () => {
     expect(beta.site.older).toEqual([]);
   });
 
-  test("refuse a bundle of another's domain", async () => {
+  test("reject a bundle of another site's domain", async () => {
     const daemon = await newDaemon(await newFolder());
     const beta = await daemon.open('beta');
     const acmes = await packBundle('acme.tar.gz', 'acme', { domain: 'acme', version: 'v1' });
     expect(await codeOf(beta.deployment.deliver(importOf(acmes)))).toBe('domain_mismatch');
   });
 
-  test('leave the mark one by one, and it says what the others serve', async () => {
+  test('leave the heartbeat file one by one, while it still lists the others', async () => {
     const daemon = await newDaemon(await newFolder());
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
     await acme.deployment.deliver(importOf(seed.january));
@@ -196,7 +196,7 @@ describe('sites of one daemon', () => {
   });
 });
 
-describe('a site whose part of the folder cannot be opened', () => {
+describe('a site whose folder cannot be opened', () => {
   /** A file is where its folder is to be. */
   async function brokenSite() {
     const dir = await newFolder();
@@ -207,7 +207,7 @@ describe('a site whose part of the folder cannot be opened', () => {
     return { acme: await daemon.open('acme', {}, undefined, { mayFail: true }), mend: () => rm(file) };
   }
 
-  test('says so, refuses its acts, and is opened by an act that finds it mended', async () => {
+  test('reports the error, rejects commands, and is opened by a command after the fix', async () => {
     const { acme, mend } = await brokenSite();
     await acme.deployment.reconcile();
     expect(await acme.deployment.status()).toMatchObject({ state: 'waiting', versions: [], notices: [] });
@@ -220,7 +220,7 @@ describe('a site whose part of the folder cannot be opened', () => {
     expect(acme.deployment.lastError).toBe(null);
   });
 
-  test('is tried again after a while', async () => {
+  test('is retried after a while', async () => {
     const { acme, mend } = await brokenSite();
     await putInto(join(acme.store.paths.dir, 'bundles', 'acme'), seed.march);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
@@ -233,7 +233,7 @@ describe('a site whose part of the folder cannot be opened', () => {
 });
 
 describe('deploy.parallel', () => {
-  test('bounds what is unpacked at once, over all sites', async () => {
+  test('limits the number of concurrent unpackings over all sites', async () => {
     const gated = gate();
     const daemon = await newDaemon(await newFolder(), { slots: importSlots(() => 2), unpack: gated.unpack });
     const bundles = await Promise.all([1, 2, 3, 4, 5].map((at) => packBundle(`v${at}.0.0.tar.gz`, `page ${at}`)));
@@ -246,7 +246,7 @@ describe('deploy.parallel', () => {
     expect(gated.most()).toBe(2);
   });
 
-  test('bounds fetches by four times as many', async () => {
+  test('limits concurrent fetches to four times its value', async () => {
     const daemon = await newDaemon(await newFolder(), { slots: importSlots(() => 1) });
     const never = new Promise<Buffer>(() => undefined);
     const source = new FakeSource().gives(LINK, never);
@@ -265,7 +265,7 @@ describe('deploy.parallel', () => {
     );
   });
 
-  test('holds up no order of a site that waits, and one that is stopped leaves the queue', async () => {
+  test('does not block commands of a waiting site, and a stopped site leaves the queue', async () => {
     const gated = gate();
     const dir = (await copyOf(seed)).paths.dir;
     const daemon = await newDaemon(dir, { slots: importSlots(() => 1), unpack: gated.unpack });
@@ -292,7 +292,7 @@ describe('deploy.parallel', () => {
   });
 });
 
-describe('a bundle that several take in at once', () => {
+describe('a bundle that several sites import at once', () => {
   test('is unpacked once by the sites of a daemon', async () => {
     const gated = gate();
     const daemon = await newDaemon(await newFolder(), { unpack: gated.unpack });
@@ -305,7 +305,7 @@ describe('a bundle that several take in at once', () => {
     expect(await readdir(sites[0]?.store.paths.spool ?? '')).toEqual([]);
   });
 
-  test('is unpacked by the next where the first gives up', async () => {
+  test('is unpacked by the next site if the first one aborts', async () => {
     const gated = gate();
     const daemon = await newDaemon(await newFolder(), { unpack: gated.unpack });
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
@@ -318,7 +318,7 @@ describe('a bundle that several take in at once', () => {
     expect(await taken).toMatchObject({ unpacked: true, activated: true });
   });
 
-  test('is waited for while another process is at it, until that is killed', async () => {
+  test('is awaited while another process unpacks it, until that process is killed', async () => {
     const dir = await newFolder();
     const gated = gate();
     const daemon = await newDaemon(dir, { unpack: gated.unpack });
@@ -341,8 +341,8 @@ describe('a bundle that several take in at once', () => {
   });
 });
 
-describe('a release that several sites have', () => {
-  test('is new to each of them', async () => {
+describe('a release of several sites', () => {
+  test('is reported as new to each of them', async () => {
     const daemon = await newDaemon(await newFolder());
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
     for (const { deployment, events } of [acme, beta]) {
@@ -352,7 +352,7 @@ describe('a release that several sites have', () => {
     }
   });
 
-  test('is dated by each for itself where the bundle says nothing', async () => {
+  test('has a separate date for each site if the bundle contains none', async () => {
     const daemon = await newDaemon(await newFolder());
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
     await acme.deployment.deliver(importOf(seed.january));
@@ -372,7 +372,7 @@ describe('a release that several sites have', () => {
     expect([acme.site.active?.version, beta.site.active?.version]).toEqual([V2, V3]);
   });
 
-  test('is no way back for one that has given it up', async () => {
+  test('is no rollback target for a site that has removed it', async () => {
     const daemon = await newDaemon(await newFolder());
     const [acme, beta] = [await daemon.open('acme', { keep: 0 }), await daemon.open('beta')];
     await beta.deployment.deliver(importOf(seed.january));
@@ -383,7 +383,7 @@ describe('a release that several sites have', () => {
     expect(await codeOf(acme.deployment.rollback())).toBe('no_version');
   });
 
-  test('goes from one of them while a daemon serves it as the other, and stays for that one', async () => {
+  test('is removed from one site while a daemon serves it for the other', async () => {
     const dir = await newFolder();
     const [acme, beta] = [await (await newDaemon(dir)).open('acme'), await (await newDaemon(dir)).open('beta')];
     await beta.deployment.deliver(importOf(seed.january));
@@ -393,7 +393,7 @@ describe('a release that several sites have', () => {
     expect([await isThere(beta.store, seed.january), beta.site.active?.version]).toEqual([true, V1]);
   });
 
-  test('is taken in from the preload folder by each, and once', async () => {
+  test('is imported from the preload folder by each site, and unpacked once', async () => {
     const gated = gate();
     gated.open();
     const daemon = await newDaemon(await newFolder(), { unpack: gated.unpack });
@@ -408,7 +408,7 @@ describe('a release that several sites have', () => {
 });
 
 describe('pruning on a folder of several sites', () => {
-  test('counts per site, and removes what no site names any more', async () => {
+  test('counts per site, and removes releases that no site references', async () => {
     const daemon = await newDaemon(await newFolder());
     const [acme, beta] = [await daemon.open('acme', { keep: 0 }), await daemon.open('beta', { keep: 9 })];
     await beta.deployment.deliver(importOf(seed.january));
@@ -448,7 +448,7 @@ describe('pruning on a folder of several sites', () => {
     return { acme, giveUp: () => acme.removeReleases(async () => [bundle.digest]) };
   }
 
-  test('leaves what another site has taken in and not labelled yet', async () => {
+  test('keeps a release that another site has imported but not labelled yet', async () => {
     const dir = await newFolder();
     const { giveUp } = await acmeWith(dir, seed.march);
     const beta = await betaWhere(dir, 'setLabel', giveUp);
@@ -456,7 +456,7 @@ describe('pruning on a folder of several sites', () => {
     expect((await beta.label(V3))?.digest).toBe(seed.march.digest);
   });
 
-  test('leaves what another site has just unpacked, or waits for it', async () => {
+  test('keeps a release that another site has just unpacked, or waits for it', async () => {
     const dir = await newFolder();
     const { acme } = await acmeWith(dir, seed.january);
     const beta = await betaWhere(dir, 'setLabel', () => acme.removeReleases(async () => [seed.march.digest]));
@@ -464,7 +464,7 @@ describe('pruning on a folder of several sites', () => {
     expect((await beta.label(V3))?.digest).toBe(seed.march.digest);
   });
 
-  test('is waited out by a site that is about to name the release, which then unpacks it anew', async () => {
+  test('blocks a site that is about to reference the release, which then unpacks it again', async () => {
     const dir = await newFolder();
     const { acme } = await acmeWith(dir, seed.march);
     const beta = await storeOf(dir, 'beta');
@@ -483,7 +483,7 @@ describe('pruning on a folder of several sites', () => {
     expect((await beta.label(V3))?.digest).toBe(seed.march.digest);
   });
 
-  test('waits for another process that is about to name the release', async () => {
+  test('waits for another process that is about to reference the release', async () => {
     const dir = await newFolder();
     const { giveUp } = await acmeWith(dir, seed.march);
     const other = await runAside(`
@@ -501,7 +501,7 @@ describe('pruning on a folder of several sites', () => {
     await other.kill();
   });
 
-  test('is found out by a daemon of the same site that begins to serve the release', async () => {
+  test('is detected by a daemon of the same site that starts to serve the release', async () => {
     const dir = await newFolder();
     const daemon = await newDaemon(dir);
     const acme = await daemon.open('acme');
@@ -520,14 +520,14 @@ describe('pruning on a folder of several sites', () => {
 });
 
 describe('whileStored()', () => {
-  test('goes on where the lock cannot be had', async () => {
+  test('continues without the lock if the lock cannot be created', async () => {
     const store = await storeOf(await newFolder(), 'acme');
     await rm(store.paths.releases, { recursive: true });
     expect(await store.whileStored('exclusive', async () => 'done')).toBe('done');
     await expect(access(store.paths.releases)).rejects.toThrow();
   });
 
-  test('lets several look at once, and nobody while one removes', async () => {
+  test('allows several readers at once, but none during a removal', async () => {
     const store = await storeOf(await newFolder(), 'acme');
     const seen: string[] = [];
     const both = Promise.withResolvers<void>();
@@ -545,7 +545,7 @@ describe('whileStored()', () => {
   });
 });
 
-test('a stopped site is whole when it is opened again, and the others have gone on', async () => {
+test('a stopped site keeps its state when it is opened again, while other sites continue', async () => {
   const daemon = await newDaemon(await newFolder());
   const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
   await acme.deployment.deliver(importOf(seed.january));

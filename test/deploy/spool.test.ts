@@ -30,7 +30,7 @@ async function leavePart(link: Secret, text: string, etag: string | null = '"v1"
   await part.release();
 }
 
-describe('a part', () => {
+describe('a partial download', () => {
   test('is resumed under the renewed link, with the digest of all its bytes', async () => {
     await leavePart(LINK, 'begin');
     expect(await names()).toEqual([`${KEY}.json`, `${KEY}.part`]);
@@ -64,19 +64,19 @@ describe('a part', () => {
     expect(await readFile(part, 'utf8')).toBe('another');
   });
 
-  test('without a validator is not left behind', async () => {
+  test('is deleted if it has no validator', async () => {
     await leavePart(LINK, 'begin', null);
     expect(await names()).toEqual([]);
   });
 
-  test('of another link is not resumed', async () => {
+  test('is not resumed for another link', async () => {
     await leavePart(OTHER, 'begin');
     const part = await Part.open(dir, LINK, 0);
     expect(part.resume).toBe(null);
     await part.release();
   });
 
-  test('that is too old is begun anew', async () => {
+  test('is started over if it is too old', async () => {
     await leavePart(LINK, 'begin');
     const part = await Part.open(dir, LINK, Date.now() + HOUR);
     expect(part.resume).toBe(null);
@@ -86,7 +86,7 @@ describe('a part', () => {
     await part.release();
   });
 
-  test('with a damaged validator is begun anew', async () => {
+  test('is started over if its validator is damaged', async () => {
     await leavePart(LINK, 'begin');
     await writeFile(join(dir, `${KEY}.json`), '{"etag":');
     const part = await Part.open(dir, LINK, 0);
@@ -96,7 +96,7 @@ describe('a part', () => {
 });
 
 describe('two fetches of one link', () => {
-  test('do not share a part: the second has its own, which is never resumed', async () => {
+  test('do not share a part: the second has a separate part, which is never resumed', async () => {
     const first = await Part.open(dir, LINK, 0);
     await first.restart('"v1"');
     await first.append(Buffer.from('first'));
@@ -115,7 +115,7 @@ describe('two fetches of one link', () => {
     expect(await readFile(join(dir, `${KEY}.json`), 'utf8')).toBe('{"etag":"\\"v1\\""}');
   });
 
-  test('hold over processes, and a killed process holds nothing', async () => {
+  test('lock their part across processes, and the lock of a killed process ends', async () => {
     const spool = new URL('../../src/deploy/fetch/fetch.ts', import.meta.url).href;
     const secret = new URL('../../src/domain/secret.ts', import.meta.url).href;
     // Takes the part, writes, and dies without giving anything up.
@@ -143,7 +143,7 @@ describe('two fetches of one link', () => {
 });
 
 describe('sweepSpool()', () => {
-  test('removes parts of other links and what is old, and leaves the rest', async () => {
+  test('removes parts of other links and old files, and keeps the rest', async () => {
     await leavePart(LINK, 'kept');
     await leavePart(OTHER, 'of another link');
     const files = {
@@ -163,13 +163,13 @@ describe('sweepSpool()', () => {
     expect(await names()).toEqual([files.foreign]);
   });
 
-  test('removes every part where no link is configured', async () => {
+  test('removes every part if no link is configured', async () => {
     await leavePart(LINK, 'begin');
     await sweepSpool(dir, null, Date.now(), 24 * HOUR);
     expect(await names()).toEqual([]);
   });
 
-  test('touches nothing while a fetch is running', async () => {
+  test('removes no file while a fetch is running', async () => {
     const part = await Part.open(dir, LINK, 0);
     await part.restart('"v1"');
     await part.append(Buffer.from('x'));

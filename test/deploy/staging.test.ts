@@ -12,7 +12,7 @@ import { newStore } from './workbench.ts';
 const HOUR_MS = 3600_000;
 
 describe('sweepStaging()', () => {
-  test('removes what a killed process left, and leaves what living ones are at', async () => {
+  test('removes folders of a killed process, and keeps those of running ones', async () => {
     const { paths } = await newStore();
     const mine = await createStaging(paths);
     const other = await runAside(`
@@ -28,7 +28,7 @@ describe('sweepStaging()', () => {
     expect(await readdir(paths.staging)).toEqual([]);
   });
 
-  test('takes a process that has got the number of a dead one for another', async () => {
+  test('recognizes that another process has the number of a dead one', async () => {
     const me = thisProcess();
     expect(isAlive(me)).toBe(true);
     expect(isAlive({ ...me, startTicks: '1' })).toBe(false);
@@ -36,9 +36,9 @@ describe('sweepStaging()', () => {
   });
 
   test.each([
-    ["another host's folder, for a day", { host: 'elsewhere', pid: 1, startTicks: null }, 23 * HOUR_MS, 25 * HOUR_MS],
-    ['a folder that has no mark yet, for a minute', null, 50_000, 70_000],
-  ])('leaves %s', async (_, owner, youngMs, oldMs) => {
+    ["another host's folder for a day", { host: 'elsewhere', pid: 1, startTicks: null }, 23 * HOUR_MS, 25 * HOUR_MS],
+    ['a folder without an owner file for a minute', null, 50_000, 70_000],
+  ])('keeps %s', async (_, owner, youngMs, oldMs) => {
     const { paths } = await newStore();
     const folder = join(paths.staging, 'folder');
     await mkdir(folder);
@@ -52,7 +52,7 @@ describe('sweepStaging()', () => {
   });
 });
 
-test('foldsCase() says what the folder does, and leaves nothing in it', async () => {
+test('foldsCase() returns whether the folder ignores case, and leaves no file in it', async () => {
   const { paths } = await newStore();
   const answers = await Promise.all([foldsCase(paths), foldsCase(paths), foldsCase(paths)]);
   expect(await readdir(paths.staging)).toEqual([]);

@@ -21,7 +21,7 @@ const versionsOf = async (report: StoredReport, settings: ReturnType<typeof sett
   // The active version is another object at each call, as from `Activation.current`.
   (await report.read(settings, { ...ACTIVE })).versions.map(({ version }) => version);
 
-test('what is stored is read again where its labels have changed, by whomever, and not before', async () => {
+test('StoredReport reads the stored versions again only if labels have changed, in any process', async () => {
   const store = await copyOf(seed);
   const settings = settingsOf(store);
   const report = new StoredReport(store);

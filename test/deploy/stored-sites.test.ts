@@ -44,7 +44,7 @@ async function twoSites() {
 }
 
 describe('listSites()', () => {
-  test('tells the sites that have a folder, their labels, what is active, and their bytes', async () => {
+  test('returns the sites that have a folder, with labels, active version and size', async () => {
     const { paths, acme } = await twoSites();
     const daemon = await startDaemon(acme, { domain: 'acme' });
     await daemon.deployment.activate(V1);
@@ -61,13 +61,13 @@ describe('listSites()', () => {
     ]);
   });
 
-  test('tells none of a new folder', async () => {
+  test('returns no site for a new folder', async () => {
     expect(await listSites(await openDataFolder(await newFolder()))).toEqual([]);
   });
 });
 
 describe('removeSite()', () => {
-  test("removes the site's folder and what no other site names", async () => {
+  test('removes the folder of the site and releases that no other site references', async () => {
     const { paths, acme, beta } = await twoSites();
     await removeSite(paths, 'acme');
     expect((await listSites(paths)).map(({ domain }) => domain)).toEqual(['beta']);
@@ -77,7 +77,7 @@ describe('removeSite()', () => {
     expect((await beta.label('2024-02-01'))?.digest).toBe(seed.february.digest);
   });
 
-  test('refuses while a daemon on the folder has the site, and removes it when that daemon has it no more', async () => {
+  test('is rejected while a daemon on the folder has the site', async () => {
     const { paths } = await twoSites();
     const registration = new DaemonRegistration(paths);
     await registration.announce(null);
@@ -92,7 +92,7 @@ describe('removeSite()', () => {
     await registration.withdraw();
   });
 
-  test('refuses what is not stored, and names nothing outside of the sites', async () => {
+  test('rejects a site that is not stored, and never touches a path outside of the sites', async () => {
     const { paths } = await twoSites();
     for (const domain of ['gamma', '..', '', '../releases']) {
       expect(await codeOf(removeSite(paths, domain))).toBe('not_found');
@@ -109,7 +109,7 @@ describe('removeSite()', () => {
   });
 });
 
-describe('going over from the single form to a list', () => {
+describe('a change from the single form to a list of sites', () => {
   /** A folder that the single form has served `V1` from, without a bundle that names a domain. */
   async function singleForm(domain: string | null): Promise<SiteStore> {
     const store = await copyOf(seed);
@@ -126,13 +126,13 @@ describe('going over from the single form to a list', () => {
     return active?.version ?? null;
   }
 
-  test('the entry with the same domain goes on with what is there', async () => {
+  test('passes the stored versions to the entry with the same domain', async () => {
     const single = await singleForm('acme');
     await settleListedDomains(single.paths, ['beta', 'acme']);
     expect([await activeOf(single, 'acme'), await activeOf(single, 'beta')]).toEqual([V1, null]);
   });
 
-  test('a docs that nobody chose becomes the only entry that has none yet', async () => {
+  test('passes the default domain docs to the only entry without a folder', async () => {
     const single = await singleForm(null);
     expect(single.domain).toBe('docs');
     await takeInBundle(new SiteStore(single.paths, 'beta'), seed.march, {}, { domain: 'beta' });
@@ -141,26 +141,29 @@ describe('going over from the single form to a list', () => {
     expect((await listSites(single.paths)).map(({ domain }) => domain)).toEqual(['acme', 'beta']);
   });
 
-  test.each([[['acme', 'beta']], [['docs', 'acme']]])('a docs stays what it is for %j', async (domains) => {
-    const single = await singleForm(null);
-    await adoptDefaultDomain(single.paths, domains);
-    expect(await activeOf(single, 'docs')).toBe(V1);
-  });
+  test.each([[['acme', 'beta']], [['docs', 'acme']]])(
+    'keeps the default domain docs for the list %j',
+    async (domains) => {
+      const single = await singleForm(null);
+      await adoptDefaultDomain(single.paths, domains);
+      expect(await activeOf(single, 'docs')).toBe(V1);
+    },
+  );
 
-  test('a docs that nobody chose stays with a reload, whose new entry is another site', async () => {
+  test('keeps the default domain docs on a reload, whose new entry is another site', async () => {
     const single = await singleForm(null);
     await takeInBundle(new SiteStore(single.paths, 'beta'), seed.march, {}, { domain: 'beta' });
     await settleListedDomains(single.paths, ['beta', 'acme']);
     expect((await listSites(single.paths)).map(({ domain }) => domain)).toEqual(['beta', 'docs']);
   });
 
-  test('a docs that the config chose is the entry docs and no other', async () => {
+  test('passes a configured domain docs only to the entry docs', async () => {
     const single = await singleForm('docs');
     await adoptDefaultDomain(single.paths, ['acme']);
     expect([await activeOf(single, 'docs'), await activeOf(single, 'acme')]).toEqual([V1, null]);
   });
 
-  test('and back: the single form of that domain goes on with what the list has left', async () => {
+  test('can be reverted: the single form of the domain continues with the versions of the list', async () => {
     const single = await singleForm('acme');
     await settleListedDomains(single.paths, ['acme', 'beta']);
     const listed = await startDaemon(new SiteStore(single.paths, 'acme'), { domain: 'acme' });
@@ -173,7 +176,7 @@ describe('going over from the single form to a list', () => {
     expect(await codeOf(startDaemon(new SiteStore(single.paths), { domain: 'beta' }))).toBe('config_invalid');
   });
 
-  test('archives in the inbox go over with their site, and back; where no entry has them they are named', async () => {
+  test('moves archives in the inbox with their site, and back, and reports archives without an entry', async () => {
     const single = await singleForm('acme');
     const { inbox } = single.paths;
     const listed = new SiteStore(single.paths, 'acme').site.inbox;
@@ -188,7 +191,7 @@ describe('going over from the single form to a list', () => {
     expect([await readFile(join(inbox, 'a.tar.gz'), 'utf8'), await readdir(listed)]).toEqual(['a.tar.gz', []]);
   });
 
-  test('a list on a new folder leaves no domain in it, and any of its sites may go on in the single form', async () => {
+  test('leaves no domain in a new folder, and any of its sites can continue in the single form', async () => {
     const paths = await openDataFolder(await newFolder());
     await settleListedDomains(paths, ['acme']);
     const listed = await startDaemon(new SiteStore(paths, 'acme'), { domain: 'acme' });
@@ -201,7 +204,7 @@ describe('going over from the single form to a list', () => {
   });
 });
 
-test("a listed site refuses a bundle of another's domain, and says whose it is", async () => {
+test("a site of a list rejects a bundle of another site's domain, and names that domain", async () => {
   const paths = await openDataFolder(await newFolder());
   const bundle = await packBundle('acme.tar.gz', 'acme', { domain: 'acme', version: 'v1' });
   const taken = takeInBundle(new SiteStore(paths, 'beta'), bundle, {}, { domain: 'beta' });

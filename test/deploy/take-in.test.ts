@@ -38,7 +38,7 @@ afterEach(async () => {
 const digestAt = async (label: string) => (await store.label(label))?.digest;
 
 describe('Importer', () => {
-  test("labels a bundle by its manifest and keeps the manifest's time, in UTC", async () => {
+  test('labels a bundle by its manifest and keeps the time of the manifest in UTC', async () => {
     store = await newStore();
     const taken = await takeInBundle(
       store,
@@ -64,7 +64,7 @@ describe('Importer', () => {
     expect(await readFile(join(view.siteDir, 'index.html'), 'utf8')).toContain('named');
   });
 
-  test('takes a folder in the place of the manifest for none', async () => {
+  test('ignores a folder in place of the manifest', async () => {
     store = await newStore();
     const file = join(await newFolder(), 'site-v1.0.0.tar');
     const bytes = rawTar([{ name: 'index.html', body: '<p>' }, { name: '_docshelf/manifest.json/' }]);
@@ -74,7 +74,7 @@ describe('Importer', () => {
     expect((await store.info(bundle.digest))?.manifest).toBeNull();
   });
 
-  test('labels a second download of a bundle by the version before its mark', async () => {
+  test('ignores the copy mark of a second download in the label', async () => {
     store = await copyOf(seed);
     for (const [name, version] of [
       ['acme-export-2024-06-04 (1).tar.gz', '2024-06-04'],
@@ -84,7 +84,7 @@ describe('Importer', () => {
     }
   });
 
-  test('takes a plain tar without its end blocks if its digest or signature was checked', async () => {
+  test('accepts a plain tar without end blocks if its digest or signature was checked', async () => {
     const file = join(await newFolder(), 'site-v1.0.0.tar');
     const bytes = rawTar([{ name: 'index.html', body: '<p>' }], Buffer.alloc(512));
     await writeFile(file, bytes);
@@ -110,7 +110,7 @@ describe('Importer', () => {
     }
   });
 
-  test("labels a bundle by the end of its file name, and takes its time from the label's date", async () => {
+  test('labels a bundle by the end of its file name, and derives its time from the date of the label', async () => {
     store = await copyOf(seed);
     const taken = await takeInBundle(store, { ...seed.january, fileName: 'docs-v1.2.3.zip' });
     expect(taken).toMatchObject({ version: 'v1.2.3', unpacked: false });
@@ -118,7 +118,7 @@ describe('Importer', () => {
   });
 
   test.each([['site.tar.gz'], [null]])(
-    'labels a bundle by its digest where its name (%s) says nothing',
+    'labels a bundle by its digest if its name (%s) contains no version',
     async (name) => {
       store = await copyOf(seed);
       const { version } = await takeInBundle(store, seed.january, { fileName: name });
@@ -126,7 +126,7 @@ describe('Importer', () => {
     },
   );
 
-  test('labels a bundle as asked, where no manifest contradicts', async () => {
+  test('labels a bundle as requested if the manifest does not contradict', async () => {
     store = await copyOf(seed);
     const taken = await takeInBundle(store, seed.january, { version: 'spring' });
     expect(taken.version).toBe('spring');
@@ -141,7 +141,7 @@ describe('Importer', () => {
     expect(await store.has(seed.january.digest)).toBe(true);
   });
 
-  test('refuses a version that the manifest contradicts, at first and when the release is there', async () => {
+  test('rejects a version that the manifest contradicts, also if the release is already stored', async () => {
     store = await newStore();
     expect(await codeOf(takeInBundle(store, named, { version: 'v3' }))).toBe('version_mismatch');
     expect(await store.list()).toEqual([]);
@@ -150,12 +150,12 @@ describe('Importer', () => {
     expect([...(await store.labels()).keys()]).toEqual(['v2']);
   });
 
-  test('refuses a label that is none', async () => {
+  test('rejects an invalid label', async () => {
     store = await copyOf(seed);
     expect(await codeOf(takeInBundle(store, seed.january, { version: '../active' }))).toBe('bad_version');
   });
 
-  test("refuses another domain than the config's, and than the first bundle's", async () => {
+  test('rejects a domain that differs from the config or from the first bundle', async () => {
     store = await newStore();
     expect(await codeOf(takeInBundle(store, named, {}, { domain: 'globex' }))).toBe('domain_mismatch');
     await takeInBundle(store, named);
@@ -164,14 +164,14 @@ describe('Importer', () => {
     expect((await store.list()).map((info) => info.digest)).toEqual([named.digest]);
   });
 
-  test('refuses files that are not what the manifest says', async () => {
+  test('rejects files that do not match the manifest', async () => {
     store = await newStore();
     const source = join(await newFolder(), 'changed.tar');
     execFileSync('sh', ['-c', 'gzip -dc "$1" | sed "s/<title>named/<title>shady/" > "$2"', 'sh', named.file, source]);
     expect(await codeOf(takeInBundle(store, { file: source, fileName: 'changed.tar' }))).toBe('manifest_mismatch');
   });
 
-  test('refuses a damaged archive, and keeps no trace of it', async () => {
+  test('rejects a damaged archive, and leaves no files behind', async () => {
     store = await newStore();
     const file = join(await newFolder(), 'cut.tar.gz');
     await copyFile(named.file, file);
@@ -183,13 +183,13 @@ describe('Importer', () => {
     expect(await store.labels()).toEqual(new Map());
   });
 
-  test('refuses an archive that cannot be read', async () => {
+  test('rejects an archive that cannot be read', async () => {
     store = await newStore();
     const file = join(store.paths.dir, 'nowhere.tar');
     expect(await codeOf(takeInBundle(store, { file, fileName: 'nowhere.tar' }))).toBe('cannot_read');
   });
 
-  test('refuses an archive that changes after its digest was taken', async () => {
+  test('rejects an archive that changes after its digest was computed', async () => {
     store = await newStore();
     const file = join(await newFolder(), 'growing.tar.gz');
     await copyFile(named.file, file);
@@ -200,7 +200,7 @@ describe('Importer', () => {
     expect(await store.list()).toEqual([]);
   });
 
-  describe('with a pin', () => {
+  describe('with a pinned version', () => {
     const pin = (sha256: string | null = null) => ({ version: '2024-01-01', sha256 });
 
     test('does not move the pinned label to another digest', async () => {
@@ -210,14 +210,14 @@ describe('Importer', () => {
       expect(await digestAt('2024-01-01')).toBe(seed.january.digest);
     });
 
-    test('does not unpack to move the pinned label either', async () => {
+    test('does not unpack an archive that would move the pinned label', async () => {
       store = await copyOf(seed);
       const again = await packBundle('acme-export-2024-01-01.tar.gz', 'January, once more');
       expect(await codeOf(takeInBundle(store, again, {}, pin()))).toBe('pinned');
       expect(await store.has(again.digest)).toBe(false);
     });
 
-    test('moves the pinned label to the digest that sha256 asks for, and to no other', async () => {
+    test('moves the pinned label only to the digest of sha256', async () => {
       store = await copyOf(seed);
       const asked = pin(seed.february.digest);
       expect(await codeOf(takeInBundle(store, seed.march, { version: '2024-01-01' }, asked))).toBe('pinned');
@@ -225,14 +225,14 @@ describe('Importer', () => {
       expect(await digestAt('2024-01-01')).toBe(seed.february.digest);
     });
 
-    test('takes the pinned version for the first time, if it has the digest that is asked for', async () => {
+    test('imports the pinned version for the first time if it has the digest of sha256', async () => {
       store = await copyOf(seed);
       await store.removeLabel('2024-01-01');
       expect(await codeOf(takeInBundle(store, seed.january, {}, pin(seed.march.digest)))).toBe('pinned');
       expect(await codeOf(takeInBundle(store, seed.january, {}, pin()))).toBe('it resolved');
     });
 
-    test('moves the labels of other versions, and says where from', async () => {
+    test('moves the labels of other versions, and returns the previous digest', async () => {
       store = await copyOf(seed);
       const moving = () => takeInBundle(store, seed.march, { version: '2024-02-01' }, pin());
       expect((await moving()).moved).toBe(seed.february.digest);
@@ -241,7 +241,7 @@ describe('Importer', () => {
     });
   });
 
-  test('unpacks the same archive once, under whatever name', async () => {
+  test('unpacks the same archive once, whatever its name is', async () => {
     store = await copyOf(seed);
     let unpackings = 0;
     const counting = (...order: Parameters<typeof unpackHere>) => {
@@ -259,21 +259,21 @@ describe('Importer', () => {
     expect(unpackings).toBe(0);
   });
 
-  test('gives two that take in the same bundle at once one whole release', async () => {
+  test('creates one complete release for two concurrent imports of the same bundle', async () => {
     store = await newStore();
     const both = await Promise.all([takeInBundle(store, named), takeInBundle(store, named)]);
     expect(both.map((taken) => taken.version)).toEqual(['v2', 'v2']);
     expect((await store.view(named.digest, 'v2')).files.size).toBe(1);
   });
 
-  test.each(['release.json', 'files.table'])('takes a release with a damaged %s in anew', async (file) => {
+  test.each(['release.json', 'files.table'])('imports a release with a damaged %s again', async (file) => {
     store = await copyOf(seed);
     await writeFile(join(store.folderOf(seed.january.digest), file), '{');
     expect(await takeInBundle(store, seed.january)).toMatchObject({ unpacked: true });
     expect((await store.view(seed.january.digest, '2024-01-01')).files.size).toBe(1);
   });
 
-  test('lets nothing in when a hook before sealing fails', async () => {
+  test('stores no release if a hook before sealing fails', async () => {
     store = await newStore();
     const failing = () => Promise.reject(new Error('no index'));
     const taking = takeInBundle(store, named, {}, {}, { beforeSeal: [failing] });
@@ -281,7 +281,7 @@ describe('Importer', () => {
     expect(await store.list()).toEqual([]);
   });
 
-  test('ends at once when it is aborted while it unpacks', async () => {
+  test('stops at once if it is aborted during unpacking', async () => {
     store = await newStore();
     const abort = new AbortController();
     const reason = new Error('enough');
@@ -302,7 +302,7 @@ function mountSmall(dir: string): string | null {
   }
 }
 
-test('Importer refuses for want of space before it writes, and that is no fault of the archive', async (context) => {
+test('Importer fails for lack of space before it writes, without blaming the archive', async (context) => {
   const dir = await newFolder();
   const reason = mountSmall(dir);
   try {

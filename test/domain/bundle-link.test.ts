@@ -8,7 +8,7 @@ describe('parseOciReference()', () => {
     ['oci://registry.example/docs/acme:2024-06-01', 'registry.example', 'docs/acme', '2024-06-01', null],
     ['oci://Registry.Example:5000/acme:v1.2.3', 'registry.example:5000', 'acme', 'v1.2.3', null],
     [`oci://[::1]:5000/a/b__c/d-e@${DIGEST}`, '[::1]:5000', 'a/b__c/d-e', null, DIGEST],
-  ])('reads %s', (link, registry, repository, tag, digest) => {
+  ])('parses %s', (link, registry, repository, tag, digest) => {
     expect(parseOciReference(link)).toEqual({ registry, repository, tag, digest });
   });
 
@@ -22,7 +22,7 @@ describe('parseOciReference()', () => {
     'oci://registry.example/docs@sha256:abc',
     'https://registry.example/docs:1',
     `oci://registry.example/${'a/'.repeat(600)}a:1`,
-  ])('refuses %s', (link) => {
+  ])('rejects %s', (link) => {
     expect(parseOciReference(link)).toBeNull();
   });
 });
@@ -32,7 +32,7 @@ describe('parseS3Link()', () => {
     ['s3://bundles/acme.tar.gz', 'bundles', 'acme.tar.gz'],
     ['s3://docs.acme.dev/a//b c/ä%20+.zip', 'docs.acme.dev', 'a//b c/ä%20+.zip'],
     ['s3://Old_Bucket/a', 'Old_Bucket', 'a'],
-  ])('reads %s', (link, bucket, key) => {
+  ])('parses %s', (link, bucket, key) => {
     expect(parseS3Link(link)).toEqual({ bucket, key });
   });
 
@@ -48,7 +48,7 @@ describe('parseS3Link()', () => {
     's3://bundles/a\nb',
     'https://bundles/a',
     `s3://bundles/${'ä'.repeat(513)}`,
-  ])('refuses %s', (link) => {
+  ])('rejects %s', (link) => {
     expect(parseS3Link(link)).toBeNull();
   });
 });

@@ -12,32 +12,32 @@ function faultOf(act: () => unknown): unknown {
 }
 
 describe('chooseSite()', () => {
-  it('gives the named one, and the only one where none is named', () => {
+  it('returns the named site, or the only one if no name is given', () => {
     expect(chooseSite([acme, globex], 'globex', 'the config')).toBe(globex);
     expect(chooseSite([acme], null, 'the config')).toBe(acme);
   });
 
-  it('asks for a name where there are several, and names them', () => {
+  it('requires a name if there are several sites, and lists them', () => {
     expect(faultOf(() => chooseSite([acme, globex], null, 'the config'))).toMatchObject({
       code: 'site_needed',
-      message: 'Cannot choose a site: the config has several, and none is named',
-      next: expect.stringContaining('--site or under /v1/sites/{domain}: acme, globex.'),
+      message: 'Cannot choose a site: the config has several sites',
+      next: expect.stringContaining('--site, or with a path under /v1/sites/{domain}: acme, globex.'),
       fields: { domains: ['acme', 'globex'] },
     });
   });
 
-  it('says which there are where it has none of that domain', () => {
+  it('lists the existing sites if none has the given domain', () => {
     expect(faultOf(() => chooseSite([acme, globex], 'initech', 'this daemon'))).toMatchObject({
       code: 'not_found',
-      message: 'Cannot find the site "initech": this daemon has no site with that domain',
-      next: 'It has: acme, globex.',
+      message: 'Cannot find the site "initech": this daemon has no such site',
+      next: 'Use one of its sites: acme, globex.',
     });
   });
 
-  it('names twenty of a thousand', () => {
+  it('lists only the first twenty of a thousand sites', () => {
     const many = Array.from({ length: 1_000 }, (_, index) => ({ domain: `s${index}` }));
     expect(faultOf(() => chooseSite(many, 'x', 'this daemon'))).toMatchObject({
-      next: expect.stringMatching(/^It has: s0, .* s19, …\.$/),
+      next: expect.stringMatching(/^Use one of its sites: s0, .* s19, …\.$/),
     });
   });
 });

@@ -8,7 +8,7 @@ const TABLE = '../../src/domain/feature.ts';
 const SCHEMA = '../../src/config/config.schema.json';
 
 describe('the feature table', () => {
-  it('has the five published rows first, as the contract prints them', () => {
+  it('starts with the five published rows, as the contract prints them', () => {
     const rows = FEATURES.slice(0, 5).map((row) => [row.id, row.cloud, row['client-hosted'], row['air-gapped']]);
     expect(rows).toEqual([
       ['search', 'available', 'configurable', 'unavailable'],
@@ -19,15 +19,15 @@ describe('the feature table', () => {
     ]);
   });
 
-  it('overrules a wish that the type of deployment cannot grant, and says so', () => {
+  it('overrules a setting that the type of deployment does not allow, and reports that', () => {
     const [search] = reportFeatures('air-gapped', 'acme', wishesOf({ search: true })).features;
     expect(search).toMatchObject({
       enabled: false,
-      reason: expect.stringMatching(/^Overruled: features\.search asks/),
+      reason: expect.stringMatching(/^Overruled: features\.search turns/),
     });
   });
 
-  it('is told of each site of a list, and beside it of the only one', () => {
+  it('reports status per site, and at the top level if there is one site', () => {
     const [acme, globex] = ['acme', 'globex'].map((domain) => reportFeatures('cloud', domain, wishesOf())) as [
       ReturnType<typeof reportFeatures>,
       ReturnType<typeof reportFeatures>,
@@ -44,7 +44,7 @@ describe('the feature table', () => {
     expect(joinFeatures('cloud', [acme])).toEqual({ ...acme, sites: [{ domain: 'acme', features: acme.features }] });
   });
 
-  it('stands in the manual as it is', () => {
+  it('matches the table in the manual', () => {
     const text = readFileSync(join(import.meta.dirname, '../../docs/features.md'), 'utf8');
     // Rows that the published contract does not have are told of in the text.
     for (const row of FEATURES.slice(0, 5)) {
@@ -54,7 +54,7 @@ describe('the feature table', () => {
     }
   });
 
-  it('makes a key and its schema out of one row more', async () => {
+  it('creates a key and its schema from one additional row', async () => {
     onTestFinished(() => {
       vi.doUnmock(TABLE);
       vi.doUnmock(SCHEMA);

@@ -26,11 +26,11 @@ describe('SiteDirectory', () => {
     expect(sites.find(name)).toEqual({ organization: acme, ...acme.sites[0], domain: 'acme' });
   });
 
-  it.each(['', 'acm', 'acme.dev', 'constructor', '__proto__'])('finds none by %j', (name) => {
+  it.each(['', 'acm', 'acme.dev', 'constructor', '__proto__'])('finds no site by %j', (name) => {
     expect(sites.find(name)).toBeNull();
   });
 
-  it('tells whose it is', () => {
+  it('returns the organization of a site', () => {
     expect(sites.find('beta')?.organization.id).toBe('other');
   });
 });
@@ -38,7 +38,7 @@ describe('SiteDirectory', () => {
 describe('organizationsOf()', () => {
   const own = { sites: [{ domain: 'docs', hosts: [] }], keys: [{ id: 'k', sha256: 'a'.repeat(64) }] };
 
-  it('makes an organization of its own where none is configured, with assistant keys', () => {
+  it('creates one organization with the assistant keys if none is configured', () => {
     expect(organizationsOf([], own)).toEqual([
       {
         id: OWN_ORGANIZATION_ID,
@@ -49,11 +49,11 @@ describe('organizationsOf()', () => {
     ]);
   });
 
-  it('keeps to those that are configured', () => {
+  it('returns only the configured organizations if there are any', () => {
     expect(organizationsOf([acme], own)).toEqual([acme]);
   });
 
-  it("joins the hosts of the daemon's own sites to theirs", () => {
+  it("adds the hosts of the daemon's sites to the matching domains", () => {
     const [domain] = acme.sites;
     const site = { domain: domain?.domain ?? '', hosts: ['shelf.test'] };
     const [joined] = organizationsOf([acme], { sites: [site], keys: [] });

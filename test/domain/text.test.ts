@@ -39,13 +39,13 @@ describe('printable()', () => {
 });
 
 describe('printableLines()', () => {
-  it('keeps line breaks and tabs, and escapes the rest', () => {
+  it('keeps line breaks and tabs, and escapes other control characters', () => {
     expect(printableLines('a\n\tb\r\u001bc')).toBe('a\n\tb\\u{d}\\u{1b}c');
   });
 });
 
 describe('printableJson()', () => {
-  it('is the JSON of the same value, without what a terminal acts on', () => {
+  it('returns the JSON of the same value, with terminal control characters escaped', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const json = printableJson(JSON.stringify({ text }, null, 2));
@@ -58,7 +58,7 @@ describe('printableJson()', () => {
   });
 });
 
-it('printable() and printableLines() leave nothing that a terminal acts on', () => {
+it('printable() and printableLines() leave no terminal control characters', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       expect(withoutPairs(printable(text)).replace(/\u200c|\u200d/g, '')).not.toMatch(UNSAFE);
@@ -76,6 +76,6 @@ it.each([
   expect(counted(count, 'page')).toBe(text);
 });
 
-it('counted() takes an irregular plural', () => {
+it('counted() accepts an irregular plural', () => {
   expect([counted(1, 'entry', 'entries'), counted(2, 'entry', 'entries')]).toEqual(['1 entry', '2 entries']);
 });

@@ -16,7 +16,7 @@ test.each([
   ['2024-06-01', 'v1.2.3', null],
   ['v1.2.3', 'latest', null],
   ['0123456789ab', 'v1', null],
-])('compareVersions(%j, %j) is %j, and its opposite the other way round', (a, b, order) => {
+])('compareVersions(%j, %j) is %j, and the opposite with swapped arguments', (a, b, order) => {
   expect(compareVersions(a, b)).toBe(order);
   expect(compareVersions(b, a)).toBe(order === null || order === 0 ? order : -order);
 });
@@ -78,7 +78,7 @@ test.each([
 });
 
 test.each(['(1)', ' ', '.tar', '-1', ' copy', '.gz.1', ' (', '+(1', ' - Copy', ' 1'])(
-  'versionFromFileName() of the longest name of %j is null',
+  'versionFromFileName() returns null in bounded time for the longest name of %j',
   (piece) => {
     const name = piece.repeat(255).slice(0, 255);
     for (let turn = 0; turn < 100; turn += 1) expect(versionFromFileName(`${name.slice(1)}x`)).toBeNull();

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { manualPage } from '../../scripts/manual-page.ts';
 import { ERROR_CODES, type ErrorCode, exitCodeOf } from '../../src/domain/errors.ts';
 
 /** A row of the runbook: the code, and the exit code that its row or its section names. */
@@ -10,15 +11,18 @@ interface Entry {
   readonly cells: readonly string[];
 }
 
+const readPage = () => readFileSync(join(import.meta.dirname, '../../docs/errors.md'), 'utf8');
+
 function readEntries(): Entry[] {
-  const text = readFileSync(join(import.meta.dirname, '../../docs/errors.md'), 'utf8');
-  return text.split(/^## /m).flatMap((section) => {
-    const sectionExit = /^Exit code (\d+)\./m.exec(section)?.[1];
-    return [...section.matchAll(/^\| `([a-z0-9_]+)` \| (.*) \|$/gm)].map(([, code = '', rest = '']) => {
-      const cells = rest.split(' | ');
-      return { code, exitCode: Number(sectionExit ?? cells.shift()), cells };
+  return readPage()
+    .split(/^## /m)
+    .flatMap((section) => {
+      const sectionExit = /^Exit code (\d+)\./m.exec(section)?.[1];
+      return [...section.matchAll(/^\| `([a-z0-9_]+)` \| (.*) \|$/gm)].map(([, code = '', rest = '']) => {
+        const cells = rest.split(' | ');
+        return { code, exitCode: Number(sectionExit ?? cells.shift()), cells };
+      });
     });
-  });
 }
 
 const codes = ERROR_CODES;
@@ -26,12 +30,17 @@ const codes = ERROR_CODES;
 describe('the errors page', () => {
   const entries = readEntries();
 
-  it('has one entry for every code, and no other', () => {
+  it('has one entry for every error code, and no other', () => {
     expect(entries.map(({ code }) => code).sort()).toEqual([...codes].sort());
   });
 
-  it('says the meaning and what to do in every entry', () => {
+  it('states the meaning and the next step in every entry', () => {
     expect(entries.filter(({ cells }) => cells.length !== 2 || cells.some((cell) => cell.trim() === ''))).toEqual([]);
+  });
+
+  it('is the source of the page that the console serves', () => {
+    const built = readFileSync(join(import.meta.dirname, '../../src/http/console/assets/errors.html'), 'utf8');
+    expect(built, 'run "sh scripts/run.sh node scripts/generate.ts"').toBe(manualPage('docs/errors.md', readPage()));
   });
 
   it.each(readEntries())('names the exit code of $code', ({ code, exitCode }) => {

@@ -5,7 +5,7 @@ import { Registry } from 'prom-client';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/index.ts';
-import { listKeys } from '../../src/config/schema-node.ts';
+import { CONFIG_KEYS } from '../../src/config/schema-node.ts';
 import { defineMetrics } from '../../src/http/metrics/metric-set.ts';
 import { makeCertificate } from '../helpers/certificates.ts';
 import { codeBlocks } from '../helpers/manual-blocks.ts';
@@ -60,17 +60,17 @@ describe('the manual', () => {
   writeFileSync(join(dir, 'minisign.pub'), 'RWR9+ogUm6lA4h4PZoZXlOmUZNots2mLkQ8rnRcLDNGmD1yD7VpJRoPK');
   afterAll(() => rmSync(dir, { recursive: true }));
 
-  it('has samples of config', () => {
+  it('contains samples of the config', () => {
     expect(samples.length).toBeGreaterThan(4);
   });
 
-  it.each(samples)('shows a config that loads: $name, sample $index', async ({ yaml }) => {
+  it.each(samples)('shows a valid config: $name, sample $index', async ({ yaml }) => {
     const file = join(dir, 'config.yaml');
     writeFileSync(file, yaml);
     expect((await loadConfig({ file, env: {}, cwd: dir })).file).toBe(file);
   });
 
-  it('states wherever it mentions any Node that this is true of Linux', () => {
+  it('mentions Linux wherever it says that any or an older Node is enough', () => {
     const root = join(DOCS, '..');
     const texts = [README.text, readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8'), ...pages.map(({ text }) => text)];
     const claims = texts.flatMap((text) => text.match(/^.*\b(?:any|older) Node\b.*$/gim) ?? []);
@@ -78,8 +78,8 @@ describe('the manual', () => {
     for (const claim of claims) expect(claim).toContain('Linux');
   });
 
-  it('names no setting that there is not', () => {
-    const ofConfig = listKeys().map(({ path }) => path.join('.'));
+  it('names only settings that exist', () => {
+    const ofConfig = CONFIG_KEYS.map(({ path }) => path.join('.'));
     const sections = new Set(ofConfig.map((key) => key.split('.')[0]));
     const unknown = pages.flatMap(({ name, text }) => {
       const keys = PAGES_OF_THE_CHART.has(name) ? [...ofConfig, ...chartValues()] : ofConfig;

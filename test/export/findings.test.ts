@@ -7,7 +7,7 @@ function add(findings: FindingList, kind: string, count: number): void {
 }
 
 describe('FindingList', () => {
-  it('lists all of a kind that is rare, however many there are of others', () => {
+  it('lists all findings of a rare kind, however many other findings exist', () => {
     const findings = new FindingList();
     add(findings, 'left_out', 90_000);
     add(findings, 'broken_reference', 700);
@@ -19,7 +19,7 @@ describe('FindingList', () => {
     expect([of('not_fetched'), of('broken_reference'), of('left_out')]).toEqual([3, 499, 498]);
   });
 
-  it('lists everything where that is less than a report holds, by page', () => {
+  it('lists all findings by page if the report has room for them', () => {
     const findings = new FindingList();
     add(findings, 'b', 2);
     add(findings, 'a', 1);

@@ -21,8 +21,8 @@ async function withJob(changes: Parameters<typeof exportsInMemory>[0] = {}) {
   return { ...made, jobId };
 }
 
-describe('start()', () => {
-  it('queues a job with an id of its own, and shows nothing of what the service knows besides', async () => {
+describe('start() of the export service', () => {
+  it('queues a job with a new id, and returns no internal fields', async () => {
     const { exports, queue } = exportsInMemory();
     const job = await exports.start(SITE, { version: 'v1', paths: ['/a'] });
     expect(job).toEqual({
@@ -34,13 +34,13 @@ describe('start()', () => {
     expect((await exports.start(SITE, WHOLE)).jobId).not.toBe(job.jobId);
   });
 
-  it('refuses a site without a source', async () => {
+  it('rejects a site without a source', async () => {
     const { exports, queue } = exportsInMemory();
     await expect(exports.start({ ...SITE, source: null }, WHOLE)).rejects.toMatchObject({ code: 'no_source' });
     expect(queue.size).toBe(0);
   });
 
-  it('lets as many jobs wait as the settings of the moment say', async () => {
+  it('limits queued jobs by the current settings', async () => {
     const settings = { linkTtlMs: 1000, queuedMax: 1 };
     const { exports } = await withJob({ settings: () => settings });
     await expect(exports.start(SITE, WHOLE)).rejects.toMatchObject({ code: 'queue_full' });
@@ -49,9 +49,9 @@ describe('start()', () => {
   });
 });
 
-describe('a job', () => {
+describe('job of the export service', () => {
   it.each(['get', 'report', 'cancel', 'bundle'] as const)(
-    'of another organization is not there for %s()',
+    'is not found by %s() for another organization',
     async (act) => {
       const { exports, queue, jobId } = await withJob();
       queue.complete(jobId);
@@ -66,14 +66,14 @@ describe('a job', () => {
     },
   );
 
-  it('of another organization is not listed', async () => {
+  it('is not listed for another organization', async () => {
     const { exports, jobId } = await withJob();
     const of = async (organizationId: string) => (await exports.list({ organizationId, limit: 10 })).jobs;
     expect((await of('acme-inc')).map((job) => job.jobId)).toEqual([jobId]);
     expect(await of('globex')).toEqual([]);
   });
 
-  it('ends as failed when it is canceled in the queue, and stays as it is once it is over', async () => {
+  it('fails if it is canceled in the queue, and does not change after its end', async () => {
     const { exports, queue, jobId } = await withJob();
     expect(await exports.cancel('acme-inc', jobId)).toMatchObject({ status: 'failed', error: 'canceled' });
     const { jobId: other } = await exports.start(SITE, WHOLE);
@@ -82,22 +82,22 @@ describe('a job', () => {
   });
 });
 
-describe('report()', () => {
+describe('report() of the export service', () => {
   const REPORT: ExportReport = { jobId: '', pages: 2, files: 3, bytes: 9, counts: {}, findings: [] };
 
-  it('answers what the job has written down', async () => {
+  it('returns the stored report of the job', async () => {
     const { exports, queue, jobId } = await withJob();
     queue.complete(jobId, { ...REPORT, jobId });
     expect(await exports.report('acme-inc', jobId)).toEqual({ ...REPORT, jobId });
   });
 
-  it('says of a job that failed before it exported anything that it exported nothing', async () => {
+  it('returns an empty report for a job that failed before it exported anything', async () => {
     const { exports, queue, jobId } = await withJob();
     queue.move(jobId, { status: 'failed', error: 'Cannot read "/srv/acme": it is not there' });
     expect(await exports.report('acme-inc', jobId)).toEqual({ ...REPORT, jobId, pages: 0, files: 0, bytes: 0 });
   });
 
-  it.each(['queued', 'running'] as const)('is not there while the job is %s', async (status) => {
+  it.each(['queued', 'running'] as const)('rejects while the job is %s', async (status) => {
     const { exports, queue, jobId } = await withJob();
     queue.move(jobId, { status });
     await expect(exports.report('acme-inc', jobId)).rejects.toMatchObject({
@@ -107,8 +107,8 @@ describe('report()', () => {
   });
 });
 
-describe('bundle()', () => {
-  it('links to the archive under its file name, each time anew, for as long as the settings of the moment say', async () => {
+describe('bundle() of the export service', () => {
+  it('returns a new link to the archive on each call, valid for the configured time', async () => {
     const settings = { linkTtlMs: 60_000, queuedMax: 1 };
     const { exports, queue, jobId } = await withJob({ settings: () => settings });
     queue.complete(jobId);
@@ -124,13 +124,13 @@ describe('bundle()', () => {
     expect((await exports.bundle('acme-inc', jobId)).bundleUrl).toBe(`${at}?ttl=1000&n=2`);
   });
 
-  it('carries the signature where bundles are signed', async () => {
+  it('includes the signature if bundles are signed', async () => {
     const { exports, queue, jobId } = await withJob({ signatureOf: async (sha256) => `signed ${sha256}` });
     queue.complete(jobId);
     expect((await exports.bundle('acme-inc', jobId)).signature).toBe(`signed ${BUNDLE.sha256}`);
   });
 
-  it.each(['queued', 'running', 'failed'] as const)('is refused while the job is %s', async (status) => {
+  it.each(['queued', 'running', 'failed'] as const)('rejects while the job is %s', async (status) => {
     const { exports, queue, jobId } = await withJob();
     queue.move(jobId, { status });
     await expect(exports.bundle('acme-inc', jobId)).rejects.toMatchObject({
@@ -139,7 +139,7 @@ describe('bundle()', () => {
     });
   });
 
-  it('packs an archive that is gone once more, once for all who ask, whichever of its jobs they name', async () => {
+  it('packs a deleted archive again, once for concurrent calls of any of its jobs', async () => {
     const packed: string[] = [];
     const { promise: packing, resolve: finish } = Promise.withResolvers<void>();
     const { exports, queue, store, jobId } = await withJob({
@@ -161,7 +161,7 @@ describe('bundle()', () => {
     expect(packed).toEqual([BUNDLE.sha256]);
   });
 
-  it('tries again after packing has failed', async () => {
+  it('retries after packing has failed', async () => {
     let attempts = 0;
     const { exports, queue, store, jobId } = await withJob({
       repack: async () => {
@@ -175,7 +175,7 @@ describe('bundle()', () => {
     expect((await exports.bundle('acme-inc', jobId)).sha256).toBe(BUNDLE.sha256);
   });
 
-  it('hands the end of the process to what packs', async () => {
+  it('passes the abort of the process to the packing', async () => {
     const stop = new AbortController();
     const { exports, queue, store, jobId } = await withJob({
       signal: stop.signal,
@@ -190,8 +190,8 @@ describe('bundle()', () => {
   });
 });
 
-describe('newest()', () => {
-  it('finds the newest completed export of the whole site, of a version where one is named', async () => {
+describe('newest() of the export service', () => {
+  it('finds the newest completed export of the whole site, or of a requested version', async () => {
     const { exports, queue } = exportsInMemory({ settings: () => ({ linkTtlMs: 1000, queuedMax: 200 }) });
     expect(await exports.newest('acme-inc', 'acme', null)).toBe(null);
     const start = async (version: string | null, paths: string[] | null = null) =>
@@ -213,8 +213,8 @@ describe('newest()', () => {
   });
 });
 
-describe('read()', () => {
-  it('gives the archive, packed anew where the store has it no more', async () => {
+describe('read() of the export service', () => {
+  it('returns the archive, packed again if the store does not have it', async () => {
     const { exports, queue, store, jobId } = await withJob();
     queue.complete(jobId);
     store.kept.clear();
@@ -224,7 +224,7 @@ describe('read()', () => {
     expect(store.kept.has(BUNDLE.sha256)).toBe(true);
   });
 
-  it("refuses a job that is not completed, and another organization's", async () => {
+  it('rejects a job that is not completed or belongs to another organization', async () => {
     const { exports, jobId } = await withJob();
     const { signal } = new AbortController();
     await expect(exports.read('acme-inc', jobId, signal)).rejects.toMatchObject({ code: 'not_completed' });

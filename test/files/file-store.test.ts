@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { access, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { access, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FileStore } from '../../src/files/file-store.ts';
@@ -31,7 +31,7 @@ async function age(path: string, ms: number): Promise<void> {
   await utimes(path, then, then);
 }
 
-describe('put()', () => {
+describe('FileStore.put()', () => {
   it('stores bytes under their digest, read-only', async () => {
     const stored = await store.put(Buffer.from('hello'));
     expect(stored).toEqual({ sha256: sha256('hello'), size: 5 });
@@ -44,7 +44,7 @@ describe('put()', () => {
     ['an empty file', 0],
     ['a small file', 1000],
     ['a large file', 3 * 1024 ** 2 + 17],
-  ])('stores %s from disk, equal to its bytes', async (_case, size) => {
+  ])('stores %s from disk with the same bytes', async (_case, size) => {
     const bytes = randomBytes(size);
     await writeFile(join(dir, 'a.bin'), bytes);
     const stored = await store.put({ file: join(dir, 'a.bin') });
@@ -55,7 +55,7 @@ describe('put()', () => {
   it.each([
     ['small', 10],
     ['large', 2 * 1024 ** 2],
-  ])('writes nothing where a %s file is stored already', async (_case, size) => {
+  ])('writes nothing if a %s file is already stored', async (_case, size) => {
     const file = join(dir, 'a.bin');
     await writeFile(file, randomBytes(size));
     const { sha256: digest } = await store.put({ file });
@@ -65,14 +65,14 @@ describe('put()', () => {
     expect(await storedNames()).toEqual([digest]);
   });
 
-  it('writes a file anew that a power cut left with another size', async () => {
+  it('replaces a stored file that a power failure left with another size', async () => {
     const { sha256: digest } = await store.put(Buffer.from('whole'));
     await truncate(store.pathOf(digest), 0);
     await store.put(Buffer.from('whole'));
     expect(await readFile(store.pathOf(digest), 'utf8')).toBe('whole');
   });
 
-  it('keeps digest and bytes together while the file is being written to', async () => {
+  it('stores bytes that match their digest, even if the source is being written to', async () => {
     const file = join(dir, 'busy.bin');
     await writeFile(file, randomBytes(4 * 1024 ** 2));
     let isBusy = true;
@@ -88,13 +88,13 @@ describe('put()', () => {
     await writing;
   });
 
-  it('says cannot_read of a file that is not there, and leaves nothing', async () => {
+  it('rejects with cannot_read for a missing file, and leaves nothing behind', async () => {
     await expect(store.put({ file: join(dir, 'none') })).rejects.toMatchObject({ code: 'cannot_read' });
     await expect(store.put({ file: dir })).rejects.toMatchObject({ code: 'cannot_read' });
     await expect(access(join(dir, 'files'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('stores the same content once when many put it at the same time', async () => {
+  it('stores the same content once for concurrent calls', async () => {
     const stores = Array.from({ length: 4 }, () => new FileStore(join(dir, 'files')));
     const puts = stores.flatMap((each) => Array.from({ length: 8 }, (_, at) => each.put(Buffer.from(`file ${at}`))));
     await Promise.all(puts);
@@ -102,7 +102,7 @@ describe('put()', () => {
   });
 });
 
-describe('putBlocking()', () => {
+describe('FileStore.putBlocking()', () => {
   it('stores bytes under their digest, read-only', async () => {
     const stored = store.putBlocking(Buffer.from('hello'));
     expect(stored).toEqual({ sha256: sha256('hello'), size: 5 });
@@ -111,7 +111,7 @@ describe('putBlocking()', () => {
     expect(await storedNames()).toEqual([stored.sha256]);
   });
 
-  it('writes nothing but the time of use where the bytes are stored already', async () => {
+  it('updates only the time of use if the bytes are already stored', async () => {
     const { sha256: digest } = store.putBlocking(Buffer.from('hello'));
     await age(store.pathOf(digest), HOUR_MS);
     const { ino } = await stat(store.pathOf(digest));
@@ -121,7 +121,7 @@ describe('putBlocking()', () => {
     expect(info.mtimeMs).toBeGreaterThan(Date.now() - HOUR_MS / 2);
   });
 
-  it('makes folders anew that were there before', async () => {
+  it('creates deleted folders again', async () => {
     store.putBlocking(Buffer.from('hello'));
     await rm(join(dir, 'files'), { recursive: true });
     const stored = store.putBlocking(Buffer.from('hello'));
@@ -129,22 +129,22 @@ describe('putBlocking()', () => {
   });
 });
 
-describe('link()', () => {
-  it('gives the stored file another name, folders made', async () => {
+describe('FileStore.link()', () => {
+  it('links the stored file to another path, and creates its folders', async () => {
     const { sha256: digest } = await store.put(Buffer.from('x'));
     const to = join(dir, 'work/site/a/b.html');
     await store.link(digest, to);
     expect((await stat(to)).ino).toBe((await stat(store.pathOf(digest))).ino);
   });
 
-  it('refuses a path that is taken and a digest that is not stored', async () => {
+  it('rejects an existing path and a digest that is not stored', async () => {
     const { sha256: digest } = await store.put(Buffer.from('x'));
     await store.link(digest, join(dir, 'a'));
     await expect(store.link(digest, join(dir, 'a'))).rejects.toMatchObject({ code: 'EEXIST' });
     await expect(store.link(sha256('none'), join(dir, 'b'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('copies onto another file system', async ({ skip }) => {
+  it('copies the file to another file system', async ({ skip }) => {
     const other = await mkdtemp('/dev/shm/docshelf-files-').catch(() => null);
     if (other === null || (await stat(other)).dev === (await stat(dir)).dev) return skip();
     try {
@@ -157,8 +157,8 @@ describe('link()', () => {
   });
 });
 
-describe('sweep()', () => {
-  it('removes what is old and not kept, and says how much', async () => {
+describe('FileStore.sweep()', () => {
+  it('removes old files that are not in use, and returns their count and size', async () => {
     const [kept, gone, fresh] = await Promise.all(
       ['kept', 'gone!', 'fresh'].map((text) => store.put(Buffer.from(text))),
     );
@@ -168,7 +168,7 @@ describe('sweep()', () => {
     expect(gone?.size).toBe(5);
   });
 
-  it('spares an old file that has been put again, and one that is linked', async () => {
+  it('keeps an old file that was put again, and a file with links', async () => {
     for (const text of ['again', 'linked'])
       await age(store.pathOf((await store.put(Buffer.from(text))).sha256), 2 * HOUR_MS);
     await store.put(Buffer.from('again'));
@@ -177,11 +177,11 @@ describe('sweep()', () => {
     expect((await storedNames()).length).toBe(2);
   });
 
-  it('does not mind that there is nothing yet', async () => {
+  it('accepts a missing folder', async () => {
     expect(await store.sweep(KEEP_NONE, 0)).toEqual({ files: 0, bytes: 0 });
   });
 
-  it('never takes away a file whose put has resolved', async () => {
+  it('never removes a file whose put() has resolved', async () => {
     // Every put finds an old file, and a sweep is on its way to it.
     const path = store.pathOf(sha256('wanted'));
     for (let round = 0; round < 60; round++) {
@@ -196,7 +196,7 @@ describe('sweep()', () => {
   });
 });
 
-describe('a process that is killed', { timeout: 60_000 }, () => {
+describe('FileStore after its process was killed', { timeout: 60_000 }, () => {
   const SCRIPT = `
     import { FileStore } from ${JSON.stringify(new URL('../../src/files/file-store.ts', import.meta.url).href)};
     const store = new FileStore(process.argv[2]);
@@ -205,8 +205,7 @@ describe('a process that is killed', { timeout: 60_000 }, () => {
       process.send(at);
     }`;
 
-  it('leaves no half file reachable, and what it left is swept by age', async () => {
-    await mkdir(dirname(join(dir, 'run.ts')), { recursive: true });
+  it('contains no partial file, and removes leftovers by age', async () => {
     await writeFile(join(dir, 'run.mjs'), SCRIPT);
     for (let round = 0; round < 4; round++) {
       const child: ChildProcess = fork(join(dir, 'run.mjs'), [join(dir, 'files')]);

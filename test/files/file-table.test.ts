@@ -23,7 +23,7 @@ const FILES = ['404.html', 'a/b.html', 'größe.html', '日本/語.js', `${'long
   entry(path),
 );
 
-test('gives every entry back, in memory and from disk, and no other', async () => {
+test('FileTable returns every stored entry, from memory and disk, and no other', async () => {
   const files = [...FILES, ...Array.from({ length: 1000 }, (_, n) => entry(`guides/page-${n}.html`, n * 2 ** 24))];
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
   await writeFileTable(folder, files);
@@ -41,7 +41,7 @@ test('gives every entry back, in memory and from disk, and no other', async () =
   }
 });
 
-test('names the files right in a folder, and a thousand at most', async () => {
+test('FileTable lists at most a thousand files directly in a folder', async () => {
   const paths = ['a.js', 'a/b.js', 'a/b/c.js', 'a/b-c.js', 'a/b0.js', 'a/d/e.js', 'a/größe.js', 'a0.js', 'b/x.js'];
   const many = Array.from({ length: 5000 }, (_, n) => `many/${String(n).padStart(4, '0')}.js`);
   const files = [...paths, ...many].sort((a, b) => (a < b ? -1 : 1)).map((path) => entry(path));
@@ -54,13 +54,13 @@ test('names the files right in a folder, and a thousand at most', async () => {
   expect(table.namesIn('many/')).toHaveLength(1024);
 });
 
-test('of no files is empty', async () => {
+test('FileTable of no files is empty', async () => {
   await writeFileTable(folder, []);
   expect((await readFileTable(folder)).size).toBe(0);
   expect(await findInTable(folder, 'a')).toBeNull();
 });
 
-test('is found damaged by any byte that is another, and by its length', async () => {
+test('FileTable is rejected as damaged if any byte or its length is changed', async () => {
   await writeFileTable(folder, FILES);
   const whole = await readFile(join(folder, TABLE_FILE));
   const places = Array.from(whole, (_, at) => at).filter((at) => at < 160 || at % 17 === 0);
@@ -80,11 +80,11 @@ test('is found damaged by any byte that is another, and by its length', async ()
   }
 });
 
-test('of a release that is gone has nothing', async () => {
+test('FileTable of a deleted release finds no files', async () => {
   expect(await findInTable(folder, 'a.html')).toBeNull();
 });
 
-test('of 110,000 files takes less than 25 MiB', { timeout: 60_000 }, async () => {
+test('FileTable of 110,000 files takes less than 25 MiB', { timeout: 60_000 }, async () => {
   const files = Array.from({ length: 110_000 }, (_, n) => {
     const number = String(n).padStart(6, '0');
     return { ...entry(''), path: `reference/module-${number.slice(0, 3)}/class-${number}/methods/index.html` };

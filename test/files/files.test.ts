@@ -7,7 +7,7 @@ import { flushTree, replaceFile, sweepTemporaries } from '../../src/files/index.
 import { newFolder, newStore } from '../deploy/workbench.ts';
 
 describe('replaceFile()', () => {
-  test('makes the file and replaces it', async () => {
+  test('creates and replaces a file', async () => {
     const folder = await newFolder();
     const file = join(folder, 'pointer');
     await replaceFile(file, 'old');
@@ -16,14 +16,14 @@ describe('replaceFile()', () => {
     expect(await readdir(folder)).toEqual(['pointer']);
   });
 
-  test('leaves what is there, and nothing beside it, when the rename fails', async () => {
+  test('keeps the existing path and leaves no temporary file if the rename fails', async () => {
     const folder = await newFolder();
     await mkdir(join(folder, 'pointer'));
     await expect(replaceFile(join(folder, 'pointer'), 'new')).rejects.toMatchObject({ code: 'EISDIR' });
     expect(await readdir(folder)).toEqual(['pointer']);
   });
 
-  test('gives readers the old content or the new one, whole, with many writers', async () => {
+  test('shows readers either the old or the new content, even with many writers', async () => {
     const file = join(await newFolder(), 'pointer');
     const contents = Array.from({ length: 20 }, (_, index) => String(index).repeat(10_000));
     await replaceFile(file, contents[0] ?? '');
@@ -34,11 +34,11 @@ describe('replaceFile()', () => {
   });
 });
 
-describe('a lock and a database', () => {
+describe('lock file and database', () => {
   test.each([
     ['lockFile()', (file: string) => lockFile(file, 'exclusive')],
     ['openDatabase()', (file: string) => openDatabase(file, { monotonicMs: () => 0 })],
-  ])('are not made through a symbolic link by %s', async (_case, open) => {
+  ])('are not created through a symbolic link by %s', async (_case, open) => {
     const folder = await newFolder();
     await symlink(join(folder, 'elsewhere'), join(folder, 'link'));
     let opened: { close(): void } | 'taken' | null = null;
@@ -52,7 +52,7 @@ describe('a lock and a database', () => {
   });
 });
 
-test('sweepTemporaries() removes what a killed process left, not what one is writing', async () => {
+test('sweepTemporaries() removes only old temporary files of killed processes', async () => {
   const { paths } = await newStore();
   const folder = paths.inbox;
   const left = join(folder, '.tmp-left');
@@ -68,7 +68,7 @@ test('sweepTemporaries() removes what a killed process left, not what one is wri
 
 test.each([
   ['with the program sync', process.env.PATH],
-  ['without it', '/nowhere'],
+  ['without the program sync', '/nowhere'],
 ])('flushTree() flushes a tree %s', async (_, path) => {
   const folder = await newFolder();
   await mkdir(join(folder, 'a/b'), { recursive: true });

@@ -13,7 +13,7 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 const open = () => new LineSpool(join(dir, 'spool'));
 
 describe('LineSpool', () => {
-  it('gives back all lines in their order, each time anew', () => {
+  it('returns all lines in order on each read', () => {
     using spool = open();
     expect([...spool.lines()]).toEqual([]);
     for (const line of ['one', '', 'zwei 😀']) spool.add(line);
@@ -23,7 +23,7 @@ describe('LineSpool', () => {
     expect(spool.bytes).toBe(Buffer.byteLength('one\n\nzwei 😀\nthree\n'));
   });
 
-  it('keeps lines that are longer than what it reads at once, or lie across the border', () => {
+  it('keeps lines longer than its read buffer, or across the border of two buffers', () => {
     using spool = open();
     const lines = [100, 262_143, 1, 262_144, 5, 3_000_000, 0, 700_000].map((length, at) =>
       '€'
@@ -36,7 +36,7 @@ describe('LineSpool', () => {
     expect([...spool.lines()].length).toBe(lines.length);
   });
 
-  it('lets two readers be at different places', () => {
+  it('supports two readers at different positions', () => {
     using spool = open();
     for (let at = 0; at < 50_000; at += 1) spool.add(`line ${at}`);
     const slow = spool.lines();
@@ -45,7 +45,7 @@ describe('LineSpool', () => {
     expect([...slow].at(-1)).toBe('line 49999');
   });
 
-  it('has no name, and refuses one that is taken', async () => {
+  it('leaves no file in the folder, and rejects a file name that is taken', async () => {
     using spool = open();
     spool.add('line');
     expect([...spool.lines()]).toEqual(['line']);

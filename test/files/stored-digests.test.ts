@@ -25,7 +25,7 @@ async function release(name: string, files: readonly FileEntry[]): Promise<strin
   return folder;
 }
 
-it('finds files of several releases by their digest, those of the first before the others', async () => {
+it('StoredDigests finds files of several releases by digest, those of the first release first', async () => {
   const one = await release('one', [fileOf('a.html'), fileOf('größe.html'), fileOf('same.html', 'x')]);
   const two = await release('two', [fileOf('b.html'), fileOf('same-2.html', 'x')]);
   using stored = new StoredDigests([one, two]);
@@ -39,7 +39,7 @@ it('finds files of several releases by their digest, those of the first before t
   ]);
 });
 
-it('tells digests apart that begin alike', async () => {
+it('StoredDigests distinguishes digests with the same beginning', async () => {
   const sha256 = `${'a'.repeat(16)}${'b'.repeat(48)}`;
   const folder = await release('alike', [{ ...fileOf('a.html'), sha256 }]);
   using stored = new StoredDigests([folder]);
@@ -47,7 +47,7 @@ it('tells digests apart that begin alike', async () => {
   expect(stored.find('a'.repeat(64))).toBeNull();
 });
 
-it('leaves out a release that is gone, and a table that is none', async () => {
+it('StoredDigests ignores a deleted release and an invalid table', async () => {
   const sound = await release('sound', [fileOf('a.html')]);
   const damaged = join(dir, 'damaged');
   mkdirSync(damaged);
@@ -56,7 +56,7 @@ it('leaves out a release that is gone, and a table that is none', async () => {
   expect(stored.find(hash('sha256', 'a.html'))).toBe(join(sound, 'site/a.html'));
 });
 
-it('leaves out what a table that is cut off no longer has, and knows the tables behind it', async () => {
+it('StoredDigests ignores the missing part of a truncated table, and reads later tables', async () => {
   const cut = await release('cut', [fileOf('a.html'), fileOf('b.html')]);
   const file = join(cut, TABLE_FILE);
   const bytes = readFileSync(file);
@@ -72,7 +72,7 @@ it('leaves out what a table that is cut off no longer has, and knows the tables 
   expect(['a.html', 'b.html', 'c.html'].map(find)).toEqual([null, null, join(sound, 'site/c.html')]);
 });
 
-it('knows as many as it may, and of those every one', async () => {
+it('StoredDigests limits the number of digests, and finds each of them', async () => {
   const files = Array.from({ length: 5_000 }, (_, n) => fileOf(`${String(n).padStart(4, '0')}.html`));
   const folder = await release('many', files);
   using all = new StoredDigests([folder]);

@@ -17,8 +17,8 @@ beforeAll(() => {
   rules = alertsOf('sites[0].domain=acme');
 }, 120_000);
 
-describe('the alerts', () => {
-  it('are about metrics that docshelf has, with labels that these have', () => {
+describe('alerts of the chart', () => {
+  it('use only metrics and labels that docshelf has', () => {
     const registry = new Registry();
     defineMetrics(registry);
     const metrics = new Map(
@@ -43,7 +43,7 @@ describe('the alerts', () => {
     }
   });
 
-  it('have an entry each in the runbook, and the runbook none for others', () => {
+  it('have one entry each in the runbook, which has no other entries', () => {
     const runbook = readFileSync(join(ROOT, 'docs/runbook.md'), 'utf8');
     const entries = [...runbook.matchAll(/^### (\w+)$/gm)].map(([, name]) => name);
     expect(entries.sort()).toEqual(rules.map(({ alert }) => alert).sort());
@@ -52,7 +52,7 @@ describe('the alerts', () => {
     }
   });
 
-  it('are of one release and, where there are several, of one site', () => {
+  it('are limited to one release, and to one site if there are several', () => {
     const single = alertsOf();
     expect(rules.map(({ alert }) => alert).filter((name) => !single.some(({ alert }) => alert === name))).toEqual([
       'DocshelfSiteWaiting',
@@ -80,7 +80,7 @@ describe('the alerts', () => {
     }
   });
 
-  it('see pods that are not ready: their service has them too', () => {
+  it('include pods that are not ready', () => {
     const manifests = templateWith('serviceMonitor.enabled=true');
     const service = only(manifests, 'Service', 'docshelf-metrics');
     const monitor = only(manifests, 'ServiceMonitor').spec;

@@ -13,8 +13,8 @@ function refusal(file: string): string {
   throw new Error('helm has taken the values');
 }
 
-describe('values that the chart refuses', () => {
-  it.each(valueFiles('test/helm/bad-values'))('$name: $firstLine', ({ file, firstLine }) => {
+describe('values that the chart rejects', () => {
+  it.each(valueFiles('test/helm/bad-values'))('cause an error in $name: $firstLine', ({ file, firstLine }) => {
     const text = refusal(file);
     expect(text).toMatch(new RegExp(firstLine.replace(/^# /, '')));
     // A fault of a template would name what Go expected, and not what to do.

@@ -26,8 +26,8 @@ const valuesOf = (manifests: readonly Manifest[]): Record<string, string> =>
     ]),
   );
 
-describe('the published keys', () => {
-  it('are all that a pipeline needs: the link in a Secret that is mounted with the config, the version as text', () => {
+describe('staticExport values of the chart', () => {
+  it('need only the link, stored in a mounted Secret, and the version as text', () => {
     const manifests = templateWith(
       'staticExport.enabled=true',
       `staticExport.bundleUrl=${LINK}`,
@@ -58,11 +58,11 @@ describe('the published keys', () => {
     expect(JSON.stringify(manifests.filter(({ kind }) => kind !== 'Secret'))).not.toContain('canary');
   });
 
-  it.each(['3.10', '2024-06-01', '20240601', 'v3.2.0'])('take the version %s as it is', (version) => {
+  it.each(['3.10', '2024-06-01', '20240601', 'v3.2.0'])('keep the version %s unchanged', (version) => {
     expect(configOf(templateWith(`staticExport.version=${version}`)).staticExport.version).toBe(version);
   });
 
-  it('take the link out of a Secret of yours, by its key', () => {
+  it('read the link from a key of your Secret', () => {
     const manifests = templateWith('staticExport.existingSecret.name=mine', 'staticExport.existingSecret.key=url');
     expect(manifests.filter(({ kind }) => kind === 'Secret')).toEqual([]);
     const { projected } = siteOf(manifests).spec.template.spec.volumes.find(({ name }: Manifest) => name === 'config');
@@ -72,8 +72,8 @@ describe('the published keys', () => {
   });
 });
 
-describe('the config', () => {
-  it('is hot: a change leaves the pods as they are, and replaces them where it is told to', () => {
+describe('config of the chart', () => {
+  it('does not restart pods when it changes, unless restarts are enabled', () => {
     const podWith = (...settings: string[]) => siteOf(templateWith(...settings)).spec.template;
     expect(podWith('config.log.level=debug')).toEqual(podWith('config.log.level=info'));
     expect(podWith(`staticExport.bundleUrl=${LINK}`, 'staticExport.version=a')).toEqual(
@@ -85,7 +85,7 @@ describe('the config', () => {
     expect(configOf(templateWith('config.reload=restart'))).not.toHaveProperty('reload');
   });
 
-  it('has no credential in it: each goes into the Secret and is read from a mounted file', () => {
+  it('contains no credentials: each is stored in the Secret and read from a mounted file', () => {
     const manifests = template('--values', everything);
     expect(Object.keys(valuesOf(manifests)).sort()).toEqual([
       'admin.token',
@@ -116,8 +116,8 @@ const SPLIT = [
   'fromSecret.database\\.urlFile.key=url',
 ];
 
-describe('pods of the export API', () => {
-  it('are the site itself where they are shared', () => {
+describe('export API pods of the chart', () => {
+  it('are the site pods if pods are shared', () => {
     const manifests = templateWith('exportApi.enabled=true', 'exportApi.pods=shared');
     expect(podsOf(manifests).map(({ owner }) => owner)).toEqual(['Deployment/docshelf', 'Pod/docshelf-test']);
     expect(configOf(manifests)).toMatchObject({
@@ -126,7 +126,7 @@ describe('pods of the export API', () => {
     });
   });
 
-  it('serve no site where they are their own, and are reached by a service of their own', () => {
+  it('serve no site and have their own Service if pods are separate', () => {
     const manifests = templateWith('exportApi.enabled=true', `staticExport.bundleUrl=${LINK}`);
     expect(configOf(manifests)).not.toHaveProperty('exportApi');
     expect(configOf(manifests, 'docshelf-export')).toMatchObject({
@@ -140,7 +140,7 @@ describe('pods of the export API', () => {
     expect(only(manifests, 'PersistentVolumeClaim', 'docshelf-export').spec.accessModes).toEqual(['ReadWriteOnce']);
   });
 
-  it('are any number of each role where they are split, over PostgreSQL and S3', () => {
+  it('can have any number per role if roles are split, with PostgreSQL and S3', () => {
     const manifests = templateWith(
       ...SPLIT,
       'exportApi.replicas=3',
@@ -175,7 +175,7 @@ describe('pods of the export API', () => {
     });
   });
 
-  it('have a scaler for each role, of its own bounds, beside that of the site', () => {
+  it('have an autoscaler per role with its own limits, in addition to that of the site', () => {
     const scaled = (part: string, least: number, most: number) => [
       ...[`${part}autoscaling.enabled=true`, `${part}resources.requests.cpu=1`],
       ...[`${part}autoscaling.minReplicas=${least}`, `${part}autoscaling.maxReplicas=${most}`],
@@ -200,17 +200,17 @@ describe('pods of the export API', () => {
     for (const [name] of facts) expect(only(manifests, 'Deployment', name).spec).not.toHaveProperty('replicas');
   });
 
-  it('are those of the site in any number, too, where they share jobs', () => {
+  it('can be any number of site pods if they share jobs', () => {
     const shared = templateWith(...SPLIT, 'exportApi.pods=shared', 'replicas=3', 'persistence.perReplica=true');
     expect(siteOf(shared).spec.replicas).toBe(3);
     expect(configOf(shared).exportApi.role).toBe('both');
   });
 });
 
-describe('bundles that come as images', () => {
+describe('bundles in images', () => {
   const reference = 'registry.example/bundle@sha256:aa';
 
-  it('are the preload folder where there is one image volume', () => {
+  it('are mounted as the preload folder if there is one image volume', () => {
     const manifests = templateWith(`bundles.imageVolumes[0].reference=${reference}`);
     const { spec } = siteOf(manifests).spec.template;
     expect(spec.volumes).toContainEqual({ name: 'bundle-0', image: { reference } });
@@ -219,7 +219,7 @@ describe('bundles that come as images', () => {
     expect(configOf(manifests).staticExport.preload).toBe('/bundles');
   });
 
-  it('meet in one folder where there are several', () => {
+  it('are linked into one folder if there are several', () => {
     const { spec } = siteOf(
       templateWith(
         `bundles.imageVolumes[0].reference=${reference}`,
@@ -233,24 +233,24 @@ describe('bundles that come as images', () => {
   });
 });
 
-describe('volumes', () => {
+describe('volumes of the chart', () => {
   it.each([
-    ['one volume of one node', [], 'Recreate', 'persistentVolumeClaim'],
+    ['one volume on one node', [], 'Recreate', 'persistentVolumeClaim'],
     ['no volume', ['persistence.enabled=false'], 'RollingUpdate', 'emptyDir'],
-    ['one each', ['replicas=2', 'persistence.perReplica=true'], 'RollingUpdate', 'ephemeral'],
+    ['one volume per replica', ['replicas=2', 'persistence.perReplica=true'], 'RollingUpdate', 'ephemeral'],
     [
-      'a shared one',
+      'a shared volume',
       ['replicas=2', 'persistence.accessModes={ReadWriteMany}'],
       'RollingUpdate',
       'persistentVolumeClaim',
     ],
-  ])('%s', (_what, settings, strategy, kind) => {
+  ])('use the expected update strategy and volume type for %s', (_what, settings, strategy, kind) => {
     const { spec } = siteOf(templateWith(...settings));
     expect(spec.strategy.type).toBe(strategy);
     expect(spec.template.spec.volumes.find(({ name }: Manifest) => name === 'data')).toHaveProperty(kind);
   });
 
-  it('are claimed unless a claim is there already', () => {
+  it('have a claim unless one already exists', () => {
     expect(only(templateWith('persistence.size=3Gi'), 'PersistentVolumeClaim').spec.resources.requests.storage).toBe(
       '3Gi',
     );
@@ -264,7 +264,7 @@ describe('volumes', () => {
   });
 });
 
-describe('replicas that fetch one by one', () => {
+describe('several replicas with separate downloads', () => {
   const several = ['replicas=2', 'persistence.enabled=false'];
   it.each([
     ['a link that does not expire', ['staticExport.bundleUrl=https://mirror.example/a.tar.gz']],
@@ -273,13 +273,13 @@ describe('replicas that fetch one by one', () => {
       ['staticExport.existingSecret.name=a', 'staticExport.existingSecret.expires=false'],
     ],
     ['bundles in images', [`staticExport.bundleUrl=${LINK}`, 'bundles.images[0].image=a']],
-  ])('are taken with %s', (_what, settings) => {
+  ])('are allowed with %s', (_what, settings) => {
     expect(siteOf(templateWith(...several, ...settings)).spec.replicas).toBe(2);
   });
 });
 
-describe('the pod', () => {
-  it('is probed at the admin listener, and lives however long a first bundle takes', () => {
+describe('pod of the chart', () => {
+  it('has probes on the admin listener, and may take any time for the first bundle', () => {
     const [container] = siteOf(templateWith()).spec.template.spec.containers;
     expect(container.startupProbe.httpGet).toEqual({ path: '/livez', port: 'admin' });
     expect(container.livenessProbe.httpGet).toEqual({ path: '/livez', port: 'admin' });
@@ -288,13 +288,13 @@ describe('the pod', () => {
     expect(siteOf(templateWith()).spec.progressDeadlineSeconds).toBe(3600);
   });
 
-  it('has no probe that is taken away', () => {
+  it('omits a probe that is set to null', () => {
     const [container] = siteOf(templateWith('probes.liveness=null')).spec.template.spec.containers;
     expect(container).not.toHaveProperty('livenessProbe');
     expect(container).toHaveProperty('readinessProbe');
   });
 
-  it('ends in time: its grace covers preStop and the requests in flight', () => {
+  it('has a grace period longer than preStop and the shutdown of requests', () => {
     const { spec } = siteOf(templateWith()).spec.template;
     const shutdownSeconds = 20;
     expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(
@@ -306,7 +306,7 @@ describe('the pod', () => {
     [[`image.digest=sha256:${'a'.repeat(64)}`], `docshelf@sha256:${'a'.repeat(64)}`],
     [['image.tag=7', 'image.registry=one.example'], 'one.example/docshelf:7'],
     [['image.tag=7', 'image.registry=one.example', 'global.imageRegistry=two.example'], 'two.example/docshelf:7'],
-  ])('runs the image that %j name', (settings, image) => {
+  ])('runs the image from %j', (settings, image) => {
     for (const { spec } of podsOf(templateWith(...settings))) expect(spec.containers[0].image).toBe(image);
   });
 });
@@ -322,11 +322,7 @@ describe('NOTES.txt', () => {
     ['the default', [], 'exec -i deploy/docshelf -- docshelf bundle import - < BUNDLE.tar.gz'],
     ['a pinned version', ['staticExport.version=3.10'], 'bundle import - --version 3.10 <'],
     ['a link', [`staticExport.bundleUrl=${LINK}`], 'fetches the bundle from the link in the Secret docshelf.'],
-    [
-      'a Secret of yours',
-      ['staticExport.existingSecret.name=mine'],
-      'fetches the bundle from the link in the Secret mine.',
-    ],
+    ['your Secret', ['staticExport.existingSecret.name=mine'], 'fetches the bundle from the link in the Secret mine.'],
     ['an image', ['bundles.images[0].image=a'], 'The bundle comes in an image'],
     ['serving turned off', ['staticExport.enabled=false'], '--set staticExport.enabled=true'],
     ['exports', ['exportApi.enabled=true'], 'http://docshelf-export.docs.svc:8081/v1/static-export'],
@@ -335,7 +331,7 @@ describe('NOTES.txt', () => {
       ['replicas=2', 'persistence.accessModes={ReadWriteMany}'],
       'Import with --no-activate',
     ],
-  ])('tells the next step of %s', (_what, settings, step) => {
+  ])('shows the next step for %s', (_what, settings, step) => {
     const notes = notesWith(...settings);
     expect(notes).toContain(step);
     expect(notes).not.toContain('canary');

@@ -10,7 +10,7 @@ const dir = mkdtempSync(join(tmpdir(), 'docshelf-link-bundles-'));
 beforeAll(fetchHelm, 120_000);
 afterAll(() => rmSync(dir, { recursive: true }));
 
-it('image volumes meet in one folder, also where files have one name, and again when the node starts anew', () => {
+it('link-bundles links files of several images into one folder, even with equal names or after a restart of the node', () => {
   const { spec } = siteOf(templateWith('bundles.imageVolumes[0].reference=a', 'bundles.imageVolumes[1].reference=b'))
     .spec.template;
   const [command, ...args] = spec.initContainers.find(({ name }: Manifest) => name === 'link-bundles').command;

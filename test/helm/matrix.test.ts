@@ -62,28 +62,25 @@ async function expectLoads(manifests: readonly Manifest[], home: string): Promis
   return loaded;
 }
 
-describe('the chart', () => {
+describe('Helm chart', () => {
   it('passes helm lint --strict', () => {
     expect(helm('lint', '--strict', CHART)).toContain('0 chart(s) failed');
   });
 
-  it('is tested with at least 14 files of values', () => {
+  it('is tested with at least 14 value files', () => {
     expect(MATRIX.length).toBeGreaterThanOrEqual(14);
   });
 
-  it.each(MATRIX)(
-    'makes sound manifests of $name: schemas, restricted containers, a config that loads',
-    async ({ name, file }) => {
-      const manifests = template('--values', file);
-      await expectSound(manifests);
-      expectRestricted(manifests);
-      expect(await expectLoads(manifests, join(dir, name))).toBeGreaterThan(0);
-      const outside = manifests.filter(({ kind }) => kind !== 'Secret');
-      expect(JSON.stringify(outside)).not.toContain(LINK_CANARY);
-    },
-  );
+  it.each(MATRIX)('creates valid and restricted manifests with a loadable config for $name', async ({ name, file }) => {
+    const manifests = template('--values', file);
+    await expectSound(manifests);
+    expectRestricted(manifests);
+    expect(await expectLoads(manifests, join(dir, name))).toBeGreaterThan(0);
+    const outside = manifests.filter(({ kind }) => kind !== 'Secret');
+    expect(JSON.stringify(outside)).not.toContain(LINK_CANARY);
+  });
 
-  it('is sound as a part of another chart, which shares its global values', async () => {
+  it('works as a subchart that uses global values of its parent', async () => {
     const parent = join(dir, 'parent');
     cpSync(join(ROOT, 'test/helm/parent'), parent, { recursive: true });
     mkdirSync(join(parent, 'charts'));
@@ -100,7 +97,7 @@ describe('the chart', () => {
 });
 
 describe('manifestFaults()', () => {
-  it('finds unknown fields, wrong types and missing fields, however deep', async () => {
+  it('finds unknown fields, wrong types and missing fields at any depth', async () => {
     const [deployment] = template('--show-only', 'templates/deployment.yaml');
     const container = deployment.spec.template.spec.containers[0];
     container.imagePullPolice = 'Always';
@@ -117,7 +114,7 @@ describe('manifestFaults()', () => {
     );
   });
 
-  it('has no schema for a kind that it does not know', async () => {
+  it('reports a kind without a schema', async () => {
     expect(await manifestFaults({ apiVersion: 'v2', kind: 'Nothing', metadata: { name: 'x' } })).toEqual([
       'v2 Nothing has no schema here',
     ]);

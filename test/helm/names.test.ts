@@ -9,8 +9,8 @@ const release = (name: string, namespace: string, ...settings: string[]): Manife
     helm('template', name, CHART, '--namespace', namespace, ...settings.flatMap((setting) => ['--set', setting])),
   );
 
-describe('names of the release', () => {
-  it('stay text where a YAML parser would read a number', async () => {
+describe('resource names of the chart', () => {
+  it('stay text even if a YAML parser would read a number', async () => {
     const settings = ['fullnameOverride=docs', 'serviceMonitor.enabled=true', 'prometheusRule.enabled=true'];
     const manifests = release('1e3', '123', ...settings);
     expect((await Promise.all(manifests.map(manifestFaults))).flat()).toEqual([]);
@@ -25,11 +25,11 @@ describe('names of the release', () => {
     ['docs.v1', 'docs-v1-docshelf'],
     [`${'a'.repeat(39)}.bbb`, 'a'.repeat(39)],
     [`${'a'.repeat(53)}`, 'a'.repeat(40)],
-  ])('are ones that a Service may have: %s', (name, expected) => {
+  ])('are valid for a Service: %s', (name, expected) => {
     expect(release(name, 'docs').filter(({ kind }) => kind === 'Service')[0].metadata.name).toBe(expected);
   });
 
-  it('of its Services are those that the admin listener answers to, besides the ones that the values give', () => {
+  it('are accepted by the admin listener in Host headers, in addition to configured hosts', () => {
     const { admin } = configOf(release('docs', 'acme', 'config.admin.hosts={docs.internal}'), 'docs-docshelf');
     const services = ['docs-docshelf', 'docs-docshelf-metrics', 'docs-docshelf-export'];
     const names = services.flatMap((name) => [
@@ -47,8 +47,8 @@ describe('names of the release', () => {
   });
 });
 
-describe('labels', () => {
-  it('of pods go before those of everything', () => {
+describe('labels of the chart', () => {
+  it('prefer labels of pods to common labels', () => {
     const manifests = templateWith('commonLabels.team=a', 'podLabels.team=b');
     const { metadata, spec } = only(manifests, 'Deployment');
     expect(metadata.labels.team).toBe('a');
@@ -57,8 +57,8 @@ describe('labels', () => {
   });
 });
 
-describe('a version', () => {
-  it.each(['0', '007', '1e3', '2024.10', '0x10', '12345678901234'])('%s pins that version', (version) => {
+describe('staticExport.version of the chart', () => {
+  it.each(['0', '007', '1e3', '2024.10', '0x10', '12345678901234'])('is pinned as text: %s', (version) => {
     expect(configOf(templateWith(`staticExport.version=${version}`)).staticExport.version).toBe(version);
   });
 });

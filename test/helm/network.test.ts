@@ -5,10 +5,10 @@ const everything = valueFiles('test/helm/values').find(({ name }) => name === 'e
 
 beforeAll(fetchHelm, 120_000);
 
-describe('the network', () => {
+describe('network rules of the chart', () => {
   const policyOf = (...settings: string[]) => only(templateWith(...settings), 'NetworkPolicy').spec;
 
-  it('leads an air-gapped deployment to DNS and the listed networks, and nowhere else', () => {
+  it('limit an air-gapped deployment to DNS and the listed networks', () => {
     expect(policyOf('deployment.type=air-gapped').egress).toHaveLength(1);
     const { egress, policyTypes } = policyOf(
       'deployment.type=air-gapped',
@@ -28,7 +28,7 @@ describe('the network', () => {
     expect(policyOf().egress).toEqual([{}]);
   });
 
-  it('leads to the export API beside the site where that renews itself there, also when all else is closed', () => {
+  it('allow requests to the export API if the site renews its export there', () => {
     const { spec } = only(
       template('--values', everything, '--set', 'networkPolicy.egress.extra=null'),
       'NetworkPolicy',
@@ -41,7 +41,7 @@ describe('the network', () => {
     expect(spec.egress[1].ports).toEqual([{ port: 8081, protocol: 'TCP' }]);
   });
 
-  it('leads to the admin listener from the monitoring namespace alone', () => {
+  it('allow requests to the admin listener only from the monitoring namespace', () => {
     const rules = policyOf('networkPolicy.monitoringNamespace=observability').ingress;
     const admin = rules.filter(({ ports }: Manifest) => ports.some(({ port }: Manifest) => port === 9090));
     expect(admin).toHaveLength(1);
@@ -51,7 +51,7 @@ describe('the network', () => {
     expect(only(templateWith(), 'Service').spec.ports.map(({ name }: Manifest) => name)).toEqual(['http', 'api']);
   });
 
-  it('counts a host of the mirror as inside where allowedHosts lists it', () => {
+  it('treat the host of the link as internal if allowedHosts contains it', () => {
     const inside = (host: string, allowed: string) =>
       templateWith(
         'deployment.type=air-gapped',
@@ -68,7 +68,7 @@ describe('the network', () => {
     ).not.toThrow();
   });
 
-  it('counts a bucket as inside where allowedHosts lists the host that it has at its place', () => {
+  it('treat a bucket as internal if allowedHosts contains the host of its endpoint', () => {
     const inside = (allowed: string, ...s3: string[]) =>
       templateWith(
         'deployment.type=air-gapped',
@@ -85,7 +85,7 @@ describe('the network', () => {
     expect(() => inside('elsewhere.dev')).not.toThrow();
   });
 
-  it('brings readers to the site, searches to the API and exports to theirs, by Ingress and by HTTPRoute', () => {
+  it('route readers to the site, searches to the API and exports to their pods, by Ingress and HTTPRoute', () => {
     const manifests = template('--values', everything);
     const { rules } = only(manifests, 'Ingress').spec;
     expect(

@@ -48,8 +48,8 @@ async function load(manifests: readonly Manifest[], name: string): Promise<Loade
   return loadConfig({ file: null, env, cwd: dir });
 }
 
-describe('twelve sites', () => {
-  it('are one config that loads, each with its own link, pin and keys', async () => {
+describe('twelve sites in the chart', () => {
+  it('form one loadable config, each with its own link, pin and keys', async () => {
     const manifests = rendered({ sites: TWELVE });
     expect((await Promise.all(manifests.map(manifestFaults))).flat()).toEqual([]);
     const { sites } = await load(manifests, 'twelve');
@@ -67,14 +67,14 @@ describe('twelve sites', () => {
     expect(JSON.stringify(manifests.filter(({ kind }) => kind !== 'Secret'))).not.toContain('canary');
   });
 
-  it('have their files in the one volume of the config, swapped whole', () => {
+  it('have their files in the single config volume, which is replaced atomically', () => {
     const { containers, volumes } = siteOf(rendered({ sites: TWELVE })).spec.template.spec;
     expect(volumes.map(({ name }: Manifest) => name)).toEqual(['config', 'data', 'tmp']);
     expect(volumes[0].projected.sources).toHaveLength(1 + 8 + 1);
     expect(containers[0].env).toEqual([{ name: 'DOCSHELF_CONFIG', value: '/etc/docshelf/config.yaml' }]);
   });
 
-  it('change no pod where one is added whose link the values give', () => {
+  it('do not restart pods if a site with a link in the values is added', () => {
     const more = { domain: 'more', hosts: ['more.acme.dev'], staticExport: { bundleUrl: LINK('more') } };
     const [few, many] = [TWELVE, [...TWELVE, more]].map((sites) => rendered({ sites }));
     expect(siteOf(many ?? [])).toEqual(siteOf(few ?? []));
@@ -85,7 +85,7 @@ describe('twelve sites', () => {
     expect(pods[0]).not.toEqual(pods[1]);
   });
 
-  it('have no share in pods of the export API', () => {
+  it('are not configured in export API pods', () => {
     const manifests = rendered({ sites: TWELVE, exportApi: { enabled: true } });
     expect(configOf(manifests, 'docshelf-export')).not.toHaveProperty('sites');
     const { volumes } = only(manifests, 'Deployment', 'docshelf-export').spec.template.spec;
@@ -93,7 +93,7 @@ describe('twelve sites', () => {
   });
 });
 
-describe('readers of several sites', () => {
+describe('routes to several sites', () => {
   const places = (manifests: readonly Manifest[]): string[] =>
     only(manifests, 'Ingress').spec.rules.flatMap(({ host, http }: Manifest) =>
       http.paths.map(
@@ -102,7 +102,7 @@ describe('readers of several sites', () => {
       ),
     );
 
-  it('are led by one Ingress: hosts, base paths, the shelf page at the root, and the search API below a path', () => {
+  it('use one Ingress for hosts, base paths, the shelf page and the search API', () => {
     const hosts = [{ host: 'docs.acme.dev', path: '/v1/search', backend: 'api' }];
     const manifests = rendered({ sites: TWELVE.slice(3, 6), ingress: { enabled: true, hosts } });
     expect(places(manifests)).toEqual([
@@ -114,7 +114,7 @@ describe('readers of several sites', () => {
     ]);
   });
 
-  it('are not led to a root where there is no shelf page', () => {
+  it('omit the root path if there is no shelf page', () => {
     const config = { server: { shelf: false } };
     expect(places(rendered({ sites: TWELVE.slice(4, 6), ingress: { enabled: true }, config }))).toEqual([
       'docs.acme.dev/site-4 Prefix docshelf:80',
@@ -122,7 +122,7 @@ describe('readers of several sites', () => {
     ]);
   });
 
-  it('are led from every host to a site that names none', () => {
+  it('route every host to a site without a host', () => {
     const sites = [{ domain: 'all' }, { domain: 'below', basePath: '/below/' }];
     expect(places(rendered({ sites, ingress: { enabled: true } }))).toEqual([
       '*/ Prefix docshelf:80',
@@ -130,7 +130,7 @@ describe('readers of several sites', () => {
     ]);
   });
 
-  it('are led by one HTTPRoute for hosts with the same places, its rules by backend and filters', async () => {
+  it('use one HTTPRoute for hosts with the same paths, with rules by backend and filters', async () => {
     const filters = [
       { type: 'URLRewrite', urlRewrite: { path: { type: 'ReplacePrefixMatch', replacePrefixMatch: '/' } } },
     ];
@@ -157,7 +157,7 @@ describe('readers of several sites', () => {
     expect(pages.backendRefs).toEqual([{ name: 'docshelf', port: 80 }]);
   });
 
-  it('reach a hundred hosts and a hundred paths, which no HTTPRoute takes at once', () => {
+  it('are split into several HTTPRoutes for a hundred hosts or a hundred paths', () => {
     const many = (place: (index: number) => object): object[] =>
       Array.from({ length: 100 }, (_, index) => ({ domain: `site-${index}`, ...place(index) }));
     const httpRoute = { enabled: true, parentRefs: [{ name: 'gateway' }] };
@@ -173,7 +173,7 @@ describe('readers of several sites', () => {
 });
 
 describe('helm test', () => {
-  it('asks each site under its host and path, and one that is off for its page', () => {
+  it('requests each site at its host and path, and expects 404 for a site that is off', () => {
     const off = { domain: 'dark', basePath: '/dark', staticExport: { enabled: false } };
     const { command } = only(rendered({ sites: [...TWELVE.slice(3, 5), off] }), 'Pod').spec.containers[0];
     expect(command.slice(-4)).toEqual([

@@ -10,8 +10,8 @@ const schemesOf = ({ spec }: Manifest): unknown[] => {
 const serviceOf = (manifests: readonly Manifest[]): Manifest =>
   manifests.find(({ kind, metadata }) => kind === 'Service' && metadata.name === 'docshelf');
 
-describe('tls', () => {
-  it('mounts the Secret beside the config, and has the site speak it', () => {
+describe('TLS of the chart', () => {
+  it('mounts the Secret with the config, and enables TLS for the site', () => {
     const manifests = templateWith('tls.existingSecret=docs-tls', 'service.port=443');
     const tls = { certFile: '/etc/docshelf/server.tls.certFile', keyFile: '/etc/docshelf/server.tls.keyFile' };
     expect(configOf(manifests).server.tls).toEqual(tls);
@@ -28,7 +28,7 @@ describe('tls', () => {
     expect(schemesOf(siteOf(manifests))).toEqual([undefined, undefined, undefined]);
   });
 
-  it('has probes and Prometheus ask an admin listener that speaks it by https', () => {
+  it('uses https for probes and Prometheus if the admin listener uses TLS', () => {
     const manifests = templateWith(
       'tls.existingSecret=docs-tls',
       'tls.listeners={site,admin}',
@@ -39,7 +39,7 @@ describe('tls', () => {
     expect(only(manifests, 'ServiceMonitor').spec.endpoints[0]).toMatchObject({ scheme: 'https' });
   });
 
-  it('opens the redirecting port on pod, Service and network policy', () => {
+  it('opens the redirect port on pod, Service and network policy', () => {
     const values = ['tls.existingSecret=docs-tls', 'service.port=443', 'networkPolicy.enabled=true'];
     const manifests = templateWith(...values, 'config.server.tls.redirectPort=8082');
     expect(configOf(manifests).server.tls.redirectPort).toBe(8082);

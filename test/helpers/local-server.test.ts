@@ -42,7 +42,7 @@ async function serving(answer: Answer) {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 describe('httpServer()', () => {
-  it('does not fail the run if the client goes while its request is read', async () => {
+  it('does not fail the run if the client disconnects while its request is read', async () => {
     const { server, ended } = await serving((asked) => text(asked));
     const socket = connect(Number(new URL(server.origin).port), '127.0.0.1');
     socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf');
@@ -54,7 +54,7 @@ describe('httpServer()', () => {
     await server.close();
   });
 
-  it('fails the run if an answer ends with an error while the client waits', async () => {
+  it('fails the run if the handler throws while the client waits', async () => {
     const { server } = await serving(async () => {
       throw new Error('the test is wrong');
     });
@@ -83,7 +83,7 @@ describe('breakOffOnceStored()', () => {
     expect(unhandled).toEqual([]);
   });
 
-  it('breaks off once a file has the bytes that were sent', async () => {
+  it('closes the connection when a file contains the sent bytes', async () => {
     const { server } = await serving((_, response) => {
       response.write('half');
       return breakOffOnceStored(response, 4, folder);

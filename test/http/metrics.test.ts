@@ -32,7 +32,7 @@ async function delayMainThread(): Promise<void> {
 }
 
 describe('Metrics', () => {
-  it('counts requests by class, their bytes and their time', async () => {
+  it('counts requests by status class, their bytes and their duration', async () => {
     const metrics = new Metrics();
     metrics.onRequest(SERVED);
     metrics.onRequest({ ...SERVED, status: 200, bytes: 100, durationMs: 0.2 });
@@ -44,7 +44,7 @@ describe('Metrics', () => {
     expect(lines).toContain('docshelf_http_request_duration_seconds_count{listener="site"} 2');
   });
 
-  it('names one active version, the last one', async () => {
+  it('names only the last active version', async () => {
     const metrics = new Metrics();
     const site = metrics.forSite(null);
     site.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
@@ -54,7 +54,7 @@ describe('Metrics', () => {
     expect(await linesOf(metrics)).toContain('docshelf_activations_total 2');
   });
 
-  it('names no active version once serving is turned off', async () => {
+  it('names no active version after serving is turned off', async () => {
     const metrics = new Metrics();
     const site = metrics.forSite(null);
     site.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
@@ -66,7 +66,7 @@ describe('Metrics', () => {
     ).toBe(false);
   });
 
-  it('tells failed fetches from refused bundles', async () => {
+  it('distinguishes failed downloads from rejected bundles', async () => {
     const metrics = new Metrics();
     const site = metrics.forSite(null);
     const failed = (step: string, error: Error) => site.onDeployEvent({ kind: 'failed', step, error });
@@ -83,7 +83,7 @@ describe('Metrics', () => {
     expect(lines).toContain('docshelf_errors_total{code="internal"} 1');
   });
 
-  it('keeps the time of the last reload that succeeded', async () => {
+  it('keeps the time of the last successful reload', async () => {
     const metrics = new Metrics();
     metrics.onReload(false);
     expect(await linesOf(metrics)).toContain('docshelf_last_reload_success_timestamp_seconds 0');
@@ -93,7 +93,7 @@ describe('Metrics', () => {
     expect(await linesOf(metrics)).toContain('docshelf_reloads_total{result="failed"} 1');
   });
 
-  it('shows a config that was refused until it is mended', async () => {
+  it('reports a rejected config until a reload succeeds', async () => {
     const metrics = new Metrics();
     const shown = async () =>
       (await linesOf(metrics)).find((line) => /^docshelf_config_last_reload_successful /.test(line));
@@ -105,7 +105,7 @@ describe('Metrics', () => {
     expect(await shown()).toBe('docshelf_config_last_reload_successful 1');
   });
 
-  it('counts the time of the processor, and only up', async () => {
+  it('counts CPU time, which never decreases', async () => {
     const metrics = new Metrics();
     const read = async () => {
       const lines = await linesOf(metrics);
@@ -121,7 +121,7 @@ describe('Metrics', () => {
     expect(second).toBeLessThan((user + system) / 1e6 + 5);
   });
 
-  it('says the state of the moment, and of the process', async () => {
+  it('reports the current state and the memory of the process', async () => {
     const text = await new Metrics().expose({ ...READINGS, states: [{ site: null, state: 'stale' }] });
     expect(text).toContain('docshelf_state{state="stale"} 1');
     expect(text).toContain('docshelf_state{state="ready"} 0');
@@ -129,7 +129,7 @@ describe('Metrics', () => {
     expect(text).toMatch(/^process_resident_memory_bytes \d{7,}$/m);
   });
 
-  it('says how many export jobs wait and run, and nothing of them where nobody counts', async () => {
+  it('reports queued and running export jobs, and omits them if the count is unknown', async () => {
     const metrics = new Metrics();
     const gauges = (text: string) => text.split('\n').filter((line) => line.startsWith('docshelf_export_jobs{'));
     expect(gauges(await metrics.expose({ ...READINGS, jobs: { queued: 3, running: 1 } }))).toEqual([
@@ -139,7 +139,7 @@ describe('Metrics', () => {
     expect(gauges(await metrics.expose(READINGS))).toEqual([]);
   });
 
-  it('counts export jobs that are over, by result', async () => {
+  it('counts finished export jobs by result', async () => {
     const metrics = new Metrics();
     metrics.onJobEnded('completed');
     metrics.onJobEnded('completed');
@@ -154,7 +154,7 @@ describe('Metrics', () => {
     }
   });
 
-  it('gives the counters and gauges of each site its domain, and histograms none', async () => {
+  it('labels counters and gauges with the domain of the site, but not histograms', async () => {
     const metrics = new Metrics();
     const [acme, beta] = [metrics.forSite('acme'), metrics.forSite('beta')];
     acme.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
@@ -176,11 +176,24 @@ describe('Metrics', () => {
     expect(lines).toContain('docshelf_state{site="beta",state="stale"} 1');
     expect(lines).toContain('docshelf_http_requests_total{site="acme",listener="site",class="4xx"} 1');
     expect(lines).toContain('docshelf_http_request_duration_seconds_count{listener="site"} 1');
-    beta.forget();
-    expect((await linesOf(metrics)).filter((line) => line.startsWith('docshelf_active_version_info{'))).toEqual([]);
   });
 
-  it('says how much space the volume has, and how late the main thread turns to its work', async () => {
+  it('removes all gauges of a site that left the config, and keeps its counters', async () => {
+    const metrics = new Metrics();
+    const [acme, beta] = [metrics.forSite('acme'), metrics.forSite('beta')];
+    for (const site of [acme, beta])
+      site.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
+    beta.forget();
+    const lines = await linesOf(metrics);
+    const gauges = lines.flatMap((line) => /^# TYPE (\w+) gauge$/.exec(line)?.[1] ?? []);
+    const sitesOf = (name: string) =>
+      lines.filter((line) => line.startsWith(`${name}{`)).flatMap((line) => /site="(\w+)"/.exec(line)?.[1] ?? []);
+    expect(gauges.filter((name) => sitesOf(name).includes('beta'))).toEqual([]);
+    expect(sitesOf('docshelf_active_version_info')).toEqual(['acme']);
+    expect(sitesOf('docshelf_activations_total')).toEqual(['acme', 'beta']);
+  });
+
+  it('reports the free space of the volume and the delay of the main thread', async () => {
     const metrics = new Metrics();
     const gaugeOf = (text: string, name: string) => Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
     const text = await metrics.expose({ ...READINGS, volume: { freeBytes: 1, sizeBytes: 2 } });
@@ -189,7 +202,7 @@ describe('Metrics', () => {
     expect(gaugeOf(await metrics.expose(READINGS), 'docshelf_event_loop_delay_seconds')).toBeGreaterThan(0.25);
   });
 
-  it('names no site where there are too many', async () => {
+  it('omits site labels if there are too many sites', async () => {
     const metrics = new Metrics(() => false);
     metrics.forSite('acme').onCache(1, 0);
     metrics.onRequest({ ...SERVED, site: 'acme' });
@@ -198,7 +211,7 @@ describe('Metrics', () => {
     expect(text).not.toContain('site=');
   });
 
-  it('moves each metric that it defines', async () => {
+  it('changes each metric that it defines', async () => {
     const metrics = new Metrics();
     const site = metrics.forSite('acme');
     metrics.onRequest({ ...SERVED, site: 'acme' });
@@ -227,7 +240,7 @@ describe('Metrics', () => {
     expect(defined.filter((name) => !moved.includes(name))).toEqual([]);
   });
 
-  it('is told of each event by the program', () => {
+  it('has only events that the program reports', () => {
     const cwd = join(import.meta.dirname, '../../src');
     const source = globSync('**/*.ts', { cwd, exclude: ['http/metrics/**'] })
       .map((path) => readFileSync(join(cwd, path), 'utf8'))
@@ -238,7 +251,7 @@ describe('Metrics', () => {
     expect(events.filter((name) => !source.includes(`metrics.${name}(`))).toEqual([]);
   });
 
-  it('shares nothing between two of them', async () => {
+  it('shares no values between two instances', async () => {
     const [one, other] = [new Metrics(), new Metrics()];
     one.forSite(null).onCache(1, 0);
     other.forSite(null);

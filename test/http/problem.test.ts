@@ -3,7 +3,7 @@ import { DocshelfError, ERROR_CODES, type ErrorCode, statusOf } from '../../src/
 import { problemOf, problemResponse } from '../../src/http/problem.ts';
 
 describe('statusOf()', () => {
-  it.each(ERROR_CODES)('knows %s', (code) => {
+  it.each(ERROR_CODES)('returns an error status for %s', (code) => {
     expect(statusOf(code)).toBeGreaterThanOrEqual(400);
     expect(statusOf(code)).toBeLessThan(600);
   });
@@ -22,13 +22,13 @@ describe('statusOf()', () => {
     ['internal', 500],
     ['busy', 503],
     ['not_enough_space', 507],
-  ])('answers %s with %i', (code, status) => {
+  ])('maps %s to %i', (code, status) => {
     expect(statusOf(code)).toBe(status);
   });
 });
 
 describe('problemResponse()', () => {
-  it('has the members of RFC 9457 and those of docshelf', async () => {
+  it('contains the members of RFC 9457 and of docshelf', async () => {
     const error = new DocshelfError('pinned', 'Cannot roll back: the config pins version "v1"', { next: 'Unpin it.' });
     const response = problemResponse(error, 'r-1');
     expect(response.status).toBe(409);
@@ -45,19 +45,19 @@ describe('problemResponse()', () => {
     });
   });
 
-  it('keeps what nobody foresaw to itself', () => {
+  it('hides the message of an unexpected error', () => {
     const error = new DocshelfError('internal', 'connect to secret-host failed', { next: 'ask secret-host' });
     expect(JSON.stringify(problemOf(error, null))).not.toContain('secret-host');
     expect(problemOf(error, null).code).toBe('internal');
   });
 
-  it('asks for a bearer token on 401', () => {
+  it('has a WWW-Authenticate header with 401', () => {
     expect(problemResponse(new DocshelfError('unauthorized', 'Cannot'), null).headers.get('www-authenticate')).toBe(
       'Bearer',
     );
   });
 
-  it('says when to ask again on 503', () => {
+  it('has a Retry-After header with 503', () => {
     const busy = new DocshelfError('busy', 'Cannot', { fields: { retryAfterS: 17 } });
     expect(problemResponse(busy, null).headers.get('retry-after')).toBe('17');
     expect(problemResponse(new DocshelfError('stopping', 'Cannot'), null).headers.get('retry-after')).toMatch(/^\d+$/);

@@ -14,9 +14,9 @@ async function server() {
   return Object.assign(started, { port: Number(started.host.split(':')[1]) });
 }
 
-describe('our own listeners', () => {
+describe('requests to docshelf listeners', () => {
   it.each(['127.0.0.1', 'localhost', '0.0.0.0', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '2130706433'])(
-    'are not asked as %s, though private addresses are',
+    'are rejected as %s, even if private addresses are allowed',
     async (host) => {
       const own = await server();
       const asking = get(`http://${host}:${own.port}/`, { ownPorts: [own.port] });
@@ -26,7 +26,7 @@ describe('our own listeners', () => {
     },
   );
 
-  it('are not asked by a redirect, nor through a proxy', async () => {
+  it('are rejected after a redirect and through a proxy', async () => {
     const [own, other] = [await server(), await server()];
     const rules = { ownPorts: [own.port] };
     const redirected = get(`${other.origin}/to?${encodeURIComponent(own.origin)}`, rules);
@@ -36,15 +36,15 @@ describe('our own listeners', () => {
     expect([own.requests.length, other.requests.length]).toEqual([0, 1]);
   });
 
-  it('leave the same port of other machines, and other ports of this one, as they are', async () => {
+  it('do not affect the same port of other machines, or other ports of this machine', async () => {
     const policy = new EgressPolicy(egressRulesOf({ ownPorts: [8080] }));
     expect(policy.allowsAddress('10.1.2.3', 'docs.internal', 8080)).toBe(true);
     expect(policy.allowsAddress('127.0.0.1', 'localhost', 8082)).toBe(true);
   });
 });
 
-describe('hosts', () => {
-  it('are any where none is named, save behind an air gap, where they are none', () => {
+describe('hosts in EgressPolicy', () => {
+  it('are all allowed if none is configured, except in an air-gapped deployment, which allows none', () => {
     const host = (isAirGapped: boolean, ...named: string[]) =>
       new EgressPolicy({ ...egressRulesOf(), ...hostRulesOf(isAirGapped, named) });
     const url = new URL('https://docs.acme.dev/');
@@ -60,11 +60,11 @@ describe('hosts', () => {
   });
 });
 
-describe('a crawl', () => {
+describe('crawl in EgressPolicy', () => {
   const policy = (allowAddresses: string[], rules: Partial<EgressRules> = {}) =>
     new EgressPolicy(egressRulesOf(rules)).forCrawl({ allowAddresses, ownOrigins: ['http://docs.internal:3000/a/'] });
 
-  it('has a network for the own origin of its source, and for no other port or host', () => {
+  it('may use a listed network only for the origin of its source, not for other ports or hosts', () => {
     const crawl = policy(['10.0.0.0/8']);
     expect(crawl.allowsAddress('10.1.1.1', 'docs.internal', 3000)).toBe(true);
     expect(crawl.allowsAddress('10.1.1.1', 'docs.internal', 9090)).toBe(false);
@@ -74,7 +74,7 @@ describe('a crawl', () => {
     expect(crawl.allowsAddress('8.8.8.8', 'cdn.example', 443)).toBe(true);
   });
 
-  it('has further ones as listed pairs, there or in network.allowedHosts', () => {
+  it('may use additional hosts with a port, listed in its addresses or in network.allowedHosts', () => {
     const listed = policy(['10.0.0.0/8', 'Assets.internal:8443']);
     expect(listed.allowsAddress('192.168.0.1', 'assets.internal', 8443)).toBe(true);
     expect(listed.allowsAddress('10.0.0.1', 'assets.internal', 443)).toBe(false);
@@ -85,13 +85,13 @@ describe('a crawl', () => {
     expect(named.allowsHost(new URL('https://cdn.example/'))).toBe(false);
   });
 
-  it('reaches no metadata service and no listener of ours, whatever is listed', () => {
+  it('may never use a metadata service or a docshelf listener', () => {
     const crawl = policy(['169.254.169.254:80', '127.0.0.0/8', '127.0.0.1:9090'], { ownPorts: [9090] });
     expect(crawl.allowsAddress('169.254.169.254', '169.254.169.254', 80)).toBe(false);
     expect(crawl.allowsAddress('127.0.0.1', '127.0.0.1', 9090)).toBe(false);
   });
 
-  it('goes over to the other scheme of a site on a port of its own', () => {
+  it('may use the default port of the other scheme, but no other port', () => {
     const rules = egressRulesOf();
     const crawl = new EgressPolicy(rules).forCrawl({
       allowAddresses: ['10.0.0.0/8'],
@@ -102,8 +102,8 @@ describe('a crawl', () => {
   });
 });
 
-describe('a store', () => {
-  it('is asked where its host is named, whatever the SDK makes of it, and not one socket opens elsewhere', async () => {
+describe('S3 store in EgressPolicy', () => {
+  it('is contacted only if its host is allowed, whatever URL the SDK builds', async () => {
     const { host, port, requests, openSockets } = await server();
     const ask = async (allowedHosts: string[], ownPorts: number[] = []) => {
       const policy = new EgressPolicy(egressRulesOf({ allowedHosts, allowsUnnamed: false, ownPorts })).forStore(
@@ -134,27 +134,30 @@ describe('a store', () => {
     ['http://s3.internal/base/', 'eu-1'],
     ['https://10.0.0.1:9000', 'eu-1'],
     ['https://[fd00::1]', 'eu-1'],
-  ])('is asked where s3UrlOf() says: at %s in %s, whatever its bucket is called', async (endpoint, region) => {
-    const policy = new EgressPolicy(egressRulesOf()).forStore(() => null);
-    for (const bucket of ['docs', 'docs.acme.dev', 'a.bcd', 'Docs_1', 'ab', '-ab']) {
-      for (const pathStyle of [false, true]) {
-        const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
-        const given = { ...(endpoint === null ? {} : { endpoint }), region, credentials, forcePathStyle: pathStyle };
-        const client = openS3Client(policy, given, { connectionTimeout: 1, socketTimeout: 1 }, 'caFile');
-        let asked = '';
-        client.middlewareStack.add(
-          () => async (step) => {
-            const { protocol, hostname, port, path } = step.request as Record<string, string>;
-            asked = new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`).href;
-            return Promise.reject(new Error('asked'));
-          },
-          { step: 'deserialize', priority: 'low' },
-        );
-        await client.send(new HeadBucketCommand({ Bucket: bucket })).catch(() => undefined);
-        const told = s3UrlOf({ bucket, region, endpoint, pathStyle });
-        const bare = (url: string): string => url.replace(/\/+$/, '');
-        expect(bare(told), `${bucket} ${pathStyle}`).toBe(bare(asked));
+  ])(
+    'is contacted at the host from s3UrlOf() for any bucket name: endpoint %s, region %s',
+    async (endpoint, region) => {
+      const policy = new EgressPolicy(egressRulesOf()).forStore(() => null);
+      for (const bucket of ['docs', 'docs.acme.dev', 'a.bcd', 'Docs_1', 'ab', '-ab']) {
+        for (const pathStyle of [false, true]) {
+          const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+          const given = { ...(endpoint === null ? {} : { endpoint }), region, credentials, forcePathStyle: pathStyle };
+          const client = openS3Client(policy, given, { connectionTimeout: 1, socketTimeout: 1 }, 'caFile');
+          let asked = '';
+          client.middlewareStack.add(
+            () => async (step) => {
+              const { protocol, hostname, port, path } = step.request as Record<string, string>;
+              asked = new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`).href;
+              return Promise.reject(new Error('asked'));
+            },
+            { step: 'deserialize', priority: 'low' },
+          );
+          await client.send(new HeadBucketCommand({ Bucket: bucket })).catch(() => undefined);
+          const told = s3UrlOf({ bucket, region, endpoint, pathStyle });
+          const bare = (url: string): string => url.replace(/\/+$/, '');
+          expect(bare(told), `${bucket} ${pathStyle}`).toBe(bare(asked));
+        }
       }
-    }
-  });
+    },
+  );
 });

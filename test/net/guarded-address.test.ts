@@ -53,7 +53,7 @@ describe('AddressGuard.kindOf()', () => {
     '2001:4860::5efe:10.0.0.1',
     'not an address',
     '',
-  ])('%s is private', (address) => {
+  ])('returns private for %s', (address) => {
     expect(strict.kindOf(address)).toBe('private');
     expect(strict.allows(address)).toBe(false);
   });
@@ -73,7 +73,7 @@ describe('AddressGuard.kindOf()', () => {
     '::ffff:8.8.8.8',
     '64:ff9b::808:808',
     '2002:808:808::1',
-  ])('%s is public', (address) => {
+  ])('returns public for %s', (address) => {
     expect(strict.kindOf(address)).toBe('public');
     expect(strict.allows(address)).toBe(true);
   });
@@ -96,14 +96,14 @@ describe('AddressGuard.kindOf()', () => {
     '2002:a9fe:a9fe::',
     '2001:0:a9fe:a9fe::f7f7:f7f7',
     '2001:0:808:808::5601:5601',
-  ])('%s is a metadata service, whatever is allowed', (address) => {
+  ])('returns metadata for %s, which no setting allows', (address) => {
     expect(strict.kindOf(address)).toBe('metadata');
     expect(new AddressGuard({ allowPrivate: true, allowAddresses: ['0.0.0.0/0', '::/0'] }).allows(address)).toBe(false);
   });
 });
 
 describe('AddressGuard.allows()', () => {
-  it('lets through what is listed, in every form that leads there, and nothing beside it', () => {
+  it('allows listed addresses in every notation, but no neighbors', () => {
     const guard = new AddressGuard({
       allowPrivate: false,
       allowAddresses: ['10.1.0.0/16', '127.0.0.1', 'fd00:1::/32'],
@@ -121,7 +121,7 @@ describe('AddressGuard.allows()', () => {
       expect(guard.allows(address), address).toBe(false);
   });
 
-  it('lets through every private address where those are allowed', () => {
+  it('allows all private addresses if configured', () => {
     const guard = new AddressGuard({ allowPrivate: true, allowAddresses: [] });
     for (const address of ['10.0.0.1', '::1', '127.0.0.1', '169.254.1.1']) expect(guard.allows(address)).toBe(true);
   });
@@ -129,13 +129,13 @@ describe('AddressGuard.allows()', () => {
 
 describe('AddressGuard.isMetadataHost()', () => {
   it.each(['metadata.google.internal', 'METADATA.google.internal.', 'metadata', 'instance-data'])(
-    '%s is one',
+    'returns true for %s',
     (host) => {
       expect(strict.isMetadataHost(host)).toBe(true);
     },
   );
 
-  it('knows no other', () => {
+  it('returns false for other names', () => {
     expect(strict.isMetadataHost('metadata.example.com')).toBe(false);
   });
 });

@@ -10,7 +10,7 @@ const bench = clientBench();
 const { get } = bench;
 const server = () => bench.server(redirecting('secret'));
 
-describe('a client that may not ask private addresses', () => {
+describe('client without access to private addresses', () => {
   it.each([
     '127.0.0.1',
     'localhost',
@@ -22,7 +22,7 @@ describe('a client that may not ask private addresses', () => {
     '127.1',
     '0.0.0.0',
     '[64:ff9b::7f00:1]',
-  ])('asks nothing of %s', async (host) => {
+  ])('does not connect to %s', async (host) => {
     const { host: own, requests, openSockets } = await server();
     const asking = get(`http://${host}:${own.split(':')[1]}/`, { allowPrivate: false });
     await expect(asking).rejects.toMatchObject({ code: 'address_not_allowed', fields: { retryable: false } });
@@ -30,7 +30,7 @@ describe('a client that may not ask private addresses', () => {
     expect(openSockets()).toBe(0);
   });
 
-  it('is not led there by a proxy either', async () => {
+  it('does not connect through a proxy either', async () => {
     const { origin, requests } = await server();
     const asking = get('http://localhost:1/', { allowPrivate: false, proxy: origin });
     await expect(asking).rejects.toMatchObject({ code: 'address_not_allowed' });
@@ -38,14 +38,14 @@ describe('a client that may not ask private addresses', () => {
   });
 });
 
-describe('a name that only the proxy knows', () => {
+describe('host name that only the proxy can resolve', () => {
   const admit = (host: string, allowedHosts: string[] = []) => {
     const rules = egressRulesOf({ proxy: 'http://127.0.0.1:9', ...hostRulesOf(false, allowedHosts) });
     const reach = { allowAddresses: ['cdn.invalid:8080'], ownOrigins: ['http://docs.invalid/'] };
     return admitBehindProxy(new EgressPolicy(rules).forCrawl(reach), new URL(`http://${host}/`));
   };
 
-  it('is not asked by a crawl, unless it is listed or the origin of the crawl', async () => {
+  it('is not requested by a crawl unless it is listed or the origin of the crawl', async () => {
     for (const host of ['intranet.invalid', 'cdn.invalid', 'docs.invalid:8080']) {
       await expect(admit(host), host).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' });
     }
@@ -54,7 +54,7 @@ describe('a name that only the proxy knows', () => {
     await admit('a.intranet.invalid', ['*.intranet.invalid']);
   });
 
-  it('is not asked by a client that may not ask private addresses: the proxy gets no request', async () => {
+  it('is not requested by a client without access to private addresses, and the proxy gets no request', async () => {
     const { origin, requests } = await server();
     const asking = get('http://intranet.invalid/', { allowPrivate: false, proxy: origin });
     await expect(asking).rejects.toMatchObject({ code: 'address_not_allowed' });
@@ -62,8 +62,8 @@ describe('a name that only the proxy knows', () => {
   });
 });
 
-describe('a client that may ask private addresses', () => {
-  it('never asks a metadata service: not by address, not by name, not by a redirect, not through a proxy', async () => {
+describe('client with access to private addresses', () => {
+  it('never connects to a metadata service: by address, name, redirect or proxy', async () => {
     const { origin } = await server();
     const to = (url: string) => `${origin}/to?${encodeURIComponent(url)}`;
     for (const url of [
@@ -83,7 +83,7 @@ describe('a client that may ask private addresses', () => {
     await expect(asking).rejects.toMatchObject({ code: 'address_not_allowed' });
   });
 
-  it('asks the proxy that the environment names for all others', async () => {
+  it('uses the proxy of the environment for all other hosts', async () => {
     const { origin, requests } = await server();
     vi.stubEnv('http_proxy', origin);
     const response = await get('http://nowhere.test/x', { proxy: 'env' });
@@ -106,7 +106,7 @@ describe('lookupFor()', () => {
       );
     });
 
-  it('gives the public ones of several addresses', async () => {
+  it('returns the public addresses of a name', async () => {
     found('10.0.0.1', '8.8.8.8', '::1', '2606:4700::1111');
     expect(await lookUp(true)).toEqual([
       { address: '8.8.8.8', family: 4 },
@@ -115,7 +115,7 @@ describe('lookupFor()', () => {
     expect(await lookUp(false)).toEqual(['8.8.8.8', 4]);
   });
 
-  it('refuses a name that has none', async () => {
+  it('rejects a name without a public address', async () => {
     found('10.0.0.1', '169.254.169.254');
     await expect(lookUp(true)).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' });
   });

@@ -26,8 +26,8 @@ async function bodyOf(response: HttpResponse): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-describe('get()', () => {
-  test('gives the bytes as they are sent, and asks for no coding', async () => {
+describe('HttpClient.get()', () => {
+  test('returns the bytes as sent, and requests no content coding', async () => {
     const { origin, requests } = await server((_, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end('not gzip at all'),
     );
@@ -37,7 +37,7 @@ describe('get()', () => {
     expect(requests[0]?.url).toBe('/a?b=c');
   });
 
-  test('sends a user part as Basic credentials, and no credential after a redirect', async () => {
+  test('sends user info as Basic credentials, and no credentials after a redirect', async () => {
     const { host, requests } = await server((request, response) => {
       if (request.url === '/a') response.writeHead(302, { location: '/b' }).end();
       else response.end();
@@ -52,7 +52,7 @@ describe('get()', () => {
     ['/caf\u00e9.html', 'utf8', '/caf%C3%A9.html'],
     ['/caf\u00e9.html', 'latin1', '/caf%E9.html'],
     ['/caf%C3%A9/\u5217?q=\u00e9', 'utf8', '/caf%C3%A9/%E5%88%97?q=%C3%A9'],
-  ] as const)('asks for the address of a Location of "%s" in %s', async (location, encoding, path) => {
+  ] as const)('follows a Location of "%s" in %s', async (location, encoding, path) => {
     const { origin, requests } = await server((request, response) => {
       const headers = { location: Buffer.from(location, encoding).toString('latin1') };
       if (request.url === '/a') response.writeHead(302, headers).end();
@@ -79,7 +79,7 @@ describe('get()', () => {
     ['data:text/html,x', 'source_failed', 1],
     ['ftp://127.0.0.1/', 'source_failed', 1],
     [undefined, 'source_failed', 1],
-  ])('refuses to be redirected to %s: %s after %i requests', async (location, code, asked) => {
+  ])('rejects a redirect to %s with %s after %i requests', async (location, code, asked) => {
     const headers = location === undefined ? {} : { location };
     const { origin, requests } = await server((_, response) => response.writeHead(302, headers).end());
     const fault = { code, fields: { retryable: false } };
@@ -87,7 +87,7 @@ describe('get()', () => {
     expect(requests.length).toBe(asked);
   });
 
-  test('refuses a redirect from https to http, without asking', async () => {
+  test('rejects a redirect from https to http without a request', async () => {
     const plain = await server((_, response) => response.end());
     const { origin } = await server(
       tlsServer(CERTIFICATE, (_, response) => response.writeHead(302, { location: plain.origin }).end()),
@@ -97,7 +97,7 @@ describe('get()', () => {
     expect(plain.requests.length).toBe(0);
   });
 
-  test('asks allowed hosts only, at each hop', async () => {
+  test('contacts only allowed hosts, also after redirects', async () => {
     const other = await server((_, response) => response.end());
     const { host, origin } = await server((_, response) => response.writeHead(302, { location: other.origin }).end());
     const limited = client({ allowedHosts: ['example.org', host] });
@@ -106,7 +106,7 @@ describe('get()', () => {
     await expect(limited.get(other.origin, { signal: NEVER })).rejects.toMatchObject({ code: 'host_not_allowed' });
   });
 
-  test('allows names below a wildcard, and not the name itself', async () => {
+  test('allows subdomains of a wildcard, but not the domain itself', async () => {
     const limited = client({ allowedHosts: ['*.invalid'] });
     await expect(limited.get('http://a.invalid/', { signal: NEVER })).rejects.toMatchObject({
       code: 'source_unreachable',
@@ -117,7 +117,7 @@ describe('get()', () => {
     });
   });
 
-  test('asks no host at all where none is allowed', async () => {
+  test('contacts no host if none is allowed', async () => {
     const { origin, requests } = await server((_, response) => response.end());
     await expect(get(origin, { allowsUnnamed: false })).rejects.toMatchObject({
       code: 'host_not_allowed',
@@ -133,17 +133,17 @@ async function closedOrigin(): Promise<string> {
   return origin;
 }
 
-describe('get() names what failed', () => {
+describe('error of HttpClient.get()', () => {
   test.each<[string, () => Promise<string>, code: string, retryable: boolean, next?: string]>([
-    ['nothing listens', closedOrigin, 'source_unreachable', true],
+    ['no server listens', closedOrigin, 'source_unreachable', true],
     [
-      'the connection is reset before an answer',
+      'the connection is reset before a response',
       async () => (await server(tcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())))).origin,
       'source_unreachable',
       true,
     ],
     [
-      'the answer is not HTTP',
+      'the response is not HTTP',
       async () => (await server(tcpServer(answering('SSH-2.0-OpenSSH_9.2\r\n')))).origin,
       'source_failed',
       false,
@@ -161,18 +161,18 @@ describe('get() names what failed', () => {
       'source_unreachable',
       false,
     ],
-  ])('%s', async (_, start, code, retryable, next = '') => {
+  ])('states the reason: %s', async (_, start, code, retryable, next = '') => {
     const fault = { code, next: expect.stringContaining(next), fields: { retryable } };
     await expect(get(await start())).rejects.toMatchObject(fault);
   });
 
-  test('nothing, if caFile has the authority', async () => {
+  test('is absent if caFile contains the certificate authority', async () => {
     const { origin } = await server(tlsServer(CERTIFICATE, (_, response) => response.end('whole')));
     expect(await bodyOf(await get(origin, { caFile: CERTIFICATE_FILE }))).toBe('whole');
   });
 });
 
-describe('get() is bounded in time', () => {
+describe('time limits of HttpClient.get()', () => {
   const dripping: Answer = (_, response) => {
     const timer = setInterval(() => response.write('.'), 20);
     response.on('close', () => clearInterval(timer));
@@ -183,15 +183,11 @@ describe('get() is bounded in time', () => {
   test.each<[string, () => Promise<LocalServer> | Answer, ClientSettings]>([
     // The server reads, or it would not see that the other side is gone.
     ['a TLS handshake', () => tcpServer((socket) => void socket.resume()), { connectTimeoutMs: 150 }],
-    ['an answer', () => () => {}, { idleTimeoutMs: 150 }],
-    [
-      'a body without a byte',
-      () => (_, response) => void response.writeHead(200).write('begin'),
-      { idleTimeoutMs: 150 },
-    ],
-    ['a body that drips for ever', () => dripping, { totalTimeoutMs: 200 }],
-    ['redirects, which count into the whole', () => redirectingSlowly, { totalTimeoutMs: 200, redirectsMax: 100 }],
-  ])('by %s', async (name, start, settings) => {
+    ['a missing response', () => () => {}, { idleTimeoutMs: 150 }],
+    ['a body that stops', () => (_, response) => void response.writeHead(200).write('begin'), { idleTimeoutMs: 150 }],
+    ['an endless slow body', () => dripping, { totalTimeoutMs: 200 }],
+    ['redirects, within the total time', () => redirectingSlowly, { totalTimeoutMs: 200, redirectsMax: 100 }],
+  ])('apply to %s', async (name, start, settings) => {
     const local = await server(start());
     const url = name === 'a TLS handshake' ? `https://${local.host}/` : local.origin;
     const fault = { code: 'source_timeout', fields: { retryable: true } };
@@ -200,7 +196,7 @@ describe('get() is bounded in time', () => {
   });
 });
 
-describe('the signal', () => {
+describe('abort signal of HttpClient.get()', () => {
   const REASON = new Error('the caller has had enough');
 
   test('ends a request that waits for its connection', async () => {
@@ -212,7 +208,7 @@ describe('the signal', () => {
     await expect(get).rejects.toBe(REASON);
   });
 
-  test('ends a body and its socket', async () => {
+  test('ends a response body and its socket', async () => {
     const local = await server((_, response) => void response.writeHead(200).write('begin'));
     const abort = new AbortController();
     const response = await client().get(local.origin, { signal: abort.signal });
@@ -221,14 +217,14 @@ describe('the signal', () => {
     await vi.waitFor(() => expect(local.openSockets()).toBe(0), 30_000);
   });
 
-  test('that is aborted already sends nothing', async () => {
+  test('prevents the request if it is already aborted', async () => {
     const { origin, requests } = await server((_, response) => response.end());
     await expect(client().get(origin, { signal: AbortSignal.abort(REASON) })).rejects.toBe(REASON);
     expect(requests.length).toBe(0);
   });
 });
 
-describe('the body', () => {
+describe('response body of HttpClient.get()', () => {
   test.each([
     ['fewer bytes than declared', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort'],
     ['fewer bytes than declared, closing', 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 100\r\n\r\nshort'],
@@ -237,7 +233,7 @@ describe('the body', () => {
       'no last chunk, closing',
       'HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n',
     ],
-  ])('is source_truncated with %s', async (_, text) => {
+  ])('is rejected as source_truncated with %s', async (_, text) => {
     const { origin } = await server(tcpServer(answering(text)));
     const response = await get(origin);
     await expect(bodyOf(response)).rejects.toMatchObject({
@@ -246,7 +242,7 @@ describe('the body', () => {
     });
   });
 
-  test('is source_truncated where the connection is reset', async () => {
+  test('is rejected as source_truncated if the connection is reset', async () => {
     const head = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort';
     const { origin } = await server(
       tcpServer(answering(head, (socket) => void setTimeout(() => socket.resetAndDestroy(), 50))),
@@ -255,14 +251,14 @@ describe('the body', () => {
     await expect(bodyOf(response)).rejects.toMatchObject({ code: 'source_truncated' });
   });
 
-  test('that is closed unread frees its socket', async () => {
+  test('frees its socket if it is closed unread', async () => {
     const local = await server((_, response) => void response.writeHead(200).write('begin'));
     const response = await get(local.origin);
     response.close();
     await vi.waitFor(() => expect(local.openSockets()).toBe(0), 30_000);
   });
 
-  test('is read as text up to a bound', async () => {
+  test('can be read as text up to a limit', async () => {
     const local = await server((_, response) => void response.writeHead(200).write('x'.repeat(100_000)));
     const response = await get(local.origin);
     expect(await response.text(4096)).toBe('x'.repeat(4096));
@@ -270,15 +266,15 @@ describe('the body', () => {
   });
 });
 
-describe('the proxy', () => {
-  test('is the one of the settings', async () => {
+describe('proxy of HttpClient', () => {
+  test('is used from the settings', async () => {
     const proxy = await server((_, response) => response.end('by proxy'));
     const response = await get('http://docs.invalid/a?b', { proxy: proxy.origin });
     expect(await bodyOf(response)).toBe('by proxy');
     expect(proxy.requests[0]?.url).toBe('http://docs.invalid/a?b');
   });
 
-  test('is the environment’s, except for NO_PROXY', async () => {
+  test('is used from the environment, except for NO_PROXY', async () => {
     const proxy = await server((_, response) => response.end('by proxy'));
     const direct = await server((_, response) => response.end('direct'));
     vi.stubEnv('http_proxy', proxy.origin);
@@ -319,7 +315,7 @@ describe('the proxy', () => {
     ['nonsense/8,10.0.0.0/,127.0.0.0/33,/8,::/129,127.0.0.0/8', '127.0.0.1'],
     ['127.0.0.1', '127.0.0.1'],
     ['*', '127.0.0.1'],
-  ])('is not asked if NO_PROXY is "%s" and the host %s', async (noProxy, host) => {
+  ])('is not used if NO_PROXY is "%s" and the host %s', async (noProxy, host) => {
     expect(await goesDirect(noProxy, host)).toBe(true);
   });
 
@@ -336,11 +332,11 @@ describe('the proxy', () => {
     // A network contains addresses: docshelf looks up no name for it, as curl and Python do not.
     ['127.0.0.0/8,::1/128', 'localhost'],
     ['127.0.0.1:1', '127.0.0.1'],
-  ])('is asked if NO_PROXY is "%s" and the host %s', async (noProxy, host) => {
+  ])('is used if NO_PROXY is "%s" and the host %s', async (noProxy, host) => {
     expect(await goesDirect(noProxy, host)).toBe(false);
   });
 
-  test('is not asked for hosts in an IPv6 network of NO_PROXY', async () => {
+  test('is not used for hosts in an IPv6 network of NO_PROXY', async () => {
     vi.stubEnv('http_proxy', 'http://127.0.0.1:1');
     vi.stubEnv('no_proxy', '2001:db8::/32, fd00::/8, ::1/128');
     const direct = createServer((_, response) => response.end('direct'));
@@ -352,13 +348,13 @@ describe('the proxy', () => {
     expect(await bodyOf(response)).toBe('direct');
   });
 
-  test('tunnels https, and is timed when it never answers', async () => {
+  test('tunnels https, and times out if it does not respond', async () => {
     const proxy = await server(tcpServer(() => {}));
     const asking = get('https://docs.invalid/', { proxy: proxy.origin, idleTimeoutMs: 150 });
     await expect(asking).rejects.toMatchObject({ code: 'source_timeout' });
   });
 
-  test('that is no URL is a fault of the config, and its password is not told', () => {
+  test('is rejected as config_invalid without showing its password if it is not a URL', () => {
     try {
       client({ proxy: 'user:canary-password@proxy:nonsense' });
       expect.unreachable();
@@ -369,8 +365,8 @@ describe('the proxy', () => {
   });
 });
 
-describe('caFile', () => {
-  test('is cannot_read where it is missing, config_invalid where it holds no certificate', async () => {
+describe('caFile of HttpClient', () => {
+  test('is rejected with cannot_read if missing, and with config_invalid if it contains no certificate', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'docshelf-ca-'));
     try {
       const file = join(folder, 'ca.pem');
@@ -383,7 +379,7 @@ describe('caFile', () => {
   });
 });
 
-describe('the query of the link', () => {
+describe('query of a link with credentials', () => {
   const CANARY = 'X-Amz-Signature=canary0123456789';
   const faults: Record<string, (canary: string) => Promise<[string, ClientSettings]>> = {
     'nothing listens': async () => [await closedOrigin(), {}],
@@ -397,7 +393,7 @@ describe('the query of the link', () => {
         .origin,
       {},
     ],
-    'a loop that carries it along': async (canary) => [
+    'a redirect loop that contains the query': async (canary) => [
       (await server((_, response) => response.writeHead(302, { location: `/?${canary}` }).end())).origin,
       {},
     ],
@@ -405,14 +401,14 @@ describe('the query of the link', () => {
       const location = `http://docs.invalid/?${canary}`;
       return [(await server((_, response) => response.writeHead(302, { location }).end())).origin, {}];
     },
-    'no answer': async () => [(await server(() => {})).origin, { idleTimeoutMs: 100 }],
-    'not done in time': async () => [(await server(() => {})).origin, { totalTimeoutMs: 100 }],
-    'a proxy that is not there': async () => ['http://docs.invalid', { proxy: await closedOrigin() }],
+    'no response': async () => [(await server(() => {})).origin, { idleTimeoutMs: 100 }],
+    'a timeout of the whole request': async () => [(await server(() => {})).origin, { totalTimeoutMs: 100 }],
+    'an unavailable proxy': async () => ['http://docs.invalid', { proxy: await closedOrigin() }],
     'host not allowed': async () => ['http://docs.invalid', { allowsUnnamed: false }],
-    'no URL': async () => ['http://', {}],
+    'an invalid URL': async () => ['http://', {}],
   };
 
-  test.each(Object.keys(faults))('is in no part of the error: %s', async (name) => {
+  test.each(Object.keys(faults))('appears in no part of the error: %s', async (name) => {
     const [origin, settings] = (await faults[name]?.(CANARY)) ?? ['', {}];
     const failing = get(`${origin}/bundle.tar.gz?${CANARY}#canary`, settings).then(bodyOf);
     const error = await failing.then(

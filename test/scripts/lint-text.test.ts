@@ -39,7 +39,7 @@ describe('word list', () => {
     ['Nothing is sent.', 'subject', 'Nothing'],
     ['Use a Secret of yours.', 'subject', 'of yours'],
     ['It has a listener of its own.', 'subject', 'of its own'],
-  ])('finds the words in "%s"', (text, group, words) => {
+  ])('finds the forbidden words in "%s"', (text, group, words) => {
     expect(findWords(text)).toContainEqual(expect.objectContaining({ group, words: words.replace(', ', '') }));
   });
 
@@ -66,7 +66,7 @@ describe('word list', () => {
     ]);
   });
 
-  it('reads the strings of code that have three words or more', () => {
+  it('reads strings in code that have three words or more', () => {
     const code = [
       `/** A comment with three words. */`,
       `command.option('--site <domain>', 'Site to use');`,
@@ -84,7 +84,7 @@ describe('word list', () => {
 });
 
 describe('prose of a page', () => {
-  it('leaves out front matter, code, comments and link targets', () => {
+  it('excludes front matter, code, comments and link targets', () => {
     const { blocks, codeBlocks, fields } = readPage(
       `${FRONT_MATTER}<!-- says -->\n# Title\n\nSee \`says\` and [the\npage](says.md).\n\n\`\`\`sh\nsays\n\`\`\`\n\n- one\n- two\n\n| a | b |\n|---|---|\n| c \\| d | e |\n`,
     );
@@ -102,7 +102,7 @@ describe('prose of a page', () => {
     ]);
   });
 
-  it('ends a sentence at a mark, and not at an abbreviation or within a number', () => {
+  it('splits sentences at punctuation, but not at abbreviations or within numbers', () => {
     expect(sentencesOf('Use 1.5 GiB, e.g. for large sites. Restart it (once.) Done')).toEqual([
       'Use 1.5 GiB, e.g. for large sites.',
       'Restart it (once.)',
@@ -110,7 +110,7 @@ describe('prose of a page', () => {
     ]);
   });
 
-  it('reads comments of code as one text each', () => {
+  it('reads each comment in code as one text', () => {
     const code = `/**\n * Of a sentence.\n * More.\n */\nconst a = 1; // Two.\n  // Three\n  // four.\nconst url = 'http://x';\n`;
     expect(commentsOf(code).map(({ text }) => text)).toEqual(['Of a sentence. More.', 'Two.', 'Three four.']);
   });
@@ -121,7 +121,7 @@ describe('lint of a page', () => {
     expect(lint('## Where docshelf stores data\n\ndocshelf serves the files in the bundle.\n')).toEqual([]);
   });
 
-  it('requires title, description and kind in the manual alone', () => {
+  it('requires title, description and kind in the manual only', () => {
     expect(lintPage('docs/page.md', '---\ntitle: Page\nkind: guide\n---\nText.\n')).toEqual([
       '1: the front matter has no description',
       '1: kind is "guide": use tutorial, how-to, reference, explanation',
@@ -136,7 +136,7 @@ describe('lint of a page', () => {
     expect(lintPage('docs/page.md', FRONT_MATTER.replace('A page.', 'Told.'))).toHaveLength(1);
   });
 
-  it('allows one sentence in ten to be long, and one on a short page', () => {
+  it('allows one long sentence in ten, or one on a short page', () => {
     expect(lint(`${LONG}\n`)).toEqual([]);
     expect(lint(`${LONG}\n${LONG}\n`)).toHaveLength(2);
     expect(lint(`${'A short one. '.repeat(2)}\n\n- ${LONG}\n- ${LONG}\n`).at(-1)).toContain('a sentence of 26 words');
@@ -145,7 +145,7 @@ describe('lint of a page', () => {
     ).toEqual([]);
   });
 
-  it('limits the columns of prose, but not of tables, code and link targets', () => {
+  it('limits the width of prose, but not of tables, code and link targets', () => {
     const wide = 'word '.repeat(21).trim();
     expect(lint(`${wide}\n`)).toEqual(['7: 104 columns: wrap at 100']);
     expect(lint(`| ${wide} |\n\n\`\`\`\n${wide}\n\`\`\`\n\n[page](https://${wide.replaceAll(' ', '/')})\n`)).toEqual(
@@ -172,7 +172,7 @@ describe('lint of commits', () => {
     ]);
   });
 
-  it('reads commits after the base, and skips a history without it', () => {
+  it('reads commits after the base, and skips a history that lacks it', () => {
     git('init', '-q');
     const base = commit('old; subject');
     commit('docs: one');
@@ -183,7 +183,7 @@ describe('lint of commits', () => {
   });
 });
 
-it('counts the text of any folder', () => {
+it('counts the texts of any folder', () => {
   const project = join(folder, 'project');
   mkdirSync(join(project, 'node_modules'), { recursive: true });
   writeFileSync(join(project, 'a.md'), `What is left is told. ${LONG}\n\n\`\`\`\ncode\n\`\`\`\n`);

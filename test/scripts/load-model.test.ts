@@ -16,7 +16,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const textOf = (value: number): string => value.toLocaleString('en').replace(/^0\./, '.');
 
-it('the page on scaling has the tables of the load model', () => {
+it('the page on scaling contains the tables of the load model', () => {
   const page = read('docs/scaling.md');
   for (const table of [sizingTable(DOCUMENTED), limitsTable(DOCUMENTED), checksTable()]) expect(page).toContain(table);
 });
@@ -24,7 +24,7 @@ it('the page on scaling has the tables of the load model', () => {
 it.each([
   ...Object.entries(FIGURES),
   ...CHECKS.map((check) => [check.what, { value: check.measured, row: check.row }] as const),
-])('the results have the figure %s of the load model', (_, { value, row }) => {
+])('the results contain the figure of the load model: %s', (_, { value, row }) => {
   const figure = new RegExp(`(?<![\\d.,])${textOf(value).replaceAll('.', '\\.')}(?![\\d]|[.,]\\d)`);
   const lines = read('bench/RESULTS.md')
     .split('\n')
@@ -32,7 +32,7 @@ it.each([
   expect(lines.filter((line) => figure.test(line))).not.toEqual([]);
 });
 
-it('the model grows with its load, and sees what breaks first', () => {
+it('the load model scales with its load, and finds the first bottleneck', () => {
   const twice = { ...DOCUMENTED, viewsADay: 2 * DOCUMENTED.viewsADay };
   expect(sizing(twice).peakCores).toBeCloseTo(2 * sizing(DOCUMENTED).peakCores);
   expect(sizing({ ...DOCUMENTED, sites: 20_000 }).replicas).toBe(40);

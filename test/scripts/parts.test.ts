@@ -14,7 +14,7 @@ async function programSbom() {
   return createSbom(JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')));
 }
 
-it('the provenance of the model has the digest of each of its files', () => {
+it('the provenance of the model contains the digest of each of its files', () => {
   const told = Object.fromEntries(
     Array.from(
       readFileSync(join(ROOT, 'models/README.md'), 'utf8').matchAll(/^\| `([\w./]+)` \| `([0-9a-f]{64})` \|$/gm),
@@ -27,7 +27,7 @@ it('the provenance of the model has the digest of each of its files', () => {
   expect(told).toEqual(Object.fromEntries(files.map((file) => [file.slice(MODEL.length + 1), sha256Of(file)])));
 });
 
-it('the list of parts has the digest of the weights, and what was done to them', async () => {
+it('the SBOM contains the digest of the weights and how they were changed', async () => {
   const { components } = await programSbom();
   expect(components.find(({ type }: { type: string }) => type === 'machine-learning-model')).toMatchObject({
     hashes: [{ alg: 'SHA-256', content: sha256Of(join(MODEL, 'onnx/model_quantized.onnx')) }],
@@ -35,7 +35,7 @@ it('the list of parts has the digest of the weights, and what was done to them',
   });
 });
 
-it('the list of parts of an image has Node, the operating system and its packages, of dpkg or apk', async () => {
+it('the SBOM of an image contains Node, the operating system and its packages from dpkg or apk', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'docshelf-parts-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const put = (path: string, text: string): void => {
@@ -69,14 +69,14 @@ it('the list of parts of an image has Node, the operating system and its package
   expect(added('none')).toEqual([node]);
 });
 
-it('the threat model names tests that are there', () => {
+it('the threat model names only existing tests', () => {
   const text = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8');
   const named = Array.from(text.matchAll(/`(test\/[\w./-]+\.test\.ts)`/g), ([, file = '']) => file);
   expect(named.length).toBeGreaterThan(15);
   expect([...new Set(named)].filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
 });
 
-it('the README and the manual show each picture, and none that is not there', () => {
+it('the README and the manual show each image, and only existing ones', () => {
   const pages = readdirSync(join(ROOT, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`);

@@ -91,7 +91,9 @@ describe('BundleVectors', () => {
     expect(read(releaseDir)).toMatchObject({ records: [], header: { count: 0, shards: [] } });
   });
 
-  it('reads shards one after the other, in memory that does not grow with them', { timeout: 120_000 }, () => {
+  it('reads shards one after the other, so that memory use does not grow with the number of shards', {
+    timeout: 120_000,
+  }, () => {
     const [records, dims] = [70_000, 1024];
     const releaseDir = written(
       (function* () {
@@ -111,7 +113,7 @@ describe('BundleVectors', () => {
     expect((process.resourceUsage().maxRSS - peakBefore) * 1024).toBeLessThan(48 * MIB);
   });
 
-  it('is null if the bundle has no search data', () => {
+  it('returns null if the bundle has no search data', () => {
     expect([read(newRelease()), read(join(dir, 'missing'))]).toEqual([null, null]);
   });
 
@@ -122,11 +124,11 @@ describe('BundleVectors', () => {
     expect(read(withHeader(() => header))).toBeNull();
   });
 
-  it('allows keys of later writers', () => {
+  it('accepts unknown header keys, which a later writer may add', () => {
     expect(read(withHeader((header) => ({ ...header, later: 1 })))?.records).toEqual(RECORDS);
   });
 
-  it.each([HEADER, VECTORS])('rejects %s with any one bit changed, or shortened', (name) => {
+  it.each([HEADER, VECTORS])('rejects %s if one bit is changed or the file is shortened', (name) => {
     const sound = written();
     const whole = readFileSync(fileOf(sound, name));
     const changed = Array.from({ length: 8 * whole.length }, (_, bit) => {
@@ -158,16 +160,16 @@ describe('BundleVectors', () => {
     ['a later format version', () => withHeader((header) => ({ ...header, formatVersion: 4 }))],
     ['a header that is an array', () => withHeader(() => [])],
     ['a header without version', () => withHeader(() => ({}))],
-    ['a version that is a text', () => withHeader((header) => ({ ...header, formatVersion: '3' }))],
+    ['a version as text', () => withHeader((header) => ({ ...header, formatVersion: '3' }))],
     ['a header without shards', () => withHeader((header) => ({ ...header, shards: undefined }))],
     ['too few vectors', () => withHeader((header) => ({ ...header, count: 4 }))],
     ['too many vectors', () => withHeader((header) => ({ ...header, count: 2 }))],
-    ['more vectors than an index may have', () => withHeader((header) => ({ ...header, count: 4_000_001 }))],
+    ['more vectors than the limit of an index', () => withHeader((header) => ({ ...header, count: 4_000_001 }))],
     ['dims that are not a multiple of 32', () => withHeader((header) => ({ ...header, dims: 48 }))],
-    ['other dims', () => withHeader((header) => ({ ...header, dims: 64 }))],
-    ['a digest of a model that is not one', () => withHeader((header) => ({ ...header, modelDigest: 'x' }))],
+    ['dims that do not match the vectors', () => withHeader((header) => ({ ...header, dims: 64 }))],
+    ['an invalid model digest', () => withHeader((header) => ({ ...header, modelDigest: 'x' }))],
     [
-      'more bytes than a shard may have',
+      'more bytes than the limit of a shard',
       () => withHeader((header) => ({ ...header, shards: [{ bytes: 64 * 2 ** 30, sha256: MODEL }] })),
     ],
     ['a header of more than 1 MiB', () => withHeader((header) => ({ ...header, later: 'x'.repeat(MIB) }))],
@@ -188,7 +190,7 @@ describe('BundleVectors', () => {
       },
     ],
     ...[HEADER, VECTORS].map((name): [string, () => string] => [
-      `a folder in place of ${name}`,
+      `a folder instead of ${name}`,
       () => {
         const releaseDir = written();
         rmSync(fileOf(releaseDir, name));
@@ -197,7 +199,7 @@ describe('BundleVectors', () => {
       },
     ]),
     [
-      'a file in place of its folder',
+      'a file instead of the search folder',
       () => {
         const releaseDir = newRelease();
         rmSync(folderOf(releaseDir), { recursive: true });
@@ -217,17 +219,17 @@ describe('BundleVectorWriter', () => {
       expect(readFileSync(fileOf(one, name))).toEqual(readFileSync(fileOf(other, name)));
   });
 
-  it('does not write over a file', () => {
+  it('does not overwrite an existing file', () => {
     const releaseDir = written();
     using writer = new BundleVectorWriter(folderOf(releaseDir), { modelDigest: MODEL, dims: DIMS });
     expect(() => writer.finish()).toThrow('EEXIST');
   });
 });
 
-describe('a seeded variation of search data is read, ignored or rejected', { timeout: 1_800_000 }, () => {
+describe('reading search data with seeded random changes', { timeout: 1_800_000 }, () => {
   const OUTCOMES = ['read', 'ignored', 'bad_search_data'];
 
-  it('if it is a variation of the header', async () => {
+  it('reads, ignores or rejects a changed header', async () => {
     const releaseDir = written();
     await fuzz([readFileSync(fileOf(releaseDir, HEADER))], (bytes) => {
       writeFileSync(fileOf(releaseDir, HEADER), bytes);
@@ -235,7 +237,7 @@ describe('a seeded variation of search data is read, ignored or rejected', { tim
     });
   });
 
-  it('if it is a variation of the vectors with its own digest', async () => {
+  it('reads, ignores or rejects changed vectors whose digest matches the header', async () => {
     const releaseDir = written();
     const header = JSON.parse(readFileSync(fileOf(releaseDir, HEADER), 'utf8'));
     await fuzz([readFileSync(fileOf(releaseDir, VECTORS))], (bytes) => {

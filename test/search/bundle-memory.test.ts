@@ -37,7 +37,7 @@ async function writeSite(siteDir: string): Promise<FileEntry[]> {
 }
 
 describe('BundleSearchMaker', { timeout: 300_000 }, () => {
-  it('keeps neither the sections nor the vectors of a site in its heap', async () => {
+  it('does not keep the sections or vectors of a site in the heap', async () => {
     const siteDir = join(dir, 'site');
     const files = await writeSite(siteDir);
     const into = join(dir, 'into');

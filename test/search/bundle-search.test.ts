@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FileEntry } from '../../src/domain/release.ts';
@@ -12,6 +12,7 @@ import type { Embedder } from '../../src/search/ports.ts';
 import { VectorTable } from '../../src/search/semantic/vector-table.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
 import { watchThreads, workerProcesses } from '../helpers/watch-threads.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 
 const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
 const NEVER = new AbortController().signal;
@@ -51,9 +52,8 @@ afterEach(async () => {
 /** Writes the site as unpacking leaves it. */
 async function writeSite(site = SITE): Promise<FileEntry[]> {
   const files: FileEntry[] = [];
+  await writeFiles(siteDir, site);
   for (const [path, text] of Object.entries(site).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    await mkdir(dirname(join(siteDir, path)), { recursive: true });
-    await writeFile(join(siteDir, path), text);
     files.push({
       path,
       size: Buffer.byteLength(text),
@@ -117,7 +117,7 @@ function vectorsIn(searchDir: string, modelDigest: string) {
 }
 
 describe('BundleSearchMaker', { timeout: 60_000 }, () => {
-  it('writes the vectors that the deployment computes for the same pages', async () => {
+  it('writes the same vectors that a deployment computes for the same pages', async () => {
     const files = await writeSite();
     const made = await make(makerOf(builtin), files, 'made');
     expect(Object.keys(made.files)).toEqual(['header.json', 'vectors-1.bin']);
@@ -144,7 +144,7 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     expect(threads.alive()).toBe(0);
   });
 
-  it('writes the same bytes for the same site, and embeds nothing twice', async () => {
+  it('writes the same bytes for the same site, and embeds no text twice', async () => {
     const files = await writeSite();
     let asked = 0;
     const maker = makerOf(
@@ -164,7 +164,7 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     expect(asked).toBe(total);
   });
 
-  it('embeds as many batches at once as it may, to the same bytes', async () => {
+  it('embeds several batches concurrently up to the limit, and writes the same bytes', async () => {
     const files = await writeSite();
     const makeWith = async (lanesMax: number) => {
       let running = 0;
@@ -189,7 +189,7 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     expect(two.files).toEqual(one.files);
   });
 
-  it('embeds of a changed site only what has changed', async () => {
+  it('embeds only the changed texts of a changed site', async () => {
     let asked = 0;
     const maker = makerOf(
       countingModel((texts) => {
@@ -202,13 +202,13 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     expect(asked).toBe(1);
   });
 
-  it('writes a header alone if the model reads no language of the site', async () => {
+  it('writes only a header if the model cannot read any language of the site', async () => {
     const made = await make(makerOf(builtin), await writeSite({ 'ja.html': SITE['ja/index.html'] ?? '' }), 'made');
     expect(Object.keys(made.files)).toEqual(['header.json']);
     expect(JSON.parse(made.files['header.json']?.toString() ?? '')).toMatchObject({ count: 0, shards: [] });
   });
 
-  it('gives up after the time it has, writes no file, and the next one continues', async () => {
+  it('stops at its time limit without writing a file, and the next run continues', async () => {
     const files = await writeSite();
     const slow: typeof builtin = async () => {
       const { choice, embedder } = await countingModel()();
@@ -226,7 +226,7 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     ]);
   });
 
-  it('stops when it is aborted, its process ended, and goes on from there the next time', async () => {
+  it('stops its process when aborted, and continues from there in the next run', async () => {
     const files = await writeSite(
       Object.fromEntries(
         Array.from({ length: 30 }, (_, at) => [`${at}.html`, page(`P ${at}`, `<p>Text number ${at}.</p>`)]),
@@ -260,7 +260,7 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     expect(after).toBeLessThan(30);
   });
 
-  it('ends in order when it is aborted while the built-in model runs', async () => {
+  it('ends cleanly when aborted while the built-in model runs', async () => {
     const files = await writeSite();
     const stop = new AbortController();
     const into = join(dir, 'into');
@@ -275,7 +275,7 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     expect(threads.alive()).toBe(0);
   });
 
-  it('ends when it is aborted before the model is there', async () => {
+  it('ends cleanly when aborted while the model is still loading', async () => {
     const files = await writeSite();
     const stop = new AbortController();
     const into = join(dir, 'into');
@@ -289,7 +289,7 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     expect(await readdir(into)).toEqual([]);
   });
 
-  it('says what is wrong with the model', async () => {
+  it('reports why the model is invalid', async () => {
     const noModel = async () => ({ choice: { kind: 'folder' as const, folder: dir }, embedder: null });
     await expect(make(makerOf(noModel), await writeSite(), 'made')).rejects.toMatchObject({ code: 'model_invalid' });
     const endpoint = countingModel(() => {
@@ -299,7 +299,7 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     expect(threads.alive()).toBe(0);
   });
 
-  it('keeps in the cache the lists of the newest exports and those of releases', async () => {
+  it('keeps the use lists of releases and of the newest 50 exports in the vector cache', async () => {
     const maker = makerOf(countingModel());
     const uses = join(dir, 'vectors', 'ab'.repeat(32), 'uses');
     await mkdir(uses, { recursive: true });

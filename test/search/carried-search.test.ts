@@ -135,7 +135,7 @@ async function computedBy(turn: number): Promise<string[]> {
 }
 
 describe('vectors of a bundle', { timeout: 120_000 }, () => {
-  it('are used by its release: nothing is embedded, and there is no notice', async () => {
+  it('are used by the release, which then embeds no text and reports no notice', async () => {
     const release = await newRelease('one');
     const { search, status, refusals, best } = await serve(release);
     expect(embedded).toEqual([]);
@@ -149,7 +149,7 @@ describe('vectors of a bundle', { timeout: 120_000 }, () => {
     expect(vectorsOf(release)).toEqual(carried);
   });
 
-  it('never reach another release, nor the cache', async () => {
+  it('are not used for another release and are not added to the cache', async () => {
     const hostile = await newRelease('hostile');
     await serve(hostile);
     expect(cached()).toEqual([]);
@@ -164,7 +164,7 @@ describe('vectors of a bundle', { timeout: 120_000 }, () => {
     expect(new Set(cached())).toEqual(new Set(own));
   });
 
-  it('leave the texts that they lack to the model', async () => {
+  it('leave only the texts without a vector to the model', async () => {
     const release = await newRelease('part');
     const more = await newRelease('more', { pages: { ...PAGES, 'd.html': 'A new page.' } });
     for (const name of [HEADER, VECTORS]) {
@@ -174,7 +174,7 @@ describe('vectors of a bundle', { timeout: 120_000 }, () => {
     expect(embedded).toEqual([expect.stringContaining('A new page.')]);
   });
 
-  it('are ignored without a notice if they are of another model', async () => {
+  it('are ignored without a notice if another model created them', async () => {
     const release = await newRelease('one');
     await engine.stop();
     start(OTHER_MODEL);
@@ -182,7 +182,7 @@ describe('vectors of a bundle', { timeout: 120_000 }, () => {
     expect([embedded.length, search.notices, refusals]).toEqual([3, [], []]);
   });
 
-  it('are ignored without a notice if they are of an older format', async () => {
+  it('are ignored without a notice if their format is older', async () => {
     const release = await newRelease('one');
     const header = { formatVersion: 2, sections: { count: 0, shards: [] }, vectors: null };
     await writeFile(join(searchFolder(release), HEADER), JSON.stringify(header));
@@ -203,7 +203,7 @@ describe('vectors of a bundle', { timeout: 120_000 }, () => {
     ['a missing shard', (folder) => rm(join(folder, VECTORS))],
     ['a later format', (folder) => writeFile(join(folder, HEADER), '{"formatVersion":4}')],
     ['a header that is not JSON', (folder) => writeFile(join(folder, HEADER), '{')],
-  ])('with %s are reported, also after a restart, and the model computes all vectors', async (_, damage) => {
+  ])('are reported and computed again by the model if they have %s, also after a restart', async (_, damage) => {
     const release = await newRelease('one');
     await damage(searchFolder(release));
     const first = await serve(release);
@@ -221,7 +221,7 @@ describe('vectors of a bundle', { timeout: 120_000 }, () => {
     expect(second.search.notices).toEqual([]);
   });
 
-  it('that are damaged after the index was built are computed again', async () => {
+  it('are computed again by the model if they are damaged after the index was built', async () => {
     const release = await newRelease('one');
     await new EmbeddedIndex(engine).build(release, NEVER);
     await truncate(join(searchFolder(release), VECTORS), 64);

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { Fingerprints } from '../../src/search/compact.ts';
 
 describe('Fingerprints', () => {
-  it('numbers different texts in the order of their coming, equal ones alike', () => {
+  it('numbers distinct texts in order of arrival, with one number for equal texts', () => {
     const fingerprints = new Fingerprints();
     expect(['a', 'b', 'a', '', 'c', 'b'].map((text) => fingerprints.numberOf(text))).toEqual([0, 1, 0, 2, 3, 1]);
     expect(fingerprints.count).toBe(4);
   });
 
-  it('finds a text by its fingerprint, and gives those of all', () => {
+  it('finds the number of a fingerprint, and returns the bytes of all fingerprints', () => {
     const fingerprints = new Fingerprints();
     const [a, b, c] = ['a', 'b', 'c'].map((text) => hash('sha256', text, 'buffer'));
     for (const each of [a, b]) fingerprints.add(each as Buffer);
@@ -19,7 +19,7 @@ describe('Fingerprints', () => {
     );
   });
 
-  it('knows all of them again after it has grown many times', () => {
+  it('still finds all texts after its table has grown many times', () => {
     const fingerprints = new Fingerprints();
     const numbers = Array.from({ length: 50_000 }, (_, at) => at);
     expect(numbers.map((at) => fingerprints.numberOf(`text ${at}`))).toEqual(numbers);

@@ -52,7 +52,7 @@ function buildsBy(
 const keywordOf = ({ releaseDir }: { releaseDir: string }) =>
   readFile(join(releaseDir, 'search/keyword.sqlite'), 'utf8');
 
-it('builds once if two daemons share the folder, and removes leftovers of a killed build', async () => {
+it('IndexBuilds builds an index once if two daemons share the folder, and removes leftovers of a killed build', async () => {
   const both = await release('one');
   await mkdir(join(both.releaseDir, '.search-0123456789ab'));
   const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -72,7 +72,7 @@ it('builds once if two daemons share the folder, and removes leftovers of a kill
   expect([await readdir(both.releaseDir), await keywordOf(both)]).toEqual([['search'], 'one']);
 });
 
-it('builds in the next daemon if the first fails, without waiting for an aborted build', async () => {
+it('IndexBuilds builds an index in the next daemon if the first fails, without waiting for an aborted build', async () => {
   const both = await release('one');
   const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const one = buildsBy(() => {
@@ -93,7 +93,7 @@ it('builds in the next daemon if the first fails, without waiting for an aborted
   expect(await keywordOf(both)).toBe('other');
 });
 
-it('skips a page that takes too long to read, and reports the page that it reads', async () => {
+it('IndexBuilds skips a page that takes too long to read, and reports the page in progress', async () => {
   const orders: BuildIndexRequest[] = [];
   const told: string[] = [];
   const builds = buildsBy(async (order, onPage, ended) => {
@@ -109,7 +109,7 @@ it('skips a page that takes too long to read, and reports the page that it reads
   expect(told).toEqual(['waiting to index', 'indexing', 'indexing deep.html', 'indexing large.html']);
 });
 
-it('skips all large pages of a release after three killed its process', async () => {
+it('IndexBuilds skips all large pages of a release after three of them killed the process', async () => {
   const orders: BuildIndexRequest[] = [];
   const builds = buildsBy(async (order, onPage) => {
     orders.push(order);
@@ -122,7 +122,7 @@ it('skips all large pages of a release after three killed its process', async ()
   expect(orders.at(-1)?.leftOut).toEqual(['page-0.html', 'page-1.html', 'page-2.html']);
 });
 
-it('reports that a second site waits while the first is indexed', async () => {
+it('IndexBuilds reports that a second site waits while the first is indexed', async () => {
   const end = Promise.withResolvers<void>();
   const builds = buildsBy(() => end.promise);
   const { signal } = new AbortController();

@@ -20,7 +20,7 @@ function release(steps: number, log: string[], name: string) {
   };
 }
 
-it('ends the turn of a huge release for waiting ones, and then lets it run alone', async () => {
+it('IndexTurns ends the turn of a huge release for waiting releases, and later lets it run alone', async () => {
   const turns = new IndexTurns({ turnMs: TURN_MS });
   const log: string[] = [];
   const huge = turns.embed(release(12, log, 'huge'), NEVER);
@@ -37,7 +37,7 @@ it('ends the turn of a huge release for waiting ones, and then lets it run alone
   expect(log.filter((line) => line.startsWith('huge from'))).toHaveLength(2);
 });
 
-it('alternates between two huge releases, and each turn makes progress', async () => {
+it('IndexTurns alternates between two huge releases, so that each turn makes progress', async () => {
   const turns = new IndexTurns({ turnMs: TURN_MS });
   const log: string[] = [];
   const step = async (signal: AbortSignal, wasDone: number): Promise<number> => {
@@ -60,7 +60,7 @@ it('alternates between two huge releases, and each turn makes progress', async (
   expect(log).toEqual(['one', 'other', 'one', 'other', 'one', 'other']);
 });
 
-it('does not count the time to resume', async () => {
+it('IndexTurns does not count the time that resuming takes', async () => {
   const turns = new IndexTurns({ turnMs: TURN_MS });
   let calls = 0;
   const slowToBegin = async (signal: AbortSignal, onBegun: () => void): Promise<void> => {
@@ -73,7 +73,7 @@ it('does not count the time to resume', async () => {
   expect(calls).toBe(1);
 });
 
-it('rejects with the error of the work, and starts the next', async () => {
+it('IndexTurns rejects with the error of the work, and starts the next work', async () => {
   const turns = new IndexTurns({ turnMs: TURN_MS });
   const failing = turns.embed(() => Promise.reject(new Error('no model')), NEVER);
   const next = turns.embed(async () => 'next', NEVER);
@@ -81,7 +81,7 @@ it('rejects with the error of the work, and starts the next', async () => {
   expect(await next).toBe('next');
 });
 
-it('drops aborted waiting work at once', async () => {
+it('IndexTurns drops aborted waiting work immediately', async () => {
   const turns = new IndexTurns({ turnMs: TURN_MS });
   const end = Promise.withResolvers<void>();
   const first = turns.embed(() => end.promise, NEVER);
@@ -96,7 +96,7 @@ it('drops aborted waiting work at once', async () => {
   expect(await turns.embed(async () => 'third', NEVER)).toBe('third');
 });
 
-it('runs a build before embedding, whose turn ends and resumes afterwards', async () => {
+it('IndexTurns runs a build before an embedding, whose turn ends and resumes after the build', async () => {
   const turns = new IndexTurns();
   const log: string[] = [];
   const embedding = turns.embed(release(5, log, 'huge'), NEVER);
@@ -119,7 +119,7 @@ it('runs a build before embedding, whose turn ends and resumes afterwards', asyn
 const SOON = { longBuildMs: 10 };
 const settled = async (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-it('starts the smallest waiting build first', async () => {
+it('IndexTurns starts the smallest waiting build first', async () => {
   const turns = new IndexTurns();
   const log: number[] = [];
   const end = Promise.withResolvers<void>();
@@ -132,7 +132,7 @@ it('starts the smallest waiting build first', async () => {
   expect(log).toEqual([3, 3, 5, 7]);
 });
 
-it('runs smaller builds next to a long one, one at a time, and larger ones after it', async () => {
+it('IndexTurns runs smaller builds next to a long build, one at a time, and larger builds after it', async () => {
   const turns = new IndexTurns(SOON);
   const log: string[] = [];
   const ends = { huge: Promise.withResolvers<void>(), first: Promise.withResolvers<void>() };
@@ -161,7 +161,7 @@ it('runs smaller builds next to a long one, one at a time, and larger ones after
   expect(log.at(-1)).toBe('larger main');
 });
 
-it('drops an aborted build, and rejects with the error of a build next to another', async () => {
+it('IndexTurns drops an aborted build, and rejects with the error of a build that runs next to another', async () => {
   const turns = new IndexTurns(SOON);
   const end = Promise.withResolvers<void>();
   const huge = turns.build(100, () => end.promise, NEVER);

@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { writeFileTable } from '../../src/files/index.ts';
 import { EmbeddedEngine, EmbeddedIndex, SiteSearch } from '../../src/search/index.ts';
 import { waitFor } from '../helpers/wait-for.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 
 const MIB = 1024 ** 2;
 const RELEASE_DIGEST = 'cd'.repeat(32);
@@ -30,10 +31,7 @@ async function writeRelease(pages: Readonly<Record<string, string>>): Promise<st
   const files = Object.entries(pages).map(([path, html]) => {
     return { path, size: Buffer.byteLength(html), sha256: RELEASE_DIGEST, type: 'text/html' };
   });
-  for (const [path, html] of Object.entries(pages)) {
-    await mkdir(dirname(join(releaseDir, 'site', path)), { recursive: true });
-    await writeFile(join(releaseDir, 'site', path), html);
-  }
+  await writeFiles(join(releaseDir, 'site'), pages);
   await writeFileTable(releaseDir, files);
   return releaseDir;
 }
@@ -55,7 +53,7 @@ async function follow(releaseDir: string): Promise<SiteSearch> {
 
 const page = (text: string): string => `<!doctype html><title>Home</title><main><h1>Home</h1><p>${text}</p></main>`;
 
-it('leaves out the pages that take the memory, finds the others, and says so, also after a restart', {
+it('EmbeddedEngine skips pages that need too much memory, indexes the others, and reports the skipped pages, also after a restart', {
   timeout: 120_000,
 }, async () => {
   const releaseDir = await writeRelease({
@@ -74,7 +72,9 @@ it('leaves out the pages that take the memory, finds the others, and says so, al
   expect((await follow(releaseDir)).notices).toEqual([notice]);
 });
 
-it('finds the beginning of pages that are nested without an end, in one process', { timeout: 120_000 }, async () => {
+it('EmbeddedEngine indexes the beginning of pages with endless nesting, without a restart of the process', {
+  timeout: 120_000,
+}, async () => {
   const units = ['<div>', '<div><p>x', '<ul><li>x', '<i>a ', '<table><tr><td>x', '<svg><g>'];
   const nested = units.map((unit, at) => [`${at}.html`, page(`Lantern ${at}.${unit.repeat(4_000_000 / unit.length)}`)]);
   const search = await follow(await writeRelease(Object.fromEntries(nested)));

@@ -90,7 +90,7 @@ const built = async (made: IndexedRelease): Promise<IndexedRelease> => {
   return made;
 };
 
-it('answers each site from its own release, in one thread for all', async () => {
+it('EmbeddedEngine searches each site in its own release, in one thread for all sites', async () => {
   const sites = await Promise.all(
     ['Lantern oil', 'Bread dough', 'Engine parts'].map(async (text) => ({
       ...site(),
@@ -105,7 +105,7 @@ it('answers each site from its own release, in one thread for all', async () => 
   expect(threads.started.length - before).toBe(1);
 });
 
-it('shares the index of two sites with the same release, and what one forgets stays for the other', async () => {
+it('EmbeddedEngine shares the index of two sites with the same release, and keeps it when one site closes', async () => {
   const both = await built(await release('Lantern oil'));
   const [one, other] = [site(), site()];
   one.search.switchTo(both, 'v1');
@@ -126,7 +126,7 @@ it('shares the index of two sites with the same release, and what one forgets st
   expect(await one.found('lantern')).toBe('Lantern oil 0.');
 });
 
-it('builds an index once that two sites find damaged, and leaves a third be', async () => {
+it('EmbeddedEngine rebuilds a damaged index that two sites share once, and does not disturb a third site', async () => {
   const [shared, sound] = [await built(await release('Lantern oil')), await built(await release('Bread dough'))];
   await damage(shared);
   const [one, other, third] = [site(), site(), site()];
@@ -144,7 +144,7 @@ it('builds an index once that two sites find damaged, and leaves a third be', as
   expect(await readdir(shared.releaseDir)).not.toContainEqual(expect.stringMatching(/^\.search/));
 });
 
-it('says the fault of the site whose release cannot be read, and no other', async () => {
+it('EmbeddedEngine reports the error only for the site whose release is unreadable', async () => {
   const [bad, good] = [await release('Lantern oil'), await built(await release('Bread dough'))];
   await rm(join(bad.releaseDir, 'files.table'));
   const [one, other] = [site(), site()];
@@ -161,7 +161,7 @@ it('says the fault of the site whose release cannot be read, and no other', asyn
   expect([other.kinds(), await other.found('dough')]).toEqual([[], 'Bread dough 0.']);
 });
 
-it('answers every site from another thread where that of the queries has died', async () => {
+it('EmbeddedEngine responds for every site from a new thread after the query thread died', async () => {
   const sites = await Promise.all(
     ['Lantern oil', 'Bread dough'].map(async (text) => ({ ...site(), release: await built(await release(text)) })),
   );
@@ -175,7 +175,7 @@ it('answers every site from another thread where that of the queries has died', 
   expect(sites.flatMap(({ kinds }) => kinds())).toEqual([]);
 });
 
-it('answers or says that it cannot, and goes on, where the thread of the queries dies with questions in it', async () => {
+it('EmbeddedEngine responds or returns an error for each pending query when the query thread dies, and recovers', async () => {
   const made = await built(await release('Lantern oil', 200));
   const { search, until, found, fault, kinds } = site();
   search.switchTo(made, 'v1');
@@ -192,7 +192,9 @@ it('answers or says that it cannot, and goes on, where the thread of the queries
   expect(threads.alive()).toBe(1);
 });
 
-it('does not let a small site wait for the index of a large one', { timeout: 120_000 }, async () => {
+it('EmbeddedEngine does not delay the index of a small site until a large one is built', {
+  timeout: 120_000,
+}, async () => {
   const [large, small] = [await release('Fixing the engine', 1_500), await release('Knead the dough')];
   const order: string[] = [];
   const index = async (name: string, made: IndexedRelease) => {
@@ -209,7 +211,7 @@ it('does not let a small site wait for the index of a large one', { timeout: 120
   expect(await found('dough')).toBe('Knead the dough 0.');
 });
 
-it('embeds one site after another in one process, and all are searchable by words meanwhile', {
+it('EmbeddedEngine embeds one site after another in one process, while keyword search works for all', {
   timeout: 120_000,
 }, async () => {
   const huge = await built(await release('Fixing the engine of a vehicle', 400));

@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => threads.stop());
 
 describe('ModelThreads', () => {
-  it('gives the vectors of the model, to the bit, and knows what it reads', async () => {
+  it('returns exactly the vectors of the model, and knows the languages that it reads', async () => {
     const here = await EmbeddingModel.load(MODEL);
     const there = await ModelThreads.load(MODEL);
     const texts = ['rotate the signing keys', 'a link expires after an hour'];
@@ -29,7 +29,7 @@ describe('ModelThreads', () => {
     await Promise.all([here.close(), there.close()]);
   });
 
-  it('answers what was asked before it was closed, ends its thread, and starts none after that', async () => {
+  it('finishes pending requests on close, ends its thread, and then starts no other', async () => {
     const model = await ModelThreads.load(MODEL);
     const asked = Promise.all(Array.from({ length: 20 }, (_, at) => model.embedQuery(`question ${at}`)));
     await model.close();
@@ -39,7 +39,7 @@ describe('ModelThreads', () => {
     expect(threads.started.length).toBe(1);
   });
 
-  it('fails what was asked of a thread that died, and starts another one for the next', async () => {
+  it('rejects pending requests of a thread that died, and starts a new thread for the next request', async () => {
     const model = await ModelThreads.load(MODEL);
     // Idle, so not in the middle of native code.
     const ended = threads.started[0]?.terminate();
@@ -49,7 +49,7 @@ describe('ModelThreads', () => {
     await model.close();
   });
 
-  it('says what is wrong with a model, and leaves no thread', async () => {
+  it('reports an invalid model, and ends the thread', async () => {
     const folder = join(scratch, 'damaged');
     mkdirSync(folder);
     cpSync(MODEL, folder, { recursive: true });
@@ -58,7 +58,7 @@ describe('ModelThreads', () => {
     expect([threads.started.length, threads.alive()]).toEqual([1, 0]);
   });
 
-  it('starts another thread only while all others work, and no more than it may', async () => {
+  it('starts another thread only if all others are busy, up to the limit', async () => {
     const model = await ModelThreads.load(MODEL, 2);
     await model.embedPassages(['a link expires']);
     expect(threads.started.length).toBe(1);

@@ -5,7 +5,7 @@ const prints = (...links: readonly string[]) => linkPrints(links);
 const PAGES = ['/', '/a', '/b/', '/c.html', '/unread'];
 
 describe('PagePriors', () => {
-  it('weigh pages by the logarithm of the links to them, however those are written', () => {
+  it('weigh pages by the logarithm of their incoming links, in any form of the address', () => {
     const priors = new PagePriors(PAGES);
     priors.add(0, prints('/a', '/b', '/c', '/nowhere'));
     priors.add(1, prints('/b/index.html', '/c.html#x', '/'));
@@ -18,14 +18,14 @@ describe('PagePriors', () => {
     expect([...decided.keys()].sort()).toEqual(['/', '/a', '/b/', '/c.html']);
   });
 
-  it('do not count what a page says of itself, nor links to pages that have no sections', () => {
+  it('do not count links of a page to itself, or links from pages without sections', () => {
     const priors = new PagePriors(PAGES);
     priors.add(1, prints('/a', '/a/', '/unread'));
     priors.add(3, prints('/a'));
     expect([...priors.decide()]).toEqual([['/a', 1]]);
   });
 
-  it('give the links of an address that two pages share to the last of them', () => {
+  it('assign links to an address that two pages share to the last of these pages', () => {
     const priors = new PagePriors(['/x', '/x/']);
     priors.add(0, prints('/x/'));
     priors.add(1, prints('/x'));

@@ -66,7 +66,7 @@ const turns = async (count: number) => {
 };
 
 describe('ReleaseSearch', () => {
-  it('shows the passage that is nearest in meaning, and of a heading without text its words', async () => {
+  it('shows the passage nearest in meaning, and the heading itself if it has no text', async () => {
     const { search, asked } = await openRelease();
     const searching = search();
     await turns(1);
@@ -78,7 +78,7 @@ describe('ReleaseSearch', () => {
     expect('A key is replaced.'.slice(key?.start, key?.end)).toBe('key');
   });
 
-  it('shows the passage with the most of the query’s words where the model has no vote', async () => {
+  it('shows the passage with the most query words if the model has no vote', async () => {
     const { search, asked } = await openRelease();
     const searching = search();
     await turns(1);
@@ -88,7 +88,7 @@ describe('ReleaseSearch', () => {
     expect(first?.metadata.highlights).toHaveLength(4);
   });
 
-  it('says what a score is made of where that is asked for, and changes nothing else', async () => {
+  it('adds the reasons of a score on request, and changes nothing else', async () => {
     const { search, asked } = await openRelease();
     const both = [search(), search(REQUEST.query, true)];
     await turns(1);

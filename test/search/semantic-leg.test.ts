@@ -19,7 +19,7 @@ interface Faked {
 const embedder = ({ fails = false, asked = [] }: Faked): Embedder => ({
   digest: '',
   dims: DIMS,
-  reads: (language) => ['en', 'und-Latn'].includes(language),
+  reads: (language) => language === null || ['en', 'und-Latn'].includes(language),
   embedQuery: async (text) => {
     asked.push(text);
     if (fails) throw new Error('no answer');
@@ -49,26 +49,26 @@ describe('SemanticLeg.nearest()', () => {
     expect(sectionsOf([], { allowed: null, limit: 2 })).toEqual([0, 3]);
   });
 
-  it('judges what keywords found too, but not what the model cannot read', () => {
+  it('scores sections that keywords found, except sections that the model cannot read', () => {
     expect(sectionsOf([0, 1, 2], { allowed: null, limit: 1 })).toEqual([0, 1]);
     const far = leg().nearest(QUERY, [1], { allowed: null, limit: 1 }).get(1);
     expect(far?.cosine).toBeLessThan(0);
   });
 
-  it('finds nothing that the filter forbids', () => {
+  it('finds no section that the filter excludes', () => {
     expect(sectionsOf([], { allowed: Uint8Array.of(0, 1, 1, 1), limit: 9 })).toEqual([1, 3]);
   });
 });
 
 describe('SemanticLeg.read()', () => {
-  it('asks the model before it returns, so that the caller can go on meanwhile', async () => {
+  it('calls the model before it returns, so that the caller can continue meanwhile', async () => {
     const asked: string[] = [];
     const reading = leg({ asked }).read('keys');
     expect(asked).toEqual(['keys']);
     expect(await reading).toEqual(QUERY);
   });
 
-  it('has no vote on a query that the model cannot read, or where it cannot be asked', async () => {
+  it('returns null if the model cannot read the query or fails', async () => {
     expect(await leg().read('鍵の交換')).toBeNull();
     expect(await leg({ fails: true }).read('keys')).toBeNull();
   });

@@ -98,7 +98,7 @@ function replica({ failures = 0, othersSilentMs = 60_000 } = {}) {
   };
 }
 
-it('embeds a release once, and each answers with the vectors', async () => {
+it('EmbeddedEngine embeds a release once for two daemons, and both search with the vectors', async () => {
   const both = await release();
   const [one, other] = [replica(), replica()];
   await one.search.index(both, new AbortController().signal);
@@ -111,7 +111,7 @@ it('embeds a release once, and each answers with the vectors', async () => {
   for (const { kinds } of [one, other]) expect(kinds()).not.toContain('failed');
 });
 
-it('embeds on where another one has failed, from where that one was', async () => {
+it('EmbeddedEngine continues an embedding that failed in another daemon, from the point of failure', async () => {
   const both = await release();
   const [one, other] = [replica({ failures: Number.POSITIVE_INFINITY }), replica()];
   await one.search.index(both, new AbortController().signal);
@@ -127,7 +127,7 @@ it('embeds on where another one has failed, from where that one was', async () =
   expect(other.asked.filter((text) => one.asked.includes(text))).toEqual([]);
 });
 
-it('embeds a release after a while whose holder gets nowhere', async () => {
+it('EmbeddedEngine embeds a release itself if the daemon with the lock makes no progress', async () => {
   const both = await release();
   const one = replica({ othersSilentMs: 500 });
   await one.search.index(both, new AbortController().signal);
@@ -141,7 +141,7 @@ it('embeds a release after a while whose holder gets nowhere', async () => {
   }
 });
 
-it('is well again on each where both find an index damaged', async () => {
+it('EmbeddedEngine repairs a damaged index for both daemons', async () => {
   const both = await release();
   const [one, other] = [replica(), replica()];
   await one.search.index(both, new AbortController().signal);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { searchRequestOf } from '../../src/domain/search.ts';
-import { type Search, type SearchFacts, ShelfSearch } from '../../src/search/index.ts';
+import { NO_FACTS, type Search, type SearchFacts, ShelfSearch } from '../../src/search/index.ts';
 import type { SearchedSite } from '../../src/search/shelf-search.ts';
 
 const REQUEST = searchRequestOf({ query: 'lantern', pageSize: 3 });
@@ -26,7 +26,7 @@ const pathsOf = async (sites: readonly SearchedSite[]) => {
   return results.map(({ site, path }) => `${site}${path}`);
 };
 
-it('asks all sites and merges their lists, at most a page of results', async () => {
+it('ShelfSearch searches all sites and merges their lists, up to one page of results', async () => {
   const sites = [
     { site: 'acme', search: answering(0.9, 0.8) },
     { site: 'beta', search: answering(0.5, 0.4) },
@@ -34,7 +34,7 @@ it('asks all sites and merges their lists, at most a page of results', async () 
   expect(await pathsOf(sites)).toEqual(['acme/p0', 'beta/p0', 'acme/p1']);
 });
 
-it('leaves out a site that cannot answer now', async () => {
+it('ShelfSearch ignores a site whose search is unavailable', async () => {
   const sites = [
     { site: 'acme', search: failing('index_building') },
     { site: 'beta', search: answering(0.5) },
@@ -42,7 +42,7 @@ it('leaves out a site that cannot answer now', async () => {
   expect(await pathsOf(sites)).toEqual(['beta/p0']);
 });
 
-it('tells why where none can answer, and finds nothing where there is no site', async () => {
+it('ShelfSearch throws the first error if every site fails, and finds no results if there is no site', async () => {
   const sites = [
     { site: 'acme', search: failing('index_building') },
     { site: 'beta', search: failing('queue_full') },
@@ -51,27 +51,33 @@ it('tells why where none can answer, and finds nothing where there is no site', 
   expect(await pathsOf([])).toEqual([]);
 });
 
-it('throws the reason of an abort', async () => {
+it('ShelfSearch throws the reason of an abort', async () => {
   const signal = AbortSignal.abort(new Error('gone'));
   const shelf = new ShelfSearch(() => [{ site: 'acme', search: answering(0.9) }]);
   await expect(shelf.search(REQUEST, signal)).rejects.toThrow('gone');
 });
 
-it('says what there is to choose from in all, and whether any compares meanings', async () => {
+it('ShelfSearch merges the facets of all sites, and reports whether any site searches by meaning', async () => {
   const telling = (facts: SearchFacts): Search => ({ search: async () => ({ results: [], facts }) });
   const facets = { languages: ['en', 'de'], versions: ['1', '2'], tags: ['a', 'b'] };
   const sites = [
-    { site: 'acme', search: telling({ corrected: null, facets, semantic: false }) },
+    { site: 'acme', search: telling({ ...NO_FACTS, facets }) },
     {
       site: 'beta',
-      search: telling({ corrected: 'lantern', facets: { ...facets, languages: ['fr', 'de'] }, semantic: true }),
+      search: telling({
+        ...{ corrected: 'lantern', excluded: ['oil'], inclusive: 'lantern oil' },
+        ...{ facets: { ...facets, languages: ['fr', 'de'] }, semantic: true },
+      }),
     },
     { site: 'gamma', search: answering() },
   ];
   const shelf = new ShelfSearch(() => sites);
   expect(await shelf.search({ ...REQUEST, wantsFacts: true }, NEVER)).toEqual({
     results: [],
-    facts: { corrected: 'lantern', facets: { languages: ['en', 'de', 'fr'], versions: [], tags: [] }, semantic: true },
+    facts: {
+      ...{ corrected: 'lantern', excluded: ['oil'], inclusive: 'lantern oil' },
+      ...{ facets: { languages: ['en', 'de', 'fr'], versions: [], tags: [] }, semantic: true },
+    },
   });
   expect(await shelf.search(REQUEST, NEVER)).toEqual({ results: [] });
 });

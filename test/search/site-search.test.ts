@@ -35,13 +35,13 @@ function siteSearch(index: FakeIndex, { isSemantic = true } = {}) {
 
 const BUILDING = { code: 'index_building', fields: { retryAfterS: 5 } };
 
-it('is off, and answers 503 with a time, before there is a version', async () => {
+it('SiteSearch is off, and responds with 503 and a retry time, before the site has a version', async () => {
   const { search, fault } = siteSearch(new FakeIndex());
   expect(search.status).toEqual({ keyword: 'off', semantic: 'off', sections: 0, embedded: 0 });
   expect(await fault()).toEqual(BUILDING);
 });
 
-it('goes from building to ready, keywords first, and counts what is embedded', async () => {
+it('SiteSearch changes from building to ready, keywords first, and counts embedded passages', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, until, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -61,7 +61,7 @@ it('goes from building to ready, keywords first, and counts what is embedded', a
   expect(kinds()).toEqual(['embedded']);
 });
 
-it('embeds nothing where the model is off', async () => {
+it('SiteSearch embeds no text if the model is off', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path } = siteSearch(index, { isSemantic: false });
   search.switchTo(JUNE, 'v1');
@@ -70,7 +70,7 @@ it('embeds nothing where the model is off', async () => {
   expect(index.embeddings).toEqual([]);
 });
 
-it('lets a query wait while the index is being opened', async () => {
+it('SiteSearch delays a query while the index opens', async () => {
   const index = new FakeIndex(JUNE);
   const opening = Promise.withResolvers<void>();
   index.gates.open = opening.promise;
@@ -83,7 +83,7 @@ it('lets a query wait while the index is being opened', async () => {
   expect(await asked).toBe('/june/v1');
 });
 
-it('builds an index that is missing, says so, and answers 503 until it is there', async () => {
+it('SiteSearch builds a missing index, reports it, and responds with 503 until it exists', async () => {
   const index = new FakeIndex();
   const building = Promise.withResolvers<void>();
   index.gates.build = building.promise;
@@ -96,7 +96,7 @@ it('builds an index that is missing, says so, and answers 503 until it is there'
   expect(kinds()).toEqual(['rebuilding', 'indexed']);
 });
 
-it('builds an index anew that turns out to be damaged by a query', async () => {
+it('SiteSearch rebuilds an index that a query finds damaged', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, fault, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -109,7 +109,7 @@ it('builds an index anew that turns out to be damaged by a query', async () => {
   expect(index.embeddings[0]?.signal.aborted).toBe(true);
 });
 
-it('is failed where the index cannot be built, and follows the next version all the same', async () => {
+it('SiteSearch is failed if the index cannot be built, and still switches to the next version', async () => {
   const index = new FakeIndex(JULY);
   index.buildFault = new DocshelfError('cannot_write', 'Cannot write the index: the disk is full');
   const { search, path, fault, until, kinds } = siteSearch(index);
@@ -122,7 +122,7 @@ it('is failed where the index cannot be built, and follows the next version all 
   expect(search.status.keyword).toBe('ready');
 });
 
-it('stays searchable by keywords where embedding fails', async () => {
+it('SiteSearch stays searchable by keywords if embedding fails', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, until, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -133,7 +133,7 @@ it('stays searchable by keywords where embedding fails', async () => {
   expect(await path()).toBe('/june/v1');
 });
 
-it('follows another version: the former’s embedding ends, it is closed, and nothing is answered from it', async () => {
+it('SiteSearch switches to another version: stops the embedding of the previous one, closes it, and searches only the new one', async () => {
   const index = new FakeIndex(JUNE, JULY);
   const { search, path, until, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -162,7 +162,7 @@ it('follows another version: the former’s embedding ends, it is closed, and no
   expect(kinds()).toEqual([]);
 });
 
-it('asks the next version a query that the former answers too late', async () => {
+it('SiteSearch repeats a query in the next version if the previous one responds too late', async () => {
   const index = new FakeIndex(JUNE, JULY);
   const { search, path, until } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -176,7 +176,7 @@ it('asks the next version a query that the former answers too late', async () =>
   expect(await asked).toBe('/july/v2');
 });
 
-it('asks the next version a query that waited for the former to open, and closes that once it is open', async () => {
+it('SiteSearch repeats a query in the next version if the previous one was still opening, and closes the previous one', async () => {
   const index = new FakeIndex(JUNE, JULY);
   const opening = Promise.withResolvers<void>();
   index.gates.open = opening.promise;
@@ -192,7 +192,7 @@ it('asks the next version a query that waited for the former to open, and closes
   expect(index.opened).toEqual(new Set(['july']));
 });
 
-it('takes a new label of the same release without closing it', async () => {
+it('SiteSearch accepts a new label of the same release without closing it', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -202,7 +202,7 @@ it('takes a new label of the same release without closing it', async () => {
   expect(index.calls).not.toContain('close june');
 });
 
-it('forgets: off, closed, and 503', async () => {
+it('SiteSearch is off and responds with 503 after close()', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, fault } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -214,7 +214,7 @@ it('forgets: off, closed, and 503', async () => {
   expect(index.calls).toContain('close june');
 });
 
-it('passes on what is no fault of the index', async () => {
+it('SiteSearch passes on errors that the index did not cause', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, fault, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -225,7 +225,7 @@ it('passes on what is no fault of the index', async () => {
   expect(kinds()).toEqual([]);
 });
 
-it('index() builds and says so; a failure is said and no reason to refuse the bundle', async () => {
+it('SiteSearch reports a built index, and a failed build does not reject the bundle in index()', async () => {
   const index = new FakeIndex();
   const { search, events } = siteSearch(index);
   const never = new AbortController().signal;
@@ -236,14 +236,14 @@ it('index() builds and says so; a failure is said and no reason to refuse the bu
   expect(events[1]).toMatchObject({ kind: 'failed', step: 'index', error: { code: 'cannot_write' } });
 });
 
-it('index() rejects with the reason of an abort, and says nothing', async () => {
+it('SiteSearch rejects with the reason of an abort in index(), and reports no event', async () => {
   const { search, events } = siteSearch(new FakeIndex());
   const signal = AbortSignal.abort(new Error('enough'));
   await expect(search.index(JUNE, signal)).rejects.toThrow('enough');
   expect(events).toEqual([]);
 });
 
-it('says nothing of the end of the daemon', async () => {
+it('SiteSearch reports no failure when the daemon stops', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, until, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -256,7 +256,7 @@ it('says nothing of the end of the daemon', async () => {
   expect(kinds()).toEqual([]);
 });
 
-it('keeps the next version open where readers ask the one before', async () => {
+it('SiteSearch keeps the next version open if readers search the previous one', async () => {
   const index = new FakeIndex(JUNE, JULY);
   const { search, path, until } = siteSearch(index);
   search.switchTo(JUNE, 'v1');

@@ -16,8 +16,8 @@ const SENT = page(TAG, NOTICE);
 const additions = { head: [TAG], body: [NOTICE] };
 const etagOf = (text: string) => `"${sha256(text).slice(0, 32)}"`;
 
-describe('a site to whose pages something is added', () => {
-  it('answers conditions, ranges, encodings and HEAD by the bytes that are sent, from the first request on', async () => {
+describe('site with docshelf additions in its pages', () => {
+  it('responds to conditions, ranges, encodings and HEAD according to the changed bytes, from the first request', async () => {
     const files = { 'a.html': page() };
     for (const cacheBytes of [1024 ** 2, 0]) {
       const fresh = () => serve([releases.make(files)], { additions, cacheBytes });
@@ -39,7 +39,7 @@ describe('a site to whose pages something is added', () => {
     }
   });
 
-  it('answers from memory the second time, by a prepared answer', async () => {
+  it('responds from memory to the second request, with a prepared response', async () => {
     const release = releases.make({ 'a.html': page(), '404.html': page() });
     const { ask, server } = serve([release], { additions });
     for (const target of ['/a', '/nowhere']) {
@@ -53,14 +53,14 @@ describe('a site to whose pages something is added', () => {
     expect(server.fastAnswer('/nowhere', {})).toMatchObject({ status: 404, body: Buffer.from(SENT) });
   });
 
-  it('adds them after the rewriting for a base path, and to what spaFallback and rules of the site answer', async () => {
+  it('inserts additions after rewriting for a base path, and into pages that spaFallback or rules serve', async () => {
     const mounted = serve([releases.make({ 'a.html': page() })], { additions, basePath: '/docs/' });
     expect(await (await mounted.ask('/a')).text()).toBe(page(TAG, NOTICE, '/docs/'));
     const fallback = serve([releases.make({ 'index.html': page() })], { additions, spaFallback: true });
     expect(await (await fallback.ask('/no/file')).text()).toBe(SENT);
   });
 
-  it('adds to each page what is its own, behind what all have', async () => {
+  it('inserts additions of a page after those of all pages', async () => {
     const { ask } = serve([releases.make({ 'a.html': page(), 'b.html': page() })], {
       additions: { head: [TAG], body: [] },
       additionsOf: async (path) => ({ head: path === 'a.html' ? ['<link rel="canonical" href="/x">'] : [], body: [] }),
@@ -69,7 +69,7 @@ describe('a site to whose pages something is added', () => {
     expect(await (await ask('/b')).text()).toBe(page(TAG));
   });
 
-  it('touches no other file, no page in XHTML, and none that is too large', async () => {
+  it('does not change other files, XHTML pages and pages that are too large', async () => {
     const large = `${page()}${' '.repeat(8 * 1024 ** 2)}`;
     const files = { 'a.css': 'a{}', 'a.svg': '<svg/>', 'a.xhtml': page(), 'menu.html': '<li>a', 'large.html': large };
     const { ask } = serve([releases.make(files)], { additions });
@@ -78,18 +78,18 @@ describe('a site to whose pages something is added', () => {
     }
   });
 
-  it('adds to a page of 4 MiB in a thread', async () => {
+  it('inserts additions into a page of 4 MiB in another thread', async () => {
     const large = `${page('', '</body>')}${'<i>a</i>'.repeat(512 * 1024)}`;
     const { ask } = serve([releases.make({ 'a.html': large })], { additions });
     expect((await (await ask('/a')).text()).length).toBe(large.length + TAG.length + NOTICE.length);
   });
 
-  it('says immutable of no page', async () => {
+  it('does not mark pages as immutable', async () => {
     const { ask } = serve([releases.make({ 'a.5b0e4cfb.html': page() })], { additions });
     expect((await ask('/a.5b0e4cfb.html')).headers.get('cache-control')).toBe('no-cache');
   });
 
-  it('answers 503 to a page that cannot be read', async () => {
+  it('responds with 503 if the page cannot be read', async () => {
     const release = releases.make({ 'a.html': page() });
     rmSync(join(release.siteDir, 'a.html'));
     expect((await serve([release], { additions }).ask('/a')).status).toBe(503);

@@ -19,7 +19,7 @@ function fileOf(release: ReleaseView, path: string): SiteFile {
 const TEXT = 'all work and no play '.repeat(200);
 
 describe('BodyCache', () => {
-  it('gives the bytes in each encoding', async () => {
+  it('returns the bytes in each encoding', async () => {
     const file = fileOf(releases.make({ 'a.html': TEXT }), 'a.html');
     const cache = new BodyCache(1024 ** 2);
     const br = await cache.load(file, 'br');
@@ -31,13 +31,13 @@ describe('BodyCache', () => {
     expect(identity.bytes.toString()).toBe(TEXT);
   });
 
-  it('holds compressed bodies in buffers of exactly their size', async () => {
+  it('stores compressed bodies in buffers of exactly their size', async () => {
     const file = fileOf(releases.make({ 'a.html': TEXT }), 'a.html');
     const { bytes } = await new BodyCache(1024 ** 2).load(file, 'br');
     expect(bytes.buffer.byteLength).toBe(bytes.length);
   });
 
-  it('does not read again what it has, nor for another release with the same content', async () => {
+  it('does not read a cached body again, even for another release with the same content', async () => {
     const first = releases.make({ 'a.html': TEXT });
     const second = releases.make({ 'b.html': TEXT });
     const cache = new BodyCache(1024 ** 2);
@@ -46,14 +46,14 @@ describe('BodyCache', () => {
     expect(cache.get(fileOf(second, 'b.html'), 'br')).toBe(loaded);
   });
 
-  it('reads and compresses once for many who ask at once', async () => {
+  it('reads and compresses a file once for concurrent requests', async () => {
     const file = fileOf(releases.make({ 'a.html': TEXT }), 'a.html');
     const cache = new BodyCache(1024 ** 2);
     const bodies = await Promise.all(Array.from({ length: 20 }, () => cache.load(file, 'br')));
     expect(new Set(bodies.map(({ bytes }) => bytes)).size).toBe(1);
   });
 
-  it('gives identity where the bytes are compressed already, whatever their name', async () => {
+  it('returns identity if the bytes are already compressed, whatever the file name', async () => {
     const file = fileOf(
       releases.make({ 'a.js': Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(5000)]) }),
       'a.js',
@@ -61,12 +61,12 @@ describe('BodyCache', () => {
     expect((await new BodyCache(1024 ** 2).load(file, 'br')).encoding).toBe('identity');
   });
 
-  it('gives identity where the bytes do not shrink', async () => {
+  it('returns identity if compression does not reduce the size', async () => {
     const file = fileOf(releases.make({ 'a.txt': 'x' }), 'a.txt');
     expect((await new BodyCache(1024 ** 2).load(file, 'gzip')).encoding).toBe('identity');
   });
 
-  it('drops the least recently used beyond its bytes', async () => {
+  it('drops the least recently used bodies beyond its limit', async () => {
     const release = releases.make({ 'a.txt': 'a'.repeat(4000), 'b.txt': 'b'.repeat(4000), 'c.txt': 'c'.repeat(4000) });
     const cache = new BodyCache(9000);
     for (const path of ['a.txt', 'b.txt', 'c.txt']) await cache.load(fileOf(release, path), 'identity');
@@ -74,14 +74,14 @@ describe('BodyCache', () => {
     expect(kept).toEqual(['b.txt', 'c.txt']);
   });
 
-  it('keeps nothing when it has no bytes', async () => {
+  it('stores nothing if its limit is 0', async () => {
     const file = fileOf(releases.make({ 'a.txt': '' }), 'a.txt');
     const cache = new BodyCache(0);
     expect((await cache.load(file, 'identity')).bytes.length).toBe(0);
     expect(cache.get(file, 'identity')).toBeUndefined();
   });
 
-  it('tells a file that is gone from one that is damaged, and asks the disk anew after both', async () => {
+  it('distinguishes a missing file from a damaged one, and reads the disk again after both', async () => {
     const release = releases.make({ 'a.txt': 'right' });
     const file = fileOf(release, 'a.txt');
     const cache = new BodyCache(1024 ** 2);

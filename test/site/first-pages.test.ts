@@ -16,40 +16,40 @@ describe('FirstPages', () => {
     expect(await new FirstPages().pageOf(release)).toMatchObject({ title: 'Acme', language: 'en' });
   });
 
-  it.each(['en/', './en', '/en/index.html', 'en/?a#b'])('follows a root that sends its readers to %s', async (url) => {
+  it.each(['en/', './en', '/en/index.html', 'en/?a#b'])('follows a root that redirects to %s', async (url) => {
     const release = releases.make({ 'index.html': refresh(url), 'en/index.html': titled('Acme') });
     expect((await new FirstPages().pageOf(release)).title).toBe('Acme');
   });
 
   it.each(['https://elsewhere.dev/', '//elsewhere.dev/', 'gone/', '/%zz'])(
-    'knows nothing where %j leads out of the site',
+    'returns no facts if %j is outside the site or missing',
     async (url) => {
       const release = releases.make({ 'index.html': refresh(url) });
       expect((await new FirstPages().pageOf(release)).title).toBeNull();
     },
   );
 
-  it('ends where two pages send their readers to each other', async () => {
+  it('stops if two pages redirect to each other', async () => {
     const release = releases.make({ 'index.html': refresh('/b.html'), 'b.html': refresh('/') });
     expect((await new FirstPages().pageOf(release)).title).toBeNull();
   });
 
-  it.each(['', '/', 'index.html'])('reads a page that shows itself anew at %j', async (url) => {
+  it.each(['', '/', 'index.html'])('reads a page that redirects to itself at %j', async (url) => {
     const release = releases.make({ 'index.html': refresh(url) });
     expect((await new FirstPages().pageOf(release)).title).toBe('Redirecting');
   });
 
-  it('reads no page that is hidden from readers', async () => {
+  it('does not read a page that is hidden from readers', async () => {
     const release = releases.make({ 'index.html': refresh('/.git/x.html'), '.git/x.html': titled('secret') });
     expect((await new FirstPages().pageOf(release)).title).toBeNull();
   });
 
-  it('knows nothing of a site without a first page', async () => {
+  it('returns no facts for a site without a first page', async () => {
     const nothing = { title: null, description: null, language: null, refresh: null };
     expect(await new FirstPages().pageOf(releases.make({ 'guide.html': titled('Guide') }))).toEqual(nothing);
   });
 
-  it('reads a page once for each release', async () => {
+  it('reads a page once per release', async () => {
     const pages = new FirstPages();
     const release = releases.make({ 'index.html': titled('First') });
     expect((await pages.pageOf(release)).title).toBe('First');
@@ -57,7 +57,7 @@ describe('FirstPages', () => {
     expect((await pages.pageOf(release)).title).toBe('First');
   });
 
-  it('tries a page that could not be read again', async () => {
+  it('retries a page that could not be read', async () => {
     const pages = new FirstPages();
     const release = releases.make({ 'index.html': titled('Acme') });
     rmSync(join(release.siteDir, 'index.html'));
@@ -66,7 +66,7 @@ describe('FirstPages', () => {
     expect((await pages.pageOf(release)).title).toBe('Acme');
   });
 
-  it('reads the head of a large page, in its charset', async () => {
+  it('reads the head of a large page in its charset', async () => {
     const release = releases.make({
       'index.html': Buffer.from(`<title>Caf\u00e9</title><body>${'x'.repeat(2_000_000)}`, 'latin1'),
     });

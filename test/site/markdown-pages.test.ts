@@ -49,7 +49,7 @@ describe('prefersMarkdown()', () => {
     ['text/markdown;q=nonsense', true],
     ['text/markdownx', false],
     ['text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8', false],
-  ])('judges %s', (accept, wanted) => {
+  ])('decides for the header %s', (accept, wanted) => {
     expect(prefersMarkdown(accept)).toBe(wanted);
   });
 });
@@ -69,7 +69,7 @@ describe('Markdown paths', () => {
     ['b/.md', null],
     ['x.md', null],
     ['a.html', null],
-  ])('finds the page of %s', (path, found) => {
+  ])('resolve %s to its page', (path, found) => {
     expect(pageOfMarkdown(files, path)).toBe(found);
   });
 
@@ -183,7 +183,7 @@ describe('Markdown of a page', () => {
     }
   });
 
-  it('links below the base path', async () => {
+  it('links to addresses in the base path', async () => {
     const { ask } = server(SITE, { basePath: '/docs/' });
     expect(await (await ask('/guide/start.md')).text()).toBe('# Start\n\n[next](/docs/guide/next.html)\n');
   });
@@ -235,7 +235,7 @@ describe('llms.txt and llms-full.txt', () => {
     expect(text).not.toMatch(/Hidden|Moved|Not found/);
   });
 
-  it('contain all pages, and link below the base path', async () => {
+  it('contain all pages, and link to addresses in the base path', async () => {
     const { ask } = server(BOOK, { basePath: '/docs/' });
     const text = await (await ask('/llms-full.txt')).text();
     expect(text).toContain(
@@ -245,7 +245,7 @@ describe('llms.txt and llms-full.txt', () => {
     expect(await (await ask('/llms.txt')).text()).toContain('(/docs/guide/first.md)');
   });
 
-  it('have the configured title, also if a stored list has another', async () => {
+  it('have the configured title, even if a stored list has another', async () => {
     const release = releases.make(BOOK);
     const headOf = async (title: string | null, name: string) =>
       (await (await serve([release], { markdown: true, title }).ask(name)).text()).split('\n', 1)[0];

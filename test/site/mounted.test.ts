@@ -14,8 +14,8 @@ const PAGE = `<a href="/b">${FILLER}`;
 const MOUNTED = `<a href="/docs/b">${FILLER}`;
 const AT = { basePath: '/docs/' };
 
-describe('a site that is mounted elsewhere than it was built for', () => {
-  it('is given targets without the base path, and sends its pages rewritten', async () => {
+describe('site served at another base path than it was built for', () => {
+  it('receives targets without the base path, and sends rewritten pages', async () => {
     const { ask } = serve([releases.make({ 'a.html': PAGE })], AT);
     const response = await ask('/a');
     expect(await response.text()).toBe(MOUNTED);
@@ -23,7 +23,7 @@ describe('a site that is mounted elsewhere than it was built for', () => {
     expect(response.headers.get('etag')).toBe(`"${sha256(MOUNTED).slice(0, 32)}"`);
   });
 
-  it('answers conditions, ranges, encodings and HEAD by the bytes that are sent, from the first request on', async () => {
+  it('responds to conditions, ranges, encodings and HEAD according to the rewritten bytes, from the first request', async () => {
     const files = { 'a.html': PAGE };
     const etag = `"${sha256(MOUNTED).slice(0, 32)}"`;
     for (const cacheBytes of [1024 ** 2, 0]) {
@@ -52,7 +52,7 @@ describe('a site that is mounted elsewhere than it was built for', () => {
       '<meta charset=utf-8><a href="/docs/b">表',
     ],
     ['utf-16le', Buffer.from('\ufeff<a href="/b">é', 'utf16le'), '<a href="/docs/b">é'],
-  ])('sends a rewritten page in %s as UTF-8, and others as they are', async (charset, bytes, text) => {
+  ])('sends a rewritten page in %s as UTF-8, and unchanged pages in their charset', async (charset, bytes, text) => {
     const plain = Buffer.from('<meta charset=windows-1252>\xe9', 'latin1');
     const { ask } = serve([releases.make({ 'a.html': bytes, 'c.html': plain })], AT);
     const page = await ask('/a');
@@ -66,7 +66,7 @@ describe('a site that is mounted elsewhere than it was built for', () => {
     expect(Buffer.from(await atRoot.arrayBuffer())).toEqual(bytes);
   });
 
-  it('answers from memory the second time', async () => {
+  it('responds from memory to the second request', async () => {
     const hits: boolean[] = [];
     const release = releases.make({ 'a.html': PAGE });
     const { ask } = serve([release], { ...AT, events: { onCache: (isHit) => hits.push(isHit) } });
@@ -76,7 +76,7 @@ describe('a site that is mounted elsewhere than it was built for', () => {
     expect(hits.at(-1)).toBe(true);
   });
 
-  it('says immutable of hashed files whose bytes stay, and of no rewritten one', async () => {
+  it('marks hashed files as immutable only if they are not rewritten', async () => {
     const { ask } = serve([releases.make({ 'a.5b0e4cfb.css': 'a{}', 'b.5b0e4cfb.css': 'a{b:url(/c)}' })], AT);
     const controls = [await ask('/a.5b0e4cfb.css'), await ask('/b.5b0e4cfb.css')].map((each) =>
       each.headers.get('cache-control'),
@@ -84,7 +84,7 @@ describe('a site that is mounted elsewhere than it was built for', () => {
     expect(controls).toEqual(['public, max-age=31536000, immutable', 'no-cache']);
   });
 
-  it('makes integrity attributes anew where the target changed', async () => {
+  it('computes integrity attributes again if the target changed', async () => {
     const style = 'a{b:url(/c.png)}';
     const integrity = (text: string) => `sha384-${createHash('sha384').update(text).digest('base64')}`;
     const page = (base: string, digest: string) =>
@@ -95,12 +95,12 @@ describe('a site that is mounted elsewhere than it was built for', () => {
     expect(await (await ask('/a')).text()).toBe(page('/docs/', integrity(sent)));
   });
 
-  it('leaves strings of a script that name no file of the site', async () => {
+  it('does not change strings of a script that do not name a file of the site', async () => {
     const { ask } = serve([releases.make({ 'a.js': 'a("/b.png"); c("/none.png")', 'b.png': 'png' })], AT);
     expect(await (await ask('/a.js')).text()).toBe('a("/docs/b.png"); c("/none.png")');
   });
 
-  it('rewrites the 404 page, and old assets by what their own release was built for', async () => {
+  it('rewrites the 404 page, and old assets by the base path of their own release', async () => {
     const old = releases.make({ 'a.5b0e4cfb.css': 'a{b:url(/old/c)}' }, { builtFor: '/old/' });
     const { ask } = serve([releases.make({ '404.html': PAGE }), old], AT);
     const missing = await ask('/nowhere');
@@ -108,18 +108,18 @@ describe('a site that is mounted elsewhere than it was built for', () => {
     expect(await (await ask('/a.5b0e4cfb.css')).text()).toBe('a{b:url(/docs/c)}');
   });
 
-  it('is served at the root where it was built for a folder', async () => {
+  it('can be served at the root if it was built for a folder', async () => {
     const { ask } = serve([releases.make({ 'a.html': MOUNTED }, { builtFor: '/docs/' })]);
     expect(await (await ask('/a')).text()).toBe(PAGE);
   });
 
-  it('redirects relatively, which holds below every base path', async () => {
+  it('redirects relatively, which is correct with every base path', async () => {
     const { ask } = serve([releases.make({ 'a/index.html': PAGE })], AT);
     const response = await ask('/a?q');
     expect([response.status, response.headers.get('location')]).toEqual([308, 'a/?q']);
   });
 
-  it('answers 503 to a file that cannot be read, and tries again', async () => {
+  it('responds with 503 to an unreadable file, and retries on the next request', async () => {
     const release = releases.make({ 'a.html': PAGE });
     const { ask, site } = serve([release], AT);
     rmSync(join(release.siteDir, 'a.html'));

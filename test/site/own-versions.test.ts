@@ -14,27 +14,31 @@ const mike = (...versions: unknown[]) => ({
 });
 
 it.each([
-  ['Docusaurus, the current version beside the next', { ...below('docs/'), ...below('docs/next/') }, ['docs/next/']],
+  [
+    'Docusaurus, the current version next to the next one',
+    { ...below('docs/'), ...below('docs/next/') },
+    ['docs/next/'],
+  ],
   ['Docusaurus at the root, in French', { ...below('fr/'), ...below('fr/2.x/') }, ['fr/2.x/']],
   ['mike', { ...pages('1.0/index.html', 'dev/index.html'), ...mike('dev', '1.0') }, ['dev/', '1.0/']],
   ['Read the Docs', { ...below('en/latest/'), ...below('en/v1.2/') }, ['en/latest/', 'en/v1.2/']],
-  ['folders of versions', { ...below('15/'), ...below('16/') }, ['15/', '16/']],
-])('finds the versions that a bundle holds: %s', async (_name, files, folders) => {
+  ['one folder per version', { ...below('15/'), ...below('16/') }, ['15/', '16/']],
+])('ownVersions() finds the versions in a bundle: %s', async (_name, files, folders) => {
   expect(await ownVersions(releases.make({ ...pages('index.html'), ...files }))).toEqual(folders);
 });
 
 it.each([
-  ['one version alone', below('en/latest/')],
+  ['a single version', below('en/latest/')],
   ['years of a blog', { ...below('2023/'), ...below('2024/') }],
   [
     'folders with other pages',
     { ...below('docs/'), ...pages('docs/next/index.html', 'docs/next/a.html', 'docs/next/b.html') },
   ],
-  ['start pages alone', pages('1/index.html', '2/index.html')],
-  ['a list of one', { ...pages('1.0/index.html'), ...mike('1.0', '2.0') }],
-  ['a list that is none', { ...pages('1.0/index.html'), 'versions.json': '{"a":' }],
-  ['a list of something else', mike(null, 1, '../..')],
-  ['nothing', {}],
-])('finds none in %s', async (_name, files) => {
+  ['only start pages', pages('1/index.html', '2/index.html')],
+  ['a list with one version', { ...pages('1.0/index.html'), ...mike('1.0', '2.0') }],
+  ['an invalid list', { ...pages('1.0/index.html'), 'versions.json': '{"a":' }],
+  ['a list without version names', mike(null, 1, '../..')],
+  ['an empty folder', {}],
+])('ownVersions() finds no versions in %s', async (_name, files) => {
   expect(await ownVersions(releases.make({ ...pages('index.html'), ...files }))).toEqual([]);
 });

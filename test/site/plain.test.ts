@@ -22,7 +22,7 @@ function plainHeaders(plain: FastAnswer | null): Record<string, string | undefin
   return Object.fromEntries(pairs ?? []);
 }
 
-describe('plain()', () => {
+describe('fastAnswer() of SiteServer', () => {
   it.each<[string, Readonly<Record<string, string>>]>([
     ['/', {}],
     ['/?q=1', {}],
@@ -42,7 +42,7 @@ describe('plain()', () => {
     ['/b/nowhere', { 'accept-encoding': 'br', 'if-none-match': '*' }],
     ['/nowhere.js', {}],
     ['/%C3%BC/nowhere', {}],
-  ])('answers %s %j as respond() does', async (target, headers) => {
+  ])('returns for %s %j the same response as respond()', async (target, headers) => {
     const { server, ask } = serve([releases.make(FILES)]);
     const isMissing = target.includes('nowhere');
     if (!isMissing) expect(server.fastAnswer(target, headers)).toBeNull();
@@ -56,7 +56,7 @@ describe('plain()', () => {
   });
 
   it.each(['/nowhere', '/b/nowhere', '/nowhere.js'])(
-    'answers %s by the page of the site as respond() does',
+    'returns for %s the 404 page of the site, like respond()',
     async (target) => {
       const { server, ask } = serve([releases.make({ ...FILES, '404.html': `${PAGE}404`, 'b/404.html': 'b' })]);
       for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
@@ -69,7 +69,7 @@ describe('plain()', () => {
     },
   );
 
-  it('asks the next release anew for what the former one lacked', async () => {
+  it('does not use a missing page of the previous release for the next release', async () => {
     const { server, site, ask } = serve([releases.make(FILES)]);
     await ask('/new');
     expect([server.fastAnswer('/new', {})?.status, server.fastAnswer('/new?q', {})?.status]).toEqual([404, 404]);
@@ -78,7 +78,7 @@ describe('plain()', () => {
     expect((await ask('/new')).status).toBe(200);
   });
 
-  it('asks a rule for each host', async () => {
+  it('applies a rule separately for each host', async () => {
     const release = releases.make({ ...FILES, _redirects: '/old https://docs.example/old' });
     const { server, ask } = serve([release], { rules: await loadSiteRules(release) });
     await ask('/old', { host: 'docs.example' });
@@ -86,7 +86,7 @@ describe('plain()', () => {
     expect(server.fastAnswer('/old', { host: 'other.example' })).toBeNull();
   });
 
-  it('leaves an asset that another release may have to respond()', async () => {
+  it('returns null for an asset that another release may have', async () => {
     const { server, ask } = serve([releases.make(FILES), releases.make({ 'old.js': 'old()' })]);
     expect(server.fastAnswer('/nowhere.js', {})).toBeNull();
     await ask('/nowhere');
@@ -109,14 +109,14 @@ describe('plain()', () => {
     ['/a#b', {}],
     ['http://x/a', {}],
     ['*', {}],
-  ])('leaves %s %j to respond()', async (target, headers) => {
+  ])('returns null for %s %j', async (target, headers) => {
     const { server, ask } = serve([releases.make(FILES)]);
     await ask('/a');
     await ask(target, headers);
     expect(server.fastAnswer(target, headers)).toBeNull();
   });
 
-  it('leaves what is not in memory to respond()', async () => {
+  it('returns null for a body that is not in memory', async () => {
     const { server, ask } = serve([releases.make({ 'a.txt': 'a'.repeat(500), 'b.txt': 'b'.repeat(500) })], {
       cacheBytes: 1000,
     });
@@ -125,13 +125,13 @@ describe('plain()', () => {
     expect(server.fastAnswer('/a.txt', {})).toBeNull();
   });
 
-  it('leaves an old asset to respond(): its release may be removed', async () => {
+  it('returns null for an asset of an older release, which may be removed', async () => {
     const { server, ask } = serve([releases.make(FILES), releases.make({ 'old.js': 'old()' })]);
     expect((await ask('/old.js')).status).toBe(200);
     expect(server.fastAnswer('/old.js', {})).toBeNull();
   });
 
-  it('answers nothing of a former release', async () => {
+  it('returns no body of a previous release', async () => {
     const { server, site, ask } = serve([releases.make(FILES)]);
     await ask('/a');
     expect(server.fastAnswer('/a', {})?.status).toBe(200);
@@ -139,7 +139,7 @@ describe('plain()', () => {
     expect(server.fastAnswer('/a', {})).toBeNull();
   });
 
-  it('counts what it answers from memory', async () => {
+  it('counts responses from memory', async () => {
     const hits: boolean[] = [];
     const { server, ask } = serve([releases.make(FILES)], { events: { onCache: (isHit) => hits.push(isHit) } });
     await ask('/a');

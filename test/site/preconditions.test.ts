@@ -63,7 +63,7 @@ describe('evaluatePreconditions()', () => {
       'sat, 01 jun 2019 10:20:30 gmt',
       'Sat, 01 Jun 2019 25:20:30 GMT',
     ].map((date) => [{ 'if-unmodified-since': date }, 'proceed'] as const),
-  ] as const)('%j: %s', (headers, verdict) => {
+  ] as const)('evaluates %j to %s', (headers, verdict) => {
     expect(evaluate(headers)).toBe(verdict);
   });
 });
@@ -81,7 +81,7 @@ describe('rangeHolds()', () => {
     [LATER, false],
     [EARLIER, false],
     ['yesterday', false],
-  ])('%s: %s', (ifRange, expected) => {
+  ])('returns for If-Range %s the value %s', (ifRange, expected) => {
     expect(rangeHolds(ifRange, VALIDATORS)).toBe(expected);
   });
 });

@@ -22,7 +22,7 @@ describe('parseRange() of ten bytes', () => {
     ['bytes=a-b', 'whole'],
     ['items=0-1', 'whole'],
     ['garbage', 'whole'],
-  ])('%s', (header, expected) => {
+  ])('parses %s', (header, expected) => {
     expect(parseRange(header, 10)).toEqual(expected);
   });
 
@@ -39,7 +39,7 @@ describe('parseRange() of ten bytes', () => {
     'bytes:0-1',
     'bytes=--1',
     'bytes=0-1-2',
-  ])('%s is none', (header) => {
+  ])('ignores the invalid range %s', (header) => {
     expect(parseRange(header, 10)).toBe('whole');
   });
 

@@ -21,11 +21,11 @@ describe('canonicalise()', () => {
     ['HTTPS://docs.example', '', ''],
     ['http://docs.example?c', '', '?c'],
     ['/http://docs', null, null],
-  ])('%s', (target, path, query) => {
+  ])('decodes %s', (target, path, query) => {
     expect(canonicalise(target)).toEqual(path === null ? { kind: 'nowhere' } : { kind: 'path', path, query });
   });
 
-  it.each(['/%', '/%4', '/%zz', '/%ff', '/%c3', '*', '', 'a/b', '?x'])('%s is malformed', (target) => {
+  it.each(['/%', '/%4', '/%zz', '/%ff', '/%c3', '*', '', 'a/b', '?x'])('reports %s as malformed', (target) => {
     expect(canonicalise(target)).toEqual({ kind: 'malformed' });
   });
 
@@ -42,7 +42,7 @@ describe('canonicalise()', () => {
     '/a%0Ab',
     '/a%7F',
     `/${'a'.repeat(5000)}`,
-  ])('%s leads nowhere', (target) => {
+  ])('reports that %s has no valid path', (target) => {
     expect(canonicalise(target)).toEqual({ kind: 'nowhere' });
   });
 });

@@ -46,12 +46,12 @@ describe('SamePages', () => {
     ['b/same/overview', 'b/other/overview'],
     ['nowhere/at/all', ''],
     ['guides/none/at/all.png', 'guides/'],
-  ])('leads from "%s" to "%s"', async (path, expected) => {
+  ])('redirects from "%s" to "%s"', async (path, expected) => {
     const { old, next } = versions();
     expect(await new SamePages().find(path, old, next)).toBe(expected);
   });
 
-  it('leads to the nearest parent where a release is gone', async () => {
+  it('redirects to the nearest parent if a release is deleted', async () => {
     const { old, next } = versions();
     releases.remove();
     expect(await new SamePages().find('guides/deep/keys/', old, next)).toBe('guides/');

@@ -41,35 +41,35 @@ describe('respond() to ranges', () => {
       ['bytes=5-9', 'bytes 5-9/30000', text.slice(5, 10)],
       ['bytes=-4', 'bytes 29996-29999/30000', text.slice(-4)],
       ['bytes=100-', 'bytes 100-29999/30000', text.slice(100)],
-    ])('answers %s with 206, in the bytes of the file itself', async (range, contentRange, body) => {
+    ])('responds to %s with 206 and the uncompressed bytes of the file', async (range, contentRange, body) => {
       const response = await asked({ range, 'accept-encoding': 'br' });
       const names = ['content-range', 'content-length', 'content-encoding', 'etag'];
       expect(await summary(response, ...names)).toEqual([206, contentRange, String(body.length), null, tag, body]);
     });
 
-    it('answers 416 past the end', async () => {
+    it('responds with 416 to a range after the end', async () => {
       const response = await asked({ range: 'bytes=30000-' });
       expect([response.status, response.headers.get('content-range')]).toEqual([416, 'bytes */30000']);
     });
 
-    it.each(['bytes=0-1,4-5', 'garbage', 'bytes=9-1'])('answers %s whole', async (range) => {
+    it.each(['bytes=0-1,4-5', 'garbage', 'bytes=9-1'])('responds to %s with the whole file', async (range) => {
       expect(await summary(await asked({ range }), 'content-range')).toEqual([200, null, text]);
     });
 
-    it('honours If-Range for this very content only', async () => {
+    it('applies If-Range only for exactly this content', async () => {
       const range = 'bytes=0-1';
       expect((await asked({ range, 'if-range': tag })).status).toBe(206);
       expect((await asked({ range, 'if-range': LAST_MODIFIED })).status).toBe(200);
       expect(await summary(await asked({ range, 'if-range': '"x"' }))).toEqual([200, text]);
     });
 
-    it('looks at If-None-Match first', async () => {
+    it('checks If-None-Match first', async () => {
       expect((await asked({ range: 'bytes=0-1', 'if-none-match': tag })).status).toBe(304);
     });
   });
 });
 
-describe('a stream that nobody reads to its end', () => {
+describe('stream that the client does not read to its end', () => {
   it.skipIf(process.platform !== 'linux').each(['identity', 'gzip', 'br'])('closes its file (%s)', async (encoding) => {
     const release = releases.make({ 'big.txt': randomBytes(1_000_000).toString('hex') });
     const { ask } = serve([release], { cacheBytes: 64 * 1024 });
@@ -81,12 +81,12 @@ describe('a stream that nobody reads to its end', () => {
   });
 });
 
-describe('text over the bound of one body', () => {
+describe('text larger than the limit of one cached body', () => {
   const text = Array.from({ length: 30_000 }, (_, at) => `line ${at}\n`).join('');
   const cacheBytes = 1024 ** 2;
   const decoded = { gzip: gunzipSync, br: brotliDecompressSync };
 
-  it.each(['gzip', 'br'] as const)('is compressed as it is read, and then kept (%s)', async (encoding) => {
+  it.each(['gzip', 'br'] as const)('is compressed while it is read, and then cached (%s)', async (encoding) => {
     const { ask } = serve([releases.make({ 'big.txt': text })], { cacheBytes });
     const headers = { 'accept-encoding': encoding };
     const lengths: (string | null)[] = [];
@@ -107,7 +107,7 @@ describe('text over the bound of one body', () => {
     expect(lengths).toEqual([null, null, size, size]);
   });
 
-  it('is not kept where it does not become small', async () => {
+  it('is not cached if compression does not make it small enough', async () => {
     const hex = randomBytes(300_000).toString('hex');
     const { ask } = serve([releases.make({ 'big.txt': hex })], { cacheBytes });
     for (let time = 0; time < 2; time++) {
@@ -117,7 +117,7 @@ describe('text over the bound of one body', () => {
     }
   });
 
-  it('is sent as it is where many are compressed at once, until they end', async () => {
+  it('is sent uncompressed while many others are compressed', async () => {
     const hex = randomBytes(300_000).toString('hex');
     const { ask } = serve([releases.make({ 'big.txt': hex })], { cacheBytes });
     const askGzip = () => ask('/big.txt', { 'accept-encoding': 'gzip' });
@@ -131,7 +131,7 @@ describe('text over the bound of one body', () => {
 });
 
 describe('respond() when the storage fails', () => {
-  it.each([1024 ** 2, 8 * 1024])('answers 503 and not 404 (cache of %i bytes)', async (cacheBytes) => {
+  it.each([1024 ** 2, 8 * 1024])('responds with 503 instead of 404 (cache of %i bytes)', async (cacheBytes) => {
     const faults: DocshelfError[] = [];
     const release = releases.make({ 'a.html': PAGE, 'a.js': 'x'.repeat(2000), '404.html': PAGE });
     const { ask } = serve([release], { cacheBytes, events: { onFault: (fault) => faults.push(fault) } });
@@ -148,23 +148,26 @@ describe('respond() when the storage fails', () => {
     expect(faults.map(({ code }) => code)).toEqual(['cannot_read', 'cannot_read', 'cannot_read']);
   });
 
-  it('answers 503 where the 404 page cannot be read: whether a page is missing is then all the same', async () => {
+  it('responds with 503 if the 404 page cannot be read, even to a missing page', async () => {
     const release = releases.make({ '404.html': PAGE });
     const { ask } = serve([release]);
     rmSync(release.siteDir, { recursive: true });
     expect((await ask('/nope')).status).toBe(503);
   });
 
-  it.each([1024 ** 2, 8 * 1024])('answers 503 for a file of another size (cache of %i bytes)', async (cacheBytes) => {
-    const faults: DocshelfError[] = [];
-    const release = releases.make({ 'a.html': PAGE });
-    const { ask } = serve([release], { cacheBytes, events: { onFault: (fault) => faults.push(fault) } });
-    writeFileSync(join(release.siteDir, 'a.html'), PAGE.slice(1));
-    expect((await ask('/a')).status).toBe(503);
-    expect(faults.map(({ code }) => code)).toEqual(['release_damaged']);
-  });
+  it.each([1024 ** 2, 8 * 1024])(
+    'responds with 503 for a file of unexpected size (cache of %i bytes)',
+    async (cacheBytes) => {
+      const faults: DocshelfError[] = [];
+      const release = releases.make({ 'a.html': PAGE });
+      const { ask } = serve([release], { cacheBytes, events: { onFault: (fault) => faults.push(fault) } });
+      writeFileSync(join(release.siteDir, 'a.html'), PAGE.slice(1));
+      expect((await ask('/a')).status).toBe(503);
+      expect(faults.map(({ code }) => code)).toEqual(['release_damaged']);
+    },
+  );
 
-  it('answers again once the storage is back', async () => {
+  it('responds with 200 again when the storage is back', async () => {
     const release = releases.make({ 'a.html': PAGE });
     const { ask } = serve([release]);
     rmSync(release.siteDir, { recursive: true });
@@ -175,8 +178,8 @@ describe('respond() when the storage fails', () => {
   });
 });
 
-describe('a switch', () => {
-  it('is seen by the next request, and not by one in flight', async () => {
+describe('switch to another release', () => {
+  it('affects the next request, but not a pending one', async () => {
     const old = releases.make({ 'a.html': 'old' });
     const next = releases.make({ 'a.html': 'new' });
     const { site, ask } = serve([old]);
@@ -186,7 +189,7 @@ describe('a switch', () => {
     expect(await (await ask('/a')).text()).toBe('new');
   });
 
-  it('lets a stream that began before it end whole', async () => {
+  it('lets a stream that has begun finish with the old content', async () => {
     const old = releases.make({ 'a.txt': 'o'.repeat(300_000) });
     const next = releases.make({ 'a.txt': 'n'.repeat(300_000) });
     const { site, ask } = serve([old], { cacheBytes: 64 * 1024 });
@@ -195,7 +198,7 @@ describe('a switch', () => {
     expect(await response.text()).toBe('o'.repeat(300_000));
   });
 
-  it("keeps the older release's hashed assets and drops its pages", async () => {
+  it('keeps hashed assets of the older release, and removes its pages', async () => {
     const old = releases.make({ 'old.html': 'old', 'app.5b0e4cfb.js': 'old' });
     const { ask } = serve([releases.make({ 'new.html': 'new' }), old]);
     expect((await ask('/old')).status).toBe(404);
@@ -206,7 +209,7 @@ describe('a switch', () => {
     ]);
   });
 
-  it('to null leaves nothing to answer', () => {
+  it('makes respond() throw no_bundle if the new release is null', () => {
     const server = new SiteServer(new BodyCache(0), { current: null });
     expect(() => server.respond({ method: 'GET', target: '/', header: () => undefined, id: () => null })).toThrow(
       expect.objectContaining({ code: 'no_bundle' }),

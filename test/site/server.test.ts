@@ -41,7 +41,7 @@ describe('respond() to a plain request', () => {
   it.each([
     ['gzip', 'gzip', `"${TAG}-gz"`, gunzipSync],
     ['gzip, br', 'br', `"${TAG}-br"`, brotliDecompressSync],
-  ])('gives %s as %s with its own strong ETag', async (accept, encoding, etag, decode) => {
+  ])('compresses for %s with %s and a separate strong ETag', async (accept, encoding, etag, decode) => {
     const { ask } = serve([releases.make({ 'a.html': PAGE })]);
     const response = await ask('/a', { 'accept-encoding': accept });
     expect(response.headers.get('content-encoding')).toBe(encoding);
@@ -51,7 +51,7 @@ describe('respond() to a plain request', () => {
     expect(decode(bytes).toString()).toBe(PAGE);
   });
 
-  it('does not compress small files, compressed types, nor compressed bytes under a text name', async () => {
+  it('does not compress small files, compressed types, or compressed bytes under a text name', async () => {
     const gzipped = Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(5000)]);
     const { ask } = serve([releases.make({ 'a.css': 'a{}', 'a.png': Buffer.alloc(5000), 'a.json': gzipped })]);
     for (const path of ['/a.css', '/a.png', '/a.json']) {
@@ -101,7 +101,7 @@ describe('respond() to a plain request', () => {
     expect((await ask('/b/?q')).headers.get('location')).toBe('../b?q');
   });
 
-  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'PROPFIND'])('refuses %s', async (method) => {
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'PROPFIND'])('rejects %s', async (method) => {
     const response = await serve([releases.make({ 'a.html': PAGE })]).ask('/a', {}, method);
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
@@ -153,7 +153,7 @@ describe('respond() to a missing address', () => {
     '/a//b',
     '/a\\b',
     '/a%00',
-  ])('finds nothing at %s', async (target) => {
+  ])('responds with 404 to the unsafe path %s', async (target) => {
     expect((await serve([site()]).ask(target)).status).toBe(404);
   });
 });

@@ -39,54 +39,60 @@ async function sent(files: Files, coding: string): Promise<Buffer> {
   return bytesOf(response);
 }
 
-describe("a bundle's compressed files", () => {
-  it.each(CODINGS)('are sent as they are if they decode to the same bytes: %s', async (coding, ending) => {
+describe('compressed files in a bundle', () => {
+  it.each(CODINGS)('are sent unchanged if they decode to the same bytes: %s', async (coding, ending) => {
     expect((await sent({ [`data.csv.${ending}`]: ENCODED[ending] }, coding)).equals(ENCODED[ending])).toBe(true);
   });
 
-  it.each(CODINGS)('have an entity tag of their bytes, which answers conditions: %s', async (coding, ending) => {
-    const site = releases.make({ 'data.csv': TEXT, [`data.csv.${ending}`]: ENCODED[ending] });
-    const { ask, server } = serve([site]);
-    const accept = { 'accept-encoding': coding };
-    const { headers } = await ask('/data.csv', accept);
-    const etag = headers.get('etag') ?? '';
-    expect(etag).toBe(
-      `"${sha256(TEXT).slice(0, 32)}-${{ gzip: 'gz', br: 'br', zstd: 'zst' }[coding]}-${sha256(ENCODED[ending]).slice(0, 8)}"`,
-    );
-    expect([headers.get('vary'), headers.get('content-length')]).toEqual([
-      'Accept-Encoding',
-      String(ENCODED[ending].length),
-    ]);
-    expect(server.fastAnswer('/data.csv', { ...accept, 'if-none-match': etag })?.status).toBe(304);
-    expect((await ask('/data.csv', { ...accept, 'if-match': etag })).status).toBe(200);
-    expect((await ask('/data.csv', { ...accept, 'if-match': '"other"' })).status).toBe(412);
-    const ranged = await ask('/data.csv', { ...accept, range: 'bytes=0-9' });
-    expect([ranged.status, ranged.headers.get('content-encoding'), await ranged.text()]).toEqual([
-      206,
-      null,
-      TEXT.slice(0, 10),
-    ]);
-  });
-
-  it.each(CODINGS)('over the bound of one body come from disk or from memory: %s', async (coding, ending) => {
-    const lines = Array.from({ length: 15_000 }, (_, at) => sha256(String(at))).join('\n');
-    const encoded = { gz: gzipSync, br: brotliCompressSync, zst: zstdCompressSync }[ending](lines);
-    const site = releases.make({ 'data.csv': lines, [`data.csv.${ending}`]: encoded });
-    for (const cacheBytes of [1024, 8 * 700 * 1024]) {
-      const { ask } = serve([site], { cacheBytes });
+  it.each(CODINGS)(
+    'have an entity tag of their bytes, which conditions are compared with: %s',
+    async (coding, ending) => {
+      const site = releases.make({ 'data.csv': TEXT, [`data.csv.${ending}`]: ENCODED[ending] });
+      const { ask, server } = serve([site]);
       const accept = { 'accept-encoding': coding };
-      for (const _ of ['first', 'second']) {
-        const response = await ask('/data.csv', accept);
-        expect((await bytesOf(response)).equals(encoded)).toBe(true);
-        const etag = response.headers.get('etag') ?? '';
-        expect((await ask('/data.csv', { ...accept, 'if-none-match': etag })).status).toBe(304);
-        const head = await ask('/data.csv', accept, 'HEAD');
-        expect([head.headers.get('content-length'), await head.text()]).toEqual([String(encoded.length), '']);
-      }
-    }
-  });
+      const { headers } = await ask('/data.csv', accept);
+      const etag = headers.get('etag') ?? '';
+      expect(etag).toBe(
+        `"${sha256(TEXT).slice(0, 32)}-${{ gzip: 'gz', br: 'br', zstd: 'zst' }[coding]}-${sha256(ENCODED[ending]).slice(0, 8)}"`,
+      );
+      expect([headers.get('vary'), headers.get('content-length')]).toEqual([
+        'Accept-Encoding',
+        String(ENCODED[ending].length),
+      ]);
+      expect(server.fastAnswer('/data.csv', { ...accept, 'if-none-match': etag })?.status).toBe(304);
+      expect((await ask('/data.csv', { ...accept, 'if-match': etag })).status).toBe(200);
+      expect((await ask('/data.csv', { ...accept, 'if-match': '"other"' })).status).toBe(412);
+      const ranged = await ask('/data.csv', { ...accept, range: 'bytes=0-9' });
+      expect([ranged.status, ranged.headers.get('content-encoding'), await ranged.text()]).toEqual([
+        206,
+        null,
+        TEXT.slice(0, 10),
+      ]);
+    },
+  );
 
-  it.each(CODINGS)('that are damaged after the import are not sent: %s', async (coding, ending) => {
+  it.each(CODINGS)(
+    'are sent from disk or memory if they are larger than one cached body: %s',
+    async (coding, ending) => {
+      const lines = Array.from({ length: 15_000 }, (_, at) => sha256(String(at))).join('\n');
+      const encoded = { gz: gzipSync, br: brotliCompressSync, zst: zstdCompressSync }[ending](lines);
+      const site = releases.make({ 'data.csv': lines, [`data.csv.${ending}`]: encoded });
+      for (const cacheBytes of [1024, 8 * 700 * 1024]) {
+        const { ask } = serve([site], { cacheBytes });
+        const accept = { 'accept-encoding': coding };
+        for (const _ of ['first', 'second']) {
+          const response = await ask('/data.csv', accept);
+          expect((await bytesOf(response)).equals(encoded)).toBe(true);
+          const etag = response.headers.get('etag') ?? '';
+          expect((await ask('/data.csv', { ...accept, 'if-none-match': etag })).status).toBe(304);
+          const head = await ask('/data.csv', accept, 'HEAD');
+          expect([head.headers.get('content-length'), await head.text()]).toEqual([String(encoded.length), '']);
+        }
+      }
+    },
+  );
+
+  it.each(CODINGS)('are not sent if they are damaged after the import: %s', async (coding, ending) => {
     const site = releases.make({ 'data.csv': TEXT, [`data.csv.${ending}`]: ENCODED[ending] });
     writeFileSync(join(site.siteDir, `data.csv.${ending}`), Buffer.from(ENCODED[ending]).fill(0, 20));
     const body = await bytesOf(await serve([site]).ask('/data.csv', { 'accept-encoding': coding }));
@@ -123,37 +129,37 @@ describe("a bundle's compressed files", () => {
   it.each([
     // Browsers read the first one alone.
     ['two members', Buffer.concat([START ?? '', REST ?? ''].map(Buffer.from))],
-    ['an empty member before it', Buffer.concat([gzipSync(''), ENCODED.gz])],
-    ['an empty member behind it', Buffer.concat([ENCODED.gz, gzipSync('')])],
-    ['zeros behind it', Buffer.concat([ENCODED.gz, Buffer.alloc(512)])],
-    ['another checksum', changed(-8)],
-    ['another length', changed(-4)],
+    ['an empty member before the data', Buffer.concat([gzipSync(''), ENCODED.gz])],
+    ['an empty member after the data', Buffer.concat([ENCODED.gz, gzipSync('')])],
+    ['zeros after the data', Buffer.concat([ENCODED.gz, Buffer.alloc(512)])],
+    ['a wrong checksum', changed(-8)],
+    ['a wrong length', changed(-4)],
     [
       'a name that does not end',
       Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3]), Buffer.alloc(2000, 'x')]),
     ],
     ['a flag of a later format', Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0x20, 0, 0, 0, 0, 0, 3]), GZ_DATA])],
-  ])('are no gzip file with %s', async (_, file) => {
+  ])('are ignored if they are gzip with %s', async (_, file) => {
     const body = await sent({ 'data.csv.gz': file }, 'gzip');
     expect(gunzipSync(body).toString()).toBe(TEXT);
     expect(body.equals(file)).toBe(false);
   });
 
   const LIES: Readonly<Record<string, (of: (text: string | Buffer) => Buffer, sound: Buffer) => Buffer>> = {
-    'of other bytes': (of) => of(TEXT.replace('some', 'soma')),
-    'that are longer': (of) => of(`${TEXT}!`),
-    'that are shorter': (of) => of(TEXT.slice(1)),
-    'of a bomb': (of) => of(Buffer.alloc(4 * 1024 ** 2)),
-    'cut off': (_, sound) => sound.subarray(0, -3),
-    'with something behind them': (_, sound) => Buffer.concat([sound, Buffer.from('more')]),
-    'of nothing': () => Buffer.alloc(0),
+    'with different content': (of) => of(TEXT.replace('some', 'soma')),
+    'with longer content': (of) => of(`${TEXT}!`),
+    'with shorter content': (of) => of(TEXT.slice(1)),
+    'with a decompression bomb': (of) => of(Buffer.alloc(4 * 1024 ** 2)),
+    'that is truncated': (_, sound) => sound.subarray(0, -3),
+    'with trailing data': (_, sound) => Buffer.concat([sound, Buffer.from('more')]),
+    'without bytes': () => Buffer.alloc(0),
   };
   const ENCODE = { gz: gzipSync, br: brotliCompressSync, zst: zstdCompressSync };
   const cases = (['gz', 'br', 'zst'] as const).flatMap((ending) =>
     Object.keys(LIES).map((name) => [ending, name] as const),
   );
 
-  it.each(cases)('are not sent otherwise: .%s %s', async (ending, name) => {
+  it.each(cases)('are not sent if they do not decode to the original file: .%s %s', async (ending, name) => {
     const lie = LIES[name]?.((text) => ENCODE[ending](text), ENCODED[ending]) ?? Buffer.alloc(0);
     const coding = ({ gz: 'gzip', br: 'br', zst: 'zstd' } as const)[ending];
     const site = releases.make({ 'data.csv': TEXT, [`data.csv.${ending}`]: lie });

@@ -25,7 +25,7 @@ const said = async (response: Response) => {
   return [response.status, opened, headers.get('content-language'), headers.get('vary')];
 };
 
-describe('docshelf’s own 404 page', () => {
+describe('built-in 404 page of docshelf', () => {
   it.each([
     ['/nowhere', 'de', 'ltr'],
     ['/guide/deep/nowhere', 'de', 'ltr'],
@@ -34,7 +34,7 @@ describe('docshelf’s own 404 page', () => {
     ['/fa/guide/not/here', 'fa', 'rtl'],
     ['/zh-tw/nowhere', 'de', 'ltr'],
     ['/it/nowhere', 'de', 'ltr'],
-  ])('is at %s in the language of the nearest first page: %s', async (path, tag, direction) => {
+  ])('uses for %s the language of the nearest first page: %s', async (path, tag, direction) => {
     const { ask } = serve([releases.make(SITE)]);
     const answer = await said(await ask(path, { 'accept-language': 'ru' }));
     expect(answer).toEqual([404, `<html lang="${tag}" dir="${direction}">`, tag, 'Accept-Encoding']);
@@ -42,19 +42,19 @@ describe('docshelf’s own 404 page', () => {
 
   it.each<[string, Files, string]>([
     [
-      'a root that only leads to a language',
+      'a root that only redirects to a language',
       { 'index.html': '<meta http-equiv="refresh" content="0;url=es/">', 'es/index.html': page('lang=es') },
       'es',
     ],
     ['a first page without a language', { 'index.html': page('') }, 'en'],
     ['no first page', { 'a.html': page('lang=ru') }, 'en'],
-    ['a language that docshelf has no words of', { 'index.html': page('lang=sv') }, 'en'],
-  ])('of a site with %s', async (_name, files, tag) => {
+    ['a language that docshelf does not support', { 'index.html': page('lang=sv') }, 'en'],
+  ])('uses the expected language for a site with %s', async (_name, files, tag) => {
     const { ask } = serve([releases.make(files)]);
     expect((await ask('/nowhere')).headers.get('content-language')).toBe(tag);
   });
 
-  it('is answered from memory once the language is known, and a missing asset by one line of it', async () => {
+  it('is sent from memory once the language is known, or as one line for a missing asset', async () => {
     const { ask, server } = serve([releases.make(SITE)]);
     const headers: IncomingHttpHeaders = { host: 'docs.dev' };
     expect(server.fastAnswer('/fa/nowhere', headers)).toBeNull();
@@ -66,8 +66,8 @@ describe('docshelf’s own 404 page', () => {
   });
 });
 
-describe('other answers of docshelf’s own', () => {
-  it('are in the language of the site, pages for who reads and a line for others', async () => {
+describe('other built-in responses of docshelf', () => {
+  it('use the language of the site, as a page for browsers and a line for other clients', async () => {
     const { ask } = serve([releases.make(SITE)]);
     expect((await said(await ask('/%zz'))).slice(0, 3)).toEqual([400, '<html lang="de" dir="ltr">', 'de']);
     const reader = await ask('/a', { accept: 'text/html,*/*;q=0.8' }, 'POST');
@@ -76,7 +76,7 @@ describe('other answers of docshelf’s own', () => {
     expect(await (await ask('/a', {}, 'POST')).text()).toBe('Diese Seite kann nur gelesen werden\n');
   });
 
-  it('say nothing to readers of what is wrong with the storage', async () => {
+  it('do not show details of a storage error to readers', async () => {
     const release = releases.make(SITE);
     const faults: string[] = [];
     const { ask } = serve([release], { events: { onFault: ({ code }) => faults.push(code) } });
@@ -90,11 +90,11 @@ describe('other answers of docshelf’s own', () => {
   });
 });
 
-describe('the search on docshelf’s own 404 page', () => {
+describe('search on the built-in 404 page', () => {
   const search = { address: '/docs/_docshelf/search', version: null };
   const form = { trailingSlash: 'always', basePath: '/docs/' } as const;
 
-  it('leads to the results page in the site’s words, and the policy lets it', async () => {
+  it('links to the results page in the language of the site, and the policy allows its form', async () => {
     const { ask, server } = serve([releases.make(SITE)], { ...form, search });
     const { headers, text } = await asked(ask('/nowhere'));
     expect(text).toContain('<form role="search" action="/docs/_docshelf/search"><label for="q">Diese Dokumentation');
@@ -103,13 +103,13 @@ describe('the search on docshelf’s own 404 page', () => {
     expect((await asked(ask('/nowhere.css'))).text).toBe('Nicht gefunden\n');
   });
 
-  it('searches the version that is read', async () => {
+  it('searches the version that the reader is on', async () => {
     const { ask } = serve([releases.make(SITE)], { ...form, search: { ...search, version: '1"0' } });
     const hidden = '<input type="hidden" name="version" value="1&quot;0">';
     expect((await asked(ask('/nowhere'))).text).toContain(hidden);
   });
 
-  it.each([null, undefined])('is not there where there is none: %s', async (none) => {
+  it.each([null, undefined])('is missing if the site has no search: %s', async (none) => {
     const { ask } = serve([releases.make(SITE)], { ...form, ...(none === null && { search: null }) });
     const { headers, text } = await asked(ask('/nowhere'));
     expect([text.includes('<form'), headers.get('content-security-policy')?.includes("form-action 'none'")]).toEqual([

@@ -36,7 +36,7 @@ async function told(response: Response): Promise<string> {
   return `${response.status} ${response.headers.get('location') ?? (await response.text())}`;
 }
 
-describe('the order of answers', () => {
+describe('order of rules and files', () => {
   it.each<[string, string, string]>([
     ['/a /b', '/a', '200 page a'],
     ['/a /b 301!', '/a', '301 /b'],
@@ -82,7 +82,7 @@ describe('the order of answers', () => {
     ['/b /b/', '/b/', '404 missing'],
     ['/* /:splat', '/x', '404 missing'],
     ['/* /:splat 302!', '/a', '200 page a'],
-  ])('by %j, asked %s: %s', async (redirects, target, expected) => {
+  ])('applies %j to %s: %s', async (redirects, target, expected) => {
     const { ask } = await site({ redirects });
     expect(await told(await ask(target))).toBe(expected);
     expect(await told(await ask(target))).toBe(expected);
@@ -106,12 +106,12 @@ describe('the order of answers', () => {
     [Array.from({ length: 20 }, (_, n) => `/n${n}/* /n${n + 1}/:splat`).join('\n'), '/n0/x', '301 /n1/x'],
     [Array.from({ length: 21 }, (_, n) => `/n${n}/* /n${n + 1}/:splat`).join('\n'), '/n0/x', '404 missing'],
     [Array.from({ length: 21 }, (_, n) => `/n${n}/* /n${n + 1}/:splat`).join('\n'), '/n1/x', '301 /n2/x'],
-  ])('ends every chain of redirects: by %j, asked %s: %s', async (redirects, target, expected) => {
+  ])('ends every chain of redirects: %j for %s: %s', async (redirects, target, expected) => {
     const { ask } = await site({ redirects }, {}, { ...FILES, 'docs/v2/page.html': 'v2' });
     expect(await told(await ask(target))).toBe(expected);
   });
 
-  it('ends redirects to the very host, too', async () => {
+  it('ends redirects to the same host', async () => {
     const { ask } = await site({ redirects: '/x/* https://docs.example/x/y/:splat' });
     expect(await told(await ask('/x/1', { host: 'Docs.example' }))).toBe('404 missing');
     expect(await told(await ask('/x/1', { host: 'old.example' }))).toBe('301 https://docs.example/x/y/1');
@@ -132,24 +132,21 @@ describe('the order of answers', () => {
     [{ trailingSlash: 'always' }, '/folder/ https://docs.example/folder 301!', '/folder', '200 folder'],
     [{ trailingSlash: 'never' }, '/* /:splat/ 301!', '/folder', '200 folder'],
     [{ basePath: '/docs/' }, '/* /:splat/ 301!', '/a', '200 page a'],
-  ])(
-    'ends redirects between its rules and its own slashes with %j: %s, from %s',
-    async (form, redirects, start, end) => {
-      const { ask } = await site({ redirects }, form);
-      let url = new URL(start, 'https://docs.example');
-      for (let steps = 0; steps <= 20; steps++) {
-        const response = await ask(url.pathname, { host: 'docs.example' });
-        const location = response.headers.get('location');
-        if (location === null) {
-          expect(await told(response)).toBe(end);
-          return;
-        }
-        url = new URL(location, url);
-        url.pathname = url.pathname.replace(/^\/docs\//, '/');
+  ])('ends redirects between rules and trailing slashes with %j: %s, from %s', async (form, redirects, start, end) => {
+    const { ask } = await site({ redirects }, form);
+    let url = new URL(start, 'https://docs.example');
+    for (let steps = 0; steps <= 20; steps++) {
+      const response = await ask(url.pathname, { host: 'docs.example' });
+      const location = response.headers.get('location');
+      if (location === null) {
+        expect(await told(response)).toBe(end);
+        return;
       }
-      expect.fail(`redirects on from ${url.pathname}`);
-    },
-  );
+      url = new URL(location, url);
+      url.pathname = url.pathname.replace(/^\/docs\//, '/');
+    }
+    expect.fail(`redirects on from ${url.pathname}`);
+  });
 
   it.each<[form: Partial<SnapshotOptions>, rule: string, target: string, expected: string]>([
     [{}, '/old/* /folder/:splat', '/old/', '301 /folder/'],
@@ -163,12 +160,12 @@ describe('the order of answers', () => {
     [{ trailingSlash: 'always' }, '/old/* /:splat', '/old/folder', '301 /folder'],
     [{ basePath: '/docs/' }, '/old/* /new/:splat', '/old/a/', '301 /docs/new/a/'],
     [{ basePath: '/docs/' }, '/old/* /:splat', '/old/', '301 /docs/'],
-  ])('keeps the last slash of a splat with %j: %s, asked %s: %s', async (form, redirects, target, expected) => {
+  ])('keeps the trailing slash of a splat with %j: %s for %s: %s', async (form, redirects, target, expected) => {
     const { ask } = await site({ redirects }, form);
     expect(await told(await ask(target))).toBe(expected);
   });
 
-  it('follows rules that grow for a page within the work of one request', async () => {
+  it('applies growing rules within the work limit of one request', async () => {
     const release = releases.make({ ...FILES, _redirects: `/x/* /x/${':splat/'.repeat(20)}\n/y/* /a 200` });
     const { server } = serve([release], { rules: await loadSiteRules(release) });
     const pages = server.current?.pages;
@@ -182,7 +179,7 @@ describe('the order of answers', () => {
     }
   });
 
-  it('leaves the last pages out of a list if the rules cost more than the list may', async () => {
+  it('omits the last pages of a list if the rules exceed its work limit', async () => {
     const release = releases.make({ ...FILES, _redirects: '/x/* /a 301!' });
     const { server } = serve([release], { rules: await loadSiteRules(release) });
     const listed = Array.from({ length: 100 }, () => ({ path: 'a.html' }));
@@ -193,7 +190,7 @@ describe('the order of answers', () => {
     expect(some?.isCut).toBe(true);
   });
 
-  it('leaves every path as it was where a site has no rules', async () => {
+  it('does not change any path if a site has no rules', async () => {
     const { ask } = await site({});
     for (const [target, expected] of [
       ['/a', '200 page a'],
@@ -207,14 +204,14 @@ describe('the order of answers', () => {
     }
   });
 
-  it('serves neither file of rules', async () => {
+  it('does not serve the rule files', async () => {
     const { ask } = await site({ redirects: '/x /a', headers: '/x\n  X-Robots-Tag: a' });
     for (const target of ['/_redirects', '/_headers', '/%5fredirects', '/_redirects?x']) {
       expect((await ask(target)).status, target).toBe(404);
     }
   });
 
-  it('keeps a 301 from being kept for good, and answers HEAD as GET', async () => {
+  it('limits caching of a 301, and responds to HEAD like GET', async () => {
     const { ask } = await site({ redirects: '/gone /a' });
     const response = await ask('/gone', {}, 'HEAD');
     expect([response.status, response.headers.get('location'), response.headers.get('cache-control')]).toEqual([
@@ -224,7 +221,7 @@ describe('the order of answers', () => {
     ]);
   });
 
-  it('passes a rule over that leads to the very address, and remembers that for no other host', async () => {
+  it('skips a rule that redirects to the same address, and caches this only for that host', async () => {
     const { ask, server } = await site({ redirects: '/* https://docs.example/:splat 302!' });
     expect(await told(await ask('/a', { host: 'old.example' }))).toBe('302 https://docs.example/a');
     expect(await told(await ask('/a', { host: 'Docs.Example' }))).toBe('200 page a');
@@ -233,7 +230,7 @@ describe('the order of answers', () => {
     expect(await told(await ask('/a', { host: 'old.example' }))).toBe('302 https://docs.example/a');
   });
 
-  it('answers an asset of an older release before a rule, but after one that is forced', async () => {
+  it('serves an asset of an older release before a normal rule, but after a forced rule', async () => {
     const rules = (redirects: string) => releases.make({ 'index.html': 'x', _redirects: redirects });
     const older = releases.make({ 'old.css': 'older' });
     for (const [redirects, expected] of [
@@ -256,14 +253,17 @@ describe('the order of answers', () => {
     ['/docs/', '/team/', '/docs/* /docs/a 302', '/gone', '302 /team/a'],
     ['/docs/', '/', '/gone /a', '/gone', '404 missing'],
     ['/docs/', '/docs/', '/docs/gone /elsewhere', '/gone', '301 /elsewhere'],
-  ])('built for %s, served at %s, moves its rules: %j', async (builtFor, basePath, redirects, target, expected) => {
-    const release = releases.make({ ...FILES, _redirects: redirects }, { builtFor });
-    const { ask } = serve([release], { basePath, rules: await loadSiteRules(release) });
-    expect(await told(await ask(target))).toBe(expected);
-  });
+  ])(
+    'moves rules of a site built for %s and served at %s: %j',
+    async (builtFor, basePath, redirects, target, expected) => {
+      const release = releases.make({ ...FILES, _redirects: redirects }, { builtFor });
+      const { ask } = serve([release], { basePath, rules: await loadSiteRules(release) });
+      expect(await told(await ask(target))).toBe(expected);
+    },
+  );
 });
 
-describe('spaFallback', () => {
+describe('spaFallback option', () => {
   it.each([
     ['/any/route', '200 start'],
     ['/any/route/', '200 start'],
@@ -274,12 +274,12 @@ describe('spaFallback', () => {
     ['/any/v1.2', '404 missing'],
     ['/_docshelf/any', '404 missing'],
     ['/.git', '404 missing'],
-  ])('asked %s: %s', async (target, expected) => {
+  ])('serves %s as %s', async (target, expected) => {
     const { ask } = await site({ redirects: '/gone /a' }, { spaFallback: true });
     expect(await told(await ask(target))).toBe(expected);
   });
 
-  it('leaves 404 where there is no start page', async () => {
+  it('responds with 404 if there is no start page', async () => {
     const { ask } = await site({}, { spaFallback: true }, { '404.html': 'missing' });
     expect(await told(await ask('/any'))).toBe('404 missing');
   });
@@ -287,8 +287,8 @@ describe('spaFallback', () => {
 
 const header = async (response: Response, name: string) => response.headers.get(name);
 
-describe('headers', () => {
-  it('are the preset, then the site’s, then the operator’s', async () => {
+describe('response headers', () => {
+  it('combine the preset, the headers of the site and those of the operator, in this order', async () => {
     const headers = '/*\n  Referrer-Policy: origin\n  X-Frame-Options: DENY\n/a\n  ! Permissions-Policy';
     const { ask } = await site(
       { headers },
@@ -303,7 +303,7 @@ describe('headers', () => {
     expect(await header(await ask('/folder/'), 'permissions-policy')).toMatch(/^camera=/);
   });
 
-  it('of a preset are for documents, but nosniff for all; the operator’s are for all', async () => {
+  it('apply the preset to documents and nosniff to all files, and operator headers to all files', async () => {
     const form = { headers: { preset: 'recommended', set: { 'X-A': 'b' }, policy: {} } } as const;
     const { ask } = await site({}, form, {
       'a.html': 'x',
@@ -326,7 +326,7 @@ describe('headers', () => {
     }
   });
 
-  it('are none of docshelf’s with preset none, and none that the operator takes away', async () => {
+  it('omit docshelf headers with preset none, and headers that the operator removes', async () => {
     const none = await site({}, { headers: { preset: 'none', set: {}, policy: {} } });
     expect(await header(await none.ask('/a'), 'x-content-type-options')).toBeNull();
     const set = { 'Referrer-Policy': '', 'X-Robots-Tag': '' };
@@ -338,7 +338,7 @@ describe('headers', () => {
     expect(await header(await less.ask('/a'), 'x-robots-tag')).toBeNull();
   });
 
-  it('of a policy are added to what site and operator say, for every file', async () => {
+  it('add the policy to the headers of site and operator, for every file', async () => {
     const policy = { 'Content-Security-Policy': "default-src 'self'" };
     const set = { 'Content-Security-Policy': 'img-src *' };
     for (const [own, expected] of [
@@ -361,7 +361,7 @@ describe('headers', () => {
     }
   });
 
-  it('are those of the address that was asked, with 200, 304, 206 and from memory', async () => {
+  it('depend on the requested address, for 200, 304, 206 and responses from memory', async () => {
     const { ask, server } = await site({
       headers: '/folder/\n  X-Robots-Tag: one\n/folder/index.html\n  X-Robots-Tag: two',
     });
@@ -381,7 +381,7 @@ describe('headers', () => {
     }
   });
 
-  it('say how long a file is kept; immutable where nothing else is stored under its name, and never a page', async () => {
+  it('limit caching, and allow immutable only for names with one content and never for pages', async () => {
     const year = 'public, max-age=31536000, immutable';
     const headers = `/assets/*\n  Cache-Control: ${year}\n/a\n  Cache-Control: ${year}\n/folder/\n  Cache-Control: max-age=60\n/x.5b0e4cfb.js\n  Cache-Control: no-store`;
     const files = { ...FILES, 'assets/one.js': '1', 'assets/other.js': 'new', 'x.5b0e4cfb.js': '1', _headers: headers };
@@ -401,7 +401,7 @@ describe('headers', () => {
     }
   });
 
-  it('of a file that is rewritten for another base path are no word of it that it never changes', async () => {
+  it('omit immutable for a file that is rewritten for another base path', async () => {
     const release = releases.make({
       'index.html': '<a href="/a">a</a>',
       'a.html': '<a href="/a">a</a>',

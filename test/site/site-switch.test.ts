@@ -36,7 +36,7 @@ function recorded(form: SiteForm, surveyVersions?: () => Promise<VersionSurvey>)
   return { served, heads, site, use: (next: SiteForm) => site.applySettings({ form: next }) };
 }
 
-it('serves by the form that holds at the swap, where a reload came between', async () => {
+it('SiteSwitch uses the settings at the time of the swap if a reload came between', async () => {
   const { site, use } = recorded({ trailingSlash: 'never', basePath: '/' });
   const entry = { path: 'a/index.html', type: 'text/html', size: 1, sha256: 'ab'.repeat(32) };
   const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', files: new Map([[entry.path, entry]]) };
@@ -48,12 +48,12 @@ it('serves by the form that holds at the swap, where a reload came between', asy
 
 it.each([
   ['has no index.html', ['guide.html'], null, true],
-  ['has one in a folder alone', ['site/index.html', 'other/index.html'], null, true],
-  ['has one', ['index.html', 'guide.html'], null, false],
-  ['redirects it', ['guide.html'], '/ /guide 302', false],
-  ['rewrites it', ['guide.html'], '/ /guide 200', false],
-  ['rewrites it to a missing page', ['guide.html'], '/ /start 200', true],
-])('reports a missing start page of a version that %s: %#', async (_case, paths, redirects, isReported) => {
+  ['has one only in a folder', ['site/index.html', 'other/index.html'], null, true],
+  ['has a start page', ['index.html', 'guide.html'], null, false],
+  ['redirects the start page', ['guide.html'], '/ /guide 302', false],
+  ['rewrites the start page', ['guide.html'], '/ /guide 200', false],
+  ['rewrites the start page to a missing page', ['guide.html'], '/ /start 200', true],
+])('SiteSwitch reports a missing start page of a version that %s: %#', async (_case, paths, redirects, isReported) => {
   const files = Object.fromEntries(paths.map((path) => [path, page()]));
   const release = releases.make(redirects === null ? files : { ...files, _redirects: redirects }, { version: 'v9' });
   const { site } = recorded({ trailingSlash: 'never' });
@@ -63,7 +63,7 @@ it.each([
   expect(about).toHaveLength(isReported ? 1 : 0);
 });
 
-it('judges by releases that come after the swap, too', async () => {
+it('SiteSwitch considers releases that arrive after the swap', async () => {
   const { site } = recorded({ trailingSlash: 'never', basePath: '/' });
   const entry = { path: 'a.5b0e4cfb.js', type: 'text/javascript', size: 1, sha256: 'ab'.repeat(32) };
   const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', siteDir: '/', digest: 'd' };
@@ -81,7 +81,7 @@ it('judges by releases that come after the swap, too', async () => {
   expect(await cacheControl()).toBe('no-cache');
 });
 
-it('has a switcher on its pages as long as there are other versions, and the bundle has none of its own', async () => {
+it('SiteSwitch adds a version switcher to pages while other versions exist and the bundle has none itself', async () => {
   let survey = { hasOthers: true, own: [] as string[] };
   const { served, heads, site, use } = recorded({ trailingSlash: 'auto' }, async () => survey);
   const release = releases.make({ 'index.html': page() }, { version: 'v"2' });
@@ -100,13 +100,13 @@ it('has a switcher on its pages as long as there are other versions, and the bun
   const tag = '<script type="module" src="/a.js" data-version="v&quot;2" data-active="v&quot;2"></script>';
   expect(await heads()).toEqual(['', '', tag, tag, '', '', '']);
   expect(await site.notices()).toEqual([
-    'The pages of version "v"2" have no switcher of docshelf\'s: the bundle holds versions of its own (1.0/, 2.0/ and 1 more).',
+    'docshelf adds no version switcher to version "v"2": the bundle contains several versions (1.0/, 2.0/ and 1 more).',
   ]);
   use({ trailingSlash: 'auto', switcher: null });
   expect(await site.notices()).toEqual([]);
 });
 
-it('labels the search box in the language of the page', async () => {
+it('SiteSwitch labels the search box in the language of the page', async () => {
   const searchBox = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: false, isOfShelf: true };
   const { site } = recorded({ trailingSlash: 'auto', searchBox });
   const pages = Object.fromEntries(['en', 'de', 'ja'].map((tag) => [`${tag}.html`, page(tag)]));
@@ -122,7 +122,7 @@ it('labels the search box in the language of the page', async () => {
 it.each([
   ["script-src 'nonce-a' 'strict-dynamic'", 1],
   ["script-src 'self'", 0],
-])('says that a policy keeps the search box away: %s', async (policy, count) => {
+])('SiteSwitch reports that a policy blocks the search box: %s', async (policy, count) => {
   const searchBox = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: false, isOfShelf: false };
   const headers = { preset: 'none', set: { 'content-security-policy': policy }, policy: {} } as const;
   const release = { builtFor: '/', version: 'v1', siteDir: '/', digest: 'd', pages: 0, files: new Map() };
@@ -132,22 +132,20 @@ it.each([
   ] as const) {
     const { site } = recorded({ trailingSlash: 'auto', headers, searchBox: box });
     await (await site.prepare(release as unknown as ReleaseView, []))(NOW);
-    expect((await site.notices()).filter((notice) => notice.includes('the search box stays away'))).toHaveLength(
-      notices,
-    );
+    expect((await site.notices()).filter((notice) => notice.includes('blocks the search box'))).toHaveLength(notices);
   }
 });
 
-it('puts the search box in the place of one that asks a service elsewhere, and says so', async () => {
+it('SiteSwitch replaces a search box that uses an external service, and reports it', async () => {
   const box = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: true, isOfShelf: false };
   const { served, heads, site, use } = recorded({ trailingSlash: 'auto', searchBox: box });
   const release = releases.make({ 'index.html': page('en', '<div id="docsearch"></div>') }, { version: 'v2' });
   await (await site.prepare(release, []))(NOW);
-  const said = 'The search box of version "v2" (DocSearch) asks a service elsewhere, *.algolia.net';
-  expect(await site.notices()).toEqual([`${said}: docshelf's stands in its place.`]);
+  const said = 'The search box of version "v2" (DocSearch) needs an external service, *.algolia.net';
+  expect(await site.notices()).toEqual([`${said}: docshelf replaces it with its own.`]);
   use({ trailingSlash: 'auto', searchBox: { ...box, replaces: false } });
   await vi.waitUntil(() => served.length === 3, { timeout: 30_000 });
-  expect(await site.notices()).toEqual([`${said}: "search.widget: replace" puts docshelf's in its place.`]);
+  expect(await site.notices()).toEqual([`${said}: to replace it, set "search.widget: replace".`]);
   const tag = '<script type="module" src="/l.js"></script>';
   expect(await heads()).toEqual([
     '<script type="module" src="/r.js" data-replace=".DocSearch-Button,#docsearch"></script>',

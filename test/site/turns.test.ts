@@ -34,8 +34,8 @@ function twoSites(form: { readonly basePath?: string }, headers: Readonly<Record
   return { small, done, asked };
 }
 
-describe('a page of another site', { timeout: 300_000 }, () => {
-  it('is made in Markdown before the slow pages of a site that wait', async () => {
+describe('page of another site', { timeout: 300_000 }, () => {
+  it('is converted to Markdown before the waiting slow pages of a site', async () => {
     const { small, done, asked } = twoSites({}, markdown, slowPages(4));
     // All others wait by now.
     await Promise.race(asked);
@@ -44,7 +44,7 @@ describe('a page of another site', { timeout: 300_000 }, () => {
     expect(await Promise.all(asked)).toEqual([200, 200, 200, 200]);
   });
 
-  it('is rewritten for its base path before large pages of a site that wait', async () => {
+  it('is rewritten for its base path before the waiting large pages of a site', async () => {
     const { small, done, asked } = twoSites({ basePath: '/docs/' }, {}, slowPages(8, 3));
     await Promise.race(asked);
     expect((await small.ask('/')).status).toBe(200);
@@ -53,8 +53,8 @@ describe('a page of another site', { timeout: 300_000 }, () => {
   });
 });
 
-describe('a reader who leaves', { timeout: 300_000 }, () => {
-  it('has neither the waiting nor the running work done', async () => {
+describe('reader who disconnects', { timeout: 300_000 }, () => {
+  it('cancels both the waiting and the running work', async () => {
     const site = serve([releases.make(slowPages(6))], { markdown: true, site: 'left' });
     const leaving = new AbortController();
     const left = Array.from({ length: 5 }, (_, at) =>
@@ -73,7 +73,7 @@ describe('a reader who leaves', { timeout: 300_000 }, () => {
     expect(site.server.current?.notices).toEqual([]);
   });
 
-  it('leaves the page to another reader who wants it', async () => {
+  it('does not cancel a page that another reader waits for', async () => {
     const site = serve([releases.make(slowPages(1))], { markdown: true, site: 'shared' });
     const leaving = new AbortController();
     const request = {

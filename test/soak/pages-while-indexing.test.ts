@@ -14,10 +14,10 @@ const LOAD_MS = 4_000;
 const CONNECTIONS = 4;
 const PAUSE_MS = 5;
 
-describe.skipIf(corpus === undefined)(`pages while an index is being built${whyNoCorpus}`, () => {
+describe.skipIf(corpus === undefined)(`pages during the build of an index${whyNoCorpus}`, () => {
   const bench = openBench(afterAll);
 
-  it(`are served nearly as fast, aim p99 under ${P99_RATIO.aim} times idle`, async () => {
+  it(`are served almost as fast as on an idle daemon (aim: p99 under ${P99_RATIO.aim} times)`, async () => {
     const folder = await newHome(bench);
     const { version, digest } = await importBundle(bench, folder, bundleFile('postgres-15.tar.gz'));
     const files = await readArchive(bundleFile('postgres-15.tar.gz'));

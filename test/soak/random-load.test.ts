@@ -9,7 +9,7 @@ const MINUTES = Number(process.env.DOCSHELF_LOAD_MINUTES ?? 20);
 const GROWTH_MAX = 1.1;
 const GROWTH_MAX_MIB = 32;
 
-test(`${MINUTES} minutes of random load over 2 GiB leave the resident size where it was`, {
+test(`${MINUTES} minutes of random load over 2 GiB do not increase the resident memory`, {
   timeout: (MINUTES + 30) * 60_000,
 }, async () => {
   const samples = await loadAtRandom(bench, MINUTES * 60, LARGE_SIZE);

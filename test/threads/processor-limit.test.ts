@@ -7,7 +7,7 @@ function measured(usedMs: number | null) {
   return thread;
 }
 
-it('ends work once if it exceeds its limit of processor time', async () => {
+it('ProcessorLimit ends work once if it exceeds its limit of processor time', async () => {
   const thread = measured(5_000);
   const over = vi.fn();
   using limit = new ProcessorLimit(thread, 50, over);
@@ -19,7 +19,7 @@ it('ends work once if it exceeds its limit of processor time', async () => {
   expect([limit.isOver, over.mock.calls.length]).toEqual([true, 1]);
 });
 
-it('does not count time without a processor, and counts each piece of work separately', async () => {
+it('ProcessorLimit does not count time without a processor, and counts each piece of work separately', async () => {
   const thread = measured(0);
   const over = vi.fn();
   using limit = new ProcessorLimit(thread, 50, over);
@@ -32,7 +32,7 @@ it('does not count time without a processor, and counts each piece of work separ
   expect(over).not.toHaveBeenCalled();
 });
 
-it('ends work by the clock if it uses no processor or does not report its use', async () => {
+it('ProcessorLimit ends work by the clock if it uses no processor or does not report its use', async () => {
   const over = vi.fn();
   using limit = new ProcessorLimit(measured(null), 10, over);
   limit.begin();

@@ -58,7 +58,7 @@ describe('Scheduler', () => {
     expect(begun().slice(8)).toEqual(['acme', 'beta', 'gamma', 'acme', 'beta', 'acme']);
   });
 
-  it('gives a returning key no extra turns for its absence', async () => {
+  it('assigns no extra turns to a key that returns after an absence', async () => {
     const { begun, run, end } = openScheduler(1);
     void run('beta', { key: 'beta' });
     for (let asked = 0; asked < 6; asked += 1) void run('acme', { key: 'acme' });
@@ -89,7 +89,7 @@ describe('Scheduler', () => {
     expect(begun()).toEqual(['first', 'small', 'large', 'late']);
   });
 
-  it('gives each running task the lowest free place', async () => {
+  it('assigns the lowest free place to each running task', async () => {
     const { places, run, end } = openScheduler(3);
     for (const name of ['a', 'b', 'c', 'd', 'e']) void run(name);
     await end(1);

@@ -169,7 +169,7 @@ describe('An abort', { timeout: 20_000 }, () => {
     expect(await thread.call('count', null)).toBe(1);
   });
 
-  it('terminates the thread at once without `abortWithinMs`', async () => {
+  it('terminates the thread immediately without `abortWithinMs`', async () => {
     const stop = new AbortController();
     const thread = start({ signal: stop.signal });
     await thread.call('count', null);
@@ -183,7 +183,7 @@ describe('An abort', { timeout: 20_000 }, () => {
 });
 
 describe('A thread that dies', { timeout: 30_000 }, () => {
-  it('of a full heap fails its calls with that reason, and the next call replaces it', async () => {
+  it('rejects its calls with the reason if its heap is full, and is replaced by the next call', async () => {
     let ends = 0;
     const thread = start({
       task: 'search',
@@ -204,7 +204,7 @@ describe('A thread that dies', { timeout: 30_000 }, () => {
     expect(started()).toHaveLength(2);
   });
 
-  it('of an error or by termination fails the waiting calls, and calls made before its end is known', async () => {
+  it('rejects waiting calls, and calls before its end is known, if it ends by an error or termination', async () => {
     const thread = start();
     await expect(thread.call('exit', 3)).rejects.toMatchObject({
       code: 'worker_ended',
@@ -229,7 +229,7 @@ describe('A thread that dies', { timeout: 30_000 }, () => {
     expect(started()).toHaveLength(1);
   });
 
-  it('before it can respond reports the reason', async () => {
+  it('reports the reason if it dies before it can respond', async () => {
     const thread = start({ entry: new URL('data:text/javascript,throw new Error("no such library")') });
     await expect(thread.call('count', null)).rejects.toMatchObject({
       code: 'internal',
@@ -291,7 +291,7 @@ describe('A thread with `isProcess`', { timeout: 60_000 }, () => {
     expect(await own.call('pid', null)).not.toBe(first);
   });
 
-  it('dies alone of a full heap or an error, and reports it', async () => {
+  it('does not affect the parent if its heap is full or it fails, and reports the reason', async () => {
     const own = start({ isProcess: true });
     await expect(own.call('fill', null)).rejects.toThrow('Cannot test: its process needs more than 128 MiB of memory');
     await expect(own.call('exit', 3)).rejects.toThrow('Cannot test: its process ended with 3');

@@ -5,8 +5,10 @@ import { expect, it } from 'vitest';
 const THREADS = new URL('../../src/threads/index.ts', import.meta.url).href;
 
 /** In a process of its own, which stays at the lowest priority. */
-it.runIf(process.platform === 'linux')('lowers the priority of all threads while some of them end', async () => {
-  const script = `import { readdirSync } from 'node:fs';
+it.runIf(process.platform === 'linux')(
+  'yieldToAll() lowers the priority of all threads while some of them end',
+  async () => {
+    const script = `import { readdirSync } from 'node:fs';
     import { getPriority } from 'node:os';
     import { Worker } from 'node:worker_threads';
     import { yieldToAll } from '${THREADS}';
@@ -16,14 +18,15 @@ it.runIf(process.platform === 'linux')('lowers the priority of all threads while
       await Promise.all(workers.map((worker) => new Promise((resolve) => worker.once('exit', resolve))));
     }
     console.log(JSON.stringify(readdirSync('/proc/self/task').map((thread) => getPriority(Number(thread)))));`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
-  const niceness = JSON.parse(stdout) as number[];
-  expect(niceness.length).toBeGreaterThan(4);
-  expect(new Set(niceness)).toEqual(new Set([19]));
-});
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+    const niceness = JSON.parse(stdout) as number[];
+    expect(niceness.length).toBeGreaterThan(4);
+    expect(new Set(niceness)).toEqual(new Set([19]));
+  },
+);
 
 it.runIf(process.platform === 'linux')(
-  "lowers a process' own threads, V8's among them, and of a thread that one alone",
+  'yieldToReaders() lowers the priority of all threads of a process, but only of its own thread if a thread calls it',
   async () => {
     const script = `import { readdirSync } from 'node:fs';
     import { getPriority } from 'node:os';

@@ -20,9 +20,9 @@ describe('readTraceparent()', () => {
     ['an all-zero trace', `00-${'0'.repeat(32)}-b7ad6b7169203331-01`],
     ['an all-zero span', `00-0af7651916cd43dd8448eb211c80319c-${'0'.repeat(16)}-01`],
     ['version ff', CAUSE.replace('00-', 'ff-')],
-    ['more than version 00 has', `${CAUSE}-more`],
+    ['more fields than version 00 has', `${CAUSE}-more`],
     ['upper-case digits', CAUSE.toUpperCase()],
-    ['nothing', ''],
+    ['an empty header', ''],
   ])('ignores %s', (_what, text) => {
     expect(readTraceparent(text)).toBeNull();
   });

@@ -16,6 +16,6 @@ it.each<[string, boolean]>([
   ['*/*', false],
   ['text/*', false],
   ['', false],
-])('HTML before JSON: %s', (accept, wanted) => {
+])('prefersType() decides whether HTML is preferred to JSON: %s', (accept, wanted) => {
   expect(prefersType(accept, 'text/html', 'application/json')).toBe(wanted);
 });

@@ -15,24 +15,24 @@ describe('htmlCharset()', () => {
     ['<?xml version="1.0" encoding="EUC-KR"?><html><meta charset="utf-8">', 'utf-8'],
     ['<meta charset="no-such"><meta charset="big5">', 'big5'],
     ['<meta charset="utf-16">', 'utf-8'],
-  ])('of %s is %s', (html, charset) => {
+  ])('returns for %s the charset %s', (html, charset) => {
     expect(of(html)).toBe(charset);
   });
 
   it.each([
     ['no declaration', '<p>hello'],
     ['a comment', '<!-- <meta charset="big5"> --><p>'],
-    ['a description that speaks of one', '<meta name="description" content="text/html; charset=big5">'],
-    ['an attribute that only ends so', '<meta data-charset="big5">'],
+    ['a description that mentions a charset', '<meta name="description" content="text/html; charset=big5">'],
+    ['an attribute whose name ends with charset', '<meta data-charset="big5">'],
     ['an unknown label', '<meta charset="no-such">'],
     ['a late XML declaration', '<p><?xml version="1.0" encoding="EUC-KR"?>'],
-    ['one past the head', `${' '.repeat(CHARSET_HEAD_BYTES)}<meta charset="big5">`],
-    ['nothing', ''],
-  ])('is null for %s', (_name, html) => {
+    ['a declaration after the head', `${' '.repeat(CHARSET_HEAD_BYTES)}<meta charset="big5">`],
+    ['an empty file', ''],
+  ])('returns null for %s', (_name, html) => {
     expect(of(html)).toBeNull();
   });
 
-  it('believes a byte order mark before anything else', () => {
+  it('prefers a byte order mark to any declaration', () => {
     expect(htmlCharset(Buffer.from('\ufeff<meta charset="big5">'))).toBe('utf-8');
     expect(htmlCharset(Uint8Array.from([0xfe, 0xff, 0, 60]))).toBe('utf-16be');
     expect(htmlCharset(Uint8Array.from([0xff, 0xfe, 60, 0]))).toBe('utf-16le');
@@ -40,7 +40,7 @@ describe('htmlCharset()', () => {
 });
 
 describe('markedCharset()', () => {
-  it('is what a byte order mark says, of whatever file', () => {
+  it('returns the charset of a byte order mark in any file', () => {
     expect(markedCharset(Buffer.from('\ufeffa{}'))).toBe('utf-8');
     expect(markedCharset(Buffer.from('\ufeffa{}', 'utf16le'))).toBe('utf-16le');
     expect(markedCharset(Buffer.from('a{}'))).toBeNull();

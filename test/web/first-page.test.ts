@@ -5,7 +5,7 @@ import { readFirstPage } from '../../src/web/first-page.ts';
 const page = (head: string, attributes = '') =>
   `<!doctype html><html ${attributes}><head>${head}</head><body></body></html>`;
 
-describe('readFirstPage(): the title', () => {
+describe('readFirstPage(), title', () => {
   it.each([
     ['Acme', '', 'Acme'],
     ['Getting to know Acme | Acme Docs', '', 'Getting to know Acme'],
@@ -22,29 +22,29 @@ describe('readFirstPage(): the title', () => {
     ['  of \n two\tlines ', '', 'of two lines'],
     ['Tom &amp; Jerry &lt;3 &copy', '', 'Tom & Jerry <3 ©'],
     ['<b>bold</b>', '', '<b>bold</b>'],
-  ])('is of %j with the site name %j: %j', (title, siteName, expected) => {
+  ])('reads from %j with the site name %j the title %j', (title, siteName, expected) => {
     const meta = siteName === '' ? '' : `<meta property="og:site_name" content="${siteName}">`;
     expect(readFirstPage(page(`${meta}<title>${title}</title>`)).title).toBe(expected);
   });
 
-  it('is the first of the page itself, not of a picture in it nor of a script', () => {
+  it('is the first title of the page, not that of an image or in a script', () => {
     const html = page(
       '<script>"<title>no</title>"</script><svg><title>Icon</title></svg><title>Yes</title><title>No</title>',
     );
     expect(readFirstPage(html).title).toBe('Yes');
   });
 
-  it('is og:title where there is no other', () => {
+  it('is og:title if the title element is empty', () => {
     expect(readFirstPage(page('<title> </title><meta property="og:title" content="Acme">')).title).toBe('Acme');
   });
 
-  it('is null where there is none, also in a body', () => {
+  it('is null if there is no title, or only one in the body', () => {
     expect(readFirstPage(page('')).title).toBeNull();
     expect(readFirstPage('').title).toBeNull();
     expect(readFirstPage('<html><head></head><body><title>no</title>').title).toBeNull();
   });
 
-  it('is cut where it is long, between whole characters', () => {
+  it('is shortened between whole characters if it is too long', () => {
     const { title, description } = readFirstPage(
       page(`<title>${'\u{1f525}'.repeat(500)}</title><meta name=description content="${'word '.repeat(500)}">`),
     );
@@ -54,7 +54,7 @@ describe('readFirstPage(): the title', () => {
   });
 });
 
-describe('readFirstPage(): the rest', () => {
+describe('readFirstPage(), other facts', () => {
   it('reads description, language and refresh', () => {
     const html = page(
       '<META NAME="Description" CONTENT="All &quot;of&quot; it &#x27;&lt;b&gt;"><meta http-equiv=Refresh content="0; url=en/index.html">',
@@ -68,7 +68,7 @@ describe('readFirstPage(): the rest', () => {
     });
   });
 
-  it('takes og:description and xml:lang where nothing else is said', () => {
+  it('falls back to og:description and xml:lang', () => {
     const html = page(
       '<meta name=description content=" "><meta property="og:description" content="Of it">',
       'xml:lang=de',
@@ -76,17 +76,17 @@ describe('readFirstPage(): the rest', () => {
     expect(readFirstPage(html)).toMatchObject({ description: 'Of it', language: 'de' });
   });
 
-  it('takes a description that is empty, and a language of any length, for none', () => {
+  it('ignores an empty description and a language that is too long', () => {
     const html = page('<meta name=description content="">', `lang="${'x'.repeat(100)}"`);
     expect(readFirstPage(html)).toEqual({ title: null, description: null, language: null, refresh: null });
   });
 
-  it('reads nothing of the body', () => {
+  it('ignores the body', () => {
     const html = page('', 'lang=en').replace('<body>', '<body><meta name=description content=no>');
     expect(readFirstPage(html).description).toBeNull();
   });
 
-  it('gives plain text or null for any page, and does not throw', () => {
+  it('returns plain text or null for any page, and does not throw', () => {
     const piece = fc.constantFrom(
       '<title>',
       '</title>',

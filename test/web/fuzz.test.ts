@@ -72,11 +72,11 @@ function readReferences(type: SourceType) {
   };
 }
 
-describe('a seeded variation is read', { timeout: 600_000 }, () => {
-  test('of a page, for its references', () => fuzz(HTML, readReferences('html')));
-  test('of an XML page, for its references', () => fuzz(HTML, readReferences('xml')));
-  test('of a style sheet, for its references', () => fuzz(CSS, readReferences('css')));
-  test('of a page, for its head, links and outline', () =>
+describe('readers of untrusted site files', { timeout: 600_000 }, () => {
+  test('read references of a page with seeded random changes', () => fuzz(HTML, readReferences('html')));
+  test('read references of an XML page with seeded random changes', () => fuzz(HTML, readReferences('xml')));
+  test('read references of a style sheet with seeded random changes', () => fuzz(CSS, readReferences('css')));
+  test('read head, links and outline of a page with seeded random changes', () =>
     fuzz(HTML, (bytes) => {
       const text = bytes.toString('latin1');
       htmlCharset(bytes);
@@ -85,7 +85,7 @@ describe('a seeded variation is read', { timeout: 600_000 }, () => {
       outlinePage(text);
     }));
 
-  test('of a page, for search', () =>
+  test('cut a page with seeded random changes into search sections', () =>
     fuzz(PAGES, (bytes) => {
       const page = extractPage({ path: 'start.html', html: bytes.toString(), url: '/start' });
       for (const { text } of page?.sections ?? []) {
@@ -96,27 +96,29 @@ describe('a seeded variation is read', { timeout: 600_000 }, () => {
       }
     }));
 
-  test('of a page, as Markdown', () =>
+  test('convert a page with seeded random changes to Markdown', () =>
     fuzz(PAGES, (bytes) => {
       const { markdown } = markdownOf({ path: 'start.html', html: bytes.toString(), address: '/docs/start' });
       // Each character may be escaped, and each level of a list or a quote begins its lines.
       expect(markdown.length).toBeLessThanOrEqual(1_000 + bytes.length * 20);
     }));
 
-  test('of a page, at another base path', () => fuzz(PAGES, mounted('start.html', 'text/html; charset=utf-8')));
-  test('of a style sheet, at another base path', () => fuzz(CSS, mounted('a.css', 'text/css')));
-  test('of a script, at another base path', () =>
+  test('move a page with seeded random changes to another base path', () =>
+    fuzz(PAGES, mounted('start.html', 'text/html; charset=utf-8')));
+  test('move a style sheet with seeded random changes to another base path', () =>
+    fuzz(CSS, mounted('a.css', 'text/css')));
+  test('move a script with seeded random changes to another base path', () =>
     fuzz(
       [Buffer.from('import("/docs/a.js"); const p="/docs/"; __webpack_require__.p="/docs/"; fetch(`/docs/a.json`)')],
       mounted('assets/app.js', 'text/javascript'),
     ));
-  test('of a sitemap, at another base path', () =>
+  test('move a sitemap with seeded random changes to another base path', () =>
     fuzz(
       [Buffer.from('<?xml version="1.0"?><urlset><url><loc>https://a.test/docs/b</loc></url></urlset>')],
       mounted('sitemap.xml', 'application/xml'),
     ));
 
-  test('of _redirects and _headers', () =>
+  test('read _redirects and _headers with seeded random changes', () =>
     fuzz([Buffer.from(REDIRECTS), Buffer.from(HEADERS)], (bytes) => {
       const rules = readSiteRules(
         new Map([

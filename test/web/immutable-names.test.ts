@@ -14,16 +14,16 @@ const immutableOf = (paths: readonly string[]) => {
   return paths.filter((path) => names.has(path));
 };
 
-describe('ImmutableNames, by the name alone', () => {
+describe('ImmutableNames, by the name only', () => {
   it.each([
     ['styles.5b0e4cfb.css', 'Docusaurus'],
     ['assets/images/docsVersionDropdown-35e13cbe46c9923327f30a76a90bff3b.png', 'Docusaurus'],
     ['assets/js/01a85c17.40ee7edd.js', 'Docusaurus, the route first'],
-    ['img/logo-35E13CBE46C9.png', 'hex in capitals'],
-    ['font_a1b2c3d4.woff2', 'behind an underscore'],
+    ['img/logo-35E13CBE46C9.png', 'uppercase hex'],
+    ['font_a1b2c3d4.woff2', 'after an underscore'],
     ['0c5c47ac3b2e8d6f.js', 'webpack, the whole stem'],
     ['static/js/main.1a2b3c4d.chunk.js', 'webpack'],
-    ['static/js/main.1a2b3c4d.js.map', 'a map beside it'],
+    ['static/js/main.1a2b3c4d.js.map', 'a map of a hashed file'],
     ['static/media/logo.6ce24c58023cc2f8fd88fe9d219db6c6.svg', 'webpack, 32 digits'],
     ['css/base.27e20196a850.css', 'Django'],
     ['assets/application-908e25f4bf641868d8683022a5b62f54b1b4ad0a.css', 'Sprockets'],
@@ -46,14 +46,14 @@ describe('ImmutableNames, by the name alone', () => {
     ['pagefind/fragment/zh-cn_5f37b3a.pf_fragment', 'Pagefind'],
     ['pagefind/pagefind.en_bd7db4a558.pf_meta', 'Pagefind'],
     ['a1b2c3d4', 'no extension'],
-  ])('%s: %s', (path) => {
+  ])('accepts %s: %s', (path) => {
     expect(namesOf().has(path)).toBe(true);
   });
 
   it.each([
     ['introduction.js', 'a word'],
-    ['x-introduction.css', 'a word behind a dash'],
-    ['app.js', 'nothing'],
+    ['x-introduction.css', 'a word after a dash'],
+    ['app.js', 'no hash'],
     ['report-20240601.pdf', 'a date'],
     ['report-20240601a.pdf', 'a date with a letter'],
     ['20240601.js', 'a date alone'],
@@ -87,12 +87,12 @@ describe('ImmutableNames, by the name alone', () => {
     ['_next/static/index.XHTML', 'a page in capitals'],
     ['xx5b0e4cfbyy.js', 'not set off'],
     ['', 'an empty path'],
-  ])('not %s: %s', (path) => {
+  ])('rejects %s: %s', (path) => {
     expect(namesOf().has(path)).toBe(false);
   });
 });
 
-describe('ImmutableNames, by the generator’s folder', () => {
+describe('ImmutableNames, by the folder of the generator', () => {
   it.each([
     ['_next/static/chunks/0cz1d0mv5g_q7.js', 'Next.js'],
     ['_next/static/-a0j4gsoGh7I3Ja_DXvW5/_buildManifest.js', 'Next.js'],
@@ -104,7 +104,7 @@ describe('ImmutableNames, by the generator’s folder', () => {
     ['static.files/main.js', 'rustdoc'],
     ['static/d2d31ab3031be1a3b5e5a0b5b0b1b5aa/4b190/shore.jpg', 'Gatsby'],
     ['assets/chunks/theme.DEAJXAez.js', 'VitePress'],
-  ])('%s: %s', (path) => {
+  ])('accepts %s: %s', (path) => {
     expect(namesOf().has(path)).toBe(true);
   });
 
@@ -118,12 +118,12 @@ describe('ImmutableNames, by the generator’s folder', () => {
     'assets/chunks/readme.js',
     'pagefind/pagefind.js',
     'pagefind/pagefind-entry.json',
-  ])('not %s', (path) => {
+  ])('rejects %s', (path) => {
     expect(namesOf().has(path)).toBe(false);
   });
 });
 
-describe('ImmutableNames, by what stands beside it', () => {
+describe('ImmutableNames, by the other names in the folder', () => {
   it.each<[string, string[]]>([
     ['Vite', ['index-Dk3JxaBq.js', 'app-C03MqXtg.js', 'a-B1x_T6pQ.js', 'vendor-CKgyzEfF.js', 'index-zluDL-SY.css']],
     ['esbuild', ['chunk-7L2VM4XO.js', 'chunk-2B3CD5EF.js', 'main-K2L3M4NP.js', 'styles-5INURTSO.css']],
@@ -132,12 +132,12 @@ describe('ImmutableNames, by what stands beside it', () => {
       ['a-0fe48ade.woff2', 'b-9960930a.css', 'c-1b2c3d4e.js', 'f-7736aa35.js', 'd-12345678.svg', 'e-e6652087.js'],
     ],
     ['MkDocs', ['main.35e1ed30.min.css', 'palette.06af60db.min.css', 'x.1b2c3d4e.css', 'main.06209087.min.css.map']],
-  ])('%s: all of them', (_, names) => {
+  ])('accepts all hashed names of %s', (_, names) => {
     const paths = names.map((name) => `assets/${name}`);
     expect(immutableOf(paths)).toEqual(paths);
   });
 
-  it('not a word, a number or a name of another shape among them', () => {
+  it('rejects words, numbers and names of another shape in the folder', () => {
     const hashed = ['index-Dk3JxaBq.js', 'app-C03MqXtg.js', 'vendor-B1x_T6pQ.js', 'x-CKgyzEfF.js', 'y-D6M2pbQd.css'];
     const plain = ['my-language.js', 'my-Language.js', 'my-darkMode.js', 'my-20240601.js', 'my-chapter1.js', 'init.js'];
     const paths = [...hashed, ...plain.slice(0, 5)];
@@ -145,14 +145,14 @@ describe('ImmutableNames, by what stands beside it', () => {
     expect(immutableOf([...hashed, 'init.js'])).toEqual(hashed);
   });
 
-  it('not where few of them are sure, or most names carry none', () => {
+  it('accepts uncertain names only if most names in the folder have a hash and several are certain', () => {
     expect(immutableOf(['index-Dk3JxaBq.js', 'vendor-CKgyzEfF.js'])).toEqual(['index-Dk3JxaBq.js']);
     const plain = ['a.js', 'b.js', 'c.js', 'd.js', 'e.js', 'f.js'];
     const sure = ['index-Dk3JxaBq.js', 'app-C03MqXtg.js', 'vendor-B1x_T6pQ.js'];
     expect(immutableOf([...plain, ...sure, 'x-CKgyzEfF.js'])).toEqual(sure);
   });
 
-  it('not data, documents and pages beside them', () => {
+  it('rejects data, documents and pages in the folder', () => {
     const hashed = ['a.5b0e4cfb.js', 'b.9960930a.js', 'c.1b2c3d4e.js', 'd.35e1ed30.js'];
     expect(immutableOf([...hashed, 'e.12345678.json', 'f.12345678.html', 'g.12345678.js'])).toEqual([
       ...hashed,
@@ -160,7 +160,7 @@ describe('ImmutableNames, by what stands beside it', () => {
     ]);
   });
 
-  it('looks through a folder once, whatever its names are made of', () => {
+  it('reads the names of a folder only once', () => {
     let looks = 0;
     const names = new ImmutableNames({
       namesIn: () => {

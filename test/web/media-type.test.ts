@@ -45,7 +45,7 @@ describe('mediaTypeOf()', () => {
     ['a.dat', 'application/octet-stream'],
     ['objects.inv', 'application/octet-stream'],
     ['.html', 'application/octet-stream'],
-  ])('%s is %s', (path, type) => {
+  ])('returns for %s the type %s', (path, type) => {
     expect(mediaTypeOf(path)).toBe(type);
   });
 
@@ -53,11 +53,11 @@ describe('mediaTypeOf()', () => {
     'a.py a.go a.rs a.proto a.graphql a.diff a.patch a.bib prod.env a.jsonl a.ndjson a.toml a.ini a.sh a.conf a.cfg a.rb a.kt a.swift a.cs a.hs a.ex a.sql a.tf a.dot a.pot a.mmd a.php a.bat a.ps1 a.lock a.tex go.mod go.sum A.PY LICENSE LICENSE-MIT README sub/NOTICE CHANGELOG Makefile Dockerfile Jenkinsfile VERSION'.split(
       ' ',
     ),
-  )('%s is text', (path) => {
+  )('returns a text type for %s', (path) => {
     expect(mediaTypeOf(path)).toBe('text/plain; charset=utf-8');
   });
 
-  it('takes another charset for text only', () => {
+  it('uses another charset for text types only', () => {
     expect(mediaTypeOf('a.html', 'shift_jis')).toBe('text/html; charset=shift_jis');
     expect(mediaTypeOf('a.png', 'shift_jis')).toBe('image/png');
   });
@@ -66,7 +66,7 @@ describe('mediaTypeOf()', () => {
 describe('mediaTypeOfFile()', () => {
   const bytes = (text: string) => Buffer.from(text, 'latin1');
 
-  it('asks markup for its own charset, and nothing else', () => {
+  it('reads the charset from markup only', () => {
     expect(mediaTypeOfFile('a.html', bytes('<meta charset=EUC-JP>'))).toBe('text/html; charset=euc-jp');
     expect(mediaTypeOfFile('a.svg', bytes('<?xml version="1.0" encoding="iso-8859-1"?><svg/>'))).toBe(
       'image/svg+xml; charset=windows-1252',
@@ -76,7 +76,7 @@ describe('mediaTypeOfFile()', () => {
 });
 
 describe('isAssetPath()', () => {
-  it.each(['a.js', 'a/b.css', 'x.png', 'data.json', 'page.txt', 'a.js.map'])('%s is an asset', (path) => {
+  it.each(['a.js', 'a/b.css', 'x.png', 'data.json', 'page.txt', 'a.js.map'])('returns true for %s', (path) => {
     expect(isAssetPath(path)).toBe(true);
   });
 
@@ -92,7 +92,7 @@ describe('isAssetPath()', () => {
     'api/Foo.bar',
     'js/',
     'a.js/',
-  ])('%s is page-like', (path) => {
+  ])('returns false for %s', (path) => {
     expect(isAssetPath(path)).toBe(false);
   });
 });
@@ -110,7 +110,7 @@ describe('isCompressible()', () => {
     ['image/png', false],
     ['application/octet-stream', false],
     ['video/mp4', false],
-  ])('of %s is %s', (type, expected) => {
+  ])('returns for the type %s the value %s', (type, expected) => {
     expect(isCompressible(type, text)).toBe(expected);
   });
 
@@ -119,11 +119,11 @@ describe('isCompressible()', () => {
     ['zstd', [0x28, 0xb5, 0x2f, 0xfd]],
     ['zip', [0x50, 0x4b, 3, 4]],
     ['WOFF2', [0x77, 0x4f, 0x46, 0x32]],
-  ])('is false for %s bytes under a text name', (_name, head) => {
+  ])('returns false for %s bytes in a file with a text name', (_name, head) => {
     expect(isCompressible('text/javascript', Uint8Array.from(head))).toBe(false);
   });
 
-  it('is true for an empty head', () => {
+  it('returns true if there are no bytes to check', () => {
     expect(isCompressible('text/css', new Uint8Array())).toBe(true);
   });
 });

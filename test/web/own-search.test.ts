@@ -11,7 +11,7 @@ function judge(page: string, files: readonly string[] = []) {
 const ALGOLIA = 'assets/chunks/VPAlgoliaSearchBox.Dd80gY2X.js';
 const LOCAL = 'assets/chunks/VPLocalSearchBox.C1a_9-xY.js';
 
-describe('searches that a site brings', () => {
+describe('search surveys of bundles', () => {
   it.each([
     ['VitePress, DocSearch', '<div class="VPNavBarSearch search" data-v-1>', [ALGOLIA]],
     ['DocSearch', '<button type="button" class="DocSearch DocSearch-Button" aria-label="Search">', []],
@@ -19,7 +19,7 @@ describe('searches that a site brings', () => {
     ['DocSearch', '<script src="https://cdn.jsdelivr.net/npm/@docsearch/js@3"></script>', []],
     ['Algolia', '<script src="https://cdn.jsdelivr.net/npm/algoliasearch@4/dist/algoliasearch-lite.umd.js">', []],
     ['Mintlify', '<button type="button" class="flex" id="search-bar-entry" aria-label="Open search">', []],
-  ])('%s asks a service: %s', (kind, page, files) => {
+  ])('detect that %s uses a hosted service: %s', (kind, page, files) => {
     expect(judge(page, files)).toMatchObject([{ kind, state: 'hosted', needs: expect.stringMatching(/\./) }]);
   });
 
@@ -50,7 +50,7 @@ describe('searches that a site brings', () => {
     ],
     ['Sphinx', '<form class="search" action="../search.html" method="get">', [], 'searchindex.js'],
     ['mdBook', '<button id="search-toggle" class="icon-button">', [], 'searchindex-1a2b3c4d.js'],
-  ])('%s works with its index alone: %s', (kind, page, files, index) => {
+  ])('detect that %s works only with its index: %s', (kind, page, files, index) => {
     expect(judge(page, files)).toMatchObject([{ kind, state: 'no-index' }]);
     const there = judge(page, [...files, index]);
     expect(there).toMatchObject([{ kind, state: 'works' }]);
@@ -58,17 +58,17 @@ describe('searches that a site brings', () => {
   });
 
   it.each([
-    ['a page without one', '<h1>A page</h1><button id="menu">'],
+    ['a page without a search', '<h1>A page</h1><button id="menu">'],
     [
-      'a text about one',
+      'a text about a search',
       '<p>Style <code>.DocSearch-Button</code> and <code>docsearch.js</code>, search-bar-entry.</p>',
     ],
     ['VitePress without a search', '<div class="VPNavBarSearch"></div>'],
-  ])('finds none: %s', (_name, page) => {
+  ])('detect no search in %s', (_name, page) => {
     expect(judge(page)).toEqual([]);
   });
 
-  it("knows a box by the name that the page's own script gives it", () => {
+  it('read the id of the search box from the script of the page', () => {
     const [docSearch] = judge(
       '<script src="/docsearch.js"></script><script>docsearch({ appId: "a", container: "#find" })</script>',
     );
@@ -83,14 +83,14 @@ describe('searches that a site brings', () => {
     expect(hostile[0]?.boxes).toBe('.DocSearch-Button,#docsearch');
   });
 
-  it('reads some pages of many, and the first', () => {
+  it('read the first page and a sample of the others', () => {
     const survey = new BundledSearchSurvey(1_000);
     for (let page = 0; page < 999; page += 1) survey.add(`a/${page}.html`);
     survey.add('index.html');
     expect(survey.pages).toEqual(['a/0.html', 'a/200.html', 'a/400.html', 'a/600.html', 'a/800.html', 'index.html']);
   });
 
-  it('is done soon with a hostile page', () => {
+  it('finish quickly for a hostile page', () => {
     const parts = ['class=', '<a ', '<script ', '<form action=', 'docsearch({', '<button ', '<site-search', 'class="'];
     for (const part of parts) {
       const before = performance.now();
@@ -100,7 +100,7 @@ describe('searches that a site brings', () => {
     }
   });
 
-  it('has selectors alone that a browser reads, in one list', () => {
+  it('use only valid CSS selectors', () => {
     for (const { boxes } of OWN_SEARCH_KINDS) expect(boxes).toMatch(/^[\w#.[\]="$ ,-]+$/);
   });
 });

@@ -4,7 +4,7 @@ import { findLinks, outlinePage } from '../../src/web/index.ts';
 const short = (html: string) => findLinks(html).references.map(({ kind, url }) => `${kind} ${url}`);
 
 describe('findLinks()', () => {
-  it('gives element, attribute, URL and kind in the order of the page', () => {
+  it('returns element, attribute, URL and kind in page order', () => {
     const html = `<!doctype html><head><link rel=canonical href=https://x.dev/a/><link rel="stylesheet" href="/s.css">
       <script src=/init.js></script></head><body><a href="/b?x=1&amp;y=2#f"> <img alt="a > b" src='i.png'><area HREF=c>
       <video poster=p.jpg src=v.mp4></video><svg><use xlink:href="sprite.svg#i"/></svg>`;
@@ -24,18 +24,18 @@ describe('findLinks()', () => {
     });
   });
 
-  it('does not take text for markup', () => {
+  it('ignores markup in text, comments and scripts', () => {
     expect(
       short(`<!-- <a href=1> --><title><a href=2></title><script>'<a href=3>'</script><style>/*<a href=4>*/</style>
         <textarea><a href=5></textarea><a href=6>`),
     ).toEqual(['link 6']);
   });
 
-  it('takes title and style inside svg for markup', () => {
+  it('reads markup in title and style elements of SVG', () => {
     expect(short('<svg><style/><title/><a href=1></a></svg><a href=2>')).toEqual(['link 1', 'link 2']);
   });
 
-  it('tells the kinds of <link> apart by rel', () => {
+  it('distinguishes the kinds of <link> by rel', () => {
     const links = ['next', 'alternate', 'preload', 'preconnect', 'alternate stylesheet', 'icon', 'me', 'CANONICAL'];
     expect(short(links.map((rel) => `<link rel="${rel}" href="${rel}">`).join(''))).toEqual([
       'link next',
@@ -48,24 +48,24 @@ describe('findLinks()', () => {
     ]);
   });
 
-  it('gives the first base and leaves empty URLs out', () => {
+  it('returns the first base, and omits empty URLs', () => {
     const found = findLinks('<base target=x><base href=" /a/ "><base href=/b/><a href="">x</a><a name=y>');
     expect(found).toEqual({ base: '/a/', references: [] });
   });
 
-  it('reads a page that ends in the middle of a tag', () => {
+  it('reads a page that ends within a tag', () => {
     expect(short('<a href=1>x</a><a href="2')).toEqual(['link 1']);
   });
 });
 
 describe('outlinePage()', () => {
-  it('gives the references that findLinks() gives', () => {
+  it('returns the same references as findLinks()', () => {
     const html = '<base href=/a/><link rel=icon href=i.png><a href=b>x</a><img src=c srcset="d 2x">';
     const { base, references } = outlinePage(html);
     expect({ base, references }).toEqual(findLinks(html));
   });
 
-  it('gives what lists of pictures name', () => {
+  it('returns the images of srcset lists', () => {
     const { pictures } = outlinePage(
       `<img srcset="a.png, b,c.png 2x"><source srcset='d.webp 100w,e.webp 200w'><link rel=preload imagesrcset=f.png>
        <a srcset=none>x</a><img srcset="">`,
@@ -80,7 +80,7 @@ describe('outlinePage()', () => {
     expect(new Set(pictures.map(({ kind }) => kind))).toEqual(new Set(['asset']));
   });
 
-  it('gives ids of all elements and names of anchors, and none out of text', () => {
+  it('returns ids of all elements and names of anchors, but none from text', () => {
     const { anchors } = outlinePage(
       '<h1 id="a b">x</h1><a name=n></a><input name=no><svg><g id=&eacute;></g></svg><p id=""><!-- <p id=c> --><script>"<p id=s>"</script>',
     );

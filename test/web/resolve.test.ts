@@ -58,7 +58,7 @@ describe('resolvePath()', () => {
     ['app.js/', missing('404.html')],
     ['old.htm/', missing('404.html')],
     ['100%', file('100%.html')],
-  ])('"%s" under either policy', (path, expected) => {
+  ])('resolves "%s" equally under both policies', (path, expected) => {
     expect(resolve(path, 'always')).toEqual(expected);
     expect(resolve(path, 'never')).toEqual(expected);
   });
@@ -68,7 +68,7 @@ describe('resolvePath()', () => {
     ['legacy', redirect('legacy/'), file('legacy/index.htm')],
     ['ja', redirect('ja/'), file('ja/index.html')],
     ['a:b', redirect('a%3Ab/'), file('a:b/index.html')],
-  ])('"%s" redirects to its slash by policy', (path, always, never) => {
+  ])('redirects "%s" to its slash depending on the policy', (path, always, never) => {
     expect(resolve(path, 'always')).toEqual(always);
     expect(resolve(path, 'never')).toEqual(never);
   });
@@ -81,16 +81,16 @@ describe('resolvePath()', () => {
     ['ja/deep/no/such/folder', 'ja/404/index.html'],
     ['docs/v1.2', '404.html'],
     [`${'a/'.repeat(2000)}b`, '404.html'],
-  ])('"%s" is missing, with the nearest 404 page', (path, page) => {
+  ])('returns the nearest 404 page for "%s"', (path, page) => {
     expect(resolve(path)).toEqual(missing(page));
   });
 
-  it('gives a missing asset no page', () => {
+  it('returns no page for a missing asset', () => {
     expect(resolve('ja/chunk.js')).toEqual(missing(null));
     expect(resolve('nope.txt')).toEqual(missing(null));
   });
 
-  it('gives a site without a 404 page none', () => {
+  it('returns no page if the site has no 404 page', () => {
     expect(resolvePath(new Map(), 'nope', 'always')).toEqual(missing(null));
   });
 
@@ -106,15 +106,15 @@ describe('resolvePath()', () => {
     './index.html',
     '_docshelf/manifest.json',
     '_docshelf',
-  ])('hides "%s"', (path) => {
+  ])('does not serve "%s"', (path) => {
     expect(resolve(path).kind).toBe('missing');
   });
 
-  it('shows .well-known', () => {
+  it('serves .well-known', () => {
     expect(resolve('.well-known/security.txt')).toEqual(file('.well-known/security.txt'));
   });
 
-  it('finds names in the other Unicode form', () => {
+  it('finds names in another Unicode normalization form', () => {
     expect(resolve('cafe\u0301')).toEqual(file('caf\u00e9.html'));
     expect(resolve('caf\u00e9s')).toEqual(file('cafe\u0301s.html'));
     expect(resolve('caf\u00e9')).toEqual(file('caf\u00e9.html'));

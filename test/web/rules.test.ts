@@ -17,7 +17,7 @@ function first(text: string, path: string, query = ''): string {
 }
 
 describe('_redirects', () => {
-  it('leads to no host where the mount takes the first folder away', () => {
+  it('redirects to no other host if mounting removes the first folder', () => {
     const [matched] = redirects('/docs/old* /docs/:splat').redirects.others('/docs/old/evil.example');
     const strip = (path: string) => path.replace(/^\/docs/, '');
     expect(matched?.rule.target.location(matched.captures, '', strip)).toBe('/evil.example');
@@ -90,7 +90,7 @@ describe('_redirects', () => {
     ['/a /日本', '/a', '301 /%E6%97%A5%E6%9C%AC'],
     ['/a/* /b/:splat', '/a/日 本?#%', '301 /b/%E6%97%A5%20%E6%9C%AC%3F%23%25'],
     ['/a /b%20c', '/a', '301 /b%20c'],
-  ])('%j, asked %s: %s', (text, path, expected) => {
+  ])('applies %j to the path %s: %s', (text, path, expected) => {
     expect(first(text, path)).toBe(expected);
     expect(redirects(text).notices).toEqual([]);
   });
@@ -102,7 +102,7 @@ describe('_redirects', () => {
     ['/a /b#c', '?q=1', '301 /b?q=1#c'],
     ['/a /b', '?', '301 /b?'],
     ['/a https://x.example/', '?q=1', '301 https://x.example/?q=1'],
-  ])('%j keeps the query %s: %s', (text, query, expected) => {
+  ])('applies %j with the query %s: %s', (text, query, expected) => {
     expect(first(text, '/a', query)).toBe(expected);
   });
 
@@ -115,7 +115,7 @@ describe('_redirects', () => {
     ['/:a/* https://good.example:443/:a', '/.evil.example/y', '301 https://good.example:443/.evil.example'],
     ['/a /b\\c', '/a', '301 /b%5Cc'],
     ['/a /b"<>', '/a', '301 /b%22%3C%3E'],
-  ])('%j leads nobody elsewhere and makes no header: asked %j', (text, path, expected) => {
+  ])('does not let %j redirect to another host or add a header for %j', (text, path, expected) => {
     expect(first(text, path)).toBe(expected);
   });
 
@@ -157,7 +157,7 @@ describe('_redirects', () => {
     ['/a /b\u0007', 'control character'],
     ['/a /a', 'leads back to'],
     ['/a /a?x=1', 'leads back to'],
-  ])('leaves out %j, and tells it', (line, reason) => {
+  ])('ignores %j, and reports it', (line, reason) => {
     const { redirects: rules, notices } = redirects(`/kept /x\n${line}\n`);
     expect(notices).toHaveLength(1);
     expect(notices[0]).toMatch(/^_redirects of the bundle, line 2, .*; it is left out\.$/);
@@ -166,7 +166,7 @@ describe('_redirects', () => {
     expect([...rules.others('/a'), ...rules.forced('/a')]).toEqual([]);
   });
 
-  it('leaves out the rule that closes a circle, and no rule that adds a slash', () => {
+  it('ignores a rule that closes a loop, but not a rule that adds a slash', () => {
     const { redirects: rules, notices } = redirects('/a /b\n/b /c/\n/c /a\n/d /d/\n/e /f\n/e /e');
     expect(notices).toEqual(['_redirects of the bundle, line 3, leads back to "/c"; it is left out.']);
     for (const path of ['/a', '/b', '/d', '/e']) expect([...rules.others(path)], path).not.toEqual([]);
@@ -181,7 +181,7 @@ describe('_redirects', () => {
     ['/a/* /b\n/b /a/c', [1], '/b'],
     [`/a/* /a/${':splat/'.repeat(20)}`, [1], '/a/x'],
     [Array.from({ length: 30 }, (_, n) => `/${n}/* /${(n + 1) % 30}/:splat`).join('\n'), [1, 2, 3], '/1/x'],
-  ])('reports %j, which redirects for ever, and keeps the rules', (text, lines, by) => {
+  ])('reports the endless redirect of %j, and keeps the rules', (text, lines, by) => {
     const { redirects: rules, faults, notices } = redirects(text);
     expect(faults.slice(0, 3).map(({ line }) => line)).toEqual(lines);
     expect(notices[0]).toMatch(
@@ -192,13 +192,13 @@ describe('_redirects', () => {
   });
 
   it.each(['/* /', '/a/* /b/:splat\n/b/* /c/:splat', '/a/* /a/:splat', '/* /:splat/', '/* /x 200', '/a/* /b\n/b /c'])(
-    'reports nothing of %j, from which redirects end',
+    'reports nothing for %j, whose redirects end',
     (text) => {
       expect(redirects(text).notices).toEqual([]);
     },
   );
 
-  it('reports a target that is longer than an address, and a path that repeats too often', () => {
+  it('reports a target longer than an address, and a path that is repeated too often', () => {
     const long = redirects(`/a/* /${':splat/'.repeat(40_000)}\n/b /c`);
     expect(long.notices).toEqual([
       '_redirects of the bundle, line 1, has a target of more than 8192 characters; it is left out.',
@@ -210,7 +210,7 @@ describe('_redirects', () => {
     expect(many.faultCount).toBe(44);
   });
 
-  it('builds no path and no location longer than 8 KiB', () => {
+  it('returns no path and no location longer than 8 KiB', () => {
     for (const path of [`/a/${'b'.repeat(400)}`, `/a/${'日'.repeat(100)}`, `/a/${'%'.repeat(400)}`, '/a/b']) {
       for (const target of [
         `/${':splat'.repeat(1000)}`,
@@ -228,7 +228,7 @@ describe('_redirects', () => {
     expect(matched?.rule.target.location(matched.captures, `?${'q'.repeat(8191)}`, (at) => at)).toBeNull();
   });
 
-  it('takes 10,000 rules and no more, tells ten faults and how many more', () => {
+  it('accepts at most 10,000 rules, and reports ten errors and the count of the others', () => {
     const many = redirects(Array.from({ length: 10_050 }, (_, n) => `/r${n} /t${n}`).join('\n'));
     expect([...many.redirects.others('/r9999')]).toHaveLength(1);
     expect([...many.redirects.others('/r10000')]).toEqual([]);
@@ -244,7 +244,7 @@ describe('_redirects', () => {
     expect(redirects(`${'x'.repeat(50_000)} /b`).notices[0]?.length).toBeLessThan(400);
   });
 
-  it('reads no file over 1 MiB, and tells it', () => {
+  it('ignores a file larger than 1 MiB, and reports it', () => {
     const large = redirects(`/a /b\n${'#'.repeat(1024 ** 2)}`);
     expect(large.notices).toEqual(['_redirects of the bundle is over 1 MiB; none of its rules holds.']);
     expect(large.faults).toMatchObject([{ file: '_redirects', line: null }]);
@@ -279,7 +279,7 @@ describe('_headers', () => {
     ['/*\n  Cross-Origin-Resource-Policy: same-site', '/', { 'Cross-Origin-Resource-Policy': 'same-site' }],
     ['/*\n  Permissions-Policy: camera=()', '/', { 'Permissions-Policy': 'camera=()' }],
     ['/*\n  Link: </a.css>; rel=preload; as=style', '/', { Link: '</a.css>; rel=preload; as=style' }],
-  ])('%j, asked %s', (text, path, expected) => {
+  ])('applies %j to the path %s', (text, path, expected) => {
     expect(of(text, path)).toEqual(expected);
     expect(headers(text).notices).toEqual([]);
   });
@@ -310,7 +310,7 @@ describe('_headers', () => {
       'img-src *',
       'parts of Content-Security-Policy-Report-Only',
     ],
-  ])('takes the parts of %j that stay on the site, and tells of the others', (line, expected, reason) => {
+  ])('keeps the parts of %j that stay on the site, and reports the others', (line, expected, reason) => {
     const { headers: rules, notices } = headers(`/*\n  ${line}`);
     expect([...rules.headersFor('/').set.values()]).toEqual([expected]);
     expect(notices).toHaveLength(1);
@@ -326,7 +326,7 @@ describe('_headers', () => {
     '</a>; rel=next; anchor="#b"; title="a; b, c: \\"d\\""',
     '</a,b;c?d=//e#f>; rel=prefetch; fetchpriority=high',
     '</a>; rel="https://x.example/relation"; hreflang=de',
-  ])('takes the link %s', (link) => {
+  ])('accepts the link %s', (link) => {
     expect(of(`/*\n  Link: ${link}`, '/')).toEqual({ Link: link });
     expect(of(`/*\n  Link: ${link.replaceAll('; r', ';r')} , </z>`, '/')).toEqual({ Link: `${link}, </z>` });
   });
@@ -354,14 +354,14 @@ describe('_headers', () => {
     '</a> <https://x.example/>; rel=preload',
     '</a',
     'x',
-  ])('keeps no address elsewhere of the link %j', (link) => {
+  ])('removes the external addresses of the link %j', (link) => {
     const set = of(`/*\n  Link: ${link}\n  Link: </own>`, '/');
     expect(set.Link).toMatch(/^(?:<\/a>; rel=preload, )?<\/own>$/);
     expect(headers(`/*\n  Link: ${link}`).notices).toHaveLength(1);
   });
 
   it.each([
-    ['a policy of many places', `Content-Security-Policy: report-uri ${'/a'.repeat(1500)} x`],
+    ['a policy with many addresses', `Content-Security-Policy: report-uri ${'/a'.repeat(1500)} x`],
     ['a link with many commas', `Link: <https://x.example>${','.repeat(4000)}x`],
     ['a link with many brackets', `Link: ${'<'.repeat(4000)}`],
     ['a link with many quotes', `Link: </a>; x="${'\\"'.repeat(1990)}`],
@@ -406,7 +406,7 @@ describe('_headers', () => {
     ['Link: <//x.example/a>; rel=preload', 'nothing that stays on the site'],
     ['Link: </\\x.example/a>; rel=preload', 'nothing that stays on the site'],
     ['Content-Security-Policy: report-uri https://x.example', 'nothing that stays on the site'],
-  ])('leaves out %j, and tells it', (line, reason) => {
+  ])('ignores %j, and reports it', (line, reason) => {
     const { headers: rules, notices } = headers(`/*\n  Referrer-Policy: origin\n  ${line}\n  Content-Language: de`);
     const { set } = rules.headersFor('/');
     expect(set.get('Referrer-Policy')).toBe('origin');
@@ -420,12 +420,12 @@ describe('_headers', () => {
     }
   });
 
-  it('cannot be made to say two headers by any end of a line', () => {
+  it('cannot set two headers with any kind of line end', () => {
     const { headers: rules } = headers('/*\n  X-Robots-Tag: a\rSet-Cookie: b\r\n  Content-Language: de\u2028X: y');
     expect(Object.fromEntries(rules.headersFor('/').set)).toEqual({ 'X-Robots-Tag': 'a' });
   });
 
-  it('leaves out rules of other hosts with their headers, and headers without a path', () => {
+  it('ignores rules of other hosts with their headers, and headers without a path', () => {
     const text =
       'X-Robots-Tag: a\nhttps://x.example/*\n  X-Robots-Tag: b\n/c*d*\n  X-Robots-Tag: c\n/d\n  X-Robots-Tag: d';
     const { headers: rules, notices } = headers(text);
@@ -434,12 +434,12 @@ describe('_headers', () => {
     expect(rules.headersFor('/d').set.get('X-Robots-Tag')).toBe('d');
   });
 
-  it('bounds what ten thousand rules say of one address together', () => {
+  it('limits the combined value of ten thousand rules for one header', () => {
     const rules = headers(`/*\n  X-Robots-Tag: ${'a'.repeat(50)}\n`.repeat(9_000)).headers;
     expect(rules.headersFor('/a').set.get('X-Robots-Tag')?.length).toBeLessThanOrEqual(4096);
   });
 
-  it('bounds all headers of one response together, and keeps the first ones', () => {
+  it('limits all headers of one response, and keeps the first ones', () => {
     const value = 'a'.repeat(3000);
     const rules = headers(
       `/*\n  Referrer-Policy: ${value}\n  X-Robots-Tag: ${value}\n  Permissions-Policy: ${value}`,
@@ -449,13 +449,13 @@ describe('_headers', () => {
     expect([...headers(text).headers.headersFor('/a').set.keys()]).toEqual(['Referrer-Policy', 'Permissions-Policy']);
   });
 
-  it('gives the same object for the same rules', () => {
+  it('returns the same object for the same rules', () => {
     const rules = headers('/a/*\n  X-Robots-Tag: a').headers;
     expect(rules.headersFor('/a/b')).toBe(rules.headersFor('/a/c'));
     expect(rules.headersFor('/b')).toBe(rules.headersFor('/c'));
   });
 
-  it('moves links with the site', () => {
+  it('moves links with the site to another base path', () => {
     const rules = headers('/*\n  Link: </docs/a.css>; rel=preload, </b.css>; rel=preload').headers;
     const moved = rules.mounted({ from: '/docs/', to: '/team/' });
     expect(moved.headersFor('/').set.get('Link')).toBe('</team/a.css>; rel=preload, </b.css>; rel=preload');

@@ -14,11 +14,11 @@ describe('srcsetUrls()', () => {
     [',, a.png,,,', ['a.png']],
     ['', []],
     [' , ', []],
-  ])('%j names %j', (srcset, urls) => {
+  ])('reads from %j the URLs %j', (srcset, urls) => {
     expect(srcsetUrls(srcset)).toEqual(urls);
   });
 
-  it('takes long nonsense in its stride', () => {
+  it('reads long invalid text quickly', () => {
     expect(srcsetUrls(`x${','.repeat(200_000)}y`).length).toBe(1);
     expect(srcsetUrls(`x ${'('.repeat(200_000)}, y`)).toEqual(['x']);
   });

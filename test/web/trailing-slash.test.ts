@@ -11,53 +11,53 @@ function decide(pages: Readonly<Record<string, string>>, others: readonly string
 const link = (...urls: string[]) => urls.map((url) => `<a href="${url}">x</a>`).join('');
 
 describe('TrailingSlashVotes', () => {
-  it('never, where links to folder pages have no slash', () => {
+  it('decides never if links to folder pages have no slash', () => {
     expect(decide({ 'index.html': link('/a', '/b'), 'a/index.html': link('/b'), 'b/index.html': '' })).toBe('never');
   });
 
-  it('always, where links to folder pages have their slash', () => {
+  it('decides always if links to folder pages have their slash', () => {
     expect(decide({ 'index.html': link('/a/', '/b/'), 'a/index.html': link('/b/#x'), 'b/index.html': '' })).toBe(
       'always',
     );
   });
 
-  it('goes with the majority', () => {
+  it('follows the majority of links', () => {
     expect(decide({ 'index.html': link('/a', '/b', '/b/'), 'a/index.html': '', 'b/index.html': '' })).toBe('never');
     expect(decide({ 'index.html': link('/a', '/a/', '/b/'), 'a/index.html': '', 'b/index.html': '' })).toBe('always');
   });
 
-  it('counts what canonicals say, under a prefix too', () => {
+  it('counts canonicals, also with a path prefix', () => {
     const canonical = (url: string) => `<link rel="canonical" href="${url}">`;
     expect(decide({ 'a/index.html': canonical('https://x.dev/docs/a/') })).toBe('always');
     expect(decide({ 'a/index.html': `${canonical('https://x.dev/docs/a')}${link('x.png', 'y.png')}` })).toBe('never');
   });
 
-  it("counts absolute links to the host of the page's own canonical, and to no other", () => {
+  it('counts absolute links only to the host of the canonical', () => {
     const page = (host: string) => `<link rel=canonical href="https://x.dev/">${link(`https://${host}/a/`)}`;
     expect(decide({ 'index.html': page('x.dev'), 'a/index.html': '' })).toBe('always');
     expect(decide({ 'index.html': page('y.dev') + link('/c.html'), 'a/index.html': '', 'c.html': '' })).toBe('never');
   });
 
-  it('always, where relative references in folder pages need it', () => {
+  it('decides always if relative references in folder pages need the slash', () => {
     expect(decide({ 'a/index.html': '<img src="x.png">' }, ['a/x.png'])).toBe('always');
   });
 
-  it('never, where relative references in folder pages resolve only without it', () => {
+  it('decides never if relative references in folder pages resolve only without the slash', () => {
     expect(decide({ 'a/index.html': '<img src="x.png">' }, ['x.png'])).toBe('never');
   });
 
-  it('rather redirects than breaks: a picture that needs the slash outweighs a few links without it', () => {
+  it('prefers extra redirects to broken images: an image that needs the slash outweighs a few links without it', () => {
     expect(decide({ 'index.html': link('/a', '/a', '/a'), 'a/index.html': '<img src="x.png">' }, ['a/x.png'])).toBe(
       'always',
     );
   });
 
-  it('does not count a link to a page beside the folder', () => {
+  it('does not count links to a page with the same name as the folder', () => {
     const pages = { 'index.html': link('/a', '/a', '/b/'), 'a.html': '', 'a/index.html': '', 'b/index.html': '' };
     expect(decide(pages)).toBe('always');
   });
 
-  it('does not count what is relative in a folder 404 page, which is answered anywhere', () => {
+  it('does not count relative references of a folder 404 page, which is served at any address', () => {
     expect(
       decide({ 'index.html': link('/a'), 'a/index.html': '', '404/index.html': '<img src=x.png>' }, ['404/x.png']),
     ).toBe('never');
@@ -67,19 +67,19 @@ describe('TrailingSlashVotes', () => {
     expect(decide({ 'a/index.html': `<base href="/">${link('b')}`, 'b/index.html': '' })).toBe('never');
   });
 
-  it('without folder pages: always for relative sites, never for absolute ones', () => {
+  it('decides always for relative sites and never for absolute ones if there are no folder pages', () => {
     expect(decide({ 'index.html': link('a.html'), 'a.html': link('index.html') })).toBe('always');
     expect(decide({ 'index.html': link('/a'), 'a.html': link('/') })).toBe('never');
     expect(decide({})).toBe('never');
   });
 
-  it('reads past links that are no addresses', () => {
+  it('skips invalid links', () => {
     expect(
       decide({ 'index.html': link('http://[', '/%ff', 'mailto:a@b', 'javascript:0', '#x', '/a/'), 'a/index.html': '' }),
     ).toBe('always');
   });
 
-  it('looks for links below the base path that the site was built for, and for no other', () => {
+  it('counts only links in the base path that the site was built for', () => {
     const files = new Set(['index.html', 'a/index.html', 'b/index.html']);
     const votesAt = (basePath: string) => {
       const votes = new TrailingSlashVotes(files, basePath);

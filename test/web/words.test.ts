@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { languageOf, PAGE_LANGUAGES, preferredLanguage } from '../../src/web/words/index.ts';
 
-describe('the language of a page', () => {
+describe('languageOf()', () => {
   it.each([
     ['en', 'en'],
     ['en-US', 'en'],
@@ -22,12 +22,12 @@ describe('the language of a page', () => {
     ['', null],
     ['*', null],
     ['"><script>', null],
-  ])('%j is written in the words of %j', (tag, words) => {
+  ])('maps %j to the texts in %j', (tag, words) => {
     expect(languageOf(tag)?.tag ?? null).toBe(words);
   });
 });
 
-describe('the language that a browser prefers', () => {
+describe('preferredLanguage()', () => {
   it.each([
     [undefined, 'en'],
     ['', 'en'],
@@ -40,7 +40,7 @@ describe('the language that a browser prefers', () => {
     ['ko;q=, ru;q=abc, fr', 'fr'],
     ['de, fr', 'de'],
     [`${'sv,'.repeat(5_000)}de`, 'en'],
-  ])('%j: %s', (header, tag) => {
+  ])('selects for the header %j the language %s', (header, tag) => {
     expect(preferredLanguage(header).tag).toBe(tag);
   });
 });
@@ -55,10 +55,10 @@ const sentences = (words: object, path = ''): Sentence[] =>
 const SHARED_MAX = 0.2;
 const SHARED_CHARACTERS_MAX = 30;
 
-describe('the languages', () => {
+describe('languages of docshelf', () => {
   const pairs = PAGE_LANGUAGES.flatMap((one, at) => PAGE_LANGUAGES.slice(at + 1).map((other) => [one, other] as const));
 
-  it('differ from each other, so that none is a copy of another', () => {
+  it('have different texts, so that no language is a copy of another', () => {
     const copies = pairs.flatMap(([one, other]) => {
       const texts = new Map(sentences(other.words));
       const shared = sentences(one.words).filter(([key, text]) => texts.get(key) === text);
@@ -75,7 +75,7 @@ describe('the languages', () => {
     expect(PAGE_LANGUAGES.filter((language) => languageOf(language.tag) !== language)).toEqual([]);
   });
 
-  it('have a row for each file of words', () => {
+  it('have a row for each file of texts', () => {
     const files = globSync('*.ts', { cwd: join(import.meta.dirname, '../../src/web/words'), exclude: ['index.ts'] });
     expect(PAGE_LANGUAGES.map(({ tag }) => `${tag.split('-')[0]}.ts`).sort()).toEqual(files.sort());
   });
@@ -83,21 +83,21 @@ describe('the languages', () => {
 
 const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
 
-describe.each(PAGE_LANGUAGES)('the words in $tag', ({ tag, direction, words }) => {
+describe.each(PAGE_LANGUAGES)('texts in $tag', ({ tag, direction, words }) => {
   const [english] = PAGE_LANGUAGES;
-  it('fill in the same numbers as the English ones, and say something everywhere', () => {
+  it('have the same placeholders as the English texts, and no empty text', () => {
     const own = sentences(words).map(([key, text]) => [key, text.trim() === '' ? 'empty' : placeholders(text)]);
     expect(own).toEqual(sentences(english?.words ?? {}).map(([key, text]) => [key, placeholders(text)]));
   });
 
-  it('hold no markup and no word of operators', () => {
+  it('contain no markup and no term for operators', () => {
     const text = sentences(words).map(([, sentence]) => sentence);
     expect(
       text.filter((each) => /[<>"]|\b(?:release|bundle|config|deploy|static|pin|docshelf|[45]\d\d)/i.test(each)),
     ).toEqual([]);
   });
 
-  it('are written to the side that their script is', () => {
+  it('have the text direction of their script', () => {
     expect(direction).toBe(tag === 'fa' ? 'rtl' : 'ltr');
   });
 });

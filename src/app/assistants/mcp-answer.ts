@@ -4,7 +4,7 @@ import { publicOrigin } from '../../http/site/site-routes.ts';
 import type { AnswerSiteSearch } from '../../http/site/site-search.ts';
 import type { Search } from '../../search/index.ts';
 import type { BodyCache } from '../../site/index.ts';
-import { once } from '../once.ts';
+import { once } from '../../threads/once.ts';
 import type { DocumentedVersions } from './site-documentation.ts';
 
 interface McpAnswerOptions extends FaultHooks {

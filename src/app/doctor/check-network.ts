@@ -3,7 +3,7 @@ import type { Config } from '../../config/index.ts';
 import type { SiteStore } from '../../deploy/index.ts';
 import { expiryOfLink } from '../../deploy/sources/http-bundle-source.ts';
 import { askedUrl } from '../../domain/bundle-link.ts';
-import { bareHost, type S3Place, s3UrlOf } from '../../domain/egress.ts';
+import { bareHost, type S3Place } from '../../domain/egress.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { counted } from '../../domain/text.ts';
@@ -12,6 +12,7 @@ import { unlessAborted } from '../../files/lanes.ts';
 import { EgressPolicy } from '../../net/egress.ts';
 import { ExchangeWatch } from '../../net/exchange-watch.ts';
 import { HttpClient } from '../../net/http-client.ts';
+import { connectDatabase, Network } from '../network.ts';
 import { openSources } from '../sites/open-shelf.ts';
 import { bundleLink, egressSlice, featureReport, modelSlice, organizationsSlice, s3Slice } from '../slices.ts';
 import { certificateState, type Diagnosis, faulty, skipped, sound, warning } from './diagnosis.ts';
@@ -48,12 +49,14 @@ export async function checkNetwork(checked: readonly CheckedConfig[], signal: Ab
       checks.push(() => checkTarget({ ...target, setting }, config, pinned === null, signal));
     }
   }
-  if (checks.length === 0) return [skipped('reach', 'the network', 'The config names no host.')];
+  const first = checked[0];
+  if (first !== undefined) checks.push(() => checkStores(first.config, signal));
   const watch = new ExchangeWatch();
   watch.start();
   try {
-    const found = await Promise.all(checks.map((check) => check()));
-    return [...found.flat(), ...observed(watch)];
+    const found = (await Promise.all(checks.map((check) => check()))).flat();
+    found.push(...observed(watch));
+    return found.length > 0 ? found : [skipped('reach', 'the network', 'The config names no host.')];
   } finally {
     watch.stop();
   }
@@ -111,7 +114,7 @@ function checkExpiry(setting: string, link: string, shown: string, isNeeded: boo
   if (endsAtMs === null) return [];
   const end = new Date(endsAtMs).toISOString();
   const leftMs = endsAtMs - Date.now();
-  const next = 'Generate a fresh link (the bundle call of the export job) and set it as staticExport.bundleUrl.';
+  const next = 'Generate a new link (the bundle call of the export job) and set it as staticExport.bundleUrl.';
   if (leftMs <= 0) {
     const message = `Cannot fetch "${shown}": the link has expired at ${end}`;
     const expired = faulty('link', setting, { code: 'link_expired', message, next });
@@ -140,7 +143,7 @@ async function checkName(
     return sound('name', setting, `${host} is ${found.join(', ')}.`);
   } catch (cause) {
     if (cause instanceof DocshelfError) throw cause;
-    const state = errnoOf(cause) ?? 'the name service does not answer in time';
+    const state = errnoOf(cause) ?? 'the name service does not respond in time';
     const message = `Cannot look up "${host}": ${state}`;
     const next = 'Check the name, and the name service of this machine (/etc/resolv.conf).';
     return faulty('name', setting, { code: 'source_unreachable', message, next });
@@ -171,14 +174,14 @@ async function callService(client: HttpClient, link: string, signal: AbortSignal
   if (response.status < 500) return;
   const shown = linkWithoutSecrets(link);
   throw new DocshelfError('source_failed', `Cannot use "${shown}": it responds with ${response.status}`, {
-    next: 'Look at that server, and at proxies between it and docshelf.',
+    next: 'Check that server, and proxies between it and docshelf.',
   });
 }
 
 /** The document must name this issuer (OpenID Connect Discovery 1.0, section 4). @throws DocshelfError `source_failed` */
 async function checkIssuer(client: HttpClient, issuer: string, signal: AbortSignal): Promise<void> {
   const fault = (state: string): DocshelfError =>
-    new DocshelfError('source_failed', `Cannot sign readers in by "${issuer}": ${state}`, {
+    new DocshelfError('source_failed', `Cannot sign readers in with "${issuer}": ${state}`, {
       next: 'Set server.auth.issuer to the issuer as the provider writes it in its discovery document.',
     });
   const link = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
@@ -205,8 +208,8 @@ function unreachable(cause: unknown, shown: string): DocshelfError {
   if (cause instanceof DocshelfError) return cause;
   const isTimeout = cause instanceof DOMException && cause.name === 'TimeoutError';
   if (!isTimeout) return toDocshelfError(cause);
-  return new DocshelfError('source_timeout', `Cannot reach "${shown}": no answer within ${STEP_MS_MAX / 1000} s`, {
-    next: 'Check the network between here and there, and network.proxy.',
+  return new DocshelfError('source_timeout', `Cannot reach "${shown}": no response within ${STEP_MS_MAX / 1000} s`, {
+    next: 'Check the network between this machine and the server, and network.proxy.',
   });
 }
 
@@ -224,9 +227,9 @@ function observed(watch: ExchangeWatch): Diagnosis[] {
 function clockState(origin: string, aheadMs: number): Diagnosis {
   const seconds = Math.round(Math.abs(aheadMs) / 1000);
   if (Math.abs(aheadMs) <= SKEW_MS_MAX)
-    return sound('clock', origin, `Its clock agrees with ours within ${seconds} s.`);
+    return sound('clock', origin, `Its clock differs from the clock of this machine by at most ${seconds} s.`);
   const state = `Our clock is ${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} that of ${origin}.`;
-  const next = 'Set the clock of this machine (NTP): links and certificates are judged by it.';
+  const next = 'Synchronize the clock of this machine (NTP): docshelf checks links and certificates with it.';
   return warning('clock', origin, state, next);
 }
 
@@ -256,13 +259,40 @@ function networkTargets(config: Config): NetworkTarget[] {
   if (isHosted) add('features.search.discoveryUrl', features.search.discoveryUrl);
   if (search.enabled && model.kind === 'endpoint') add('search.model', model.url);
   add('traces.endpoint', traces.endpoint);
-  const store = s3Slice(config);
-  if (exportApi.enabled && store !== null) {
-    const link = s3UrlOf({ ...store, ...withRegion(store) });
-    targets.push({ setting: 'exportApi.store', link, kind: 'service', policy: policy.forStore(() => store.caFile) });
-  }
   if (exportApi.enabled) targets.push(...crawlTargets(config, policy));
   return targets;
+}
+
+/** Checks PostgreSQL and the bucket of exports with the configured credentials. Changes nothing. */
+async function checkStores(config: Config, signal: AbortSignal): Promise<Diagnosis[]> {
+  const network = new Network(config);
+  const check = async (subject: string, state: string, store: CheckedStore): Promise<Diagnosis> => {
+    try {
+      await unlessAborted(store.check(), AbortSignal.any([signal, AbortSignal.timeout(STEP_MS_MAX)]));
+      return sound('reach', subject, state);
+    } catch (cause) {
+      return faulty('reach', subject, unreachable(cause, subject));
+    } finally {
+      await store.close();
+    }
+  };
+  const checks: Promise<Diagnosis>[] = [];
+  const database = await connectDatabase(config, network);
+  if (database !== null) checks.push(check('database.urlFile', 'PostgreSQL responds.', database));
+  const settings = s3Slice(config);
+  if (config.exportApi.enabled && settings !== null) {
+    const { S3BundleStore } = await import('../../export/stores/s3-bundle-store.ts');
+    const { caFile, ...bucket } = settings;
+    const policy = (await network.policy()).forStore(() => caFile);
+    const store = new S3BundleStore({ ...bucket, policy, nowMs: Date.now });
+    checks.push(check('exportApi.store', `Bucket "${settings.bucket}" responds.`, store));
+  }
+  return Promise.all(checks);
+}
+
+interface CheckedStore {
+  check(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** The SDK also reads the region from the environment. */

@@ -17,12 +17,12 @@ import {
   type SiteSearch,
 } from '../../search/index.ts';
 import type { SiteSnapshot } from '../../site/index.ts';
+import { once } from '../../threads/once.ts';
 import { decodeOrKeep } from '../../web/index.ts';
 import { Work } from '../../web/rules/index.ts';
 import type { Logger } from '../log/log.ts';
 import { logFailure, logSearchEvent } from '../log/log-events.ts';
 import type { Network } from '../network.ts';
-import { once } from '../once.ts';
 import type { OpenedSearch } from '../open-search.ts';
 import { featureReport } from '../slices.ts';
 import type { OpenVersions, ReadableVersions } from './readable-versions.ts';

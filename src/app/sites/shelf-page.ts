@@ -8,7 +8,7 @@ import type { createShelfApp, ListedSite } from '../../http/site/shelf.ts';
 import { shelfAddress } from '../../http/site/site-routes.ts';
 import type { ShelfScope } from '../../http/site/site-search.ts';
 import { ShelfSearch } from '../../search/index.ts';
-import type { FirstPages } from '../../site/first-pages.ts';
+import { once } from '../../threads/once.ts';
 import { type SignIns, signInKey } from './sign-ins.ts';
 import type { Site } from './site.ts';
 import type { Sites } from './sites.ts';
@@ -32,8 +32,8 @@ const SIGN_IN_QUERY = /[?&]sign-in(?:[&#]|$)/;
 /** Responds if no site of a list matches: with a page that lists them, and one search over all. The first request loads the code. */
 export class ShelfPageAnswer {
   readonly #options: ShelfPageOptions;
-  #apps: Promise<ShelfApps> | null = null;
-  #pages: Promise<FirstPages> | null = null;
+  readonly #apps = once(() => this.#open());
+  readonly #pages = once(async () => new (await import('../../site/first-pages.ts')).FirstPages());
   #signIn: { readonly key: string; readonly signIn: SignIn | null } | null = null;
 
   constructor(options: ShelfPageOptions) {
@@ -41,8 +41,7 @@ export class ShelfPageAnswer {
   }
 
   async answer(request: Request, env: HttpBindings): Promise<Response> {
-    this.#apps ??= this.#open();
-    const apps = await this.#apps;
+    const apps = await this.#apps();
     const signIn = this.#currentSignIn();
     const target = env.incoming.url ?? '/';
     if (signIn === null || isFree(target) || !this.#options.current().server.shelf)
@@ -128,8 +127,7 @@ export class ShelfPageAnswer {
   async #listed(shown: readonly Site[], host: string | undefined): Promise<readonly ListedSite[]> {
     const { sites, current, port } = this.#options;
     const place = { host, port: port(), publicUrl: current().server.publicUrl };
-    this.#pages ??= import('../../site/first-pages.ts').then((serving) => new serving.FirstPages());
-    const pages = await this.#pages;
+    const pages = await this.#pages();
     return Promise.all(
       shown.map(async (site) => {
         const { domain, config, release, deployment } = site;

@@ -7,8 +7,8 @@ import { BasicPasswords, PasswordCheck } from '../../http/sign-in/basic-password
 import type { Issuer } from '../../http/sign-in/identity-provider.ts';
 import { isSignInAddress, type SignIn, type SignInEvents, TrustedHeader } from '../../http/sign-in/sign-in.ts';
 import { siteOrigin } from '../../http/site/site-routes.ts';
+import { once } from '../../threads/once.ts';
 import type { Network } from '../network.ts';
-import { once } from '../once.ts';
 import { sessionKeys } from './preview.ts';
 
 /** Typing errors are few. A client that guesses gets one response in ten seconds. */

@@ -18,11 +18,11 @@ type Audit = Awaited<ReturnType<typeof auditStored>>;
 export function bundleAuditCommand(): Command {
   return siteCommand(
     'audit',
-    'find references of a stored version that lead nowhere, and what its pages load from other hosts',
+    'Find broken references in a stored version, and requests of its pages to other hosts',
     'docshelf bundle audit 2024-06-01 --json',
   )
-    .argument('<version>', 'the version of a stored release')
-    .option('--base-path <path>', 'tell instead what cannot be rewritten for that base path')
+    .argument('<version>', 'Stored version')
+    .option('--base-path <path>', 'List instead the addresses that docshelf cannot rewrite for this base path')
     .action(async (version: string, options: SiteChoice & { readonly basePath?: string }) => {
       const { config } = await loadSite(options);
       const { basePath } = options;
@@ -58,7 +58,7 @@ async function auditStored(version: string, config: Config) {
 function textOf({ version, pages, counts, findings }: Audit): string {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (total === 0)
-    return `Version ${version}: ${counted(pages, 'page')}, every reference leads somewhere, nothing is loaded from elsewhere.`;
+    return `Version ${version}: ${counted(pages, 'page')}, no broken references, no requests to other hosts.`;
   const summary = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
   const rows = findings.slice(0, SHOWN_MAX).map(({ kind, page, detail }) => [kind, page, detail]);
   const more = total - rows.length;
@@ -71,7 +71,7 @@ function textOf({ version, pages, counts, findings }: Audit): string {
 
 interface FileLeft {
   readonly file: string;
-  /** Distinct addresses as written. Empty if the file is too large to be rewritten. */
+  /** Distinct addresses as written. Empty if the file is too large to rewrite. */
   readonly addresses: readonly string[];
 }
 
@@ -83,8 +83,8 @@ const ADDRESSES_SHOWN_MAX = 3;
 /** Finds addresses that would still link out of a base path. @throws DocshelfError `usage`, `version_not_found`. */
 async function auditBasePath(version: string, written: string, config: Config) {
   if (!BASE_PATH.test(written)) {
-    throw new DocshelfError('usage', `Cannot audit "${version}": "${written}" is no base path`, {
-      next: 'Give a path that begins with a slash, such as /docs/.',
+    throw new DocshelfError('usage', `Cannot audit "${version}": "${written}" is not a base path`, {
+      next: 'Use a path that begins with a slash, such as /docs/.',
     });
   }
   const { isData, isMountable, isServedPath, isTooLargeToMount, leftAddresses, mountFile } = await import(
@@ -106,21 +106,21 @@ async function auditBasePath(version: string, written: string, config: Config) {
 }
 
 function basePathText({ version, basePath, builtFor, files, rewritten, left }: BasePathAudit): string {
-  if (builtFor === basePath) return `Version ${version} was built for ${basePath}: nothing is rewritten.`;
-  const head = `Version ${version}, built for ${builtFor}, at ${basePath}: files rewritten: ${rewritten} of ${files}.`;
-  if (left.length === 0) return `${head} No address is known to be left.`;
+  if (builtFor === basePath) return `Version ${version} was built for ${basePath}, so docshelf rewrites no files.`;
+  const head = `Version ${version} was built for ${builtFor}. For ${basePath}, docshelf rewrites ${rewritten} of ${counted(files, 'file')}.`;
+  if (left.length === 0) return `${head} No known addresses remain.`;
   const rows = left.slice(0, SHOWN_MAX).map(({ file, addresses }) => [file, shown(addresses)]);
   const more = left.length - rows.length;
   return [
     head,
-    `In ${counted(left.length, 'file')} addresses stay as they are; scripts that use them lead out of ${basePath}.`,
+    `docshelf cannot rewrite some addresses in ${counted(left.length, 'file')}. Scripts that use them link outside of ${basePath}.`,
     table([['FILE', 'ADDRESSES'], ...rows]),
     ...(more > 0 ? [`and ${counted(more, 'more file')}`] : []),
   ].join('\n');
 }
 
 function shown(addresses: readonly string[]): string {
-  if (addresses.length === 0) return 'the file is too large to be rewritten';
+  if (addresses.length === 0) return 'the file is too large to rewrite';
   const more = addresses.length - ADDRESSES_SHOWN_MAX;
   return addresses.slice(0, ADDRESSES_SHOWN_MAX).join(' ') + (more > 0 ? ` and ${more} more` : '');
 }

@@ -18,12 +18,12 @@ const SHOWN_MAX = 50;
 export function bundleDiffCommand(): Command {
   return siteCommand(
     'diff',
-    'tell which pages a version or an archive adds, removes, moves and changes in their main text',
+    'Compare two versions or archives: added, removed, moved, and changed pages',
     'docshelf bundle diff 2024-06-01 2024-07-15 --html > changes.html',
   )
-    .argument('<before>', 'an archive file, or the version of a stored release')
-    .argument('<after>', 'another one')
-    .option('--html', 'print a page to hand on')
+    .argument('<before>', 'Archive file or stored version')
+    .argument('<after>', 'Archive file or stored version to compare with it')
+    .option('--html', 'Print an HTML page')
     .action(async (before: string, after: string, options: SiteChoice & { readonly html?: true }) => {
       const { config } = await loadSite(options);
       printResult(options, await diff(before, after, config), options.html ? htmlOf : textOf);
@@ -83,7 +83,7 @@ function textOf(diff: VersionsDiff): string {
   return [
     diffSummary(diff),
     table([['CHANGE', 'PAGE', 'TITLE', ''], ...rows.slice(0, SHOWN_MAX)]),
-    ...(more > 0 ? [`and ${more} more; --json and --html list all`] : []),
+    ...(more > 0 ? [`and ${more} more; use --json or --html to list all`] : []),
   ].join('\n');
 }
 
@@ -97,7 +97,7 @@ function htmlOf(diff: VersionsDiff): string {
     '<meta charset="utf-8">',
     `<title>${escapeHtml(`${diff.before} to ${diff.after}`)}</title>`,
     '<style>body{font:1rem/1.5 system-ui;margin:2rem}td,th{padding:.2rem 1rem .2rem 0;text-align:start;vertical-align:top}</style>',
-    `<h1>What changed between versions</h1>`,
+    `<h1>Changes between versions</h1>`,
     `<p>${escapeHtml(diffSummary(diff))}</p>`,
     '<table>',
     '<tr><th>Change</th><th>Page</th><th>Title</th><th></th></tr>',

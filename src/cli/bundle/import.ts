@@ -31,7 +31,7 @@ interface ImportOptions extends SiteChoice, DaemonChoice {
   readonly activate: boolean;
 }
 
-/** A local file with such a name needs ./ before it. */
+/** Text that looks like a link. To import a local file with such a name, write ./ before it. */
 const LINK_LIKE = /^[a-z][a-z0-9+.-]*:\/\//i;
 
 interface ImportRequest {
@@ -48,18 +48,18 @@ export function bundleImportCommand(): Command {
   return withSite(
     daemonCommand(
       'import',
-      'take an archive in: a file, a link, or - for standard input',
+      'Import an archive from a file, a link, or standard input',
       'kubectl exec -i deploy/docshelf -- docshelf bundle import - --version 2024-06-01 < bundle.tar.gz',
     ),
   )
-    .argument('<file>', 'the archive (.tar, .tar.gz, .tar.zst, .zip), a link to it, or - for standard input')
+    .argument('<file>', 'Archive (.tar, .tar.gz, .tar.zst, .zip), link to an archive, or - for standard input')
     .option(
       '--version <version>',
-      "the version it is taken in for (default: its manifest's, else as its name says)",
+      'Version label of the bundle (default: from its manifest, else from its file name)',
       versionLabel,
     )
-    .option('--signature <text>', "the text of its minisign signature (default: the archive's .minisig beside it)")
-    .option('--no-activate', 'only store it')
+    .option('--signature <text>', 'Text of the minisign signature (default: the .minisig file next to the archive)')
+    .option('--no-activate', 'Store the bundle, but keep the active version')
     .action(async (file: string, options: ImportOptions) => {
       const loaded = await loadOrLastGood(options);
       const site = await chosenSite(loaded, options);
@@ -108,7 +108,7 @@ async function importAlone(
   request: ImportRequest,
 ): Promise<Delivered> {
   const delivered = await importHere(site.config, archive, request);
-  // A daemon that started meanwhile announced itself before it read the folder, so tell it about the bundle.
+  // A daemon that started during the import can have read the folder before the bundle was stored. Notify it.
   const begun = await findDaemon(site, options).catch(() => null);
   if (begun === null) return delivered;
   const { version, digest } = delivered;
@@ -133,7 +133,7 @@ async function upload(
 
 async function signatureBeside(file: string): Promise<string | null> {
   const path = file + SIGNATURE_EXTENSION;
-  const next = 'Make the signature a file that can be read.';
+  const next = 'Make the signature file readable for docshelf.';
   return ifThere(readText(path, SIGNATURE_BYTES_MAX)).catch(rethrowAs('cannot_read', `read "${path}"`, next));
 }
 
@@ -154,21 +154,21 @@ async function importHere(config: Config, archive: ArchiveInput, request: Import
 async function inputOf(file: string): Promise<ArchiveInput> {
   if (file === '-') return { stream: process.stdin };
   if (LINK_LIKE.test(file)) {
-    const state = `Cannot fetch "${linkWithoutSecrets(file)}": it is no link that docshelf follows`;
+    const state = `Cannot fetch "${linkWithoutSecrets(file)}": docshelf does not support this kind of link`;
     throw new DocshelfError('usage', state, {
       next: `Write it as ${BUNDLE_LINK_FORMS}.`,
     });
   }
-  const next = 'Name an archive that is there and readable, or - for standard input.';
+  const next = 'Pass a readable archive file, or - for standard input.';
   const info = await stat(file).catch(rethrowAs('cannot_read', `read "${file}"`, next));
   if (info.isFile()) return { file };
-  throw new DocshelfError('cannot_read', `Cannot read "${file}": it is no file`, { next: 'Name an archive.' });
+  throw new DocshelfError('cannot_read', `Cannot read "${file}": it is not a file`, { next: 'Pass an archive file.' });
 }
 
 export function sentenceOf({ version, digest, unpacked, activated, moved }: Delivered): string {
-  const taken = unpacked ? 'Took in' : 'Already stored:';
-  const state = activated ? 'it is the active version now' : 'it is stored and not active';
-  const former = moved === undefined ? '' : ` The label led to ${moved.slice(0, 12)} before.`;
+  const taken = unpacked ? 'Imported' : 'Already stored:';
+  const state = activated ? 'it is the active version now' : 'it is stored but not active';
+  const former = moved === undefined ? '' : ` Before, this label was on ${moved.slice(0, 12)}.`;
   return `${taken} version ${version} (${digest.slice(0, 12)}); ${state}.${former}`;
 }
 
@@ -178,7 +178,7 @@ async function fetchArchive<T>(
   link: Secret,
   use: (file: string, fileName: string | null) => Promise<T>,
 ): Promise<T> {
-  const next = 'Set TMPDIR to a folder that can be written, with room for the bundle.';
+  const next = 'Set TMPDIR to a writable folder with enough space for the bundle.';
   const work = await mkdtemp(join(tmpdir(), 'docshelf-fetch-')).catch(
     rethrowAs('cannot_write', `fetch a bundle into "${tmpdir()}"`, next, errnoState),
   );

@@ -5,7 +5,7 @@ import { operations } from '../../http/admin/operations.ts';
 import { actionCommand, type DaemonChoice, daemonCommand, group, type SiteChoice, withSite } from '../command.ts';
 import { commandTarget, daemonStatus, findDaemon } from '../daemon-client.ts';
 import { type ChosenSite, chosenSite, loadOrLastGood, loadSite } from '../load-config.ts';
-import { printResult, printTarget, table, toMiB } from '../output.ts';
+import { type Columns, listing, printResult, printTarget, toMiB } from '../output.ts';
 import { listedSites, type SiteVersions, versionsOf } from '../stored-versions.ts';
 import { bundleAuditCommand } from './audit.ts';
 import { bundleDiffCommand } from './diff.ts';
@@ -18,7 +18,7 @@ type ChangeHere = (deployment: Deployment) => Promise<unknown>;
 
 export function bundleCommand(): Command {
   const { activate, rollback, remove } = operations;
-  return group('bundle', 'take bundles in, list them, choose the one that is served', 'docshelf bundle list', [
+  return group('bundle', 'Import, list, check, and activate bundles', 'docshelf bundle list', [
     bundleImportCommand(),
     bundleListCommand(),
     bundleInspectCommand(),
@@ -27,7 +27,7 @@ export function bundleCommand(): Command {
     bundleDiffCommand(),
     bundlePreviewCommand(),
     withSite(actionCommand('activate', activate, 'docshelf bundle activate 2024-06-01'))
-      .argument('<version>')
+      .argument('<version>', 'Stored version')
       .action((version: string, options: Options) =>
         change(options, activate, { version }, (deployment) => deployment.activate(version)),
       ),
@@ -35,7 +35,7 @@ export function bundleCommand(): Command {
       change(options, rollback, {}, (deployment) => deployment.rollback()),
     ),
     withSite(actionCommand('remove', remove, 'docshelf bundle remove 2024-06-01'))
-      .argument('<version>')
+      .argument('<version>', 'Stored version')
       .action((version: string, options: Options) =>
         change(options, remove, { version }, (deployment) => deployment.remove(version)),
       ),
@@ -60,7 +60,7 @@ async function change(
   );
 }
 
-/** Repeats the change at a daemon that started meanwhile, which can have read the folder before the change. */
+/** Changes the folder. Repeats the change at a daemon that started during it, which can have read the folder before. */
 async function changeHere(site: ChosenSite, options: Options, here: ChangeHere): Promise<ReleaseRef | null> {
   const shelf = await (await import('../../app/index.ts')).openCommandShelf(site.config, () => undefined);
   let now: ReleaseRef | null;
@@ -75,10 +75,19 @@ async function changeHere(site: ChosenSite, options: Options, here: ChangeHere):
   return now;
 }
 
-const VERSION_HEADER = ['VERSION', 'STATE', 'PAGES', 'SIZE', 'CREATED', 'FROM', 'DIGEST'];
+/** A site without a version has a row, too. */
+const VERSION_COLUMNS: Columns<Partial<ListedVersion>> = {
+  VERSION: ({ version = '-' }) => version,
+  STATE: ({ isActive, isPinned }) => [isActive ? 'active' : '', isPinned ? 'pinned' : ''].filter(Boolean).join(', '),
+  PAGES: ({ pages = '' }) => String(pages),
+  SIZE: ({ bytes }) => (bytes === undefined ? '' : toMiB(bytes)),
+  CREATED: ({ createdAt = '' }) => createdAt.slice(0, 10),
+  SOURCE: ({ source = '' }) => source,
+  DIGEST: ({ digest = '' }) => digest.slice(0, 12),
+};
 
 function bundleListCommand(): Command {
-  const description = 'list the stored versions, of all sites where none is named';
+  const description = 'List the stored versions of one site, or of all sites';
   return withSite(daemonCommand('list', description, 'docshelf bundle list')).action(listVersions);
 }
 
@@ -95,27 +104,23 @@ async function listVersions(options: Options): Promise<void> {
   for (const site of all) sites.push({ domain: site.domain ?? '', ...(await versionsOf(site, status, options)) });
   printResult(options, { sites }, () => {
     const rows = sites.flatMap(({ domain, ...versions }) => {
-      const own = versionRows(versions);
-      return own.length === 0 ? [[domain, '-']] : own.map((row) => [domain, ...row]);
+      const own = listedVersions(versions);
+      return own.length === 0 ? [{ domain }] : own.map((version) => ({ domain, ...version }));
     });
-    return table([['SITE', ...VERSION_HEADER], ...rows]);
+    return listing({ SITE: ({ domain }: { domain: string }) => domain, ...VERSION_COLUMNS }, rows);
   });
 }
 
 function versionsText(site: SiteVersions): string {
-  return site.versions.length === 0 ? 'No version is stored.' : table([VERSION_HEADER, ...versionRows(site)]);
+  return site.versions.length === 0 ? 'No version is stored.' : listing(VERSION_COLUMNS, listedVersions(site));
 }
 
-function versionRows({ active, pinned, versions }: SiteVersions): string[][] {
-  return versions.map((known) => [
-    known.version,
-    [known.version === active?.version ? 'active' : '', known.version === pinned ? 'pinned' : '']
-      .filter(Boolean)
-      .join(', '),
-    String(known.pages),
-    toMiB(known.bytes),
-    known.createdAt.slice(0, 10),
-    known.source,
-    known.digest.slice(0, 12),
-  ]);
+function listedVersions({ active, pinned, versions }: SiteVersions) {
+  return versions.map((known) => ({
+    ...known,
+    isActive: known.version === active?.version,
+    isPinned: known.version === pinned,
+  }));
 }
+
+type ListedVersion = ReturnType<typeof listedVersions>[number];

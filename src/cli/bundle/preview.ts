@@ -13,13 +13,13 @@ type Options = SiteChoice & DaemonChoice;
 
 export function bundlePreviewCommand(): Command {
   return withSite(actionCommand('preview', operations.preview, 'docshelf bundle preview 2024-07-15'))
-    .argument('<version>')
+    .argument('<version>', 'Stored version')
     .action(async (version: string, options: Options) =>
       printResult(options, await previewOf(await loadOrLastGood(options), options, version), ({ link }) => link),
     );
 }
 
-/** Uses the running daemon, else the folder's key, for the next daemon. @throws DocshelfError `version_not_found` */
+/** Requests the link from the running daemon. Without one, signs it with the key in the folder. @throws DocshelfError `version_not_found` */
 export async function previewOf(loaded: LoadedConfig, options: Options, version: string): Promise<VersionPreview> {
   const chosen = await chosenSite(loaded, options);
   const daemon = await findDaemon(chosen, options);

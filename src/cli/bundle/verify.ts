@@ -20,10 +20,10 @@ import { storedRelease, storedReleaseInfo } from '../stored-versions.ts';
 export function bundleInspectCommand(): Command {
   return siteCommand(
     'inspect',
-    'say what an archive holds and whether it would be taken in, or what is known of a stored version',
+    'Show the content of an archive and check its listing, or show the data of a stored version',
     'docshelf bundle inspect docs-export-2024-06-01.tar.gz',
   )
-    .argument('<archive-or-version>', 'an archive file, or the version of a stored release')
+    .argument('<archive-or-version>', 'Archive file or stored version')
     .action(async (name: string, options: SiteChoice) => {
       const { config } = await loadSite(options);
       const isFile = (await stat(name).catch(() => null))?.isFile() === true;
@@ -76,19 +76,19 @@ type VerifiedRelease = Awaited<ReturnType<typeof verifyStored>>;
 const EX_DATAERR = 65;
 const digestOf = parserOf(
   (text) => (/^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : null),
-  'It is a SHA-256 digest: 64 hex digits.',
+  'Use a SHA-256 digest of 64 hex digits.',
 );
 const SHOWN_MAX = 20;
 
 export function bundleVerifyCommand(): Command {
   return siteCommand(
     'verify',
-    'read all of an archive and check it as taking it in would, or compare a stored version with what was unpacked',
+    'Check a complete archive like an import does, or the files of a stored version',
     'docshelf bundle verify docs-export-2024-06-01.tar.gz --sha256 "$(cut -d" " -f1 docs.sha256)"',
   )
-    .argument('<archive-or-version>', 'an archive file, or the version of a stored release')
-    .option('--sha256 <digest>', 'the digest that the archive must have', digestOf)
-    .option('--signature <text>', "the text of its minisign signature (default: the archive's .minisig beside it)")
+    .argument('<archive-or-version>', 'Archive file or stored version')
+    .option('--sha256 <digest>', 'Expected SHA-256 digest of the archive', digestOf)
+    .option('--signature <text>', 'Text of the minisign signature (default: the .minisig file next to the archive)')
     .action(async (name: string, options: VerifyOptions) => {
       const { config } = await loadSite(options);
       const progress = new ProgressBar();
@@ -112,12 +112,12 @@ export function bundleVerifyCommand(): Command {
 async function verifyFile(file: string, options: VerifyOptions, config: Config, progress: ProgressBar) {
   const name = basename(file);
   const digest = await digestFile(file).catch(
-    rethrowAs('cannot_read', `read "${name}"`, 'Name an archive that docshelf may read.', errnoState),
+    rethrowAs('cannot_read', `read "${name}"`, 'Make the archive readable for docshelf.', errnoState),
   );
   const expected = options.sha256 ?? digest;
   if (expected !== digest) {
     throw new DocshelfError('wrong_digest', `Cannot trust "${name}": its SHA-256 is ${digest}, not ${expected}`, {
-      next: 'Fetch it again, and compare the digest with the one that its maker publishes.',
+      next: 'Fetch the archive again, and compare its digest with the published digest.',
     });
   }
   const signature = await signerOf(file, options, config);
@@ -162,19 +162,19 @@ async function verifyStored(version: string, config: Config, progress: ProgressB
 }
 
 function sentenceOf(file: string, { digest, archiveBytes, format, files, pages, signature }: VerifiedArchive): string {
-  const signed = signature === null ? 'no signature was looked at' : `signed by ${signature.keyId}`;
-  return `${basename(file)} is sound: ${format}, ${toMiB(archiveBytes)}, ${counted(files, 'file')}, ${counted(pages, 'page')}, ${signed}.\nsha256 ${digest}`;
+  const signed = signature === null ? 'signature not checked' : `signed by ${signature.keyId}`;
+  return `${basename(file)} is valid: ${format}, ${toMiB(archiveBytes)}, ${counted(files, 'file')}, ${counted(pages, 'page')}, ${signed}.\nsha256 ${digest}`;
 }
 
 function linesOf({ version, digest, sound, changed, missing, unknown }: VerifiedRelease): string[] {
   const isDamaged = changed.length + missing.length > 0;
-  const state = isDamaged ? 'is damaged' : 'is sound';
+  const state = isDamaged ? 'is damaged' : 'is intact';
   return [
-    `Version ${version} (${digest.slice(0, 12)}) ${state}: ${counted(sound, 'file is as it was', 'files are as they were')} unpacked.`,
+    `Version ${version} (${digest.slice(0, 12)}) ${state}: ${counted(sound, 'unchanged file')}.`,
     ...listOf('changed', changed),
     ...listOf('missing', missing),
-    ...listOf('not of this bundle, never served', unknown),
-    ...(isDamaged ? [`  Remove it (docshelf bundle remove ${version}) and take its bundle in again.`] : []),
+    ...listOf('not part of this bundle, never served', unknown),
+    ...(isDamaged ? [`  Run "docshelf bundle remove ${version}", then import its bundle again.`] : []),
   ];
 }
 

@@ -18,7 +18,7 @@ import {
 export function exportCommand(): Command {
   return group(
     'export',
-    'have a static export service export a site, and get its bundle',
+    'Export a site with a static export service, and get its bundle',
     'docshelf export pull --api-url https://api.example.com --key-file key --domain acme',
     [startCommand(), statusCommand(), waitCommand(), bundleLinkCommand(), exportPullCommand()],
   );
@@ -27,7 +27,7 @@ export function exportCommand(): Command {
 function startCommand(): Command {
   return startingSubcommand(
     'start',
-    'start an export, and print its job',
+    'Start an export and print its job',
     'docshelf export start --api-url https://api.example.com --key-file key --domain acme --version v3',
   ).action((options: StartOptions) =>
     withService(options, async ({ service }, { config }, signal) => {
@@ -37,8 +37,8 @@ function startCommand(): Command {
 }
 
 function statusCommand(): Command {
-  return exportSubcommand('status', 'print a job', 'docshelf export status se_0123456789abcdef --json')
-    .argument('<job-id>')
+  return exportSubcommand('status', 'Print a job', 'docshelf export status se_0123456789abcdef --json')
+    .argument('<job-id>', 'Id of the job')
     .action((jobId: string, options: ExportOptions) =>
       withService(options, async ({ service }, _, signal) => {
         printResult(options, await service.status(jobId, signal), asRows);
@@ -50,11 +50,11 @@ function waitCommand(): Command {
   return withTimeout(
     exportSubcommand(
       'wait',
-      'wait until a job is completed; ends with 69 where it failed or takes too long',
+      'Wait until a job is completed (exit code 69 if it fails or takes too long)',
       'docshelf export wait se_0123456789abcdef --timeout 10m',
     ),
   )
-    .argument('<job-id>')
+    .argument('<job-id>', 'Id of the job')
     .action((jobId: string, options: WaitingOptions) =>
       withService(options, async ({ service }, _, signal) => {
         const progress = new ProgressBar();
@@ -69,10 +69,10 @@ function waitCommand(): Command {
 function bundleLinkCommand(): Command {
   return exportSubcommand(
     'bundle',
-    'print a fresh link to the bundle of a completed job; the link is a credential',
+    'Print a new link to the bundle of a completed job (the link is a credential)',
     'docshelf export bundle se_0123456789abcdef --json | jq -r .bundleUrl',
   )
-    .argument('<job-id>')
+    .argument('<job-id>', 'Id of the job')
     .action((jobId: string, options: ExportOptions) =>
       withService(options, async ({ service }, _, signal) => {
         const { signature, ...bundle } = await service.bundle(jobId, signal);

@@ -42,15 +42,18 @@ export function exportPullCommand(): Command {
   return withTimeout(
     startingSubcommand(
       'pull',
-      'start an export, wait for it, download its bundle, verify it',
+      'Start an export, wait for it, then download and verify its bundle',
       'docshelf export pull --domain acme --version v3 --output bundles/ --write-values values.yaml',
     ),
   )
-    .option('--job-id <id>', 'go on with a job that is there, in place of starting one')
-    .option('--output <file-or-folder>', 'where the bundle goes (default: here, unless it is imported)')
-    .option('--into', "import it into this config's data folder, by its daemon where one runs")
-    .option('--no-activate', 'with --into: only store it')
-    .option('--write-values <file>', 'set staticExport.bundleUrl, version and sha256 in a YAML file')
+    .option('--job-id <id>', 'Continue with this job instead of starting a new one')
+    .option(
+      '--output <file-or-folder>',
+      'File or folder for the bundle (default: the current folder, unless --into is set)',
+    )
+    .option('--into', 'Import the bundle into the data folder of this config, through its daemon if one runs')
+    .option('--no-activate', 'With --into, store the bundle, but keep the active version')
+    .option('--write-values <file>', 'YAML file in which to set staticExport.bundleUrl, version, and sha256')
     .action((options: PullOptions) =>
       withService(options, async (opened, site, signal) => {
         // Check the target before the service starts an export that takes minutes.
@@ -92,7 +95,7 @@ async function pull(run: Pull): Promise<Pulled> {
 
 async function started({ options, opened, site, signal }: Pull): Promise<string> {
   const { jobId } = await opened.service.start(requestOf(options, site.config), signal);
-  note(`docshelf: started ${jobId}; after a break, go on with --job-id ${jobId}`);
+  note(`docshelf: started ${jobId}; to continue after an interruption, pass --job-id ${jobId}`);
   return jobId;
 }
 
@@ -116,7 +119,7 @@ async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloa
     if (bundle.signature !== null) await rename(file + SIGNATURE_EXTENSION, place + SIGNATURE_EXTENSION);
     await placeBundle(file, place);
   }
-  // A deployment gives a bundle without a label the same one (contract, section 2).
+  // Derive the same label as a deployment does for a bundle without a version (contract, section 2).
   const version = imported?.version ?? label ?? versionFromFileName(name) ?? versionFromDigest(digest);
   const values = options.writeValues ?? null;
   if (values !== null) {
@@ -127,8 +130,8 @@ async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloa
 
 async function targetOf({ output, into, jobId, domain, paths }: PullOptions): Promise<Target> {
   if (jobId !== undefined && (domain !== undefined || paths !== undefined)) {
-    throw new DocshelfError('usage', 'Cannot go on with --job-id: --domain and --paths are for a new export', {
-      next: 'Leave them out: the job has its own.',
+    throw new DocshelfError('usage', 'Cannot continue with --job-id: --domain and --paths are only for a new export', {
+      next: 'Omit --domain and --paths.',
     });
   }
   if (output === undefined && into === true) return { folder: tmpdir(), name: null, keeps: false };
@@ -136,7 +139,7 @@ async function targetOf({ output, into, jobId, domain, paths }: PullOptions): Pr
   const info = await stat(path).catch(() => null);
   const isFolder = info?.isDirectory() === true || output?.endsWith('/') === true;
   const folder = isFolder ? path : dirname(path);
-  const next = 'Name a folder with --output that is there and writable.';
+  const next = 'Pass an existing, writable folder with --output.';
   await access(folder, constants.W_OK).catch(
     rethrowAs('cannot_write', `write to the folder "${folder}"`, next, errnoState),
   );
@@ -151,10 +154,10 @@ function nameOf({ jobId, domain, createdAt }: JobAnswer, { fileName }: Downloade
 }
 
 function pageOf({ jobId, version, sha256, file, imported, values }: Pulled): string {
-  const lines = [`Pulled the bundle of ${jobId}: version ${version}, SHA-256 ${sha256}.`];
-  if (file !== null) lines.push(`It is in ${file}.`);
+  const lines = [`Downloaded the bundle of ${jobId}: version ${version}, SHA-256 ${sha256}.`];
+  if (file !== null) lines.push(`It is stored in ${file}.`);
   if (imported !== null) lines.push(sentenceOf(imported));
-  if (values !== null) lines.push(`Its link, version and digest are in ${values}.`);
+  if (values !== null) lines.push(`Its link, version, and digest are set in ${values}.`);
   return lines.join('\n');
 }
 
@@ -181,7 +184,7 @@ interface Downloaded {
 
 const EXPIRED: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused']);
 
-/** Parts never expire, because only the same command resumes them. */
+/** Partial downloads never expire, because only this run of the command uses them. */
 const PART_AGE_MS_MAX = Number.MAX_SAFE_INTEGER;
 
 /** Removes the file after `use`. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; errors of `use` */
@@ -221,9 +224,9 @@ async function fetchTo(
     { spoolDir: work, bundleFile: file, bundleBytesMax, retriesMax, partMaxAgeMs: PART_AGE_MS_MAX },
   );
   if (bundle.sizeBytes !== null && bundle.sizeBytes !== sizeBytes) {
-    const state = `it has ${counted(sizeBytes, 'byte')}, and the service says ${bundle.sizeBytes}`;
+    const state = `it has ${counted(sizeBytes, 'byte')}, but the service reports ${bundle.sizeBytes}`;
     throw new DocshelfError('source_truncated', `Cannot use the bundle of job "${bundle.jobId}": ${state}`, {
-      next: 'Try again; where it happens each time, ask who runs the service.',
+      next: 'Try again. If it fails each time, contact the operator of the service.',
     });
   }
   return { bundle, digest, sizeBytes, fileName };

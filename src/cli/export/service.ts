@@ -28,8 +28,8 @@ export interface WaitingOptions extends ExportOptions {
 
 export function exportSubcommand(name: string, description: string, example: string): Command {
   return siteCommand(name, description, example)
-    .option('--api-url <url>', 'the export service (default: staticExport.renew.apiUrl)')
-    .option('--key-file <file>', `file with the admin key (default: ${KEY_VARIABLE} in the environment)`)
+    .option('--api-url <url>', 'URL of the export service (default: staticExport.renew.apiUrl)')
+    .option('--key-file <file>', `File with the admin key (default: the key in ${KEY_VARIABLE})`)
     .addOption(new Option('--key <key>').hideHelp());
 }
 
@@ -37,17 +37,17 @@ export function startingSubcommand(name: string, description: string, example: s
   return exportSubcommand(name, description, example)
     .option(
       '--domain <domain>',
-      'the site that is exported (default: staticExport.renew.domain, else that of --site or of the config)',
+      'Site to export (default: staticExport.renew.domain, else the site of --site or of the config)',
     )
-    .option('--version <version>', 'label of the export', versionLabel)
-    .option('--paths <paths...>', 'only these pages');
+    .option('--version <version>', 'Version label of the export', versionLabel)
+    .option('--paths <paths...>', 'Paths of the pages to export (default: all pages)');
 }
 
-const durationMs = parserOf((text) => parseDuration(text) || null, 'It is a duration such as 90s, 10m or 2h.');
+const durationMs = parserOf((text) => parseDuration(text) || null, 'Use a duration such as 90s, 10m, or 2h.');
 
 export function withTimeout(subcommand: Command): Command {
   return subcommand.addOption(
-    new Option('--timeout <duration>', 'how long to wait for the export')
+    new Option('--timeout <duration>', 'Maximum time to wait for the export')
       .argParser(durationMs)
       .default(3_600_000, '1h'),
   );
@@ -60,8 +60,8 @@ export async function withService(
   if (options.key !== undefined) {
     throw new DocshelfError(
       'usage',
-      'Cannot take the key as an argument: everybody on this machine can read the arguments of its processes, and the shell keeps them',
-      { next: `Put it into a file and name that with --key-file, or into the environment variable ${KEY_VARIABLE}.` },
+      'Cannot use --key: every user of this machine can read the arguments of commands, and the shell stores them',
+      { next: `Put the key into a file and pass --key-file, or set the environment variable ${KEY_VARIABLE}.` },
     );
   }
   const site = await siteFor(options);
@@ -97,8 +97,8 @@ export function asRows(answered: object): string {
 }
 
 function interrupted(): DocshelfError {
-  return new DocshelfError('stopping', 'Cannot go on: the command was interrupted', {
-    next: 'A job that was started goes on at the service: take it up again with its id.',
+  return new DocshelfError('stopping', 'Cannot continue: the command was interrupted', {
+    next: 'Run "docshelf export wait JOB": a started job continues at the service.',
   });
 }
 
@@ -107,8 +107,8 @@ export function requestOf(options: StartOptions, config: Config): ExportRequest 
   const { domain, version, paths } = options;
   const site = domain ?? config.staticExport.renew.domain ?? config.deployment.domain;
   if (site !== null && site !== '') return { domain: site, version: version ?? null, paths: paths ?? null };
-  throw new DocshelfError('usage', 'Cannot start an export: nothing says of which site', {
-    next: 'Name its domain with --domain acme, or set staticExport.renew.domain in the config.',
+  throw new DocshelfError('usage', 'Cannot start an export: no site is selected', {
+    next: 'Pass its domain, such as --domain acme, or set staticExport.renew.domain in the config.',
   });
 }
 
@@ -132,26 +132,26 @@ export async function serviceAddress(
   const { renew } = config.staticExport;
   const url = apiUrl ?? renew.apiUrl;
   if (url === null) {
-    throw new DocshelfError('usage', 'Cannot ask an export service: nothing says where it is', {
-      next: 'Name it with --api-url https://api.example.com, or set staticExport.renew.apiUrl in the config.',
+    throw new DocshelfError('usage', 'Cannot contact the export service: its URL is not configured', {
+      next: 'Pass --api-url https://api.example.com, or set staticExport.renew.apiUrl in the config.',
     });
   }
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new DocshelfError('usage', 'Cannot use --api-url: it is no http or https URL', {
-      next: 'Write it as https://api.example.com; /v1/static-export is put behind it.',
+    throw new DocshelfError('usage', 'Cannot use --api-url: it is not an http or https URL', {
+      next: 'Use a URL such as https://api.example.com. docshelf appends /v1/static-export.',
     });
   }
   if (keyFile !== undefined) return { apiUrl: url, key: await keyIn(keyFile) };
   const given = environment[KEY_VARIABLE]?.trim() ?? '';
   if (given !== '') return { apiUrl: url, key: keyOf(given, `the environment variable ${KEY_VARIABLE}`) };
   if (renew.keyFile !== null && apiUrl === undefined) return { apiUrl: url, key: renew.keyFile.text };
-  throw new DocshelfError('unauthorized', `Cannot ask ${new URL(url).origin}: no key is given`, {
-    next: `Name a file that holds the admin key with --key-file, or put the key into ${KEY_VARIABLE}.`,
+  throw new DocshelfError('unauthorized', `Cannot contact ${new URL(url).origin}: no key is given`, {
+    next: `Pass the file that contains the admin key with --key-file, or set ${KEY_VARIABLE}.`,
   });
 }
 
 async function keyIn(file: string): Promise<Secret> {
-  const next = 'Name the file that holds the admin key with --key-file.';
+  const next = 'Pass the file that contains the admin key with --key-file.';
   const text = await readText(file, KEY_FILE_BYTES_MAX).catch(
     rethrowAs('cannot_read', `read the key file "${file}"`, next),
   );
@@ -160,7 +160,7 @@ async function keyIn(file: string): Promise<Secret> {
 
 function keyOf(text: string, place: string): Secret {
   if (KEY.test(text)) return new Secret(text);
-  throw new DocshelfError('unauthorized', `Cannot use the key of ${place}: it is no key`, {
-    next: 'A key is one line of visible ASCII characters, without spaces.',
+  throw new DocshelfError('unauthorized', `Cannot use the key of ${place}: it is not a valid key`, {
+    next: 'Use a key of one line of visible ASCII characters, without spaces.',
   });
 }

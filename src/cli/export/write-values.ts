@@ -8,14 +8,14 @@ import type { Secret } from '../../domain/secret.ts';
 import { replaceFile } from '../../files/index.ts';
 
 const VALUES_BYTES_MAX = 4 * 1024 ** 2;
-/** Only for its owner, since the link in it is a credential. */
+/** Mode of a new file: only its owner can read it, because the link is a credential. */
 const MODE_NEW = 0o600;
 
 /** Checks the file before an export takes minutes. @throws DocshelfError `cannot_read`, `cannot_write`. */
 export async function checkValuesFile(file: string): Promise<void> {
   const { path, text } = await read(file);
   if (sectionIn(text).bundleUrlFile !== undefined) {
-    const state = `Cannot set staticExport.bundleUrl in "${file}": it names a bundleUrlFile`;
+    const state = `Cannot set staticExport.bundleUrl in "${file}": it sets bundleUrlFile`;
     throw new DocshelfError('cannot_write', state, {
       next: 'Remove bundleUrlFile, or write the link to that file ("docshelf export bundle").',
     });
@@ -41,12 +41,12 @@ async function read(file: string): Promise<{ path: string; text: string; mode: n
     return { path, text: await readText(path, VALUES_BYTES_MAX), mode: (await stat(path)).mode };
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return { path: resolve(file), text: '', mode: null };
-    return rethrowAs('cannot_read', `read "${file}"`, 'Name a YAML file with --write-values.')(error);
+    return rethrowAs('cannot_read', `read "${file}"`, 'Pass a YAML file with --write-values.')(error);
   }
 }
 
 function cannotWrite(file: string) {
-  const next = 'Name a file in a folder that is there and writable.';
+  const next = 'Pass a file in an existing, writable folder.';
   return rethrowAs('cannot_write', `write "${file}"`, next, errnoState);
 }
 
@@ -64,8 +64,7 @@ export function editValues(text: string, values: Readonly<Record<string, string>
     edited = setKey(edited, parse(edited), key, JSON.stringify(value));
     // Prove that the key has its value and that all other values are the same.
     const expected = { ...before, [SECTION]: { ...(before[SECTION] as object | null), [key]: value } };
-    if (!isDeepStrictEqual(dataOf(parse(edited)), expected))
-      throw cannotEdit('it is written in a way that cannot be edited');
+    if (!isDeepStrictEqual(dataOf(parse(edited)), expected)) throw cannotEdit('docshelf cannot edit its YAML style');
   }
   return bom + edited;
 }
@@ -73,7 +72,7 @@ export function editValues(text: string, values: Readonly<Record<string, string>
 function sectionIn(text: string): Readonly<Record<string, unknown>> {
   const section = dataOf(parse(text.replace(/^\ufeff/, '')))[SECTION];
   if (section === null || section === undefined) return {};
-  if (typeof section !== 'object' || Array.isArray(section)) throw cannotEdit(`its ${SECTION} is no map`);
+  if (typeof section !== 'object' || Array.isArray(section)) throw cannotEdit(`its ${SECTION} is not a map`);
   return section as Record<string, unknown>;
 }
 
@@ -81,12 +80,12 @@ function parse(text: string): Document.Parsed {
   const document = parseDocument(text);
   if (document.errors.length === 0) return document;
   const [line] = document.errors.map(({ linePos }) => linePos?.[0].line);
-  throw cannotEdit(`it is no YAML of one document${line === undefined ? '' : ` (line ${line})`}`);
+  throw cannotEdit(`it is not a single, valid YAML document${line === undefined ? '' : ` (line ${line})`}`);
 }
 
 function dataOf(document: Document.Parsed): Record<string, unknown> {
   const data: unknown = document.toJS() ?? {};
-  if (typeof data !== 'object' || Array.isArray(data)) throw cannotEdit('it is no map');
+  if (typeof data !== 'object' || Array.isArray(data)) throw cannotEdit('it is not a map');
   return data as Record<string, unknown>;
 }
 
@@ -99,7 +98,7 @@ function setKey(text: string, document: Document.Parsed, key: string, literal: s
   if (section === undefined) return addSection(text, map, key, literal);
   const { value } = section;
   if (isMap(value)) return setInMap(text, value as ParsedMap, key, literal);
-  if (value === null || !isScalar(value) || value.value !== null) throw cannotEdit(`its ${SECTION} is no map`);
+  if (value === null || !isScalar(value) || value.value !== null) throw cannotEdit(`its ${SECTION} is not a map`);
   const [start, end] = rangeOf(value);
   if (end > start || map.flow === true)
     return splice(text, start, end, spaced(text, start, end, `{ ${key}: ${literal} }`));
@@ -129,7 +128,7 @@ function addSection(text: string, root: ParsedMap, key: string, literal: string)
 function addToMap(text: string, map: ParsedMap, key: string, literal: string): string {
   if (map.flow === true) return addToFlow(text, map, `${key}: ${literal}`);
   const last = map.items.at(-1);
-  if (last === undefined) throw cannotEdit(`its ${SECTION} is written in a way that cannot be edited`);
+  if (last === undefined) throw cannotEdit(`docshelf cannot edit the YAML style of its ${SECTION}`);
   return insertLine(text, endOf(last), `${indentOf(text, last)}${key}: ${literal}`);
 }
 
@@ -170,7 +169,7 @@ function indentOf(text: string, { key }: ParsedPair): string {
   const [start] = rangeOf(key);
   const indent = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
   if (/^ *$/.test(indent)) return indent;
-  throw cannotEdit('it is written in a way that cannot be edited');
+  throw cannotEdit('docshelf cannot edit its YAML style');
 }
 
 function stepOf(text: string, root: ParsedMap): string {
@@ -196,6 +195,6 @@ function splice(text: string, start: number, end: number, part: string): string 
 
 function cannotEdit(state: string): DocshelfError {
   return new DocshelfError('cannot_write', `Cannot set ${SECTION} in the values file: ${state}`, {
-    next: `Write bundleUrl, version and sha256 below ${SECTION} by hand once, as plain lines.`,
+    next: `Write bundleUrl, version, and sha256 under ${SECTION} by hand, one per line.`,
   });
 }

@@ -1,6 +1,6 @@
 import { createHash, type Hash, randomBytes } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BUNDLE_LINK_FORMS } from '../../domain/bundle-link.ts';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
@@ -8,7 +8,7 @@ import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { counted } from '../../domain/text.ts';
 import { type FileLock, lockFile } from '../../files/file-lock.ts';
-import { openToAppend, replaceFile } from '../../files/index.ts';
+import { ageOf, openToAppend, replaceFile } from '../../files/index.ts';
 import { RETRY_TOOLS, type RetryTools, retry } from '../../net/retry.ts';
 import { type BundleSource, cannotFetch, type OpenedBundle } from '../ports.ts';
 
@@ -71,7 +71,12 @@ export async function fetchBundle(
 export function sourceFor(sources: readonly BundleSource[], link: Secret): BundleSource {
   const source = sources.find((candidate) => candidate.handles(link));
   if (source !== undefined) return source;
-  throw cannotFetch(link, 'source_failed', 'no source reads such links', `Write it as ${BUNDLE_LINK_FORMS}.`);
+  throw cannotFetch(
+    link,
+    'source_failed',
+    'docshelf does not support this kind of link',
+    `Write it as ${BUNDLE_LINK_FORMS}.`,
+  );
 }
 
 async function transfer(
@@ -118,7 +123,7 @@ async function transfer(
 }
 
 function noLength(link: Secret): DocshelfError {
-  const state = 'the server does not say its length, so that a cut transfer would look like a whole one';
+  const state = 'the server does not send its length, so docshelf could not detect an incomplete transfer';
   const next = 'Set staticExport.sha256 to the digest of the bundle, or have the server send Content-Length.';
   return cannotFetch(link, 'source_no_length', state, next);
 }
@@ -129,18 +134,18 @@ function tooLarge(link: Secret, bytesMax: number): DocshelfError {
 }
 
 function wrongLength(link: Secret, receivedBytes: number, totalBytes: number): DocshelfError {
-  const state = `${counted(receivedBytes, 'byte')} came where ${totalBytes} were declared`;
+  const state = `${counted(receivedBytes, 'byte')} arrived instead of the declared ${totalBytes}`;
   const next = 'Try again; if it fails each time, check the server and the proxies between it and docshelf.';
   return cannotFetch(link, 'source_truncated', state, next, { receivedBytes, totalBytes, retryable: true });
 }
 
-/** A retry helps if bytes were joined with an earlier part, or cut without notice. */
+/** A wrong digest is retryable if the file contains an earlier part, or if the transfer can have been cut off. */
 function wrongDigest(link: Secret, expected: string, found: string, opened: OpenedBundle): DocshelfError {
   const state = `its SHA-256 is ${found}, expected ${expected}`;
   return new DocshelfError('wrong_digest', `Cannot use "${linkWithoutSecrets(link.reveal())}": ${state}`, {
     next:
       expected === opened.sha256
-        ? 'Try again, or push the bundle again: the registry returned other bytes than its manifest names.'
+        ? 'Try again, or push the bundle again: the bytes from the registry do not match its manifest.'
         : 'Compare staticExport.sha256 with the digest that the export reported, or generate the bundle again.',
     fields: { expected, found, retryable: opened.offset > 0 || !opened.endIsCertain },
   });
@@ -158,7 +163,7 @@ export class Part {
 
   private constructor(base: string, lock: FileLock | null) {
     this.#base = base;
-    this.#file = lock === null ? `${base}.${randomName()}.part` : `${base}.part`;
+    this.#file = lock === null ? `${base}.${randomBytes(8).toString('hex')}.part` : `${base}.part`;
     this.#lock = lock;
   }
 
@@ -261,8 +266,7 @@ export async function sweepSpool(
       const file = join(spoolDir, name);
       // A random name belongs to one fetch, which may be running: only its age counts.
       const isResumable = name === `${key}.part` || name === `${key}.json`;
-      const info = await stat(file).catch(() => null);
-      const isOld = info !== null && nowMs - info.mtimeMs > maxAgeMs;
+      const isOld = ((await ageOf(file, nowMs)) ?? 0) > maxAgeMs;
       if (isOld || (isResumable && key !== keepKey)) await rm(file, { force: true });
     }
   } finally {
@@ -282,8 +286,4 @@ async function readEtag(file: string): Promise<string | null> {
 
 function keyOf(link: Secret): string {
   return createHash('sha256').update(linkWithoutSecrets(link.reveal())).digest('hex');
-}
-
-function randomName(): string {
-  return randomBytes(8).toString('hex');
 }

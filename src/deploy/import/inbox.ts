@@ -9,7 +9,7 @@ import {
   toDocshelfError,
 } from '../../domain/errors.ts';
 import { cleanFileName, SIGNATURE_EXTENSION } from '../../domain/file-name.ts';
-import { ifThere, replaceFile } from '../../files/index.ts';
+import { ifThere, namesIn, replaceFile } from '../../files/index.ts';
 import type { Deployment } from '../deployment.ts';
 import type { SitePaths } from '../releases/data-folder.ts';
 import { isArchiveName } from './signature.ts';
@@ -135,7 +135,7 @@ export class Inbox {
 }
 
 async function boundRejected(folder: string): Promise<void> {
-  const reasons = ((await ifThere(readdir(folder))) ?? []).filter((name) => name.endsWith(REASON_EXTENSION));
+  const reasons = (await namesIn(folder)).filter((name) => name.endsWith(REASON_EXTENSION));
   const rejected = await Promise.all(
     reasons.map(async (name) => {
       const archive = join(folder, name.slice(0, -REASON_EXTENSION.length));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { DocshelfError } from '../../domain/errors.ts';
-import { isAlive, parseOwner, readIfThere, sweepTemporaries, thisProcess } from '../../files/index.ts';
+import { ageOf, isAlive, parseOwner, readIfThere, sweepTemporaries, thisProcess } from '../../files/index.ts';
 import type { DataPaths } from '../releases/data-folder.ts';
 import { ReleaseStore } from '../releases/release-store.ts';
 
@@ -32,11 +32,9 @@ export async function sweepStaging(paths: DataPaths, nowMs: number): Promise<voi
     const alive = owner === null ? null : isAlive(owner);
     if (alive === true) continue;
     if (alive === null) {
-      const info = await stat(path).catch(() => null);
-      if (info === null) continue;
       // A folder without a mark is new, or its creator died before it wrote one.
       const ageMsMax = owner === null ? 60_000 : FOREIGN_AGE_MS_MAX;
-      if (nowMs - info.mtimeMs < ageMsMax) continue;
+      if (((await ageOf(path, nowMs)) ?? 0) < ageMsMax) continue;
     }
     await removeStaging(path);
   }
@@ -81,6 +79,6 @@ export async function spoolStream(
 
 function tooLarge(bytesMax: number): DocshelfError {
   return new DocshelfError('source_too_large', `Cannot import the archive: it is larger than ${bytesMax} bytes`, {
-    next: 'Raise staticExport.limits.bundleBytes if a bundle of this size is meant.',
+    next: 'Raise staticExport.limits.bundleBytes if a bundle of this size is intended.',
   });
 }

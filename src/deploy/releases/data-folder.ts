@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DEFAULT_DOMAIN, DOMAIN_PATTERN } from '../../domain/deployment.ts';
 import { DocshelfError, errnoOf, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
 import { SIGNATURE_EXTENSION } from '../../domain/file-name.ts';
 import { membersOf } from '../../domain/shape.ts';
-import { flushPath, ifThere, isLinkRefused, readIfThere, replaceFile, writeOnce } from '../../files/index.ts';
+import { flushPath, ifThere, isLinkRefused, namesIn, readIfThere, replaceFile, writeOnce } from '../../files/index.ts';
 import { isArchiveName } from '../import/signature.ts';
 
 export type DataPaths = Readonly<ReturnType<typeof dataPaths>>;
@@ -62,7 +62,7 @@ export async function openDataFolder(dir: string): Promise<DataPaths> {
   const paths = dataPaths(dir);
   await refuseOldLayout(paths);
   const { releases, sites, spool, staging, inbox, rejected, daemons } = paths;
-  const next = 'Make storage.dir a folder that the user of docshelf may write to.';
+  const next = 'Make storage.dir a folder that the user of docshelf can write to.';
   // A new folder is private to its user. An existing one keeps its operator's mode.
   await mkdir(dirname(dir), { recursive: true })
     .then(() => mkdir(dir, { mode: 0o700 }))
@@ -75,7 +75,7 @@ export async function openDataFolder(dir: string): Promise<DataPaths> {
   }
   if ((await readIfThere(paths.id)) === null) {
     const id = randomBytes(16).toString('hex');
-    // A file system without links has one daemon at a time.
+    // Without hard links, only one daemon can use the folder, so replacing the file is safe.
     await writeOnce(paths.id, id)
       .catch((error: unknown) => (isLinkRefused(error) ? replaceFile(paths.id, id) : Promise.reject(error)))
       .catch(rethrowAs('cannot_write', `open the data folder "${dir}"`, next));
@@ -102,7 +102,7 @@ export async function refuseOldLayout({ dir, sites, domain }: DataPaths): Promis
   });
 }
 
-/** Tries it out, since macOS and Windows ignore case. */
+/** Tests whether the file system ignores case, as on macOS and Windows. */
 export async function foldsCase(paths: DataPaths): Promise<boolean> {
   const name = `case-${randomBytes(8).toString('hex')}`;
   const probe = join(paths.staging, `${name}-a`);
@@ -165,7 +165,7 @@ export async function settleListedDomains(paths: DataPaths, domains: readonly st
   if (kept !== null && domains.includes(kept.domain)) {
     await moveInbox(paths.inbox, sitePaths(paths, kept.domain, true).inbox);
   }
-  return archivesIn(paths.inbox);
+  return (await namesIn(paths.inbox)).filter(isArchiveName).sort();
 }
 
 /** Renames a default `docs` to the only site of the list without a folder. Only at process start: a reload adds another site. */
@@ -205,12 +205,4 @@ export async function moveInbox(from: string, to: string): Promise<void> {
     // An archive that cannot be moved (a separate mount) also stays, and the notices name it.
     if (!existsSync(join(to, name))) await rename(join(from, name), join(to, name)).catch(() => undefined);
   }
-}
-
-async function archivesIn(inbox: string): Promise<string[]> {
-  return (await namesIn(inbox)).filter(isArchiveName).sort();
-}
-
-export async function namesIn(folder: string): Promise<string[]> {
-  return (await ifThere(readdir(folder))) ?? [];
 }

@@ -4,14 +4,13 @@ import { DEFAULT_DOMAIN } from '../../domain/deployment.ts';
 import type { ReleaseInfo, ReleaseView } from '../../domain/release.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { isVersion } from '../../domain/version.ts';
-import { flushPath, ifThere, readIfThere, replaceFile, writeOnce } from '../../files/index.ts';
+import { flushPath, ifThere, namesIn, readIfThere, replaceFile, writeOnce } from '../../files/index.ts';
 import type { Choice, ObservedState, ReleaseRef } from '../plan.ts';
 import {
   type DataPaths,
   dataPaths,
   expectedDomain,
   moveInbox,
-  namesIn,
   refuseOldLayout,
   type SitePaths,
   settleFolderDomain,
@@ -201,7 +200,7 @@ export class SiteStore extends ReleaseStore {
     if ((await this.expectedDomain(null)) === this.#domain) await this.#write(this.site.preloadTable, text);
   }
 
-  /** @param sha256 digest of the config, which the site may have without a label */
+  /** @param sha256 digest in the config, whose release can exist without a label */
   async observe(sha256: string | null): Promise<ObservedState> {
     const labels = await this.labels();
     const active = await this.active();

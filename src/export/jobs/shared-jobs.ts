@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { FileEntry } from '../../domain/release.ts';
 import { FileStore } from '../../files/file-store.ts';
-import { ifThere, readBytesIfThere } from '../../files/index.ts';
+import { namesIn, readBytesIfThere } from '../../files/index.ts';
 import { Lanes } from '../../files/lanes.ts';
 import type { ExportsFolder } from '../exports-folder.ts';
 import { ManifestStore, wordsOf } from '../manifest-store.ts';
@@ -47,7 +46,7 @@ export class SharedJobs {
   /** Equal content has one manifest: if another daemon was first, this daemon takes over its manifest. */
   async keepContent(contentSha256: string, last: string | null, signal: AbortSignal): Promise<void> {
     const own = await this.#manifests.read(contentSha256);
-    const theirs = await this.#read(manifestName(contentSha256), signal);
+    const theirs = await this.readFile(manifestName(contentSha256), signal);
     if (theirs !== null) await this.#manifests.keep(contentSha256, theirs);
     await this.#keepFiles(filesOf(theirs ?? own), last, signal);
     await this.#keep(manifestName(contentSha256), join(this.#folder.dir, manifestName(contentSha256)), signal);
@@ -58,7 +57,7 @@ export class SharedJobs {
   }
 
   async keepPictures(jobId: string, signal: AbortSignal): Promise<void> {
-    for (const name of (await ifThere(readdir(join(this.#folder.pictures, jobId)))) ?? []) {
+    for (const name of await namesIn(join(this.#folder.pictures, jobId))) {
       await this.keepFile(`pictures/${jobId}/${name}`, signal);
     }
   }
@@ -67,8 +66,9 @@ export class SharedJobs {
     return this.#keep(name, join(this.#folder.dir, name), signal);
   }
 
-  readFile(name: string, signal: AbortSignal): Promise<Buffer<ArrayBuffer> | null> {
-    return this.#read(name, signal);
+  async readFile(name: string, signal: AbortSignal): Promise<Buffer<ArrayBuffer> | null> {
+    const chunks = await this.#shared.read(name, signal);
+    return chunks === null ? null : buffer(chunks);
   }
 
   remove(name: string): Promise<void> {
@@ -131,20 +131,15 @@ export class SharedJobs {
   async #manifest(contentSha256: string, signal: AbortSignal): Promise<Uint8Array | null> {
     const own = await this.#manifests.read(contentSha256);
     if (own !== null) return own;
-    const theirs = await this.#read(manifestName(contentSha256), signal);
+    const theirs = await this.readFile(manifestName(contentSha256), signal);
     if (theirs !== null) await this.#manifests.keep(contentSha256, theirs);
     return theirs;
   }
 
   async #keep(name: string, file: string, signal: AbortSignal): Promise<void> {
     const bytes = await readBytesIfThere(file);
-    if (bytes === null) throw new Error(`"${file}" is gone while its job runs`);
+    if (bytes === null) throw new Error(`"${file}" was removed while its job runs`);
     await this.#shared.put(name, { sha256: hash('sha256', bytes), sizeBytes: bytes.length, file }, signal);
-  }
-
-  async #read(name: string, signal: AbortSignal): Promise<Buffer<ArrayBuffer> | null> {
-    const chunks = await this.#shared.read(name, signal);
-    return chunks === null ? null : buffer(chunks);
   }
 }
 

@@ -130,7 +130,7 @@ async function describe(order: DescribeCommand): Promise<{ readonly contentSha25
   const all = [...files, ...own].sort((a, b) => (a.path < b.path ? -1 : 1));
   const { domain, version } = request;
   const content = { domain, version, files: all };
-  const { contentSha256 } = await new ManifestStore(manifestsDir).take(content, { createdAt, generator });
+  const contentSha256 = await new ManifestStore(manifestsDir).take(content, { createdAt, generator });
   return { contentSha256 };
 }
 
@@ -139,7 +139,7 @@ async function pack(order: PackCommand, onStep: OnStep, signal: AbortSignal) {
   const store = new FileStore(filesDir);
   const bytes = await new ManifestStore(manifestsDir).read(contentSha256);
   if (bytes === null) {
-    throw new DocshelfError('bundle_gone', 'Cannot pack the bundle: its manifest is no longer there', {
+    throw new DocshelfError('bundle_gone', 'Cannot pack the bundle: its manifest no longer exists', {
       next: 'Start a new export.',
     });
   }

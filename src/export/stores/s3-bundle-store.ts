@@ -76,6 +76,11 @@ export class S3BundleStore implements BundleStore {
     return this.#objects.remove(bundleObject(sha256));
   }
 
+  /** Lists an empty folder of the bucket. */
+  async check(): Promise<void> {
+    for await (const _ of this.#objects.list('check/')) break;
+  }
+
   async close(): Promise<void> {
     this.#objects.close();
   }

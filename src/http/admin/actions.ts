@@ -1,6 +1,7 @@
 import { ReadableStream as WebStream } from 'node:stream/web';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
+import { LRUCache } from 'lru-cache';
 import type { Delivered, Deployment } from '../../deploy/index.ts';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import type { DaemonFeatures } from '../../domain/feature.ts';
@@ -171,7 +172,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
       const name = pendingName(c, fileName.slice(0, -SIGNATURE_EXTENSION.length));
       const facts = { site: c.req.param('domain') ?? features().domain, target: fileName };
       await options.audit.record(actorFor(c), 'signature', facts, async () =>
-        signatures.put(name, await readSignature(openBody(c, endpoint))),
+        signatures.set(name, await readSignature(openBody(c, endpoint))),
       );
       return c.body(null, 204);
     },
@@ -186,12 +187,12 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
         const taken = await site.upload(fileName, openBody(c, endpoint), {
           version,
           activate: activate !== 'false',
-          signature: signatures.get(pending),
+          signature: signatures.get(pending) ?? null,
           source,
           contentLength: length === undefined ? null : Number(length),
           signal: c.req.raw.signal,
         });
-        signatures.remove(pending);
+        signatures.delete(pending);
         return c.json(taken, 201);
       } catch (error) {
         // Check the socket too, because the request counts as destroyed as soon as its body is read.
@@ -276,30 +277,11 @@ const KEPT_MAX = 100;
 /** Twice the maximum that minisign writes. */
 const SIGNATURE_BYTES_MAX = 20_000;
 
-export class PendingSignatures {
-  readonly #kept = new Map<string, { readonly text: string; readonly untilMs: number }>();
+/** Signatures by file name, kept until their archive is imported, so that a failed upload can be retried. */
+export type PendingSignatures = LRUCache<string, string>;
 
-  put(fileName: string, text: string, nowMs = Date.now()): void {
-    this.#forgetOld(nowMs);
-    this.#kept.delete(fileName);
-    const oldest = this.#kept.keys().next();
-    if (this.#kept.size >= KEPT_MAX && oldest.done !== true) this.#kept.delete(oldest.value);
-    this.#kept.set(fileName, { text, untilMs: nowMs + KEEP_MS });
-  }
-
-  /** Kept until its archive is imported, so that a failed upload can be retried. */
-  get(fileName: string, nowMs = Date.now()): string | null {
-    this.#forgetOld(nowMs);
-    return this.#kept.get(fileName)?.text ?? null;
-  }
-
-  remove(fileName: string): void {
-    this.#kept.delete(fileName);
-  }
-
-  #forgetOld(nowMs: number): void {
-    for (const [fileName, { untilMs }] of this.#kept) if (untilMs <= nowMs) this.#kept.delete(fileName);
-  }
+export function pendingSignatures(perf: { now(): number } = performance): PendingSignatures {
+  return new LRUCache({ max: KEPT_MAX, ttl: KEEP_MS, ttlResolution: 0, perf });
 }
 
 async function readSignature(body: ReadableStream<Uint8Array>): Promise<string> {

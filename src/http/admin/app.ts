@@ -1,10 +1,11 @@
 import { Hono } from 'hono';
 import { DocshelfError } from '../../domain/errors.ts';
+import { once } from '../../threads/once.ts';
 import { addDocs } from '../docs/docs.ts';
 import { requestIdOf } from '../listener/request.ts';
 import { answerFault } from '../problem.ts';
 import { addRoutes, shown } from '../routes.ts';
-import { type AdminEnv, type AdminOptions, adminDocument, adminRoutes, PendingSignatures } from './actions.ts';
+import { type AdminEnv, type AdminOptions, adminDocument, adminRoutes, pendingSignatures } from './actions.ts';
 import { requireAdmin, requireFolder, requireOwnName, TokenGuard } from './guards.ts';
 import { FOLDER_HEADER, LAST_GOOD_PATH } from './operations.ts';
 
@@ -28,7 +29,7 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
     await next();
     for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.header(name, value);
   });
-  addRoutes(app, adminRoutes(options, new PendingSignatures()), { adminToken: [requireAdmin(endpoint, guard)] });
+  addRoutes(app, adminRoutes(options, pendingSignatures()), { adminToken: [requireAdmin(endpoint, guard)] });
   if (endpoint === 'socket') app.get(LAST_GOOD_PATH, (c) => c.json({ text: options.lastGood?.()?.reveal() ?? null }));
   if (endpoint === 'token') {
     addDocs(app, () => adminDocument(options));
@@ -47,16 +48,8 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
 /** Loads the console at its first page, because that takes 40 ms at start (measured). A failed load is retried. */
 function consoleOf(options: AdminOptions, guard: TokenGuard): () => Promise<Hono<AdminEnv>> {
   const calls = createAdminApp({ ...options, endpoint: 'session' });
-  let made: Promise<Hono<AdminEnv>> | null = null;
-  return () => {
-    made ??= import('../console/index.ts')
-      .then(({ createConsole }) =>
-        createConsole({ ...options, guard, api: (request, env) => calls.fetch(request, env) }),
-      )
-      .catch((error: unknown) => {
-        made = null;
-        throw error;
-      });
-    return made;
-  };
+  return once(async () => {
+    const { createConsole } = await import('../console/index.ts');
+    return createConsole({ ...options, guard, api: (request, env) => calls.fetch(request, env) });
+  });
 }

@@ -144,7 +144,7 @@ const auditOperation = {
 const NO_SITE = {
   code: 'not_found',
   description: 'The site does not exist.',
-  message: 'Cannot find the site "acme": this daemon has no site with that domain',
+  message: 'Cannot find the site "acme": this daemon has no such site',
 } as const;
 
 /** Calls about versions or bundles exist twice: for the only site, and for each site by its domain (contract, section 2.1). */

@@ -101,12 +101,10 @@ const KEPT_MAX = 20;
 
 /** An address carries only the name of a message, so that a foreign link cannot make a page show text. */
 class Messages {
-  readonly #kept = new Map<string, ActionMessage>();
+  readonly #kept = new LRUCache<string, ActionMessage>({ max: KEPT_MAX });
 
   put(message: ActionMessage): string {
     const name = randomBytes(6).toString('base64url');
-    const oldest = this.#kept.keys().next();
-    if (this.#kept.size >= KEPT_MAX && oldest.done !== true) this.#kept.delete(oldest.value);
     this.#kept.set(name, message);
     return name;
   }

@@ -12,7 +12,7 @@ export function shelfSite(status: StatusReport, domain: string): SiteStatusRepor
   if (site !== undefined) return site;
   throw new DocshelfError(
     'not_found',
-    `Cannot show the site "${domain.slice(0, 200)}": this daemon has no site with that domain`,
+    `Cannot show the site "${domain.slice(0, 200)}": this daemon has no such site`,
     {
       next: 'Open the page at / for the list of sites.',
     },

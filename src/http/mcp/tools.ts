@@ -4,6 +4,7 @@ import type { ShapeOf } from '../../domain/shape.ts';
 import { firstFrom } from '../../files/flat-tables.ts';
 import { encodeUnsafe } from '../../search/extract/reader-url.ts';
 import { decodeOrKeep } from '../../web/escape.ts';
+import { withoutHints } from '../openapi.ts';
 import { requestChecker } from '../read-request.ts';
 import { addressOf, type Documentation, parseAddress, servedRelease, shown } from './documentation.ts';
 
@@ -216,11 +217,6 @@ const startOf = (text: string, from: number): number =>
 
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
-
-/** Removes the keywords of docshelf, because some clients reject unknown keywords. */
-function withoutHints(schema: object): object {
-  return JSON.parse(JSON.stringify(schema, (key, value) => (key.startsWith('x-') ? undefined : value))) as object;
-}
 
 type TreeEntry =
   | { readonly kind: 'page'; readonly path: string }

@@ -1,13 +1,15 @@
 import { readdirSync } from 'node:fs';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { CellCounter, RequestMetrics } from './request-metrics.ts';
+import { CellCounter, RequestMetrics, SiteGauge } from './request-metrics.ts';
 
 export function defineMetrics(registry: Registry) {
   const registers = [registry];
   const counter = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
     new Counter<T>({ name: `docshelf_${name}`, help, labelNames, registers });
-  const gauge = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
+  const gauge = <T extends string>(name: string, help: string, labelNames: readonly Exclude<T, 'site'>[]) =>
     new Gauge<T>({ name: `docshelf_${name}`, help, labelNames, registers });
+  const siteGauge = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
+    new SiteGauge(registry, { name: `docshelf_${name}`, help }, labelNames);
   const cells = (name: string, help: string) => new CellCounter(registry, { name: `docshelf_${name}`, help }, ['site']);
   return {
     requests: new RequestMetrics(registry),
@@ -21,7 +23,7 @@ export function defineMetrics(registry: Registry) {
       'result',
     ]),
     activations: counter('activations_total', 'Activations of a version.', ['site']),
-    lastActivation: gauge('last_activation_timestamp_seconds', 'Time of the last activation.', ['site']),
+    lastActivation: siteGauge('last_activation_timestamp_seconds', 'Time of the last activation.', []),
     reloads: counter('reloads_total', 'Reloads of the config, by result.', ['result']),
     isConfigSound: gauge(
       'config_last_reload_successful',
@@ -49,8 +51,17 @@ export function defineMetrics(registry: Registry) {
       ['site', 'origin'],
     ),
     errors: counter('errors_total', 'Errors, by code.', ['site', 'code']),
-    activeVersion: gauge('active_version_info', 'Active version, in the labels.', ['site', 'version', 'digest']),
-    state: gauge('state', '1 for the current state of the site, 0 for the other states.', ['site', 'state']),
+    activeVersion: siteGauge('active_version_info', 'Active version, in the labels.', [
+      'version',
+      'digest',
+    ]),
+    // Set from the states of all sites at each reading.
+    state: new Gauge({
+      name: 'docshelf_state',
+      help: '1 for the current state of the site, 0 for the other states.',
+      labelNames: ['site', 'state'],
+      registers,
+    }),
     ready: gauge('ready', '1 if /readyz reports ready.', []),
   };
 }

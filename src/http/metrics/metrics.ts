@@ -5,7 +5,7 @@ import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, SOURCE_CODES, toDocshelfEr
 import type { BundleSourceKind } from '../../domain/release.ts';
 import { DEPLOY_STATES, type DeployState, type StatusReport } from '../../domain/status.ts';
 import { addProcessMetrics, defineMetrics } from './metric-set.ts';
-import type { Cell, CountedRequest } from './request-metrics.ts';
+import { type Cell, type CountedRequest, SiteGauge } from './request-metrics.ts';
 
 export interface Readings {
   readonly states: readonly { readonly site: string | null; readonly state: DeployState }[];
@@ -108,7 +108,6 @@ export class SiteMetrics {
   readonly #label: { readonly site?: string };
   readonly #cacheHits: Cell;
   readonly #cacheMisses: Cell;
-  #activeVersion: { readonly version: string; readonly digest: string } | null = null;
 
   constructor(metrics: ReturnType<typeof defineMetrics>, site: string | null) {
     this.#metrics = metrics;
@@ -118,7 +117,7 @@ export class SiteMetrics {
     for (const counter of [fetchedBytes, activations, wrongSignIns]) counter.inc(this.#label, 0);
     this.#cacheHits = cacheHits.cell(this.#label);
     this.#cacheMisses = cacheMisses.cell(this.#label);
-    lastActivation.set(this.#label, 0);
+    lastActivation.set(this, this.#label, 0);
   }
 
   onCache(hits: number, misses: number): void {
@@ -153,11 +152,11 @@ export class SiteMetrics {
         return;
       case 'activated':
         this.#metrics.activations.inc(this.#label);
-        this.#metrics.lastActivation.setToCurrentTime(this.#label);
-        this.#setActiveVersion({ version: event.version, digest: event.digest });
+        this.#metrics.lastActivation.set(this, this.#label, Date.now() / 1000);
+        this.#metrics.activeVersion.set(this, { ...this.#label, version: event.version, digest: event.digest }, 1);
         return;
       case 'turned-off':
-        this.#setActiveVersion(null);
+        this.#metrics.activeVersion.remove(this);
         return;
       case 'failed':
         this.#onFailure(event.step, toDocshelfError(event.error).code);
@@ -166,15 +165,7 @@ export class SiteMetrics {
 
   /** Removes the gauges of a site that left the config. Its counters stay. */
   forget(): void {
-    this.#setActiveVersion(null);
-    // Without the label, the remaining sites share this gauge.
-    if (this.#label.site !== undefined) this.#metrics.lastActivation.remove(this.#label);
-  }
-
-  #setActiveVersion(active: { readonly version: string; readonly digest: string } | null): void {
-    if (this.#activeVersion !== null) this.#metrics.activeVersion.remove({ ...this.#label, ...this.#activeVersion });
-    if (active !== null) this.#metrics.activeVersion.set({ ...this.#label, ...active }, 1);
-    this.#activeVersion = active;
+    for (const metric of Object.values(this.#metrics)) if (metric instanceof SiteGauge) metric.remove(this);
   }
 
   #onFailure(step: string, code: ErrorCode): void {

@@ -1,4 +1,4 @@
-import { Counter, type LabelValues, type Metric, type Registry } from 'prom-client';
+import { Counter, Gauge, type LabelValues, type Metric, type Registry } from 'prom-client';
 import type { ListenerName, ServedRequest } from '../listener/served-request.ts';
 
 /** Bounds in seconds: a file from memory takes under a millisecond, an upload takes minutes. */
@@ -83,6 +83,35 @@ export class CellCounter<T extends string> {
     const cell = { labels, value: 0 };
     this.#cells.push(cell);
     return cell;
+  }
+}
+
+/** Has one series per site, which ends with the site. */
+export class SiteGauge<T extends string> {
+  readonly #series = new Map<object, { readonly labels: LabelValues<T | 'site'>; readonly value: number }>();
+
+  constructor(registry: Registry, { name, help }: MetricName, labelNames: readonly T[]) {
+    const series = this.#series;
+    new Gauge<T | 'site'>({
+      name,
+      help,
+      labelNames: ['site', ...labelNames],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const { labels, value } of series.values()) this.set(labels, value);
+      },
+    });
+  }
+
+  /** If sites share a series because they have no label, the last call counts. */
+  set(site: object, labels: LabelValues<T | 'site'>, value: number): void {
+    this.remove(site);
+    this.#series.set(site, { labels, value });
+  }
+
+  remove(site: object): void {
+    this.#series.delete(site);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import { type FastAnswer, noticeResponse } from '../../site/index.ts';
+import { toHeaders } from '../../site/site-bytes.ts';
 import { stripBase } from '../../web/mount/base-path.ts';
 import { requestIdOf, siteRequest } from '../listener/request.ts';
 import { type PageReports, REPORTS_PATH } from '../site/page-reports.ts';
@@ -85,9 +86,7 @@ export class PrivateAnswers {
   }
 
   #make(headers: readonly string[]): readonly string[] {
-    const fields = new Headers();
-    for (let at = 0; at < headers.length; at += 2) fields.append(headers[at] ?? '', headers[at + 1] ?? '');
-    return [...asPrivate(new Response(null, { headers: fields }), { vary: this.#vary }).headers].flat();
+    return [...asPrivate(new Response(null, { headers: toHeaders(headers) }), { vary: this.#vary }).headers].flat();
   }
 }
 

@@ -1,5 +1,6 @@
 import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import type { SiteRequest } from '../../site/index.ts';
+import { once } from '../../threads/once.ts';
 import { Seals, SiteCookie } from '../sign-in/sealed-cookies.ts';
 
 /** Lifetime of the link and of the cookie (contract, section 9.3). */
@@ -26,10 +27,11 @@ const PARAMETER = 'preview';
 /** Lets a reader with a link read a staged version. The link sets a cookie. Both are sealed for one site, version and release. */
 export class PreviewPasses {
   readonly #options: PreviewPassesOptions;
-  #seals: Promise<Seals> | null = null;
+  readonly #sealing: () => Promise<Seals>;
 
   constructor(options: PreviewPassesOptions) {
     this.#options = options;
+    this.#sealing = once(async () => new Seals(await options.keys()));
   }
 
   async target(release: PreviewedRelease): Promise<string> {
@@ -61,17 +63,6 @@ export class PreviewPasses {
 
   #purpose(kind: 'link' | 'cookie', { version, digest }: PreviewedRelease): string {
     return JSON.stringify([`preview ${kind}`, this.#options.site, version, digest]);
-  }
-
-  #sealing(): Promise<Seals> {
-    this.#seals ??= this.#options.keys().then(
-      (keys) => new Seals(keys),
-      (error: unknown) => {
-        this.#seals = null;
-        throw error;
-      },
-    );
-    return this.#seals;
   }
 }
 

@@ -148,22 +148,15 @@ export interface ShelfState {
   readonly hasMore: boolean;
 }
 
-const ASSETS = '_docshelf/assets/';
+const FOLDER = '_docshelf/assets/';
+const css = ownAsset(new URL('assets/pages.css', import.meta.url), BASE_STYLE);
+const js = ownAsset(new URL('assets/shelf.js', import.meta.url));
+const svg = ownAsset(new URL('assets/shelf.svg', import.meta.url));
+const ASSETS = { css: FOLDER + css.name, js: FOLDER + js.name, svg: FOLDER + svg.name };
+const FILES = new Map([css, js, svg].map((file) => [`/${FOLDER}${file.name}`, file]));
 
 export function createShelfApp({ sites, current, onError }: ShelfAppOptions): Hono<SiteEnv> {
   const app = new Hono<SiteEnv>();
-  const files = {
-    css: ownAsset(new URL('assets/pages.css', import.meta.url), BASE_STYLE),
-    js: ownAsset(new URL('assets/shelf.js', import.meta.url)),
-    svg: ownAsset(new URL('assets/shelf.svg', import.meta.url)),
-  };
-  const assets = {
-    css: `${ASSETS}${files.css.name}`,
-    js: `${ASSETS}${files.js.name}`,
-    svg: `${ASSETS}${files.svg.name}`,
-  };
-  const byPath = new Map(Object.values(files).map((file) => [`/${ASSETS}${file.name}`, file]));
-
   app.all('*', async (c) => {
     const request = siteRequest(c.req.raw, c.env);
     const { method } = request;
@@ -172,14 +165,18 @@ export function createShelfApp({ sites, current, onError }: ShelfAppOptions): Ho
     const path = pathOf(request.target);
     if (!isOn) return noticeResponse(request, NOTHING_HERE);
     if (path === '/_docshelf/search' && search !== null) return search(c.req.raw, c.env);
-    const file = byPath.get(path);
+    const file = FILES.get(path);
     if (file !== undefined) return answerAsset(file, request.header('accept-encoding'));
     if (path !== '/') return noticeResponse(request, NOTHING_HERE);
     const query = (c.req.query('q') ?? '').trim().slice(0, SHELF_QUERY_LENGTH_MAX).toWellFormed();
     const language = preferredLanguage(request.header('accept-language'));
     const listed = await sites(request.header('host'));
     const hasSearch = search !== null;
-    return answerPage(request, language, shelfPage({ language, sites: listed, query, hasSearch, hasMore, assets }));
+    return answerPage(
+      request,
+      language,
+      shelfPage({ language, sites: listed, query, hasSearch, hasMore, assets: ASSETS }),
+    );
   });
 
   app.onError((error, c) => {

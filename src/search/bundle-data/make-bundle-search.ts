@@ -83,10 +83,6 @@ async function sectionsOf({ siteDir, files, into }: BundleSearchRequest): Promis
   return readSections({ siteDir, files: byPath, trailingSlash }, join(into, '.sections'));
 }
 
-function isRead({ language }: { readonly language: string | null }, embedder: Embedder): boolean {
-  return language === null || embedder.reads(language);
-}
-
 async function trailingSlashOf(siteDir: string, files: ReadonlyMap<string, FileEntry>): Promise<TrailingSlash> {
   const votes = new TrailingSlashVotes(files);
   for (const path of files.keys()) {
@@ -123,7 +119,7 @@ async function embed(
 function* passageTexts(sections: SiteSections, embedder: Embedder): Generator<PassageText> {
   let number = 0;
   for (const { section, passages } of sections.all()) {
-    if (isRead(section, embedder))
+    if (embedder.reads(section.language))
       for (const passage of passages) yield { section: number, text: passageText(section, passage) };
     number += 1;
   }

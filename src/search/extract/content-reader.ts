@@ -13,11 +13,15 @@ import {
   type Parent,
 } from '../../web/content/tree.ts';
 import { decodeOrKeep } from '../../web/escape.ts';
+import { entryOf, longerNames, type NamedEntry, rustItem, termName } from './definitions.ts';
 import type { PageAddress } from './reader-url.ts';
 
 export interface ContentPart {
+  /** 0 before the first heading, 1 to 6 for a heading, more for a definition. */
   readonly level: number;
   readonly heading: string;
+  /** Longer spellings of the heading, such as `pkg.Client.fetch` for `fetch`. */
+  readonly names: readonly string[];
   readonly fragment: string | null;
   readonly text: TextWriter;
   readonly childPages: TextWriter;
@@ -28,6 +32,8 @@ const TEXT_LENGTH_MAX = 512 * 1024;
 const CHILD_PAGES_LENGTH_MAX = 2_000;
 /** Real change logs have 3,000 headings. The last section keeps the rest. */
 const PARTS_MAX = 10_000;
+/** Level of a definition outside of other definitions: under all headings. */
+const DEFINITION_LEVEL = 7;
 
 const BLOCKS = new Set(
   (
@@ -47,9 +53,35 @@ interface Place {
   readonly isInset: boolean;
   readonly headingsOnly: boolean;
   readonly isInHeader: boolean;
+  readonly listsPages: boolean;
 }
 
-const START: Place = { depth: 0, gapMax: GAP.block, isInset: false, headingsOnly: false, isInHeader: false };
+/** A `dl`, or another block that contains one definition. */
+interface DefinitionList {
+  readonly element: Element;
+  readonly outer: Writers;
+  readonly level: number;
+  /** Null before the first term without an anchor. */
+  hasOneTerm: boolean | null;
+  isNamed: boolean;
+  /** True from a term to its description. Terms in between share the description. */
+  isTermLast: boolean;
+}
+
+interface Writers {
+  readonly text: TextWriter;
+  /** Text of the last heading of the page. */
+  readonly headed: TextWriter;
+}
+
+const START: Place = {
+  depth: 0,
+  gapMax: GAP.block,
+  isInset: false,
+  headingsOnly: false,
+  isInHeader: false,
+  listsPages: false,
+};
 
 export class ContentReader {
   readonly parts: ContentPart[] = [];
@@ -57,12 +89,15 @@ export class ContentReader {
   readonly #address: PageAddress;
   readonly #anchors: Anchors;
   #writer: TextWriter;
+  #headed: TextWriter;
+  #list: DefinitionList | null = null;
 
   constructor(document: Parent, root: ContentRoot, address: PageAddress) {
     this.#root = root;
     this.#address = address;
     this.#anchors = new Anchors(document);
     this.#writer = this.#begin(0, '', null);
+    this.#headed = this.#writer;
   }
 
   read(): readonly ContentPart[] {
@@ -72,10 +107,15 @@ export class ContentReader {
     return this.parts;
   }
 
-  #begin(level: number, heading: string, fragment: string | null): TextWriter {
-    const text = new TextWriter(TEXT_LENGTH_MAX);
-    this.parts.push({ level, heading, fragment, text, childPages: new TextWriter(CHILD_PAGES_LENGTH_MAX) });
+  #begin(
+    level: number,
+    heading: string,
+    fragment: string | null,
+    { names = [], text = new TextWriter(TEXT_LENGTH_MAX) }: Partial<Pick<ContentPart, 'names' | 'text'>> = {},
+  ): TextWriter {
+    this.parts.push({ level, heading, names, fragment, text, childPages: new TextWriter(CHILD_PAGES_LENGTH_MAX) });
     this.#writer = text;
+    if (level < DEFINITION_LEVEL) this.#headed = text;
     return text;
   }
 
@@ -101,7 +141,20 @@ export class ContentReader {
     if (isHeading(element) && this.#heading(element, place)) return;
     this.#anchors.enter(element);
     const inner = { ...place, depth: place.depth + 1 };
+    const entry = this.#startsPart(place) ? entryOf(element) : null;
+    if (entry !== null && this.#entry(element, entry, inner)) return;
     switch (element.tagName) {
+      case 'dl':
+        this.#definitions(element, inner);
+        return;
+      case 'dt':
+        this.#term(element, place);
+        this.#block(element, inner);
+        return;
+      case 'dd':
+        if (this.#list !== null) this.#list.isTermLast = false;
+        this.#block(element, inner);
+        return;
       case 'a':
         this.#link(element, inner);
         return;
@@ -134,14 +187,87 @@ export class ContentReader {
   #heading(element: Element, place: Place): boolean {
     const heading = headingText(element);
     if (heading === '') return false;
+    const level = Number(element.tagName[1]);
+    const item = rustItem(element);
     if (place.isInset || this.parts.length > PARTS_MAX) {
       this.#apart(GAP.block, place);
       this.#writer.flow(heading);
       this.#apart(GAP.block, place);
+    } else if (item === null) {
+      this.#begin(level, heading, this.#anchors.fragmentOf(element) ?? this.#anchors.pending);
     } else {
-      this.#begin(Number(element.tagName[1]), heading, this.#anchors.fragmentOf(element));
+      this.#begin(level, item.name, item.fragment).flow(heading);
+      this.#apart(GAP.block, place);
     }
     this.#anchors.passText();
+    return true;
+  }
+
+  #startsPart({ isInset, headingsOnly, gapMax, listsPages }: Place): boolean {
+    return !isInset && !headingsOnly && !listsPages && gapMax >= GAP.line && this.parts.length <= PARTS_MAX;
+  }
+
+  #definitions(element: Element, place: Place): void {
+    this.#withList(element, () => this.#block(element, place));
+    this.#apart(GAP.block, place);
+  }
+
+  /** Text after the list belongs to the section around it. */
+  #withList(element: Element, read: () => void): void {
+    const around = this.#list;
+    const level = around === null ? DEFINITION_LEVEL : around.level + (around.isNamed ? 1 : 0);
+    const outer = { text: this.#writer, headed: this.#headed };
+    const list = { element, outer, level, hasOneTerm: null, isNamed: false, isTermLast: false };
+    this.#list = list;
+    read();
+    this.#endDefinition(list);
+    this.#list = around;
+  }
+
+  #endDefinition(list: DefinitionList): void {
+    if (list.isNamed) this.#writer = this.#headed === list.outer.headed ? list.outer.text : this.#headed;
+    list.isNamed = false;
+  }
+
+  /** A term with an anchor and a short name starts a part. */
+  #term(element: Element, place: Place): void {
+    const list = this.#list;
+    if (list === null) return;
+    const name = this.#startsPart(place) ? termName(element) : null;
+    const fragment = name === null ? null : this.#fragmentOfTerm(element, list);
+    if (name !== null && fragment !== null) {
+      const names = longerNames(name, fragment);
+      this.#begin(
+        list.level,
+        name,
+        fragment,
+        list.isNamed && list.isTermLast ? { names, text: this.#writer } : { names },
+      );
+      list.isNamed = true;
+    } else if (!list.isTermLast) this.#endDefinition(list);
+    list.isTermLast = true;
+  }
+
+  /** The anchor of a list belongs to its only term. */
+  #fragmentOfTerm(term: Element, list: DefinitionList): string | null {
+    const own = this.#anchors.fragmentOf(term);
+    if (own !== null) return own;
+    list.hasOneTerm ??= list.element.childNodes.filter(({ nodeName }) => nodeName === 'dt').length === 1;
+    return list.hasOneTerm ? this.#anchors.pending : null;
+  }
+
+  /** A block of a documentation generator that contains one definition without a heading. */
+  #entry(element: Element, entry: NamedEntry, place: Place): boolean {
+    const { name } = entry;
+    const fragment = entry.fragment ?? this.#anchors.pending;
+    if (fragment === null) return false;
+    this.#withList(element, () => {
+      const list = this.#list as DefinitionList;
+      this.#begin(list.level, name, fragment, { names: longerNames(name, fragment) });
+      list.isNamed = true;
+      this.#block(element, place);
+    });
+    this.#apart(GAP.block, place);
     return true;
   }
 
@@ -194,7 +320,7 @@ export class ContentReader {
     }
     this.#apart(GAP.line, place);
     for (const [at, cell] of cells.filter((each) => !this.#isSkipped(each)).entries()) {
-      if (at > 0) this.#writer.flow(' | ');
+      if (at > 0) this.#writer.flow(' · ');
       this.#anchors.enter(cell);
       this.#children(cell, { ...place, gapMax: GAP.space });
     }
@@ -203,8 +329,8 @@ export class ContentReader {
 
   #childPages(element: Element, place: Place): void {
     const own = this.#writer;
-    this.#writer = this.parts.at(-1)?.childPages ?? own;
-    this.#block(element, { ...place, gapMax: GAP.line });
+    this.#writer = this.parts.findLast(({ text }) => text === own)?.childPages ?? own;
+    this.#block(element, { ...place, gapMax: GAP.line, listsPages: true });
     this.#writer = own;
   }
 }
@@ -249,12 +375,17 @@ class Anchors {
     if (own !== null) return own;
     let permalink: string | null = null;
     for (const element of elementsOf(heading)) {
-      const inner = anchorOf(element);
+      const inner = hasClass(element, 'indexterm') ? null : anchorOf(element);
       if (inner !== null) return inner;
       const href = element.tagName === 'a' ? attributeOf(element, 'href') : null;
       if (href?.startsWith('#') && href.length > 1) permalink ??= decodeOrKeep(href.slice(1));
     }
-    if (permalink !== null && (this.#pending.includes(permalink) || this.#exists(permalink))) return permalink;
+    const isKnown = permalink !== null && (this.#pending.includes(permalink) || this.#exists(permalink));
+    return isKnown ? permalink : null;
+  }
+
+  /** The last anchor without text after it. */
+  get pending(): string | null {
     return this.#pending.at(-1) ?? null;
   }
 

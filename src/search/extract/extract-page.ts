@@ -71,8 +71,10 @@ function toSections(url: string, parts: readonly ContentPart[], facts: PageFacts
     const text = place === first && preamble !== '' ? `${below}\n\n${preamble}` : below;
     if (text === '') return [];
     const { headings, fragment } = place;
+    const { names } = place.part;
     const { language, version, tags } = facts;
-    return [{ path: withFragment(url, fragment), title, headings, text, language, version, tags }];
+    const section = { path: withFragment(url, fragment), title, headings, text, language, version, tags };
+    return [names.length === 0 ? section : { ...section, names }];
   });
   const [own, ...others] = sections;
   if (own === undefined || documentTitle === null) return { title, sections };

@@ -189,8 +189,7 @@ function* passageTexts(
   sections: Iterable<number>,
 ): Generator<PassageText> {
   for (const number of sections) {
-    const language = facts.language(number);
-    if (language !== null && !embedder.reads(language)) continue;
+    if (!embedder.reads(facts.language(number))) continue;
     const section = keyword.section(number);
     if (section === null) continue;
     for (const passage of facts.passages(number)) yield { section: number, text: passageText(section, passage) };

@@ -2,10 +2,11 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { GrowableUint32Array } from '../compact.ts';
 import type { Passage, Section } from '../ports.ts';
 import { listsOf, SCHEMA, SectionFactsBuilder, seal } from './format.ts';
+import { detectLanguage, ENGLISH, languageOf, languageOfPath, type WordLanguage } from './languages.ts';
 import { PostingsBuilder } from './postings.ts';
 import { sequenceOf } from './ranking.ts';
 import { KnownWords } from './vocabulary.ts';
-import { COLUMNS, IDENTIFIERS, isEnglish, TEXT, termsOf } from './words.ts';
+import { COLUMNS, IDENTIFIERS, TEXT, type Terms, termsOf } from './words.ts';
 
 export interface IndexedSection extends Section {
   readonly page: string;
@@ -30,6 +31,9 @@ export class KeywordIndexWriter implements Disposable {
   readonly #pages = new Set<string>();
   #page: string | null = null;
   readonly #words = new KnownWords();
+  /** A page without `lang` has the language of its first clear section, and until then the one before it. */
+  #language: WordLanguage = ENGLISH;
+  #isDetected = false;
   #postings = new Map<string, PostingsBuilder>();
   #occurrences = 0;
   #run = 0;
@@ -58,12 +62,9 @@ export class KeywordIndexWriter implements Disposable {
     this.#facts.add(language, passages);
     const [headingsJson, tagsJson] = [JSON.stringify(headings), JSON.stringify(tags)];
     this.#insertSection.run(...[n, page, path, title, documentTitle, headingsJson, text, language, version, tagsJson]);
-    const english = isEnglish(language);
-    const terms = sectionTerms(section, isOfPage, (surface) => {
-      const stemmed = this.#words.note(surface);
-      return english ? stemmed : surface;
-    });
-    const sequences = [...terms.sequences, terms.identifiers];
+    this.#setLanguage(section, isOfPage);
+    const terms = sectionTerms(section, isOfPage, this.#words.in(this.#language));
+    const sequences = [...terms.sequences, terms.parts];
     this.#insertWords.run(n, ...sequences.map((sequence) => sequence.join(' ')));
     for (const [column, sequence] of sequences.entries())
       this.#lengths[column]?.push(Math.min(LENGTH_MAX, sequence.length));
@@ -85,6 +86,15 @@ export class KeywordIndexWriter implements Disposable {
 
   [Symbol.dispose](): void {
     if (this.#database.isOpen) this.#database.close();
+  }
+
+  #setLanguage({ language, text, page }: IndexedSection, isOfPage: boolean): void {
+    if (language !== null) this.#language = languageOf(language);
+    else if (isOfPage || !this.#isDetected) {
+      const detected = detectLanguage(text, this.#language) ?? languageOfPath(page);
+      this.#isDetected = detected !== null;
+      this.#language = detected ?? this.#language;
+    }
   }
 
   #countTerm(term: string, section: number, column: number): void {
@@ -110,35 +120,32 @@ export class KeywordIndexWriter implements Disposable {
   }
 
   #writeArrays(): void {
-    const { words, counts } = this.#words.vocabulary();
     const insert = this.#database.prepare('INSERT INTO arrays VALUES (?, ?)');
     for (const [column, name] of COLUMNS.entries())
       insert.run(`${name} lengths`, bytesOf(Uint16Array.from(this.#lengths[column]?.view ?? [])));
     insert.run('priors', bytesOf(Float32Array.from(this.#priors)));
-    insert.run('vocabulary', Buffer.from(words.join('\n')));
-    insert.run('vocabulary counts', bytesOf(counts));
-    for (const [name, bytes] of this.#facts.arrays()) insert.run(name, bytes);
+    for (const [name, bytes] of [...this.#words.arrays(), ...this.#facts.arrays()]) insert.run(name, bytes);
   }
 }
 
 function sectionTerms(
-  { title, headings, text, documentTitle }: Section,
+  { title, headings, text, documentTitle, names = [] }: Section,
   isOfPage: boolean,
-  termOf: (surface: string) => string,
+  analysis: Terms,
 ) {
   // On most sites the first heading is the title, which counts once.
   const below = [...(headings[0] === title ? headings.slice(1) : headings), isOfPage ? (documentTitle ?? '') : ''];
-  const columns = [title, below.join('\n'), text].map((each) => termsOf(each, termOf));
-  const identifiers = columns.flatMap((column) => column.identifiers);
+  const columns = [title, below.join('\n'), text].map((each, column) => termsOf(each, analysis, column !== TEXT));
+  const longer = names.map((name) => name.toLowerCase());
+  const joined = [...columns.flatMap((column) => column.names), ...longer];
+  const parts = columns.flatMap((column) => column.parts);
   return {
     sequences: columns.map(({ sequence }) => sequence),
-    identifiers,
+    parts,
     each(count: (term: string, column: number) => void): void {
-      for (const [column, { sequence, characters }] of columns.entries()) {
-        for (const term of sequence) count(term, column);
-        for (const term of characters) count(term, column);
-      }
-      for (const term of identifiers) count(term, IDENTIFIERS);
+      for (const [column, { sequence, characters, symbols }] of columns.entries())
+        for (const terms of [sequence, characters, symbols]) for (const term of terms) count(term, column);
+      for (const terms of [joined, parts]) for (const term of terms) count(term, IDENTIFIERS);
     },
   };
 }

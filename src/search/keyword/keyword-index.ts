@@ -1,7 +1,9 @@
+import type { SearchFacts } from '../../domain/search.ts';
 import { firstFrom } from '../../files/flat-tables.ts';
 import { asDamaged, type SectionFacts } from './format.ts';
 import { type Facets, type Filter, IndexFile, maskOf, only, without } from './index-file.ts';
 import type { IndexedSection } from './index-writer.ts';
+import type { WordLanguage } from './languages.ts';
 import {
   correctedQuery,
   type Link,
@@ -13,10 +15,12 @@ import {
   planOf,
 } from './query.ts';
 import { Accumulator, byScore, type Mask, Proximity, RANKING, type Ranked, type Ranking, rarity } from './ranking.ts';
-import { titleKey } from './words.ts';
+import { Spellings } from './spellings.ts';
+import { titleKey, wordsOf } from './words.ts';
 
 /** Sections scored for proximity. 50 take 0.2 ms, and 100 give the same nDCG. */
 const NEAR_CANDIDATES = 50;
+const SHORT_WORDS = 2;
 const NO_SEQUENCE = new Uint16Array();
 
 export interface KeywordHit {
@@ -73,6 +77,10 @@ export class KeywordIndex {
     return this.#file.sections;
   }
 
+  get languages(): readonly WordLanguage[] {
+    return this.#file.languages;
+  }
+
   get facts(): SectionFacts {
     return this.#file.facts;
   }
@@ -83,22 +91,31 @@ export class KeywordIndex {
 
   find(query: string, options: SearchOptions) {
     return this.#read(() => {
-      const parsed = parseQuery(query);
-      const mask = this.#restrict(parsed, maskOf(options.filter ?? {}, this.#file));
+      const parsed = this.#parse(query, options.prefixLast === true);
+      const spellings = new Spellings(parsed.wanted, this.#file, options.filter?.language);
+      const mask = this.#restrict(parsed, spellings, maskOf(options.filter ?? {}, this.#file));
       const goesOn = options.prefixLast === true && parsed.unfinished;
-      const { wishes, links } = planOf(parsed.wanted, goesOn, this.#file, this.#ranking);
+      const { wishes, links } = planOf(parsed.wanted, goesOn, this.#file, spellings, this.#ranking);
       for (const wish of wishes) this.#score(wish, mask);
-      if (parsed.isQuestion) for (const phrase of parsed.phrases) this.#scorePhrase(this.#holding(phrase) ?? [], mask);
+      if (parsed.isQuestion)
+        for (const phrase of parsed.phrases) this.#scorePhrase(this.#holding(phrase, spellings) ?? [], mask);
       const total = wishes.reduce((sum, { weight }) => sum + weight, 0);
-      const hits = this.#rank(parsed.wanted, links, options.limit).map(({ section, score, lift, exact }) => {
+      const hits = this.#rank(parsed.wanted, spellings, links, options.limit).map(({ section, score, lift, exact }) => {
         return { section, score: score + lift, normalised: score / total, exact };
       });
-      return { hits, known: knownPart(links), allowed: mask, matchedIn: this.#matcher(wishes) };
+      const facts = { known: knownPart(links), isShort: links.length <= SHORT_WORDS };
+      return { hits, ...facts, allowed: mask, matchedIn: this.#matcher(wishes) };
     });
   }
 
-  corrected(query: string, prefixLast: boolean): string | null {
-    return this.#read(() => correctedQuery(query, prefixLast && parseQuery(query).unfinished, this.#file));
+  /** Words that the index replaces or excludes, and the queries to offer instead. */
+  readings(query: string, prefixLast: boolean, language?: string): Omit<SearchFacts, 'facets' | 'semantic'> {
+    return this.#read(() => {
+      const { wanted, unwanted, inclusive, unfinished } = this.#parse(query, prefixLast);
+      const spellings = new Spellings(wanted, this.#file, language);
+      const corrected = correctedQuery(query, prefixLast && unfinished, this.#file, spellings);
+      return { corrected, excluded: unwanted, inclusive };
+    });
   }
 
   get facets(): Facets {
@@ -125,18 +142,29 @@ export class KeywordIndex {
     }
   }
 
-  #restrict({ phrases, unwanted, isQuestion }: ParsedQuery, filtered: Mask): Mask {
+  #parse(query: string, prefixLast: boolean): ParsedQuery {
+    return parseQuery(query, (text, isAtEnd) => {
+      const [option, name] = wordsOf(text);
+      const isUnfinished = prefixLast && isAtEnd;
+      if (option?.kind !== 'joined' || !option.folded.startsWith('-')) return false;
+      if (this.#file.hasName(option.folded, isUnfinished)) return true;
+      // `-XX:Name` is an option of a site with other `-XX` options.
+      return name?.kind === 'joined' && this.#file.hasName(`-${name.folded.split(/[^\p{L}\p{N}]/u)[0]}`, false);
+    });
+  }
+
+  #restrict({ phrases, unwanted, isQuestion }: ParsedQuery, spellings: Spellings, filtered: Mask): Mask {
     let mask = filtered;
-    for (const phrase of unwanted) mask = without(this.#holding(phrase) ?? [], mask, this.count);
+    for (const phrase of unwanted) mask = without(this.#holding(phrase, spellings) ?? [], mask, this.count);
     for (const phrase of isQuestion ? [] : phrases) {
-      const found = this.#holding(phrase);
+      const found = this.#holding(phrase, spellings);
       if (found !== null) mask = only(found, mask, this.count);
     }
     return mask;
   }
 
-  #holding(phrase: string): number[] | null {
-    const expression = phraseExpression(phrase);
+  #holding(phrase: string, spellings: Spellings): number[] | null {
+    const expression = phraseExpression(phrase, spellings);
     return expression === null ? null : this.#file.matching(expression);
   }
 
@@ -155,10 +183,10 @@ export class KeywordIndex {
     this.#alternatives.drain((section, impact) => this.#scores.addTo(section, weight * impact));
   }
 
-  #rank(wanted: string, links: readonly Link[], limit: number): Found[] {
-    const identifier = onlyIdentifier(wanted);
+  #rank(wanted: string, spellings: Spellings, links: readonly Link[], limit: number): Found[] {
     const titled = this.#takeScores(this.#file.titled(titleKey(wanted)));
-    const named = identifier === null ? [] : this.#takeScores(this.#file.postings(identifier).sections);
+    const terms = onlyIdentifier(wanted, spellings);
+    const named = this.#takeScores(terms.flatMap((term) => [...this.#file.postings(term).sections]));
     const candidates = this.#scores.takeBest(Math.max(limit, NEAR_CANDIDATES), this.#file.lifts);
     const others = this.#byProximity(candidates, links);
     const bestNamed = named[0]?.score ?? 0;

@@ -8,7 +8,7 @@ import type { Embedder } from '../ports.ts';
 import { PLAIN_FORM, type ResultForm, type SearchFacts, type SearchRequest, type SearchResult } from '../request.ts';
 import type { VectorHit, VectorIndex } from '../semantic/vector-index.ts';
 import { excerptsOf } from './excerpts.ts';
-import { fuse, partsOf, votesIn, votesOn } from './rank.ts';
+import { fuse, partsOf, votesOn } from './rank.ts';
 
 /** With 50 or 200 nDCG changes by 0.0001. */
 const CANDIDATES_PER_RESULT = 4;
@@ -67,8 +67,9 @@ export class ReleaseSearch {
     }
   }
 
-  facts({ query, prefixLast }: SearchRequest): Omit<SearchFacts, 'semantic'> {
-    return { corrected: this.#keyword.corrected(query, prefixLast), facets: this.#keyword.facets };
+  facts({ query, prefixLast, filter }: SearchRequest): Omit<SearchFacts, 'semantic'> {
+    const readings = this.#keyword.readings(query, prefixLast, filter.language ?? undefined);
+    return { ...readings, facets: this.#keyword.facets };
   }
 
   async #search(
@@ -83,11 +84,11 @@ export class ReleaseSearch {
     // Start first: the model works in its thread while this one looks up keywords.
     const reading = leg?.read(query);
     const options = { limit, prefixLast, filter: filterOf(filter, label) };
-    const { hits, known, allowed, matchedIn } = this.#keyword.find(query, options);
+    const { hits, known, isShort, allowed, matchedIn } = this.#keyword.find(query, options);
     const found = hits.map(({ section }) => section);
     const vector = reading && (await reading);
     const nearest = (vector && leg?.nearest(vector, found, { allowed, limit })) ?? null;
-    const legs = { hits, nearest, known };
+    const legs = { hits, nearest, known, isShort };
     const ranked = fuse(legs, pageSize).filter(({ score }) => scoreThreshold === null || score >= scoreThreshold);
     const findings = {
       matchedIn,
@@ -167,7 +168,7 @@ function readableSections(embedder: Embedder, facts: SectionFacts): Mask {
   const readable = new Uint8Array(facts.count);
   for (let section = 0; section < facts.count; section += 1) {
     const language = facts.language(section);
-    const mayVote = votes.get(language) ?? votesIn(language, (tag) => embedder.reads(tag));
+    const mayVote = votes.get(language) ?? embedder.reads(language);
     votes.set(language, mayVote);
     readable[section] = mayVote ? 1 : 0;
   }

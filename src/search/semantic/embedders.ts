@@ -108,7 +108,7 @@ export class ModelThreads implements Embedder {
     }
   }
 
-  reads(language: string): boolean {
+  reads(language: string | null): boolean {
     return readsLanguage(this.#scripts, language);
   }
 

@@ -45,7 +45,7 @@ export class EmbeddingModel implements Embedder {
     }
   }
 
-  reads(language: string): boolean {
+  reads(language: string | null): boolean {
     return readsLanguage(this.scripts, language);
   }
 

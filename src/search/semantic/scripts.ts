@@ -32,7 +32,9 @@ export function scriptOfLanguage(tag: string): string | null {
   }
 }
 
-export function readsLanguage(scripts: ReadonlySet<string>, language: string): boolean {
+/** Text without a language counts as readable. */
+export function readsLanguage(scripts: ReadonlySet<string>, language: string | null): boolean {
+  if (language === null) return true;
   const script = scriptOfLanguage(language);
   return script !== null && scripts.has(script);
 }

@@ -9,7 +9,7 @@ import type { PageAdditions } from './page-additions.ts';
 /** Returns UTF-8, or the same object if nothing is added, as for parts of pages. @param mediaType with its charset */
 export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: PageAdditions): Uint8Array {
   const page = utf8Bytes(bytes, 'html', charsetOfType(mediaType));
-  const places = findPlaces(unitsOf(page), body.length > 0);
+  const places = new PlaceFinder(unitsOf(page), body.length > 0).places();
   if (places === null) return bytes;
   const edits: Edit[] = [];
   const add = (at: number | null, pieces: readonly string[]): void => {
@@ -41,11 +41,6 @@ const OF_PAGES = new Set('html head title meta body frameset'.split(' '));
 const NO_SPACE = /[^\t\n\f\r ]/;
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 
-/** @param text one unit per byte @param wantsBody false to stop after the head @returns null for parts of pages */
-function findPlaces(text: string, wantsBody: boolean): AdditionPlaces | null {
-  return new PlaceFinder(text, wantsBody).places();
-}
-
 class PlaceFinder implements MarkupReader {
   readonly #text: string;
   readonly #wantsBody: boolean;
@@ -68,6 +63,7 @@ class PlaceFinder implements MarkupReader {
     this.#scanner = new MarkupScanner(text);
   }
 
+  /** Null for parts of pages. */
   places(): AdditionPlaces | null {
     this.#scanner.read(this);
     const isInTemplate = this.#templates > 0;

@@ -1,3 +1,4 @@
+import { isIn } from '../rewrite/generators/index.ts';
 import type { Edit } from '../rewrite/write.ts';
 import { leadsIntoSite, type MountSource, rebaseMatches } from './edits.ts';
 import { nextFolders, nextPagePayload, nextPayload, nextRuntime } from './next.ts';
@@ -71,10 +72,6 @@ export function editsOfGenerators(place: GeneratorPlace, source: MountSource): E
 
 export function isCovered(text: string): boolean {
   return ROWS.some(({ completes, mark }) => completes === true && isIn(text, mark));
-}
-
-function isIn(text: string, mark: string | RegExp): boolean {
-  return typeof mark === 'string' ? text.includes(mark) : mark.test(text);
 }
 
 /** Webpack's public path, `n.p="/"`. */

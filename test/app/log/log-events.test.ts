@@ -26,11 +26,11 @@ it.each<JobEvent>([
   { kind: 'failed', job, error: new DocshelfError('bad_source', 'Cannot export "acme": no page') },
   { kind: 'left', job },
   { kind: 'fault', job, error: new DocshelfError('database_unavailable', 'Cannot use the database: away') },
-])('a line of a job that is $kind has its id and its domain, once', (event) => {
+])('the log line of a job that is $kind contains the job ID and the domain once', (event) => {
   expect(lineOf(event)).toMatchObject({ jobId: job.jobId, domain: 'acme', event: expect.any(String) });
 });
 
-it('a fault of the queue is of no job', () => {
+it('the log line of a queue error contains no job ID', () => {
   const error = new DocshelfError('database_unavailable', 'Cannot use the database: away');
   expect(lineOf({ kind: 'fault', job: null, error })).not.toHaveProperty('jobId');
 });

@@ -24,7 +24,7 @@ async function linesOf(script: string): Promise<{ msg: string }[]> {
 const messagesOf = async (script: string): Promise<string[]> => (await linesOf(script)).map(({ msg }) => msg);
 
 describe('openLogs()', () => {
-  it('keeps the order of both kinds of lines', async () => {
+  it('keeps the order of log lines and request lines', async () => {
     const written = await messagesOf(`
       for (let at = 0; at < 500; at++) {
         if (at % 7 === 0) log.info(String(at));
@@ -33,7 +33,7 @@ describe('openLogs()', () => {
     expect(written).toEqual(Array.from({ length: 500 }, (_, at) => String(at)));
   });
 
-  it('writes a line of a request though no other follows', async () => {
+  it('writes a request line even if no other line follows', async () => {
     const script = programOf(`logRequest(() => '"msg":"waits"'); setTimeout(() => undefined, 60_000);`);
     const program = spawn(process.execPath, ['--input-type=module', '-e', script]);
     const [chunk] = (await once(program.stdout, 'data')) as [Buffer];
@@ -41,7 +41,7 @@ describe('openLogs()', () => {
     expect(JSON.parse(chunk.toString())).toMatchObject({ msg: 'waits' });
   });
 
-  it('takes bounded memory where nobody reads', async () => {
+  it('uses bounded memory if the output is not read', async () => {
     const script = programOf(`
       const line = 'x'.repeat(100_000);
       for (let at = 0; at < 1_000; at++) log.info(line);
@@ -54,7 +54,7 @@ describe('openLogs()', () => {
     expect(Number(resident) / 1024 ** 2).toBeLessThan(150);
   });
 
-  it('gives lines of requests the form of the others', async () => {
+  it('formats request lines like other log lines', async () => {
     const [of, other] = (await linesOf(`log.info('a'); logRequest(() => '"msg":"a"');`)).map((line) => ({
       ...line,
       time: 0,
@@ -63,7 +63,7 @@ describe('openLogs()', () => {
     expect(await linesOf(`log.level = 'warn'; logRequest(() => '"msg":"a"');`)).toEqual([]);
   });
 
-  it('takes bounded memory for lines of requests that nobody reads', async () => {
+  it('uses bounded memory for request lines if the output is not read', async () => {
     const script = programOf(`
       const line = '"msg":"' + 'x'.repeat(1_000) + '"';
       for (let at = 0; at < 100_000; at++) {
@@ -79,37 +79,40 @@ describe('openLogs()', () => {
     expect(Number(resident) / 1024 ** 2).toBeLessThan(150);
   });
 
-  it.each(['json', 'auto', 'pretty'])('lets the process exit where nobody reads a full pipe (%s)', async (format) => {
-    const folder = await mkdtemp(join(tmpdir(), 'docshelf-log-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const fifo = join(folder, 'out');
-    await promisify(execFile)('mkfifo', [fifo]);
-    const script = `import { openLogs } from '${LOG}';
+  it.each(['json', 'auto', 'pretty'])(
+    'lets the process exit if its output pipe is full and not read (%s)',
+    async (format) => {
+      const folder = await mkdtemp(join(tmpdir(), 'docshelf-log-'));
+      onTestFinished(() => rm(folder, { recursive: true }));
+      const fifo = join(folder, 'out');
+      await promisify(execFile)('mkfifo', [fifo]);
+      const script = `import { openLogs } from '${LOG}';
       const { log } = await openLogs({ level: 'info', format: '${format}' });
       for (let at = 0; at < 50; at++) log.info('x'.repeat(10_000));
       setTimeout(() => process.exit(0), 200);`;
-    // Both ends, so that it opens and is never read; the program's end is blocking, as a shell makes it.
-    const held = await open(fifo, 'r+');
-    const out = await open(fifo, 'w');
-    const program = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      stdio: ['ignore', out.fd, 'pipe'],
-    });
-    onTestFinished(() => void program.kill('SIGKILL'));
-    let told = '';
-    program.stderr?.on('data', (data: Buffer) => {
-      told += data.toString();
-    });
-    const [code] = await once(program, 'close');
-    await Promise.all([held.close(), out.close()]);
-    expect([code, told]).toEqual([0, '']);
-  });
+      // Both ends, so that it opens and is never read; the program's end is blocking, as a shell makes it.
+      const held = await open(fifo, 'r+');
+      const out = await open(fifo, 'w');
+      const program = spawn(process.execPath, ['--input-type=module', '-e', script], {
+        stdio: ['ignore', out.fd, 'pipe'],
+      });
+      onTestFinished(() => void program.kill('SIGKILL'));
+      let told = '';
+      program.stderr?.on('data', (data: Buffer) => {
+        told += data.toString();
+      });
+      const [code] = await once(program, 'close');
+      await Promise.all([held.close(), out.close()]);
+      expect([code, told]).toEqual([0, '']);
+    },
+  );
 
-  it('loses nothing where the process exits', async () => {
+  it('loses no line if the process exits', async () => {
     expect(await messagesOf(`logRequest(() => '"msg":"last"'); process.exit(0);`)).toEqual(['last']);
   });
 
   it.each(['json', 'pretty'])(
-    'writes foreign text without what a terminal acts on, in the format %s',
+    'escapes terminal control characters in foreign text in the format %s',
     async (format) => {
       const hostile = 'a\\u001b[2J\\u009b31m\\u202e\\u200b\\nINFO forged';
       const script = programOf(`

@@ -23,7 +23,7 @@ async function keyFile(content: string): Promise<string> {
   return file;
 }
 
-test('the key comes from --key-file, else the environment, else the config', async () => {
+test('serviceAddress() takes the key from --key-file, then the environment, then the config', async () => {
   const file = await keyFile('svc_file\n');
   const environment = { DOCSHELF_API_KEY: ' svc_environment ' };
   const keyWith = async (options: object, env: NodeJS.ProcessEnv) =>
@@ -33,12 +33,12 @@ test('the key comes from --key-file, else the environment, else the config', asy
   expect(await keyWith({}, {})).toBe('svc_config');
 });
 
-test("the config's key goes to no other service", async () => {
+test('serviceAddress() sends the key of the config to no other service', async () => {
   const asking = serviceAddress({ apiUrl: 'https://other.test' }, CONFIGURED, {});
   await expect(asking).rejects.toMatchObject({ code: 'unauthorized' });
 });
 
-test('what is missing or no good is told by its code', async () => {
+test('serviceAddress() reports a missing or invalid address or key with its code', async () => {
   const apiUrl = 'https://api.test';
   await expect(serviceAddress({}, NOTHING, {})).rejects.toMatchObject({ code: 'usage' });
   await expect(serviceAddress({ apiUrl: 'ftp://x' }, NOTHING, {})).rejects.toMatchObject({ code: 'usage' });

@@ -63,7 +63,7 @@ const halfOf: Parameters<typeof httpServer>[0] = (_, response) => {
   return breakOffOnceStored(response, 1_500_000, folder);
 };
 
-test('a download that is cut goes on where it was, and ends in its place alone', async () => {
+test('an interrupted download resumes, and writes its target file only when it is complete', async () => {
   fault = halfOf;
   const { digest, sizeBytes, fileName } = await download();
   expect({ digest, sizeBytes, fileName }).toEqual({
@@ -76,7 +76,7 @@ test('a download that is cut goes on where it was, and ends in its place alone',
   expect((await readFile(join(folder, 'bundle.tar.gz'))).equals(BYTES)).toBe(true);
 });
 
-test('a link that expires on the way is asked for anew, once', async () => {
+test('a download requests a new link once if its link expires', async () => {
   let links = 0;
   const link = async (): Promise<BundleAnswer> => {
     links += 1;
@@ -88,20 +88,20 @@ test('a link that expires on the way is asked for anew, once', async () => {
 });
 
 test.each<[name: string, code: string, more: () => Partial<DownloadOptions>]>([
-  ['another digest', 'wrong_digest', () => ({ link: async () => answerOf({ sha256: 'a'.repeat(64) }) })],
+  ['a wrong digest', 'wrong_digest', () => ({ link: async () => answerOf({ sha256: 'a'.repeat(64) }) })],
   [
-    'another size, where the service says no digest',
+    'a wrong size and no digest from the service',
     'source_truncated',
     () => ({ link: async () => answerOf({ sha256: null, sizeBytes: 5 }) }),
   ],
-  ['more bytes than are taken', 'source_too_large', () => ({ bundleBytesMax: 1_000_000 })],
-  ['a link that no source reads', 'source_failed', () => ({ sources: [] })],
-])('%s is refused, and nothing is left', async (_, code, more) => {
+  ['more bytes than the limit', 'source_too_large', () => ({ bundleBytesMax: 1_000_000 })],
+  ['a link of an unsupported scheme', 'source_failed', () => ({ sources: [] })],
+])('a download with %s is rejected, and leaves no file', async (_, code, more) => {
   await expect(download(more())).rejects.toMatchObject({ code });
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('an interruption leaves nothing', async () => {
+test('an aborted download leaves no file', async () => {
   const abort = new AbortController();
   const running = download({ signal: abort.signal, onProgress: () => abort.abort(new Error('enough')) });
   await expect(running).rejects.toThrow('enough');

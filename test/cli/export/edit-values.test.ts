@@ -15,15 +15,15 @@ const lines = (indent: string, eol = '\n') =>
 
 describe('editValues()', () => {
   it.each<[name: string, before: string, after: string]>([
-    ['writes a text of its own where there is none', '', `staticExport:\n${lines('  ')}`],
-    ['keeps a comment that is alone', '# mine\n', `# mine\nstaticExport:\n${lines('  ')}`],
+    ['writes a new text if the file is empty', '', `staticExport:\n${lines('  ')}`],
+    ['keeps the comment of a file that contains only a comment', '# mine\n', `# mine\nstaticExport:\n${lines('  ')}`],
     [
-      'adds the section behind the last one, in the indentation of the text, with a last line that does not end',
+      'adds the section after the last one, in the indentation of the text, even if the last line does not end',
       '# a\nserver:\n    port: 1 # one\nlog: { level: info }',
       `# a\nserver:\n    port: 1 # one\nlog: { level: info }\nstaticExport:\n${lines('    ')}`,
     ],
     [
-      'replaces what is there and adds what is not, and leaves comments, blanks and order',
+      'replaces existing values, adds missing ones, and keeps comments, blank lines and order',
       "staticExport:\n  # the link\n  bundleUrl:   'old'   # secret\n\n  enabled: true\n  # sha256: none\n\n# tail\nserver: {}\n",
       `staticExport:\n  # the link\n  bundleUrl:   "https://x.test/b?a=1&b=%2F#c"   # secret\n\n  enabled: true\n  ${VERSION_LINE}\n  ${SHA_LINE}\n  # sha256: none\n\n# tail\nserver: {}\n`,
     ],
@@ -39,7 +39,7 @@ describe('editValues()', () => {
       `staticExport:\n  ${URL_LINE}\n  ${VERSION_LINE} # v\n  sha256:   "00e1"\n`,
     ],
     [
-      'replaces a folded text',
+      'replaces a folded value',
       'staticExport:\n  bundleUrl: >-\n    https://old\n  version: v1\n  sha256: "1"\nx: 1\n',
       `staticExport:\n${lines('  ')}x: 1\n`,
     ],
@@ -63,16 +63,16 @@ describe('editValues()', () => {
   it.each([
     ['a list', '- a\n'],
     ['two documents', 'a: 1\n---\nb: 1\n'],
-    ['no YAML', 'a: [\n'],
-    ['a section that is text', 'staticExport: text\n'],
-    ['a section that stands for another', 'a: &a { x: 1 }\nstaticExport: *a\n'],
-    ['a value that another stands for', 'staticExport:\n  version: &v v1\nother: *v\n'],
-    ['a key written twice', 'staticExport:\n  version: a\n  version: b\n'],
-  ])('refuses %s', (_, text) => {
+    ['invalid YAML', 'a: [\n'],
+    ['a section that is a text', 'staticExport: text\n'],
+    ['a section that is an alias', 'a: &a { x: 1 }\nstaticExport: *a\n'],
+    ['a value with an anchor that an alias uses', 'staticExport:\n  version: &v v1\nother: *v\n'],
+    ['a duplicate key', 'staticExport:\n  version: a\n  version: b\n'],
+  ])('rejects %s', (_, text) => {
     expect(() => editValues(text, VALUES)).toThrow(DocshelfError);
   });
 
-  it('changes no other value and no other line of any text that it takes', () => {
+  it('changes no other value and no other line of any text that it accepts', () => {
     const scalar = fc.constantFrom(
       '1',
       '"q: #"',

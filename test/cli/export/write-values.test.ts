@@ -18,7 +18,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o7777;
 
-test('a file that is made is readable for its owner alone', async () => {
+test('writeValues() creates a file that only its owner can read', async () => {
   await checkValuesFile(file);
   expect(await readdir(folder)).toEqual([]);
   await writeValues(file, VALUES);
@@ -28,7 +28,7 @@ test('a file that is made is readable for its owner alone', async () => {
   expect(await modeOf(file)).toBe(0o600);
 });
 
-test('a file that is there keeps its mode, is replaced in one step, and leaves nothing beside it', async () => {
+test('writeValues() keeps the mode of an existing file, replaces it in one step, and leaves no other file', async () => {
   await writeFile(file, TEXT);
   await chmod(file, 0o640);
   const before = await stat(file);
@@ -38,7 +38,7 @@ test('a file that is there keeps its mode, is replaced in one step, and leaves n
   expect(await readdir(folder)).toEqual(['values.yaml']);
 });
 
-test('a link stays a link, and the file that it leads to is written', async () => {
+test('writeValues() keeps a symbolic link and writes the file that it points to', async () => {
   await mkdir(join(folder, 'deep'));
   await writeFile(join(folder, 'deep/real.yaml'), TEXT);
   await symlink('deep/real.yaml', file);
@@ -48,7 +48,7 @@ test('a link stays a link, and the file that it leads to is written', async () =
   expect((await stat(join(folder, 'deep/real.yaml'))).nlink).toBe(1);
 });
 
-test('what already says so is left untouched', async () => {
+test('writeValues() does not write a file that has the values already', async () => {
   await writeValues(file, VALUES);
   const before = await stat(file);
   await writeValues(file, VALUES);
@@ -57,11 +57,11 @@ test('what already says so is left untouched', async () => {
 
 test.each([
   ['a folder', 'cannot_read', () => mkdir(file)],
-  ['a folder that is not there', 'cannot_write', () => rm(folder, { recursive: true })],
-  ['text that is no map', 'cannot_write', () => writeFile(file, '- a\n')],
+  ['a missing folder', 'cannot_write', () => rm(folder, { recursive: true })],
+  ['text that is not a map', 'cannot_write', () => writeFile(file, '- a\n')],
   ['text that is not UTF-8', 'cannot_read', () => writeFile(file, Buffer.from([0xff, 0xfe]))],
   ['a config with bundleUrlFile', 'cannot_write', () => writeFile(file, 'staticExport: { bundleUrlFile: link }\n')],
-])('checkValuesFile() refuses %s', async (_, code, prepare) => {
+])('checkValuesFile() rejects %s', async (_, code, prepare) => {
   await prepare();
   await expect(checkValuesFile(file)).rejects.toMatchObject({ code });
 });

@@ -11,7 +11,7 @@ export function leases(open: OpenSubject): void {
   /** What a worker with nothing to do sees when it looks for work. */
   const look = async (queue: JobQueue) => (await queue.claim(LEASE_MS))?.attempt ?? null;
 
-  test('a lease that is not renewed expires, and the first holder, when it wakes, can write nothing', async () => {
+  test('expires a lease that is not renewed, so that its former holder can no longer write', async () => {
     const other = await bench.subject.another();
     await bench.add('one');
     const first = await bench.claim();
@@ -30,7 +30,7 @@ export function leases(open: OpenSubject): void {
     expect(await bench.get('one')).toMatchObject({ status: 'completed', attempt: 2 });
   });
 
-  test.for(['renew', 'advance'] as const)('%s() holds the lease on', async (sign) => {
+  test.for(['renew', 'advance'] as const)('extends a lease on %s()', async (sign) => {
     const other = await bench.subject.another();
     await bench.add('one');
     const claim = await bench.claim();
@@ -44,14 +44,14 @@ export function leases(open: OpenSubject): void {
     expect(await bench.queue.renew(claim)).toBe('held');
   });
 
-  test('a process that looks for the first time takes a job whose lease has expired', async () => {
+  test('gives a job with an expired lease to a process that looks for the first time', async () => {
     await bench.add('one');
     await bench.claim();
     bench.clocks.wait(LEASE_MS);
     expect(await look(await bench.subject.another())).toBe(2);
   });
 
-  test('a clock that begins again, as with a new boot, keeps a lease alive for at most another one', async () => {
+  test('keeps a lease for at most one more period after the clock restarts, as on a reboot', async () => {
     bench.clocks.wait(LEASE_MS * 1000);
     await bench.add('one');
     await bench.claim();
@@ -61,7 +61,7 @@ export function leases(open: OpenSubject): void {
     expect(await look(other)).toBe(2);
   });
 
-  test('the time of day neither ends a lease nor keeps one alive', async () => {
+  test('ignores the time of day for leases', async () => {
     const other = await bench.subject.another();
     await bench.add('one');
     const claim = await bench.claim();
@@ -78,7 +78,7 @@ export function leases(open: OpenSubject): void {
     expect(await look(other)).toBe(2);
   });
 
-  test('a job that is claimed anew goes before queued ones, and its domain waits on', async () => {
+  test('puts a job with an expired lease before queued ones, and keeps its domain blocked', async () => {
     const other = await bench.subject.another();
     await bench.add('one', { domain: 'docs' });
     await bench.claim();
@@ -91,7 +91,7 @@ export function leases(open: OpenSubject): void {
     expect(await look(other)).toBeNull();
   });
 
-  test('an expired lease is taken by one of those who see it', async () => {
+  test('gives a job with an expired lease to exactly one of several processes', async () => {
     const others = [bench.queue, await bench.subject.another(), await bench.subject.another()];
     await bench.add('one');
     await bench.claim();

@@ -8,7 +8,7 @@ import { codeOf, Workbench } from './workbench.ts';
 export function lifeOfAJob(open: OpenSubject): void {
   const bench = new Workbench(open);
 
-  test('a job is added as queued, and read back as it was asked for', async () => {
+  test('returns an added job as queued, with the requested fields', async () => {
     const paths = ['/guides/start', '/ä b'];
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const job = await bench.add('one', { version: '2024-06-01', paths, traceparent });
@@ -37,7 +37,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await bench.queue.report(job.jobId)).toBeNull();
   });
 
-  test('a claimed job runs, moves on and is completed', async () => {
+  test('claims a job, records its progress and completes it', async () => {
     await bench.add('one');
     const claim = await bench.claim();
     expect(claim).toMatchObject({ attempt: 1, job: { jobId: jobIdOf('one'), status: 'running', attempt: 1 } });
@@ -55,7 +55,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await bench.queue.report(claim.job.jobId)).toEqual(reportOf(claim.job.jobId));
   });
 
-  test('a failed job says why, and keeps its report where it has one', async () => {
+  test('returns the error of a failed job, and its report if it has one', async () => {
     await bench.add('one');
     const claim = await bench.claim();
     await bench.queue.advance(claim, { progress: 40, pageCount: 7 });
@@ -69,7 +69,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await bench.queue.report(other.jobId)).toBeNull();
   });
 
-  test.for(['completed', 'failed'] as const)('a job that is %s takes no writes any more', async (end) => {
+  test.for(['completed', 'failed'] as const)('accepts no writes to a job that is %s', async (end) => {
     await bench.add('one');
     const claim = await bench.claim();
     if (end === 'completed') await bench.queue.complete(claim, BUNDLE, reportOf(claim.job.jobId));
@@ -79,14 +79,14 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await bench.queue.claim(LEASE_MS)).toBeNull();
   });
 
-  test('a completed job has the pages of its report, though no step was told', async () => {
+  test('takes the page count of a completed job from its report, even if no progress was reported', async () => {
     await bench.add('one');
     const claim = await bench.claim();
     expect(await bench.queue.complete(claim, BUNDLE, reportOf(jobIdOf('one')))).toBe(true);
     expect(await bench.get('one')).toMatchObject({ status: 'completed', progress: 100, pageCount: 2 });
   });
 
-  test('progress and pageCount never fall, also over attempts, and progress ends at 100', async () => {
+  test('never decreases progress and pageCount, also over attempts, and ends at 100', async () => {
     await bench.add('one');
     const first = await bench.claim();
     await bench.queue.advance(first, { progress: 60, pageCount: 30 });
@@ -100,7 +100,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await bench.get('one')).toMatchObject({ progress: 100, pageCount: 31 });
   });
 
-  test('a released job goes before the others of its organization and on from its checkpoint', async () => {
+  test('resumes a released job from its checkpoint, before other jobs of its organization', async () => {
     for (const name of ['one', 'two', 'three']) await bench.add(name);
     const first = await bench.claim();
     const second = await bench.claim();
@@ -125,7 +125,7 @@ export function lifeOfAJob(open: OpenSubject): void {
       expect(await bench.queue.claim(LEASE_MS)).toBeNull();
     });
 
-    test('lets the holder of a running job hear of it, who cannot complete it and ends it as canceled', async () => {
+    test('notifies the holder of a running job, who cannot complete it and ends it as canceled', async () => {
       await bench.add('one');
       const claim = await bench.claim();
       expect(await bench.queue.cancel(jobIdOf('one'))).toMatchObject({
@@ -152,7 +152,7 @@ export function lifeOfAJob(open: OpenSubject): void {
       expect(await bench.get('one')).toMatchObject({ status: 'failed', error: 'canceled' });
     });
 
-    test('ends a running job whose holder is gone, in place of running it again', async () => {
+    test('ends a running job whose holder is gone, instead of running it again', async () => {
       const other = await bench.subject.another();
       for (const name of ['one', 'two']) await bench.add(name);
       await bench.claim();
@@ -165,7 +165,7 @@ export function lifeOfAJob(open: OpenSubject): void {
       expect(await bench.get('one')).toMatchObject({ status: 'failed', error: 'canceled', attempt: 1 });
     });
 
-    test('leaves an ended job as it is, and knows no other', async () => {
+    test('does not change an ended job, and returns null for an unknown one', async () => {
       for (const job of [await bench.completed('one'), await bench.failed('two')]) {
         bench.clocks.wait(1000);
         expect(await bench.queue.cancel(job.jobId)).toEqual(job);
@@ -174,7 +174,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     });
   });
 
-  test('updatedAt follows what is seen of a job, and never falls nor precedes createdAt when the clock jumps', async () => {
+  test('sets updatedAt on visible changes, and never moves it back or before createdAt if the clock jumps', async () => {
     bench.clocks.setWall('2024-06-01T12:00:00.000Z');
     await bench.add('one');
     bench.clocks.setWall('2020-01-01T00:00:00.000Z');
@@ -191,7 +191,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     });
   });
 
-  test('an organization queues so many jobs and no more, whichever process adds them', async () => {
+  test('limits the queued jobs of an organization over all processes', async () => {
     const others = await bench.subject.another();
     const add = (i: number, organizationId: string) => {
       const job = newJob(jobIdOf(`${organizationId} ${i}`), { organizationId, domain: `${organizationId}-${i}` });
@@ -208,7 +208,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await add(11, 'acme')).toBe('queue_full');
   });
 
-  test('a job that is asked for again while it waits is that job, whichever process asks', async () => {
+  test('returns the queued job if the same job is requested again, from any process', async () => {
     const others = await bench.subject.another();
     const ask = (queue: typeof others, name: string, changes: object = {}) =>
       queue.add(newJob(jobIdOf(name), { domain: 'acme', version: 'v1', paths: ['/a'], ...changes }), 4);
@@ -237,7 +237,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     );
   });
 
-  test('counts() tells what waits and runs, of all and of one organization', async () => {
+  test('counts queued and running jobs, in total and per organization', async () => {
     await bench.completed('done');
     for (const name of ['one', 'two', 'three']) await bench.add(name);
     await bench.add('other', { organizationId: 'globex' });
@@ -248,7 +248,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await bench.queue.counts('nobody')).toEqual({ queued: 0, running: 0 });
   });
 
-  test('revision() is another one after each change, and the same where nothing has changed', async () => {
+  test('changes revision() on each change, and only then', async () => {
     const seen = [await bench.queue.revision()];
     const look = async (change: Promise<unknown>): Promise<void> => {
       await change;
@@ -266,7 +266,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(new Set(seen).size).toBe(seen.length);
   });
 
-  test('lastCompleted() is the newest one with this domain and version, null a version like others', async () => {
+  test('returns the newest job of a domain and version as lastCompleted(), and treats null as a separate version', async () => {
     const site = { domain: 'docs' };
     await bench.completed('v1 first', { ...site, version: 'v1' });
     await bench.completed('v1', { ...site, version: 'v1' });
@@ -280,7 +280,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await bench.queue.lastCompleted('globex', 'docs', 'v1')).toBeNull();
   });
 
-  test('prune() removes what ended before a time, but what is at work and each domain’s newest completed one', async () => {
+  test('prunes jobs that ended before a time, except for running ones and the newest completed job of each domain', async () => {
     await bench.completed('docs 1', { domain: 'docs' }, bundleOf('1'));
     await bench.completed('docs 2', { domain: 'docs' }, bundleOf('2'));
     await bench.failed('docs 3', { domain: 'docs' });
@@ -304,13 +304,13 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect([...bundles].toSorted()).toEqual([bundleOf('2').sha256, bundleOf('3').sha256]);
   });
 
-  test('prune() removes any number', async () => {
+  test('prunes any number of jobs', async () => {
     for (let i = 0; i < 450; i += 1) await bench.add(`job ${i}`, { organizationId: `org-${i % 3}` });
     for (let i = 0; i < 450; i += 1) await bench.queue.cancel(jobIdOf(`job ${i}`));
     expect(await bench.queue.prune(bench.clocks.wallMs() + 1)).toBe(450);
   });
 
-  test('references() names what completed jobs hold, each digest once', async () => {
+  test('returns the digests of completed jobs once each as references()', async () => {
     expect(await bench.queue.references()).toEqual({ bundles: new Set(), contents: new Set() });
     await bench.completed('one', {}, bundleOf('1'));
     await bench.completed('two', {}, bundleOf('1'));

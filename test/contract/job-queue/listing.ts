@@ -14,7 +14,7 @@ export function listing(open: OpenSubject): void {
   };
   const add = (name: string, domain = 'docs') => bench.add(name, { domain, version: name });
 
-  test('gives an organization its jobs, newest first, by domain and status', async () => {
+  test('returns the jobs of an organization, newest first, by domain and status', async () => {
     await bench.completed('v1', { domain: 'docs', version: 'v1' });
     await bench.failed('v2', { domain: 'docs', version: 'v2' });
     await bench.completed('v3', { domain: 'blog', version: 'v3' });
@@ -32,7 +32,7 @@ export function listing(open: OpenSubject): void {
     expect(await names({ organizationId: 'globex' })).toEqual(['v9']);
   });
 
-  test('gives the jobs of all organizations, page by page', async () => {
+  test('returns the jobs of all organizations in pages', async () => {
     for (const organizationId of ['acme', 'globex', 'initech'])
       for (const name of ['v1', 'v2']) await bench.add(organizationId + name, { organizationId, version: name });
     const seen: string[] = [];
@@ -44,7 +44,7 @@ export function listing(open: OpenSubject): void {
     expect(seen).toEqual(['initechv2', 'initechv1', 'globexv2', 'globexv1', 'acmev2', 'acmev1']);
   });
 
-  test('its pages hold each job once while others are added between them', async () => {
+  test('returns each job once over all pages, while others are added', async () => {
     for (let i = 1; i <= 7; i += 1) await add(`v${i}`);
     const seen: string[] = [];
     const sizes: number[] = [];
@@ -63,7 +63,7 @@ export function listing(open: OpenSubject): void {
     expect(sizes).toEqual([3, 3, 1]);
   });
 
-  test('a cursor outlives the job that it was made at', async () => {
+  test('returns a cursor that stays valid after its job is deleted', async () => {
     for (const name of ['v1', 'v2', 'v3']) await add(name);
     const { nextCursor } = await bench.queue.list({ organizationId: 'acme', limit: 2 });
     await bench.queue.cancel(jobIdOf('v2'));
@@ -71,13 +71,13 @@ export function listing(open: OpenSubject): void {
     expect(await names({ cursor: nextCursor ?? '' })).toEqual(['v1']);
   });
 
-  test('a full last page has no next one', async () => {
+  test('returns no cursor after a full last page', async () => {
     for (const name of ['v1', 'v2']) await add(name);
     expect((await bench.queue.list({ organizationId: 'acme', limit: 2 })).nextCursor).toBeNull();
   });
 
   test.for(['', 'x', 'MQ==', 'MQ\n', 'LTE', 'MS41', 'MWUz', 'bm9uZQ', '9'.repeat(99)])(
-    'refuses the cursor %j',
+    'rejects the cursor %j',
     async (cursor) => {
       await add('v1');
       expect(await codeOf(bench.queue.list({ organizationId: 'acme', limit: 2, cursor }))).toBe('bad_request');

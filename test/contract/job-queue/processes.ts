@@ -20,7 +20,7 @@ export function processes(open: OpenSubject): void {
     return { lines, first, all: once(reader, 'close').then(() => lines) };
   }
 
-  test('after kill -9 in the middle of writes, what was answered is there and another one goes on', {
+  test('keeps acknowledged writes after kill -9 in the middle of writes, and serves another process', {
     timeout: 60_000,
   }, async () => {
     await bench.add('one');
@@ -51,7 +51,7 @@ export function processes(open: OpenSubject): void {
     expect(written).toBeGreaterThan(0);
   });
 
-  test('two processes that add, claim and complete at once: every job ends exactly once', {
+  test('ends every job exactly once while two processes add, claim and complete jobs', {
     timeout: 60_000,
   }, async () => {
     const jobsEach = 100;

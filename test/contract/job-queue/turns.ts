@@ -9,7 +9,7 @@ export function turns(open: OpenSubject): void {
   const bench = new Workbench(open);
   const ORGANIZATIONS = ['a', 'b', 'c', 'd', 'e'];
 
-  test('300 jobs of five organizations are run in turns, the oldest first, one a domain', {
+  test('runs 300 jobs of five organizations in turn, oldest first, one per domain', {
     timeout: 60_000,
   }, async () => {
     // The first organization comes with all of its jobs before the second one has any.
@@ -51,7 +51,7 @@ export function turns(open: OpenSubject): void {
     }
   });
 
-  test('an organization that comes late is next, and those before it keep their order', async () => {
+  test('starts a job of a new organization next, and keeps the order of the others', async () => {
     for (const name of ['one', 'two']) await bench.add(`a ${name}`, { organizationId: 'a' });
     await bench.claim();
     await bench.add('b', { organizationId: 'b' });
@@ -59,7 +59,7 @@ export function turns(open: OpenSubject): void {
     expect((await bench.claim()).job.organizationId).toBe('a');
   });
 
-  test('a domain that is busy holds up neither its organization nor another one', async () => {
+  test('does not wait for a busy domain, in its organization or in another', async () => {
     await bench.add('a1', { organizationId: 'a', domain: 'docs' });
     await bench.add('a2', { organizationId: 'a', domain: 'docs', version: 'v2' });
     await bench.add('a3', { organizationId: 'a', domain: 'blog' });
@@ -72,7 +72,7 @@ export function turns(open: OpenSubject): void {
     expect((await bench.claim()).job.jobId).toBe(jobIdOf('a2'));
   });
 
-  test('processes that claim at once run jobs of different organizations', { timeout: 60_000 }, async () => {
+  test('gives concurrent processes jobs of different organizations', { timeout: 60_000 }, async () => {
     const queues = [bench.queue, await bench.subject.another(), await bench.subject.another()];
     await Promise.all(queues.map((queue) => queue.claim(LEASE_MS)));
     for (let round = 0; round < 4; round += 1) {
@@ -88,7 +88,7 @@ export function turns(open: OpenSubject): void {
     }
   });
 
-  test('turns do not follow the time of day', async () => {
+  test('does not depend on the time of day', async () => {
     for (const organizationId of ['a', 'b']) {
       for (const i of [1, 2]) await bench.add(`${organizationId}${i}`, { organizationId });
     }

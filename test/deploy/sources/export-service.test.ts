@@ -53,7 +53,7 @@ async function errorOf(promise: Promise<unknown>): Promise<DocshelfError> {
 }
 
 describe.each([false, true])('a service with extras: %s', (extras) => {
-  test('start() asks for what is wanted and nothing else', async () => {
+  test('start() sends only the given values', async () => {
     const { vendor, service } = await setUp({ extras });
     expect(await service.start({ domain: 'acme', version: 'v3', paths: ['/a', '/b'] }, signal)).toEqual({
       jobId: 'se_0000000000000001',
@@ -71,7 +71,7 @@ describe.each([false, true])('a service with extras: %s', (extras) => {
     expect(vendor.requests[0]?.headers['content-type']).toBe('application/json');
   });
 
-  test('wait() polls until the job is completed, every 2 s or as Retry-After asks, up to a quarter later', async () => {
+  test('wait() polls until the job completes, every 2 s or as Retry-After requires, plus up to a quarter', async () => {
     const { service, pauses } = await setUp({ extras, polls: 3 });
     const { jobId } = await service.start(ACME, signal);
     const seen: string[] = [];
@@ -81,7 +81,7 @@ describe.each([false, true])('a service with extras: %s', (extras) => {
     expect(pauses).toEqual(extras ? [1250, 1250] : [2500, 2500]);
   });
 
-  test('bundle() gives a link, and a fresh one each time', async () => {
+  test('bundle() returns a new link each time', async () => {
     const { vendor, service } = await setUp({ extras });
     const jobId = vendor.completed();
     const first = await service.bundle(jobId, signal);
@@ -95,14 +95,14 @@ describe.each([false, true])('a service with extras: %s', (extras) => {
 });
 
 describe('wait()', () => {
-  test('ends with the reason of a job that failed', async () => {
+  test('throws the error of a failed job', async () => {
     const { vendor, service } = await setUp({ failure: 'The folder is not there.' });
     const error = await errorOf(service.wait(vendor.completed(), { timeoutMs: 1000, signal }));
     expect(error.code).toBe('job_failed');
     expect(error.message).toContain('The folder is not there');
   });
 
-  test('ends when its time is up, after a last look', async () => {
+  test('throws after its timeout, after a last request', async () => {
     const { vendor, service, pauses } = await setUp({ polls: 1000 });
     const { jobId } = await service.start(ACME, signal);
     expect((await errorOf(service.wait(jobId, { timeoutMs: 6000, signal }))).code).toBe('job_timeout');
@@ -110,7 +110,7 @@ describe('wait()', () => {
     expect(vendor.count(/^GET .*\/jobs\/se_/)).toBe(4);
   });
 
-  test('outlives a service that is away for a while, and not one that stays away', async () => {
+  test('survives a service that is unavailable for a while, but not for long', async () => {
     const { vendor, service, pauses } = await setUp();
     const { jobId } = await service.start(ACME, signal);
     vendor.fault(/^GET .*\/jobs\/se_/, (_, response) => answer(response, 503, {}, { 'Retry-After': '7' }), 3);
@@ -126,7 +126,7 @@ describe('wait()', () => {
     ['0', 625],
     ['86400', 75_000],
     ['never', 2500],
-  ])('takes a Retry-After of %s within its bounds', async (retryAfter, pauseMs) => {
+  ])('limits a Retry-After of %s to its bounds', async (retryAfter, pauseMs) => {
     const { vendor, service, pauses } = await setUp();
     const { jobId } = await service.start(ACME, signal);
     const body = { jobId, status: 'running' };
@@ -135,7 +135,7 @@ describe('wait()', () => {
     expect(pauses[0]).toBe(pauseMs);
   });
 
-  test('stops at once where its signal aborts', async () => {
+  test('stops at once if its signal is aborted', async () => {
     const { vendor, service } = await setUp({ polls: 1000 });
     const { jobId } = await service.start(ACME, signal);
     const abort = new AbortController();
@@ -146,7 +146,7 @@ describe('wait()', () => {
   });
 });
 
-describe('a refusal', () => {
+describe('an error response', () => {
   test.each<[status: number, body: string, code: string, said: string]>([
     [
       400,
@@ -161,15 +161,15 @@ describe('a refusal', () => {
     [409, '{"error":"nothing to export","code":"no_source"}', 'no_source', 'nothing to export'],
     [415, 'plain words', 'bad_request', 'plain words'],
     [418, '<html>a page</html>', 'export_service_failed', 'responds with 418'],
-    [200, '<html>Sign in</html>', 'export_service_failed', 'not one of an export service'],
-    [200, '{"jobId":"se_1","status":"exploded"}', 'export_service_failed', 'not one of an export service'],
+    [200, '<html>Sign in</html>', 'export_service_failed', 'not from an export service'],
+    [200, '{"jobId":"se_1","status":"exploded"}', 'export_service_failed', 'not from an export service'],
     [
       401,
       `{"error":"${VENDOR_KEY} is unknown, see https://x.test/?token=0123456789\\u001b[2J"}`,
       'unauthorized',
       '[redacted]',
     ],
-  ])('%i %s is told as what it is', async (status, body, code, said) => {
+  ])('is reported with its cause: %i %s', async (status, body, code, said) => {
     const { vendor, service } = await setUp();
     vendor.fault(/./, (_, response) => response.writeHead(status).end(body));
     const error = await errorOf(service.status('se_1', signal));
@@ -178,7 +178,7 @@ describe('a refusal', () => {
     expect(error.message).not.toMatch(/canary|0123456789|\u001b/);
   });
 
-  test('of a start is tried again only where the service took none', async () => {
+  test('is retried after a start only if the service accepted no job', async () => {
     const { vendor, service, pauses } = await setUp();
     vendor.fault(/^POST/, (_, response) => answer(response, 429, { code: 'queue_full' }, { 'Retry-After': '9' }));
     await service.start(ACME, signal);
@@ -192,7 +192,7 @@ describe('a refusal', () => {
     expect(vendor.jobs).toHaveLength(1);
   });
 
-  test('that may pass is tried three times more, and then told', async () => {
+  test('is retried three times and then reported if it is temporary', async () => {
     const { vendor, service, pauses } = await setUp();
     const jobId = vendor.completed();
     vendor.fault(/bundle$/, (_, response) => answer(response, 500, { error: 'out of order' }), 3);
@@ -206,8 +206,8 @@ describe('a refusal', () => {
   });
 });
 
-describe('the key', () => {
-  test('goes to no host that a redirect names, nor to the same one', async () => {
+describe('the API key', () => {
+  test('is not sent to the target of a redirect, not even on the same host', async () => {
     const other = await httpServer((_, response) => response.writeHead(200).end('{}'));
     endings.push(() => other.close());
     const { vendor, service } = await setUp();
@@ -220,15 +220,15 @@ describe('the key', () => {
     expect(vendor.calls).toHaveLength(4);
   });
 
-  test('goes to no host that the network rules forbid', async () => {
+  test('is not sent to a host that the network rules forbid', async () => {
     const { vendor, service } = await setUp({}, httpClientOf({ allowedHosts: ['api.example.com'] }));
     expect((await errorOf(service.start(ACME, signal))).code).toBe('host_not_allowed');
     expect(vendor.calls).toEqual([]);
   });
 });
 
-describe('an answer', () => {
-  test('that stops short, or never comes, is a fault that may pass', async () => {
+describe('a response', () => {
+  test('is a temporary error if it is truncated or missing', async () => {
     const { vendor, service } = await setUp({}, httpClientOf({ idleTimeoutMs: 200 }));
     vendor.fault(
       /./,
@@ -243,14 +243,14 @@ describe('an answer', () => {
     expect((await errorOf(service.status('se_1', signal))).code).toBe('source_timeout');
   });
 
-  test('with a link to a file of this machine is none', async () => {
+  test('is rejected if it contains a file: link', async () => {
     const { vendor, service } = await setUp();
     const body = { jobId: 'se_1', bundleUrl: 'file:///etc/passwd' };
     vendor.fault(/./, (_, response) => answer(response, 200, body));
     expect((await errorOf(service.bundle('se_1', signal))).code).toBe('export_service_failed');
   });
 
-  test('that says only what it must is read', async () => {
+  test('is accepted with only the required fields', async () => {
     const { vendor, service } = await setUp();
     vendor.fault(/./, (_, response) => answer(response, 200, { jobId: '42', status: 'running' }));
     expect(await service.status('42', signal)).toMatchObject({
@@ -268,7 +268,7 @@ describe('ExportLinks', () => {
   const linksOf = (service: ExportServiceClient, settings: { domain?: string; jobId?: string } = { domain: 'acme' }) =>
     new ExportLinks(service, { domain: settings.domain ?? null, jobId: settings.jobId ?? null });
 
-  test('freshLink() is that of the named job, else of the newest export with that label', async () => {
+  test('freshLink() returns the link of the given job, or of the newest export with that label', async () => {
     const { vendor, service } = await setUp({ extras: true });
     const [first, second, third] = [vendor.completed('v1'), vendor.completed('v2'), vendor.completed(null)];
     vendor.completed('v2', 'another');
@@ -279,13 +279,13 @@ describe('ExportLinks', () => {
     expect((await linksOf(service, { jobId: first }).freshLink('v2', signal))?.jobId).toBe(first);
   });
 
-  test('freshLink() is null where the service has no list', async () => {
+  test('freshLink() returns null if the service cannot list jobs', async () => {
     const { vendor, service } = await setUp({ extras: false });
     vendor.completed();
     expect(await linksOf(service).freshLink(null, signal)).toBeNull();
   });
 
-  test('an export is started with its label, and its link given when it is over', async () => {
+  test('startExport() sends the label, and linkWhenDone() returns the link after completion', async () => {
     const { vendor, service } = await setUp();
     const links = linksOf(service);
     const jobId = await links.startExport('v7', signal);

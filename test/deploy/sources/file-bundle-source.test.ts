@@ -16,7 +16,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const open = (path: string) => new FileBundleSource([folder]).open(new Secret(pathToFileURL(path).href), REQUEST);
 
-test('a folder, a FIFO and nothing at all are cannot_read', async () => {
+test('a folder, a FIFO and a missing file cause cannot_read', async () => {
   await mkdir(join(folder, 'dir'));
   execFileSync('mkfifo', [join(folder, 'fifo')]);
   for (const name of ['dir', 'fifo', 'missing.zip']) {
@@ -24,12 +24,12 @@ test('a folder, a FIFO and nothing at all are cannot_read', async () => {
   }
 });
 
-test('a link to another machine is cannot_read', async () => {
+test('a file: link to another machine causes cannot_read', async () => {
   const link = new Secret('file://server/share/a.zip');
   await expect(new FileBundleSource([folder]).open(link, REQUEST)).rejects.toMatchObject({ code: 'cannot_read' });
 });
 
-test('a name with a space, a percent sign and an umlaut is found', async () => {
+test('a name with a space, a percent sign and an umlaut is read', async () => {
   const file = join(folder, 'ä 100%.zip');
   await writeFile(file, 'x');
   const bundle = await open(file);
@@ -37,7 +37,7 @@ test('a name with a space, a percent sign and an umlaut is found', async () => {
   expect(bundle.fileName).toBe('ä 100%.zip');
 });
 
-test('a file that shrinks while it is read gives fewer bytes than its size said', async () => {
+test('a file that shrinks during the read returns fewer bytes than its announced size', async () => {
   const file = join(folder, 'a.zip');
   await writeFile(file, Buffer.alloc(600 * 1024));
   const bundle = await open(file);
@@ -50,7 +50,7 @@ test('a file that shrinks while it is read gives fewer bytes than its size said'
   expect(bytes).toBeLessThan(600 * 1024);
 });
 
-test('what lies outside of the roots is cannot_read, by a symbolic link too, and one within leads on', async () => {
+test('a file outside of the roots causes cannot_read, also through a symbolic link, and links within the roots are followed', async () => {
   await mkdir(join(folder, 'in'));
   await writeFile(join(folder, 'secret'), 'x');
   await writeFile(join(folder, 'in', 'a.zip'), 'x');

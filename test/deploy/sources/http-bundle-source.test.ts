@@ -47,23 +47,29 @@ const answerWith =
   (_: unknown, response: ServerResponse) =>
     void response.writeHead(status, headers).end(body);
 
-describe('a refusal', () => {
+describe('an error response to a fetch', () => {
   const PAST = 'X-Amz-Date=20240601T100000Z&X-Amz-Expires=3600';
   const FUTURE = 'X-Amz-Date=20240601T113000Z&X-Amz-Expires=3600';
   test.each([
-    ['S3 says expired', 403, xml('AccessDenied', 'Request has expired'), '/b', 'link_expired'],
-    ['S3’s token has expired', 400, xml('ExpiredToken', 'The provided token has expired.'), '/b', 'link_expired'],
-    ['nothing is said, but the link is over', 403, '', `/b?${PAST}`, 'link_expired'],
+    ['S3, an expired link', 403, xml('AccessDenied', 'Request has expired'), '/b', 'link_expired'],
+    ['S3, an expired token', 400, xml('ExpiredToken', 'The provided token has expired.'), '/b', 'link_expired'],
+    ['no reason is given, but the link has expired', 403, '', `/b?${PAST}`, 'link_expired'],
     ['a wrong signature', 403, xml('SignatureDoesNotMatch', 'Check your key'), `/b?${FUTURE}`, 'link_refused'],
-    ['access denied while the link is good', 403, xml('AccessDenied', 'Access Denied'), `/b?${FUTURE}`, 'link_refused'],
+    [
+      'access denied while the link is valid',
+      403,
+      xml('AccessDenied', 'Access Denied'),
+      `/b?${FUTURE}`,
+      'link_refused',
+    ],
     ['no credentials', 401, '', '/b', 'link_refused'],
-    ['a bad request, the link being over', 400, xml('InvalidArgument', 'no'), `/b?${PAST}`, 'source_failed'],
-    ['not there', 404, xml('NoSuchKey', 'no'), '/b', 'bundle_not_found'],
+    ['a bad request for an expired link', 400, xml('InvalidArgument', 'no'), `/b?${PAST}`, 'source_failed'],
+    ['not found', 404, xml('NoSuchKey', 'no'), '/b', 'bundle_not_found'],
     ['gone', 410, '', '/b', 'bundle_not_found'],
-    ['a teapot', 418, '', '/b', 'source_failed'],
+    ['an unknown status', 418, '', '/b', 'source_failed'],
     ['no content', 204, '', '/b', 'source_failed'],
-    ['a range that nobody asked for', 206, 'part', '/b', 'source_failed'],
-  ])('is told apart: %s', async (_, status, body, path, code) => {
+    ['a range that was not requested', 206, 'part', '/b', 'source_failed'],
+  ])('is classified: %s', async (_, status, body, path, code) => {
     await expect(openFrom(answerWith(status, body), null, path)).rejects.toMatchObject({
       code,
       fields: { status, retryable: false },
@@ -84,8 +90,8 @@ describe('a refusal', () => {
     ['S3 for a link of a later time, without a reason', xml('AccessDenied', 'Access Denied'), `/b?${LATER}`],
     ['Google', '', '/b?X-Goog-Date=20240601T140000Z&X-Goog-Expires=60'],
     ['Azure, without a reason', '', '/b?st=2024-06-01T13%3A00%3A00Z&se=2024-06-01T14%3A00%3A00Z&sig=s'],
-    ['a link of our clock’s past that says why', xml('RequestTimeTooSkewed', 'The difference'), `/b?${PAST}`],
-  ])('names the clock: %s', async (_, body, path) => {
+    ['a link of our clock’s past with a reason', xml('RequestTimeTooSkewed', 'The difference'), `/b?${PAST}`],
+  ])('suggests to check the clock of the signing machine: %s', async (_, body, path) => {
     const error = await openFrom(answerWith(403, body), null, path).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'link_refused', message: expect.stringMatching(/clock/) });
     expect(error).toMatchObject({ next: expect.stringMatching(/clock of the machine that signed/) });
@@ -93,12 +99,12 @@ describe('a refusal', () => {
 
   test.each([
     ['S3', 403, xml('InvalidObjectState', 'The operation is not valid for the storage class of the object'), {}],
-    ['S3, while the link is over', 403, xml('\n  InvalidObjectState\n', 'no'), {}],
+    ['S3, for an expired link', 403, xml('\n  InvalidObjectState\n', 'no'), {}],
     ['Azure', 409, xml('BlobArchived', 'This operation is not permitted on an archived blob.'), {}],
     ['Azure, by its header', 409, '', { 'x-ms-error-code': 'BlobArchived' }],
     ['Azure, while it is restored', 409, xml('BlobBeingRehydrated', 'no'), {}],
     ['Oracle', 409, '{ "code" : "NotRestored", "message" : "The object is archived" }', {}],
-  ])('asks to restore an archived object: %s', async (name, status, body, headers) => {
+  ])('suggests to restore an archived object: %s', async (name, status, body, headers) => {
     const path = name.endsWith('over') ? `/b?${PAST}` : '/b';
     await expect(openFrom(answerWith(status, body, headers), null, path)).rejects.toMatchObject({
       code: 'source_failed',
@@ -110,7 +116,7 @@ describe('a refusal', () => {
 
   test.each([
     ['S3', xml('SignatureDoesNotMatch', 'The request signature we calculated does not match'), `/b?${FUTURE}`],
-    ['S3, signed by a later clock', xml('SignatureDoesNotMatch', 'Check your key'), `/b?${LATER}`],
+    ['S3, signed by a fast clock', xml('SignatureDoesNotMatch', 'Check your key'), `/b?${LATER}`],
     [
       'Azure',
       xml('AuthenticationFailed', 'x').replace(
@@ -125,10 +131,10 @@ describe('a refusal', () => {
       xml('AccessDenied', 'Access Denied'),
       '/b?X-Amz-Date=20240601T120200Z&X-Amz-Expires=60',
     ],
-  ])('keeps the advice on quoting: %s', async (_, body, path) => {
+  ])('suggests to quote the link: %s', async (_, body, path) => {
     await expect(openFrom(answerWith(403, body), null, path)).rejects.toMatchObject({
       code: 'link_refused',
-      next: expect.stringMatching(/quoted/),
+      next: expect.stringMatching(/in quotes/),
     });
   });
 
@@ -144,19 +150,19 @@ describe('a refusal', () => {
         '<Details>Request signature expired at: 2024-06-01T11:00:00+00:00</Details></Error>',
       ),
     ],
-  ])('asks for a fresh link if its time is over: %s', async (_, status, body) => {
+  ])('suggests a new link if the link has expired: %s', async (_, status, body) => {
     await expect(openFrom(answerWith(status, body))).rejects.toMatchObject({
       code: 'link_expired',
-      next: expect.stringMatching(/^Generate a fresh/),
+      next: expect.stringMatching(/^Generate a new/),
     });
   });
 
-  test('is expired only by what stands in the first 4 KiB', async () => {
+  test('is searched for an expiry message only in its first 4 KiB', async () => {
     const body = `${' '.repeat(5000)}Request has expired`;
     await expect(openFrom(answerWith(403, body))).rejects.toMatchObject({ code: 'link_refused' });
   });
 
-  test.each([408, 425, 429, 500, 502, 503, 504])('of status %i may pass', async (status) => {
+  test.each([408, 425, 429, 500, 502, 503, 504])('is temporary with status %i', async (status) => {
     await expect(openFrom(answerWith(status, ''))).rejects.toMatchObject({
       code: 'source_failed',
       fields: { status, retryable: true },
@@ -168,13 +174,13 @@ describe('a refusal', () => {
     [new Date(NOW + 90_000).toUTCString(), 90_000],
     [new Date(NOW - 90_000).toUTCString(), 0],
     ['presently', undefined],
-  ])('carries Retry-After: %s', async (text, retryAfterMs) => {
+  ])('sets the delay from Retry-After: %s', async (text, retryAfterMs) => {
     const failing = openFrom(answerWith(503, '', { 'retry-after': text }));
     const error = await failing.catch((reason: unknown) => reason);
     expect((error as { fields: Record<string, unknown> }).fields.retryAfterMs).toBe(retryAfterMs);
   });
 
-  test('tells the server’s code and never the query, even where the server echoes it', async () => {
+  test('includes the server’s code but never the query, even if the server echoes it', async () => {
     const echo = xml('SignatureDoesNotMatch', 'GET /b?sig=canary');
     const error = await openFrom(answerWith(403, echo), null, '/b?sig=canary').catch((reason: unknown) => reason);
     expect(error).toMatchObject({ fields: { serverCode: 'SignatureDoesNotMatch' } });
@@ -182,8 +188,8 @@ describe('a refusal', () => {
   });
 });
 
-describe('what is opened', () => {
-  test('says its length, its validator and its name', async () => {
+describe('an opened bundle', () => {
+  test('has its length, its validator and its name', async () => {
     const bundle = await openFrom(bundleAnswer(BUNDLE, '"v1"'), null, '/acme-export-2024-06-01.tar.gz?sig=1');
     expect(bundle).toMatchObject({
       offset: 0,
@@ -199,7 +205,7 @@ describe('what is opened', () => {
     // Node's servers write a string header as Latin-1: each character is one byte.
     ['UTF-8', Buffer.from('attachment; filename="büro-v1.2.3.zip"').toString('latin1'), 'büro-v1.2.3.zip'],
     ['Latin-1', 'attachment; filename="b\u00fcro-v1.2.3.zip"', 'büro-v1.2.3.zip'],
-  ])('has the name of a Content-Disposition in %s', async (_, header, name) => {
+  ])('has the file name of a Content-Disposition in %s', async (_, header, name) => {
     const bundle = await openFrom((__, response) =>
       response.writeHead(200, { 'content-disposition': header }).end('x'),
     );
@@ -207,7 +213,7 @@ describe('what is opened', () => {
     expect(bundle.fileName).toBe(name);
   });
 
-  test('has a certain end when it is chunked, though no length', async () => {
+  test('has a certain end if it is chunked, even without a length', async () => {
     const bundle = await openFrom((_, response) => {
       response.write('01234');
       response.end('56789');
@@ -216,36 +222,39 @@ describe('what is opened', () => {
     expect(await textOf(bundle)).toBe('0123456789');
   });
 
-  test('has no certain end when it ends with the connection', async () => {
+  test('has no certain end if it ends with the connection', async () => {
     const { origin } = await started(tcpServer(answering('HTTP/1.0 200 OK\r\n\r\n01234')));
     const bundle = await sourceOf().open(new Secret(`${origin}/b`), { resume: null, signal: NEVER });
     expect(bundle).toMatchObject({ totalBytes: null, endIsCertain: false });
     expect(await textOf(bundle)).toBe('01234');
   });
 
-  test('takes no weak validator', async () => {
+  test('ignores a weak validator', async () => {
     const bundle = await openFrom(bundleAnswer(BUNDLE, 'W/"v1"'));
     bundle.close();
     expect(bundle.etag).toBe(null);
   });
 
   test.each(['gzip', 'x-gzip', 'zstd', 'aws-chunked', 'identity', 'aws-chunked, gzip'])(
-    'is the stored bytes where an archive is labelled %s',
+    'has the stored bytes if the response is labelled %s',
     async (coding) => {
       const bundle = await openFrom(answerWith(200, 'as stored', { 'content-encoding': coding }));
       expect(await textOf(bundle)).toBe('as stored');
     },
   );
 
-  test.each(['br', 'deflate', 'gzip, br'])('is source_encoded where it is coded with %s', async (coding) => {
-    await expect(openFrom(answerWith(200, 'coded', { 'content-encoding': coding }))).rejects.toMatchObject({
-      code: 'source_encoded',
-      fields: { retryable: false },
-    });
-  });
+  test.each(['br', 'deflate', 'gzip, br'])(
+    'is rejected with source_encoded if the response is encoded with %s',
+    async (coding) => {
+      await expect(openFrom(answerWith(200, 'coded', { 'content-encoding': coding }))).rejects.toMatchObject({
+        code: 'source_encoded',
+        fields: { retryable: false },
+      });
+    },
+  );
 });
 
-describe('resuming', () => {
+describe('resuming a download', () => {
   const RESUME = { offset: 4, etag: '"v1"' };
   const range = (contentRange: string, body: string, headers = {}) =>
     answerWith(206, body, {
@@ -261,13 +270,13 @@ describe('resuming', () => {
       request.headers.range === undefined ? whole(request, response) : partial(request, response);
   };
 
-  test('goes on where the content is the same', async () => {
+  test('continues if the content is the same', async () => {
     const bundle = await openFrom(bundleAnswer(BUNDLE, '"v1"'), RESUME);
     expect(bundle).toMatchObject({ offset: 4, totalBytes: 10, endIsCertain: true, etag: '"v1"' });
     expect(await textOf(bundle)).toBe('456789');
   });
 
-  test('begins anew where the content has changed', async () => {
+  test('starts over if the content has changed', async () => {
     const bundle = await openFrom(bundleAnswer(BUNDLE, '"v2"'), RESUME);
     expect(bundle).toMatchObject({ offset: 0, totalBytes: 10, etag: '"v2"' });
     expect(await textOf(bundle)).toBe('0123456789');
@@ -275,7 +284,7 @@ describe('resuming', () => {
 
   test.each([
     ['416', answerWith(416, '')],
-    ['another begin', range('bytes 3-9/10', '3456789')],
+    ['another start', range('bytes 3-9/10', '3456789')],
     ['another end', range('bytes 4-8/10', '45678')],
     [
       'another end, chunked',
@@ -285,13 +294,13 @@ describe('resuming', () => {
     ['a length that contradicts the range', range('bytes 4-9/10', '45')],
     ['no Content-Range', answerWith(206, '456789', { etag: '"v1"' })],
     ['another ETag', range('bytes 4-9/10', '456789', { etag: '"v3"' })],
-  ])('asks for the whole after %s', async (_, partial) => {
+  ])('requests the whole content after %s', async (_, partial) => {
     const bundle = await openFrom(rangeOnly(partial), RESUME);
     expect(bundle).toMatchObject({ offset: 0, totalBytes: 10, etag: '"v2"' });
     expect(await textOf(bundle)).toBe('0123456789');
   });
 
-  test('reports a refusal as such', async () => {
+  test('reports an error response instead of starting over', async () => {
     await expect(openFrom(answerWith(403, 'Request has expired'), RESUME)).rejects.toMatchObject({
       code: 'link_expired',
     });

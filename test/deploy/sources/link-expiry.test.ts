@@ -8,7 +8,7 @@ describe('expiryOfLink()', () => {
     ['Google', 'X-Goog-Date=20240601T120000Z&X-Goog-Expires=1', '2024-06-01T12:00:01Z'],
     ['S3 version 2', 'AWSAccessKeyId=a&Expires=1717243200&Signature=s', '2024-06-01T12:00:00Z'],
     ['Azure', 'sv=2022-11-02&se=2024-06-01T12%3A00%3A00Z&sig=s', '2024-06-01T12:00:00Z'],
-  ])('reads the end of a link of %s', (_, query, end) => {
+  ])('reads the expiry time of a link of %s', (_, query, end) => {
     expect(expiryOfLink(`https://store.example/b.tar.gz?${query}`)).toBe(Date.parse(end));
   });
 
@@ -19,7 +19,7 @@ describe('expiryOfLink()', () => {
     'https://store.example/b?Expires=soon',
     'https://store.example/b?se=2024-06-01',
     'no link',
-  ])('is null for %s', (link) => {
+  ])('returns null for %s', (link) => {
     expect(expiryOfLink(link)).toBe(null);
   });
 });
@@ -31,7 +31,7 @@ describe('saysExpired()', () => {
     '<Message>Request signature expired at: 2024-06-01T12:00:00+00:00</Message>',
     '<Code>AuthenticationFailed</Code><AuthenticationErrorDetail>Signature not valid in the specified time frame: Start…',
     '{"code":"link_expired"}',
-  ])('knows %s', (body) => {
+  ])('accepts %s', (body) => {
     expect(saysExpired(body)).toBe(true);
   });
 
@@ -40,7 +40,7 @@ describe('saysExpired()', () => {
     '<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>',
     '<p>Your session expired, log in</p>',
     '',
-  ])('is not taken in by %s', (body) => {
+  ])('does not accept %s', (body) => {
     expect(saysExpired(body)).toBe(false);
   });
 });

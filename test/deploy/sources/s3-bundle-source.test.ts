@@ -70,7 +70,7 @@ const refuse = (response: ServerResponse, status: number, code: string, headers:
   response.writeHead(status, { 'content-type': 'application/xml', ...headers }).end(body);
 };
 
-describe('S3BundleSource, against a store that checks signatures,', () => {
+describe('S3BundleSource, with a store that verifies signatures,', () => {
   const strict = async (): Promise<string> => {
     const server = await startS3Server();
     opened.push(server);
@@ -79,7 +79,7 @@ describe('S3BundleSource, against a store that checks signatures,', () => {
   };
   const link = new Secret(`s3://${BUCKET}/a.tar.gz`);
 
-  it('is refused with a wrong secret, and with a key that the store does not know', async () => {
+  it('reports a wrong secret, and a key that the store does not know', async () => {
     const endpoint = await strict();
     const keys = [
       [KEY, 'wrong', 'SignatureDoesNotMatch'],
@@ -96,15 +96,18 @@ describe('S3BundleSource, against a store that checks signatures,', () => {
     }
   });
 
-  it('says which of bucket and object is not there', async () => {
+  it('reports whether the bucket or the object is missing', async () => {
     const endpoint = await strict();
     const missing = await errorOf(sourceAt(endpoint), new Secret(`s3://${BUCKET}/b.tar.gz`));
     expect(missing).toMatchObject({ code: 'bundle_not_found', message: expect.stringContaining('no such object') });
     const bucket = await errorOf(sourceAt(endpoint), new Secret('s3://none/a.tar.gz'));
-    expect(bucket).toMatchObject({ code: 'bundle_not_found', message: expect.stringContaining('no such bucket') });
+    expect(bucket).toMatchObject({
+      code: 'bundle_not_found',
+      message: expect.stringContaining('the bucket does not exist'),
+    });
   });
 
-  it('signs once more by the clock of the store, where ours is two hours behind', async () => {
+  it('signs again with the time of the store if the local clock is two hours behind', async () => {
     const endpoint = await strict();
     const source = sourceAt(endpoint, { now: () => Date.now() - 2 * HOUR_MS });
     const bundle = await source.open(link, { resume: null, signal: NEVER });
@@ -114,7 +117,7 @@ describe('S3BundleSource, against a store that checks signatures,', () => {
 });
 
 describe('S3BundleSource', () => {
-  it('asks where Amazon has the bucket, and signs as SigV4 has it', async () => {
+  it('contacts the Amazon host of the bucket, and signs with SigV4', async () => {
     vi.stubEnv('AWS_REGION', 'eu-central-1');
     const client = { allowedHosts: ['other.dev'] };
     const place = { region: null, pathStyle: false };
@@ -135,7 +138,7 @@ describe('S3BundleSource', () => {
     expect(asked[0]).not.toContain('canary');
   });
 
-  it('goes through the proxy, and has STS asked through it', async () => {
+  it('contacts the store and STS through the proxy', async () => {
     const asked: string[] = [];
     const proxy = await store((request, response) => {
       asked.push(`${request.method} ${request.url?.split('?')[0]}`);
@@ -164,7 +167,7 @@ describe('S3BundleSource', () => {
     ]);
   });
 
-  it('resumes what is the same, and begins anew where the object was replaced meanwhile', async () => {
+  it('resumes an unchanged object, and starts over if the object was replaced', async () => {
     const [first, second] = [randomBytes(300_000), randomBytes(200_000)];
     for (const [next, nextTag] of [
       [first, '"one"'],
@@ -208,7 +211,7 @@ describe('S3BundleSource', () => {
     [400, 'AuthorizationHeaderMalformed', 'source_failed', /another region/, /network\.s3\.region to "eu-north-1"/],
     [301, 'PermanentRedirect', 'source_failed', /another region/, /network\.s3\.region to "eu-north-1"/],
     [400, 'InvalidRequest', 'source_failed', /unexpected response/, /network\.s3\.endpoint/],
-  ])('says what %i %s means, without credentials', async (status, serverCode, code, sentence, next) => {
+  ])('explains %i %s, without credentials', async (status, serverCode, code, sentence, next) => {
     useKeys('AKIDCANARY', 'secret/canary+x');
     const headers = { 'x-amz-bucket-region': 'eu-north-1' };
     const origin = await store((_, response) => refuse(response, status, serverCode, headers));
@@ -222,20 +225,23 @@ describe('S3BundleSource', () => {
     expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(/canary/i);
   });
 
-  it.each(['Request has expired', 'Request is not yet valid'])('names the clock if S3 says "%s"', async (message) => {
-    const body = `<Error><Code>AccessDenied</Code><Message>${message}</Message></Error>`;
-    const origin = await store((_, response) => response.writeHead(403).end(body));
-    expect(await errorOf(sourceAt(origin))).toMatchObject({
-      code: 'link_refused',
-      next: expect.stringMatching(/clock/),
-    });
-  });
+  it.each(['Request has expired', 'Request is not yet valid'])(
+    'mentions the clock if S3 responds with "%s"',
+    async (message) => {
+      const body = `<Error><Code>AccessDenied</Code><Message>${message}</Message></Error>`;
+      const origin = await store((_, response) => response.writeHead(403).end(body));
+      expect(await errorOf(sourceAt(origin))).toMatchObject({
+        code: 'link_refused',
+        next: expect.stringMatching(/clock/),
+      });
+    },
+  );
 
   it.each([
     [503, 'SlowDown', { 'retry-after': '7' }, 7000],
     [500, 'InternalError', {}, undefined],
     [429, 'TooManyRequests', {}, undefined],
-  ])('may be tried again after %i %s', async (status, serverCode, headers, retryAfterMs) => {
+  ])('reports a temporary error after %i %s', async (status, serverCode, headers, retryAfterMs) => {
     const origin = await store((_, response) => refuse(response, status, serverCode, headers));
     const { code, fields } = await errorOf(sourceAt(origin));
     expect(code).toBe('source_failed');
@@ -243,7 +249,7 @@ describe('S3BundleSource', () => {
     expect(fields.retryAfterMs).toBe(retryAfterMs);
   });
 
-  it('says what the environment lacks', async () => {
+  it('reports the missing settings of the environment', async () => {
     const place = { region: null, pathStyle: false };
     expect(await errorOf(sourceAt(null, { place }))).toMatchObject({
       next: expect.stringContaining('network.s3.region'),

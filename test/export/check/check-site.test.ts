@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkSite } from '../../../src/export/check-site.ts';
 import { mediaTypeOf } from '../../../src/web/index.ts';
+import { writeFiles } from '../../helpers/write-files.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -25,9 +26,8 @@ interface Wish {
 /** What is found, as `kind page detail`. */
 async function check(site: Site, { hosts = [], types = {}, signal = NEVER, onProgress = () => undefined }: Wish = {}) {
   const files = [];
+  await writeFiles(siteDir, site);
   for (const [path, content] of Object.entries(site).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    await mkdir(dirname(join(siteDir, path)), { recursive: true });
-    await writeFile(join(siteDir, path), content);
     files.push({ path, size: content.length, sha256: '', type: types[path] ?? mediaTypeOf(path) });
   }
   const found: string[] = [];
@@ -47,13 +47,13 @@ const links = (...urls: string[]) => urls.map((url) => `<a href="${url}">x</a>`)
 const broken = (page: string, url: string) => `broken_reference ${page} a href="${url}"`;
 const missing = (page: string, url: string) => `missing_fragment ${page} a href="${url}"`;
 
-describe('references', () => {
+describe('references in checkSite()', () => {
   it('resolve as docshelf serves them: files, pages without extension, folders, encoded names, queries', async () => {
     const urls = ['/a', '/a.html', 'a', './a?x=1', '/b', '/b/', '/b/index.html', '/%C3%A9%20x.pdf', '/a#', '?q', ''];
     expect(await check({ 'index.html': links(...urls), 'a.html': '', 'b/index.html': '', 'é x.pdf': '' })).toEqual([]);
   });
 
-  it('are reported in the order of pages and of references, as they are written', async () => {
+  it('are reported in the order of pages and references, as written', async () => {
     const found = await check({
       'b.html': links('/none', 'a'),
       'a.html': `${links('none/')}<img src=i.png><script src=/s.js></script><img srcset="1.png 1x, 2.png 2x">`,
@@ -68,7 +68,7 @@ describe('references', () => {
     ]);
   });
 
-  it('of styles are followed too, from where the style stands', async () => {
+  it('are also followed in styles, relative to the style', async () => {
     const found = await check({
       'a/b.html':
         '<style>@import "none.css"; p { background: url(../img/i.png) }</style>' +
@@ -87,26 +87,26 @@ describe('references', () => {
     ]);
   });
 
-  it('that name no place are left alone', async () => {
+  it('are ignored if they name no page or file', async () => {
     const urls = ['mailto:a@b.c', 'tel:1', 'javascript:void 0', 'data:text/html,x', 'blob:x', 'vscode://file'];
     expect(await check({ 'index.html': links(...urls) })).toEqual([]);
   });
 
-  it('to what is never served lead nowhere', async () => {
+  it('are broken if they resolve to files that docshelf never serves', async () => {
     const site = { 'index.html': links('/.git/config', '/_docshelf/manifest.json'), '.git/config': '' };
     expect((await check(site)).length).toBe(2);
   });
 
-  it('with a path that cannot be decoded lead nowhere', async () => {
+  it('are broken if their path cannot be decoded', async () => {
     expect(await check({ 'index.html': links('/%ff') })).toEqual([broken('index.html', '/%ff')]);
   });
 
-  it('start from <base href>, fragments too', async () => {
+  it('are resolved against <base href>, including fragments', async () => {
     const site = { 'a/b.html': `<base href="/c/">${links('d', '#x', '../a/b#y')}<p id=y>`, 'c/d.html': '' };
     expect(await check(site)).toEqual([broken('a/b.html', '#x')]);
   });
 
-  it('relative ones in a folder page start from the address that its links give it', async () => {
+  it('are resolved in a folder page against the address that links use for it', async () => {
     // Linked to without the slash, its relative references start one folder higher.
     const picture = '<img src="p.png">';
     const withSlash = { 'index.html': links('/a/'), 'a/index.html': picture, 'a/p.png': '' };
@@ -116,7 +116,7 @@ describe('references', () => {
     expect(await check(withoutSlash)).toEqual([]);
   });
 
-  it('in a folder page beside a page of the same name start from the folder', async () => {
+  it('are resolved against the folder if a page has the same name as the folder', async () => {
     const site = {
       'index.html': links('/a', '/b', '/c'),
       'a.html': '',
@@ -129,10 +129,10 @@ describe('references', () => {
   });
 });
 
-describe("references to the site's own absolute address", () => {
+describe('absolute references to the site itself', () => {
   const canonical = (url: string) => `<link rel="canonical" href="${url}">`;
 
-  it('are internal where the canonicals say the address, a prefix of it included', async () => {
+  it('are internal if the canonicals contain the address, including a path prefix', async () => {
     const at = 'https://acme.github.io/docs';
     const site = {
       'index.html': canonical(`${at}/`),
@@ -142,21 +142,21 @@ describe("references to the site's own absolute address", () => {
     expect(await check(site)).toEqual([broken('a.html', `${at}/none`)]);
   });
 
-  it('are internal where the host is one that is given', async () => {
+  it('are internal if the host is configured', async () => {
     const site = { 'index.html': links('https://docs.acme.dev/none', '//docs.acme.dev/', 'https://acme.dev/none') };
     expect(await check(site, { hosts: ['docs.acme.dev'] })).toEqual([
       broken('index.html', 'https://docs.acme.dev/none'),
     ]);
   });
 
-  it('are not, where a canonical only names another page', async () => {
+  it('are external if a canonical only names another page', async () => {
     const site = { 'v1/a.html': canonical('https://acme.dev/v2/b') + links('https://acme.dev/none') };
     expect(await check(site)).toEqual([]);
   });
 });
 
-describe('fragments', () => {
-  it('lead to ids and to names of anchors, on the same page and on others, encoded or not', async () => {
+describe('fragments in checkSite()', () => {
+  it('match ids and anchor names, on the same page and on others, encoded or not', async () => {
     const site = {
       'index.html': `<h2 id="über uns">x</h2>${links('#%C3%BCber%20uns', '/a#old', '/a/#new', 'a.html#new')}`,
       'a.html': '<a name=old></a><p id=new>',
@@ -164,7 +164,7 @@ describe('fragments', () => {
     expect(await check(site)).toEqual([]);
   });
 
-  it('that are on no such element are reported, also behind a redirect and on the page itself', async () => {
+  it('are reported if the target does not have them, also after a redirect and on the page itself', async () => {
     const site = {
       'index.html': links('#none', '/a/#none', '/b#x'),
       'a.html': '<p id=None>',
@@ -174,13 +174,13 @@ describe('fragments', () => {
     expect(await check(site)).toEqual(urls.map((url) => missing('index.html', url)));
   });
 
-  it('of the top, empty ones and text fragments lead somewhere', async () => {
+  it('are valid for the top, empty fragments and text fragments', async () => {
     const urls = ['#', '#top', '#TOP', '#:~:text=foo', '#x:~:text=foo', '/a#:~:text=a,b'];
     expect(await check({ 'index.html': `<p id=x>${links(...urls)}`, 'a.html': '' })).toEqual([]);
     expect(await check({ 'index.html': links('#y:~:text=foo') })).toEqual([missing('index.html', '#y:~:text=foo')]);
   });
 
-  it('of what is no page and of what a page loads are not judged', async () => {
+  it('are not checked for files that are not pages and for loaded files', async () => {
     const site = {
       'index.html': `${links('/m.pdf#page=2')}<svg><use href="/s.svg#i"/><use href="#j"/></svg>`,
       'm.pdf': '',
@@ -189,14 +189,14 @@ describe('fragments', () => {
     expect(await check(site)).toEqual([]);
   });
 
-  it('of pages in another encoding are compared as text', async () => {
+  it('are compared as text if the page has another encoding', async () => {
     const site = { 'index.html': links('/a#%C3%A9'), 'a.html': Buffer.from('<p id=\xe9>', 'latin1') };
     expect(await check(site, { types: { 'a.html': 'text/html; charset=windows-1252' } })).toEqual([]);
   });
 });
 
-describe('off-origin loads', () => {
-  it('are what a page loads from another host, and not what it links to', async () => {
+describe('off-origin loads in checkSite()', () => {
+  it('are files that a page loads from another host, but not links', async () => {
     const found = await check({
       'index.html': `<link rel=stylesheet href=https://fonts.dev/a.css><link rel=preconnect href=https://fonts.dev>
         <link rel=me href=https://social.dev/><link rel=canonical href=https://else.dev/x><a href=https://link.dev/>x</a>
@@ -212,14 +212,14 @@ describe('off-origin loads', () => {
 });
 
 describe('checkSite()', () => {
-  it('counts its pages on, and looks at pages only', async () => {
+  it('reports its progress in pages, and checks only pages', async () => {
     const told: [number, number][] = [];
     const site = { 'a.html': '', 'b.htm': '', 'c.xhtml': '', 'd.txt': links('/none') };
     expect(await check(site, { onProgress: (done, total) => told.push([done, total]) })).toEqual([]);
     expect(told).toEqual([1, 2, 3, 4, 5, 6].map((done) => [done, 6]));
   });
 
-  it('stops when it is aborted', async () => {
+  it('stops when aborted', async () => {
     const stop = new AbortController();
     const reason = new Error('canceled');
     const site = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`${at}.html`, '']));
@@ -232,7 +232,7 @@ describe('checkSite()', () => {
     expect(done).toBe(5);
   });
 
-  it('cuts what pages write short, and shows no control characters', async () => {
+  it('shortens long text from pages, and removes control characters', async () => {
     const [found = ''] = await check({ 'index.html': links(`/${'x'.repeat(5000)}\u001b`) });
     expect(found.length).toBeLessThan(300);
     expect(found).not.toContain('\u001b');

@@ -27,7 +27,7 @@ describe('collectSite()', () => {
     return collectSite(source, REQUEST, store, onProgress, new AbortController().signal);
   };
 
-  it('gives the files in the order of their paths, with size, digest and type, whatever order they came in', async () => {
+  it('returns files in the order of their paths with size, digest and type, whatever the order of arrival', async () => {
     const { files } = await collect(async (sink) => {
       await Promise.all([sink.add('z.css', Buffer.from('a{}')), sink.add('index.html', HTML), sink.add('Z.txt', HTML)]);
     });
@@ -41,13 +41,13 @@ describe('collectSite()', () => {
     expect(files[0]?.sha256).toBe(files[1]?.sha256);
   });
 
-  it('takes the charset that a page names', async () => {
+  it('uses the charset that a page declares', async () => {
     const page = Buffer.from('<!doctype html><meta charset="iso-8859-1"><title>\xe4</title>', 'latin1');
     const { files } = await collect((sink) => sink.add('index.html', page));
     expect(files[0]?.type).toMatch(/iso-8859-1|windows-1252/i);
   });
 
-  it('counts pages as they come', async () => {
+  it('counts pages while they arrive', async () => {
     const seen: CollectProgress[] = [];
     await collect(
       async (sink) => {
@@ -62,13 +62,13 @@ describe('collectSite()', () => {
     expect(seen.at(-1)).toEqual({ done: 2, total: 2, pages: 1 });
   });
 
-  it('refuses a site without a page, and a source that gives a path twice', async () => {
+  it('rejects a site without a page, and a source that returns a path twice', async () => {
     await expect(collect((sink) => sink.add('a.css', HTML))).rejects.toMatchObject({ code: 'bad_source' });
     const twice = collect((sink) => sink.add('a.html', HTML).then(() => sink.add('a.html', HTML)));
     await expect(twice).rejects.toThrow('twice');
   });
 
-  it('gives a table that the next attempt reads as it was', async () => {
+  it('returns a table that the next attempt can read', async () => {
     const table = await collect(async (sink) => {
       sink.find({ kind: 'left_out', page: 'x', detail: 'why' });
       await sink.add('index.html', HTML);

@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { ExportedBundle } from '../../../src/domain/job.ts';
 import { ARCHIVE_LIMITS } from '../../../src/domain/limits.ts';
 import { type ExportsFolder, openExportsFolder } from '../../../src/export/exports-folder.ts';
@@ -13,6 +13,7 @@ import { NO_TRACES } from '../../../src/traces/tracer.ts';
 import { jobIdOf, newJob, QUEUED_MAX } from '../../contract/job-queue/jobs.ts';
 import { type Subject, sqliteSubject } from '../../contract/job-queue/subject.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
+import { writeFiles } from '../../helpers/write-files.ts';
 import { egressRulesOf } from '../../net/http-client-of.ts';
 
 const JOB_THREAD = new URL('../../../src/app/export-thread.ts', import.meta.url);
@@ -66,10 +67,7 @@ export class JobBench {
 
   /** Adds files to the site that is exported. */
   async write(files: Readonly<Record<string, string>>): Promise<void> {
-    for (const [path, content] of Object.entries(files)) {
-      await mkdir(dirname(join(this.#dir, 'site', path)), { recursive: true });
-      await writeFile(join(this.#dir, 'site', path), content);
-    }
+    await writeFiles(join(this.#dir, 'site'), files);
   }
 
   remove(path: string): Promise<void> {

@@ -25,7 +25,7 @@ describe('JobProgress', () => {
     return { steps, onLost, progress: new JobProgress(queue, claim, onLost) };
   }
 
-  it('writes at most four times a second, and the last word always', async () => {
+  it('writes at most four times per second, and always the last value', async () => {
     const { progress, steps } = track();
     const collect = progress.reporterOf('collect');
     for (let page = 1; page <= 100; page++) {
@@ -39,7 +39,7 @@ describe('JobProgress', () => {
     expect(steps.length).toBeLessThanOrEqual(6);
   });
 
-  it('goes from step to step, and never back, nor behind what an earlier attempt has reached', async () => {
+  it('never decreases between steps, or below the progress of an earlier attempt', async () => {
     const { progress, steps } = track(undefined, claimAt(50, 7));
     progress.reporterOf('collect')(1, 1, 3);
     await vi.advanceTimersByTimeAsync(250);
@@ -52,7 +52,7 @@ describe('JobProgress', () => {
     expect(steps.at(-1)).toEqual({ progress: 87.5, pageCount: 7 });
   });
 
-  it('never writes twice at a time, and a checkpoint comes after what is being written', async () => {
+  it('never writes concurrently, and writes a checkpoint after a pending write', async () => {
     let writing = 0;
     let writingMax = 0;
     const { progress, steps } = track(async () => {
@@ -72,7 +72,7 @@ describe('JobProgress', () => {
     expect(steps.at(-1)).toEqual({ progress: 35, pageCount: 2, checkpoint: 'table' });
   });
 
-  it('settle() leaves nothing behind that writes later', async () => {
+  it('writes nothing after settle()', async () => {
     const { progress, steps } = track();
     progress.reporterOf('collect')(1, 2);
     await vi.advanceTimersByTimeAsync(1);
@@ -83,7 +83,7 @@ describe('JobProgress', () => {
     expect([steps.length, vi.getTimerCount()]).toEqual([length, 0]);
   });
 
-  it('says so when another attempt has the job, and takes a queue that fails for none', async () => {
+  it('reports if another attempt has taken the job, and ignores a failing queue', async () => {
     const lost = track(async () => false);
     await lost.progress.checkpoint('table');
     expect(lost.onLost).toHaveBeenCalledTimes(1);

@@ -32,7 +32,7 @@ const sweep = (thread: JobThread) =>
   });
 
 describe('JobThread', { timeout: 30_000 }, () => {
-  it('has one thread for steps that follow each other, and a new one after terminate()', async () => {
+  it('uses one thread for consecutive steps, and a new thread after terminate()', async () => {
     const thread = openJobThread(ENTRY, new AbortController().signal);
     expect(watched.started).toEqual([]);
     await sweep(thread);
@@ -47,7 +47,7 @@ describe('JobThread', { timeout: 30_000 }, () => {
     expect(watched.alive()).toBe(0);
   });
 
-  it('begins no step once it is aborted', async () => {
+  it('starts no step after it is aborted', async () => {
     const stop = new AbortController();
     const thread = openJobThread(ENTRY, stop.signal);
     const reason = new Error('canceled');
@@ -56,7 +56,7 @@ describe('JobThread', { timeout: 30_000 }, () => {
     expect(watched.started).toEqual([]);
   });
 
-  it('says so where its thread has died', async () => {
+  it('rejects with worker_ended if its thread has died', async () => {
     const dying = new URL('data:text/javascript,process.exit(3)');
     const thread = openJobThread(dying, new AbortController().signal);
     await expect(sweep(thread)).rejects.toMatchObject({ code: 'worker_ended' });

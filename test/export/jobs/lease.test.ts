@@ -16,7 +16,7 @@ describe('Lease', () => {
     return { lease, renewals, stopping };
   }
 
-  it('renews once a second, or three times a lease where that is shorter, until it is ended', async () => {
+  it('is renewed once per second, or three times per lease if that is shorter, until it ends', async () => {
     const { lease, renewals } = hold(async () => 'held');
     await vi.advanceTimersByTimeAsync(10_000);
     expect(renewals).toHaveBeenCalledTimes(10);
@@ -28,14 +28,14 @@ describe('Lease', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it.each<'lost' | 'canceled'>(['lost', 'canceled'])('ends as %s when a renewal says so', async (state) => {
+  it.each<'lost' | 'canceled'>(['lost', 'canceled'])('ends as %s if a renewal returns this state', async (state) => {
     const { lease } = hold(async () => state);
     await vi.advanceTimersByTimeAsync(1_000);
     expect([lease.ended, lease.signal.aborted]).toEqual([state, true]);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('outlives a renewal that fails', async () => {
+  it('continues after a failed renewal', async () => {
     let asked = 0;
     const { lease } = hold(async () => {
       asked += 1;

@@ -23,7 +23,7 @@ describe('repackBundle()', { timeout: 15_000 }, () => {
     return join(bench.folder.bundles, `${bundle?.sha256}.tar.gz`);
   };
 
-  it('packs the same bytes again, and leaves no work folder behind', async () => {
+  it('packs the same bytes again, and leaves no work folder', async () => {
     const file = await archive();
     const before = await readFile(file);
     await rm(file);
@@ -32,7 +32,7 @@ describe('repackBundle()', { timeout: 15_000 }, () => {
     expect(await readdir(bench.folder.work)).toEqual([]);
   });
 
-  it('may be at it twice at the same time, as two processes are', async () => {
+  it('may run twice at the same time, as in two processes', async () => {
     const file = await archive();
     await rm(file);
     await Promise.all([repack(), repack()]);
@@ -40,8 +40,8 @@ describe('repackBundle()', { timeout: 15_000 }, () => {
   });
 
   it.each<[what: string, damage: (bench: JobBench) => Promise<unknown>]>([
-    ['the manifest is gone', ({ folder }) => rm(folder.manifests, { recursive: true })],
-    ['a file is gone', ({ folder }) => rm(folder.files, { recursive: true })],
+    ['the manifest is missing', ({ folder }) => rm(folder.manifests, { recursive: true })],
+    ['a file is missing', ({ folder }) => rm(folder.files, { recursive: true })],
     [
       'a file has other bytes',
       async ({ folder }) => {
@@ -50,7 +50,7 @@ describe('repackBundle()', { timeout: 15_000 }, () => {
         }
       },
     ],
-  ])('says that the bundle is gone where %s', async (_, damage) => {
+  ])('rejects with bundle_gone if %s', async (_, damage) => {
     await rm(await archive());
     await damage(bench);
     await expect(repack()).rejects.toMatchObject({ code: 'bundle_gone' });
@@ -58,7 +58,7 @@ describe('repackBundle()', { timeout: 15_000 }, () => {
     expect(await readdir(bench.folder.work)).toEqual([]);
   });
 
-  it('says what it is where it is something that may pass', async () => {
+  it('rejects with the original error if the failure is temporary', async () => {
     await rm(await archive());
     await expect(repack({ jobEntry: new URL('data:text/javascript,process.exit(3)') })).rejects.not.toMatchObject({
       code: 'bundle_gone',

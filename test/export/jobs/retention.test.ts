@@ -27,7 +27,7 @@ describe('applyRetention()', { timeout: 15_000 }, () => {
     }
   }
 
-  it('removes old jobs, and bundles and files that only they held', async () => {
+  it('removes old jobs, and the bundles and files that only they use', async () => {
     const old = await bench.exported('old', 'acme');
     await change('next');
     bench.clocks.wait(1_000);
@@ -49,7 +49,7 @@ describe('applyRetention()', { timeout: 15_000 }, () => {
     expect(await bench.store.has(kept.sha256)).toBe(true);
   });
 
-  it('removes the pictures of jobs that are gone, and no others', async () => {
+  it('removes only the pictures of removed jobs', async () => {
     await bench.exported('old', 'acme');
     const { jobId: old } = await bench.get('old');
     await change('next');
@@ -68,7 +68,7 @@ describe('applyRetention()', { timeout: 15_000 }, () => {
     expect(await readPicture(bench.folder, old, '1-live.png')).toBeNull();
   });
 
-  it('leaves what was in use of late: a job may be at work on it', async () => {
+  it('keeps recently used files, which a running job may need', async () => {
     await bench.exported('old', 'acme');
     await change('next');
     await bench.exported('kept', 'acme');
@@ -88,7 +88,7 @@ describe('applyRetention()', { timeout: 15_000 }, () => {
     expect(await bench.store.has(sha256)).toBe(true);
   });
 
-  it('never removes the newest completed job of a domain, nor one that is young', async () => {
+  it('keeps the newest completed job of each domain, and recent jobs', async () => {
     await bench.exported('acme');
     await bench.exported('globex');
     bench.clocks.wait(5 * DAY_MS);

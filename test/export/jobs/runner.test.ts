@@ -16,7 +16,7 @@ describe('JobRunner', { timeout: 15_000 }, () => {
 
   const kinds = () => bench.events.map(({ kind }) => kind);
 
-  it('runs a job to its end, and leaves no work folder behind', async () => {
+  it('runs a job to its end, and leaves no work folder', async () => {
     await bench.add('one');
     bench.run();
     const job = await bench.ended('one');
@@ -27,21 +27,21 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     expect(await readdir(bench.folder.work)).toEqual([]);
   });
 
-  it('hears of a new job at once when it is nudged', async () => {
+  it('starts a new job immediately after nudge()', async () => {
     const runner = bench.run();
     await bench.add('one');
     runner.nudge();
     expect(await bench.ended('one')).toMatchObject({ status: 'completed' });
   });
 
-  it('runs as many jobs at once as it is told to', async () => {
+  it('runs as many jobs concurrently as configured', async () => {
     for (const name of ['one', 'two', 'three']) await bench.add(name);
     bench.run({ concurrency: 2, searchData: endless() });
     await bench.until('two', ({ status }) => status === 'running');
     expect(await bench.queue.counts()).toEqual({ queued: 1, running: 2 });
   });
 
-  it('ends a canceled job as canceled, while its search data are being made', async () => {
+  it('ends a canceled job as canceled, even while its search data is created', async () => {
     const search = endless();
     const { jobId } = await bench.add('one');
     bench.run({ searchData: search });
@@ -52,7 +52,7 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     expect(await readdir(bench.folder.work)).toEqual([]);
   });
 
-  it('fails a job that takes longer than its deadline', async () => {
+  it('fails a job that exceeds its deadline', async () => {
     await bench.add('one');
     bench.run({ searchData: endless(), deadlineMs: 300 });
     expect((await bench.ended('one')).error).toMatch(/exportApi\.deadline/);
@@ -61,7 +61,7 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     );
   });
 
-  it('leaves a job to others where the database is away when it has ended, and does not fail it', async () => {
+  it('does not fail a job if the database is unavailable at its end, and leaves it to others', async () => {
     await bench.add('one');
     const complete = vi
       .fn()
@@ -76,7 +76,7 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     expect(await bench.queue.get(jobIdOf('one'))).toMatchObject({ status: 'running', error: null });
   });
 
-  it('begins anew where the checkpoint is of another machine, which alone has its files', async () => {
+  it('starts again if the checkpoint is on the disk of another machine', async () => {
     await bench.add('one');
     const claim = await bench.queue.claim(60_000);
     if (claim === null) throw new Error('there is no job');
@@ -86,14 +86,14 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     expect(await bench.ended('one')).toMatchObject({ status: 'completed', pageCount: 2, attempt: 2 });
   });
 
-  it('fails a job of a domain that the config has no source for', async () => {
+  it('fails a job whose domain has no source in the config', async () => {
     await bench.add('one');
     bench.run({ siteOf: () => null });
     expect((await bench.ended('one')).error).toMatch(/^Cannot export "one"/);
     await vi.waitFor(() => expect(bench.events.at(-1)).toMatchObject({ error: { code: 'bad_source' } }));
   });
 
-  it('asks for the site of the organization that started the job', async () => {
+  it('looks up the site by organization and domain', async () => {
     const asked: unknown[] = [];
     await bench.add('one');
     bench.run({
@@ -106,7 +106,7 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     expect(asked).toEqual([['acme', 'one']]);
   });
 
-  it('gives a job back when it is stopped, and goes on from the checkpoint', async () => {
+  it('releases a job when it stops, and resumes from the checkpoint', async () => {
     const search = endless();
     await bench.add('one');
     const first = bench.run({ searchData: search });
@@ -125,7 +125,7 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     expect(await bench.ended('one')).toMatchObject({ status: 'completed', attempt: 2, pageCount: 2 });
   });
 
-  it('writes nothing any more when another attempt has the job', async () => {
+  it('writes nothing after another attempt has taken the job', async () => {
     const search = endless();
     const { jobId } = await bench.add('one');
     bench.run({ searchData: search, leaseMs: 300 });
@@ -142,7 +142,7 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     expect(await bench.get('one')).toMatchObject({ status: 'running', attempt: 2 });
   });
 
-  it('completes without search data where those cannot be made, and says so in the report', async () => {
+  it('completes without search data if their creation fails, and reports it', async () => {
     const failing: SearchData = {
       make: async (_site, into) => {
         await writeFile(join(into, 'half'), 'half');
@@ -159,7 +159,7 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     ]);
   });
 
-  it('gives up a job whose process has died too often', async () => {
+  it('fails a job whose process has died too often', async () => {
     const { jobId } = await bench.add('one');
     for (let attempt = 1; attempt <= 50; attempt++) {
       const claim = await bench.queue.claim(15_000);
@@ -170,7 +170,7 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     expect(await bench.ended('one')).toMatchObject({ status: 'failed', attempt: 51, error: expect.any(String) });
   });
 
-  it('goes on when the queue has failed for a moment', async () => {
+  it('continues after a temporary failure of the queue', async () => {
     await bench.add('one');
     let isBroken = true;
     const queue = new Proxy(bench.queue, {
@@ -190,7 +190,7 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     expect(kinds()).toEqual(['fault', 'started', 'completed']);
   });
 
-  it('sweeps what killed processes left of jobs that are over, and nothing else', async () => {
+  it('removes only leftovers of ended jobs from killed processes', async () => {
     await bench.exported('over');
     await bench.add('waits', 'other');
     await bench.queue.claim(15_000);

@@ -15,7 +15,7 @@ import { endless, JobBench } from './job-bench.ts';
 const NEVER = new AbortController().signal;
 const KEY_FILE = join(import.meta.dirname, '../../fixtures/minisign/throwaway.key');
 
-describe('jobs of daemons with a bucket in common and a disk each', { timeout: 30_000 }, () => {
+describe('jobs of daemons with a shared bucket and separate disks', { timeout: 30_000 }, () => {
   let bench: JobBench;
   let server: S3Server;
   let store: S3BundleStore;
@@ -51,7 +51,7 @@ describe('jobs of daemons with a bucket in common and a disk each', { timeout: 3
     return bundle;
   }
 
-  it('send nothing of an unchanged site, on another daemon neither', async () => {
+  it('upload nothing for an unchanged site, even on another daemon', async () => {
     const send = vi.spyOn(S3Upload.prototype, 'send');
     const bundle = await exported('one', await daemon('a'));
     expect(send).toHaveBeenCalled();
@@ -60,7 +60,7 @@ describe('jobs of daemons with a bucket in common and a disk each', { timeout: 3
     expect(send).not.toHaveBeenCalled();
   });
 
-  it('send of a changed site what changed, and its bundle', async () => {
+  it('upload only the changed files of a changed site, and its bundle', async () => {
     const send = vi.spyOn(S3Upload.prototype, 'send');
     await exported('one', await daemon('a'));
     send.mockClear();
@@ -70,7 +70,7 @@ describe('jobs of daemons with a bucket in common and a disk each', { timeout: 3
     expect(send).toHaveBeenCalledTimes(5);
   });
 
-  it('give content that comes back the archive that it had, wherever it is packed', async () => {
+  it('reuse the archive of earlier content, whichever daemon packs it', async () => {
     const bundle = await exported('one', await daemon('a'));
     await bench.write({ 'more.html': '<!doctype html><title>More</title>' });
     await exported('two', await daemon('a'));
@@ -78,7 +78,7 @@ describe('jobs of daemons with a bucket in common and a disk each', { timeout: 3
     expect(await exported('three', await daemon('b'))).toEqual(bundle);
   });
 
-  it('go on in another daemon from the last checkpoint', async () => {
+  it('resume on another daemon from the last checkpoint', async () => {
     const search = endless();
     await bench.add('one', 'docs');
     const first = bench.run({ ...(await daemon('a')), searchData: search });
@@ -89,7 +89,7 @@ describe('jobs of daemons with a bucket in common and a disk each', { timeout: 3
     expect(await bench.ended('one')).toMatchObject({ status: 'completed', pageCount: 2, attempt: 2 });
   });
 
-  it('begin anew where a file of the checkpoint is gone', async () => {
+  it('start again if a file of the checkpoint is missing', async () => {
     const search = endless();
     await bench.add('one', 'docs');
     const first = bench.run({ ...(await daemon('a')), searchData: search });
@@ -101,7 +101,7 @@ describe('jobs of daemons with a bucket in common and a disk each', { timeout: 3
     expect(await bench.ended('one')).toMatchObject({ status: 'completed', pageCount: 3 });
   });
 
-  it('have bundles that any daemon signs for and packs anew', async () => {
+  it('have bundles that any daemon can sign for and pack again', async () => {
     const bundle = await exported('one', await daemon('a'));
     const other = await daemon('b');
     expect(await other.signatures.read(bundle.sha256)).toContain('trusted comment');
@@ -110,7 +110,7 @@ describe('jobs of daemons with a bucket in common and a disk each', { timeout: 3
     expect(await store.has(bundle.sha256)).toBe(true);
   });
 
-  it('have pictures that any daemon shows', async () => {
+  it('have pictures that any daemon can show', async () => {
     const { folder, shared } = await daemon('a');
     await mkdir(join(folder.pictures, 'se_1'));
     await writeFile(join(folder.pictures, 'se_1', '1-live.png'), 'PNG');
@@ -121,7 +121,7 @@ describe('jobs of daemons with a bucket in common and a disk each', { timeout: 3
     expect(await readPicture(other.folder, 'se_1', '2-live.png', read)).toBeNull();
   });
 
-  it('leave nothing in the bucket that no job names', async () => {
+  it('leave only objects in the bucket that a job uses', async () => {
     const { shared, ...first } = await daemon('a');
     const gone = await exported('one', { ...first, shared });
     await bench.write({ 'index.html': '<!doctype html><title>Anew</title>' });

@@ -20,7 +20,7 @@ const languageOf = (site: RenderedSite, path: string) => {
 };
 const switchOf = (site: RenderedSite, path: string) => site.links(path, 'details', 'languages');
 
-describe('a site in several languages', () => {
+describe('Markdown site in several languages', () => {
   const tree = {
     'index.md': '# Home\n',
     'guide.md': '# Guide\n',
@@ -33,7 +33,7 @@ describe('a site in several languages', () => {
     'docs.json': { url: 'https://x.dev' },
   };
 
-  it('says of each page its language and direction', async () => {
+  it('sets the language and direction of each page', async () => {
     const site = await render(tree);
     expect(languageOf(site, 'guide.html')).toEqual(['en', 'ltr', 'en']);
     expect(languageOf(site, 'fr/guide.html')).toEqual(['fr', 'ltr', 'fr']);
@@ -41,7 +41,7 @@ describe('a site in several languages', () => {
     expect(languageOf(site, 'go/index.html')[0]).toBe('en');
   });
 
-  it('names the translations of each page', async () => {
+  it('links the translations of each page', async () => {
     const site = await render(tree);
     expect(alternates(site, 'fr/guide.html')).toEqual({
       en: 'https://x.dev/guide',
@@ -52,7 +52,7 @@ describe('a site in several languages', () => {
     expect(alternates(site, 'only-here.html')).toEqual({});
   });
 
-  it('switches to the same page, or to the start of a language that lacks it', async () => {
+  it('links to the same page in another language, or to its start page if there is no translation', async () => {
     const site = await render(tree);
     expect(switchOf(site, 'fr/guide.html').sort()).toEqual(['../ar/guide.html', '../guide.html', 'guide.html']);
     expect(switchOf(site, 'only-here.html').sort()).toEqual(['ar/index.html', 'fr/index.html', 'only-here.html']);
@@ -60,7 +60,7 @@ describe('a site in several languages', () => {
     for (const name of ['English', 'Français', 'العربية']) expect(names).toContain(name);
   });
 
-  it('has a navigation, a 404 page and the theme in each', async () => {
+  it('has a navigation, a 404 page and theme texts for each language', async () => {
     const site = await render(tree);
     expect(site.links('fr/guide.html', 'nav', 'navigation')).toEqual(['index.html', 'guide.html']);
     expect(attribute(site.element('fr/404.html', 'html'), 'lang')).toBe('fr');
@@ -68,13 +68,13 @@ describe('a site in several languages', () => {
     expect(textOf(site.element('404.html', 'h1'))).toBe('Page not found');
   });
 
-  it('takes folders for languages only where their pages are translations', async () => {
+  it('treats folders as languages only if their pages are translations', async () => {
     const site = await render({ 'index.md': '# H\n', 'a.md': '# A\n', 'is/b.md': '# B\n', 'cs/c.md': '# C\n' });
     expect(languageOf(site, 'is/b.html')[0]).toBe('en');
     expect(switchOf(site, 'index.html')).toEqual([]);
   });
 
-  it('uses the languages that docs.json lists, and the navigation of each', async () => {
+  it('uses the languages of docs.json, each with its navigation', async () => {
     const docs = {
       languages: [
         { code: 'de', name: 'Schweizerdeutsch' },
@@ -99,14 +99,14 @@ describe('a site in several languages', () => {
     expect(site.text('index.html')).toContain('url=de/index.html');
   });
 
-  it('uses the navigation of the site for the translated folders', async () => {
+  it('uses the navigation of the site for translated folders', async () => {
     const docs = { navigation: [{ group: 'All', pages: ['guide', 'only-here', 'index'] }] };
     const site = await render({ ...tree, 'docs.json': docs });
     expect(site.links('fr/guide.html', 'nav', 'navigation')).toEqual(['guide.html', 'index.html']);
     expect(site.found('missing_page')).toEqual([]);
   });
 
-  it('takes the language that a page names itself', async () => {
+  it('uses the language that a page states', async () => {
     const site = await render({
       'index.md': '# H\n',
       'guide.md': '# Guide\n',
@@ -118,27 +118,27 @@ describe('a site in several languages', () => {
     expect(site.links('index.html', 'nav', 'navigation')).toEqual(['index.html', 'guide.html']);
   });
 
-  it('takes the default language from docs.json', async () => {
+  it('uses the default language of docs.json', async () => {
     const site = await render({ 'index.md': '# Start\n', 'docs.json': { language: 'de' } });
     expect(languageOf(site, 'index.html')[0]).toBe('de');
     expect(textOf(site.element('404.html', 'h1'))).toBe('Seite nicht gefunden');
   });
 });
 
-describe('the words of the theme', () => {
-  it.each(TRANSLATED)('are all there in %s', (code) => {
+describe('theme texts', () => {
+  it.each(TRANSLATED)('are complete in %s', (code) => {
     const words = wordsOf(code);
     expect(Object.keys(words)).toEqual(Object.keys(wordsOf('en')));
     expect(Object.entries(words).filter(([, word]) => word === '')).toEqual([]);
   });
 
-  it('are English in other languages, and those of a language in its regions', () => {
+  it('are English for other languages, and those of the language for its regions', () => {
     expect(wordsOf('sw')).toEqual(wordsOf('en'));
     expect(wordsOf('pt-BR')).toEqual(wordsOf('pt'));
   });
 });
 
-it('takes a tag with an extension for a language, and names it by what comes before', async () => {
+it('MarkdownSource accepts a language tag with an extension, and names the language without it', async () => {
   const site = await render({
     'index.md': '# Home\n',
     'de.md': '---\nlang: de-u-co-phonebk\n---\n\n# Start\n',

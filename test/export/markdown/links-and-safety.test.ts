@@ -9,7 +9,7 @@ afterAll(() => folders.remove());
 const render = (tree: Parameters<TemporaryFolders['write']>[0], options = {}) =>
   renderFolder(folders.write(tree), options);
 
-describe('links between pages', () => {
+describe('links between Markdown pages', () => {
   const tree = {
     'index.md': '# Home\n',
     'a b/start.md': [
@@ -32,7 +32,7 @@ describe('links between pages', () => {
     'files/a b.pdf': 'x',
   };
 
-  it('lead to files of the site, relative and with fragments', async () => {
+  it('resolve to files of the site, relative and with fragments', async () => {
     const site = await render(tree);
     expect(site.links('a b/start.html', 'article')).toEqual([
       '../index.html',
@@ -51,7 +51,7 @@ describe('links between pages', () => {
     ]);
   });
 
-  it('that lead nowhere are kept, and reported with the page', async () => {
+  it('are kept and reported with the page if their target is missing', async () => {
     const text = '[a](nope.md#x) ![b](gone.png) <a href="../out.md">c</a> [d](/docs.json)\n';
     const site = await render({ ...tree, 'guides/deep.md': text });
     expect(site.links('guides/deep.html', 'article')).toEqual(['nope.md#x', '../out.md', '/docs.json']);
@@ -65,13 +65,13 @@ describe('links between pages', () => {
   });
 });
 
-describe('what settings and front matter say', () => {
+describe('texts of settings and front matter', () => {
   const EVIL = `"><script>alert('x')</script>&amp;`;
   const ODD_NAME = `${EVIL.replaceAll('/', '')}.md`;
   const matter = (keys: readonly string[]) =>
     `---\n${keys.map((key) => `${key}: ${JSON.stringify(EVIL)}`).join('\n')}\n---\n`;
 
-  it('is text wherever it stands, and never markup', async () => {
+  it('are escaped everywhere', async () => {
     const site = await render(
       {
         'index.md': `${matter(['title', 'sidebarTitle', 'description', 'version', 'tags'])}## Next\n\n## And\n`,
@@ -105,14 +105,14 @@ describe('what settings and front matter say', () => {
     expect(site.text(icon)).not.toContain('<script');
   });
 
-  it('gives every page a description, cut from its text where none is written', async () => {
+  it('set a description on every page, from its text if none is written', async () => {
     const site = await render({ 'index.md': `# H\n\n${'word '.repeat(100)}\n` });
     const description = site.meta('index.html', 'description') ?? '';
     expect(description).toMatch(/^word .* word…$/);
     expect(description.length).toBeLessThanOrEqual(160);
   });
 
-  it('makes the heading of the text the heading of the page, and the title its name elsewhere', async () => {
+  it('use the heading of the text as page heading, and the title elsewhere', async () => {
     const site = await render({ 'index.md': '---\ntitle: Name\n---\n# Using `x` *well*\n\nText.\n' });
     const heading = site.element('index.html', 'h1');
     expect(textOf(heading)).toBe('Using x well');
@@ -123,7 +123,7 @@ describe('what settings and front matter say', () => {
 });
 
 describe('MarkdownSource', () => {
-  it('gives the site to a sink, files that are no pages by their place on disk', async () => {
+  it('passes pages as bytes to a sink, and other files by their path on disk', async () => {
     const dir = folders.write({ 'index.md': '# Home\n', 'logo.svg': '<svg/>' });
     const sink = new RecordingSink();
     const signal = new AbortController().signal;

@@ -6,7 +6,7 @@ import { attribute, elementsOf, type RenderedSite, renderFolder } from './render
 
 const DOCS = join(import.meta.dirname, '../../../docs');
 
-describe.each(['2026-10-01', '2026-11-01'])('our own manual as of %s', (version) => {
+describe.each(['2026-10-01', '2026-11-01'])('docshelf manual in version %s', (version) => {
   let site: RenderedSite;
   let pages: string[];
   beforeAll(async () => {
@@ -14,11 +14,11 @@ describe.each(['2026-10-01', '2026-11-01'])('our own manual as of %s', (version)
     pages = site.paths.filter((path) => path.endsWith('.html'));
   });
 
-  it('has nothing to report', () => {
+  it('has no findings', () => {
     expect(site.findings).toEqual([]);
   });
 
-  it('leads no link astray, fragments included', () => {
+  it('has no broken link or fragment', () => {
     const astray: string[] = [];
     const idsOf = new Map(pages.map((path) => [path, idsIn(site, path)]));
     for (const path of pages) {
@@ -37,14 +37,14 @@ describe.each(['2026-10-01', '2026-11-01'])('our own manual as of %s', (version)
     expect(astray).toEqual([]);
   });
 
-  it('gives no id twice on a page', () => {
+  it('has no duplicate id on a page', () => {
     for (const path of pages) {
       const ids = idsIn(site, path);
       expect(ids, path).toEqual([...new Set(ids)]);
     }
   });
 
-  it('loads nothing from another host', () => {
+  it('loads no file from another host', () => {
     for (const path of site.paths) {
       if (path.endsWith('.css')) expect(site.text(path), path).not.toMatch(/url\(|@import/);
       if (!path.endsWith('.html')) continue;
@@ -58,14 +58,14 @@ describe.each(['2026-10-01', '2026-11-01'])('our own manual as of %s', (version)
     }
   });
 
-  it('names its assets by their content', () => {
+  it('has asset names with a hash of their content', () => {
     const assets = site.paths.filter((path) => path.startsWith('assets/'));
     expect(assets).toHaveLength(2);
     const names = new ImmutableNames({ namesIn: () => [] });
     for (const path of assets) expect(names.has(path), path).toBe(true);
   });
 
-  it('gives the same bytes again', async () => {
+  it('is rendered to the same bytes each time', async () => {
     const again = await renderFolder(DOCS, { version, domain: 'docshelf' });
     expect(again.files).toEqual(site.files);
     expect([...again.files.keys()]).toEqual([...site.files.keys()]);
@@ -76,8 +76,8 @@ describe.each(['2026-10-01', '2026-11-01'])('our own manual as of %s', (version)
   });
 });
 
-describe('the versions of our manual', () => {
-  it('differ in their pages and in their colour', async () => {
+describe('versions of the docshelf manual', () => {
+  it('differ in their pages and in their color', async () => {
     const [older, newer] = await Promise.all(
       ['2026-10-01', '2026-11-01'].map((version) => renderFolder(DOCS, { version, domain: 'docshelf' })),
     );

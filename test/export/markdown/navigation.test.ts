@@ -17,7 +17,7 @@ function outline(element: Element): unknown[] {
 }
 
 describe('navigation from the folders', () => {
-  it('has the index page first, then order, then numbers, then titles', async () => {
+  it('lists the index page first, then pages by order, number and title', async () => {
     const site = await render({
       'index.md': '# Home\n',
       'zebra.md': '---\norder: 0\n---\n# Zebra\n',
@@ -33,7 +33,7 @@ describe('navigation from the folders', () => {
     ]);
   });
 
-  it('has a group for each folder, in its order, nested ones inside', async () => {
+  it('has a sorted group for each folder, including nested ones', async () => {
     const site = await render({
       'index.md': '# Home\n',
       '2-use/b.md': '# B\n',
@@ -74,7 +74,7 @@ describe('navigation from docs.json', () => {
     },
   };
 
-  it('has groups in groups, pages by any of their names, and links', async () => {
+  it('contains nested groups, pages by any of their names, and links', async () => {
     const site = await render(tree);
     const navigation = site.element('b/c.html', 'nav', 'navigation');
     expect(outline(navigation)).toEqual([['Home'], 'One', ['A', 'B', 'Deep', ['See']], ['Elsewhere', 'Here']]);
@@ -88,7 +88,7 @@ describe('navigation from docs.json', () => {
     ]);
   });
 
-  it('marks the page itself, and opens the groups that it stands in', async () => {
+  it('marks the current page, and opens its groups', async () => {
     const site = await render(tree);
     const current = site.elements('b/c.html', 'a').filter((each) => attribute(each, 'aria-current') === 'page');
     expect(current.map(textOf)).toEqual(['See']);
@@ -97,14 +97,14 @@ describe('navigation from docs.json', () => {
     expect(textOf(site.element('b/c.html', 'p', 'group'))).toBe('Deep');
   });
 
-  it('leads to the page before and the page after', async () => {
+  it('links to the previous and the next page', async () => {
     const site = await render(tree);
     expect(site.links('b/index.html', 'nav', 'pager')).toEqual(['../a.html', 'c.html']);
     expect(site.links('index.html', 'nav', 'pager')).toEqual(['a.html']);
     expect(site.elements('stray.html', 'nav', 'pager')).toEqual([]);
   });
 
-  it('reports pages that it names and the folder lacks, and those that it does not name', async () => {
+  it('reports listed pages that are missing, and pages that are not listed', async () => {
     const site = await render(tree);
     expect(site.found('missing_page')).toMatchObject([
       { page: 'docs.json', detail: expect.stringContaining('"nowhere"') },
@@ -113,19 +113,19 @@ describe('navigation from docs.json', () => {
     expect(site.files.has('stray.html')).toBe(true);
   });
 
-  it('is read in the shape of other programs too', async () => {
+  it('accepts the format of other programs', async () => {
     const navigation = { tabs: [{ tab: 'Docs', groups: [{ group: 'One', pages: ['a', 'index'] }] }] };
     const site = await render({ ...tree, 'docs.json': { navigation } });
     expect(outline(site.element('a.html', 'nav', 'navigation'))).toEqual(['Docs', ['One', ['A', 'Home']]]);
   });
 });
 
-describe('the navigation of a large site', () => {
+describe('navigation of a large site', () => {
   const pages = Object.fromEntries(
     Array.from({ length: 1_000 }, (_, at) => [`part-${at % 2}/${String(at).padStart(4, '0')}.md`, `# Page ${at}\n`]),
   );
 
-  it('shows the branch of the page, a part of it, and links to the others', async () => {
+  it('shows part of the branch of the page, and links to other branches', async () => {
     const started = performance.now();
     const site = await render({ 'index.md': '# Home\n', ...pages });
     // A second on a slow machine; the bound only tells a site that grows with the square of its pages.
@@ -138,7 +138,7 @@ describe('the navigation of a large site', () => {
     expect(site.pages).toBe(1_002);
   });
 
-  it('is whole where a site has some hundred pages', async () => {
+  it('is complete for a site with a few hundred pages', async () => {
     const some = Object.fromEntries(Object.entries(pages).slice(0, 300));
     const site = await render({ 'index.md': '# Home\n', ...some });
     const inNavigation = elementsOf(site.element('index.html', 'nav', 'navigation'));

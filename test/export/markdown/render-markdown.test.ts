@@ -7,8 +7,8 @@ const render = (markdown: string, rewrite: (reference: string) => string | null 
   renderer.render(markdown, { words: wordsOf('en'), rewrite });
 const html = (markdown: string, rewrite?: (reference: string) => string | null) => render(markdown, rewrite).html;
 
-describe('headings', () => {
-  it('have the fragments of GitHub, each once', () => {
+describe('headings of renderMarkdown()', () => {
+  it('have unique fragments like those of GitHub', () => {
     expect(["What's new?", 'A & B', 'API_v2.0 (beta)', 'Über uns', '概要', '!'].map(slugify)).toEqual([
       'whats-new',
       'a--b',
@@ -24,7 +24,7 @@ describe('headings', () => {
     ]);
   });
 
-  it('of levels 2 and 3 are listed as plain text, those in quotations are not', () => {
+  it('are listed as plain text for levels 2 and 3, except in quotations', () => {
     const { headings } = render('## A *b* `c` <i>d</i>\n\n### E\n\n#### F\n\n> ## G\n');
     expect(headings).toEqual([
       { level: 2, id: 'a-b-c-d', text: 'A b c d' },
@@ -33,14 +33,14 @@ describe('headings', () => {
   });
 });
 
-describe('callouts', () => {
-  it.each(['note', 'tip', 'important', 'warning', 'caution'])('of the kind %s have its title', (kind) => {
+describe('callouts of renderMarkdown()', () => {
+  it.each(['note', 'tip', 'important', 'warning', 'caution'])('have a title for the kind %s', (kind) => {
     const made = html(`> [!${kind.toUpperCase()}]\n> Text.\n`);
     expect(made).toContain(`<div class="callout ${kind}" role="note">`);
     expect(made).toMatch(new RegExp(`</svg>${kind}</p>\\s*<p>Text\\.</p>\\s*</div>`, 'i'));
   });
 
-  it('take a title of their own, blocks of their own, and others inside', () => {
+  it('accept their own title, blocks and nested callouts', () => {
     const made = html('> [!NOTE] A *title*\n>\n> - item\n>\n> > [!TIP]\n> > Inner.\n>\n> > Quoted.\n');
     expect(made).toContain('</svg>A <em>title</em></p>');
     expect(made).not.toContain('<p></p>');
@@ -49,21 +49,21 @@ describe('callouts', () => {
     expect(made.match(/<div/g)).toHaveLength(made.match(/<\/div>/g)?.length ?? 0);
   });
 
-  it('are none where the mark is not the first or not known', () => {
+  it('are plain quotations if the marker is unknown or not first', () => {
     expect(html('> Text\n> [!NOTE]\n')).toContain('<blockquote>');
     expect(html('> [!HINT]\n> Text\n')).toContain('<blockquote>');
   });
 });
 
-describe('lists and tables', () => {
-  it('have a box for each task', () => {
+describe('lists and tables of renderMarkdown()', () => {
+  it('have a checkbox for each task', () => {
     const made = html('- [ ] open\n- [x] **done**\n- [y] none\n\n1. [X] third\n');
     expect(made.match(/<input type="checkbox" disabled>/g)).toHaveLength(1);
     expect(made.match(/<input type="checkbox" disabled checked>/g)).toHaveLength(2);
     expect(made).toContain('<li>[y] none</li>');
   });
 
-  it('say alignment by classes, and name rows by their code word', () => {
+  it('set alignment with classes, and set an id on rows that begin with code', () => {
     const made = html('| A | B |\n|:-:|--:|\n| `key.a` | 1 |\n| `key.a` | 2 |\n| two words | 3 |\n');
     expect(made).toContain('<div class="table" role="region" aria-label="Table" tabindex="0">');
     expect(made).toContain('<td class="align-right">1</td>');
@@ -72,8 +72,8 @@ describe('lists and tables', () => {
   });
 });
 
-describe('code', () => {
-  it('is coloured by classes, and escaped', () => {
+describe('code of renderMarkdown()', () => {
+  it('is highlighted with classes, and escaped', () => {
     const made = html('```ts title="a<b>.ts"\nconst a = "<script>";\n```\n');
     expect(made).toContain('<span class="hljs-keyword">const</span>');
     expect(made).toContain('&lt;script&gt;');
@@ -81,17 +81,17 @@ describe('code', () => {
     expect(made).toContain('data-language="ts"');
   });
 
-  it('is plain where nobody knows its language, or it is data', () => {
+  it('is not highlighted if its language is unknown or it is too long', () => {
     expect(html('```"><img src=x>\n<b>\n```\n')).not.toMatch(/<(?:img|b)[ >]/);
     expect(html(`\`\`\`json\n${'[1],'.repeat(30_000)}\n\`\`\`\n`)).not.toContain('hljs');
     expect(html('    indented <b>\n')).toContain('indented &lt;b&gt;');
   });
 });
 
-describe('references', () => {
+describe('references of renderMarkdown()', () => {
   const rewrite = (reference: string) => (reference.startsWith('gone') ? null : reference.replace('.md', '.html'));
 
-  it('are rewritten in links, pictures and raw HTML, and nowhere else', () => {
+  it('are rewritten only in links, images and raw HTML', () => {
     expect(html('[a](a.md#x "t") ![p](p.md) <a\nclass=x href=b.md>b.md</a> `c.md`\n', rewrite)).toBe(
       '<p><a href="a.html#x" title="t">a</a> <img src="p.html" alt="p" loading="lazy"> <a\nclass=x href="b.html">b.md</a> <code>c.md</code></p>\n',
     );
@@ -101,11 +101,11 @@ describe('references', () => {
     );
   });
 
-  it('that lead nowhere any more become text', () => {
+  it('become text if their target was removed', () => {
     expect(html('[gone](gone.md) <a href="gone.md">too</a>\n', rewrite)).toBe('<p>gone <a >too</a></p>\n');
   });
 
-  it('are given with their entities decoded, and written with them', () => {
+  it('are passed with decoded entities, and written with encoded ones', () => {
     const seen: string[] = [];
     const made = html('<a href="a.md?x=1&amp;y=2">a</a>\n\n[b](<b c.md?x=1&y=2>)\n', (reference) => {
       seen.push(reference);
@@ -115,15 +115,15 @@ describe('references', () => {
     expect(made).toContain('<a href="a.md?x=1&amp;y=2&amp;z=&quot;">');
   });
 
-  it('to script addresses are no links', () => {
+  it('are not rendered as links if they are script addresses', () => {
     expect(html('[x](javascript:alert(1)) <https://a.dev> guide.md www.x.dev\n')).toBe(
       '<p>[x](javascript:alert(1)) <a href="https://a.dev">https://a.dev</a> guide.md www.x.dev</p>\n',
     );
   });
 });
 
-describe("a page's opening", () => {
-  it('is the plain text of its first paragraph', () => {
+describe('opening of renderMarkdown()', () => {
+  it('is the plain text of the first paragraph', () => {
     expect(render('## H\n\n- item\n\nThe *first*\nparagraph.\n\nNext.\n').opening).toBe('The first paragraph.');
     expect(render('## H\n').opening).toBeNull();
   });

@@ -9,7 +9,7 @@ const render = (tree: Parameters<TemporaryFolders['write']>[0], options = {}) =>
 const PLAIN = { 'index.md': '# Home\n\nHello.\n', 'guides/start.md': '---\ntitle: Start\n---\nBegin.\n' };
 
 describe('MarkdownSource', () => {
-  it('writes pages, twins, and what is about all of them', async () => {
+  it('writes pages, their Markdown copies and the files about the whole site', async () => {
     const site = await render(PLAIN);
     expect(site.paths.map((path) => path.replace(/\.[0-9a-f]{16}\./, '.HASH.'))).toEqual([
       '404.html',
@@ -28,12 +28,12 @@ describe('MarkdownSource', () => {
     expect(site.pages).toBe(3);
   });
 
-  it('gives the same bytes in the same order again, from another place on disk', async () => {
+  it('writes the same bytes in the same order from another folder', async () => {
     const [first, second] = [await render(PLAIN), await render(PLAIN)];
     expect([...second.files]).toEqual([...first.files]);
   });
 
-  it('copies other files byte for byte, and gives each path once', async () => {
+  it('copies other files byte for byte, and writes each path once', async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
     const site = await render({ ...PLAIN, 'images/a b.png': bytes, 'robots.txt': 'mine', 'data.json': '{"a":1}\r\n' });
     expect(site.files.get('images/a b.png')).toEqual(Buffer.from(bytes));
@@ -41,7 +41,7 @@ describe('MarkdownSource', () => {
     expect(site.text('data.json')).toBe('{"a":1}\r\n');
   });
 
-  it('passes on no file that a page is rendered to, and reports it', async () => {
+  it('does not copy a file at the path of a rendered page, and reports it', async () => {
     const site = await render({ ...PLAIN, 'guides/start.html': 'old' });
     expect(site.text('guides/start.html')).toContain('Begin.');
     expect(site.found('duplicate_path')).toMatchObject([{ page: 'guides/start.html' }]);
@@ -53,14 +53,14 @@ describe('MarkdownSource', () => {
     expect(site.paths.filter((path) => path.startsWith('x.'))).toEqual(['x.html', 'x.md']);
   });
 
-  it('takes a README for the index page, unless there is one', async () => {
+  it('uses a README as the index page if there is no index page', async () => {
     const site = await render({ 'README.md': '# Home\n', 'a/README.md': '# A\n', 'a/index.md': '# Index\n' });
     expect(site.text('index.html')).toContain('<h1>Home</h1>');
     expect(site.text('a/index.html')).toContain('<h1>Index</h1>');
     expect(site.text('a/README.html')).toContain('<h1>A</h1>');
   });
 
-  it('leaves canonical addresses and the sitemap without extension', async () => {
+  it('writes canonical addresses and the sitemap without extension', async () => {
     const site = await render({
       ...PLAIN,
       'guides/index.md': '# Guides\n',
@@ -81,20 +81,20 @@ describe('MarkdownSource', () => {
     expect(site.text('robots.txt')).toContain('Sitemap: https://x.dev/docs/sitemap.xml');
   });
 
-  it('says where canonical addresses lead when nothing says it', async () => {
+  it('uses a placeholder for canonical addresses if no URL is configured, and reports it', async () => {
     const site = await render(PLAIN);
     expect(site.text('sitemap.xml')).toContain('<loc>https://acme.example/</loc>');
     expect(site.found('no_url')).toHaveLength(1);
   });
 
-  it('links each page to its twin, which has title and description and no front matter', async () => {
+  it('links each page to its Markdown copy, which has title and description but no front matter', async () => {
     const site = await render({ 'index.md': '---\ntitle: Home\ndescription: All of it.\n---\nText.\n' });
     const twin = site.elements('index.html', 'link').find((each) => attribute(each, 'type') === 'text/markdown');
     expect([attribute(twin as never, 'rel'), attribute(twin as never, 'href')]).toEqual(['alternate', 'index.md']);
     expect(site.text('index.md')).toBe('# Home\n\n> All of it.\n\nText.\n');
   });
 
-  it('lists the pages in llms.txt, and gives the whole text where it is small', async () => {
+  it('lists the pages in llms.txt, and writes llms-full.txt if it is small', async () => {
     const site = await render({
       'index.md': '---\ndescription: One.\n---\n# Home [x]\n',
       'guides/a b.md': '# A\n',
@@ -109,13 +109,13 @@ describe('MarkdownSource', () => {
     expect(large.files.has('llms-full.txt')).toBe(false);
   });
 
-  it('keeps pages from search engines that ask for it', async () => {
+  it('excludes pages with noindex from search engines', async () => {
     const site = await render({ 'index.md': '# Home\n', 'secret.md': '---\nnoindex: true\n---\n# Secret\n' });
     expect([site.meta('secret.html', 'robots'), site.meta('index.html', 'robots')]).toEqual(['noindex', null]);
     expect(site.text('sitemap.xml')).not.toContain('secret');
   });
 
-  it('says language, version and tags where searches look for them', async () => {
+  it('writes language, version and tags to the meta elements that searches read', async () => {
     const site = await render(
       { 'index.md': '---\ntags: [a, b c]\n---\n# Home\n', 'old.md': '---\nversion: 1.10\n---\n# Old\n' },
       { version: 'v2' },
@@ -126,7 +126,7 @@ describe('MarkdownSource', () => {
     expect(facts('old.html')).toEqual(['en', '1.10', null]);
   });
 
-  it('writes a 404 page that is whole at any depth', async () => {
+  it('writes a 404 page that works at any depth', async () => {
     const site = await render({ ...PLAIN, 'docs.json': { url: 'https://x.dev/docs', name: 'X' } });
     expect(site.meta('404.html', 'robots')).toBe('noindex');
     expect(site.elements('404.html', 'style')).toHaveLength(1);
@@ -135,7 +135,7 @@ describe('MarkdownSource', () => {
     expect(relative).toEqual([]);
   });
 
-  it('takes a 404 page of the folder, with its links', async () => {
+  it('uses the 404 page of the folder, including its links', async () => {
     const site = await render({ ...PLAIN, '404.md': '# Lost\n\nGo [on](guides/start.md).\n' });
     expect(textOf(site.element('404.html', 'h1'))).toBe('Lost');
     expect(site.links('404.html', 'article')).toEqual(['/guides/start.html']);
@@ -143,13 +143,13 @@ describe('MarkdownSource', () => {
     expect(site.text('sitemap.xml')).not.toContain('404');
   });
 
-  it('leads from the root to the first page where there is no home page', async () => {
+  it('redirects the root to the first page if there is no home page', async () => {
     const site = await render({ 'b/two.md': '# Two\n', 'a/one.md': '# One\n' });
     expect(site.text('index.html')).toContain('content="0; url=a/one.html"');
     expect(site.pages).toBe(4);
   });
 
-  it('takes favicon, logo and stylesheet from the folder, and reports those that are not there', async () => {
+  it('uses favicon, logo and stylesheet of the folder, and reports missing ones', async () => {
     const docs = { logo: 'logo.svg', favicon: 'none.png', css: '/own.css' };
     const site = await render({
       ...PLAIN,
@@ -164,7 +164,7 @@ describe('MarkdownSource', () => {
     expect(site.found('missing_file')).toMatchObject([{ detail: expect.stringContaining('none.png') }]);
   });
 
-  it('limits the site to the pages asked for, as readers write them, with all other files', async () => {
+  it('limits the site to the requested pages and all other files', async () => {
     const tree = {
       ...PLAIN,
       'a.md': '# A\n\n[b](b.md), [home](index.md)\n',
@@ -184,13 +184,13 @@ describe('MarkdownSource', () => {
     expect(site.found('broken_link')).toEqual([]);
   });
 
-  it('refuses a folder without pages, and paths that name none', async () => {
+  it('rejects a folder without pages, and paths without a page', async () => {
     await expect(render({ 'x.txt': 'x' })).rejects.toMatchObject({ code: 'bad_source' });
     await expect(render(PLAIN, { paths: ['/none'] })).rejects.toMatchObject({ code: 'bad_source' });
     await expect(renderFolder('/nowhere/at/all')).rejects.toMatchObject({ code: 'bad_source' });
   });
 
-  it('leaves out what is not for readers', async () => {
+  it('omits drafts, hidden folders and files that are not for readers', async () => {
     const site = await render({
       ...PLAIN,
       '.git/HEAD': 'x',
@@ -203,7 +203,7 @@ describe('MarkdownSource', () => {
     expect(site.found('left_out').filter(({ page }) => page.includes('node_modules'))).toEqual([]);
   });
 
-  it('stops when it is told to', async () => {
+  it('stops when aborted', async () => {
     const dir = folders.write(PLAIN);
     const stop = new AbortController();
     const reason = new Error('enough');
@@ -211,7 +211,7 @@ describe('MarkdownSource', () => {
     await expect(run).rejects.toBe(reason);
   });
 
-  it('tells how many pages are done', async () => {
+  it('reports how many pages are done', async () => {
     const seen: [number, number][] = [];
     await render(PLAIN, { onProgress: (done: number, total: number) => seen.push([done, total]) });
     expect(seen).toEqual([

@@ -14,8 +14,8 @@ const bombLines = (levels: number) =>
     '',
   );
 
-describe('the files of a Markdown folder', () => {
-  it('are read with a byte order mark, as UTF-16 and with the line ends of any system', async () => {
+describe('files of a Markdown folder', () => {
+  it('are read with a byte order mark, as UTF-16 and with any line ends', async () => {
     const text = '---\ntitle: Grüße\n---\nText.\n';
     const utf16 = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, 'utf16le')]);
     const site = await render({
@@ -31,7 +31,7 @@ describe('the files of a Markdown folder', () => {
     expect(site.found('not_utf8')).toEqual([]);
   });
 
-  it('are read as Windows-1252 where they are no UTF-8, and reported once', async () => {
+  it('are read as Windows-1252 if they are not UTF-8, and reported once', async () => {
     const site = await render({ 'index.md': Buffer.from('# Gr\xfc\xdfe \x96 hier\n', 'latin1') });
     expect(textOf(site.element('index.html', 'h1'))).toBe('Grüße – hier');
     expect(site.found('not_utf8')).toMatchObject([{ page: 'index.md' }]);
@@ -42,12 +42,12 @@ describe('the files of a Markdown folder', () => {
     ['a colon in plain text', '---\ntitle: x\ndescription: a: b\n---\n', 'line 3'],
     ['a key twice', '---\ntitle: a\ntags: []\ntitle: b\n---\n', 'line 4'],
     ['no keys', '---\njust words\n---\n', 'line 2'],
-    ['a list as title', '---\norder: 1\ntitle: [a]\n---\n', 'line 3'],
-    ['a word as order', '---\norder: first\n---\n', 'line 2'],
-    ['a language that is none', '---\ntitle: x\nlanguage: e n\n---\n', 'line 3'],
-    ['a word as flag', '---\ntitle: x\ndraft: maybe\n---\n', 'line 3'],
+    ['a list instead of a title', '---\norder: 1\ntitle: [a]\n---\n', 'line 3'],
+    ['a word instead of an order', '---\norder: first\n---\n', 'line 2'],
+    ['an invalid language', '---\ntitle: x\nlanguage: e n\n---\n', 'line 3'],
+    ['a word instead of a flag', '---\ntitle: x\ndraft: maybe\n---\n', 'line 3'],
     ['an alias bomb', `---\na0: &a0 [x]\n${bombLines(9)}---\n`, 'line 2'],
-  ])('are refused, naming file and line, for front matter with %s', async (_, text, line) => {
+  ])('are rejected with file and line for front matter with %s', async (_, text, line) => {
     const error = await render({ 'index.md': '# Home\n', 'guides/bad.md': text }).then(
       () => null,
       (reason: unknown) => reason as Error & { code: string },
@@ -57,7 +57,7 @@ describe('the files of a Markdown folder', () => {
     expect(error?.message).toContain(line);
   });
 
-  it('have no front matter where a line of --- is not closed or is empty', async () => {
+  it('have no front matter if a line of --- is unclosed or empty', async () => {
     const site = await render({
       'index.md': '---\n# Title\n\ntext\n',
       'a.md': '---\n---\n# A\n',
@@ -68,13 +68,13 @@ describe('the files of a Markdown folder', () => {
     expect(textOf(site.element('b.html', 'h1'))).toBe('B');
   });
 
-  it('keep what looks like a number as it was written', async () => {
+  it('keep values that look like a number as written', async () => {
     const site = await render({ 'index.md': '---\ntitle: 1.0\ntags: 2.0, true\n---\nx\n' });
     expect(textOf(site.element('index.html', 'h1'))).toBe('1.0');
     expect(site.meta('index.html', 'keywords')).toBe('2.0, true');
   });
 
-  it('are refused where a page is too large, by name', async () => {
+  it('are rejected by name if a page is too large', async () => {
     const large = Buffer.alloc(8 * 1024 ** 2 + 1, 'a');
     await expect(render({ 'index.md': '# Home\n', 'huge.md': large })).rejects.toMatchObject({
       code: 'bad_source',
@@ -82,7 +82,7 @@ describe('the files of a Markdown folder', () => {
     });
   });
 
-  it('are never read through a link that leads out of the folder', async () => {
+  it('are never read through a link out of the folder', async () => {
     const outside = folders.write({ 'secret.md': '# Secret\n', 'secret.png': 'secret' });
     const dir = folders.write({ 'index.md': '# Home\n', 'real/page.md': '# Page\n' });
     symlinkSync(join(outside, 'secret.md'), join(dir, 'a.md'));
@@ -96,7 +96,7 @@ describe('the files of a Markdown folder', () => {
     expect(textOf(site.element('inside.html', 'h1'))).toBe('Page');
   });
 
-  it('are named in NFC, so that links written in either form lead there', async () => {
+  it('are named in NFC, so that links in any Unicode form work', async () => {
     const dir = folders.write({ 'index.md': '[a](u\u0308ber.md) [b](%C3%BCber.md) [c](über.md)\n' });
     mkdirSync(join(dir, 'x'));
     writeFileSync(join(dir, 'u\u0308ber.md'), '# Über\n');
@@ -106,43 +106,43 @@ describe('the files of a Markdown folder', () => {
   });
 });
 
-describe('docs.json', () => {
+describe('docs.json settings', () => {
   it.each([
-    ['no JSON', '{"name": "x",}'],
+    ['invalid JSON', '{"name": "x",}'],
     ['no object', '[]'],
-    ['a wrong kind', { name: 1 }],
-    ['a hue out of bounds', { hue: 400 }],
-    ['a colour that is none', { colors: { primary: 'teal' } }],
-    ['an address that is none', { url: 'docs.acme.dev' }],
-    ['a language that is none', { languages: ['e n'] }],
-    ['a default language that is none', { language: '?' }],
+    ['a wrong type', { name: 1 }],
+    ['a hue out of range', { hue: 400 }],
+    ['an invalid color', { colors: { primary: 'teal' } }],
+    ['an invalid address', { url: 'docs.acme.dev' }],
+    ['an invalid language', { languages: ['e n'] }],
+    ['an invalid default language', { language: '?' }],
     ['an entry without title', { navigation: [{ pages: ['index'] }] }],
     ['a link without label', { links: [{ href: '/' }] }],
-  ])('is refused with %s', async (_, docs) => {
+  ])('are rejected with %s', async (_, docs) => {
     const run = render({ 'index.md': '# Home\n', 'docs.json': docs });
     await expect(run).rejects.toMatchObject({ code: 'bad_source', message: expect.stringContaining('docs.json') });
   });
 
-  it('names the place of a fault', async () => {
+  it('are rejected with the position of the error', async () => {
     const docs = { navigation: ['index', { group: 'A', pages: [{ group: 'B', pages: 1 }] }] };
     await expect(render({ 'index.md': '# H\n', 'docs.json': docs })).rejects.toMatchObject({
       fields: { key: 'navigation[1].pages[0].pages' },
     });
   });
 
-  it('is read with keys of other programs, which are reported', async () => {
+  it('may contain keys of other programs, which are reported', async () => {
     const site = await render({ 'index.md': '# H\n', 'docs.json': { $schema: 'x', theme: 'y', name: 'Acme' } });
     expect(site.found('unknown_setting')).toMatchObject([{ detail: expect.stringContaining('theme') }]);
     expect(site.files.has('docs.json')).toBe(false);
   });
 
-  it('says what holds for one version', async () => {
+  it('may differ for one version', async () => {
     const tree = { 'index.md': '# H\n', 'docs.json': { name: 'New', versions: { v1: { name: 'Old' } } } };
     expect((await render(tree, { version: 'v1' })).meta('index.html', 'og:site_name')).toBe('Old');
     expect((await render(tree, { version: 'v2' })).meta('index.html', 'og:site_name')).toBe('New');
   });
 
-  it('gives the site its colour', async () => {
+  it('set the color of the site', async () => {
     const hueOf = async (docs: object) => {
       const site = await render({ 'index.md': '# H\n', 'docs.json': docs });
       const css = site.paths.find((path) => path.endsWith('.css')) ?? '';
@@ -156,13 +156,13 @@ describe('docs.json', () => {
   });
 });
 
-describe('since', () => {
+describe('since in front matter', () => {
   const tree = {
     'index.md': 'See [the later page](later.md#x), <a href="later.md">raw</a>.\n',
     'later.md': '---\nsince: v1.10\n---\n# Later\n',
   };
 
-  it('leaves a page out of earlier versions, and turns links to it into text', async () => {
+  it('removes a page from earlier versions, and turns links to it into text', async () => {
     const site = await render(tree, { version: 'v1.9' });
     expect(site.files.has('later.html')).toBe(false);
     expect(textOf(site.element('index.html', 'article'))).toContain('See the later page, raw.');
@@ -170,7 +170,7 @@ describe('since', () => {
     expect(site.found('broken_link')).toEqual([]);
   });
 
-  it('keeps it in that version, marked as new, in later ones and where no version is given', async () => {
+  it('keeps the page in its version with a mark, and in later versions and without a version', async () => {
     for (const [version, marks] of [
       ['v1.10', 1],
       ['v1.11', 0],

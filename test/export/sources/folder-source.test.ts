@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { layoutOf } from '../../../src/archive/layout.ts';
@@ -9,6 +9,7 @@ import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../../src/domain/limits.t
 import { MANIFEST_PATH } from '../../../src/domain/release.ts';
 import { FolderSource } from '../../../src/export/sources/folder-source.ts';
 import { ARCHIVE_FORMATS, gz, rawTar, SITE_FILES, siteArchive } from '../../helpers/archives.ts';
+import { type Files, writeFiles } from '../../helpers/write-files.ts';
 import { RecordingSink } from '../recording-sink.ts';
 
 const NEVER = new AbortController().signal;
@@ -24,12 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-async function write(files: Readonly<Record<string, string>>): Promise<void> {
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(site, path)), { recursive: true });
-    await writeFile(join(site, path), text);
-  }
-}
+const write = (files: Files) => writeFiles(site, files);
 
 const pages = (...paths: string[]) => Object.fromEntries(paths.map((path) => [path, `page ${path}`]));
 
@@ -48,20 +44,20 @@ async function collect({ path = site, paths = null, limits = {}, signal = NEVER 
 }
 
 describe('FolderSource', () => {
-  it('gives every file byte for byte', async () => {
+  it('returns every file byte for byte', async () => {
     await write(SITE_FILES);
     const sink = await collect();
     expect(sink.texts).toEqual(SITE_FILES);
     expect(sink.findings).toEqual([]);
   });
 
-  it("gives a site's rules along, and nothing hidden", async () => {
+  it('returns the rule files of a site, but no hidden files', async () => {
     await write({ ...SITE_FILES, _headers: '/*\n  X-Robots-Tag: noindex', _redirects: '/a /b', '.env': 'KEY=1' });
     const { files } = await collect();
     expect([files.has('_headers'), files.has('_redirects'), files.has('.env')]).toEqual([true, true, false]);
   });
 
-  it('leaves out and reports the by-products of packers, which do not hide the top folder', async () => {
+  it('omits and reports by-products of packers, and still recognizes the top folder', async () => {
     const files = { 'Thumbs.db': '', 'html/index.html': 'x', 'html/._index.html': '', '__MACOSX/html/a.html': '' };
     await write({ ...files, 'html/a/Desktop.ini': '', 'html/a/b.html': 'y', '.DS_Store': '' });
     const sink = await collect();
@@ -70,14 +66,14 @@ describe('FolderSource', () => {
     expect(sink.leftOut.sort()).toEqual(left);
   });
 
-  it.each(ARCHIVE_FORMATS)('gives the site out of a %s', async (format) => {
+  it.each(ARCHIVE_FORMATS)('reads the site from a %s archive', async (format) => {
     const path = join(dir, 'site.bin');
     await writeFile(path, siteArchive(format));
     const sink = await collect({ path });
     expect(sink.texts).toEqual(SITE_FILES);
   });
 
-  it('leaves launchers out, and serve.js only where there are any', async () => {
+  it('omits launchers, and omits serve.js only if launchers exist', async () => {
     await write({ ...pages('index.html'), 'serve.js': '', 'README.txt': '', 'a/serve.js': '' });
     expect((await collect()).paths).toEqual(['README.txt', 'a/serve.js', 'index.html', 'serve.js']);
     await write({ 'Start Docs.bat': '' });
@@ -86,7 +82,7 @@ describe('FolderSource', () => {
     expect(sink.leftOut.sort()).toEqual(['README.txt', 'Start Docs.bat', 'serve.js']);
   });
 
-  it('says what it leaves out of an archive: launchers and data of docshelf', async () => {
+  it('reports launchers and docshelf data that it omits from an archive', async () => {
     const path = join(dir, 'site.tar.gz');
     const names = ['html/index.html', 'html/Start Docs.sh', 'html/serve.js', '_docshelf/manifest.json'];
     await writeFile(path, gz(rawTar(names.map((name) => ({ name, body: 'x' })))));
@@ -95,12 +91,12 @@ describe('FolderSource', () => {
     expect(sink.leftOut.sort()).toEqual(['_docshelf/', 'html/Start Docs.sh', 'html/serve.js']);
   });
 
-  it('unwraps a folder that an importer would unwrap', async () => {
+  it('removes a top folder that an importer would remove', async () => {
     await write({ ...pages('html/index.html', 'html/a/b.html'), '.git/config': '' });
     expect((await collect()).paths).toEqual(['a/b.html', 'index.html']);
   });
 
-  it("leaves out hidden files, version control and docshelf's own folder, and keeps .well-known", async () => {
+  it('omits hidden files, version control and the folder of docshelf, but keeps .well-known', async () => {
     await write({
       ...pages('index.html', 'a/.draft.html', '_docshelf/manifest.json', '.well-known/security.txt'),
       '.git/config': '',
@@ -111,7 +107,7 @@ describe('FolderSource', () => {
     expect(sink.leftOut).toEqual(['.git', '_docshelf', 'a/.draft.html']);
   });
 
-  it('leaves out names that no archive may hold', async () => {
+  it('omits names that are not allowed in an archive', async () => {
     await write({ ...pages('index.html', 'back\\slash.html', 'tab\there.html', 'é.html'.normalize('NFC')) });
     await writeFile(join(site, 'é.html'.normalize('NFD')), '');
     await writeFile(Buffer.concat([Buffer.from(`${site}/latin-`), Buffer.of(0xe9), Buffer.from('.html')]), '');
@@ -122,7 +118,7 @@ describe('FolderSource', () => {
     expect(sink.findings.length).toBe(4);
   });
 
-  it('leaves out a file that is larger than a bundle may hold, and what is neither file nor folder', async () => {
+  it('omits a file larger than a bundle may contain, and special files', async () => {
     await write(pages('index.html', 'large.bin'));
     await truncate(join(site, 'large.bin'), 2000);
     await run('mkfifo', [join(site, 'pipe')]);
@@ -131,8 +127,8 @@ describe('FolderSource', () => {
   });
 });
 
-describe('symbolic links', () => {
-  it('are followed within the folder, to files and to folders', async () => {
+describe('symbolic links of FolderSource', () => {
+  it('are followed within the folder, to files and folders', async () => {
     await write(pages('index.html', 'v2/index.html', 'v2/a/b.html'));
     await symlink('v2', join(site, 'latest'));
     await symlink('../index.html', join(site, 'v2/home.html'));
@@ -143,7 +139,7 @@ describe('symbolic links', () => {
     expect(sink.paths.length).toBe(7);
   });
 
-  it('are left out where they leave the folder, lead nowhere or in a circle', async () => {
+  it('are omitted if they leave the folder, or lead to a missing file or a loop', async () => {
     await writeFile(join(dir, 'secret.txt'), 'secret');
     await mkdir(join(dir, 'site-2'));
     await write(pages('index.html', 'a/index.html'));
@@ -159,7 +155,7 @@ describe('symbolic links', () => {
     expect(sink.paths).toEqual(['a/index.html', 'index.html']);
   });
 
-  it('end where two folders link to each other', async () => {
+  it('are followed once if two folders link to each other', async () => {
     await write(pages('index.html', 'a/x.html', 'b/y.html'));
     await symlink('../b', join(site, 'a/b'));
     await symlink('../a', join(site, 'b/a'));
@@ -168,14 +164,14 @@ describe('symbolic links', () => {
     expect(sink.leftOut).toEqual(['a/b/a', 'b/a/b']);
   });
 
-  it('may be what the source itself is', async () => {
+  it('may be the source itself', async () => {
     await write(pages('index.html'));
     await symlink('site', join(dir, 'link'));
     expect((await collect({ path: join(dir, 'link') })).paths).toEqual(['index.html']);
   });
 });
 
-describe('paths', () => {
+describe('paths of FolderSource', () => {
   const SITE = pages('index.html', '404.html', 'ja/404.html', 'a.html', 'guides/index.html', 'guides/start.html');
 
   it.each([
@@ -186,14 +182,14 @@ describe('paths', () => {
     ['/a/', 'a.html'],
     ['/guides/./st%61rt?x=1#top', 'guides/start.html'],
     ['/', 'index.html'],
-  ])('%s keeps that page, with the 404 pages and all that is no page', async (path, page) => {
+  ])('select the page at %s, and keep the 404 pages and all files that are not pages', async (path, page) => {
     await write({ ...SITE, 'app.js': '', 'guides/start.txt': '' });
     const sink = await collect({ paths: [path] });
     expect(sink.paths).toEqual(['404.html', 'app.js', 'guides/start.txt', 'ja/404.html', page].sort());
     expect(sink.findings).toEqual([]);
   });
 
-  it('report a path that leads nowhere, and go on with the others', async () => {
+  it('are reported if they have no page, without affecting the others', async () => {
     await write(SITE);
     const sink = await collect({ paths: ['/a', '/none', '/%ff', '//elsewhere.dev/a'] });
     const missing = sink.findings.map(({ kind, page }) => [kind, page]);
@@ -201,12 +197,12 @@ describe('paths', () => {
     expect(sink.paths).toContain('a.html');
   });
 
-  it('fail the export where none of them leads to a page', async () => {
+  it('fail the export if none of them has a page', async () => {
     await write({ ...SITE, 'app.js': '' });
     await expect(collect({ paths: ['/none', '/app.js'] })).rejects.toMatchObject({ code: 'bad_source' });
   });
 
-  it('may all lie in one folder: the manifest of the bundle keeps it from being taken for one around the site', async () => {
+  it('may select pages of one folder only, and the importer keeps that folder in their paths', async () => {
     await write(pages('index.html', 'guides/index.html'));
     const { paths } = await collect({ paths: ['/guides/'] });
     expect(paths).toEqual(['guides/index.html']);
@@ -217,44 +213,44 @@ describe('paths', () => {
   });
 });
 
-describe('a source that cannot be exported', () => {
+describe('source that cannot be exported', () => {
   it.each([
-    ['is not there', () => collect({ path: join(dir, 'none') })],
-    ['holds nothing', () => collect()],
-    ['holds no page', () => write({ 'a.md': '' }).then(() => collect())],
+    ['does not exist', () => collect({ path: join(dir, 'none') })],
+    ['is empty', () => collect()],
+    ['contains no page', () => write({ 'a.md': '' }).then(() => collect())],
     [
-      'holds too many files',
+      'contains too many files',
       () => write(pages('a.html', 'b.html', 'c.html')).then(() => collect({ limits: { entriesMax: 2 } })),
     ],
     [
-      'holds too many bytes',
+      'contains too many bytes',
       () => write(pages('a.html', 'b.html')).then(() => collect({ limits: { totalBytesMax: 15 } })),
     ],
     ['is a pipe', () => run('mkfifo', [join(dir, 'pipe')]).then(() => collect({ path: join(dir, 'pipe') }))],
-  ])('%s: bad_source', async (_state, attempt) => {
+  ])('fails with bad_source if it %s', async (_state, attempt) => {
     await expect(attempt()).rejects.toMatchObject({ code: 'bad_source', next: expect.any(String) });
   });
 
-  it('is an archive without a page: bad_source', async () => {
+  it('fails with bad_source if it is an archive without a page', async () => {
     const path = join(dir, 'site.tar');
     await writeFile(path, rawTar([{ name: 'a.txt', body: 'x' }]));
     await expect(collect({ path })).rejects.toMatchObject({ code: 'bad_source' });
   });
 
-  it('is an archive that is refused: the code of its rule', async () => {
+  it('fails with the code of the rule if it is an archive that is rejected', async () => {
     const path = join(dir, 'site.tar');
     await writeFile(path, rawTar([{ name: 'index.html' }, { name: '../evil.html', body: 'x' }]));
     await expect(collect({ path })).rejects.toMatchObject({ code: 'name_dotdot' });
   });
 
-  it.skipIf(process.getuid?.() === 0)('has a folder that may not be read: bad_source', async () => {
+  it.skipIf(process.getuid?.() === 0)('fails with bad_source if it has an unreadable folder', async () => {
     await write(pages('index.html', 'a/b.html'));
     await chmod(join(site, 'a'), 0);
     await expect(collect()).rejects.toMatchObject({ code: 'bad_source' });
     await chmod(join(site, 'a'), 0o755);
   });
 
-  it('loses a file while it is read: bad_source', async () => {
+  it('fails with bad_source if a file is deleted while it is read', async () => {
     await write(pages('index.html'));
     const sink = new RecordingSink();
     const { FileStore } = await import('../../../src/files/file-store.ts');
@@ -269,8 +265,8 @@ describe('a source that cannot be exported', () => {
   });
 });
 
-describe('a large folder', () => {
-  it('is given with a bounded number of files in flight, and progress that rises to the whole', async () => {
+describe('large folder', () => {
+  it('is read with a limited number of concurrent files, and progress that increases up to 100 %', async () => {
     await write(Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`${at % 20}/${at}.html`, 'x'.repeat(at)])));
     const sink = await collect();
     expect(sink.files.size).toBe(400);
@@ -280,7 +276,7 @@ describe('a large folder', () => {
     expect(sink.shares.at(-1)).toBe(1);
   });
 
-  it('stops when it is aborted, and nothing runs on', async () => {
+  it('stops all work when aborted', async () => {
     await write(Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`${at}.html`, ''])));
     const stop = new AbortController();
     const reason = new Error('canceled');

@@ -46,7 +46,7 @@ describe('DiskBundleStore.put()', () => {
     expect(await readFile(join(dir, 'bundles', `${bundle.sha256}.tar.gz`))).toEqual(bytes);
   });
 
-  it('replaces a bundle that something has cut off', async () => {
+  it('replaces a truncated bundle', async () => {
     const bytes = randomBytes(1000);
     const bundle = await packedBundle(dir, bytes);
     await store.put(bundle, NEVER);
@@ -56,7 +56,7 @@ describe('DiskBundleStore.put()', () => {
     expect(await readFile(kept)).toEqual(bytes);
   });
 
-  it('moves nothing where it cannot', async () => {
+  it('keeps the original file if it cannot move it', async () => {
     const bundle = await packedBundle(dir, randomBytes(10));
     await mkdir(join(dir, 'bundles', `${bundle.sha256}.tar.gz`), { recursive: true });
     await expect(store.put(bundle, NEVER)).rejects.toMatchObject({ code: 'EISDIR' });
@@ -65,7 +65,7 @@ describe('DiskBundleStore.put()', () => {
 });
 
 describe('DiskBundleStore.read()', () => {
-  it('gives the bytes, and says that a bundle is gone', async () => {
+  it('returns the bytes, and rejects with bundle_gone for a missing bundle', async () => {
     const bytes = randomBytes(600_000);
     const { sha256, ...bundle } = await packedBundle(dir, bytes);
     await store.put({ sha256, ...bundle }, NEVER);
@@ -73,7 +73,7 @@ describe('DiskBundleStore.read()', () => {
     await expect(store.read('0'.repeat(64), NEVER)).rejects.toMatchObject({ code: 'bundle_gone' });
   });
 
-  it('ends with its signal', async () => {
+  it('stops when its signal is aborted', async () => {
     const sha256 = await storedBundle();
     const abort = new AbortController();
     const stream = await store.read(sha256, abort.signal);
@@ -83,7 +83,7 @@ describe('DiskBundleStore.read()', () => {
 });
 
 describe('DiskBundleStore.link()', () => {
-  it('leads to the public URL, its path included', async () => {
+  it('uses the public URL, including its path', async () => {
     const sha256 = await storedBundle();
     const { url, expiresAt } = await store.link({ sha256, fileName: NAME }, 3600_000);
     expect(url).toMatch(
@@ -95,7 +95,7 @@ describe('DiskBundleStore.link()', () => {
     expect(expiryOfLink(url)).toBe(expiresAt.getTime());
   });
 
-  it('works for as long as was asked for, at the least', async () => {
+  it('is valid for at least the requested time', async () => {
     const sha256 = await storedBundle();
     const { url, expiresAt } = await store.link({ sha256, fileName: NAME }, 1000);
     nowMs += 1000;
@@ -106,7 +106,7 @@ describe('DiskBundleStore.link()', () => {
     await expect(store.follow(followed(url))).rejects.toMatchObject({ code: 'bundle_link_expired' });
   });
 
-  it('works on after a restart and after its key has rotated', async () => {
+  it('is valid after a restart and after a rotation of its key', async () => {
     const sha256 = await storedBundle();
     nowMs += 7 * DAY_MS - 1000;
     const { url } = await store.link({ sha256, fileName: NAME }, 7 * DAY_MS);
@@ -120,7 +120,7 @@ describe('DiskBundleStore.link()', () => {
 });
 
 describe('DiskBundleStore.follow()', () => {
-  it('gives the file with the headers that the link fixes', async () => {
+  it('returns the file with the headers that the link defines', async () => {
     const sha256 = await storedBundle();
     const { url } = await store.link({ sha256, fileName: 'größe.tar.gz' }, 1000);
     expect(await store.follow(followed(url))).toEqual({
@@ -137,20 +137,20 @@ describe('DiskBundleStore.follow()', () => {
     ['another name', () => ({ fileName: 'evil.tar.gz' })],
     ['a name in another case', () => ({ fileName: NAME.toUpperCase() })],
     ['a digest in another case', ({ sha256 }) => ({ sha256: sha256.toUpperCase() })],
-    ['a path for a digest', ({ sha256 }) => ({ sha256: `../bundles/${sha256}` })],
-    ['a later end', ({ query }) => void query.set('expires', String(Number(query.get('expires')) + 1))],
-    ['an earlier end', ({ query }) => void query.set('expires', String(Number(query.get('expires')) - 1))],
-    ['an end in another form', ({ query }) => void query.set('expires', `0${query.get('expires')}`)],
-    ['no end', ({ query }) => void query.delete('expires')],
-    ['two ends', ({ query }) => void query.append('expires', '9999999999')],
+    ['a path instead of a digest', ({ sha256 }) => ({ sha256: `../bundles/${sha256}` })],
+    ['a later expiry', ({ query }) => void query.set('expires', String(Number(query.get('expires')) + 1))],
+    ['an earlier expiry', ({ query }) => void query.set('expires', String(Number(query.get('expires')) - 1))],
+    ['an expiry in another format', ({ query }) => void query.set('expires', `0${query.get('expires')}`)],
+    ['no expiry', ({ query }) => void query.delete('expires')],
+    ['two expiries', ({ query }) => void query.append('expires', '9999999999')],
     ['another key', ({ query }) => void query.set('keyId', '2')],
-    ['a path for a key', ({ query }) => void query.set('keyId', '../link-keys/1')],
+    ['a path instead of a key', ({ query }) => void query.set('keyId', '../link-keys/1')],
     ['no key', ({ query }) => void query.delete('keyId')],
     ['no signature', ({ query }) => void query.delete('signature')],
     ['an empty signature', ({ query }) => void query.set('signature', '')],
     ['a longer signature', ({ query }) => void query.set('signature', `${query.get('signature')}A`)],
-    ['a parameter more', ({ query }) => void query.set('response-content-type', 'text/html')],
-  ])('refuses a link with %s', async (_, change) => {
+    ['an additional parameter', ({ query }) => void query.set('response-content-type', 'text/html')],
+  ])('rejects a link with %s', async (_, change) => {
     const [sha256, other] = [await storedBundle(), await storedBundle()];
     // The other key is one that there is.
     const { url: old } = await store.link({ sha256, fileName: NAME }, 30 * 60_000);
@@ -165,7 +165,7 @@ describe('DiskBundleStore.follow()', () => {
     await expect(store.follow(changed)).rejects.toMatchObject({ code: 'link_invalid', next: expect.any(String) });
   });
 
-  it('refuses a signature with any character changed', async () => {
+  it('rejects a signature with any character changed', async () => {
     const sha256 = await storedBundle();
     const link = followed((await store.link({ sha256, fileName: NAME }, 60_000)).url);
     const signature = link.query.get('signature') ?? '';
@@ -177,7 +177,7 @@ describe('DiskBundleStore.follow()', () => {
     }
   });
 
-  it('names the end of a link that has expired, in words that a client of ours knows', async () => {
+  it('states the expiry of an expired link in words that docshelf clients parse', async () => {
     const sha256 = await storedBundle();
     const { url, expiresAt } = await store.link({ sha256, fileName: NAME }, 60_000);
     nowMs += 61_000;
@@ -188,7 +188,7 @@ describe('DiskBundleStore.follow()', () => {
     expect(saysExpired(error.message)).toBe(true);
   });
 
-  it('says of a forged link that it is invalid, before anything of its age', async () => {
+  it('reports a forged link as invalid before it checks the expiry', async () => {
     const sha256 = await storedBundle();
     const link = followed((await store.link({ sha256, fileName: NAME }, 60_000)).url);
     nowMs += 61_000;
@@ -196,7 +196,7 @@ describe('DiskBundleStore.follow()', () => {
     await expect(store.follow(link)).rejects.toMatchObject({ code: 'link_invalid' });
   });
 
-  it('says of a link whose key is long gone that it has expired', async () => {
+  it('reports an expired link whose key was removed long ago as expired', async () => {
     const sha256 = await storedBundle();
     const { url } = await store.link({ sha256, fileName: NAME }, 60_000);
     for (let week = 0; week < 3; week += 1) {
@@ -207,7 +207,7 @@ describe('DiskBundleStore.follow()', () => {
     await expect(store.follow(followed(url))).rejects.toMatchObject({ code: 'bundle_link_expired' });
   });
 
-  it('says of a bundle that is gone that it is not found', async () => {
+  it('reports a deleted bundle as not found', async () => {
     const sha256 = await storedBundle();
     const { url } = await store.link({ sha256, fileName: NAME }, 60_000);
     await store.remove(sha256);

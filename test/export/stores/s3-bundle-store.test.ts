@@ -108,7 +108,7 @@ describe('S3BundleStore.link()', () => {
       { endpoint: 'http://127.0.0.1:9000', pathStyle: false, bucket: 'docs.acme.dev' },
       'http://127.0.0.1:9000/docs.acme.dev/',
     ],
-  ])('signs a link of %s as SigV4 has it', async (_, options: Partial<S3BundleStoreOptions>, base) => {
+  ])('signs a link of %s as SigV4 requires', async (_, options: Partial<S3BundleStoreOptions>, base) => {
     const store = storeAt('', { ...options, nowMs });
     const { url, expiresAt } = await store.link({ sha256: SHA256, fileName: NAME }, HOUR_MS);
     expect(url.split('?')[0]).toBe(`${base}${SHA256}.tar.gz`);
@@ -125,7 +125,7 @@ describe('S3BundleStore.link()', () => {
     ['a b/c+d', `größe "€" 'x' (1)*!.tar.gz`],
     ['/äß/~_-./', 'a%2Fb&c=d;e?f#g.tar.gz'],
     ['50%/=&', 'plain.tar.gz'],
-  ])('signs the special characters of prefix %s and name %s', async (prefix, fileName) => {
+  ])('signs special characters of prefix %s and name %s', async (prefix, fileName) => {
     const store = storeAt('http://127.0.0.1:9000', { prefix, nowMs });
     const { url } = await store.link({ sha256: SHA256, fileName }, HOUR_MS);
     expect(checkPresigned('GET', url, secret, NOW_MS)).toBe('valid');
@@ -133,7 +133,7 @@ describe('S3BundleStore.link()', () => {
     expect(decodeURIComponent(new URL(url).pathname)).toBe(`/${BUCKET}/${key}`);
   });
 
-  it('signs for one secret, one object and GET alone', async () => {
+  it('signs for one secret, one object and GET only', async () => {
     const { url } = await storeAt('http://127.0.0.1:9000', { nowMs }).link({ sha256: SHA256, fileName: NAME }, HOUR_MS);
     expect(checkPresigned('HEAD', url, secret, NOW_MS)).toBe('wrong signature');
     expect(checkPresigned('GET', url, `${secret}x`, NOW_MS)).toBe('wrong signature');
@@ -141,7 +141,7 @@ describe('S3BundleStore.link()', () => {
     expect(url).not.toContain('canary');
   });
 
-  it('ends with the credentials that sign it', async () => {
+  it('expires with the credentials that sign the link', async () => {
     const end = new Date(Math.floor(Date.now() / 1000) * 1000 + HOUR_MS / 2);
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDROLE');
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'of-the-role');
@@ -154,14 +154,14 @@ describe('S3BundleStore.link()', () => {
     expect(new URL(url).searchParams.get('X-Amz-Security-Token')).toBe('token/of+the=role');
   });
 
-  describe('without credentials in the config', () => {
+  describe('S3BundleStore without configured credentials', () => {
     const link = (allowedHosts: string[]) => {
       const policy = new EgressPolicy(egressRulesOf({ allowedHosts })).forStore(() => null);
       const store = storeAt('http://127.0.0.1:9000', { credentials: null, policy });
       return store.link({ sha256: SHA256, fileName: NAME }, HOUR_MS);
     };
 
-    it('finds them in the environment, and asks no metadata service, whatever may be asked', async () => {
+    it('uses the environment, and never calls a metadata service', async () => {
       const machine = await service((_, response) => {
         const until = new Date(Date.now() + HOUR_MS).toISOString();
         response.end(JSON.stringify({ AccessKeyId: 'M', SecretAccessKey: 'm', Token: 't', Expiration: until }));
@@ -181,7 +181,7 @@ describe('S3BundleStore.link()', () => {
       expect(checkPresigned('GET', (await link([])).url, 'of-the-environment', Date.now())).toBe('valid');
     });
 
-    it('takes a role by a web identity, from STS, where the gate lets it through', async () => {
+    it('assumes a role with a web identity from STS if the gate allows it', async () => {
       const sts = await service((_, response) => {
         response.end(`<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials>
           <AccessKeyId>ASIAROLE</AccessKeyId><SecretAccessKey>of-the-role</SecretAccessKey><SessionToken>t</SessionToken>
@@ -206,7 +206,7 @@ describe('S3BundleStore.link()', () => {
 });
 
 describe('S3BundleStore.put()', () => {
-  it('sends a small bundle in one request, with its checksum and digest', async () => {
+  it('sends a small bundle in one request, with checksum and digest', async () => {
     const { origin, calls } = await service(takeIn);
     const bytes = randomBytes(1000);
     const bundle = await packedBundle(dir, bytes);
@@ -221,7 +221,7 @@ describe('S3BundleStore.put()', () => {
     });
   });
 
-  it('sends a large bundle in parts, each with its checksum', async () => {
+  it('sends a large bundle in parts, each with a checksum', async () => {
     const { origin, calls } = await service(takeIn);
     const bytes = randomBytes(5 * PART_BYTES + 1);
     const bundle = await packedBundle(dir, bytes);
@@ -243,7 +243,7 @@ describe('S3BundleStore.put()', () => {
     expect(completion.match(/<ChecksumSHA256>/g)).toHaveLength(6);
   });
 
-  it('sends a bundle that is there already once more only where it is another', async () => {
+  it('sends an existing bundle again only if its content differs', async () => {
     const bundle = await packedBundle(dir, randomBytes(1000));
     let kept: Record<string, string | number> = { 'content-length': 1000, 'x-amz-meta-sha256': bundle.sha256 };
     const { origin, calls } = await service((call, response) => {
@@ -264,7 +264,7 @@ describe('S3BundleStore.put()', () => {
   it.each<[string, (call: Call) => boolean]>([
     ['a part', ({ name }) => name.endsWith('partNumber=2')],
     ['the completion', ({ name }) => name.startsWith('POST') && !name.endsWith('uploads=')],
-  ])('gives the upload up where the store refuses %s', async (_, isRefused) => {
+  ])('aborts the upload if the store rejects %s', async (_, isRefused) => {
     const { origin, calls } = await service((call, response) => {
       if (isRefused(call)) refuse(response, 400, 'BadDigest');
       else takeIn(call, response);
@@ -277,7 +277,7 @@ describe('S3BundleStore.put()', () => {
     expect(calls.filter(({ name }) => name.startsWith('DELETE'))).toHaveLength(1);
   });
 
-  it('gives the upload up, and completes nothing, where the file turns out to hold other bytes', async () => {
+  it('aborts the upload without completing it if the file has unexpected bytes', async () => {
     const { origin, calls } = await service(takeIn);
     const bundle = await packedBundle(dir, randomBytes(2 * PART_BYTES));
     await writeFile(bundle.file, randomBytes(2 * PART_BYTES));
@@ -287,7 +287,7 @@ describe('S3BundleStore.put()', () => {
     expect(methods.at(-1)).toBe('DELETE');
   });
 
-  it('stops in the middle of an upload that is aborted, and gives it up', async () => {
+  it('stops and aborts the upload when aborted', async () => {
     const abort = new AbortController();
     const reason = new Error('enough');
     const { origin, calls } = await service((call, response) => {
@@ -302,7 +302,7 @@ describe('S3BundleStore.put()', () => {
     expect(calls.filter(({ name }) => name.startsWith('DELETE'))).toHaveLength(1);
   });
 
-  it('takes an upload for done whose completion was done and not answered', async () => {
+  it('treats an upload as complete if only the response to the completion was lost', async () => {
     const bundle = await packedBundle(dir, randomBytes(PART_BYTES + 1));
     let isComplete = false;
     const { origin } = await service((call, response) => {
@@ -317,7 +317,7 @@ describe('S3BundleStore.put()', () => {
     await expect(storeAt(origin).put(bundle, NEVER)).resolves.toBeUndefined();
   });
 
-  it('speaks no more of checksums to a store that does not', async () => {
+  it('sends no checksums to a store that does not support them', async () => {
     const { origin, calls } = await service((call, response) => takeIn({ ...call, headers: {} }, response));
     await storeAt(origin).put(await packedBundle(dir, randomBytes(PART_BYTES + 1)), NEVER);
     expect(calls.at(-1)?.body.toString()).toContain('<PartNumber>2<');
@@ -325,11 +325,11 @@ describe('S3BundleStore.put()', () => {
   });
 });
 
-describe('S3BundleStore.put(), of a large bundle,', () => {
+describe('S3BundleStore.put() of a large bundle', () => {
   const partOf = ({ name }: Call): number => Number(/partNumber=(\d+)$/.exec(name)?.[1] ?? 0);
   const partsSent = (calls: readonly Call[]): number[] => calls.map(partOf).filter((number) => number > 0);
 
-  it('outlasts a store that asks it to slow down, and sends no part twice that has arrived', async () => {
+  it('retries when the store responds with SlowDown, and sends no received part twice', async () => {
     let slow = 6;
     const { origin, calls } = await service((call, response) => {
       if (partOf(call) === 2 && slow > 0) {
@@ -360,7 +360,7 @@ describe('S3BundleStore.put(), of a large bundle,', () => {
   const checksummed = (part: number, bytes: Buffer): string =>
     listed(part, `<ETag>"e${part}"</ETag><ChecksumSHA256>${hash('sha256', bytes, 'base64')}</ChecksumSHA256>`);
 
-  it('goes on with the parts that a killed process has sent, and trusts those alone that have the bytes', async () => {
+  it('resumes with the parts that a killed process sent, if their bytes match', async () => {
     const bundle = await packedBundle(dir, BYTES);
     const parts =
       checksummed(1, piece(1)) + checksummed(2, piece(1)) + listed(3, `<ETag>"${hash('md5', piece(3))}"</ETag>`);
@@ -373,7 +373,7 @@ describe('S3BundleStore.put(), of a large bundle,', () => {
     expect(completion).toContain('e1');
   });
 
-  it('begins anew where the upload is older than a day, or may not be listed', async () => {
+  it('starts a new upload if the existing one is older than a day or cannot be listed', async () => {
     const bundle = await packedBundle(dir, BYTES);
     const old = withParts(bundle, checksummed(1, piece(1)), new Date(Date.now() - 25 * HOUR_MS));
     const denied = (call: Call, response: ServerResponse): void => {
@@ -387,7 +387,7 @@ describe('S3BundleStore.put(), of a large bundle,', () => {
     }
   });
 
-  it('begins anew where another process has ended the upload', async () => {
+  it('starts a new upload if another process has ended the existing one', async () => {
     let uploads = 0;
     const { origin, calls } = await service((call, response) => {
       if (call.name.startsWith('POST') && call.name.endsWith('uploads=')) uploads += 1;
@@ -400,8 +400,8 @@ describe('S3BundleStore.put(), of a large bundle,', () => {
   });
 });
 
-describe('S3BundleStore, with a clock two hours behind,', () => {
-  it('is put right by the store, for its requests and for its links', async () => {
+describe('S3BundleStore with a clock two hours behind', () => {
+  it('uses the time of the store for requests and links', async () => {
     const storeNowMs = () => Date.now() + 2 * HOUR_MS;
     const skewed: string[] = [];
     const { origin } = await service((call, response) => {
@@ -425,14 +425,14 @@ describe('S3BundleStore, with a clock two hours behind,', () => {
   });
 });
 
-describe('S3BundleStore, with encryption,', () => {
+describe('S3BundleStore with encryption', () => {
   const KEY_ARN = 'arn:aws:kms:eu-central-1:123456789012:key/abc';
   it.each([
     [null, undefined, undefined],
     [{ algorithm: 'AES256', kmsKeyId: null }, 'AES256', undefined],
     [{ algorithm: 'aws:kms', kmsKeyId: null }, 'aws:kms', undefined],
     [{ algorithm: 'aws:kms', kmsKeyId: KEY_ARN }, 'aws:kms', KEY_ARN],
-  ] as const)('asks for %o where an object begins, and nowhere else', async (encryption, algorithm, key) => {
+  ] as const)('requests %o only when an object is created', async (encryption, algorithm, key) => {
     for (const length of [10, PART_BYTES + 1]) {
       const { origin, calls } = await service(takeIn);
       await storeAt(origin, { encryption }).put(await packedBundle(dir, randomBytes(length)), NEVER);
@@ -445,8 +445,8 @@ describe('S3BundleStore, with encryption,', () => {
   });
 });
 
-describe('S3BundleStore, in a bucket with versions,', () => {
-  it('has no more what it removed, and takes it in again', async () => {
+describe('S3BundleStore in a bucket with versions', () => {
+  it('reports a removed object as missing, and stores it again', async () => {
     const bundle = await packedBundle(dir, randomBytes(10));
     // The marker that a DELETE without a version leaves.
     let isMarked = false;
@@ -473,7 +473,7 @@ describe('S3BundleStore, in a bucket with versions,', () => {
 });
 
 describe('S3BundleStore.read()', () => {
-  it('gives the bytes of the object', async () => {
+  it('returns the bytes of the object', async () => {
     const bytes = randomBytes(300_000);
     const { origin, calls } = await service((_, response) => response.end(bytes));
     const stream = await storeAt(origin).read(SHA256, NEVER);
@@ -481,25 +481,25 @@ describe('S3BundleStore.read()', () => {
     expect(calls.map(({ name }) => name)).toEqual([expect.stringMatching(/^GET .*abab\.tar\.gz$/)]);
   });
 
-  it('says that the bundle is gone', async () => {
+  it('rejects with bundle_gone if the object is missing', async () => {
     const { origin } = await service((_, response) => refuse(response, 404, 'NoSuchKey'));
     await expect(storeAt(origin).read(SHA256, NEVER)).rejects.toMatchObject({ code: 'bundle_gone' });
   });
 });
 
-describe('S3BundleStore, where the store fails,', () => {
+describe('S3BundleStore when the store fails', () => {
   it.each<[number, string, boolean, RegExp]>([
     [403, 'AccessDenied', false, /denies access/],
     [403, 'InvalidAccessKeyId', false, /credentials/],
     [403, 'SignatureDoesNotMatch', false, /credentials/],
     [403, 'RequestTimeTooSkewed', false, /clock/],
-    [404, 'NoSuchBucket', false, /no such bucket/],
+    [404, 'NoSuchBucket', false, /the bucket does not exist/],
     [400, 'AuthorizationHeaderMalformed', false, /region/],
     [400, 'XAmzContentSHA256Mismatch', true, /other bytes/],
     [400, 'KMS.DisabledException', false, /key of KMS/],
     [400, 'EntityTooLarge', false, /400/],
     [507, 'XMinioStorageFull', true, /507/],
-  ])('says what %i %s means, without credentials', async (status, code, retryable, sentence) => {
+  ])('explains the response %i %s without showing credentials', async (status, code, retryable, sentence) => {
     const { origin } = await service((call, response) => {
       if (call.name.startsWith('HEAD')) response.writeHead(404).end();
       else refuse(response, status, code);
@@ -522,7 +522,7 @@ describe('S3BundleStore, where the store fails,', () => {
     [301, false],
     [400, false],
     [503, true],
-  ])('says of a bare %i to a look-up what it can', async (status, retryable) => {
+  ])('explains a response %i without a body as far as possible', async (status, retryable) => {
     const { origin } = await service((_, response) => response.writeHead(status).end());
     await expect(storeAt(origin).has(SHA256)).rejects.toMatchObject({
       code: 'store_failed',
@@ -530,7 +530,7 @@ describe('S3BundleStore, where the store fails,', () => {
     });
   });
 
-  it('says that nothing listens there', async () => {
+  it('reports that the connection was refused', async () => {
     const server = await tcpServer(() => {});
     await server.close();
     const error = await storeAt(server.origin)
@@ -539,14 +539,14 @@ describe('S3BundleStore, where the store fails,', () => {
     expect(error).toMatchObject({ code: 'store_failed', message: expect.stringContaining('ECONNREFUSED') });
   });
 
-  it('says that what answers is no S3', async () => {
+  it('reports that the response is not from S3', async () => {
     const { origin } = await service((_, response) => response.writeHead(403).end('<html>no</html>'));
     const bundle = await packedBundle(dir, randomBytes(10));
     await expect(storeAt(origin).put(bundle, NEVER)).rejects.toMatchObject({ code: 'store_failed' });
     await expect(storeAt(origin).remove(SHA256)).rejects.toMatchObject({ code: 'store_failed' });
   });
 
-  it('says that the region is not known', async () => {
+  it('reports that the region is unknown', async () => {
     for (const name of ['AWS_REGION', 'AWS_DEFAULT_REGION']) vi.stubEnv(name, undefined);
     vi.stubEnv('AWS_CONFIG_FILE', join(dir, 'none'));
     const store = storeAt('', { endpoint: null, region: null });
@@ -557,13 +557,13 @@ describe('S3BundleStore, where the store fails,', () => {
   });
 });
 
-describe('S3BundleStore, by TLS,', () => {
+describe('S3BundleStore over TLS', () => {
   const TLS = new URL('../../fixtures/tls/', import.meta.url);
   const trusting = (caFile: string) => new EgressPolicy(egressRulesOf()).forStore(() => caFile);
   const caFile = fileURLToPath(new URL('certificate.pem', TLS));
   const tls = { cert: readFileSync(caFile, 'utf8'), key: readFileSync(new URL('key.pem', TLS), 'utf8') };
 
-  it('trusts the certificates of caFile, and no stranger', async () => {
+  it('trusts only certificates of caFile', async () => {
     const { origin } = opening(await tlsServer(tls, (_, response) => response.writeHead(404).end()));
     expect(await storeAt(origin, { policy: trusting(caFile) }).has(SHA256)).toBe(false);
     await expect(storeAt(origin).has(SHA256)).rejects.toMatchObject({
@@ -572,7 +572,7 @@ describe('S3BundleStore, by TLS,', () => {
     });
   });
 
-  it('follows a caFile that the config names anew, and one whose content is another', async () => {
+  it('uses a new caFile of the config, and a caFile with changed content', async () => {
     const { origin } = opening(await tlsServer(tls, (_, response) => response.writeHead(404).end()));
     const other = join(dir, 'other.pem');
     await writeFile(other, makeCertificate({ names: ['other.dev'] }).cert);
@@ -587,7 +587,7 @@ describe('S3BundleStore, by TLS,', () => {
     expect(await later.has(SHA256)).toBe(false);
   });
 
-  it('says of a caFile that is none what is wrong with it', async () => {
+  it('reports a missing or invalid caFile', async () => {
     const none = join(dir, 'none.pem');
     expect(() => storeAt('https://127.0.0.1', { policy: trusting(none) })).toThrow(
       expect.objectContaining({ code: 'cannot_read' }),

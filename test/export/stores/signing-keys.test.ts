@@ -27,7 +27,7 @@ const proofOf = ({ secret }: SigningKey): string => createHmac('sha256', secret)
 const filesHere = async (): Promise<string[]> => (await readdir(dir)).sort();
 
 describe('SigningKeys', () => {
-  it('makes a key with the first use, readable by its user alone', async () => {
+  it('creates a key on first use, readable only for its user', async () => {
     const key = await keysHere().current();
     expect(key.id).toBe('1');
     expect(await filesHere()).toEqual(['1.json']);
@@ -35,12 +35,12 @@ describe('SigningKeys', () => {
     expect((await stat(dir)).mode & 0o777).toBe(0o700);
   });
 
-  it('keeps its key over a restart', async () => {
+  it('keeps its key after a restart', async () => {
     const before = await keysHere().current();
     expect(proofOf(await keysHere().current())).toBe(proofOf(before));
   });
 
-  it('ends with one key where several processes start at once', async () => {
+  it('creates one key if several processes start at the same time', async () => {
     const module = join(import.meta.dirname, '../../../src/export/stores/signing-keys.ts');
     const program = `
       import { createHmac } from 'node:crypto';
@@ -56,7 +56,7 @@ describe('SigningKeys', () => {
     expect(await filesHere()).toEqual(['1.json']);
   });
 
-  it('signs with a new key after the time of rotation, and still finds the old one', async () => {
+  it('signs with a new key after the rotation time, and still finds the old key', async () => {
     const keys = keysHere();
     const first = await keys.current();
     nowMs += WEEK_MS - 1;
@@ -68,7 +68,7 @@ describe('SigningKeys', () => {
     expect(proofOf((await keys.find('1')) as SigningKey)).toBe(proofOf(first));
   });
 
-  it('rotates once, whoever else does so at the same time', async () => {
+  it('rotates once if several instances rotate at the same time', async () => {
     const all = Array.from({ length: 8 }, keysHere);
     await Promise.all(all.map((keys) => keys.current()));
     nowMs += WEEK_MS;
@@ -77,7 +77,7 @@ describe('SigningKeys', () => {
     expect(await filesHere()).toEqual(['1.json', '2.json']);
   });
 
-  it('finds a key that another process has made since', async () => {
+  it('finds a key that another process created meanwhile', async () => {
     const [one, other] = [keysHere(), keysHere()];
     await one.current();
     nowMs += WEEK_MS;
@@ -85,7 +85,7 @@ describe('SigningKeys', () => {
     expect(proofOf((await one.find(made.id)) as SigningKey)).toBe(proofOf(made));
   });
 
-  it('removes a key when nothing that it signed can be of use', async () => {
+  it('removes a key after all its links have expired', async () => {
     const keys = keysHere();
     const alive: string[][] = [];
     for (let week = 0; week < 6; week += 1, nowMs += WEEK_MS + DAY_MS) {
@@ -97,7 +97,7 @@ describe('SigningKeys', () => {
     expect(await keys.find('1')).toBe(null);
   });
 
-  it('keeps a key whose links may be alive, however often others were made since', async () => {
+  it('keeps a key while its links may be valid, however many newer keys exist', async () => {
     const keys = new SigningKeys({ dir, rotateMs: DAY_MS, signedMsMax: WEEK_MS, nowMs: () => nowMs });
     for (let day = 0; day < 20; day += 1, nowMs += DAY_MS) {
       const { id } = await keys.current();
@@ -107,7 +107,7 @@ describe('SigningKeys', () => {
     expect((await filesHere()).length).toBeLessThanOrEqual(10);
   });
 
-  it('neither makes nor removes a key where the clock jumps back', async () => {
+  it('neither creates nor removes a key if the clock jumps back', async () => {
     const keys = keysHere();
     await keys.current();
     nowMs += WEEK_MS;
@@ -120,7 +120,7 @@ describe('SigningKeys', () => {
     expect(await filesHere()).toEqual(['1.json', '2.json']);
   });
 
-  it('keeps the last key where the clock was ahead for a while', async () => {
+  it('keeps the last key if the clock was ahead for a while', async () => {
     const first = await keysHere().current();
     nowMs += 4000 * DAY_MS;
     await keysHere().current();
@@ -130,14 +130,17 @@ describe('SigningKeys', () => {
     expect(await filesHere()).toEqual(['1.json', '2.json']);
   });
 
-  it.each(['', '0', '01', '-1', '1.json', '../link-keys/1', '1e3', '9999999999'])('knows no key "%s"', async (id) => {
-    const keys = keysHere();
-    await keys.current();
-    expect(await keys.find(id)).toBe(null);
-  });
+  it.each(['', '0', '01', '-1', '1.json', '../link-keys/1', '1e3', '9999999999'])(
+    'returns null for the key "%s"',
+    async (id) => {
+      const keys = keysHere();
+      await keys.current();
+      expect(await keys.find(id)).toBe(null);
+    },
+  );
 
   it.each(['', '{}', '{"secret":"AAAA","createdAt":"2024-06-01T12:00:00Z"}', 'null', '{"secret":"canary'])(
-    'says that a key file with %j is damaged, and not what is in it',
+    'reports a key file with %j as damaged, without its content',
     async (text) => {
       await keysHere().current();
       await writeFile(join(dir, '1.json'), text);

@@ -11,7 +11,7 @@ const SECRET = 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY';
 const SIGNED_MS = Date.parse('2013-05-24T00:00:00Z');
 
 describe('checkPresigned()', () => {
-  it("takes Amazon's example, for its day", () => {
+  it('accepts the example of Amazon on its day', () => {
     expect(checkPresigned('GET', LINK, SECRET, SIGNED_MS)).toBe('valid');
     expect(checkPresigned('GET', LINK, SECRET, SIGNED_MS + 86_399_999)).toBe('valid');
     expect(checkPresigned('GET', LINK, SECRET, SIGNED_MS + 86_400_000)).toBe('expired');
@@ -24,7 +24,7 @@ describe('checkPresigned()', () => {
     ['GET', LINK.replace('examplebucket', 'other'), SECRET],
     ['GET', `${LINK}&response-content-type=text%2Fhtml`, SECRET],
     ['GET', LINK, SECRET.toLowerCase()],
-  ])('refuses %s of a link, or a secret, that was changed', (method, link, secret) => {
+  ])('rejects %s if the link or the secret was changed', (method, link, secret) => {
     expect(checkPresigned(method, link, secret, SIGNED_MS)).toBe('wrong signature');
   });
 });

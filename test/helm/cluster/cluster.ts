@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DaemonProcess, startDaemon } from '../../helpers/daemon.ts';
+import { runShell, writePrograms } from '../../helpers/shell.ts';
 import { ROOT } from '../chart.ts';
 import { OWN_PORTS } from './own-ports.ts';
 
-const COMMANDS_MS_MAX = 90_000;
 /** A folder that plays the cluster (see program.ts), with kubectl, helm and docshelf on a PATH of its own, and the site's pod as a process. */
 export class Cluster {
   readonly folder: string;
@@ -14,13 +13,9 @@ export class Cluster {
 
   constructor(folder: string) {
     this.folder = folder;
-    mkdirSync(join(folder, 'bin'));
-    const program = (name: string, line: string): void =>
-      writeFileSync(join(folder, 'bin', name), `#!/bin/sh\nexec ${line} "$@"\n`, { mode: 0o755 });
-    const node = JSON.stringify(process.execPath);
-    for (const name of ['kubectl', 'helm'])
-      program(name, `${node} ${JSON.stringify(join(import.meta.dirname, 'program.ts'))} ${name}`);
-    program('docshelf', `${node} ${JSON.stringify(join(ROOT, 'dist/main.js'))}`);
+    const program = (name: string): string =>
+      `exec "${process.execPath}" "${join(import.meta.dirname, 'program.ts')}" ${name} "$@"`;
+    writePrograms(folder, { kubectl: program('kubectl'), helm: program('helm') });
     // Commands are run beside the chart, as in a checkout.
     symlinkSync(join(ROOT, 'helm'), join(folder, 'helm'));
   }
@@ -37,18 +32,15 @@ export class Cluster {
    * @throws where one fails
    */
   async run(commands: string, env: Readonly<Record<string, string>>): Promise<string> {
-    const child = spawn('sh', ['-euc', commands], {
-      cwd: this.folder,
-      env: { ...env, PATH: `${join(this.folder, 'bin')}:${process.env.PATH}`, DOCSHELF_CLUSTER: this.folder },
-      timeout: COMMANDS_MS_MAX,
+    const faults: unknown[] = [];
+    const kubelet = setInterval(() => void this.#startPod().catch((error: unknown) => faults.push(error)), 100);
+    const result = await runShell(`exec 2>&1\n${commands}`, this.folder, {
+      env: { ...env, DOCSHELF_CLUSTER: this.folder },
     });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk));
-    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-    const kubelet = setInterval(() => void this.#startPod().catch((error: unknown) => (output += String(error))), 100);
-    const code = await ended;
     clearInterval(kubelet);
-    if (code !== 0) throw new Error(`ended with ${code}:\n${commands}\n${output}\n${this.#pod?.log() ?? ''}`);
+    const output = `${result.stdout}${faults.join('\n')}`;
+    if (result.code !== 0)
+      throw new Error(`ended with ${result.code}:\n${commands}\n${output}\n${this.#pod?.log() ?? ''}`);
     return output;
   }
 

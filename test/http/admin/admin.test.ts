@@ -27,10 +27,10 @@ const ACTIONS: [method: string, path: string][] = [
   ['DELETE', '/v1/keys/key_1'],
 ];
 
-describe('the socket of a daemon', () => {
+describe('admin socket of a daemon', () => {
   const named = (folder: string) => ({ method: 'POST', headers: { 'docshelf-folder': folder } });
 
-  it('refuses requests about another folder than that of the daemon, or about one that is gone', async () => {
+  it("rejects requests for a folder other than the daemon's, or for a deleted folder", async () => {
     const { app, calls } = appWith({ endpoint: 'socket', folder: async () => 'id:1:2' });
     const refused = await app.request('/v1/rollback', named('id:1:3'));
     expect([refused.status, await refused.json()]).toEqual([
@@ -44,7 +44,7 @@ describe('the socket of a daemon', () => {
     expect((await app.request('/v1/rollback', { method: 'POST' })).status).toBe(200);
   });
 
-  it('alone gives the config away', async () => {
+  it('is the only endpoint that returns the config', async () => {
     const lastGood = () => new Secret('admin: { token: canary }');
     const { app } = appWith({ endpoint: 'socket', lastGood });
     expect(await (await app.request('/v1/config')).json()).toEqual({ text: 'admin: { token: canary }' });
@@ -55,8 +55,8 @@ describe('the socket of a daemon', () => {
   });
 });
 
-describe('the admin listener, reading', () => {
-  it('answers health without a token', async () => {
+describe('admin listener, reading', () => {
+  it('serves the health probes without a token', async () => {
     const { app } = appWith({ readiness: () => ({ ready: false, reason: 'no version is active' }) });
     expect(await (await app.request('/livez')).text()).toBe('ok');
     const readyz = await app.request('/readyz');
@@ -65,13 +65,13 @@ describe('the admin listener, reading', () => {
     expect((await appWith().app.request('/readyz')).status).toBe(200);
   });
 
-  it('answers the status and the features as they are', async () => {
+  it('returns the status and the features unchanged', async () => {
     const { app } = appWith();
     expect(await (await app.request('/v1/status')).json()).toEqual(STATUS);
     expect(await (await app.request('/v1/features')).json()).toEqual(FEATURES);
   });
 
-  it('answers the metrics of the moment, whatever becomes of the storage', async () => {
+  it('serves the current metrics even if the storage fails', async () => {
     const { app } = appWith({
       states: () => [{ site: null, state: 'stale' }],
       status: () => Promise.reject(new Error('storage is gone')),
@@ -81,13 +81,13 @@ describe('the admin listener, reading', () => {
     expect(await answer.text()).toContain('docshelf_state{state="stale"} 1');
   });
 
-  it('answers HEAD like GET, without a body', async () => {
+  it('responds to HEAD like GET, without a body', async () => {
     const answer = await appWith().app.request('/v1/status', { method: 'HEAD' });
     expect(answer.status).toBe(200);
     expect(await answer.text()).toBe('');
   });
 
-  it('answers an unknown path with a problem', async () => {
+  it('responds to an unknown path with a problem document', async () => {
     expect(await outcomeOf(appWith().app.request('/v2/nothing'))).toEqual([404, 'not_found']);
   });
 
@@ -97,14 +97,14 @@ describe('the admin listener, reading', () => {
     ['POST', '/v1/versions/v1', 'DELETE'],
     ['POST', '/v1/bundles/a.zip', 'PUT'],
     ['OPTIONS', '/', 'GET, HEAD'],
-  ])('answers %s %s with 405 and the methods that it knows', async (method, path, allow) => {
+  ])('responds to %s %s with 405 and the allowed methods', async (method, path, allow) => {
     const answer = await appWith().app.request(path, { method });
     expect(answer.status).toBe(405);
     expect(answer.headers.get('allow')).toBe(allow);
     expect(await answer.json()).toMatchObject({ code: 'method_not_allowed' });
   });
 
-  it('keeps the message of an unforeseen fault to the log', async () => {
+  it('writes the message of an unexpected error only to the log', async () => {
     const { app, faults } = appWith({ status: () => Promise.reject(new Error('secret-path')) });
     const answer = await app.request('/v1/status');
     expect(answer.status).toBe(500);
@@ -113,8 +113,8 @@ describe('the admin listener, reading', () => {
   });
 });
 
-describe('the admin listener, acting', () => {
-  it.each(ACTIONS)('refuses %s %s where no token is set', async (method, path) => {
+describe('admin listener, actions', () => {
+  it.each(ACTIONS)('rejects %s %s if no token is configured', async (method, path) => {
     const { app, calls } = appWith({ token: () => null });
     const answer = await app.request(path, { method, headers: BEARER });
     expect(answer.status).toBe(403);
@@ -122,7 +122,7 @@ describe('the admin listener, acting', () => {
     expect(calls).toEqual([]);
   });
 
-  it.each(ACTIONS)('refuses %s %s without the right token', async (method, path) => {
+  it.each(ACTIONS)('rejects %s %s without the correct token', async (method, path) => {
     const { app, calls } = appWith();
     for (const authorization of [
       undefined,
@@ -152,7 +152,7 @@ describe('the admin listener, acting', () => {
     ['GET', '/v1/keys', 200, ['listKeys', null]],
     ['GET', '/v1/keys?organization=acme', 200, ['listKeys', 'acme']],
     ['DELETE', '/v1/keys/key_1', 204, ['revokeKey', 'key_1']],
-  ])('carries out %s %s', async (method, path, status, call) => {
+  ])('runs %s %s', async (method, path, status, call) => {
     const { app, calls, actors } = appWith();
     const answer = await app.request(path, { method, headers: BEARER });
     expect(answer.status).toBe(status);
@@ -167,7 +167,7 @@ describe('the admin listener, acting', () => {
       body: JSON.stringify(body),
     });
 
-  it('makes a key, and no cache keeps the answer', async () => {
+  it('creates a key, and forbids caches to store the response', async () => {
     const { app, calls } = appWith();
     const answer = await postKey(app, { organization: 'acme', type: 'admin', name: '  ci ' });
     expect(answer.status).toBe(201);
@@ -189,7 +189,7 @@ describe('the admin listener, acting', () => {
     ['expiresAt', { expiresAt: '2027-01-01T00:00:00' }],
     ['expiresAt', { expiresAt: 1 }],
     ['sha256', { sha256: DIGEST }],
-  ])('refuses a key by its field %s: %j', async (field, change) => {
+  ])('rejects a new key whose field %s is invalid: %j', async (field, change) => {
     const { app, calls } = appWith();
     const answer = await postKey(app, { organization: 'acme', type: 'admin', name: 'ci', ...change });
     expect(answer.status).toBe(400);
@@ -197,7 +197,7 @@ describe('the admin listener, acting', () => {
     expect(calls).toEqual([]);
   });
 
-  it('shows the audit lines by pages', async () => {
+  it('returns the audit lines page by page', async () => {
     const asked: unknown[] = [];
     const read = async (...query: unknown[]) => {
       asked.push(query);
@@ -215,7 +215,7 @@ describe('the admin listener, acting', () => {
       expect((await ask(query)).status).toBe(400);
   });
 
-  it('answers a refused config as a problem that names the faults', async () => {
+  it('responds to a rejected config with a problem document that lists the errors', async () => {
     const error = 'Cannot use the config "config.yaml": config.yaml:3:1: unknown key "servr"';
     const { app } = appWith({
       actions: { ...actionsThatNote([]), reload: async () => ({ at: STATUS.startedAt, ok: false, error }) },
@@ -225,14 +225,14 @@ describe('the admin listener, acting', () => {
     expect(await answer.json()).toMatchObject({ code: 'config_invalid', error });
   });
 
-  it('answers a refusal with its own code', async () => {
+  it('responds to a failed action with the error code of the action', async () => {
     const rollback = () => Promise.reject(new DocshelfError('pinned', 'Cannot roll back: pinned'));
     const { app, faults } = appWith({ actions: actionsThatNote([], { rollback }) });
     expect(await outcomeOf(app.request('/v1/rollback', { method: 'POST', headers: BEARER }))).toEqual([409, 'pinned']);
     expect(faults).toEqual([]);
   });
 
-  it('hands an upload over with what was asked of it', async () => {
+  it('passes an upload with its name, options and length to the action', async () => {
     const { app, calls } = appWith();
     const answer = await app.request('/v1/bundles/acme-export-2024-06-01.tar.gz?version=v9&activate=false', {
       method: 'PUT',
@@ -261,14 +261,14 @@ describe('the admin listener, acting', () => {
     ['PUT', '/v1/bundles/a.zip?versoin=v1'],
     ['POST', '/v1/versions/-x/activate'],
     ['DELETE', '/v1/versions/a%2Fb'],
-  ])('refuses %s %s as a bad request', async (method, path) => {
+  ])('rejects %s %s as a bad request', async (method, path) => {
     const { app, calls } = appWith();
     const body = method === 'PUT' ? { body: 'bytes' } : {};
     expect(await outcomeOf(app.request(path, { method, headers: BEARER, ...body }))).toEqual([400, 'bad_request']);
     expect(calls).toEqual([]);
   });
 
-  it('takes the signature of an archive that comes after it', async () => {
+  it('uses a signature that was uploaded before its archive, for one upload', async () => {
     const { app, calls } = appWith();
     const put = (path: string, body: string) => app.request(path, { method: 'PUT', headers: BEARER, body });
     expect((await put('/v1/bundles/a.zip.minisig', 'signature')).status).toBe(204);
@@ -284,7 +284,7 @@ describe('the admin listener, acting', () => {
   });
 
   it.each(ACTIONS.filter(([, path]) => !/^\/v1\/(?:reload|keys|audit)/.test(path)))(
-    'is of one of several sites too: %s %s',
+    'runs an action of one of several sites: %s %s',
     async (method, path) => {
       const { app, calls } = appWith();
       const query = path.endsWith('take-up') ? `?digest=${DIGEST}` : '';
@@ -297,7 +297,7 @@ describe('the admin listener, acting', () => {
     },
   );
 
-  it('needs no token through the socket, where an upload is an import', async () => {
+  it('needs no token over the socket, and marks an upload there as an import', async () => {
     const { app, calls, actors } = appWith({ endpoint: 'socket', token: () => null });
     expect((await app.request('/v1/rollback', { method: 'POST' })).status).toBe(200);
     expect((await app.request('/v1/bundles/a.zip', { method: 'PUT', body: 'bytes' })).status).toBe(201);
@@ -305,7 +305,7 @@ describe('the admin listener, acting', () => {
     expect(actors.map(({ by }) => by)).toEqual(['socket', 'socket']);
   });
 
-  it('takes up what a command has stored', async () => {
+  it('activates a version that a command has stored', async () => {
     const { app, calls } = appWith();
     const ask = (query: string) => app.request(`/v1/versions/v1/take-up${query}`, { method: 'POST', headers: BEARER });
     expect(await (await ask(`?digest=${DIGEST}&activate=false`)).json()).toEqual({ activated: false });
@@ -314,7 +314,7 @@ describe('the admin listener, acting', () => {
       expect((await ask(query)).status).toBe(400);
   });
 
-  it('counts export jobs in the metrics, which answer also where nobody can count them', async () => {
+  it('reports export jobs in the metrics, and serves the metrics even if jobs cannot be counted', async () => {
     const text = async (jobs: NonNullable<AdminOptions['jobs']>) =>
       (await appWith({ jobs }).app.request('/metrics')).text();
     expect(await text(async () => ({ queued: 2, running: 1 }))).toContain('docshelf_export_jobs{status="queued"} 2');
@@ -323,7 +323,7 @@ describe('the admin listener, acting', () => {
     expect(without).not.toContain('docshelf_export_jobs{');
   });
 
-  it('counts refused uploads', async () => {
+  it('counts rejected uploads in the metrics', async () => {
     const metrics = new Metrics();
     const upload = () => Promise.reject(new DocshelfError('type_symlink', 'Cannot unpack'));
     const onBundleRefused: SiteActions['onBundleRefused'] = (source) => metrics.forSite(null).onBundleRefused(source);
@@ -336,8 +336,8 @@ describe('the admin listener, acting', () => {
   });
 });
 
-describe('an upload that breaks off', () => {
-  it('is told, and written down, as what it is', async () => {
+describe('upload that the client aborts', () => {
+  it('responds with 400, and reports bad_request to the action', async () => {
     const lines: unknown[] = [];
     const upload: SiteActions['upload'] = async (_, body) => {
       try {
@@ -356,7 +356,7 @@ describe('an upload that breaks off', () => {
   });
 });
 
-describe('an upload over a socket', () => {
+describe('upload over a socket', () => {
   const listeners: Listener[] = [];
   afterEach(async () => {
     for (const listener of listeners.splice(0)) await listener.stop(0);
@@ -368,7 +368,7 @@ describe('an upload over a socket', () => {
   }
   const put = (headers: string) => `PUT /v1/bundles/a.zip HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n\r\n`;
 
-  it('is refused before a byte of it is read, with the id of the request', async () => {
+  it('is rejected with the request id before its body is read', async () => {
     const { app } = appWith();
     const connection = await RawConnection.open((await listen(app)).port);
     connection.write(put('X-Request-Id: r-7\r\nContent-Length: 1000000\r\nExpect: 100-continue'));
@@ -378,7 +378,7 @@ describe('an upload over a socket', () => {
     connection.socket.destroy();
   });
 
-  it('is asked for once the token is right', async () => {
+  it('continues with the body after the token is accepted', async () => {
     const { app, calls } = appWith();
     const connection = await RawConnection.open((await listen(app)).port);
     connection.write(put(`Authorization: Bearer ${TOKEN}\r\nContent-Length: 5\r\nExpect: 100-continue`));
@@ -389,7 +389,7 @@ describe('an upload over a socket', () => {
     connection.socket.destroy();
   });
 
-  it('is aborted when the client leaves, which is no fault of ours', async () => {
+  it('is aborted when the client disconnects, without an error in the log', async () => {
     const [begun, aborted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const upload = (_: string, body: ReadableStream<Uint8Array>, { signal }: UploadOptions) => {
       begun.resolve();

@@ -14,7 +14,7 @@ describe('requireOwnName()', () => {
     'http://[::1]:9090/',
     `http://${hostname()}:9090/`,
     'http://docs-metrics.acme.svc:9090/metrics',
-  ])('lets %s pass', (url) => {
+  ])('accepts %s', (url) => {
     expect(() => requireOwnName(url, ['Docs-metrics.acme.svc'])).not.toThrow();
   });
 
@@ -22,7 +22,7 @@ describe('requireOwnName()', () => {
     'http://evil.example:9090/v1/status',
     'http://localhost.evil.example/',
     'http://127.0.0.1.evil.example/metrics',
-  ])('refuses %s, save for probes', (url) => {
+  ])('rejects %s, except for probes', (url) => {
     expect(() => requireOwnName(url, [])).toThrow(expect.objectContaining({ code: 'misdirected' }));
     for (const path of ['/livez', '/readyz']) expect(() => requireOwnName(new URL(path, url).href, [])).not.toThrow();
     expect(() => requireOwnName(url, ['*'])).not.toThrow();
@@ -49,7 +49,7 @@ describe('TokenGuard', () => {
     return { guard, wrong, codeOf };
   }
 
-  it('slows wrong ones down by client, and counts them', async () => {
+  it('limits wrong tokens per client, and counts them', async () => {
     const now = { at: 0 };
     const { codeOf, wrong } = guarded(now);
     const codes = [];
@@ -61,14 +61,14 @@ describe('TokenGuard', () => {
     expect(wrong.count).toBe(5);
   });
 
-  it('admits a right one at once, whoever guesses from its address', async () => {
+  it('accepts the correct token immediately, even after wrong ones from the same address', async () => {
     const { codeOf, wrong } = guarded();
     for (let tries = 0; tries < 5; tries += 1) await codeOf('wrong');
     expect(await codeOf(RIGHT)).toBe('admitted');
     expect(wrong.count).toBe(5);
   });
 
-  it('answers parallel wrong ones one after the other, by client', async () => {
+  it('delays parallel wrong tokens one after the other, per client', async () => {
     const waits: { readonly ms: number; readonly end: () => void }[] = [];
     const wait = (ms: number) => new Promise<void>((end) => waits.push({ ms, end }));
     const { codeOf } = guarded({ at: 0 }, wait);
@@ -85,7 +85,7 @@ describe('TokenGuard', () => {
     expect(await last).toBe('rate_limited');
   });
 
-  it('says that the right one is admitted, and nothing of readers behind a proxy', async () => {
+  it('states in the error that the correct token is accepted immediately, without a hint about proxies', async () => {
     const guard = new TokenGuard({
       token: () => new Secret(RIGHT),
       onWrong: () => undefined,
@@ -98,7 +98,7 @@ describe('TokenGuard', () => {
     expect(refused).not.toMatchObject({ next: expect.stringContaining('trustedProxies') });
   });
 
-  it('takes a request without a token for no guess', async () => {
+  it('does not count a request without a token as a wrong token', async () => {
     const { guard, wrong } = guarded();
     for (const header of [undefined, 'Basic x', RIGHT])
       await expect(guard.admit(header, '10.0.0.1')).rejects.toMatchObject({ code: 'unauthorized' });

@@ -10,7 +10,7 @@ import { actionCommand } from '../../../src/cli/command.ts';
 import { clientAt } from '../../../src/cli/daemon-client.ts';
 import type { Operation } from '../../../src/domain/operation.ts';
 import { statusSchema } from '../../../src/domain/status.ts';
-import { type AdminEnv, PendingSignatures } from '../../../src/http/admin/actions.ts';
+import { type AdminEnv, pendingSignatures } from '../../../src/http/admin/actions.ts';
 import { ADMIN_INFO, operations } from '../../../src/http/admin/operations.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { openApiDocument } from '../../../src/http/openapi.ts';
@@ -38,15 +38,15 @@ async function onSocket(app: Hono<AdminEnv>): Promise<{ path: string; listener: 
   return { path, listener };
 }
 
-describe('the calls of the admin listener', () => {
-  it('make a document that is valid by the schema of OpenAPI 3.1', async () => {
+describe('operations of the admin listener', () => {
+  it('form a document that is valid by the schema of OpenAPI 3.1', async () => {
     const document = openApiDocument(Object.values(operations), INFO);
     const result = await new Validator().validate(JSON.parse(JSON.stringify(document)));
     expect(result.errors).toBeUndefined();
     expect(result.valid).toBe(true);
   });
 
-  it('describe the status as it is answered', () => {
+  it('describe the status as it is served', () => {
     const ajv = new Ajv2020({ strict: false });
     addFormats.default(ajv);
     const check = ajv.compile(statusSchema);
@@ -55,7 +55,7 @@ describe('the calls of the admin listener', () => {
     expect(check({ ...STATUS, state: 'idle' })).toBe(false);
   });
 
-  it('have one place where another one is added: its row and its run make route, document, client and help', async () => {
+  it('need one row and one handler for a new operation, from which route, document, client and help follow', async () => {
     const greet = {
       ...operations.reload,
       id: 'greet',
@@ -71,12 +71,12 @@ describe('the calls of the admin listener', () => {
     expect(openApiDocument([greet], INFO)).toMatchObject({
       paths: { '/v1/greetings/{name}': { post: { operationId: 'greet' } } },
     });
-    expect(actionCommand('greet', greet, 'docshelf greet').description()).toBe('greet somebody');
+    expect(actionCommand('greet', greet, 'docshelf greet').description()).toBe('Greet somebody');
   });
 });
 
-describe('a socket', () => {
-  it('is for its owner alone, answers, and is gone when it is closed', async () => {
+describe('admin socket', () => {
+  it('is accessible to its owner only, responds, and is deleted when closed', async () => {
     const app = new Hono<AdminEnv>();
     app.get('/v1/status', (c) => c.json({ state: 'ready' }));
     const { path, listener } = await onSocket(app);
@@ -88,25 +88,20 @@ describe('a socket', () => {
   });
 });
 
-describe('PendingSignatures', () => {
-  it('keeps a signature for ten minutes, or until its archive is taken in', () => {
-    const pending = new PendingSignatures();
-    pending.put('a.zip', 'text', 0);
-    expect(pending.get('a.zip', 599_999)).toBe('text');
-    expect(pending.get('b.zip', 0)).toBeNull();
-    expect(pending.get('a.zip', 600_000)).toBeNull();
-    pending.put('a.zip', 'text', 0);
-    pending.remove('a.zip');
-    expect(pending.get('a.zip', 0)).toBeNull();
+describe('pendingSignatures()', () => {
+  it('keeps a signature for ten minutes, and not longer', () => {
+    let nowMs = 1;
+    const pending = pendingSignatures({ now: () => nowMs });
+    pending.set('a.zip', 'text');
+    nowMs += 599_999;
+    expect(pending.get('a.zip')).toBe('text');
+    nowMs += 2;
+    expect(pending.get('a.zip')).toBeUndefined();
   });
 
-  it('keeps the newest hundred', () => {
-    const pending = new PendingSignatures();
-    for (let each = 0; each <= 100; each += 1) pending.put(`${each}.zip`, 'text', each);
-    expect([pending.get('0.zip', 100), pending.get('1.zip', 100), pending.get('100.zip', 100)]).toEqual([
-      null,
-      'text',
-      'text',
-    ]);
+  it('keeps the newest hundred signatures', () => {
+    const pending = pendingSignatures();
+    for (let each = 0; each <= 100; each += 1) pending.set(`${each}.zip`, 'text');
+    expect(['0.zip', '1.zip', '100.zip'].map((name) => pending.has(name))).toEqual([false, true, true]);
   });
 });

@@ -27,8 +27,8 @@ const head = (more: string) =>
   `POST /v1/search/acme HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n${more}\r\n`;
 const CHUNK = `4000\r\n${' '.repeat(0x4000)}\r\n`;
 
-describe('the API on a real socket', () => {
-  it('answers, with the id of the request also in its faults', async () => {
+describe('API on a real socket', () => {
+  it('responds with the request id, also in errors', async () => {
     const { url } = await open();
     const found = await fetch(url, post({ query: 'a' }, { 'X-Request-Id': 'trace-1' }));
     expect([await found.json(), found.headers.get('x-request-id')]).toEqual([RESULTS, 'trace-1']);
@@ -36,20 +36,20 @@ describe('the API on a real socket', () => {
     expect(await fault.json()).toMatchObject({ code: 'bad_request', requestId: 'trace-2' });
   });
 
-  it('answers HEAD of its description without a body', async () => {
+  it('responds to HEAD of the API description without a body', async () => {
     const { url } = await open();
     const response = await fetch(new URL('/openapi.json', url), { method: 'HEAD' });
     expect([response.status, await response.text()]).toEqual([200, '']);
   });
 
-  it('refuses a body that says it is too large before it comes', async () => {
+  it('rejects a body whose Content-Length is too large before it reads the body', async () => {
     const { port } = await open();
     const connection = await connect(port);
     connection.write(head('Content-Length: 100000\r\n'));
     expect(await connection.until(/payload_too_large/)).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  it('refuses a body without a length as soon as it is too large', async () => {
+  it('rejects a body without Content-Length as soon as it is too large', async () => {
     const { port } = await open();
     const connection = await connect(port);
     connection.write(head('Transfer-Encoding: chunked\r\n'));
@@ -58,7 +58,7 @@ describe('the API on a real socket', () => {
     expect(await connection.until(/payload_too_large/)).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  it('asks for a body that is held back, once the request may send it', async () => {
+  it('sends 100 Continue only after the key is accepted', async () => {
     const { port } = await open();
     const body = JSON.stringify({ query: 'a' });
     const connection = await connect(port);
@@ -71,7 +71,7 @@ describe('the API on a real socket', () => {
     expect(await stranger.until(/unauthorized/)).toMatch(/^HTTP\/1\.1 401 /);
   });
 
-  it('keeps the connection for the next request', async () => {
+  it('keeps the connection open for the next request', async () => {
     const { port } = await open();
     const body = JSON.stringify({ query: 'a' });
     const connection = await connect(port);
@@ -79,7 +79,7 @@ describe('the API on a real socket', () => {
     expect(await connection.until(/200 OK.*200 OK.*rotate-keys/s)).not.toMatch(/Connection: close/i);
   });
 
-  it('gives a search up whose client has left', async () => {
+  it('aborts a search when its client disconnects', async () => {
     const { promise: began, resolve: begin } = Promise.withResolvers<AbortSignal>();
     const { port } = await open({
       search: (_, signal) => {

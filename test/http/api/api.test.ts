@@ -8,7 +8,7 @@ const QUERY = { query: 'rotate keys' };
 const NO_FILTER = { version: null, language: null, tag: null };
 
 describe('POST /v1/search/{domain}', () => {
-  it('answers an array of results', async () => {
+  it('responds with an array of results', async () => {
     const { app, asked } = apiWith();
     const response = await app.request(PATH, post(QUERY));
     expect(response.status).toBe(200);
@@ -20,22 +20,25 @@ describe('POST /v1/search/{domain}', () => {
     ]);
   });
 
-  it('passes every field on', async () => {
+  it('passes every field of the request to the search', async () => {
     const { app, asked } = apiWith();
     const filter = { version: 'v2', language: 'pt', tag: 'auth' };
     await app.request(PATH, post({ query: ' a ', pageSize: 50, scoreThreshold: 0.25, filter }));
     expect(asked).toEqual([{ query: 'a', pageSize: 50, scoreThreshold: 0.25, filter, prefixLast: false }]);
   });
 
-  it.each(['/v1/search/ACME', '/v1/search/docs.acme.dev', '/v1/search/Docs.Acme.Dev'])('answers %s', async (path) => {
-    expect((await apiWith().app.request(path, post(QUERY))).status).toBe(200);
-  });
+  it.each(['/v1/search/ACME', '/v1/search/docs.acme.dev', '/v1/search/Docs.Acme.Dev'])(
+    'responds to %s, which names the domain by label or host in any case',
+    async (path) => {
+      expect((await apiWith().app.request(path, post(QUERY))).status).toBe(200);
+    },
+  );
 
   it.each([
-    ['what nobody has', '/v1/search/nobody'],
-    ["another organization's", '/v1/search/beta'],
-    ['what this daemon has no site of', '/v1/search/elsewhere'],
-  ])('answers 404 for %s, in the same words', async (_, path) => {
+    ['an unknown domain', '/v1/search/nobody'],
+    ['a domain of another organization', '/v1/search/beta'],
+    ['a domain without a site on this daemon', '/v1/search/elsewhere'],
+  ])('responds with the same 404 for %s', async (_, path) => {
     const { app, asked } = apiWith();
     const response = await app.request(path, post(QUERY));
     const { error, ...problem } = (await response.clone().json()) as { error: string };
@@ -45,8 +48,8 @@ describe('POST /v1/search/{domain}', () => {
   });
 });
 
-describe('keys', () => {
-  it('are required for every domain, and a refusal says nothing of rates', async () => {
+describe('keys of the API', () => {
+  it('are required for every domain, and an error response has no rate limit headers', async () => {
     const { app, asked } = apiWith();
     for (const path of [PATH, '/v1/search/nobody']) {
       for (const [key, status, code] of [
@@ -61,37 +64,37 @@ describe('keys', () => {
     expect(asked).toEqual([]);
   });
 
-  it('reach the domains of their own organization', async () => {
+  it('allow access only to the domains of their own organization', async () => {
     const authorization = { Authorization: `bearer ${OTHER_KEY}` };
     expect((await apiWith().app.request('/v1/search/beta', post(QUERY, authorization))).status).toBe(200);
     expect((await apiWith().app.request(PATH, post(QUERY, authorization))).status).toBe(404);
   });
 });
 
-describe('the fields of a request', () => {
+describe('fields of a search request', () => {
   it.each<[name: string, body: unknown, field: string | null]>([
     ['no query', {}, 'query'],
-    ['a query of white space', { query: ' \u3000\n' }, 'query'],
-    ['a query that is no text', { query: 5 }, 'query'],
+    ['a blank query', { query: ' \u3000\n' }, 'query'],
+    ['a query that is not text', { query: 5 }, 'query'],
     ['a query that is too long', { query: 'a'.repeat(1001) }, 'query'],
-    ['a page of 0', { ...QUERY, pageSize: 0 }, 'pageSize'],
-    ['a page of 51', { ...QUERY, pageSize: 51 }, 'pageSize'],
-    ['a page of one and a half', { ...QUERY, pageSize: 1.5 }, 'pageSize'],
-    ['a page in words', { ...QUERY, pageSize: '10' }, 'pageSize'],
-    ['a page that is null', { ...QUERY, pageSize: null }, 'pageSize'],
+    ['page size 0', { ...QUERY, pageSize: 0 }, 'pageSize'],
+    ['page size 51', { ...QUERY, pageSize: 51 }, 'pageSize'],
+    ['page size 1.5', { ...QUERY, pageSize: 1.5 }, 'pageSize'],
+    ['a page size as text', { ...QUERY, pageSize: '10' }, 'pageSize'],
+    ['a page size of null', { ...QUERY, pageSize: null }, 'pageSize'],
     ['a threshold below 0', { ...QUERY, scoreThreshold: -0.01 }, 'scoreThreshold'],
     ['a threshold above 1', { ...QUERY, scoreThreshold: 1.01 }, 'scoreThreshold'],
-    ['a filter that is none', { ...QUERY, filter: [] }, 'filter'],
+    ['an invalid filter', { ...QUERY, filter: [] }, 'filter'],
     ['an unknown filter', { ...QUERY, filter: { colour: 'red' } }, 'filter.colour'],
     ['an empty filter value', { ...QUERY, filter: { tag: '' } }, 'filter.tag'],
-    ['a filter value that is no text', { ...QUERY, filter: { version: 2 } }, 'filter.version'],
+    ['a filter value that is not text', { ...QUERY, filter: { version: 2 } }, 'filter.version'],
     ['an unknown field', { ...QUERY, page: 2 }, 'page'],
-    ['a field of the prototype', '{"query":"a","__proto__":{}}', '__proto__'],
-    ['another field of the prototype', { ...QUERY, constructor: 1 }, 'constructor'],
+    ['the field __proto__', '{"query":"a","__proto__":{}}', '__proto__'],
+    ['the field constructor', { ...QUERY, constructor: 1 }, 'constructor'],
     ['a list', [QUERY], null],
     ['null', 'null', null],
     ['text', '"a"', null],
-  ])('%s is 400 and named', async (_, body, field) => {
+  ])('rejects %s with 400 and names the field', async (_, body, field) => {
     const { app, asked } = apiWith();
     const response = await app.request(PATH, post(body));
     const { error } = (await response.clone().json()) as { error: string };
@@ -99,7 +102,7 @@ describe('the fields of a request', () => {
     if (field !== null) expect(error).toContain(`"${field}"`);
   });
 
-  it('are counted in code points, after trimming', async () => {
+  it('counts length in code points, after trimming', async () => {
     const { app, asked } = apiWith();
     for (const query of ['a'.repeat(1000), ` ${'😀'.repeat(1000)}\n`, 'a\u0000"b', '\ud800']) {
       expect((await app.request(PATH, post({ query }))).status).toBe(200);
@@ -109,7 +112,7 @@ describe('the fields of a request', () => {
     expect((await app.request(PATH, post({ query: '😀'.repeat(1001) }))).status).toBe(400);
   });
 
-  it('takes the bounds themselves', async () => {
+  it('accepts values at the limits', async () => {
     const { app } = apiWith();
     for (const body of [
       { pageSize: 1 },
@@ -123,9 +126,9 @@ describe('the fields of a request', () => {
   });
 });
 
-describe('the body of a request', () => {
+describe('body of a search request', () => {
   it.each(['application/json', 'Application/JSON; charset=utf-8', 'application/vnd.acme+json'])(
-    'may be %s',
+    'is accepted with type %s',
     async (type) => {
       expect((await apiWith().app.request(PATH, post(QUERY, { 'Content-Type': type }))).status).toBe(200);
     },
@@ -134,33 +137,33 @@ describe('the body of a request', () => {
   it.each<[string, Record<string, string>]>([
     ['text', { 'Content-Type': 'text/plain' }],
     ['a form', { 'Content-Type': 'application/x-www-form-urlencoded' }],
-    ['nothing that is named', { 'Content-Type': '' }],
+    ['without Content-Type', { 'Content-Type': '' }],
     ['almost JSON', { 'Content-Type': 'application/jsonp' }],
     ['compressed', { 'Content-Encoding': 'gzip' }],
-  ])('may not be %s: 415', async (_, headers) => {
+  ])('is rejected with 415 if it is %s', async (_, headers) => {
     expect(await outcomeOf(apiWith().app.request(PATH, post(QUERY, headers)))).toEqual([415, 'unsupported_media_type']);
   });
 
   it.each(['', '{', '{"query":"a"} x', "{query:'a'}", '[1,]', '['.repeat(60_000)])(
-    'is malformed where it is no JSON: 400 (%#)',
+    'is rejected with 400 if it is not valid JSON (%#)',
     async (body) => {
       expect(await outcomeOf(apiWith().app.request(PATH, post(body)))).toEqual([400, 'bad_request']);
     },
   );
 
-  it('is malformed where it is not UTF-8', async () => {
+  it('is rejected if it is not valid UTF-8', async () => {
     const init = { ...post(''), body: Buffer.from('{"query":"caf\xe9"}', 'latin1') };
     expect((await apiWith().app.request(PATH, init)).status).toBe(400);
   });
 
-  it('may have 64 KiB, and not one byte more', async () => {
+  it('has a limit of exactly 64 KiB', async () => {
     const { app } = apiWith();
     const text = JSON.stringify(QUERY);
     expect((await app.request(PATH, post(text.padEnd(65_536)))).status).toBe(200);
     expect(await outcomeOf(app.request(PATH, post(text.padEnd(65_537))))).toEqual([413, 'payload_too_large']);
   });
 
-  it('is not read for nobody: the key is looked at first, then the domain', async () => {
+  it('is not read before the key and the domain are accepted', async () => {
     const { app } = apiWith();
     const tooLarge = ' '.repeat(70_000);
     expect((await app.request(PATH, post(tooLarge, { Authorization: '' }))).status).toBe(401);
@@ -168,13 +171,13 @@ describe('the body of a request', () => {
   });
 });
 
-describe('the rate limit', () => {
+describe('rate limit of the API', () => {
   const limited = (requestsMax: number, clock = { nowMs: 0 }) => {
     const policy = { requestsMax, windowMs: 3600_000 };
     return apiWith({ rates: ratesOf({ policy, now: () => clock.nowMs }) });
   };
 
-  it('is told with every answer that counts, faults too', async () => {
+  it('is stated in every counted response, including errors', async () => {
     const { app } = limited(10);
     const statuses = [];
     for (const [path, body] of [
@@ -192,7 +195,7 @@ describe('the rate limit', () => {
     ]);
   });
 
-  it('answers 429 with Retry-After, and lets in again when the time has come', async () => {
+  it('responds with 429 and Retry-After, and accepts requests again after that time', async () => {
     const clock = { nowMs: 0 };
     const { app, asked } = limited(2, clock);
     for (let index = 0; index < 2; index++) expect((await app.request(PATH, post(QUERY))).status).toBe(200);
@@ -208,7 +211,7 @@ describe('the rate limit', () => {
     expect((await app.request(PATH, post(QUERY))).status).toBe(200);
   });
 
-  it('is of one organization: over its keys, and not over those of another', async () => {
+  it('is shared by all keys of an organization, but not with other organizations', async () => {
     const { app } = limited(1);
     expect((await app.request(PATH, post(QUERY))).status).toBe(200);
     expect((await app.request('/v1/search/docs.acme.dev', post(QUERY))).status).toBe(429);
@@ -216,7 +219,7 @@ describe('the rate limit', () => {
     expect((await app.request('/v1/search/beta', other)).status).toBe(200);
   });
 
-  it('counts nobody without a key', async () => {
+  it('does not count requests without a valid key', async () => {
     const { app } = limited(1);
     expect((await app.request(PATH, post(QUERY, { Authorization: 'Bearer x' }))).status).toBe(401);
     expect((await app.request(PATH, post(QUERY, { Authorization: `Bearer ${ADMIN_KEY}` }))).status).toBe(403);
@@ -225,7 +228,7 @@ describe('the rate limit', () => {
 });
 
 describe('CORS', () => {
-  it('answers the preflight of any origin, without a key, to be kept for a day', async () => {
+  it('responds to a preflight of any origin without a key, and lets browsers cache the response for a day', async () => {
     const { status, headers } = await apiWith().app.request(PATH, {
       method: 'OPTIONS',
       headers: {
@@ -244,7 +247,7 @@ describe('CORS', () => {
     expect(headers.has('access-control-allow-credentials')).toBe(false);
   });
 
-  it('lets every origin read the answer, faults too, and the headers of the limit', async () => {
+  it('lets every origin read the response and the rate limit headers, including errors', async () => {
     const { app } = apiWith();
     for (const init of [post(QUERY), post({}), post(QUERY, { Authorization: '' }), { method: 'GET' }]) {
       const { headers } = await app.request(PATH, init);
@@ -256,41 +259,41 @@ describe('CORS', () => {
   });
 });
 
-describe('other requests to the API', () => {
+describe('API, unsupported requests', () => {
   it.each([
     ['GET', PATH, 'POST, OPTIONS'],
     ['PUT', PATH, 'POST, OPTIONS'],
     ['POST', '/openapi.json', 'GET, HEAD'],
-  ])('%s %s is 405 with Allow', async (method, path, allow) => {
+  ])('responds to %s %s with 405 and Allow', async (method, path, allow) => {
     const response = await apiWith().app.request(path, { method });
     expect([response.status, response.headers.get('allow')]).toEqual([405, allow]);
     expect(await codeOf(response)).toBe('method_not_allowed');
   });
 
-  it.each(['/', '/v1/search', '/v1/search/', '/v1/search/acme/x'])('%s is 404', async (path) => {
+  it.each(['/', '/v1/search', '/v1/search/', '/v1/search/acme/x'])('responds to %s with 404', async (path) => {
     expect(await outcomeOf(apiWith().app.request(path, post(QUERY)))).toEqual([404, 'not_found']);
   });
 });
 
-describe('search that is turned off', () => {
-  it('is 404 with a code of its own, which a script of any origin may read', async () => {
+describe('search API that is turned off', () => {
+  it('responds with 404 and code search_off, readable for scripts of any origin', async () => {
     const response = await apiWith({}, ['search']).app.request(PATH, post(QUERY));
     expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([404, '*']);
     expect(await codeOf(response)).toBe('search_off');
   });
 });
 
-describe('a search that fails', () => {
+describe('search API, failed search', () => {
   const failing = (error: unknown) => apiWith({ search: () => ({ search: () => Promise.reject(error) }) });
 
-  it('is 503 with Retry-After while the first index is being built', async () => {
+  it('responds with 503 and Retry-After while the first index is being built', async () => {
     const { app } = failing(new DocshelfError('index_building', 'Cannot search now', { fields: { retryAfterS: 7 } }));
     const response = await app.request(PATH, post(QUERY));
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '7']);
     expect(await codeOf(response)).toBe('index_building');
   });
 
-  it('is told to the owner where it is our fault, and keeps its words to itself', async () => {
+  it('reports an unexpected error to the operator, and hides its message from the client', async () => {
     const { app, faults, told } = failing(new Error('the password is canary'));
     const response = await app.request(PATH, post(QUERY));
     expect(await response.clone().text()).not.toContain('canary');
@@ -298,7 +301,7 @@ describe('a search that fails', () => {
     expect([faults.length, told]).toEqual([1, ['internal']]);
   });
 
-  it('is no fault of ours where the client has left', async () => {
+  it('reports no error if the client has disconnected', async () => {
     const { app, faults, told } = failing(new DOMException('left', 'AbortError'));
     await app.request(PATH, { ...post(QUERY), signal: AbortSignal.abort() });
     expect([faults, told]).toEqual([[], ['bad_request']]);

@@ -75,21 +75,21 @@ describe('bundleDownload()', () => {
     etag: ETAG,
   };
 
-  it('sends the archive, with the headers that the link fixes', async () => {
+  it('sends the archive with the headers that the link defines', async () => {
     const answer = await ask();
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject(WHOLE);
     expect((await bytesOf(answer)).equals(BYTES)).toBe(true);
   });
 
-  it('answers HEAD with the same headers and no byte, whatever range is asked for', async () => {
+  it('responds to HEAD with the same headers and no body, whatever the range', async () => {
     const answer = await ask({ Range: 'bytes=0-1' }, 'HEAD');
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject(WHOLE);
     expect((await bytesOf(answer)).length).toBe(0);
   });
 
-  it('hands on the link as it is meant, decoded', async () => {
+  it('decodes the parts of the link before it resolves them', async () => {
     const asked: unknown[] = [];
     follow = async ({ sha256, fileName, query }) => {
       asked.push(sha256, fileName, Object.fromEntries(query));
@@ -112,7 +112,7 @@ describe('bundleDownload()', () => {
     [{ 'If-Match': '"other"' }, 412],
     [{ 'If-Modified-Since': new Date().toUTCString() }, 200],
     [{ Range: 'bytes=200000-' }, 416],
-  ])('answers a request with %j by %i', async (headers, status, part) => {
+  ])('responds to the headers %j with status %i', async (headers, status, part) => {
     const answer = await ask(headers);
     const [from, to] = part ?? [0, BYTES.length];
     const sent = await bytesOf(answer);
@@ -132,7 +132,7 @@ describe('bundleDownload()', () => {
     ['link_invalid', 403],
     ['bundle_link_expired', 403],
     ['not_found', 404],
-  ] as const)('answers %s with a problem document and %i', async (code, status) => {
+  ] as const)('responds to %s with a problem document and %i', async (code, status) => {
     follow = async () => {
       throw new DocshelfError(code, 'Cannot send it', { next: 'Ask again.' });
     };
@@ -144,12 +144,12 @@ describe('bundleDownload()', () => {
     expect((await ask({}, 'HEAD')).status).toBe(status);
   });
 
-  it('answers 503 where the archive is gone in this very moment', async () => {
+  it('responds with 503 if the archive was just deleted', async () => {
     await rm(bundle.diskPath);
     expect((await ask()).status).toBe(503);
   });
 
-  it('breaks the connection off where the archive turns out shorter', async () => {
+  it('closes the connection if the archive becomes shorter during the download', async () => {
     // The framework's adapter prints what breaks a stream.
     const printed = vi.spyOn(console, 'error').mockReturnValue();
     await truncate(bundle.diskPath, 50_000_000);
@@ -167,7 +167,7 @@ describe('bundleDownload()', () => {
     printed.mockRestore();
   });
 
-  it('reads no faster than the client takes, and ends with it', async () => {
+  it('reads no faster than the client, and stops when the client disconnects', async () => {
     const sizeBytes = 256 * 1024 ** 2;
     await truncate(bundle.diskPath, sizeBytes);
     bundle = { ...bundle, sizeBytes };
@@ -183,7 +183,7 @@ describe('bundleDownload()', () => {
     expect(faults).toEqual([]);
   });
 
-  it('leaves neither signature nor query in the log', async () => {
+  it('logs neither signature nor query', async () => {
     await bytesOf(await ask());
     follow = async () => {
       throw new DocshelfError('link_invalid', 'Cannot send it');

@@ -14,8 +14,8 @@ async function loadedBy(app: ReturnType<typeof apiWith>['app']): Promise<string[
   return [...html.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)].map(([, path]) => `/${path}`);
 }
 
-describe('/docs', () => {
-  it('is a page that nothing but its own origin may serve or run', async () => {
+describe('page /docs', () => {
+  it('loads and runs resources of its own origin only', async () => {
     const response = await apiWith().app.request('/docs');
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8']);
     const policy = response.headers.get('content-security-policy') ?? '';
@@ -24,7 +24,7 @@ describe('/docs', () => {
     expect(await response.text()).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
   });
 
-  it('loads a style and a script by names that change with their bytes', async () => {
+  it('loads a style and a script whose names contain a hash of their content', async () => {
     const { app } = apiWith();
     const paths = await loadedBy(app);
     expect(paths.map((path) => path.replace(/[0-9a-f]{16}/, 'HASH'))).toEqual([
@@ -42,7 +42,7 @@ describe('/docs', () => {
     }
   });
 
-  it('says what each call takes, answers and needs, without a script', async () => {
+  it('shows the input, output and key of each call without a script', async () => {
     const all = parsedNodes(await (await apiWith().app.request('/docs')).text());
     const search = all.find((node) => attribute(node, 'id') === 'search');
     const said = search === undefined ? '' : text(search);
@@ -59,7 +59,7 @@ describe('/docs', () => {
     }
   });
 
-  it('and /openapi.json name a site that there is, whatever its hosts are', async () => {
+  it('uses a configured site in its examples, like /openapi.json', async () => {
     const { app } = apiWith({ ownSite: () => ({ domain: 'handbook', host: 'docs.$&.test' }) });
     const [page, document] = [await app.request('/docs'), await app.request('/openapi.json')];
     const { paths } = await document.json();
@@ -72,15 +72,18 @@ describe('/docs', () => {
     ['acme-inc', 'initech'],
     ['acme', 'acme'],
     ['docs', 'acme-inc'],
-  ])('name the site %s of the organization %s, by its domain where no host names it alone', (domain, organization) => {
-    const written = { site: 'acme', host: 'docs.acme.dev', organization: 'acme-inc', link: '/acme-export-2024.zip' };
-    expect(withOwnNames(written, { domain, host: null, organization })).toEqual({
-      ...{ site: domain, host: domain, organization },
-      link: `/${domain}-export-2024.zip`,
-    });
-  });
+  ])(
+    'uses the site %s and the organization %s in examples, and the domain as host if the site has no separate host',
+    (domain, organization) => {
+      const written = { site: 'acme', host: 'docs.acme.dev', organization: 'acme-inc', link: '/acme-export-2024.zip' };
+      expect(withOwnNames(written, { domain, host: null, organization })).toEqual({
+        ...{ site: domain, host: domain, organization },
+        link: `/${domain}-export-2024.zip`,
+      });
+    },
+  );
 
-  it('takes what a document says for text', async () => {
+  it('escapes the texts of the document', async () => {
     const app = new Hono();
     const document = openApiDocument([{ ...search, summary: '<b>&"', description: '</p><script>1' }], {
       ...API_INFO,
@@ -93,11 +96,11 @@ describe('/docs', () => {
     expect(html).toContain('&lt;/p&gt;&lt;script&gt;1');
   });
 
-  it.each(['/docs/', '/docs/docs.css', '/docs/..%2fapi.ts', '/docs/x/y'])('%s is 404', async (path) => {
+  it.each(['/docs/', '/docs/docs.css', '/docs/..%2fapi.ts', '/docs/x/y'])('responds to %s with 404', async (path) => {
     expect(await outcomeOf(apiWith().app.request(path))).toEqual([404, 'not_found']);
   });
 
-  it('is for GET and HEAD alone', async () => {
+  it('accepts only GET and HEAD', async () => {
     const response = await apiWith().app.request('/docs', { method: 'POST' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });

@@ -41,14 +41,14 @@ const KEYS: readonly [
   ['no key', null, UNAUTHORIZED, UNAUTHORIZED],
   ['an empty header', '', UNAUTHORIZED, UNAUTHORIZED],
   ['another scheme', `Basic ${ADMIN_KEY}`, UNAUTHORIZED, UNAUTHORIZED],
-  ['the key alone', ADMIN_KEY, UNAUTHORIZED, UNAUTHORIZED],
+  ['a key without scheme', ADMIN_KEY, UNAUTHORIZED, UNAUTHORIZED],
   ['two words', `Bearer ${ADMIN_KEY} ${ADMIN_KEY}`, UNAUTHORIZED, UNAUTHORIZED],
   ['an unknown key', 'Bearer svc_unknown', UNAUTHORIZED, UNAUTHORIZED],
   ['an assistant key', `Bearer ${KEY}`, FORBIDDEN, null],
   ['an admin key without the plan', `Bearer ${TEAM_ADMIN_KEY}`, FORBIDDEN, FORBIDDEN],
   ["another organization's admin key", `Bearer ${GLOBEX_ADMIN_KEY}`, NOT_FOUND, FORBIDDEN],
   ['an admin key', `Bearer ${ADMIN_KEY}`, null, FORBIDDEN],
-  ['an admin key, the scheme in another case', `bEARER  ${ADMIN_KEY}`, null, FORBIDDEN],
+  ['an admin key with the scheme in another case', `bEARER  ${ADMIN_KEY}`, null, FORBIDDEN],
 ];
 
 /** The API with a completed job of the first organization. */
@@ -71,8 +71,8 @@ function requestOf(method: string, authorization: string | null, body?: object):
   };
 }
 
-describe.each(KEYS)('%s', (_, authorization, exported, searched) => {
-  it.each(Object.keys(CALLS))('with %s', async (call) => {
+describe.each(KEYS)('access with %s', (_, authorization, exported, searched) => {
+  it.each(Object.keys(CALLS))('checks the key for %s', async (call) => {
     const { app, jobId, queue } = await withCompletedJob();
     const [path, method, body] = CALLS[call]?.(jobId, 'acme') ?? ['', ''];
     const before = await queue.get(jobId);
@@ -87,10 +87,10 @@ describe.each(KEYS)('%s', (_, authorization, exported, searched) => {
   });
 });
 
-describe('a second organization', () => {
+describe('key of a second organization', () => {
   const globex = `Bearer ${GLOBEX_ADMIN_KEY}`;
 
-  it("gets the same answer for another's domain and job as for none", async () => {
+  it('gets the same response for a foreign domain or job as for an unknown one', async () => {
     const { app, jobId } = await withCompletedJob();
     for (const [call, requestFor] of Object.entries(CALLS)) {
       if (call === SEARCH) continue;
@@ -107,7 +107,7 @@ describe('a second organization', () => {
     }
   });
 
-  it('lists no job but its own', async () => {
+  it('lists only jobs of its own organization', async () => {
     const { app, jobId } = await withCompletedJob();
     const list = async (authorization: string) =>
       (await (await app.request(JOBS, requestOf('GET', authorization))).json()) as { jobs: { jobId: string }[] };
@@ -118,7 +118,7 @@ describe('a second organization', () => {
   });
 });
 
-describe('while keys cannot be read', () => {
+describe('API while the keys cannot be read', () => {
   const fault = new DocshelfError('database_unavailable', 'Cannot use the database: 10.0.0.7 does not answer');
   const access = accessOf(ORGANIZATIONS, () => fault);
   const ask = (key: string) =>
@@ -127,7 +127,7 @@ describe('while keys cannot be read', () => {
       post({ query: 'a' }, { Authorization: `Bearer ${key}` }),
     );
 
-  it('answers 503 to a key that may have been made since, and tells nothing of the fault', async () => {
+  it('responds with 503 to an unknown key, which may be new, and hides the details', async () => {
     const response = await ask(newKey('assistant').key);
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
     const text = await response.text();
@@ -138,13 +138,13 @@ describe('while keys cannot be read', () => {
     expect(text).not.toContain('10.0.0.7');
   });
 
-  it('goes on with known keys, and refuses what is no key at all', async () => {
+  it('accepts known keys, and rejects values that cannot be a key', async () => {
     expect((await ask(KEY)).status).toBe(200);
     expect((await ask('svc_guessed')).status).toBe(401);
   });
 });
 
-it('tells a caller nothing of a database that is away but that it is', async () => {
+it('export API hides the details of a database failure from the client', async () => {
   const away = new DocshelfError('database_unavailable', 'Cannot use the database: connect ECONNREFUSED 10.0.0.7:5432');
   const { app } = apiWith({ search: () => ({ search: () => Promise.reject(away) }) });
   const response = await app.request('/v1/search/acme', post({ query: 'a' }, { Authorization: `Bearer ${KEY}` }));

@@ -21,7 +21,7 @@ async function withJob(body: object = { domain: 'acme' }) {
 }
 
 describe('POST /jobs', () => {
-  it('answers 202 with the job, where it is, and when to look', async () => {
+  it('responds with 202, the job, its address and a retry time', async () => {
     const response = await apiWith().app.request(JOBS, start({ domain: 'acme', version: '2024-06-01' }));
     expect([response.status, response.headers.get('content-type')]).toEqual([202, 'application/json']);
     const job = (await response.json()) as Job;
@@ -34,17 +34,20 @@ describe('POST /jobs', () => {
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  it('says where the job is behind the path of a proxy, and never by the Host of the request', async () => {
+  it('builds the job address from publicUrl, never from the Host header', async () => {
     const { app } = apiWith({ publicUrl: () => 'https://acme.dev/api/' });
     const response = await app.request(JOBS, start({ domain: 'acme' }, { Host: 'evil.example' }));
     expect(response.headers.get('location')).toMatch(/^\/api\/v1\/static-export\/jobs\/se_/);
   });
 
-  it.each(['ACME', 'docs.acme.dev', 'Docs.Acme.Dev'])('takes %s, and the job says the label', async (domain) => {
-    expect((await withJob({ domain })).job.domain).toBe('acme');
-  });
+  it.each(['ACME', 'docs.acme.dev', 'Docs.Acme.Dev'])(
+    'accepts %s, and returns the label of the domain',
+    async (domain) => {
+      expect((await withJob({ domain })).job.domain).toBe('acme');
+    },
+  );
 
-  it('passes version and paths on, and null where they are left out', async () => {
+  it('passes version and paths on, and null if they are omitted', async () => {
     const paths = ['/guides/start', 'guides/keys.html', '/caf%C3%A9', '/über', '/a..b/...', '/', '/a:b', '/100%'];
     const { queue, job } = await withJob({ domain: 'acme', version: 'v1', paths });
     expect(await queue.get(job.jobId)).toMatchObject({ version: 'v1', paths });
@@ -53,7 +56,7 @@ describe('POST /jobs', () => {
     expect(whole.job.version).toBe(null);
   });
 
-  it('takes the bounds themselves', async () => {
+  it('accepts values at the limits', async () => {
     const version = 'v'.padEnd(128, '.');
     for (const paths of [['/'.padEnd(4096, 'a')], Array(10_000).fill('/')]) {
       expect((await apiWith().app.request(JOBS, start({ domain: 'acme', version, paths }))).status).toBe(202);
@@ -62,46 +65,46 @@ describe('POST /jobs', () => {
 
   it.each<[name: string, body: unknown, field: string | null]>([
     ['no domain', {}, 'domain'],
-    ['a domain that is no text', { domain: 5 }, 'domain'],
+    ['a domain that is not text', { domain: 5 }, 'domain'],
     ['an empty domain', { domain: '' }, 'domain'],
     ['a domain that is too long', { domain: 'a'.repeat(254) }, 'domain'],
-    ['a version that is none', { version: 'a b' }, 'version'],
+    ['an invalid version', { version: 'a b' }, 'version'],
     ['an empty version', { version: '' }, 'version'],
     ['a version that is too long', { version: 'v'.repeat(129) }, 'version'],
     ['a version that begins with a dot', { version: '.1' }, 'version'],
-    ['a version that is no text', { version: 2 }, 'version'],
-    ['a version that ends its line', { version: 'v1\n' }, 'version'],
-    ['paths that are no list', { paths: '/a' }, 'paths'],
-    ['no paths at all', { paths: [] }, 'paths'],
+    ['a version that is not text', { version: 2 }, 'version'],
+    ['a version with a line end', { version: 'v1\n' }, 'version'],
+    ['paths that are not a list', { paths: '/a' }, 'paths'],
+    ['an empty list of paths', { paths: [] }, 'paths'],
     ['too many paths', { paths: Array(10_001).fill('/') }, 'paths'],
-    ['a path that is no text', { paths: ['/a', 1] }, 'paths[1]'],
+    ['a path that is not text', { paths: ['/a', 1] }, 'paths[1]'],
     ['an empty path', { paths: ['/a', '/b', '/c', ''] }, 'paths[3]'],
     ['a path that is too long', { paths: ['/'.padEnd(4097, 'a')] }, 'paths[0]'],
     ['a URL', { paths: ['https://docs.acme.dev/a'] }, 'paths[0]'],
     ['a scheme', { paths: ['javascript:alert(1)'] }, 'paths[0]'],
     ['a host', { paths: ['//evil.example/a'] }, 'paths[0]'],
-    ['a step up', { paths: ['/a/../b'] }, 'paths[0]'],
-    ['a step up at the start', { paths: ['../b'] }, 'paths[0]'],
-    ['a step up at the end', { paths: ['/a/..'] }, 'paths[0]'],
-    ['a step up before a query', { paths: ['/a/..?b'] }, 'paths[0]'],
-    ['an escaped step up', { paths: ['/a/%2e%2E/b'] }, 'paths[0]'],
-    ['a step up between escaped slashes', { paths: ['/a%2F..%2fb'] }, 'paths[0]'],
+    ['a .. segment', { paths: ['/a/../b'] }, 'paths[0]'],
+    ['a .. segment at the start', { paths: ['../b'] }, 'paths[0]'],
+    ['a .. segment at the end', { paths: ['/a/..'] }, 'paths[0]'],
+    ['a .. segment before a query', { paths: ['/a/..?b'] }, 'paths[0]'],
+    ['an escaped .. segment', { paths: ['/a/%2e%2E/b'] }, 'paths[0]'],
+    ['a .. segment between escaped slashes', { paths: ['/a%2F..%2fb'] }, 'paths[0]'],
     ['a backslash', { paths: ['/a\\..\\b'] }, 'paths[0]'],
     ['an escaped backslash', { paths: ['/a%5Cb'] }, 'paths[0]'],
     ['NUL', { paths: ['/a\u0000'] }, 'paths[0]'],
     ['an escaped NUL', { paths: ['/a%00'] }, 'paths[0]'],
     ['a line end', { paths: ['/a\n/../b'] }, 'paths[0]'],
-    ['a control character of the second set', { paths: ['/a\u0085'] }, 'paths[0]'],
-    ['a step up behind a line separator', { paths: ['/a\u2028/../b'] }, 'paths[0]'],
-    ['half a character', { paths: ['/\ud800'] }, 'paths[0]'],
+    ['a C1 control character', { paths: ['/a\u0085'] }, 'paths[0]'],
+    ['a .. segment after a line separator', { paths: ['/a\u2028/../b'] }, 'paths[0]'],
+    ['half a surrogate pair', { paths: ['/\ud800'] }, 'paths[0]'],
     ['an unknown field', { pathes: ['/a'] }, 'pathes'],
     ['an unknown field with a line end in its name', { 'a\nb': 1 }, 'a?b'],
-    ['a field of the prototype', '{"domain":"acme","__proto__":{}}', '__proto__'],
+    ['the field __proto__', '{"domain":"acme","__proto__":{}}', '__proto__'],
     ['a list', [{ domain: 'acme' }], null],
     ['null', 'null', null],
     ['malformed JSON', '{"domain":', null],
     ['nothing', '', null],
-  ])('refuses %s with 400, and names it', async (name, body, field) => {
+  ])('rejects %s with 400 and names the field', async (name, body, field) => {
     const { app, queue } = apiWith();
     const isPartial = typeof body === 'object' && !Array.isArray(body) && !/domain/.test(name);
     const response = await app.request(JOBS, start(isPartial ? { domain: 'acme', ...body } : body));
@@ -110,11 +113,11 @@ describe('POST /jobs', () => {
     if (field !== null) expect(error).toContain(`"${field}"`);
   });
 
-  it('answers 409 for a domain that is only searched', async () => {
+  it('responds with 409 for a domain without a source to export', async () => {
     expect(await outcomeOf(apiWith().app.request(JOBS, start({ domain: 'elsewhere' })))).toEqual([409, 'no_source']);
   });
 
-  it('answers 429 with Retry-After when as many jobs wait as may, and not for the jobs of others', async () => {
+  it('responds with 429 and Retry-After if too many jobs of the organization are queued', async () => {
     const { app } = apiWith(exportsInMemory({ settings: () => ({ linkTtlMs: 1000, queuedMax: 1 }) }));
     expect((await app.request(JOBS, start({ domain: 'acme' }))).status).toBe(202);
     const response = await app.request(JOBS, start({ domain: 'acme', version: 'v2' }));
@@ -124,7 +127,7 @@ describe('POST /jobs', () => {
     expect((await app.request(JOBS, other)).status).toBe(202);
   });
 
-  it('reads no body of a stranger', async () => {
+  it('does not read the body of a request without a key', async () => {
     const response = await apiWith().app.request(JOBS, post(' '.repeat(70_000), { Authorization: '' }));
     expect(response.status).toBe(401);
   });
@@ -148,13 +151,13 @@ describe('GET /jobs', () => {
     return { app, list };
   }
 
-  it('lists all, newest first, and an empty parameter says nothing', async () => {
+  it('lists all jobs, newest first, and ignores empty parameters', async () => {
     const { list } = await withJobs();
     expect(await list('')).toEqual({ found: [0, 1, 2], nextCursor: null });
     expect(await list('?domain=&status=&limit=&cursor=')).toEqual({ found: [0, 1, 2], nextCursor: null });
   });
 
-  it('lists those of a domain, by label or host, and of a status', async () => {
+  it('filters jobs by domain, as label or host, and by status', async () => {
     const { list } = await withJobs();
     expect((await list('?domain=Docs.Acme.dev')).found).toEqual([0, 1, 2]);
     expect((await list('?domain=elsewhere')).found).toEqual([]);
@@ -162,7 +165,7 @@ describe('GET /jobs', () => {
     expect((await list('?domain=acme&status=queued')).found).toEqual([0, 2]);
   });
 
-  it('goes on where the page before ended', async () => {
+  it('continues where the previous page ended', async () => {
     const { list } = await withJobs();
     const first = await list('?limit=2');
     expect(first.found).toEqual([0, 1]);
@@ -180,7 +183,7 @@ describe('GET /jobs', () => {
     ['__proto__', '?__proto__=x'],
     ['cursor', `?cursor=${'x'.repeat(513)}`],
     ['domain', `?domain=${'x'.repeat(254)}`],
-  ])('answers 400 and names %s: %s', async (field, query) => {
+  ])('responds with 400 and names %s: %s', async (field, query) => {
     const { app } = await withJobs();
     const response = await app.request(`${JOBS}${query}`, ask());
     const { error } = (await response.clone().json()) as { error: string };
@@ -188,7 +191,7 @@ describe('GET /jobs', () => {
     expect(error).toContain(`"${field}"`);
   });
 
-  it('answers 400 for a cursor that was never given', async () => {
+  it('responds with 400 to a forged cursor', async () => {
     expect(await outcomeOf((await withJobs()).app.request(`${JOBS}?cursor=forged`, ask()))).toEqual([
       400,
       'bad_request',
@@ -197,7 +200,7 @@ describe('GET /jobs', () => {
 });
 
 describe('GET /jobs/{jobId}', () => {
-  it('answers the job as it is now, and nothing of what the service knows besides', async () => {
+  it('returns the current job without internal fields', async () => {
     const { app, queue, job, path } = await withJob();
     queue.move(job.jobId, { status: 'running', progress: 42.5, pageCount: 7, attempt: 2, checkpoint: 'secret' });
     const response = await app.request(path, ask());
@@ -205,11 +208,14 @@ describe('GET /jobs/{jobId}', () => {
     expect(await response.json()).toEqual({ ...job, status: 'running', progress: 42.5, pageCount: 7 });
   });
 
-  it.each([UNKNOWN, 'se_1', 'SE_0000000000000000', '%2e%2e', 'x'.repeat(5000)])('answers 404 for %s', async (jobId) => {
-    expect(await outcomeOf(apiWith().app.request(`${JOBS}/${jobId}`, ask()))).toEqual([404, 'not_found']);
-  });
+  it.each([UNKNOWN, 'se_1', 'SE_0000000000000000', '%2e%2e', 'x'.repeat(5000)])(
+    'responds with 404 for %s',
+    async (jobId) => {
+      expect(await outcomeOf(apiWith().app.request(`${JOBS}/${jobId}`, ask()))).toEqual([404, 'not_found']);
+    },
+  );
 
-  it('answers HEAD without a body', async () => {
+  it('responds to HEAD without a body', async () => {
     const { app, path } = await withJob();
     const response = await app.request(path, ask('HEAD'));
     expect([response.status, await response.text()]).toEqual([200, '']);
@@ -217,7 +223,7 @@ describe('GET /jobs/{jobId}', () => {
 });
 
 describe('GET /jobs/{jobId}/report', () => {
-  it('answers the report of a job that is over, and 409 before', async () => {
+  it('returns the report of a finished job, and 409 before the job ends', async () => {
     const { app, queue, job, path } = await withJob();
     expect(await outcomeOf(app.request(`${path}/report`, ask()))).toEqual([409, 'not_completed']);
     const finding = { kind: 'broken_reference', page: 'index.html', detail: 'gone.html leads nowhere' };
@@ -232,7 +238,7 @@ describe('GET /jobs/{jobId}/report', () => {
 });
 
 describe('GET /jobs/{jobId}/report/pictures/{name}', () => {
-  it('answers a PNG, and 404 for what the job has not', async () => {
+  it('returns a PNG, and 404 for a picture that the job does not have', async () => {
     const { app, path } = await withJob();
     const response = await app.request(`${path}/report/pictures/${PICTURE}`, ask());
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/png']);
@@ -242,13 +248,13 @@ describe('GET /jobs/{jobId}/report/pictures/{name}', () => {
 });
 
 describe('DELETE /jobs/{jobId}', () => {
-  it('answers 202 with the job: a queued one has failed as canceled', async () => {
+  it('responds with 202, and cancels a queued job immediately', async () => {
     const { app, job, path } = await withJob();
     const response = await app.request(path, ask('DELETE'));
     expect([response.status, await response.json()]).toEqual([202, { ...job, status: 'failed', error: 'canceled' }]);
   });
 
-  it('leaves a running job to stop by itself, and a completed one as it is', async () => {
+  it('requests a running job to stop, and does not change a completed one', async () => {
     const { app, queue, job, path } = await withJob();
     queue.move(job.jobId, { status: 'running' });
     expect(await (await app.request(path, ask('DELETE'))).json()).toMatchObject({ status: 'running' });
@@ -263,12 +269,9 @@ describe('POST /jobs/{jobId}/bundle', () => {
   it.each<[string, RequestInit]>([
     ['no body', { headers: AUTHORIZATION }],
     ['an empty body', { headers: AUTHORIZATION, body: '' }],
-    [
-      'an empty body that is called JSON',
-      { headers: { ...AUTHORIZATION, 'Content-Type': 'application/json' }, body: '' },
-    ],
+    ['an empty body of type JSON', { headers: { ...AUTHORIZATION, 'Content-Type': 'application/json' }, body: '' }],
     ['an empty object', { headers: { ...AUTHORIZATION, 'Content-Type': 'application/json' }, body: '{}' }],
-  ])('links to the bundle: %s', async (_, init) => {
+  ])('returns a link to the bundle with %s', async (_, init) => {
     const { app, queue, job, path } = await withJob();
     queue.complete(job.jobId);
     const response = await app.request(`${path}/bundle`, { method: 'POST', ...init });
@@ -282,7 +285,7 @@ describe('POST /jobs/{jobId}/bundle', () => {
     });
   });
 
-  it('may be repeated, and gives another link each time', async () => {
+  it('returns another link on each call', async () => {
     const { app, queue, job, path } = await withJob();
     queue.complete(job.jobId);
     const links = [];
@@ -292,7 +295,7 @@ describe('POST /jobs/{jobId}/bundle', () => {
     expect(new Set(links).size).toBe(2);
   });
 
-  it.each(['queued', 'running', 'failed'] as const)('is 409 for a job that is %s', async (status) => {
+  it.each(['queued', 'running', 'failed'] as const)('responds with 409 for a job that is %s', async (status) => {
     const { app, queue, job, path } = await withJob();
     queue.move(job.jobId, { status });
     expect(await outcomeOf(app.request(`${path}/bundle`, ask('POST')))).toEqual([409, 'not_completed']);
@@ -305,7 +308,7 @@ describe('POST /jobs/{jobId}/bundle', () => {
     [400, 'bad_request', '{', 'application/json'],
     [413, 'payload_too_large', ' '.repeat(65_537), 'application/json'],
     [415, 'unsupported_media_type', 'ttl=5', 'application/x-www-form-urlencoded'],
-  ])('answers %i %s for a body that says something (%#)', async (status, code, body, type) => {
+  ])('responds with %i %s if the body is not empty (%#)', async (status, code, body, type) => {
     const { app, queue, job, path } = await withJob();
     queue.complete(job.jobId);
     expect(await outcomeOf(app.request(`${path}/bundle`, start(body, { 'Content-Type': type })))).toEqual([
@@ -314,7 +317,7 @@ describe('POST /jobs/{jobId}/bundle', () => {
     ]);
   });
 
-  it('looks at the job before the body', async () => {
+  it('checks the job before the body', async () => {
     expect(await outcomeOf(apiWith().app.request(`${JOBS}/${UNKNOWN}/bundle`, start(' '.repeat(70_000))))).toEqual([
       404,
       'not_found',
@@ -322,7 +325,7 @@ describe('POST /jobs/{jobId}/bundle', () => {
   });
 });
 
-describe('other requests for exports', () => {
+describe('export API, other requests', () => {
   it.each([
     ['PUT', JOBS, 'GET, HEAD, POST'],
     ['OPTIONS', JOBS, 'GET, HEAD, POST'],
@@ -332,17 +335,20 @@ describe('other requests for exports', () => {
     ['POST', `${JOBS}/${UNKNOWN}/report`, 'GET, HEAD'],
     ['POST', `${JOBS}/${UNKNOWN}/report/pictures/${PICTURE}`, 'GET, HEAD'],
     ['GET', `${JOBS}/${UNKNOWN}/bundle`, 'POST'],
-  ])('%s %s is 405 with Allow', async (method, path, allow) => {
+  ])('responds to %s %s with 405 and Allow', async (method, path, allow) => {
     const response = await apiWith().app.request(path, ask(method));
     expect([response.status, response.headers.get('allow')]).toEqual([405, allow]);
     expect(await codeOf(response)).toBe('method_not_allowed');
   });
 
-  it.each(['/v1/static-export', `${JOBS}/`, `${JOBS}/${UNKNOWN}/x`, '/v1/bundles/a/b'])('%s is 404', async (path) => {
-    expect(await outcomeOf(apiWith().app.request(path, ask()))).toEqual([404, 'not_found']);
-  });
+  it.each(['/v1/static-export', `${JOBS}/`, `${JOBS}/${UNKNOWN}/x`, '/v1/bundles/a/b'])(
+    'responds to %s with 404',
+    async (path) => {
+      expect(await outcomeOf(apiWith().app.request(path, ask()))).toEqual([404, 'not_found']);
+    },
+  );
 
-  it('are open to no other origin', async () => {
+  it('send no CORS headers', async () => {
     const { app, path } = await withJob();
     for (const init of [ask(), ask('OPTIONS'), { headers: { Origin: 'https://evil.example' } }]) {
       const { headers } = await app.request(path, init);
@@ -350,7 +356,7 @@ describe('other requests for exports', () => {
     }
   });
 
-  it('are 404 with a code of their own where exports are turned off, while search goes on', async () => {
+  it('respond with 404 and code export_off if exports are turned off, while search works', async () => {
     const { app } = apiWith({}, ['exports']);
     for (const [path, init] of [
       [JOBS, start({ domain: 'acme' })],
@@ -363,7 +369,7 @@ describe('other requests for exports', () => {
   });
 });
 
-describe('a presigned link', () => {
+describe('presigned link', () => {
   const download = apiWith({
     download: (c) =>
       c.body(`${c.req.method} ${c.req.param('sha256')} ${c.req.param('fileName')}`, 200, {
@@ -371,21 +377,21 @@ describe('a presigned link', () => {
       }),
   }).app;
 
-  it('is answered by what it is mounted with, which says how long it may be kept', async () => {
+  it('is served by the mounted handler, with a limited cache time', async () => {
     const response = await download.request('/v1/bundles/abc/acme-export-2024-06-01.tar.gz?signature=x');
     expect(await response.text()).toBe('GET abc acme-export-2024-06-01.tar.gz');
     expect(response.headers.get('cache-control')).toBe('private, max-age=60');
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  it('is for GET and HEAD alone', async () => {
+  it('accepts only GET and HEAD', async () => {
     const response = await download.request('/v1/bundles/abc/a.tar.gz', { method: 'POST' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 });
 
-describe('an export call that fails', () => {
-  it('is told to the owner where it is our fault, and keeps its words to itself', async () => {
+describe('export API, failed call', () => {
+  it('reports an unexpected error to the operator, and hides its message from the client', async () => {
     const { exports, queue } = exportsInMemory();
     queue.list = () => Promise.reject(new Error('the password is canary'));
     const { app, faults, told } = apiWith({ exports });
@@ -396,7 +402,7 @@ describe('an export call that fails', () => {
   });
 });
 
-it('has an audit line of each change by its key, and of no look', async () => {
+it('export API writes an audit line with the key for each change, and none for read access', async () => {
   const lines: AuditLine[] = [];
   const store = { append: async (line: AuditLine) => void lines.push(line), read: () => Promise.reject(new Error()) };
   const uses: string[] = [];

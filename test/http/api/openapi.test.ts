@@ -54,8 +54,8 @@ function checkOf(content: Content | undefined, type: string) {
   return ajv.compile(DOCUMENT.components.schemas[name] as object);
 }
 
-describe('the OpenAPI document', () => {
-  it('is served, and names where clients reach the API', async () => {
+describe('OpenAPI document', () => {
+  it('is served, and names publicUrl as the server', async () => {
     const response = await apiWith().app.request('/openapi.json');
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
     expect(await response.json()).toEqual(JSON.parse(JSON.stringify(DOCUMENT)));
@@ -80,7 +80,7 @@ describe('the OpenAPI document', () => {
   it.each([
     { offered: { search: true, exports: false }, without: ['exports'] as const, prefix: '/v1/search/' },
     { offered: { search: false, exports: true }, without: ['search'] as const, prefix: '/v1/static-export/' },
-  ])('leaves out what is turned off: $without', async ({ offered, without, prefix }) => {
+  ])('omits calls and schemas of features that are turned off: $without', async ({ offered, without, prefix }) => {
     const served = (await (await apiWith({}, without).app.request('/openapi.json')).json()) as Document;
     expect(served).toEqual(JSON.parse(JSON.stringify(documentOf(offered))));
     expect(Object.keys(served.paths).filter((path) => !path.startsWith(prefix))).toEqual([]);
@@ -88,7 +88,7 @@ describe('the OpenAPI document', () => {
     expect([...new Set(named)].sort()).toEqual(Object.keys(served.components.schemas).sort());
   });
 
-  it.each(operations)('has an example for every body, as its schema says: $name', ({ operation }) => {
+  it.each(operations)('has an example for every body that matches its schema: $name', ({ operation }) => {
     const bodies = [operation.requestBody, ...Object.values(operation.responses)].map((each) => each?.content);
     for (const content of bodies.filter((each) => each !== undefined)) {
       for (const [type, { example, examples }] of Object.entries(content)) {
@@ -101,7 +101,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has request examples that are taken', async () => {
+  it('has request examples that the API accepts', async () => {
     const taken = (operation: ApiOperation, value: unknown) =>
       bodyReader(operation)(new Request('http://localhost', post(value)), undefined);
     const examplesOf = (name: string) =>
@@ -114,18 +114,18 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it.each(operations)('says which key $name takes', ({ name, operation }) => {
+  it.each(operations)('states which type of key $name needs', ({ name, operation }) => {
     const scheme = name.includes('/v1/search/') ? 'assistantKey' : 'adminKey';
     expect(operation.security).toEqual([{ [scheme]: [] }]);
     expect(DOCUMENT.components.securitySchemes[scheme]).toMatchObject({ type: 'http', scheme: 'bearer' });
   });
 
-  it('holds no key', () => {
+  it('contains no key', () => {
     expect(JSON.stringify(DOCUMENT)).not.toContain(KEY);
   });
 });
 
-describe('the answers that the OpenAPI document describes', () => {
+describe('responses of the API, compared with the OpenAPI document', () => {
   const admin = { Authorization: `Bearer ${ADMIN_KEY}` };
   const jobs = '/v1/static-export/jobs';
   const search = '/v1/search/acme';
@@ -138,13 +138,13 @@ describe('the answers that the OpenAPI document describes', () => {
     [404, post({ query: 'a' }), '/v1/search/nobody'],
     [413, post(' '.repeat(70_000))],
     [415, post({ query: 'a' }, { 'Content-Type': 'text/plain' })],
-  ])('are as they are: %i of a search', async (status, init, path = search) => {
+  ])('match the schema of a search: %i', async (status, init, path = search) => {
     const response = await apiWith().app.request(path, init);
     expect(response.status).toBe(status);
     await expectDescribed('POST /v1/search/{domain}', response);
   });
 
-  it('are as they are: a search that is building or has too much to do', async () => {
+  it('match the schema of a search that is not ready or overloaded', async () => {
     for (const code of ['index_building', 'rate_limited', 'queue_full'] as const) {
       const response = problemResponse(new DocshelfError(code, 'Cannot search now', { next: 'Wait.' }), 'r-1');
       await expectDescribed('POST /v1/search/{domain}', response);
@@ -169,7 +169,7 @@ describe('the answers that the OpenAPI document describes', () => {
     [200, 'GET /v1/static-export/jobs/{jobId}/report', { headers: admin }],
     [200, 'POST /v1/static-export/jobs/{jobId}/bundle', { method: 'POST', headers: admin }],
     [400, 'POST /v1/static-export/jobs/{jobId}/bundle', post({ ttl: 5 }, admin)],
-  ])('are as they are: %i of %s', async (status, name, init, query = '') => {
+  ])('match the schema: %i of %s', async (status, name, init, query = '') => {
     const { app, queue } = apiWith();
     const started = await app.request(jobs, post({ domain: 'acme' }, admin));
     const { jobId } = (await started.json()) as { jobId: string };
@@ -179,7 +179,7 @@ describe('the answers that the OpenAPI document describes', () => {
     await expectDescribed(name, response);
   });
 
-  it.each(['report', 'bundle'])('are as they are: the %s of a job that waits or is not there', async (what) => {
+  it.each(['report', 'bundle'])('match the schema: %s of an unfinished or unknown job', async (what) => {
     const { app } = apiWith();
     const started = await app.request(jobs, post({ domain: 'acme' }, admin));
     const { jobId } = (await started.json()) as { jobId: string };

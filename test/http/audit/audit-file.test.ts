@@ -22,7 +22,7 @@ describe('AuditFile', () => {
   });
   afterEach(() => rm(dir, { recursive: true, force: true }));
 
-  it('keeps lines in the order of their time, for its user alone, over daemons and restarts', async () => {
+  it('keeps lines in order of time, readable for its user only, across daemons and restarts', async () => {
     const [one, two] = [fileWith(), fileWith()];
     expect(await one.read(10, null)).toEqual({ lines: [], before: null });
     await Promise.all([one.append(lineAt(timeOf(1))), two.append(lineAt(timeOf(2))), one.append(lineAt(timeOf(3)))]);
@@ -30,7 +30,7 @@ describe('AuditFile', () => {
     expect((await stat(join(dir, 'audit.jsonl'))).mode & 0o777).toBe(0o600);
   });
 
-  it('is not written through a symbolic link', async () => {
+  it('does not write through a symbolic link', async () => {
     const target = join(dir, 'other');
     await writeFile(target, 'theirs');
     await symlink(target, join(dir, 'audit.jsonl'));
@@ -43,7 +43,7 @@ describe('AuditFile', () => {
     expect((await readdir(dir)).sort()).toEqual(['audit.jsonl', 'other']);
   });
 
-  it('is read page by page, and lines of one moment are never parted', async () => {
+  it('returns lines page by page, and keeps lines of the same time on one page', async () => {
     const file = fileWith();
     for (const [at, target] of [
       [1, 'a'],
@@ -59,7 +59,7 @@ describe('AuditFile', () => {
     expect(await file.read(2, first.before)).toMatchObject({ lines: [{ target: 'a' }], before: null });
   });
 
-  it('leaves out a line that a crash has cut off, and loses none behind it', async () => {
+  it('ignores a line that a crash cut off, and keeps later lines', async () => {
     const file = fileWith();
     await file.append(lineAt(timeOf(1)));
     await appendFile(join(dir, 'audit.jsonl'), '{"at":"2026-11-23T00:00:00.002Z","act');
@@ -67,7 +67,7 @@ describe('AuditFile', () => {
     expect(await targets(file, 10)).toEqual([timeOf(3), timeOf(1)]);
   });
 
-  it('puts a full file aside, reads on in it, and keeps seven of those', async () => {
+  it('rotates a full file, reads across rotated files, and keeps seven of them', async () => {
     const [one, two] = [fileWith(2_000), fileWith(2_000)];
     for (let at = 0; at < 120; at += 2) {
       await Promise.all([one.append(lineAt(timeOf(at))), two.append(lineAt(timeOf(at + 1)))]);
@@ -80,7 +80,7 @@ describe('AuditFile', () => {
     expect(faults).toEqual([]);
   });
 
-  it('reports what it cannot write, and goes on when it can', async () => {
+  it('reports a failed write, and writes again when it can', async () => {
     const file = fileWith();
     await rm(dir, { recursive: true });
     await writeFile(dir, '');

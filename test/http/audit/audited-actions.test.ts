@@ -90,37 +90,37 @@ describe('auditedActions()', () => {
     ],
     ['export-start', () => actions.jobs.retry('se_0'), { from: 'se_0', target: JOB.jobId }],
     ['export-cancel', () => actions.jobs.cancel(JOB.jobId), { site: 'acme', target: JOB.jobId, result: 'ok' }],
-  ])('has a line for %s, with who and what, and no secret', async (action, act, line) => {
+  ])('writes a line for %s with actor and target, without secrets', async (action, act, line) => {
     await act();
     expect(lines).toEqual([expect.objectContaining({ ...ACTOR, action, ...line })]);
     expect(new Date(lines[0]?.at ?? '').toISOString()).toBe(lines[0]?.at);
     expect(JSON.stringify(lines)).not.toContain('secret');
   });
 
-  it('has the line of what failed, with code and sentence, and throws on', async () => {
+  it('writes a line with code and message for a failed action, and throws the error again', async () => {
     await expect(site().activate('gone')).rejects.toMatchObject({ code: 'version_not_found' });
     expect(lines).toMatchObject([
       { action: 'activate', from: 'v1', to: null, result: 'version_not_found', error: expect.stringContaining('gone') },
     ]);
   });
 
-  it('tells nothing of an unforeseen fault but that it was one', async () => {
+  it('writes no details of an unexpected error', async () => {
     await expect(site().remove('v1')).rejects.toThrow(TypeError);
     expect(lines).toMatchObject([{ action: 'remove', target: 'v1', result: 'internal', error: null }]);
   });
 
-  it('has no key that was given in place of its id', async () => {
+  it('does not write a key that was passed instead of its id', async () => {
     const { key } = newKey('admin');
     await actions.keys.revoke(key);
     expect(lines).toMatchObject([{ action: 'key-revoke', from: null }]);
   });
 
-  it('writes to the log first, and answers when the line is stored', async () => {
+  it('writes to the log first, and resolves after the line is stored', async () => {
     await site().activate('v2');
     expect(steps).toEqual(['acted', 'logged', 'stored']);
   });
 
-  it('has no line for a look', async () => {
+  it('writes no line for read access', async () => {
     await actions.keys.list(null);
     await actions.jobs.board(null);
     await actions.jobs.report(JOB.jobId);

@@ -12,8 +12,8 @@ const HOSTILE = '<img src=x onerror="alert(1)">';
 const operatorWith = (diff: () => Promise<VersionsDiff>) =>
   Operator.signedIn({ actions: actionsThatNote([], { diff }) });
 
-describe('the page of what changed between versions', () => {
-  it('is found by a form of the site, which chooses two of its versions', async () => {
+describe('console page that compares two versions', () => {
+  it('is linked by a form on the site page that selects two versions', async () => {
     const operator = await Operator.signedIn();
     const page = await operator.page('/sites/acme');
     expect(page).toContain('action="../sites/acme/diff"');
@@ -25,7 +25,7 @@ describe('the page of what changed between versions', () => {
     expect(await new Operator().page('/sites/acme')).not.toContain('/diff"');
   });
 
-  it('shows what the interface answers, and is not made anew while it is read', async () => {
+  it('shows the differences, and does not reload while it is read', async () => {
     const operator = await Operator.signedIn();
     const page = await operator.page(PAGE);
     expect(operator.calls.at(-1)).toEqual(['diff', '2024-05-01', 'v3.2.0']);
@@ -39,7 +39,7 @@ describe('the page of what changed between versions', () => {
     expect(page).not.toContain('data-events');
   });
 
-  it('compares nothing before versions are chosen, nor for who is not signed in', async () => {
+  it('does not compare before versions are selected, or without a sign-in', async () => {
     const operator = await Operator.signedIn();
     expect(await operator.page('/sites/acme/diff')).toContain('Compare versions');
     const stranger = new Operator();
@@ -49,7 +49,7 @@ describe('the page of what changed between versions', () => {
     expect([answer.status, stranger.calls]).toEqual([401, []]);
   });
 
-  it('says why versions are not compared', async () => {
+  it('shows why versions cannot be compared', async () => {
     const gone = await operatorWith(() =>
       Promise.reject(new DocshelfError('version_not_found', 'Cannot find version "v9"', { next: 'Choose another.' })),
     );
@@ -61,7 +61,7 @@ describe('the page of what changed between versions', () => {
     expect(operator.calls.filter(([name]) => name === 'diff')).toEqual([]);
   });
 
-  it('ends the comparison with who has asked for it', async () => {
+  it('aborts the comparison when the client disconnects', async () => {
     const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const diff = (_from: string, _to: string, signal: AbortSignal) =>
       new Promise<never>((_, reject) => {
@@ -84,7 +84,7 @@ describe('the page of what changed between versions', () => {
     expect(faults).toEqual([]);
   });
 
-  it('has names and titles of bundles as text, and counts what is not listed', async () => {
+  it('escapes names and titles from bundles, and counts unlisted pages', async () => {
     const named = { page: `${HOSTILE}.html`, title: HOSTILE };
     const lists = {
       added: [named],

@@ -11,8 +11,8 @@ const operatorAt = (findings: Partial<SiteFindings>, notices: readonly string[] 
     observe: () => observedAt('https://acme.example/', findings),
   });
 
-describe('the page of a site', () => {
-  it('says what its pages ask other origins for, and which rules say nothing, by line', async () => {
+describe('console page of a site', () => {
+  it('shows requests of its pages to other origins, and invalid rules by line', async () => {
     const operator = operatorAt({
       policy: 'on',
       origins: [{ origin: 'https://cdn.example', reports: 1234 }],
@@ -30,20 +30,20 @@ describe('the page of a site', () => {
     expect(page).toContain('says no target');
   });
 
-  it('says each thing once: notices of the same are not repeated, others stay', async () => {
+  it('does not repeat a notice that another section shows', async () => {
     const same = '_redirects of the bundle, line 12, says no target; it is left out.';
     const page = await operatorAt({ notices: [same] }, [same, 'The disk fills.']).page('/sites/acme');
     expect([page.includes(same), page.includes('The disk fills.')]).toEqual([false, true]);
   });
 
-  it('says where nobody looks, and has no table of rules where all are understood', async () => {
+  it('states that enforcement is off, and shows no table if all rules are valid', async () => {
     const page = await operatorAt({}).page('/');
     expect(page).toContain('features.enforce is off');
     expect(page).not.toContain('id="rules"');
     expect(await operatorAt({ policy: 'report' }).page('/')).toContain('No browser has reported');
   });
 
-  it('shows text of the bundle as text', async () => {
+  it('escapes text from the bundle', async () => {
     const ruleFaults = [{ file: '_redirects', line: 1, reason: `"${EVIL}" names a host` }] as const;
     const page = await operatorAt({ ruleFaults, ruleFaultCount: 1, origins: [{ origin: EVIL, reports: 1 }] }).page('/');
     expect(page).not.toContain(EVIL);

@@ -26,8 +26,8 @@ async function open(): Promise<Bench> {
   return { operator: await Operator.signedIn({ actions: { jobs: desk } }), queue, desk };
 }
 
-describe('the console’s jobs', () => {
-  it('are started, canceled and started again, each by a form', async () => {
+describe('export jobs on the console', () => {
+  it('are started, canceled and started again with forms', async () => {
     const { operator, queue } = await open();
     expect(await operator.page('/jobs')).toContain('There are no jobs yet.');
     const started = await operator.actAndFollow('/jobs', { domain: 'acme', version: ' v1 ' });
@@ -43,7 +43,7 @@ describe('the console’s jobs', () => {
     expect(list.match(/>v1</g)).toHaveLength(2);
   });
 
-  it('show how far they are, to who is not signed in, too', async () => {
+  it('show their progress, even without a sign-in', async () => {
     const { operator, queue, desk } = await open();
     const { jobId } = await desk.start({ domain: 'globex.test' });
     queue.move(jobId, { status: 'running', progress: 42.9, pageCount: 1_234 });
@@ -57,7 +57,7 @@ describe('the console’s jobs', () => {
     expect(await operator.page('/')).not.toContain('data-jobs');
   });
 
-  it('that failed say why, what to do next, and the code that leads to its row of the manual', async () => {
+  it('show the error, the next step and a link to the manual if they failed', async () => {
     const { operator, queue, desk } = await open();
     const { jobId } = await desk.start({ domain: 'acme' });
     queue.move(jobId, failedBy({ code: 'bad_source', message: 'Cannot read "a<b"', next: 'Mend it.' }));
@@ -71,7 +71,7 @@ describe('the console’s jobs', () => {
     expect(await operator.page(`/jobs/${jobId}`)).toContain('of an older docshelf. Try again');
   });
 
-  it('that are older than the newest hundred are on pages of their own', async () => {
+  it('are listed on more pages if there are more than a hundred', async () => {
     const { operator, queue } = await open();
     const added = Array.from({ length: 101 }, (_, at) => `se_${String(at).padStart(16, '0')}`);
     for (const jobId of added) {
@@ -88,7 +88,7 @@ describe('the console’s jobs', () => {
     expect([wrong.status, await wrong.text()]).toEqual([400, expect.stringContaining('bad_request')]);
   });
 
-  it('show their report, whose words are text', async () => {
+  it('show their report with escaped text', async () => {
     const { operator, queue, desk } = await open();
     const { jobId } = await desk.start({ domain: 'acme' });
     const finding = { kind: 'broken_reference', page: HOSTILE, detail: HOSTILE };
@@ -104,7 +104,7 @@ describe('the console’s jobs', () => {
     expect(await whole.json()).toMatchObject({ jobId, findings });
   });
 
-  it('offer the sites that may be exported, and say why another is not', async () => {
+  it('offer only sites that can be exported, and explain why another cannot', async () => {
     const { operator } = await open();
     const page = await operator.page('/jobs');
     expect([...page.matchAll(/<option value="([^"]+)"/g)].map(([, domain]) => domain)).toEqual(['acme', 'globex']);
@@ -120,7 +120,7 @@ describe('the console’s jobs', () => {
     expect(wrong.page).toContain('bad_request');
   });
 
-  it('are changed, and their reports read, by who is signed in alone; a form needs its token', async () => {
+  it('need a sign-in for changes and reports, and a form token for each form', async () => {
     const { operator, desk, queue } = await open();
     const { jobId } = await desk.start({ domain: 'acme' });
     const bare = await operator.post(`/jobs/${jobId}/cancel`, {});
@@ -140,7 +140,7 @@ describe('the console’s jobs', () => {
     expect(queue.size).toBe(1);
   });
 
-  it('that there are not, or in a daemon that keeps none, are told', async () => {
+  it('return 404 with an explanation if the job is unknown or exports are off', async () => {
     const { operator } = await open();
     expect((await operator.get('/jobs/se_0000000000000000')).status).toBe(404);
     const without = await Operator.signedIn();
@@ -150,7 +150,7 @@ describe('the console’s jobs', () => {
 });
 
 describe('/v1/jobs of the admin listener', () => {
-  it('takes the token for each call but those that only read, and for reports', async () => {
+  it('needs the token for every call except reading jobs', async () => {
     const { operator, desk } = await open();
     const { jobId } = await desk.start({ domain: 'acme' });
     const ask = (path: string, method: string, headers: Record<string, string>) =>

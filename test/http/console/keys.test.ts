@@ -29,8 +29,8 @@ function deskInMemory(keys: MadeKey[] = [], fault: DocshelfError | null = null):
   return new KeyDesk({ store, organizations: () => organizations });
 }
 
-describe('the page of API keys', () => {
-  it('is found from the organizations, and shows no key to who is not signed in', async () => {
+describe('console page of API keys', () => {
+  it('is linked from the organizations, and shows keys only after sign-in', async () => {
     const operator = new Operator({ actions: { keys: deskInMemory() } });
     expect(await operator.page('/organizations')).toContain('href="./organizations/acme/keys"');
     const page = await operator.page(KEYS);
@@ -43,33 +43,40 @@ describe('the page of API keys', () => {
     siteStatus(domain, { search: { keyword, semantic: 'off', sections: 1, embedded: 0 } });
 
   it.each<[string, 'admin' | 'assistant', object, string]>([
-    ['a domain that has a source', 'admin', {}, '/v1/static-export/jobs -H &#39;Authorization'],
+    ['a domain with a source', 'admin', {}, '/v1/static-export/jobs -H &#39;Authorization'],
     ['a domain that is searched', 'assistant', {}, 'http://127.0.0.1:8081/v1/search/found -H'],
-    ['what plan it takes', 'admin', { plan: 'team' }, 'Only the plan enterprise does.'],
-    ['that a source is missing', 'admin', { sites: [ownedSite('bare', false)] }, 'No domain of acme has a source'],
-    ['that exports are off', 'admin', { isOff: true }, 'Set exportApi.enabled'],
-    ['that nothing is searched', 'assistant', { sites: [ownedSite('bare')] }, 'This daemon searches no domain of acme'],
-    ['that the API is off', 'assistant', { apiUrl: null }, 'The API listener is off'],
-  ])('shows with a new key the line that tries it, or says what it lacks: %s', async (_, type, changes, expected) => {
-    const { apiUrl = 'http://127.0.0.1:8081/', isOff = false, ...rest } = changes as { apiUrl?: null; isOff?: boolean };
-    const sites = [ownedSite('bare', false), ownedSite('found'), ownedSite('other')];
-    const organizations = [organization('acme', { sites, ...rest })];
-    const { exports } = exportsInMemory();
-    const jobs = new JobDesk({ service: async () => (isOff ? null : exports), organizations: () => organizations });
-    const operator = await Operator.signedIn({
-      actions: { keys: deskInMemory(), jobs },
-      service: () => ({ organizations, apiUrl }),
-      status: async () => ({ ...STATUS, sites: [served('bare', 'off'), served('found', 'ready')] }),
-    });
-    const { page } = await operator.actAndFollow(KEYS, { name: 'pipeline', type });
-    expect(page).toContain(expected);
-    expect(page).toMatch(/svc_[A-Za-z0-9_-]{43}/);
-    const line = /<code id="curl">([^<]*)/.exec(page)?.[1] ?? null;
-    if (!expected.includes('/v1/')) expect(line).toBeNull();
-    else expect(line).toContain('found');
-  });
+    ['the required plan', 'admin', { plan: 'team' }, 'Only the plan enterprise does.'],
+    ['a missing source', 'admin', { sites: [ownedSite('bare', false)] }, 'No domain of acme has a source'],
+    ['exports are off', 'admin', { isOff: true }, 'Set exportApi.enabled'],
+    ['no searched domain', 'assistant', { sites: [ownedSite('bare')] }, 'This daemon searches no domain of acme'],
+    ['the API is off', 'assistant', { apiUrl: null }, 'The API listener is off'],
+  ])(
+    'shows for a new key a command to try it or the reason why it has no use: %s',
+    async (_, type, changes, expected) => {
+      const {
+        apiUrl = 'http://127.0.0.1:8081/',
+        isOff = false,
+        ...rest
+      } = changes as { apiUrl?: null; isOff?: boolean };
+      const sites = [ownedSite('bare', false), ownedSite('found'), ownedSite('other')];
+      const organizations = [organization('acme', { sites, ...rest })];
+      const { exports } = exportsInMemory();
+      const jobs = new JobDesk({ service: async () => (isOff ? null : exports), organizations: () => organizations });
+      const operator = await Operator.signedIn({
+        actions: { keys: deskInMemory(), jobs },
+        service: () => ({ organizations, apiUrl }),
+        status: async () => ({ ...STATUS, sites: [served('bare', 'off'), served('found', 'ready')] }),
+      });
+      const { page } = await operator.actAndFollow(KEYS, { name: 'pipeline', type });
+      expect(page).toContain(expected);
+      expect(page).toMatch(/svc_[A-Za-z0-9_-]{43}/);
+      const line = /<code id="curl">([^<]*)/.exec(page)?.[1] ?? null;
+      if (!expected.includes('/v1/')) expect(line).toBeNull();
+      else expect(line).toContain('found');
+    },
+  );
 
-  it('makes a key that is shown once, with the line that tries it, and never on a page that loads itself anew', async () => {
+  it('shows a new key once with a command to try it, never on a page that reloads itself', async () => {
     const keys: MadeKey[] = [];
     const organizations = [organization('acme', { sites: [ownedSite('acme')] })];
     const jobs = new JobDesk({ service: async () => exportsInMemory().exports, organizations: () => organizations });
@@ -89,7 +96,7 @@ describe('the page of API keys', () => {
     for (const page of [again, await operator.page(KEYS)]) expect(page).not.toContain(key);
   });
 
-  it('keeps what was typed into a form that is refused, and says why', async () => {
+  it('keeps the typed values of a rejected form, and shows the reason', async () => {
     const operator = await Operator.signedIn({ actions: { keys: deskInMemory() } });
     const { page } = await operator.actAndFollow(KEYS, { name: 'old "one"', type: 'admin', expires: '2020-01-31' });
     expect(page).toContain('is in the past');
@@ -98,7 +105,7 @@ describe('the page of API keys', () => {
     expect(page).toContain('value="2020-01-31"');
   });
 
-  it('revokes a key of its own, and leaves those of the config to the config', async () => {
+  it('revokes a created key, and refers to the config for keys of the config', async () => {
     const keys: MadeKey[] = [];
     const operator = await Operator.signedIn({ actions: { keys: deskInMemory(keys) } });
     await operator.act(KEYS, { name: '<b>bold</b>', type: 'assistant' });
@@ -113,20 +120,20 @@ describe('the page of API keys', () => {
     expect(refused.page).toContain('key_of_config');
   });
 
-  it('says what is wrong where keys cannot be read', async () => {
+  it('shows the error if keys cannot be read', async () => {
     const fault = new DocshelfError('cannot_read', 'Cannot read the keys in "keys.json": the file is damaged');
     const operator = await Operator.signedIn({ actions: { keys: deskInMemory([], fault) } });
     expect(await operator.page(KEYS)).toContain('the file is damaged');
   });
 });
 
-describe('the page of changes', () => {
+describe('console page of changes', () => {
   const failure = { target: '<i>v2</i>', result: 'version_not_found', error: 'Cannot find version "v2"' };
   const line = auditLine(failure);
   const read = async (_: number, before: string | null) =>
     before === null ? { lines: [line], before: line.at } : { lines: [], before: null };
 
-  it('shows who changed what to who is signed in, page by page, and nothing to others', async () => {
+  it('shows the audit lines page by page, only after sign-in', async () => {
     const audit = new AuditTrail({ append: async () => undefined, read }, () => undefined);
     const operator = new Operator({ audit });
     expect(await operator.page('/audit')).not.toContain('1a2b3c4d');
@@ -145,13 +152,13 @@ describe('the page of changes', () => {
   });
 });
 
-it('the description of the admin listener can be read by people', async () => {
+it('console serves the description of the admin listener as a page, in /docs', async () => {
   const page = await new Operator().page('/docs');
   for (const text of ['Create an API key', 'Activate a stored version', '/v1/audit', 'adminToken'])
     expect(page).toContain(text);
 });
 
-it('that description names in its examples a site and an organization that there are', async () => {
+it('console uses a configured site and organization in the examples of /docs', async () => {
   const sites = [{ domain: 'handbook', features: [] }];
   const operator = new Operator({
     features: () => ({ deploymentType: 'client-hosted', domain: null, features: [], sites }),

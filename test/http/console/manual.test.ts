@@ -7,8 +7,8 @@ import { Operator } from './operator.ts';
 
 const linkTo = (code: string, root = './') => `<a href="${root}manual/errors#${code}"><code>${code}</code></a>`;
 
-describe('the manual on the console', () => {
-  it('has a row for every code, named by it, and nothing that its policy forbids', async () => {
+describe('manual on the console', () => {
+  it('has a row with an anchor for every error code, and complies with its own policy', async () => {
     const operator = new Operator();
     const answer = await operator.get('/manual/errors');
     const page = await answer.text();
@@ -19,14 +19,14 @@ describe('the manual on the console', () => {
     expect(await operator.page('/')).toContain('href="./manual/errors"');
   });
 
-  it('links to no page that is not there', async () => {
+  it('contains no broken link', async () => {
     const page = await new Operator().page('/manual/errors');
     const article = page.slice(page.indexOf('<article'), page.indexOf('</article>'));
     const links = Array.from(article.matchAll(/href="([^"]*)"/g), ([, href]) => href ?? '');
     expect(links.filter((href) => !href.startsWith('#') || !article.includes(`id="${href.slice(1)}"`))).toEqual([]);
   });
 
-  it('is made of a page of docs/, each table named by its heading', () => {
+  it('is generated from a page of docs/, with each table named by its heading', () => {
     const made = manualPage(
       'a.md',
       '---\ntitle: A\n---\nSee [b](b.md).\n\n## Of _x_\n\n| A | B |\n|---|---|\n| `c_d` | e |\n',
@@ -37,8 +37,8 @@ describe('the manual on the console', () => {
   });
 });
 
-describe('an error on the console leads to its row', () => {
-  it('as the last error of a site, and in the list of sites', async () => {
+describe('manual link of an error on the console', () => {
+  it('is shown for the last error of a site, also in the list of sites', async () => {
     const sites = [siteStatus('acme'), siteStatus('cafe')];
     expect(await new Operator().page('/')).toContain(linkTo('link_expired'));
     expect(await new Operator().page('/sites/acme')).toContain(linkTo('link_expired', '../'));
@@ -46,7 +46,7 @@ describe('an error on the console leads to its row', () => {
     expect(await shelf.page('/')).toContain(linkTo('link_expired'));
   });
 
-  it('as a refused config, with what to do', async () => {
+  it('is shown for a rejected config, with the next step', async () => {
     const lastReload = { at: STATUS.startedAt, ok: false, error: 'line 3: <b>"x"</b> is no key' };
     const page = await new Operator({ status: async () => ({ ...STATUS, lastReload }) }).page('/');
     expect(page).toContain(linkTo('config_invalid'));
@@ -54,7 +54,7 @@ describe('an error on the console leads to its row', () => {
     expect(page).toContain('&lt;b&gt;');
   });
 
-  it('as an action that failed, and as a page that is not there', async () => {
+  it('is shown for a failed action and for a page that does not exist', async () => {
     const rollback = () => Promise.reject(new DocshelfError('no_version', 'Cannot roll back: <i>there is none</i>'));
     const operator = await Operator.signedIn({ actions: actionsThatNote([], { rollback }) });
     const { page } = await operator.actAndFollow('/sites/acme/rollback');

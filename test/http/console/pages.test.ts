@@ -11,8 +11,8 @@ const operatorAt = (changes: Partial<StatusReport>) =>
   new Operator({ status: async () => ({ ...STATUS, ...changes }) });
 const pageOf = (changes: Partial<StatusReport> = {}) => operatorAt(changes).page('/');
 
-describe('the console, read', () => {
-  it('shows the state, the versions, the features with reasons, and the last error with what to do', async () => {
+describe('console pages', () => {
+  it('show the state, versions, features with reasons, and the last error with its next step', async () => {
     const page = await pageOf();
     for (const text of ['stale', 'v3.2.0', '1,170', '2024-05-01', 'pinned', 'server.port', 'link_expired', '8,123'])
       expect(page).toContain(text);
@@ -21,13 +21,13 @@ describe('the console, read', () => {
     expect(await operatorAt({}).page('/sites/acme')).toContain('9b07aa41e6cc');
   });
 
-  it('has a page for a daemon that has nothing yet', async () => {
+  it('show an empty state for a daemon without versions', async () => {
     const page = await pageOf({ state: 'waiting', active: null, versions: [], lastError: null, lastReload: null });
     expect(page).toContain('No version is stored yet.');
     expect(page).not.toContain('Last error');
   });
 
-  it('lists the sites of a shelf, each with a page of its own', async () => {
+  it('list the sites of a shelf, each with its own page', async () => {
     const operator = operatorAt({ sites: [siteStatus('acme'), siteStatus('cafe')] });
     expect(await operator.page('/')).toMatch(/href="\.\/sites\/acme"[\s\S]*href="\.\/sites\/cafe"/);
     expect(await operator.page('/sites/cafe')).toContain('/cafe/');
@@ -35,7 +35,7 @@ describe('the console, read', () => {
     expect([unknown.status, await unknown.text()]).toEqual([404, expect.stringContaining('not_found')]);
   });
 
-  it('leads to each site, and shows its own features', async () => {
+  it('link to each site, and show only the features of that site', async () => {
     const [first, second] = FEATURES.features;
     const of = (domain: string, feature: typeof first) => ({
       domain,
@@ -48,20 +48,20 @@ describe('the console, read', () => {
     expect([first, second].map((each) => page.includes(`id="feature-${each?.id}"`))).toEqual([true, false]);
   });
 
-  it('tells the search hosted service from its own, which may be off and ready at once', async () => {
+  it('distinguish the search of the hosted service from the local search', async () => {
     const page = await pageOf();
     expect(page).toMatch(/Documentation search <code>search<\/code> <small>hosted service<\/small>/);
     expect(page).toMatch(/Local search <code>localSearch<\/code> <small>this daemon<\/small>/);
     expect(page).toContain('<h2>Local search</h2>');
   });
 
-  it('offers no action where nobody is signed in, and where no token is set says so', async () => {
+  it('offer no action without a sign-in, and explain if no token is configured', async () => {
     expect(await pageOf()).not.toContain('method="post"');
     expect(await new Operator().page('/sign-in')).toContain('type="password"');
     expect(await new Operator({ token: () => null }).page('/sign-in')).toContain('is set, so the console is read-only');
   });
 
-  it('says by a stream when what it shows has changed', async () => {
+  it('receive an event when their content has changed', async () => {
     const status = { ...STATUS };
     const revisions = { changes: '', jobs: '' };
     const operator = new Operator({
@@ -101,14 +101,14 @@ describe('the console, read', () => {
   });
 });
 
-describe('the console, acting', () => {
+describe('console actions', () => {
   it.each([
     ['/reload', {}, ['reload'], 'The config was reloaded'],
     ['/sites/acme/activate', { version: '2024-05-01' }, ['activate', '2024-05-01'], 'Version 2024-05-01 is active'],
     ['/sites/acme/rollback', {}, ['rollback'], 'Rolled back: version v1 is active'],
     ['/sites/acme/remove', { version: 'v1+2' }, ['remove', 'v1+2'], 'Version v1+2 was deleted'],
     ['/sites/acme/preview', { version: 'v1' }, ['preview', 'v1'], 'http://a/?preview=b'],
-  ])('carries out %s, and says so on the page that it leads to', async (path, fields, call, said) => {
+  ])('carry out %s, and show a message once on the next page', async (path, fields, call, said) => {
     const operator = await Operator.signedIn();
     const next = await operator.actAndFollow(path, fields);
     expect(operator.calls.at(-1)).toEqual(call);
@@ -117,7 +117,7 @@ describe('the console, acting', () => {
     expect(await operator.page(next.path)).not.toContain(said);
   });
 
-  it('says why an action failed, with its code and what to do', async () => {
+  it('show why an action failed, with code and next step', async () => {
     const activate = () => Promise.reject(new DocshelfError('pinned', 'Cannot activate', { next: 'Change the pin.' }));
     const operator = await Operator.signedIn({ actions: actionsThatNote([], { activate }) });
     const { page } = await operator.actAndFollow('/sites/acme/activate', { version: 'v1' });
@@ -125,13 +125,13 @@ describe('the console, acting', () => {
       expect(page).toContain(text);
   });
 
-  it('refuses a version that is no label, as the interface does', async () => {
+  it('reject a version that is not a valid label', async () => {
     const operator = await Operator.signedIn();
     await operator.actAndFollow('/sites/acme/activate', { version: '../x' });
     expect(operator.calls).toEqual([['site', 'acme']]);
   });
 
-  it('sends a form without leaving its page where that is what it leads back to', async () => {
+  it('keep the page open for forms whose action returns to it', async () => {
     const operator = await Operator.signedIn();
     const page = await operator.page('/sites/acme');
     const forms = [...page.matchAll(/<form method="post" action="([^"]+)"( data-stays)?/g)];
@@ -140,7 +140,7 @@ describe('the console, acting', () => {
     expect(forms.length).toBeGreaterThan(staying.length);
   });
 
-  it('offers each version what can be done with it', async () => {
+  it('offer for each version only the actions that apply', async () => {
     const operator = await Operator.signedIn();
     const page = await operator.page('/');
     expect(page).toContain('aria-label="Activate 2024-05-01"');
@@ -148,14 +148,14 @@ describe('the console, acting', () => {
   });
 });
 
-describe('words for numbers', () => {
+describe('number formatting of the console', () => {
   it.each([
     [0, '0 bytes'],
     [1023, '1023 bytes'],
     [1536, '1.5 KiB'],
     [200 * 1024, '200 KiB'],
     [48_444_211, '46.2 MiB'],
-  ])('%i is %s', (bytes, words) => {
+  ])('formats %i bytes as %s', (bytes, words) => {
     expect(bytesInWords(bytes)).toBe(words);
   });
 
@@ -165,7 +165,7 @@ describe('words for numbers', () => {
     ['2024-06-02T07:15:00Z', '2 hours ago'],
     ['2024-05-30T09:41:00Z', '3 days ago'],
     ['2024-06-03T00:00:00Z', 'just now'],
-  ])('%s is %s', (at, words) => {
+  ])('formats %s as %s', (at, words) => {
     expect(agoInWords(at, NOW)).toBe(words);
   });
 });

@@ -10,28 +10,28 @@ import { Operator, ORIGIN } from './operator.ts';
 const FIELDS = { version: '2024-05-01' };
 const ACTIVATE = '/sites/acme/activate';
 
-describe('a form from elsewhere changes nothing', () => {
+describe('console form that another page forges', () => {
   it.each<[string, Record<string, string | null>]>([
-    ['of another site', { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }],
-    [
-      'of a bundle on another port of the same host',
-      { Origin: 'http://localhost:8080', 'Sec-Fetch-Site': 'same-site' },
-    ],
-    ['of another port, from a browser that says no more', { Origin: 'http://localhost:8080', 'Sec-Fetch-Site': null }],
-    ['of the same origin, whose browser says it is of the same site alone', { 'Sec-Fetch-Site': 'same-site' }],
-    ['that the operator was made to open', { 'Sec-Fetch-Site': 'none' }],
+    ['from another site', { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }],
+    ['from another port of the same host', { Origin: 'http://localhost:8080', 'Sec-Fetch-Site': 'same-site' }],
+    ['from another port, without Sec-Fetch-Site', { Origin: 'http://localhost:8080', 'Sec-Fetch-Site': null }],
+    ['with Sec-Fetch-Site same-site and the own origin', { 'Sec-Fetch-Site': 'same-site' }],
+    ['with Sec-Fetch-Site none', { 'Sec-Fetch-Site': 'none' }],
     ['without an Origin', { Origin: null, 'Sec-Fetch-Site': null }],
-    ['without an Origin, said to be of the same', { Origin: null }],
-    ['of a page without an origin', { Origin: 'null', 'Sec-Fetch-Site': null }],
-    ['of a sandboxed frame of the same origin', { Origin: 'null' }],
-    ['of a host whose name begins alike', { Origin: `${ORIGIN}.evil.example`, 'Sec-Fetch-Site': null }],
-    ['of an origin with a path', { Origin: `${ORIGIN}/`, 'Sec-Fetch-Site': null }],
-    ['of an origin with a user', { Origin: 'http://x@localhost:9090', 'Sec-Fetch-Site': null }],
-    ['of another scheme', { Origin: 'ftp://localhost:9090', 'Sec-Fetch-Site': null }],
-    ['of the same host over TLS, which the listener does not speak', { Origin: 'https://localhost:9090' }],
-    ['of that, said to come over TLS by no proxy', { Origin: 'https://localhost:9090', 'X-Forwarded-Proto': 'https' }],
+    ['without an Origin, with Sec-Fetch-Site same-origin', { Origin: null }],
+    ['from a page without an origin', { Origin: 'null', 'Sec-Fetch-Site': null }],
+    ['from a sandboxed frame of the same origin', { Origin: 'null' }],
+    ['from a host whose name begins with the own name', { Origin: `${ORIGIN}.evil.example`, 'Sec-Fetch-Site': null }],
+    ['with an origin that has a path', { Origin: `${ORIGIN}/`, 'Sec-Fetch-Site': null }],
+    ['with an origin that has a user', { Origin: 'http://x@localhost:9090', 'Sec-Fetch-Site': null }],
+    ['from another scheme', { Origin: 'ftp://localhost:9090', 'Sec-Fetch-Site': null }],
+    ['from the same host over TLS, which the listener does not use', { Origin: 'https://localhost:9090' }],
+    [
+      'from the same host over TLS, with X-Forwarded-Proto of an untrusted client',
+      { Origin: 'https://localhost:9090', 'X-Forwarded-Proto': 'https' },
+    ],
     ['with two origins', { Origin: `${ORIGIN}, https://evil.example`, 'Sec-Fetch-Site': null }],
-  ])('%s', async (_, headers) => {
+  ])('changes nothing if it is sent %s', async (_, headers) => {
     const operator = await Operator.signedIn();
     const answer = await operator.act(ACTIVATE, FIELDS, headers);
     expect(answer.status).toBe(403);
@@ -39,16 +39,16 @@ describe('a form from elsewhere changes nothing', () => {
   });
 
   it.each<[string, Record<string, string>]>([
-    ['without the token', { formToken: '' }],
-    ['with another', { formToken: 'x'.repeat(43) }],
-    ['with the admin token for it', { formToken: TOKEN }],
-  ])('of the same origin %s of the session', async (_, fields) => {
+    ['without the form token', { formToken: '' }],
+    ['with another form token', { formToken: 'x'.repeat(43) }],
+    ['with the admin token as form token', { formToken: TOKEN }],
+  ])('changes nothing if it is sent from the own origin %s', async (_, fields) => {
     const operator = await Operator.signedIn();
     const answer = await operator.act(ACTIVATE, { ...FIELDS, ...fields });
     expect([answer.status, operator.calls]).toEqual([403, []]);
   });
 
-  it('with the token of another session', async () => {
+  it('changes nothing if it has the form token of another session', async () => {
     const operator = await Operator.signedIn();
     const formToken = await operator.formToken();
     await operator.signIn();
@@ -56,14 +56,14 @@ describe('a form from elsewhere changes nothing', () => {
     expect([answer.status, operator.calls]).toEqual([403, []]);
   });
 
-  it('without a session', async () => {
+  it('changes nothing if it has no session', async () => {
     const operator = await Operator.signedIn();
     const formToken = await operator.formToken();
     const answer = await operator.act(ACTIVATE, { ...FIELDS, formToken }, { Cookie: 'docshelf-console-9090=x' });
     expect([answer.status, operator.calls]).toEqual([401, []]);
   });
 
-  it('by its address alone, with any method but POST', async () => {
+  it('changes nothing if it uses another method than POST', async () => {
     const operator = await Operator.signedIn();
     for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
       const headers = { Cookie: operator.cookie, Origin: ORIGIN, 'Sec-Fetch-Site': 'same-origin' };
@@ -73,39 +73,42 @@ describe('a form from elsewhere changes nothing', () => {
     expect(operator.calls).toEqual([]);
   });
 
-  it.each(['text/plain', 'application/json', 'multipart/form-data; boundary=x'])('as %s', async (type) => {
-    const operator = await Operator.signedIn();
-    const answer = await operator.act(ACTIVATE, FIELDS, { 'Content-Type': type });
-    expect([answer.status, operator.calls]).toEqual([415, []]);
-  });
+  it.each(['text/plain', 'application/json', 'multipart/form-data; boundary=x'])(
+    'changes nothing if its type is %s',
+    async (type) => {
+      const operator = await Operator.signedIn();
+      const answer = await operator.act(ACTIVATE, FIELDS, { 'Content-Type': type });
+      expect([answer.status, operator.calls]).toEqual([415, []]);
+    },
+  );
 
-  it('in a body without end', async () => {
+  it('changes nothing if its body is too large', async () => {
     const operator = await Operator.signedIn();
     const answer = await operator.act(ACTIVATE, { ...FIELDS, more: 'x'.repeat(70_000) });
     expect([answer.status, operator.calls]).toEqual([413, []]);
   });
 
-  it('to sign a browser in as somebody else', async () => {
+  it('does not sign the browser in', async () => {
     const operator = new Operator();
     const answer = await operator.signIn(TOKEN, { Origin: 'http://localhost:8080', 'Sec-Fetch-Site': 'same-site' });
     expect([answer.status, answer.headers.get('set-cookie')]).toEqual([403, null]);
   });
 
-  it('by the interface: a cookie is no token there', async () => {
+  it('changes nothing through the admin API, which does not accept the cookie', async () => {
     const operator = await Operator.signedIn();
     const headers = { Cookie: operator.cookie, Origin: ORIGIN };
     const answer = await operator.app.request(`${ORIGIN}/v1/rollback`, { method: 'POST', headers });
     expect([answer.status, operator.calls]).toEqual([401, []]);
   });
 
-  it('under a name that is not its own', async () => {
+  it('is rejected if the Host header names another host', async () => {
     const operator = await Operator.signedIn();
     const headers = { Cookie: operator.cookie };
     expect((await operator.app.request('http://evil.example:9090/', { headers })).status).toBe(421);
   });
 });
 
-describe('a session', () => {
+describe('console session', () => {
   it('ends when the token changes', async () => {
     let token = new Secret(TOKEN);
     const operator = await Operator.signedIn({ token: () => token });
@@ -116,33 +119,33 @@ describe('a session', () => {
     expect(operator.calls).toEqual([]);
   });
 
-  it('ends when no token is set any more', async () => {
+  it('ends when the token is removed', async () => {
     let token: Secret | null = new Secret(TOKEN);
     const operator = await Operator.signedIn({ token: () => token });
     token = null;
     expect(await operator.page('/')).not.toContain('method="post"');
   });
 
-  it('goes on where the config is taken anew with the same token', async () => {
+  it('continues if the config is reloaded with the same token', async () => {
     const operator = await Operator.signedIn({ token: () => new Secret(TOKEN) });
     expect((await operator.act(ACTIVATE, FIELDS)).status).toBe(303);
   });
 
-  it('ends with the sign-out, in every tab', async () => {
+  it('ends at sign-out, in every tab', async () => {
     const operator = await Operator.signedIn();
     const answer = await operator.act('/sign-out');
     expect(answer.headers.get('set-cookie')).toMatch(/^docshelf-console-9090=; .*Max-Age=0/);
     expect(await operator.page('/')).not.toContain('method="post"');
   });
 
-  it('has a cookie that scripts cannot read and other sites do not send', async () => {
+  it('uses a cookie that scripts cannot read and other sites do not send', async () => {
     const answer = await new Operator().signIn();
     expect(answer.headers.get('set-cookie')).toMatch(
       /^docshelf-console-9090=[0-9a-f]{64}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
     );
   });
 
-  it('over TLS, of the listener or of a proxy before it, goes over TLS alone', async () => {
+  it('uses a secure cookie over TLS, whether the listener or a proxy terminates TLS', async () => {
     const secure = /^__Host-docshelf-console(?:-9090)?=[0-9a-f]{64}; .*Path=\/; HttpOnly; Secure; SameSite=Strict$/;
     const own = await Operator.signedIn({ hosts: () => ['*'] }, 'https://console.example:9090');
     expect((await own.signIn()).headers.get('set-cookie')).toMatch(secure);
@@ -158,12 +161,12 @@ describe('a session', () => {
 
   it.each<[string, string | null, Record<string, string>]>([
     ['from another address than a trusted proxy', '192.0.2.7', { 'X-Forwarded-Proto': 'https' }],
-    ['from a trusted proxy that says nothing', '10.1.2.3', {}],
-    ['from a trusted proxy that says http', '10.1.2.3', { 'X-Forwarded-Proto': 'http' }],
-    ['of another host', '10.1.2.3', { 'X-Forwarded-Proto': 'https', Origin: 'https://evil.example' }],
-    ['of another port', '10.1.2.3', { 'X-Forwarded-Proto': 'https', Origin: 'https://console.example:8443' }],
+    ['from a trusted proxy without X-Forwarded-Proto', '10.1.2.3', {}],
+    ['from a trusted proxy with X-Forwarded-Proto http', '10.1.2.3', { 'X-Forwarded-Proto': 'http' }],
+    ['from another host', '10.1.2.3', { 'X-Forwarded-Proto': 'https', Origin: 'https://evil.example' }],
+    ['from another port', '10.1.2.3', { 'X-Forwarded-Proto': 'https', Origin: 'https://console.example:8443' }],
     [
-      'without TLS, behind a proxy with it',
+      'without TLS, behind a proxy with TLS',
       '10.1.2.3',
       { 'X-Forwarded-Proto': 'https', Origin: 'http://console.example' },
     ],
@@ -174,19 +177,19 @@ describe('a session', () => {
     expect([answer.status, answer.headers.get('set-cookie')]).toEqual([403, null]);
   });
 
-  it('over TLS of a proxy that nobody trusts says what to set', async () => {
+  it('names server.trustedProxies if an untrusted proxy terminates TLS', async () => {
     const operator = new Operator({ hosts: () => ['*'] }, 'http://console.example');
     const answer = await operator.signIn(TOKEN, { Origin: 'https://console.example' });
     expect(await answer.text()).toContain('server.trustedProxies');
   });
 
-  it('over TLS, is not the one that a page without it has set', async () => {
+  it('ignores a cookie over TLS that was set without TLS', async () => {
     const own = await Operator.signedIn({ hosts: () => ['*'] }, 'https://console.example:9090');
     own.cookie = own.cookie.replace('__Host-', '');
     expect(await own.page('/')).not.toContain('method="post"');
   });
 
-  it('is a new one with each sign-in, whatever cookie came with it', async () => {
+  it('is new after each sign-in, whatever cookie was sent', async () => {
     const operator = await Operator.signedIn();
     const first = operator.cookie;
     await operator.signIn();
@@ -195,13 +198,13 @@ describe('a session', () => {
     expect(await operator.page('/')).not.toContain('method="post"');
   });
 
-  it('is found among cookies that somebody has put before it', async () => {
+  it('is found if another cookie of the same name comes first', async () => {
     const operator = await Operator.signedIn();
     operator.cookie = `docshelf-console-9090=${'0'.repeat(64)}; ${operator.cookie}`;
     expect(await operator.page('/')).toContain('method="post"');
   });
 
-  it('ends after half a day', () => {
+  it('ends after twelve hours', () => {
     const clock = { atMs: 1 };
     const token = new Secret(TOKEN);
     const sessions = new Sessions({ token: () => token, now: () => clock.atMs });
@@ -212,7 +215,7 @@ describe('a session', () => {
     expect(sessions.find([value])).toBeNull();
   });
 
-  it('leads after the sign-in to pages of the console alone', async () => {
+  it('redirects after sign-in only to pages of the console', async () => {
     for (const [to, location] of [
       ['sites/acme', './sites/acme'],
       ['//evil.example', './'],
@@ -228,12 +231,12 @@ describe('a session', () => {
   });
 });
 
-describe('a guess', () => {
+describe('wrong token on the sign-in page', () => {
   afterEach(() => {
     vi.useRealTimers();
   });
 
-  it('is refused, kept out of the page, and gives no session', async () => {
+  it('is rejected, not shown on the page, and opens no session', async () => {
     const answer = await new Operator().signIn('hunter2-hunter2');
     const page = await answer.text();
     expect([answer.status, answer.headers.get('set-cookie')]).toEqual([401, null]);
@@ -241,7 +244,7 @@ describe('a guess', () => {
     expect(page).not.toContain('hunter2');
   });
 
-  it('is slowed by client after twenty, with Retry-After; the right token never is', async () => {
+  it('is delayed after twenty attempts of a client with Retry-After, but the correct token is not', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     const operator = new Operator();
     for (let at = 0; at < 20; at++) expect((await operator.signIn(`wrong-${at}`)).status).toBe(401);
@@ -259,7 +262,7 @@ describe('a guess', () => {
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  it('counts with those of the interface', async () => {
+  it('is counted together with wrong tokens of the admin API', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     const operator = new Operator();
     const headers = { Authorization: 'Bearer wrong-too' };
@@ -270,16 +273,16 @@ describe('a guess', () => {
     expect((await late).status).toBe(429);
   });
 
-  it('where no token is set is refused whatever it is', async () => {
+  it('is rejected with 403 if no token is configured', async () => {
     const answer = await new Operator({ token: () => null }).signIn('');
     expect([answer.status, answer.headers.get('set-cookie')]).toEqual([403, null]);
   });
 });
 
-describe('a page', () => {
+describe('console page', () => {
   const EVIL = `"'><img src=x onerror=alert(1)></script><script>alert(2)</script>`;
 
-  it('escapes whatever a bundle or a config can put into it', async () => {
+  it('escapes all values of bundles and config', async () => {
     const at = STATUS.startedAt;
     const [first] = STATUS.versions;
     const status = {
@@ -306,7 +309,7 @@ describe('a page', () => {
     }
   });
 
-  it('escapes what it says of an action, and of an address', async () => {
+  it('escapes values in messages of actions and in addresses', async () => {
     const operator = await Operator.signedIn();
     const { path: said, query } = await operator.actAndFollow(ACTIVATE, { version: EVIL });
     for (const path of [said + query, `/sites/${encodeURIComponent(EVIL)}`, `/sign-in?to=${encodeURIComponent(EVIL)}`])
@@ -316,14 +319,14 @@ describe('a page', () => {
   it.each([
     ['sites', 'activate'],
     ['jobs', 'cancel'],
-  ])('leads back to what %s its address names, whatever that is', async (kind, act) => {
+  ])('redirects back to the address of %s after %s, with all characters escaped', async (kind, act) => {
     const operator = await Operator.signedIn();
     const answer = await operator.act(`/${kind}/%0d%0aX:%3Fy%23/${act}`, FIELDS);
     expect([answer.status, operator.faults]).toEqual([303, []]);
     expect(answer.headers.get('location')).toMatch(new RegExp(`^\\.\\./\\.\\./${kind}/%0D%0AX%3A%3Fy%23\\?said=`));
   });
 
-  it('says nothing that an address from elsewhere asks it to', async () => {
+  it('shows no message that another page put into the address', async () => {
     const operator = await Operator.signedIn();
     expect(await operator.page('/?said=Your+token+has+leaked')).not.toContain('leaked');
     const { query } = await operator.actAndFollow('/reload');
@@ -331,7 +334,7 @@ describe('a page', () => {
   });
 
   it.each(['/', '/sites/acme', '/sign-in', '/sites/nobody', '/nowhere'])(
-    '%s loads, runs and frames nothing but its own',
+    'loads resources and frames of its own origin only: %s',
     async (path) => {
       const answer = await new Operator().get(path);
       const policy = answer.headers.get('content-security-policy') ?? '';
@@ -355,21 +358,21 @@ describe('a page', () => {
     },
   );
 
-  it('shows the token of a form to its session alone, and the cookie to nobody', async () => {
+  it('contains the form token of its own session only, and never the cookie', async () => {
     const operator = await Operator.signedIn();
     const page = await operator.page('/');
     expect(page).not.toContain(operator.cookie.split('=')[1] ?? '-');
     expect(await new Operator().page('/')).not.toContain('formToken');
   });
 
-  it('answers HEAD as GET, without a body', async () => {
+  it('responds to HEAD like GET, without a body', async () => {
     const { app } = new Operator();
     const answer = await app.request(`${ORIGIN}/`, { method: 'HEAD' });
     expect([answer.status, await answer.text()]).toEqual([200, '']);
     expect(answer.headers.get('content-type')).toContain('text/html');
   });
 
-  it('keeps the message of an unforeseen fault to the log', async () => {
+  it('writes the message of an unexpected error only to the log', async () => {
     const operator = new Operator({ status: () => Promise.reject(new Error('secret-path')) });
     const answer = await operator.get('/');
     expect(answer.status).toBe(500);
@@ -377,7 +380,7 @@ describe('a page', () => {
     expect(operator.faults.map(({ message }) => message)).toEqual(['secret-path']);
   });
 
-  it('has files of its own that any cache may keep, under names that change with them', async () => {
+  it('uses static files that caches may keep forever, with names that depend on their content', async () => {
     const operator = new Operator();
     const names = [...(await operator.page('/')).matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(
       ([, name]) => name,
@@ -396,7 +399,7 @@ describe('a page', () => {
     expect((await operator.get('/assets/console.css')).status).toBe(404);
   });
 
-  it('opens no stream for HEAD, which nobody would end', async () => {
+  it('opens no event stream for HEAD', async () => {
     const operator = new Operator();
     for (let at = 0; at < 201; at++) {
       const answer = await operator.app.request(`${ORIGIN}/events`, { method: 'HEAD' });
@@ -407,7 +410,7 @@ describe('a page', () => {
     await answer.body?.cancel();
   });
 
-  it('opens no more streams than a daemon can feed', async () => {
+  it('limits the number of event streams', async () => {
     const operator = new Operator();
     const open: Response[] = [];
     for (let at = 0; at < 200; at++) open.push(await operator.get('/events'));

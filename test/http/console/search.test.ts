@@ -15,8 +15,8 @@ function operatorOf(search: (query: string) => Promise<readonly SearchResult[]>)
   return { changes: { observe }, asked };
 }
 
-describe('the search of the console', () => {
-  it('shows what the site findsand explain each score', async () => {
+describe('search on the console', () => {
+  it('shows results of the site with the reasons of each score', async () => {
     const { changes, asked } = operatorOf(async () => [RESULT]);
     const page = await (await Operator.signedIn(changes)).page('/sites/acme/search?q=%20rotate+key%20');
     expect(asked).toEqual(['rotate key']);
@@ -27,14 +27,14 @@ describe('the search of the console', () => {
     expect(page).toContain('value="rotate key"');
   });
 
-  it('is on the page of each site, for who is signed in', async () => {
+  it('is on the page of each site, after sign-in only', async () => {
     const operator = new Operator();
     expect(await operator.page('/sites/acme')).not.toContain('<search>');
     await operator.signIn();
     expect(await operator.page('/sites/acme')).toContain('<search><form action="../sites/acme/search"');
   });
 
-  it('asks nothing for who is not signed in, nor without a query, nor for too long a one', async () => {
+  it('does not search without a sign-in, without a query, or for too long a query', async () => {
     const { changes, asked } = operatorOf(async () => [RESULT]);
     const operator = new Operator(changes);
     expect(await operator.page('/sites/acme/search?q=key')).toContain('href="../../sign-in?to=sites%2Facme%2Fsearch"');
@@ -44,7 +44,7 @@ describe('the search of the console', () => {
     expect(asked).toEqual([]);
   });
 
-  it('says that nothing is found, and why there is no answer', async () => {
+  it('shows that there are no results, or why the search failed', async () => {
     expect(await (await Operator.signedIn()).page('/sites/acme/search?q=x')).toContain('No results.');
     const { changes } = operatorOf(() => Promise.reject(new DocshelfError('search_off', 'Cannot search: it is off')));
     const answer = await (await Operator.signedIn(changes)).get('/sites/acme/search?q=x');
@@ -52,7 +52,7 @@ describe('the search of the console', () => {
     expect(await answer.text()).toContain('manual/errors#search_off');
   });
 
-  it('shows text of pages, and the query, as text', async () => {
+  it('escapes the query and the text of pages', async () => {
     const evil = '"><script>alert(1)</script>';
     const { content, metadata } = {
       content: `a ${evil}`,
@@ -66,13 +66,13 @@ describe('the search of the console', () => {
     expect(page).toContain('<mark>&quot;&gt;&lt;script&gt;');
   });
 
-  it('leads to no other place than the site, whatever a path says', async () => {
+  it('links only to the site, whatever the path of a result', async () => {
     const result = { ...RESULT, path: 'javascript:alert(1)' };
     const operator = await Operator.signedIn(operatorOf(async () => [result]).changes);
     expect(await operator.page('/sites/acme/search?q=x')).toContain('href="https://acme.example/docs/javascript:');
   });
 
-  it('alone has reasons: what readers send asks for none', () => {
+  it('is the only search with reasons, which API requests cannot set', () => {
     const sent = { query: 'x', isExplained: true } as { readonly query: string };
     expect(searchRequestOf(sent)).not.toHaveProperty('isExplained');
   });

@@ -6,7 +6,7 @@ import { memoryAudit } from '../audit/memory-audit.ts';
 import { Operator } from './operator.ts';
 
 describe('audit lines of the console', () => {
-  it('tell each sign-in and sign-out, by the name of the session that acts between', async () => {
+  it('record each sign-in and sign-out, with the session name that its actions have', async () => {
     const { lines, audit } = memoryAudit();
     const operator = await Operator.signedIn({ audit });
     await operator.act('/sites/acme/rollback');
@@ -20,7 +20,7 @@ describe('audit lines of the console', () => {
     expect(JSON.stringify(lines)).not.toContain(operator.cookie.split('=')[1]);
   });
 
-  it('tell failed sign-ins without what was typed, and none of a page that is only read', async () => {
+  it('record failed sign-ins without the typed token, and not the opening of the page', async () => {
     const { lines, audit } = memoryAudit();
     const operator = new Operator({ audit });
     await operator.page('/sign-in');
@@ -33,7 +33,7 @@ describe('audit lines of the console', () => {
     for (const secret of ['a-mistyped-token', TOKEN]) expect(JSON.stringify(lines)).not.toContain(secret);
   });
 
-  it('are few, however many sign-ins fail, and count the others', async () => {
+  it('are limited if many sign-ins fail, and count the omitted ones', async () => {
     const { lines, audit } = memoryAudit();
     const clock = { atMs: 0 };
     const signIns = new SignInAudit(audit, () => clock.atMs);
@@ -49,7 +49,7 @@ describe('audit lines of the console', () => {
     expect(lines).toHaveLength(22);
   });
 
-  it('tell the signature of an upload, its refusal too', async () => {
+  it('record an uploaded signature, also if it is rejected', async () => {
     const { lines, audit } = memoryAudit();
     const { app } = new Operator({ audit });
     const put = (path: string, body: string) => app.request(path, { method: 'PUT', headers: BEARER, body });

@@ -56,7 +56,7 @@ describe('formParts()', () => {
     ['name="bundle"; filename="größe.zip"', '\r\n'.repeat(40)],
   ];
 
-  it.each([1, 2, 7, 33, 100_000])('reads fields and files that come %i bytes at a time', async (chunkBytes) => {
+  it.each([1, 2, 7, 33, 100_000])('reads fields and files that arrive %i bytes at a time', async (chunkBytes) => {
     expect(await readAll(requestOf(formOf(PARTS), chunkBytes))).toEqual([
       ['formToken', null, 'abc'],
       ['version', null, ''],
@@ -66,7 +66,7 @@ describe('formParts()', () => {
     ]);
   });
 
-  it('goes on behind a part that was not read, or read in part', async () => {
+  it('continues after a part that was not read or read only partly', async () => {
     const found: string[] = [];
     for await (const { name, fileName, body } of formParts(requestOf(formOf(PARTS), 5))) {
       found.push(`${name} ${fileName}`);
@@ -76,22 +76,22 @@ describe('formParts()', () => {
   });
 
   it.each([
-    ['ends in the middle', formOf(PARTS).subarray(0, 200)],
+    ['ends within a part', formOf(PARTS).subarray(0, 200)],
     ['has no boundary', Buffer.from('hello')],
     ['has no end', formOf(PARTS).subarray(0, -6)],
-    ['has a head without end', Buffer.from(`--${BOUNDARY}\r\n${'x'.repeat(20_000)}`)],
-  ])('refuses a body that %s', async (_, body) => {
+    ['has a part header without end', Buffer.from(`--${BOUNDARY}\r\n${'x'.repeat(20_000)}`)],
+  ])('rejects a body that %s', async (_, body) => {
     await expect(readAll(requestOf(body, 64))).rejects.toMatchObject({ code: 'bad_request' });
   });
 
-  it.each(['text/plain', 'multipart/form-data', 'multipart/mixed; boundary=x'])('refuses %s', async (type) => {
+  it.each(['text/plain', 'multipart/form-data', 'multipart/mixed; boundary=x'])('rejects the type %s', async (type) => {
     await expect(readAll(requestOf(Buffer.from(''), 1, type))).rejects.toMatchObject({
       code: 'unsupported_media_type',
     });
   });
 });
 
-describe('an upload on the console', () => {
+describe('upload on the console', () => {
   type Field = [name: string, value: string | File];
   const zip = (name = 'a.zip', text = 'bytes') => new File([text], name);
   const archives = (...names: string[]) => names.map((name): Field => ['bundle', zip(name)]);
@@ -120,7 +120,7 @@ describe('an upload on the console', () => {
 
   const uploadedTo = ({ calls }: Operator) => calls.filter(([name]) => name === 'upload');
 
-  it('is taken in with its signature, its version and what is to become of it', async () => {
+  it('is imported with its signature and version, and with the choice to activate it or not', async () => {
     const operator = await Operator.signedIn();
     const signature = new File(['untrusted comment: x'], 'a.zip.minisig');
     const fields: Field[] = [['version', 'v9'], ['signature', signature], ...archives('a.zip', 'b.zip')];
@@ -133,7 +133,7 @@ describe('an upload on the console', () => {
     ]);
   });
 
-  it('tells a script the verdict on each, the entry and the rule in it', async () => {
+  it('returns for each archive the result, with the invalid entry and the rule', async () => {
     const upload = (fileName: string) =>
       fileName === 'evil.zip'
         ? Promise.reject(new DocshelfError('type_symlink', 'Cannot unpack "evil.zip": its entry "a<b" is a link'))
@@ -154,18 +154,18 @@ describe('an upload on the console', () => {
   });
 
   it.each<[string, Field[], Record<string, string>, number]>([
-    ['whose token comes too late', [...archives('a.zip'), ['formToken', 'x']], {}, 403],
+    ['with the token after the archive', [...archives('a.zip'), ['formToken', 'x']], {}, 403],
     ['with a wrong token', [['formToken', 'x'], ...archives('a.zip')], {}, 403],
-    ['without any', [['version', 'v1']], {}, 403],
-    ['of another port', archives('a.zip'), { Origin: 'http://localhost:8080' }, 403],
+    ['without a token and archive', [['version', 'v1']], {}, 403],
+    ['from another port', archives('a.zip'), { Origin: 'http://localhost:8080' }, 403],
     ['without a session', archives('a.zip'), { Cookie: '' }, 401],
-  ])('%s takes nothing in', async (_, fields, headers, status) => {
+  ])('imports no archive from a form %s', async (_, fields, headers, status) => {
     const operator = await Operator.signedIn();
     const answer = await send(operator, fields, headers);
     expect([answer.status, operator.calls]).toEqual([status, []]);
   });
 
-  it('takes in no archive more once the token is another one', async () => {
+  it('imports no further archive after the admin token changes', async () => {
     let token = new Secret(TOKEN);
     const taken: string[] = [];
     const upload = async (fileName: string) => {
@@ -178,7 +178,7 @@ describe('an upload on the console', () => {
     expect([answer.status, taken]).toEqual([401, ['a.zip']]);
   });
 
-  it('under a label that led elsewhere says so', async () => {
+  it('reports that an existing label now belongs to another bundle', async () => {
     const upload = async () => ({
       ...{ version: 'v1', digest: DIGEST, activated: false, unpacked: true },
       moved: 'e'.repeat(64),
@@ -188,7 +188,7 @@ describe('an upload on the console', () => {
     expect(await verdictsOn(operator, archives('a.zip'))).toEqual([{ text, problem: null }]);
   });
 
-  it('of several says without a script, too, why each that was rejected was, and what became of the others', async () => {
+  it('shows all results of several archives also without a script, each with its reason', async () => {
     const upload = (fileName: string) => {
       if (fileName === 'good.zip')
         return Promise.resolve({ version: 'v1', digest: DIGEST, activated: true, unpacked: true });
@@ -212,7 +212,7 @@ describe('an upload on the console', () => {
   });
 
   it.each(['../evil.zip', '.', '..', 'a/..', 'a\\b.zip', 'x'.repeat(256)])(
-    'under the name %s is refused as by the interface',
+    'rejects the file name %s like the admin API',
     async (name) => {
       const operator = await Operator.signedIn();
       expect(await verdictsOn(operator, archives(name))).toMatchObject([{ problem: { code: 'bad_request' } }]);
@@ -221,7 +221,7 @@ describe('an upload on the console', () => {
   );
 
   it.each(['100%.zip', '%2e%2e', 'a?b#c.zip', 'größe ۱.zip', 'a;b=".zip', '.zip', 'a.part'])(
-    'under the name %s is taken in by that name',
+    'imports an archive with the file name %s',
     async (name) => {
       const operator = await Operator.signedIn();
       await verdictsOn(operator, archives(name));
@@ -231,9 +231,9 @@ describe('an upload on the console', () => {
 
   it.each([
     ['alone', ['a.minisig'], []],
-    ['beside its archive', ['a.zip', 'a.zip.minisig'], ['a.zip']],
-    ['and named as one of one', ['a.minisig.minisig'], []],
-  ])('of a signature chosen for an archive is refused, %s', async (_case, names, taken) => {
+    ['next to its archive', ['a.zip', 'a.zip.minisig'], ['a.zip']],
+    ['with a doubled extension', ['a.minisig.minisig'], []],
+  ])('rejects a signature that was chosen as an archive, %s', async (_case, names, taken) => {
     const operator = await Operator.signedIn();
     expect((await verdictsOn(operator, archives(...names))).at(-1)).toMatchObject({
       text: `${names.at(-1)} was rejected`,
@@ -243,7 +243,7 @@ describe('an upload on the console', () => {
   });
 
   it.each(['a\u202egz.zip', 'a\u0085b.zip', 'a\u2028b.zip', 'a\u2066b.zip'])(
-    'under the name %j is refused, and the name is shown escaped',
+    'rejects the file name %j, and shows it escaped',
     async (name) => {
       const operator = await Operator.signedIn();
       const [verdict] = await verdictsOn(operator, archives(name));
@@ -252,7 +252,7 @@ describe('an upload on the console', () => {
     },
   );
 
-  it('without a file says so', async () => {
+  it('reports that no file was chosen', async () => {
     const operator = await Operator.signedIn();
     expect(await verdictsOn(operator, [['bundle', zip('', '')]])).toMatchObject([
       { text: 'No archive was selected', problem: { next: expect.any(String) } },

@@ -33,7 +33,7 @@ describe('FolderKeys', () => {
     await rm(dir, { recursive: true });
   });
 
-  it('keeps its files for their user alone, and leaves nothing beside them', async () => {
+  it('keeps its files readable for their user only, and leaves no other files', async () => {
     const keys = await open();
     await keys.add(madeKey('one'));
     keys.noteUse('a'.repeat(64));
@@ -45,37 +45,34 @@ describe('FolderKeys', () => {
 
   it.each([
     ['half a file', '{"format":1,"keys":[{"id":"on', 'it is not a list of keys'],
-    ['nothing', '', 'it is not a list of keys'],
-    ['a row that is none', '{"format":1,"keys":[{"id":"one"}]}', 'key 1 of 1'],
+    ['no bytes', '', 'it is not a list of keys'],
+    ['an invalid row', '{"format":1,"keys":[{"id":"one"}]}', 'key 1 of 1'],
     [
-      'a row with another digest',
+      'a row with an invalid digest',
       JSON.stringify({ keys: [madeKey('one'), { ...madeKey('two'), sha256: 'x' }] }),
       'key 2 of 2',
     ],
-  ])(
-    'goes on with the keys as last read where the file holds %s, and writes nothing over it',
-    async (_, text, place) => {
-      const keys = await open();
-      await keys.add(madeKey('one'));
-      const [before] = [keys.keys];
-      const sound = await readFile(join(dir, 'keys.json'), 'utf8');
-      await replace(text);
-      await expect.poll(() => keys.fault?.message).toContain(`the file is damaged (${place})`);
-      expect(keys.keys).toEqual(before);
-      await expect(keys.add(madeKey('two'))).rejects.toMatchObject({ code: 'cannot_read', next: expect.any(String) });
-      await expect(keys.remove('one')).rejects.toMatchObject({ code: 'cannot_read' });
-      await expect(keys.list()).rejects.toMatchObject({ code: 'cannot_read' });
-      expect(await readFile(join(dir, 'keys.json'), 'utf8')).toBe(text);
-      expect(faults).toHaveLength(1);
+  ])('keeps the last valid keys if the file contains %s, and does not overwrite the file', async (_, text, place) => {
+    const keys = await open();
+    await keys.add(madeKey('one'));
+    const [before] = [keys.keys];
+    const sound = await readFile(join(dir, 'keys.json'), 'utf8');
+    await replace(text);
+    await expect.poll(() => keys.fault?.message).toContain(`the file is damaged (${place})`);
+    expect(keys.keys).toEqual(before);
+    await expect(keys.add(madeKey('two'))).rejects.toMatchObject({ code: 'cannot_read', next: expect.any(String) });
+    await expect(keys.remove('one')).rejects.toMatchObject({ code: 'cannot_read' });
+    await expect(keys.list()).rejects.toMatchObject({ code: 'cannot_read' });
+    expect(await readFile(join(dir, 'keys.json'), 'utf8')).toBe(text);
+    expect(faults).toHaveLength(1);
 
-      await replace(sound);
-      await expect.poll(() => keys.fault).toBeNull();
-      await keys.add(madeKey('two'));
-      expect((await keys.list()).map(({ id }) => id)).toEqual(['one', 'two']);
-    },
-  );
+    await replace(sound);
+    await expect.poll(() => keys.fault).toBeNull();
+    await keys.add(madeKey('two'));
+    expect((await keys.list()).map(({ id }) => id)).toEqual(['one', 'two']);
+  });
 
-  it('begins without keys where the file is damaged, and says so', async () => {
+  it('starts without keys if the file is damaged, and reports it', async () => {
     await writeFile(join(dir, 'keys.json'), '[]');
     const keys = await open();
     expect(keys.keys).toEqual([]);
@@ -83,14 +80,14 @@ describe('FolderKeys', () => {
     expect(faults).toHaveLength(1);
   });
 
-  it('reads no file of a newer docshelf', async () => {
+  it('does not read a file of a newer docshelf', async () => {
     await writeFile(join(dir, 'keys.json'), '{"format":2,"keys":{}}');
     const keys = await open();
     expect(keys.fault).toMatchObject({ code: 'data_folder_newer' });
     await expect(keys.add(madeKey('one'))).rejects.toMatchObject({ code: 'data_folder_newer' });
   });
 
-  it('has no keys once the file is taken away', async () => {
+  it('has no keys after the file is deleted', async () => {
     const keys = await open();
     await keys.add(madeKey('one'));
     await rm(join(dir, 'keys.json'));
@@ -98,7 +95,7 @@ describe('FolderKeys', () => {
     expect(keys.fault).toBeNull();
   });
 
-  it('writes uses after a while, and loses those times alone where their file is damaged', async () => {
+  it('writes key uses with a delay, and loses only them if their file is damaged', async () => {
     const keys = await open();
     await writeFile(join(dir, 'key-uses.json'), '{"x":1,');
     const { sha256 } = madeKey('one');
@@ -110,7 +107,7 @@ describe('FolderKeys', () => {
   });
 
   const disk = smallDisk();
-  it.skipIf(disk === null)('changes nothing where the disk is full (needs to mount a tmpfs)', async () => {
+  it.skipIf(disk === null)('changes nothing if the disk is full (needs to mount a tmpfs)', async () => {
     const folder = disk ?? '';
     try {
       const keys = await open(folder);

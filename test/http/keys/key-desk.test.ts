@@ -29,7 +29,7 @@ describe('KeyDesk', () => {
   const holder = (key: string, type: 'admin' | 'assistant' = 'admin') =>
     accessOf(withKeys(ORGANIZATIONS, subject.store.keys)).keys.holder(`Bearer ${key}`, type);
 
-  it('makes a key that holds at once, for its organization and type alone, and shows it once', async () => {
+  it('creates a key that is valid immediately, for its organization and type only, and returns it once', async () => {
     const made = await desk.create({ organization: 'acme', type: 'admin', name: 'pipeline' });
     expect(made).toMatchObject({ id: expect.stringMatching(/^key_[0-9a-f]{16}$/), name: 'pipeline', expired: false });
     expect(made.key).toMatch(/^svc_[A-Za-z0-9_-]{43}$/);
@@ -39,7 +39,7 @@ describe('KeyDesk', () => {
     expect(await subject.written()).toContain(createHash('sha256').update(made.key).digest('hex'));
   });
 
-  it('lists those of the config as read-only, then the newest, of all or of one', async () => {
+  it('lists keys of the config as read-only, then created keys newest first, for one or all organizations', async () => {
     const one = await desk.create({ organization: 'acme', type: 'admin', name: 'one' });
     await expect.poll(() => new Date().toISOString() > (one.createdAt ?? '')).toBe(true);
     await desk.create({ organization: 'acme', type: 'assistant', name: 'two' });
@@ -58,7 +58,7 @@ describe('KeyDesk', () => {
     await expect(desk.list('initech')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('revokes a key: it is refused at once, and the second time there is none', async () => {
+  it('revokes a key, which is then rejected immediately and unknown to a second call', async () => {
     const { id, key } = await desk.create({ organization: 'acme', type: 'admin', name: 'one' });
     expect(holder(key).key.id).toBe(id);
     expect(await desk.revoke(id)).toMatchObject({ id, name: 'one', organization: 'acme' });
@@ -66,14 +66,14 @@ describe('KeyDesk', () => {
     await expect(desk.revoke(id)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('revokes no key of the config, and says where that is done', async () => {
+  it('does not revoke a key of the config, and names the place to do so', async () => {
     await expect(desk.revoke('ci')).rejects.toMatchObject({
       code: 'key_of_config',
       next: expect.stringContaining('"acme"'),
     });
   });
 
-  it('refuses an organization that is not there, and names those that are', async () => {
+  it('rejects an unknown organization, and lists the known ones', async () => {
     const create = desk.create({ organization: 'initech', type: 'admin', name: 'one' });
     await expect(create).rejects.toMatchObject({
       code: 'not_found',
@@ -83,17 +83,17 @@ describe('KeyDesk', () => {
   });
 
   it.each([
-    ['past', '2020-01-01T00:00:00Z', 'is in the past'],
-    ['no time', '2027-02-28T99:00:00Z', 'is not a valid day or time'],
-    ['no day', '2027-02-30T00:00:00Z', 'is not a valid day or time'],
-    ['no day of that year', '2027-02-29T23:00:00-05:00', 'is not a valid day or time'],
-  ])('refuses an expiry that is %s', async (_, expiresAt, state) => {
+    ['in the past', '2020-01-01T00:00:00Z', 'is in the past'],
+    ['not a valid time', '2027-02-28T99:00:00Z', 'is not a valid day or time'],
+    ['not a valid day', '2027-02-30T00:00:00Z', 'is not a valid day or time'],
+    ['not a valid day of that year', '2027-02-29T23:00:00-05:00', 'is not a valid day or time'],
+  ])('rejects an expiry that is %s', async (_, expiresAt, state) => {
     const create = desk.create({ organization: 'acme', type: 'admin', name: 'one', expiresAt });
     await expect(create).rejects.toMatchObject({ code: 'bad_request', message: expect.stringContaining(state) });
     expect(await subject.store.list()).toEqual([]);
   });
 
-  it('refuses a key from its expiry on, and keeps it in the list', async () => {
+  it('rejects a key after its expiry, and still lists it', async () => {
     const { key, expired } = await desk.create({
       organization: 'acme',
       type: 'admin',
@@ -119,13 +119,16 @@ describe('KeyDesk', () => {
     expect(await desk.list('acme')).toContainEqual(expect.objectContaining({ name: 'old', expired: true, expiresAt }));
   });
 
-  it.each(['admin', 'assistant'] as const)('says nowhere an %s key that was given in place of its id', async (type) => {
-    const { key } = newKey(type);
-    const error: unknown = await desk.revoke(key).catch((cause: unknown) => cause);
-    expect(error).toMatchObject({ code: 'not_found', message: expect.not.stringContaining(key) });
-  });
+  it.each(['admin', 'assistant'] as const)(
+    'does not show an %s key in the error if it was passed instead of an id',
+    async (type) => {
+      const { key } = newKey(type);
+      const error: unknown = await desk.revoke(key).catch((cause: unknown) => cause);
+      expect(error).toMatchObject({ code: 'not_found', message: expect.not.stringContaining(key) });
+    },
+  );
 
-  it('counts for nothing what belongs to an organization that the config names no longer', async () => {
+  it('ignores keys of an organization that the config no longer contains, but lists them', async () => {
     const { key } = await desk.create({ organization: 'globex', type: 'admin', name: 'one' });
     const left = accessOf(withKeys(ORGANIZATIONS.slice(0, 1), subject.store.keys));
     expect(() => left.keys.holder(`Bearer ${key}`, 'admin')).toThrow(expect.objectContaining({ code: 'unauthorized' }));

@@ -34,7 +34,7 @@ describe.skipIf(!HAS_POSTGRES)('PostgresKeys', () => {
     faults.length = 0;
   });
 
-  it('holds keys as last read while the database is away, changes none, and is well again by itself', async () => {
+  it('keeps the last known keys while the database is unavailable, rejects changes, and recovers', async () => {
     await keys.add(madeKey('one'));
     const held = keys.keys;
     await server.stop();
@@ -52,7 +52,7 @@ describe.skipIf(!HAS_POSTGRES)('PostgresKeys', () => {
     expect((await keys.list()).map(({ id }) => id)).toEqual(['one', 'two']);
   });
 
-  it('begins without keys where the database is away, and has them once it is back', async () => {
+  it('starts without keys if the database is unavailable, and loads them when it is back', async () => {
     await keys.add(madeKey('one'));
     await server.stop();
     const late = await open();
@@ -62,7 +62,7 @@ describe.skipIf(!HAS_POSTGRES)('PostgresKeys', () => {
     await late.stop();
   });
 
-  it('reads keys only where one was made or revoked', async () => {
+  it('reads the keys again only after a change', async () => {
     await keys.add(madeKey('one'));
     const { keys: held } = keys;
     expect(await keys.list()).toBe(held);
@@ -70,7 +70,7 @@ describe.skipIf(!HAS_POSTGRES)('PostgresKeys', () => {
     expect(await keys.list()).not.toBe(held);
   });
 
-  it('makes no more keys than there may be, by however many daemons at once', async () => {
+  it('limits the number of keys, even if several daemons add keys concurrently', async () => {
     await database.execute(FILL, [KEYS_MAX - 1]);
     const results = await Promise.allSettled(
       Array.from({ length: 3 }, async (_, at) => {
@@ -87,7 +87,7 @@ describe.skipIf(!HAS_POSTGRES)('PostgresKeys', () => {
     expect(await keys.list()).toHaveLength(KEYS_MAX);
   });
 
-  it('keeps the newest uses', async () => {
+  it('keeps only the newest uses', async () => {
     await database.execute(FILL_USES, [USES_MAX]);
     const { sha256 } = madeKey('one');
     keys.noteUse(sha256);

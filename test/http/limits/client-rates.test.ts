@@ -20,7 +20,7 @@ function ratesAt(clock: { nowMs: number }, clientsMax = 10) {
 }
 
 describe('ClientRates', () => {
-  it('lets a burst through, then as many as the policy says', () => {
+  it('allows a burst, then the rate of the policy', () => {
     const clock = { nowMs: 0 };
     const take = ratesAt(clock);
     expect(take('192.0.2.1', 5)).toBe(3);
@@ -32,13 +32,13 @@ describe('ClientRates', () => {
     expect(take('192.0.2.1', 9)).toBe(3);
   });
 
-  it('counts each client on its own', () => {
+  it('counts each client separately', () => {
     const take = ratesAt({ nowMs: 0 });
     expect(take('192.0.2.1', 3)).toBe(3);
     expect(take('192.0.2.2', 4)).toBe(3);
   });
 
-  it('takes a network of IPv6 as one client, however it is written', () => {
+  it('counts an IPv6 network as one client, in any notation', () => {
     const take = ratesAt({ nowMs: 0 });
     expect(take('2001:db8::1', 3)).toBe(3);
     expect(take('2001:db8:0:0:ffff::9', 1)).toBe(0);
@@ -49,7 +49,7 @@ describe('ClientRates', () => {
     expect(take('::ffff:192.0.2.2', 1)).toBe(1);
   });
 
-  it('forgets the client that was seen longest ago, and remembers no more than its bound', () => {
+  it('forgets the least recently seen client beyond its limit', () => {
     const take = ratesAt({ nowMs: 0 }, 2);
     expect(take('192.0.2.1', 3)).toBe(3);
     expect(take('192.0.2.2', 3)).toBe(3);

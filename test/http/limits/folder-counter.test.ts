@@ -30,7 +30,7 @@ async function folderOf() {
 }
 
 describe('FolderCounter', () => {
-  it('allows exactly 10,000 requests of three processes that ask for more', async () => {
+  it('allows exactly 10,000 requests if three processes request more', async () => {
     const { root } = await folderOf();
     const shares = await Promise.all(
       [1, 7, 400].map((atOnce) => run(process.execPath, [PROCESS, root, '4000', `${atOnce}`])),
@@ -38,7 +38,7 @@ describe('FolderCounter', () => {
     expect(shares.map(({ stdout }) => Number(stdout)).reduce((sum, each) => sum + each)).toBe(10_000);
   });
 
-  it('removes logs of the former format', async () => {
+  it('removes logs of the previous format', async () => {
     const { dir, open } = await folderOf();
     await mkdir(dir);
     await writeFile(join(dir, 'acme.rates'), Buffer.alloc(80));
@@ -47,11 +47,11 @@ describe('FolderCounter', () => {
   });
 
   it.for<[string, (file: string) => Promise<void>]>([
-    ['is no database', (file) => writeFile(file, 'this is text, and no database of requests'.repeat(20))],
+    ['is not a database', (file) => writeFile(file, 'this is text, and no database of requests'.repeat(20))],
     ['has a damaged first page', (file) => overwrite(file, 100)],
     ['has a damaged last page', (file) => overwrite(file, 4_096)],
     ['was cut off', (file) => truncate(file, 50)],
-  ])('begins again with a file that %s, and reports it once', async ([, damage]) => {
+  ])('starts again with a file that %s, and reports it once', async ([, damage]) => {
     const { file, faults, open } = await folderOf();
     const first = open();
     await first.leftAfter();
@@ -91,7 +91,7 @@ describe('FolderCounter', () => {
     expect(faults).toHaveLength(1);
   });
 
-  it('goes on from its last count if the folder begins to fail', async () => {
+  it('continues from its last count if the folder starts to fail', async () => {
     const { file, clock, open } = await folderOf();
     const { leftAfter } = open();
     expect([await leftAfter(), await leftAfter()]).toEqual([2, 1]);
@@ -114,7 +114,7 @@ describe('FolderCounter', () => {
     await repair();
   });
 
-  it('counts the requests of other daemons until they expire while the folder fails, also if the clock is set back', async () => {
+  it('counts requests of other daemons until they expire while the folder fails, even if the clock is set back', async () => {
     const { file, clock, open } = await folderOf();
     const [one, other] = [open(), open()];
     await other.leftAfter();

@@ -29,7 +29,7 @@ function guarded(onFault: 'open' | 'closed') {
 }
 
 describe('GuardedCounter', () => {
-  it('open lets requests through uncounted, asks again once a second, and says so once', async () => {
+  it('allows uncounted requests in mode open, retries once a second, and reports the failure once', async () => {
     const { counter, state, told, goAway } = guarded('open');
     expect(await counter.take('acme')).toEqual(VERDICT);
     goAway();
@@ -42,7 +42,7 @@ describe('GuardedCounter', () => {
     expect([state.asked, told]).toEqual([7, [AWAY]]);
   });
 
-  it('open waits for nothing while it is away, and counts again once it is back', async () => {
+  it('does not wait in mode open while the counter is unavailable, and counts again when it is back', async () => {
     const { counter, state, goAway } = guarded('open');
     goAway();
     await counter.take('acme');
@@ -52,7 +52,7 @@ describe('GuardedCounter', () => {
     await expect.poll(() => counter.take('acme')).toEqual(VERDICT);
   });
 
-  it('closed refuses requests, tells nothing of the fault, and lets the first one in that can be counted', async () => {
+  it('rejects requests in mode closed without details, and accepts the first one that can be counted', async () => {
     const { counter, state, goAway } = guarded('closed');
     goAway();
     const refused = { code: 'database_unavailable', message: expect.not.stringContaining('10.0.0.7') };
@@ -63,7 +63,7 @@ describe('GuardedCounter', () => {
     expect(await counter.take('acme')).toEqual(VERDICT);
   });
 
-  it('takes what does not answer for away', async () => {
+  it('treats a counter that does not respond as unavailable', async () => {
     const { counter, state, told } = guarded('open');
     state.answer = () => new Promise(() => undefined);
     expect(await counter.take('acme')).toBeNull();

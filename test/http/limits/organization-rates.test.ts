@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ORGANIZATION_RATE, OrganizationRates } from '../../../src/http/limits/organization-rates.ts';
 
-it('OrganizationRates says the policy and what is left of it in header fields', () => {
+it('OrganizationRates states the policy and the remaining requests in header fields', () => {
   const rates = new OrganizationRates({ policy: ORGANIZATION_RATE, take: async () => null });
   expect(rates.headers({ isAllowed: true, remaining: 9_999, resetS: 3600 })).toEqual({
     'RateLimit-Policy': '"hour";q=10000;w=3600',

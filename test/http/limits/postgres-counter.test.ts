@@ -24,7 +24,7 @@ describe.skipIf(!HAS_POSTGRES)('PostgresCounter', () => {
   afterEach(() => database.close());
   const rowsOf = async (table: string) => server.ask(`SELECT * FROM docshelf.${table}`, url);
 
-  it('lets exactly 10,000 through, of four processes side by side that ask for more', async () => {
+  it('allows exactly 10,000 requests if four processes request more', async () => {
     const atOnce = [1, 7, 40, 400];
     const shares = await Promise.all(
       atOnce.map((each) => run(process.execPath, [PROCESS, url, each === 1 ? '1000' : '4000', String(each)])),
@@ -35,14 +35,14 @@ describe.skipIf(!HAS_POSTGRES)('PostgresCounter', () => {
     expect(await new PostgresCounter(database).take('acme')).toMatchObject({ isAllowed: false, remaining: 0 });
   });
 
-  it('asks once for all that came while it asked', async () => {
+  it('sends one query for all requests that arrive during a query', async () => {
     const counter = new PostgresCounter(database);
     const verdicts = await Promise.all(Array.from({ length: 500 }, () => counter.take('acme')));
     expect(verdicts.map(({ remaining }) => remaining)).toEqual(verdicts.map((_, at) => 9_999 - at));
     expect(await rowsOf('request_times')).toHaveLength(2);
   });
 
-  it('keeps no times that count no more, of organizations that come no more neither', async () => {
+  it('removes expired times, also of organizations without new requests', async () => {
     const policy = { requestsMax: 10, windowMs: 1 };
     await new PostgresCounter(database, policy).take('gone');
     const rows = async () => (await rowsOf('request_times')).map(({ organization_id }) => organization_id);
@@ -54,7 +54,7 @@ describe.skipIf(!HAS_POSTGRES)('PostgresCounter', () => {
       .toBe(false);
   });
 
-  it('tells all who ask that the database is away, and goes on when it is back', async () => {
+  it('reports an unavailable database to all waiting requests, and resumes when it is back', async () => {
     const counter = new PostgresCounter(database);
     expect(await counter.take('acme')).toMatchObject({ remaining: 9_999 });
     await server.stop();

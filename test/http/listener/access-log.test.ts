@@ -11,18 +11,23 @@ describe('remoteAddressBehind()', () => {
     ['a peer that is not trusted', '198.51.100.1', '203.0.113.9', '198.51.100.1'],
     ['a trusted peer', '10.1.2.3', '203.0.113.9', '203.0.113.9'],
     ['a chain of trusted proxies', '10.1.2.3', '203.0.113.9, 192.0.2.7', '203.0.113.9'],
-    ['what the client made up before the last proxy', '10.1.2.3', '1.1.1.1, 203.0.113.9', '203.0.113.9'],
-    ['nothing but trusted addresses', '10.1.2.3', '10.9.9.9', '10.9.9.9'],
-    ['an entry that is no address', '10.1.2.3', '203.0.113.9, unknown', '10.1.2.3'],
-    ['an IPv4 peer of a dual socket', '::ffff:10.1.2.3', '203.0.113.9', '203.0.113.9'],
-    ['ports and brackets', 'fd00::1', '[2001:db8::5]:443', '2001:db8::5'],
+    [
+      'a proxy whose header also has an address that the client made up',
+      '10.1.2.3',
+      '1.1.1.1, 203.0.113.9',
+      '203.0.113.9',
+    ],
+    ['trusted addresses only', '10.1.2.3', '10.9.9.9', '10.9.9.9'],
+    ['a header with an entry that is not an address', '10.1.2.3', '203.0.113.9, unknown', '10.1.2.3'],
+    ['an IPv4 peer of a dual-stack socket', '::ffff:10.1.2.3', '203.0.113.9', '203.0.113.9'],
+    ['a header with ports and brackets', 'fd00::1', '[2001:db8::5]:443', '2001:db8::5'],
     ['an IPv4 address with a port', '10.1.2.3', '203.0.113.9:5123', '203.0.113.9'],
     ['an empty header', '10.1.2.3', '', '10.1.2.3'],
-  ])('sees through %s', (_, peer, forwardedFor, expected) => {
+  ])('returns the client address behind %s', (_, peer, forwardedFor, expected) => {
     expect(remoteAddress(peer, forwardedFor)).toBe(expected);
   });
 
-  it('believes nobody where no proxy is trusted', () => {
+  it('ignores the header if no proxy is trusted', () => {
     expect(remoteAddressBehind([])('127.0.0.1', '203.0.113.9')).toBe('127.0.0.1');
   });
 });
@@ -47,7 +52,7 @@ describe('accessLog()', () => {
     return JSON.parse(`{${lines[0]}}`);
   };
 
-  it('writes no character that a terminal acts on', () => {
+  it('removes characters that a terminal interprets', () => {
     const text = 'a\u009b31m\u202e\u200b\u2028\ufeff\u007fü列🙂';
     const lines: string[] = [];
     accessLog({ write: (fields) => lines.push(fields()), trustedProxies: [] })({
@@ -84,11 +89,11 @@ describe('accessLog()', () => {
     [0.0127, 0.013],
     [9.9999, 10],
     [60_000.25, 60_000.25],
-  ])('writes %d ms as %d', (durationMs, shown) => {
+  ])('writes the duration %d ms as %d', (durationMs, shown) => {
     expect(lineOf({ durationMs }).durationMs).toBe(shown);
   });
 
-  it('keeps the facts of one request out of the line of the next', () => {
+  it('keeps the values of one request out of the line of the next request', () => {
     const lines: string[] = [];
     const log = accessLog({ write: (fields) => lines.push(fields()), trustedProxies: [] });
     for (const of of ['a', undefined, 'b']) log({ ...SERVED, site: of, version: of, userAgent: of });
@@ -101,7 +106,7 @@ describe('accessLog()', () => {
     ]);
   });
 
-  it('leaves out what is not known', () => {
+  it('omits unknown fields', () => {
     for (const name of ['site', 'version', 'userAgent', 'referrer']) expect(lineOf({})).not.toHaveProperty(name);
   });
 
@@ -111,7 +116,7 @@ describe('accessLog()', () => {
     expect(lineOf(facts)).toMatchObject({ ...facts, msg: `${text} ${path} 200` });
   });
 
-  it('bounds what a client writes', () => {
+  it('limits the length of values from clients', () => {
     const text = `/${'a'.repeat(10_000)}`;
     expect(JSON.stringify(lineOf({ path: text, userAgent: text, referrer: text })).length).toBeLessThan(5_000);
   });
@@ -120,7 +125,7 @@ describe('accessLog()', () => {
     ['https://u:canary@docs.acme.dev/a?token=canary', 'https://docs.acme.dev/a'],
     ['https://docs.acme.dev/a#canary', 'https://docs.acme.dev/a'],
     ['/a@b', '/a@b'],
-  ])('cuts the referrer %s to %s', (referrer, shown) => {
+  ])('shortens the referrer %s to %s', (referrer, shown) => {
     expect(lineOf({ referrer }).referrer).toBe(shown);
   });
 });
@@ -132,21 +137,21 @@ describe('pathOf()', () => {
     ['http://user:pw@host/a?token=x', '/a'],
     ['//host/a?x', '//host/a'],
     ['*', '*'],
-  ])('cuts %s to %s', (target, path) => {
+  ])('shortens %s to %s', (target, path) => {
     expect(pathOf(target)).toBe(path);
   });
 });
 
-describe('requestIdFor', () => {
-  it.each(['4bf92f3577b34da6a3ce929d0e0e4736', 'a/b+c=', 'x'.repeat(128)])('keeps %s', (id) => {
+describe('requestIdFor()', () => {
+  it.each(['4bf92f3577b34da6a3ce929d0e0e4736', 'a/b+c=', 'x'.repeat(128)])('keeps the valid id %s', (id) => {
     expect(requestIdFor(id)).toBe(id);
   });
 
-  it.each([undefined, '', 'two words', 'x"y', 'x'.repeat(129), 'ünï'])('replaces %s', (id) => {
+  it.each([undefined, '', 'two words', 'x"y', 'x'.repeat(129), 'ünï'])('replaces the invalid id %s', (id) => {
     expect(requestIdFor(id)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  it('gives each once', () => {
+  it('creates a different id on each call', () => {
     expect(new Set(Array.from({ length: 10_000 }, () => requestIdFor(undefined))).size).toBe(10_000);
   });
 });

@@ -89,9 +89,9 @@ const handles = () =>
     }
   }).length;
 
-describe('a client that does not read', () => {
+describe('client that does not read its responses', () => {
   it.each(['/file', '/memory', '/word'])(
-    'has one answer at a time made for requests of HTTP/1 at once: %s',
+    'has at most one response in preparation for pipelined requests: %s',
     async (path) => {
       const listener = await open(new ClientBudget());
       const client = await still(listener);
@@ -102,7 +102,7 @@ describe('a client that does not read', () => {
     },
   );
 
-  it('gets all its answers in their order when it reads', async () => {
+  it('gets all responses in order when it reads', async () => {
     const listener = await open(new ClientBudget());
     const client = await still(listener);
     const paths = ['/file', '/word', '/memory', '/word', '/file', '/word'];
@@ -114,7 +114,7 @@ describe('a client that does not read', () => {
     expect(received.subarray(-4).toString()).toBe('word');
   });
 
-  it('is cut if it asks for more answers than a connection may wait for', async () => {
+  it('is disconnected if it requests more responses than one connection may queue', async () => {
     const listener = await open(new ClientBudget());
     const client = await still(listener);
     client.write(GET('/file') + GET('/word').repeat(1_000));
@@ -124,7 +124,7 @@ describe('a client that does not read', () => {
   });
 
   it.each(['/file', '/memory'])(
-    'holds 2 MiB on a connection of HTTP/2, however many answers it waits for: %s',
+    'uses at most 2 MiB on an HTTP/2 connection, however many responses are pending: %s',
     async (path) => {
       const budget = new ClientBudget();
       const listener = await open(budget, { tls: TLS });
@@ -136,7 +136,7 @@ describe('a client that does not read', () => {
     },
   );
 
-  it('leaves file handles to others', async () => {
+  it('leaves enough file handles to other clients', async () => {
     const budget = new ClientBudget();
     const listener = await open(budget, { tls: TLS });
     const sessions = Array.from({ length: 20 }, () => session(listener));
@@ -146,7 +146,7 @@ describe('a client that does not read', () => {
     expect(handles()).toBeLessThanOrEqual(256 + 2 * 64);
   });
 
-  it('has at most half of the bytes for all its connections', async () => {
+  it('may use at most half of the response memory, over all its connections', async () => {
     const limit = { requests: 100, bytes: 256 * KiB };
     const budget = new ClientBudget({ address: limit, all: { requests: 200, bytes: 512 * KiB }, stillMs: 60_000 });
     const listener = await open(budget);
@@ -155,7 +155,7 @@ describe('a client that does not read', () => {
     expect(await wordFor(listener, '127.0.0.8')).toBe('word');
   });
 
-  it('is refused a stream of HTTP/2, which it may ask for again, if its address has too many', async () => {
+  it('gets REFUSED_STREAM over HTTP/2, which allows a retry, if its address has too many requests', async () => {
     const limit = { requests: 10, bytes: 512 * KiB };
     const listener = await open(new ClientBudget({ address: limit, stillMs: 60_000 }), { tls: TLS });
     const streams = askWithoutReading(session(listener), '/file', 12);
@@ -168,7 +168,7 @@ describe('a client that does not read', () => {
   it.each([
     ['HTTP/1', false],
     ['HTTP/1 over TLS', true],
-  ])('is cut when it took nothing for the time it has, not for twice that: %s', async (_, tls) => {
+  ])('is disconnected after the time limit without reading, before twice that limit: %s', async (_, tls) => {
     const budget = new ClientBudget();
     const unreadMsMax = 1_000;
     const listener = await open(budget, { times: { unreadMsMax, checkMs: 50 }, ...(tls ? { tls: TLS } : {}) });
@@ -180,7 +180,7 @@ describe('a client that does not read', () => {
     expect(budget.bytes).toBe(0);
   });
 
-  it('is cut on HTTP/2 while another stream of its connection is read', async () => {
+  it('is disconnected from an unread HTTP/2 stream while it reads another stream of the connection', async () => {
     const listener = await open(new ClientBudget(), { tls: TLS, times: { unreadMsMax: 300, checkMs: 20 } });
     const client = session(listener);
     const [unread] = askWithoutReading(client, '/memory', 1);
@@ -191,7 +191,7 @@ describe('a client that does not read', () => {
     while (!isCut) expect(await answered(client)).toBe('word');
   });
 
-  it('is cut if it reads a byte now and then', async () => {
+  it('is disconnected if it reads only a byte now and then', async () => {
     const budget = new ClientBudget();
     const listener = await open(budget, { times: { unreadMsMax: 400, checkMs: 20 } });
     const client = await still(listener);
@@ -202,7 +202,7 @@ describe('a client that does not read', () => {
     await expect.poll(() => budget.bytes, { timeout: 10_000 }).toBe(0);
   });
 
-  it('is not cut while it reads slowly, for longer than the limit in all', async () => {
+  it('is not disconnected while it reads slowly, even for longer than the limit in total', async () => {
     // A pause of this process counts as one of the client, so the limit is far above what a busy machine causes.
     const unreadMsMax = 3_000;
     const listener = await open(new ClientBudget(), { times: { unreadMsMax, checkMs: 20 } });
@@ -222,8 +222,8 @@ describe('a client that does not read', () => {
   });
 });
 
-describe('connections', () => {
-  it('makes room for a new one by closing an idle one, never one that waits for its answer', async () => {
+describe('connection limit of a listener', () => {
+  it('closes an idle connection for a new one, never a connection that waits for its response', async () => {
     const gate = Promise.withResolvers<void>();
     const fetch = async () => {
       await gate.promise;
@@ -241,7 +241,7 @@ describe('connections', () => {
     for (const client of [asking, last]) expect((await client.toArray()).join('')).toMatch(/word$/);
   });
 
-  it('leaves half of them to other addresses', async () => {
+  it('leaves half of the connections to other addresses', async () => {
     const listener = await open(new ClientBudget({ connections: 8 }));
     const others = await Promise.all(Array.from({ length: 4 }, () => still(listener, { from: '127.0.0.8' })));
     for (let at = 0; at < 20; at++) await still(listener, { from: '127.0.0.9' });
@@ -265,7 +265,7 @@ describe('HeldAnswer', () => {
     return answer;
   };
 
-  it('measures how long a client has taken nothing, from its last byte on', () => {
+  it('measures the idle time of a client from the last byte that it read', () => {
     const moves = { unread: 10, taken: 0 };
     const answer = answerOf(new ClientBudget(), client(moves));
     expect([answer.measureIdleMs(1_000), answer.measureIdleMs(31_000), answer.measureIdleMs(61_000)]).toEqual([
@@ -277,7 +277,7 @@ describe('HeldAnswer', () => {
     expect([answer.measureIdleMs(64_000), answer.measureIdleMs(99_000)]).toEqual([0, 0]);
   });
 
-  it('takes the place of the client that was still for longest, if there is no room', () => {
+  it('disconnects the client with the longest idle time if there is no room', () => {
     const limit = { requests: 9, bytes: 128 * KiB };
     const budget = new ClientBudget({ connection: limit, address: limit, all: limit, stillMs: 0 });
     const cut: number[] = [];
@@ -295,7 +295,7 @@ describe('HeldAnswer', () => {
     expect([isActing, cut, budget.bytes]).toEqual([true, [0], 128 * KiB]);
   });
 
-  it('acts in turn when bytes are free again, and holds nothing when it is over', () => {
+  it('runs waiting responses in order when bytes are free, and frees its bytes at the end', () => {
     const limit = { requests: 9, bytes: 128 * KiB };
     const budget = new ClientBudget({ connection: limit, address: limit, all: limit });
     const acts: number[] = [];

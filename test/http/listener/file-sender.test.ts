@@ -55,7 +55,7 @@ function ask({ url }: Listener): Promise<IncomingMessage> {
   });
 }
 
-it('sends a part of a file under the head of its answer, to many at once', async () => {
+it('FileSender sends part of a file after the response headers, to many clients concurrently', async () => {
   const bytes = randomBytes(3_000_000);
   const { listener, isOpen } = await serving(bytes);
   const answers = await Promise.all(
@@ -73,7 +73,7 @@ it('sends a part of a file under the head of its answer, to many at once', async
   await expect.poll(isOpen).toBe(false);
 });
 
-it('breaks the answer of a file that is cut meanwhile off, and tells it', async () => {
+it('FileSender aborts the response and reports it if the file is truncated meanwhile', async () => {
   const { listener, faults, isOpen } = await serving(randomBytes(1_000_000), (file) => truncateSync(file, 500_000));
   const answer = await ask(listener);
   await expect(answer.toArray()).rejects.toThrow();
@@ -81,7 +81,7 @@ it('breaks the answer of a file that is cut meanwhile off, and tells it', async 
   await expect.poll(isOpen).toBe(false);
 });
 
-it.skipIf(process.platform !== 'linux')('closes the file of a client that leaves', async () => {
+it.skipIf(process.platform !== 'linux')('FileSender closes the file when the client disconnects', async () => {
   const { listener, isOpen } = await serving(randomBytes(30_000_000));
   const answer = await ask(listener);
   await new Promise((resolve) => answer.once('readable', resolve));
@@ -90,7 +90,7 @@ it.skipIf(process.platform !== 'linux')('closes the file of a client that leaves
   await expect.poll(isOpen).toBe(false);
 });
 
-it('sends all to a client that has ended its side', async () => {
+it('FileSender sends everything to a client that has half-closed its connection', async () => {
   const bytes = randomBytes(3_000_000);
   const { listener, isOpen } = await serving(bytes);
   const connection = await RawConnection.open(listener.port);

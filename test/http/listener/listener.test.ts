@@ -14,7 +14,7 @@ const gate = () => Promise.withResolvers<void>();
 const GET = 'GET /a?token=canary HTTP/1.1\r\nHost: x\r\n\r\n';
 
 describe('openListener()', () => {
-  it('answers, with an id on every answer', async () => {
+  it('responds with a request id in every response', async () => {
     const { url } = await open();
     const kept = await fetch(url, { headers: { 'X-Request-Id': 'trace-1' } });
     expect(await kept.text()).toBe('hello');
@@ -23,7 +23,7 @@ describe('openListener()', () => {
     expect(replaced.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('tells of a fault that nobody has caught, under the id of its answer', async () => {
+  it('reports an uncaught error with the request id of the response', async () => {
     const told: unknown[] = [];
     const onFault: ListenerOptions['onFault'] = ({ code }, requestId) => told.push([code, requestId]);
     const { url } = await open({ fetch: () => Promise.reject(new Error('secret')), onFault });
@@ -32,7 +32,7 @@ describe('openListener()', () => {
     expect(told).toEqual([['internal', 'trace-1']]);
   });
 
-  it('says that the port is taken, and which', async () => {
+  it('reports that the port is in use, with its config key', async () => {
     const { port } = await open();
     await expect(open({ port, name: 'admin' })).rejects.toMatchObject({
       code: 'port_taken',
@@ -41,17 +41,17 @@ describe('openListener()', () => {
     });
   });
 
-  it.each(['192.0.2.1', 'no-such-host.invalid'])('says that it cannot listen on %s', async (host) => {
+  it.each(['192.0.2.1', 'no-such-host.invalid'])('reports that it cannot listen on %s', async (host) => {
     await expect(open({ host })).rejects.toMatchObject({ code: 'cannot_listen' });
   });
 
-  it('names an address that can be asked where it listens on all', async () => {
+  it('has a URL that can be requested even if it listens on all addresses', async () => {
     const { url, port } = await open({ host: '0.0.0.0' });
     expect(url).toBe(`http://127.0.0.1:${port}`);
     expect((await fetch(url)).status).toBe(200);
   });
 
-  it('keeps a connection for the next request', async () => {
+  it('keeps a connection open for the next request', async () => {
     const connection = await connectTo(await open());
     connection.write(GET);
     await connection.until(/hello$/);
@@ -59,7 +59,7 @@ describe('openListener()', () => {
     expect(await connection.until(/hello.*hello$/s)).toMatch(/Keep-Alive: timeout=75/);
   });
 
-  it('aborts the signal of a request whose client leaves', async () => {
+  it('aborts the signal of a request when its client disconnects', async () => {
     const [asked, left] = [gate(), gate()];
     const connection = await connectTo(
       await open({
@@ -78,7 +78,7 @@ describe('openListener()', () => {
     await left.promise;
   });
 
-  it('answers a client that only ends its half of the connection after a request', async () => {
+  it('responds to a client that half-closes its connection after a request', async () => {
     const [asked, ended] = [gate(), gate()];
     const connection = await connectTo(
       await open({
@@ -97,13 +97,13 @@ describe('openListener()', () => {
     expect(await connection.untilClosed()).toMatch(/hello$/);
   });
 
-  it('answers whatever else a client expects, with an id', async () => {
+  it('responds to a request with an unknown Expect header, with a request id', async () => {
     const connection = await connectTo(await open());
     connection.write('GET / HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n');
     expect(await connection.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*x-request-id: .*hello/is);
   });
 
-  it('tells of each request, without its query', async () => {
+  it('reports each request without its query', async () => {
     const served: ServedRequest[] = [];
     const connection = await connectTo(await open({ onRequest: (each) => served.push(each) }));
     connection.write(
@@ -132,7 +132,7 @@ describe('openListener()', () => {
     expect(JSON.stringify(served)).not.toContain('canary');
   });
 
-  it('tells of a client that left before its answer', async () => {
+  it('reports status 499 for a client that disconnected before the response', async () => {
     const served: ServedRequest[] = [];
     const asked = gate();
     const listener = await open({
@@ -150,7 +150,7 @@ describe('openListener()', () => {
     await expect.poll(() => served.map((each) => each.status)).toEqual([499]);
   });
 
-  it('tells once of a client that left in the middle of a body that was not wanted', async () => {
+  it('reports a request once if its client disconnects within an unread body', async () => {
     const served: ServedRequest[] = [];
     const listener = await open({ onRequest: (each) => served.push(each) });
     const connection = await connectTo(listener);
@@ -162,7 +162,7 @@ describe('openListener()', () => {
     expect(served.map((each) => each.status)).toEqual([200]);
   });
 
-  it('leaves a held-back body to the app', async () => {
+  it('does not request a body with Expect: 100-continue before the app reads it', async () => {
     const listener = await open({ fetch: () => new Response('no', { status: 401 }) });
     const connection = await connectTo(listener);
     connection.write('PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n');
@@ -170,8 +170,8 @@ describe('openListener()', () => {
   });
 });
 
-describe('stop()', () => {
-  it('closes idle connections, asked on before or never', async () => {
+describe('stop() of a listener', () => {
+  it('closes idle connections, used or unused', async () => {
     const listener = await open();
     const [used, fresh] = [await connectTo(listener), await connectTo(listener)];
     used.write(GET);
@@ -181,7 +181,7 @@ describe('stop()', () => {
     expect(await fresh.untilClosed()).toBe('');
   });
 
-  it('answers what is on its way on an idle connection, as its last request', async () => {
+  it('responds to a request that arrives on an idle connection, and then closes it', async () => {
     const listener = await open();
     const connection = await connectTo(listener);
     connection.write(GET);
@@ -192,7 +192,7 @@ describe('stop()', () => {
     await stopped;
   });
 
-  it('lets a request in flight finish, says that the connection closes, and takes no other', async () => {
+  it('finishes a pending request with Connection: close, and accepts no new connection', async () => {
     const [asked, answer] = [gate(), gate()];
     const listener = await open({
       fetch: async () => {
@@ -211,7 +211,7 @@ describe('stop()', () => {
     await stopped;
   });
 
-  it('lets an answer finish that has begun, then closes its connection', async () => {
+  it('finishes a response that has begun, then closes its connection', async () => {
     let finish: () => void = () => undefined;
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -232,7 +232,7 @@ describe('stop()', () => {
     await stopped;
   });
 
-  it('cuts what is left after the deadline', async () => {
+  it('closes remaining connections after the deadline', async () => {
     const listener = await open({ fetch: () => new Promise(() => undefined) });
     const connection = await connectTo(listener);
     connection.write(GET);
@@ -241,7 +241,7 @@ describe('stop()', () => {
     expect(await connection.untilClosed()).toBe('');
   });
 
-  it('may be asked for twice', async () => {
+  it('can be called twice', async () => {
     const listener = await open();
     await Promise.all([listener.stop(1_000), listener.stop(1_000)]);
     // Its port is free again.

@@ -20,8 +20,8 @@ async function open(options: Partial<ListenerOptions> = {}) {
   return { listener, served };
 }
 
-describe('a listener with prepared answers', () => {
-  it('writes one with an id, and tells of it', async () => {
+describe('listener with prepared responses', () => {
+  it('adds the request id to a prepared response, and reports the request', async () => {
     const { listener, served } = await open();
     const connection = await connectTo(listener);
     connection.write(PLAIN.replace('Host: x', 'Host: x\r\nX-Request-Id: r-1'));
@@ -38,7 +38,7 @@ describe('a listener with prepared answers', () => {
     ANSWER,
     { status: 304, headers: ['ETag', '"x"', 'Vary', 'Accept-Encoding'], body: null },
     { status: 200, headers: ['Content-Length', '0'], body: Buffer.alloc(0) },
-  ])('writes $status $headers as Node does', async ({ status, headers, body }) => {
+  ])('writes $status $headers exactly as Node does', async ({ status, headers, body }) => {
     const { listener } = await open({ fastAnswer: () => ({ status, headers, body }) });
     const nodes = createServer({ keepAliveTimeout: 75_000 }, (_, outgoing) => {
       outgoing.writeHead(status, [...headers, 'X-Request-Id', 'r-1']).end(body ?? undefined);
@@ -59,7 +59,7 @@ describe('a listener with prepared answers', () => {
     expect(answers[0]).toBe(answers[1]);
   });
 
-  it('writes with a field that the answer has already', () => {
+  it('keeps header fields that are already set on the response', () => {
     const outgoing = new ServerResponse(new IncomingMessage(new Socket()));
     outgoing.setHeader('A', 'b');
     writePrepared({ status: 200, headers: ['C', 'd'], body: null }, outgoing, {
@@ -69,30 +69,30 @@ describe('a listener with prepared answers', () => {
     expect({ ...outgoing.getHeaders() }).toEqual({ a: 'b', c: 'd', 'x-request-id': 'r-1' });
   });
 
-  it('writes no field that would end another', () => {
+  it('rejects a field value that contains a line break', () => {
     const outgoing = new ServerResponse(new IncomingMessage(new Socket()));
     const answer: FastAnswer = { status: 200, headers: ['A', 'b\r\nC: d'], body: null };
     expect(() => writePrepared(answer, outgoing, { requestId: 'r-1', hsts: null })).toThrow(/Invalid character/);
   });
 
   it.each([
-    ['HEAD', PLAIN.replace('GET', 'HEAD')],
-    ['POST', PLAIN.replace('GET', 'POST')],
+    ['HEAD', PLAIN.replace('GET', 'method HEAD')],
+    ['POST', PLAIN.replace('GET', 'method POST')],
     ['HTTP/1.0', PLAIN.replace('HTTP/1.1', 'HTTP/1.0')],
     ['a body', PLAIN.replace('\r\n\r\n', '\r\nContent-Length: 1\r\n\r\nx')],
     ['a body in chunks', PLAIN.replace('\r\n\r\n', '\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n')],
-    ['a Host that is none', PLAIN.replace('Host: x', 'Host: a b')],
+    ['an invalid Host', PLAIN.replace('Host: x', 'Host: a b')],
     ['no Host', PLAIN.replace('Host: x\r\n', '')],
     ['two Hosts', PLAIN.replace('Host: x', 'Host: x\r\nhOST: x')],
     ['an address over the limit', PLAIN.replace('/a', `/${'a'.repeat(16 * 1024)}`)],
-  ])('leaves %s to the framework', async (_, request) => {
+  ])('leaves a request with %s to the framework', async (_, request) => {
     const { listener } = await open();
     const connection = await connectTo(listener);
     connection.write(request);
     expect(await connection.until(/\r\n\r\n/)).not.toContain('A: b');
   });
 
-  it('answers requests that come at once in their order', async () => {
+  it('responds to pipelined requests in order', async () => {
     const { listener, served } = await open({ fastAnswer: ({ url }) => (url === '/slow' ? null : ANSWER) });
     const connection = await connectTo(listener);
     connection.write(`${PLAIN}${PLAIN.replace('/a', '/slow').replace('?q=1', '')}${PLAIN}`);
@@ -104,14 +104,14 @@ describe('a listener with prepared answers', () => {
       .toBe(connection.received.length);
   });
 
-  it('closes the connection of a client that wants it so', async () => {
+  it('closes the connection if the client requests it', async () => {
     const { listener } = await open();
     const connection = await connectTo(listener);
     connection.write(PLAIN.replace('Host: x', 'Host: x\r\nConnection: close'));
     expect(await connection.untilClosed()).toMatch(/Connection: close.*prepared$/s);
   });
 
-  it('lets an answer that its client reads slowly end before it stops', async () => {
+  it('finishes a response to a slow reader before it stops', async () => {
     const body = Buffer.alloc(32 * 1024 ** 2, 'x');
     const big: FastAnswer = { status: 200, headers: ['Content-Length', String(body.length)], body };
     const { listener, served } = await open({ fastAnswer: () => big });

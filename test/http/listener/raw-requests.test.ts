@@ -11,12 +11,12 @@ const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 const post = (field: string, body = '0\r\n\r\n') => `POST / HTTP/1.1\r\nHost: x\r\n${field}\r\n\r\n${body}`;
 const LONG = 'a'.repeat(20_000);
 
-describe('a request in the raw', () => {
+describe('raw request', () => {
   it.each<[string, string]>([
     ['an empty port', 'GET / HTTP/1.1\r\nHost: x:\r\n\r\n'],
     ['a long address', `GET /${'a'.repeat(12_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
     ['chunks', post('Transfer-Encoding: chunked')],
-  ])('is answered and leaves the connection open: %s', async (_, bytes) => {
+  ])('gets a response and leaves the connection open: %s', async (_, bytes) => {
     const connection = await connectTo(await open());
     connection.write(bytes);
     await connection.until(/hello$/);
@@ -37,30 +37,37 @@ describe('a request in the raw', () => {
     ['a Host with a backslash', 'GET / HTTP/1.1\r\nHost: x\\y\r\n\r\n', 400],
     ['a Host with space', 'GET / HTTP/1.1\r\nHost: x y\r\n\r\n', 400],
     ['a Host with letters over ASCII', 'GET / HTTP/1.1\r\nHost: \u00fc\r\n\r\n', 400],
-    ['a Host whose port is none', 'GET / HTTP/1.1\r\nHost: x:y\r\n\r\n', 400],
+    ['a Host with an invalid port', 'GET / HTTP/1.1\r\nHost: x:y\r\n\r\n', 400],
     ['bytes over ASCII in the address', 'GET /\u00fc HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['a method in small letters', 'get / HTTP/1.1\r\nHost: x\r\n\r\n', 501],
-    ['chunked that is not the last, in two fields', post('Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip'), 400],
-    ['another word that ends so', post('Transfer-Encoding: xchunked'), 400],
+    [
+      'chunked before another coding, in two fields',
+      post('Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip'),
+      400,
+    ],
+    ['another coding that ends with chunked', post('Transfer-Encoding: xchunked'), 400],
     ['chunked with a parameter', post('Transfer-Encoding: chunked;q=1'), 400],
     ['chunked in quotes', post('Transfer-Encoding: "chunked"'), 400],
-    ['chunked and an empty one', post('Transfer-Encoding: chunked,'), 400],
+    ['chunked and an empty coding', post('Transfer-Encoding: chunked,'), 400],
     ['garbage', 'nonsense\r\n\r\n', 400],
-  ])('is refused by a problem document with an id, and closed: %s', async (_, bytes, status) => {
-    const served: ServedRequest[] = [];
-    const connection = await connectTo(await open({ onRequest: (each) => served.push(each) }));
-    connection.write(bytes);
-    const answer = await connection.untilClosed();
-    expect(statusesOf(answer)).toEqual([status]);
-    expect(answer).toMatch(/content-type: application\/problem\+json/i);
-    expect(answer).toMatch(/^date: .* GMT\r$/im);
-    const problem = JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1));
-    const requestId = /x-request-id: ([0-9a-f-]{36})/i.exec(answer)?.[1];
-    expect(problem).toMatchObject({ status, code: 'bad_request', requestId });
-    await expect.poll(() => served).toMatchObject([{ status, requestId }]);
-  });
+  ])(
+    'is rejected with a problem document and a request id, and the connection is closed: %s',
+    async (_, bytes, status) => {
+      const served: ServedRequest[] = [];
+      const connection = await connectTo(await open({ onRequest: (each) => served.push(each) }));
+      connection.write(bytes);
+      const answer = await connection.untilClosed();
+      expect(statusesOf(answer)).toEqual([status]);
+      expect(answer).toMatch(/content-type: application\/problem\+json/i);
+      expect(answer).toMatch(/^date: .* GMT\r$/im);
+      const problem = JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1));
+      const requestId = /x-request-id: ([0-9a-f-]{36})/i.exec(answer)?.[1];
+      expect(problem).toMatchObject({ status, code: 'bad_request', requestId });
+      await expect.poll(() => served).toMatchObject([{ status, requestId }]);
+    },
+  );
 
-  it('is refused by a page in the language of who reads, where a link led to an address that is too long', async () => {
+  it('is rejected with a page in the reader’s language if a browser follows a link with too long an address', async () => {
     const connection = await connectTo(await open());
     connection.write(`GET /${LONG} HTTP/1.1\r\nHost: x\r\nAccept: text/html,*/*;q=0.8\r\nAccept-Language: fr\r\n\r\n`);
     const answer = await connection.untilClosed();
@@ -73,9 +80,9 @@ describe('a request in the raw', () => {
   it.each<[string, string, number[]]>([
     ['garbage', 'nonsense\r\n\r\n', [200, 400]],
     ['a request without a Host', 'GET / HTTP/1.1\r\n\r\n', [200, 400]],
-    ['one whose address is too long', `GET /${LONG} HTTP/1.1\r\nHost: x\r\n\r\n`, [200, 414]],
-    ['a good one, and garbage', `${GET}nonsense\r\n\r\n`, [200, 200, 400]],
-  ])('is answered before what comes with it is refused: %s', async (_, behind, statuses) => {
+    ['a request whose address is too long', `GET /${LONG} HTTP/1.1\r\nHost: x\r\n\r\n`, [200, 414]],
+    ['a valid request and garbage', `${GET}nonsense\r\n\r\n`, [200, 200, 400]],
+  ])('gets its response first if the pipelined input after it is rejected: %s', async (_, behind, statuses) => {
     const late = async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       return new Response('late');
@@ -88,7 +95,7 @@ describe('a request in the raw', () => {
   });
 
   it.each(['Connection: keep-alive\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked'])(
-    'of HTTP/1.0 is the last of its connection with "%s"',
+    'is the last of its HTTP/1.0 connection with "%s"',
     async (fields) => {
       const connection = await connectTo(await open());
       connection.write(`POST / HTTP/1.0\r\n${fields}\r\n\r\n0\r\n\r\n`);
@@ -96,7 +103,7 @@ describe('a request in the raw', () => {
     },
   );
 
-  it('is answered where its client has ended its side, however long that takes', async () => {
+  it('gets a response if its client has half-closed the connection, even if the response is slow', async () => {
     const late = async () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
       return new Response('late');
@@ -109,14 +116,14 @@ describe('a request in the raw', () => {
   });
 });
 
-describe('a client that takes its time', () => {
-  it('is cut where its headers do not come within theirs', async () => {
+describe('client timeouts of a listener', () => {
+  it('close a connection whose headers do not arrive in time', async () => {
     const connection = await connectTo(await open({ times: { headersMsMax: 100, checkMs: 50 } }));
     connection.write('GET / HTTP/1.1\r\nHost: x\r\nA: ');
     expect(statusesOf(await connection.untilClosed())).toEqual([408]);
   });
 
-  it('is cut where it reads nothing of its answer', async () => {
+  it('close a connection that does not read its response', async () => {
     const served: ServedRequest[] = [];
     const body = Buffer.alloc(32 * 1024 ** 2);
     const connection = await connectTo(
@@ -133,14 +140,14 @@ describe('a client that takes its time', () => {
 
   it.each([
     ['the framework', {}],
-    ['prepared answers', { fastAnswer: () => ({ status: 304, headers: [], body: null }) as const }],
-  ])('is cut where it asks for nothing more, of %s', async (_, options) => {
+    ['prepared responses', { fastAnswer: () => ({ status: 304, headers: [], body: null }) as const }],
+  ])('close an idle connection after a response of %s', async (_, options) => {
     const connection = await connectTo(await open({ ...options, times: { keepAliveMs: 50, checkMs: 50 } }));
     connection.write(GET);
     expect(statusesOf(await connection.untilClosed())).toHaveLength(1);
   });
 
-  it('is not cut while an answer is made for it', async () => {
+  it('do not close a connection while its response is being prepared', async () => {
     const slow = async () => {
       await new Promise((resolve) => setTimeout(resolve, 300));
       return new Response('late');
@@ -151,17 +158,17 @@ describe('a client that takes its time', () => {
   });
 });
 
-describe('an answer before the end of its request', () => {
+describe('response before the end of its request', () => {
   const HALF = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nhalf';
 
   it.each(
     (['site', 'api', 'admin'] as const).flatMap((name) =>
       [400, 401, 403, 404, 405, 413, 415, 429].flatMap((status) => [
-        { name, status, how: 'at once', wait: async () => undefined },
+        { name, status, how: 'immediately', wait: async () => undefined },
         { name, status, how: 'later', wait: () => new Promise((resolve) => setTimeout(resolve, 5)) },
       ]),
     ),
-  )('says that its connection closes, and closes it: $name $status $how', async ({ name, status, how, wait }) => {
+  )('states that the connection closes, and closes it: $name $status $how', async ({ name, status, how, wait }) => {
     const answer = () => new Response('no', { status });
     const fetch = how === 'at once' ? answer : () => wait().then(answer);
     const connection = await connectTo(await open({ name, fetch }));
@@ -171,7 +178,7 @@ describe('an answer before the end of its request', () => {
     expect(connection.received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*Connection: close[^]*no$`));
   });
 
-  it('reaches a client that sends on, and is not lost by a reset', async () => {
+  it('reaches a client that continues to send, without a connection reset', async () => {
     const connection = await connectTo(await open({ fetch: () => new Response('no', { status: 413 }) }));
     const faults: unknown[] = [];
     connection.socket.on('error', (error) => faults.push(error));
@@ -185,7 +192,7 @@ describe('an answer before the end of its request', () => {
   });
 });
 
-it('answers CONNECT, after the requests before it', async () => {
+it('listener responds to CONNECT after the requests before it', async () => {
   const connection = await connectTo(await open());
   connection.write(`${GET}CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n`);
   expect(statusesOf(await connection.untilClosed())).toEqual([200, 501]);
@@ -198,7 +205,7 @@ it.each([
   ['GE T / HTTP/1.1', [400]],
   ['B\u00e9 / HTTP/1.1', [400]],
   ['BREW', [400]],
-])('tells an unknown method from what is no request: %s', async (line, statuses) => {
+])('listener distinguishes an unknown method from an invalid request: %s', async (line, statuses) => {
   for (const before of ['', GET]) {
     const connection = await connectTo(await open());
     connection.write(`${before}${line}\r\nHost: x\r\n\r\n`);

@@ -33,7 +33,7 @@ const post = (body: string, headers: Readonly<Record<string, string>> = {}) => (
 const message = (method: string, params?: object, id: unknown = 1) =>
   JSON.stringify({ jsonrpc: '2.0', id, method, params });
 
-describe.each(['legacy', 'auto'] as const)('a session of the official client (%s)', (mode) => {
+describe.each(['legacy', 'auto'] as const)('session of the official MCP client (%s)', (mode) => {
   it('lists tools, searches, lists pages and reads them', async () => {
     const asked: SearchRequest[] = [];
     const site = await opened({ search: searchThatNotes(asked), origin: 'https://docs.acme.dev' });
@@ -93,7 +93,7 @@ describe.each(['legacy', 'auto'] as const)('a session of the official client (%s
     expect(site.faults).toEqual([]);
   });
 
-  it('reads pages as resources, whatever stands between them and their list', async () => {
+  it('reads pages as resources, including a folder page and a page with an umlaut', async () => {
     const site = await opened();
     const client = await site.connect(mode);
     const { resources } = await client.listResources();
@@ -115,7 +115,7 @@ describe.each(['legacy', 'auto'] as const)('a session of the official client (%s
     await expect(client.readResource({ uri: 'file:///etc/passwd' })).rejects.toThrow(/no such page/);
   });
 
-  it('reads the next version after a swap in its middle', async () => {
+  it('reads the next version after a swap during the session', async () => {
     const site = await opened();
     const client = await site.connect(mode);
     const read = async () => saidBy(await client.callTool({ name: 'read_page', arguments: { address: '/' } })).facts;
@@ -134,7 +134,7 @@ describe.each(['legacy', 'auto'] as const)('a session of the official client (%s
 });
 
 describe('read_page', () => {
-  it.each(['what?.html', 'c#.html', 'st%61rt.html'])('reads %s by the address that the list has', async (file) => {
+  it.each(['what?.html', 'c#.html', 'st%61rt.html'])('reads %s by the address from the list', async (file) => {
     const release = bench.release({ [file]: '<main><h1>It</h1>', 'start.html': '<main><h1>Another</h1>' });
     const site = await bench.open(release);
     const { facts } = saidBy(await site.tool('list_pages'));
@@ -144,7 +144,7 @@ describe('read_page', () => {
     expect(text).toContain('# It');
   });
 
-  it('gives a long page in parts, that together are the page, and parts no character', async () => {
+  it('returns a long page in parts that add up to the page, and splits no character', async () => {
     const site = await opened();
     let whole = '';
     for (let offset: unknown = 0; offset !== null; ) {
@@ -174,7 +174,7 @@ describe('read_page', () => {
     ['/guides/gr%C3%B6%C3%9Fe', 'guides/größe.html'],
     ['/guides/größe', 'guides/größe.html'],
     ['', 'index.html'],
-  ])('takes %j for %s', async (address, path) => {
+  ])('resolves %j to %s', async (address, path) => {
     const site = await opened();
     const written = address === '' ? 'docshelf://acme' : address;
     const result = await site.tool('read_page', { address: written });
@@ -202,7 +202,7 @@ describe('read_page', () => {
     'https://evil.example/guides/start',
     'file:///etc/passwd',
     `/${'a'.repeat(10_000)}`,
-  ])('knows no page %s', async (address) => {
+  ])('rejects %s as an unknown page', async (address) => {
     const site = await opened();
     const result = await site.tool('read_page', { address });
     expect(result.isError).toBe(true);
@@ -211,13 +211,13 @@ describe('read_page', () => {
   });
 });
 
-describe('versions beside the active one', () => {
+describe('older versions over MCP', () => {
   const june = () =>
     bench.release(
       withMarkdown({ 'index.html': '<title>June</title>', 'guides/old.html': '<title>Old</title>' }),
       'june',
     );
-  it.each(['/', '/docs/'])('are listed and read by their names and their addresses, below %s', async (basePath) => {
+  it.each(['/', '/docs/'])('are listed and read by name and by address, with base path %s', async (basePath) => {
     const site = await opened({ kept: [june()], basePath, origin: 'https://docs.acme.dev' });
     const root = `https://docs.acme.dev${basePath}_docshelf/v/june/`;
     expect(saidBy(await site.tool('list_pages', {})).facts.versions).toEqual(['v1', 'june']);
@@ -241,7 +241,7 @@ describe('versions beside the active one', () => {
     expect(await site.tool('read_page', { address: '/guides/old' })).toMatchObject({ isError: true });
   });
 
-  it('are searched by their names, the active one by its own as without', async () => {
+  it('are searched by name, and the active version with or without its name', async () => {
     const asked: SearchRequest[] = [];
     const site = await opened({ kept: [june()], search: searchThatNotes(asked) });
     for (const args of [{ version: 'june' }, { version: 'v1' }, { version: 'v1', filter: { version: '3.x' } }, {}]) {
@@ -250,7 +250,7 @@ describe('versions beside the active one', () => {
     expect(asked.map(({ filter }) => filter.version)).toEqual(['june', null, '3.x', null]);
   });
 
-  it('that are none are told with those that are', async () => {
+  it('are listed in the error for an unknown version', async () => {
     const site = await opened({ kept: [june()], search: searchThatNotes([]) });
     for (const [name, args] of [
       ['search', { query: 'keys' }],
@@ -267,7 +267,7 @@ describe('versions beside the active one', () => {
   });
 });
 
-describe('the rules of a site', () => {
+describe('redirect rules of a site over MCP', () => {
   const RULED = withMarkdown({
     ...Object.fromEntries(Object.entries(SITE).filter(([path]) => path.endsWith('.html'))),
     'internal/plan.html': '<title>Plan</title>',
@@ -288,7 +288,7 @@ describe('the rules of a site', () => {
       '/shown /long 200',
     ].join('\n'),
   });
-  it('lead an assistant to the page that a browser gets', async () => {
+  it('return the same page to an assistant as to a browser', async () => {
     const site = await bench.open(bench.release(RULED));
     const pages: Record<string, string> = {
       '/old': '/guides/start.html',
@@ -312,14 +312,14 @@ describe('the rules of a site', () => {
     '/away',
     '/round',
     '/404',
-  ])('keep %s from an assistant as from a browser', async (address) => {
+  ])('hide %s from an assistant as from a browser', async (address) => {
     const site = await bench.open(bench.release(RULED));
     expect((await site.tool('read_page', { address })).content?.[0]?.text).toContain(
       'this documentation has no such page',
     );
   });
 
-  it('keep pages from lists that no address leads to', async () => {
+  it('omit pages from lists if no address resolves to them', async () => {
     const site = await bench.open(bench.release(RULED));
     const { entries } = saidBy(await site.tool('list_pages', { recursive: true })).facts;
     expect((entries as { address: string }[]).map(({ address }) => address)).toEqual([
@@ -334,7 +334,7 @@ describe('the rules of a site', () => {
 });
 
 describe('list_pages', () => {
-  it('goes on after its cursor, also where pages have come and gone', async () => {
+  it('continues after its cursor, even if pages were added or removed', async () => {
     const site = await opened();
     const list = async (args: object) => saidBy(await site.tool('list_pages', args)).facts;
     const first = await list({ recursive: true, limit: 2 });
@@ -345,7 +345,7 @@ describe('list_pages', () => {
     expect(rest.entries).toMatchObject([{ address: '/guides/a.html' }, { address: '/zoo.html' }]);
   });
 
-  it('takes a folder as it gave it, below a base path too, and knows no other', async () => {
+  it('accepts a folder address as listed, also with a base path, and no other', async () => {
     const files = { 'index.html': '', 'a b/ü?/x.html': '<title>X</title>', 'a b/y.html': '' };
     const site = await bench.open(bench.release(files), { basePath: '/docs/' });
     const list = (folder: string) => site.tool('list_pages', { folder });
@@ -361,7 +361,7 @@ describe('list_pages', () => {
     expect(await list('/nowhere')).toMatchObject({ isError: true });
   });
 
-  it('takes a folder of slashes alone for what it is, at once', async () => {
+  it('rejects a folder of thousands of slashes quickly', async () => {
     const site = await opened();
     const folder = `a${'/'.repeat(16_000)}b`;
     const begin = performance.now();
@@ -372,7 +372,7 @@ describe('list_pages', () => {
   });
 });
 
-describe('arguments of tools', () => {
+describe('arguments and results of MCP tools', () => {
   it.each([
     ['search', {}, '"query" is missing'],
     ['search', { query: '  ' }, '"query" is empty'],
@@ -387,7 +387,7 @@ describe('arguments of tools', () => {
     ['read_page', { address: '/', length: 1.5 }, '"length" must be an integer'],
     ['list_pages', { limit: 501 }, '"limit" must be at most 500'],
     ['list_pages', { folder: ['/'] }, '"folder" must be a string'],
-  ])('of %s: %j is told', async (name, args, told) => {
+  ])('are checked in %s: %j causes an error that states why', async (name, args, told) => {
     const site = await opened({ search: searchThatNotes([]) });
     expect(await site.tool(name, args)).toMatchObject({
       isError: true,
@@ -396,7 +396,7 @@ describe('arguments of tools', () => {
     expect(site.faults).toEqual(['bad_request']);
   });
 
-  it('says that search is off, and what a search ends with', async () => {
+  it('cause an error if search is off or fails', async () => {
     const off = await opened();
     expect(await off.tool('search', { query: 'a' })).toMatchObject({
       isError: true,
@@ -410,7 +410,7 @@ describe('arguments of tools', () => {
     });
   });
 
-  it('tells nothing of an unforeseen fault but that there is one', async () => {
+  it('cause an error without details if the search throws an unexpected error', async () => {
     const told: unknown[] = [];
     const broken = new Error('secret: /srv/data/x');
     const site = await opened({
@@ -423,7 +423,7 @@ describe('arguments of tools', () => {
     expect(told).toHaveLength(1);
   });
 
-  it('gives less of long results than all of them', async () => {
+  it('do not return the full text of very long results', async () => {
     const long = RESULTS.flatMap((result) =>
       Array.from({ length: 50 }, () => ({ ...result, content: 'ab'.repeat(5_000) })),
     );
@@ -433,8 +433,8 @@ describe('arguments of tools', () => {
   });
 });
 
-describe('the door', () => {
-  it.each(['GET', 'DELETE', 'HEAD', 'PUT', 'OPTIONS', 'PATCH'])('answers %s with 405', async (method) => {
+describe('MCP endpoint', () => {
+  it.each(['GET', 'DELETE', 'HEAD', 'PUT', 'OPTIONS', 'PATCH'])('responds to %s with 405', async (method) => {
     const site = await opened();
     for (const path of ['/_docshelf/mcp', '/mcp']) {
       const response = await site.ask({ method }, path);
@@ -442,7 +442,7 @@ describe('the door', () => {
     }
   });
 
-  it('has a short name where the release has no page of that name', async () => {
+  it('has the short address /mcp unless the release has a page of that name', async () => {
     const site = await opened();
     const body = message('tools/list');
     expect((await messageOf(await site.ask(post(body), '/mcp'))).result?.tools).toHaveLength(3);
@@ -457,7 +457,7 @@ describe('the door', () => {
     }
   });
 
-  it('keeps its short name where a rule leads all requests to the host that is asked', async () => {
+  it('keeps the short address if a rule redirects all requests to the same host', async () => {
     const site = await bench.open(bench.release({ ...SITE, _redirects: '/* http://127.0.0.1/:splat 301!' }));
     const { host } = new URL(site.url);
     site.use(bench.release({ ...SITE, _redirects: `/* http://${host}/:splat 301!` }));
@@ -465,14 +465,14 @@ describe('the door', () => {
     expect((await site.ask({}, '/guides/start')).status).toBe(200);
   });
 
-  it('keeps its short name from a start page for all that nothing else answers', async () => {
+  it('keeps the short address if the start page answers all unknown paths', async () => {
     const site = await opened({ form: { trailingSlash: 'auto', spaFallback: true } });
     expect((await site.ask({}, '/app')).status).toBe(200);
     expect((await site.ask({}, '/mcp')).status).toBe(405);
     expect((await site.ask(post(message('tools/list')), '/mcp')).status).toBe(200);
   });
 
-  it('refuses pages of other sites, and what is no origin, before anything else', async () => {
+  it('rejects requests of other origins and invalid origins first', async () => {
     const site = await opened();
     for (const origin of ['https://evil.example', 'null', 'file://', site.url.replace('127.0.0.1', 'evil.example')]) {
       for (const method of ['POST', 'GET', 'OPTIONS']) {
@@ -509,14 +509,14 @@ describe('the door', () => {
     [message('tools/call', { arguments: {} }), 200, -32602],
     [message('resources/list', { cursor: '%%%' }), 200, -32602],
     [message('subscriptions/listen', { notifications: {} }), 200, -32601],
-  ])('answers %s by the rules of JSON-RPC', async (body, status, code) => {
+  ])('responds to %s with the error of JSON-RPC', async (body, status, code) => {
     const site = await opened();
     const response = await site.ask(post(body));
     expect(response.status).toBe(status);
     expect((await messageOf(response)).error?.code).toBe(code);
   });
 
-  it('answers a batch, and notifications alone with 202', async () => {
+  it('responds to a batch with its results, and to notifications only with 202', async () => {
     const site = await opened();
     const batch = `[${message('ping', {}, 'a')},${message('tools/list', {}, 'b')}]`;
     const response = await site.ask(post(batch));
@@ -543,7 +543,7 @@ describe('the door', () => {
     ['text/event-stream', 'text/event-stream'],
     ['text/*', 'text/event-stream'],
     ['application/json;q=0, */*', 'text/event-stream'],
-  ])('responds to Accept %s with %s, to a request, a batch and a notification', async (accept, type) => {
+  ])('responds to Accept %s with %s, for a request, a batch and a notification', async (accept, type) => {
     const site = await opened();
     const asked = async (body: string) => {
       const sent = request(site.url, { method: 'POST', headers: { 'Content-Type': 'application/json' } });
@@ -567,7 +567,7 @@ describe('the door', () => {
     expect([note.status, note.text]).toEqual([202, '']);
   });
 
-  it('responds with one JSON object, whatever characters end a line elsewhere', async () => {
+  it('responds with one JSON object even if the page contains line separators', async () => {
     const site = await bench.open(bench.release({ 'index.html': 'x', 'index.html.md': '# a\u2028b\r\ndata: {}\n' }));
     const body = message('tools/call', { name: 'read_page', arguments: { address: '/' } });
     const response = await site.ask(post(body, { accept: '*/*' }));
@@ -588,14 +588,14 @@ describe('the door', () => {
     },
   );
 
-  it('refuses a batch that cancels what it asks, which nobody would answer', async () => {
+  it('rejects a batch that cancels its own request', async () => {
     const site = await opened();
     const cancel = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
     const response = await site.ask(post(`[${message('tools/list')},${cancel}]`));
     expect([response.status, (await messageOf(response)).error?.code]).toEqual([400, -32_600]);
   });
 
-  it('wants JSON of at most 64 KiB, and a protocol version that it knows', async () => {
+  it('accepts only JSON of at most 64 KiB and known protocol versions', async () => {
     const site = await opened();
     const body = message('ping', { _meta: { fill: 'x'.repeat(64 * 1024) } });
     expect((await site.ask(post(body))).status).toBe(413);
@@ -608,7 +608,7 @@ describe('the door', () => {
     expect((await site.ask(post(message('ping'), { 'mcp-protocol-version': '2025-06-18' }))).status).toBe(200);
   });
 
-  it('is bounded for each client, each message of a batch counted', async () => {
+  it('limits requests per client, and counts each message of a batch', async () => {
     const clients = () => new ClientRates({ policy: { burst: 3, perSecond: 0.001 }, now: () => 0 });
     const one = await opened({ clients: clients() });
     const statuses = [];
@@ -620,7 +620,7 @@ describe('the door', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1000']);
   });
 
-  it('gives a search up when its client leaves', async () => {
+  it('aborts a search when its client disconnects', async () => {
     const begun = Promise.withResolvers<AbortSignal>();
     const search = {
       search: (_: SearchRequest, signal: AbortSignal) => {
@@ -643,7 +643,7 @@ describe('the door', () => {
     });
   });
 
-  it('answers many at once, each its own', async () => {
+  it('returns the correct response to each of many concurrent requests', async () => {
     const site = await opened();
     const clients = await Promise.all([1, 2, 3, 4].map((at) => site.connect(at % 2 === 0 ? 'legacy' : 'auto')));
     const paths = ['/', '/guides/', '/guides/start', '/long'];

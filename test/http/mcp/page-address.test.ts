@@ -4,7 +4,7 @@ import { addressOf, parseAddress, resourceUri } from '../../../src/http/mcp/docu
 const ROOT = { domain: 'acme', basePath: '/', origin: null };
 const BELOW = { domain: 'acme', basePath: '/docs/', origin: 'https://docs.acme.dev' };
 
-it('writes an address of a page with the base path, absolute where the config has an origin', () => {
+it('addressOf() includes the base path, and the origin if the config has one', () => {
   expect(addressOf('/guides/start', ROOT)).toBe('/guides/start');
   expect(addressOf('/guides/start', BELOW)).toBe('https://docs.acme.dev/docs/guides/start');
   expect(addressOf('/', BELOW)).toBe('https://docs.acme.dev/docs/');
@@ -28,7 +28,7 @@ it.each([
   // Left as it is written: the one who resolves it judges it.
   ['/../secret', ROOT, '/../secret'],
   ['/%2e%2e/secret', ROOT, '/%2e%2e/secret'],
-])('%s is the page %s', (written, form, target) => {
+])('parseAddress() reads %s as page %s', (written, form, target) => {
   expect(parseAddress(written, form)).toEqual({ version: null, target });
 });
 
@@ -39,7 +39,7 @@ it.each([
   ['https://docs.acme.dev@evil.example/docs/a', BELOW],
   ['docshelf://other/guides/start', ROOT],
   ['file:///etc/passwd', ROOT],
-])('%s is an address of another place', (written, form) => {
+])('parseAddress() rejects %s, which belongs to another site', (written, form) => {
   expect(parseAddress(written, form)).toBeNull();
 });
 
@@ -48,6 +48,6 @@ it.each([
   ['docshelf://acme/docs/_docshelf/v/v1.0%2Bjune/', 'v1.0+june', '/'],
   ['https://docs.acme.dev/docs/_docshelf/v/v2', 'v2', '/'],
   ['/docs/_docshelf/v/../x', '..', '/x'],
-])('%s is of version %s', (written, version, target) => {
+])('parseAddress() finds in %s the version %s', (written, version, target) => {
   expect(parseAddress(written, BELOW)).toEqual({ version, target });
 });

@@ -19,7 +19,7 @@ const list = (changes: Partial<TreeQuestion> = {}) =>
   listTree(PAGES, { folder: '/', isRecursive: false, after: null, limit: 100, ...changes });
 
 describe('listTree()', () => {
-  it('gives pages and folders of a folder, with the number of pages below', () => {
+  it('returns pages and subfolders of a folder, with the number of pages in each', () => {
     expect(list()).toEqual({
       total: 7,
       next: null,
@@ -36,7 +36,7 @@ describe('listTree()', () => {
     });
   });
 
-  it('takes the page of a folder, with or without its slash, for its first', () => {
+  it('returns the page of the folder first, with or without trailing slash', () => {
     expect(list({ folder: '/api/' }).entries).toEqual([
       { kind: 'page', path: '/api/' },
       { kind: 'folder', path: '/api/keys/', pages: 2 },
@@ -45,7 +45,7 @@ describe('listTree()', () => {
     expect(list({ folder: '/guides/' }).entries.map(({ path }) => path)).toEqual(['/guides', '/guides/start']);
   });
 
-  it('gives all pages below, without those beside', () => {
+  it('returns all pages in the folder recursively, without similar names', () => {
     expect(list({ folder: '/api/', isRecursive: true }).entries.map(({ path }) => path)).toEqual([
       '/api/',
       '/api/keys/create',
@@ -55,12 +55,12 @@ describe('listTree()', () => {
     expect(list({ isRecursive: true }).total).toBe(PAGES.length);
   });
 
-  it('knows no folder that is none', () => {
+  it('returns no entries for an unknown folder', () => {
     expect(list({ folder: '/nowhere/' })).toEqual({ entries: [], total: 0, next: null });
     expect(list({ folder: '/ab/' }).total).toBe(0);
   });
 
-  it('comes to each entry once by its cursors, whatever the pages and the limit', () => {
+  it('returns each entry once over all cursors, for any pages and limit', () => {
     const segment = fc.constantFrom('a', 'b', 'a-b', 'a0', 'é', '');
     const page = fc.array(segment, { maxLength: 4 }).map((segments) => `/${segments.join('/')}`.replace(/\/+/g, '/'));
     fc.assert(

@@ -33,7 +33,7 @@ const rowsOf = (rows: readonly Row[]): Row[] =>
         expectedOf(row).map((each) => each.replace(' | transfer-encoding: chunked', ' | -transfer-encoding')),
     ]);
 
-describe.each(TABLES.filter(([, rows]) => rowsOf(rows).length > 0))('%s over HTTP/2', (_, rows) => {
+describe.each(TABLES.filter(([, rows]) => rowsOf(rows).length > 0))('HTTP rules for %s over HTTP/2', (_, rows) => {
   let session: ClientHttp2Session;
   let words: Words;
   beforeAll(async () => {
@@ -45,14 +45,17 @@ describe.each(TABLES.filter(([, rows]) => rowsOf(rows).length > 0))('%s over HTT
     onFileEnd(() => session.destroy());
   });
 
-  it.each(rowsOf(rows).map((row) => [row[0].slice(0, 200), row] as const))('%s', async (_asked, row) => {
-    for (let times = 0; times < 2; times++) {
-      const answer = await ask(session, row, words);
-      expect(faultsOf(row, [answer], words)).toEqual([]);
-      // RFC 9113, section 8.2.2.
-      expect([...answer.fields.keys()].filter((name) => CONNECTION_FIELDS.has(name))).toEqual([]);
-    }
-  });
+  it.each(rowsOf(rows).map((row) => [row[0].slice(0, 200), row] as const))(
+    'apply to the response to %s',
+    async (_asked, row) => {
+      for (let times = 0; times < 2; times++) {
+        const answer = await ask(session, row, words);
+        expect(faultsOf(row, [answer], words)).toEqual([]);
+        // RFC 9113, section 8.2.2.
+        expect([...answer.fields.keys()].filter((name) => CONNECTION_FIELDS.has(name))).toEqual([]);
+      }
+    },
+  );
 });
 
 const CONNECTION_FIELDS = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);

@@ -6,7 +6,7 @@ import { SITE_FILES } from './row-site.ts';
 import { TABLES } from './tables.ts';
 
 /** A second opinion on the rows, not the judge: where it answers otherwise, the row says why docshelf does not. */
-describe.skipIf(!hasNginx)(`nginx answers as the rows have it, or they say why not${whyNoNginx}`, () => {
+describe.skipIf(!hasNginx)(`nginx responds as the tables expect, unless a row states why not${whyNoNginx}`, () => {
   let port: number;
   let words: Words;
   beforeAll(async () => {
@@ -14,9 +14,9 @@ describe.skipIf(!hasNginx)(`nginx answers as the rows have it, or they say why n
     words = await wordsOf(port);
   });
 
-  describe.each(TABLES)('%s', (_, rows) => {
+  describe.each(TABLES)('HTTP rules for %s', (_, rows) => {
     it.each(rows.filter((row) => row[2] === undefined).map((row) => [row[0].slice(0, 200), row] as const))(
-      '%s',
+      'apply to the response to %s',
       async (_asked, row) => {
         expect(await askRow(port, row, words)).toEqual([]);
       },

@@ -5,7 +5,7 @@ import { openRowServer } from './row-server.ts';
 import { SITE_FILES } from './row-site.ts';
 import { TABLES } from './tables.ts';
 
-describe.each(TABLES)('%s', (_, rows) => {
+describe.each(TABLES)('HTTP rules for %s', (_, rows) => {
   let port: number;
   let words: Words;
   beforeAll(async () => {
@@ -13,9 +13,12 @@ describe.each(TABLES)('%s', (_, rows) => {
     words = await wordsOf(port);
   });
 
-  it.each(rows.map((row) => [row[0].slice(0, 200), row] as const))('%s', async (_asked, row) => {
-    expect(await askRow(port, row, words)).toEqual([]);
-    // What was just answered is answered from memory.
-    expect(await askRow(port, row, words)).toEqual([]);
-  });
+  it.each(rows.map((row) => [row[0].slice(0, 200), row] as const))(
+    'apply to the response to %s',
+    async (_asked, row) => {
+      expect(await askRow(port, row, words)).toEqual([]);
+      // What was just answered is answered from memory.
+      expect(await askRow(port, row, words)).toEqual([]);
+    },
+  );
 });

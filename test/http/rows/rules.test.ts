@@ -4,7 +4,7 @@ import type { Words } from './row.ts';
 import { openRowServer } from './row-server.ts';
 import { RULE_ROWS, RULED_FILES } from './rule-rows.ts';
 
-describe('a site with rules of its own', () => {
+describe('site with its own redirect and header rules', () => {
   let port: number;
   let words: Words;
   beforeAll(async () => {
@@ -12,8 +12,11 @@ describe('a site with rules of its own', () => {
     words = await wordsOf(port);
   });
 
-  it.each(RULE_ROWS.map((row) => [row[0], row] as const))('%s', async (_asked, row) => {
-    expect(await askRow(port, row, words)).toEqual([]);
-    expect(await askRow(port, row, words)).toEqual([]);
-  });
+  it.each(RULE_ROWS.map((row) => [row[0], row] as const))(
+    'responds as its rules require to %s',
+    async (_asked, row) => {
+      expect(await askRow(port, row, words)).toEqual([]);
+      expect(await askRow(port, row, words)).toEqual([]);
+    },
+  );
 });

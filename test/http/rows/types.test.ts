@@ -31,10 +31,10 @@ const OTHER_THAN_NGINX: Readonly<Record<string, string>> = {
 const essence = (type: string): string => type.replace(/;.*/, '');
 const typeOf = (extension: string): string => mediaTypeOf(`a.${extension}`);
 
-describe('types of all registered extensions', () => {
+describe('content types of all registered extensions', () => {
   const extensions = Object.keys(types);
 
-  it('are the registered ones, but for a known few', () => {
+  it('are the registered types, with known exceptions', () => {
     expect(extensions.length).toBeGreaterThan(1000);
     const others: Record<string, string[]> = {};
     for (const extension of extensions.toSorted()) {
@@ -46,7 +46,7 @@ describe('types of all registered extensions', () => {
     expect(others).toEqual(OTHER_THAN_REGISTERED);
   });
 
-  it('run in a browser only where a name says so', () => {
+  it('are executable in a browser only for named extensions', () => {
     const named = (pattern: RegExp) =>
       extensions.filter((extension) => pattern.test(essence(typeOf(extension)))).sort();
     expect(named(/^text\/html$/)).toEqual(['htm', 'html', 'shtml']);
@@ -56,7 +56,7 @@ describe('types of all registered extensions', () => {
     expect(named(/^application\/wasm$/)).toEqual(['wasm']);
   });
 
-  it('say a charset of texts, and of nothing else', () => {
+  it('have a charset for text types only', () => {
     const wrong = extensions.filter(
       (extension) => isTextType(typeOf(extension)) !== typeOf(extension).includes('charset=utf-8'),
     );
@@ -66,7 +66,7 @@ describe('types of all registered extensions', () => {
     ).toEqual([]);
   });
 
-  it.skipIf(!hasNginx)(`are those of nginx, but for a known few${whyNoNginx}`, () => {
+  it.skipIf(!hasNginx)(`are the types of nginx, with known exceptions${whyNoNginx}`, () => {
     const [, config = ''] = /--conf-path=(\S+)/.exec(spawnSync('nginx', ['-V']).stderr.toString()) ?? [];
     const list = readFileSync(join(dirname(config), 'mime.types'), 'utf8').replace(/#.*/g, '');
     const lines = [...list.matchAll(/^\s*(\S+\/\S+)\s+([^;]+);/gm)];

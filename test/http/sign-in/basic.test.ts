@@ -31,7 +31,7 @@ function signInOf(
 }
 
 describe('BasicPasswords', () => {
-  it('lets readers in by name and password, and answers others with a challenge that shows nothing', async () => {
+  it('accepts readers by name and password, and responds to others with a challenge without content', async () => {
     await using site = await guardedSite(signInOf().signIn);
     for (const authorization of [ANNA, BEN, ANNA.replace('Basic', 'bAsIc')]) {
       expect(await site.ask('/', { authorization })).toMatchObject({ status: 200 });
@@ -62,7 +62,7 @@ describe('BasicPasswords', () => {
     expect(site.faults).toEqual([]);
   });
 
-  it('gives pages to the reader alone: private, and by Authorization, on 200, 206, 304, 404 and HEAD', async () => {
+  it('marks responses to readers as private and varying by Authorization: 200, 206, 304, 404 and HEAD', async () => {
     await using site = await guardedSite(signInOf().signIn);
     const authorization = ANNA;
     const page = await site.ask('/', { authorization });
@@ -90,7 +90,7 @@ describe('BasicPasswords', () => {
     });
   });
 
-  it('slows wrong passwords by client and counts them, and never a right one', async () => {
+  it('limits wrong passwords per client and counts them, but never the correct one', async () => {
     const { signIn, wrong } = signInOf({ burst: 3 });
     await using site = await guardedSite(signIn);
     const statuses: number[] = [];
@@ -109,7 +109,7 @@ describe('BasicPasswords', () => {
     expect(wrong).toHaveLength(8);
   });
 
-  it('answers parallel wrong ones past the rate one after the other, by client', async () => {
+  it('delays parallel wrong passwords one after the other, per client', async () => {
     const waits: { readonly ms: number; readonly end: () => void }[] = [];
     const wait = (ms: number) => new Promise<void>((end) => waits.push({ ms, end }));
     await using site = await guardedSite(signInOf({ burst: 1, wait }).signIn);
@@ -122,7 +122,7 @@ describe('BasicPasswords', () => {
     expect((await Promise.all(guesses)).map(({ status }) => status)).toEqual([429, 429, 429, 429]);
   });
 
-  it('compares as long, in one turn, for a name that nobody has, and for each that somebody has', async () => {
+  it('takes the same time for unknown and known user names', async () => {
     const users = [6, 4, 9].map((cost) => `of${cost}:$2y$0${cost}$${'x'.repeat(53)}`).join('\n');
     const work = async (name: string) => {
       let work = 0;
@@ -144,7 +144,7 @@ describe('BasicPasswords', () => {
     );
   });
 
-  it('compares a password anew for each name that nobody has', async () => {
+  it('compares with a different hash for each unknown user name', async () => {
     const hashes = new Set<string>();
     const holds: Passwords['holds'] = (_client, _password, asked) => {
       for (const hash of asked) hashes.add(hash);
@@ -155,13 +155,13 @@ describe('BasicPasswords', () => {
     expect(hashes.size).toBe(2);
   });
 
-  it('lets nobody in by the hash that stands for no user', async () => {
+  it('never accepts a password for an unknown user, even if its placeholder hash matches', async () => {
     const holds = () => true;
     await using site = await guardedSite(signInOf({ passwords: { holds, remembers: () => false } }).signIn);
     expect(await site.ask('/', { authorization: basic('nobody', 'x') })).toMatchObject({ status: 401 });
   });
 
-  it('lets nobody in while passwords cannot be verified, and says so', async () => {
+  it('responds with 503 and reports the error while passwords cannot be verified', async () => {
     const broken: Passwords = {
       holds: () => Promise.reject(new Error('its thread ended with 1')),
       remembers: () => false,
@@ -174,7 +174,7 @@ describe('BasicPasswords', () => {
 });
 
 describe('PasswordCheck', () => {
-  it('takes a place from the client with the most for one who asks when all are taken', async () => {
+  it('removes a queued check of the busiest client for another client if the queue is full', async () => {
     const check = new PasswordCheck(4);
     const hash = (USERS.match(/\$2y.*/) ?? [''])[0];
     const guesses = Array.from({ length: 6 }, (_, n) => Promise.resolve(check.holds('guesser', `guess ${n}`, [hash])));
@@ -189,19 +189,19 @@ describe('PasswordCheck', () => {
     '$2b$04$wa1Po1AGF.DqvQEJGv7d0OLEFStJNU6.w1Q.vVad8EFhSH8kTgRLe',
   ];
 
-  it('remembers, so that a second look costs no thread; another hash is asked anew', async () => {
+  it('caches a correct password for its hash, but checks it again for another hash', async () => {
     await expect(passwords.holds('a', 'correct horse', [right])).resolves.toBe(true);
     expect(passwords.holds('b', 'correct horse', [right])).toBe(true);
     expect(await passwords.holds('b', 'correct horse', [other])).toBe(false);
     expect(passwords.holds('b', 'correct horse', [other])).toBe(false);
   });
 
-  it('holds where the first hash matches, whatever those for the time do', async () => {
+  it('accepts a password only if the first hash matches, whatever the placeholder hashes do', async () => {
     expect(await passwords.holds('a', 'tide-table-7', [other, right])).toBe(true);
     expect(await passwords.holds('a', 'tide-table-7', [right, other])).toBe(false);
   });
 
-  it('takes nobody his only place, and answers all who have one', async () => {
+  it('keeps the only queued check of a client, and finishes every queued check', async () => {
     const check = new PasswordCheck(2);
     const clients = ['a', 'b', 'c', 'd', 'late', 'later'];
     const told = await Promise.allSettled(clients.map((client) => check.holds(client, `guess of ${client}`, [right])));
@@ -209,7 +209,7 @@ describe('PasswordCheck', () => {
     await check.end();
   });
 
-  it('takes clients in turns, and refuses one of whom too many wait', async () => {
+  it('serves clients in turns, and rejects checks of a client with too many in the queue', async () => {
     const check = new PasswordCheck();
     const ended: string[] = [];
     const asked = (client: string, at: number) =>

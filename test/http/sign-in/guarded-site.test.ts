@@ -6,13 +6,13 @@ import { guardedSite, SECRET } from './guarded-listener.ts';
 /** Lets nobody in who comes from this machine. */
 const nobody = new TrustedHeader({ name: 'X-Remote-User', trustedProxies: ['192.0.2.1'] });
 
-describe('a guarded site', () => {
+describe('guarded site', () => {
   // In ASCII, names of these letters are as much longer as the slash and what follows are cut: the framework takes them.
   it.each([
     '\u00fc.\u00fc.\u00fc.\u00fc.\u00fc.\u00fc/_docshelf/search?q=secret&limit=3#x',
     '\u00fc.\u00fc.\u00fc.\u00fc.\u00fc/_docshelf/features.json?xxxxx',
     'docs.acme.dev:x@\u00fc.\u00fc.\u00fc.\u00fc.\u00fc.\u00fc.\u00fc.\u00fc/_docshelf/search?q=secret#xxxxx',
-  ])('is reached by no address in the Host header: %s', async (host) => {
+  ])('rejects an invalid Host header that contains an address: %s', async (host) => {
     for (const basePath of ['/', '/docs/']) {
       await using site = await guardedSite(nobody, { basePath });
       const connection = await RawConnection.open(site.listener.port);
@@ -24,7 +24,7 @@ describe('a guarded site', () => {
     }
   });
 
-  it('says nothing of itself at free addresses: reports of browsers come in, no file is there', async () => {
+  it('serves no content at addresses that need no sign-in', async () => {
     for (const basePath of ['/', '/docs/']) {
       await using site = await guardedSite(nobody, { basePath });
       for (const method of ['GET', 'HEAD', 'POST', 'DELETE']) {
@@ -37,7 +37,7 @@ describe('a guarded site', () => {
     }
   });
 
-  it('judges pipelined requests of one connection one by one', async () => {
+  it('checks pipelined requests of one connection one by one', async () => {
     await using site = await guardedSite(new TrustedHeader({ name: 'X-User', trustedProxies: ['127.0.0.1'] }));
     const connection = await RawConnection.open(site.listener.port);
     connection.write(

@@ -19,8 +19,8 @@ afterAll(() => provider.close());
 
 const nowS = (): number => Math.floor(Date.now() / 1000);
 
-describe('signing in at a provider', () => {
-  it('leads to the page that was asked for, with a session of this site alone', async () => {
+describe('OIDC sign-in', () => {
+  it('redirects back to the requested page, with a session for this site only', async () => {
     await using site = await oidcSite(provider);
     const browser = new BrowserLike();
     const page = await browser.visit(`${site.origin}/guide/?from=mail`);
@@ -42,7 +42,7 @@ describe('signing in at a provider', () => {
     expect(site.faults).toEqual([]);
   });
 
-  it('sets cookies that scripts, other sites and plain connections do not get', async () => {
+  it('sets cookies that scripts, other sites and plain connections cannot read', async () => {
     await using site = await oidcSite(provider, { basePath: '/docs/' });
     const browser = new BrowserLike();
     const begun = await browser.ask(site.home);
@@ -63,7 +63,7 @@ describe('signing in at a provider', () => {
     ['a prefetch', { 'sec-purpose': 'prefetch' }, 'GET'],
     ['a form', {}, 'POST'],
     ['HEAD', {}, 'HEAD'],
-  ])('redirects no request that is no navigation: %s', async (_, headers, method) => {
+  ])('does not redirect %s, and responds with 401', async (_, headers, method) => {
     await using site = await oidcSite(provider);
     const answer = await new BrowserLike().ask(site.home, headers, method);
     expect(answer.status).toBe(401);
@@ -71,7 +71,7 @@ describe('signing in at a provider', () => {
     expect(answer.headers['set-cookie']).toBeUndefined();
   });
 
-  it('lets in who is in a group that may read, by the token or by userinfo, and shows others nothing', async () => {
+  it('accepts members of an allowed group, from the token or userinfo, and shows others no content', async () => {
     for (const inToken of [true, false]) {
       const asked: string[][] = [];
       provider.groupsInToken = inToken;
@@ -95,7 +95,7 @@ describe('signing in at a provider', () => {
     }
   });
 
-  it('believes no session of another site, of another key, of another group, or after its time', async () => {
+  it('rejects a session of another site, key or group, and an expired session', async () => {
     let nowMs = Date.now();
     const now = (): number => nowMs;
     await using site = await oidcSite(provider, { allowedGroups: ['staff', 'docs'], keys: ['b'.repeat(40), KEY], now });
@@ -115,7 +115,7 @@ describe('signing in at a provider', () => {
     expect((await site.ask('/', { cookie })).status).toBe(401);
   });
 
-  it('finds its session among what other hosts have set, and beside credentials of another scheme', async () => {
+  it('finds its session among cookies of other hosts and with other credentials', async () => {
     await using site = await oidcSite(provider);
     const browser = new BrowserLike();
     await browser.visit(site.home);
@@ -132,18 +132,21 @@ describe('signing in at a provider', () => {
   it.each([
     [45, 200],
     [90, 400],
-  ])('by a clock %i s ahead of the provider’s, as its ID token ends, is %i', async (aheadS, status) => {
-    provider.idTokenS = 1;
-    vi.useFakeTimers({ toFake: ['Date'] });
-    const onAnswered = (url: string): void => {
-      if (url.endsWith('/token')) vi.setSystemTime(Date.now() + aheadS * 1000);
-    };
-    await using site = await oidcSite(provider, { onAnswered });
-    const page = await new BrowserLike().visit(site.home);
-    expect([page.status, page.body.includes(SECRET)]).toEqual([status, status === 200]);
-  });
+  ])(
+    'accepts or rejects an expiring ID token by a clock %i s ahead of the provider: status %i',
+    async (aheadS, status) => {
+      provider.idTokenS = 1;
+      vi.useFakeTimers({ toFake: ['Date'] });
+      const onAnswered = (url: string): void => {
+        if (url.endsWith('/token')) vi.setSystemTime(Date.now() + aheadS * 1000);
+      };
+      await using site = await oidcSite(provider, { onAnswered });
+      const page = await new BrowserLike().visit(site.home);
+      expect([page.status, page.body.includes(SECRET)]).toEqual([status, status === 200]);
+    },
+  );
 
-  it('says so in words where the reader gave up at the provider', async () => {
+  it('explains that the reader is not signed in after a canceled sign-in', async () => {
     await using site = await oidcSite(provider);
     provider.reader = '';
     const page = await new BrowserLike().visit(site.home);
@@ -152,7 +155,7 @@ describe('signing in at a provider', () => {
     expect(site.refused).toHaveLength(1);
   });
 
-  it('tells a wrong client secret in the log, and shows it to nobody', async () => {
+  it('logs a wrong client secret, and does not show it', async () => {
     await using site = await oidcSite(provider, { clientSecret: 'another-canary' });
     const page = await new BrowserLike().visit(site.home);
     expect(page.status).toBe(400);
@@ -162,8 +165,8 @@ describe('signing in at a provider', () => {
   });
 });
 
-describe('the way back', () => {
-  it('is taken by the browser that went there, once, in time, and with what it was given', async () => {
+describe('OIDC callback', () => {
+  it('is accepted once, in time, from the same browser, with the original parameters', async () => {
     let nowMs = Date.now();
     await using site = await oidcSite(provider, { now: () => nowMs });
     const callbackOf = async (browser: BrowserLike): Promise<string> => {
@@ -216,7 +219,7 @@ describe('the way back', () => {
     expect(await browser.ask(callback)).toMatchObject({ status: 302, headers: { location: `${site.origin}/` } });
   });
 
-  it('of two windows that began together leads both to their pages', async () => {
+  it('redirects each of two windows to its own page', async () => {
     await using site = await oidcSite(provider);
     const browser = new BrowserLike();
     const [first, second] = [await browser.ask(`${site.origin}/guide/`), await browser.ask(site.home)];
@@ -234,7 +237,7 @@ describe('the way back', () => {
     '/https://evil.test',
     '/guide/?to=//evil.test',
     '/LONG',
-  ])('never leaves the site: %s', async (written) => {
+  ])('never redirects to another site: %s', async (written) => {
     const target = written.replace('LONG', 'a'.repeat(5000));
     await using site = await oidcSite(provider);
     const browser = new BrowserLike();
@@ -245,8 +248,8 @@ describe('the way back', () => {
   });
 });
 
-describe('signing out', () => {
-  it('asks first, ends the session here, and leads to the provider', async () => {
+describe('OIDC sign-out', () => {
+  it('asks for confirmation, ends the session and redirects to the provider', async () => {
     await using site = await oidcSite(provider);
     const browser = new BrowserLike();
     await browser.visit(site.home);
@@ -268,8 +271,8 @@ describe('signing out', () => {
   });
 });
 
-describe('a provider that is away', () => {
-  it('leaves sessions as they are, and tells others in words for readers', async () => {
+describe('OIDC provider that is unavailable', () => {
+  it('does not end sessions, and others get an error page', async () => {
     let nowMs = Date.now();
     await using site = await oidcSite(provider, { now: () => nowMs });
     const browser = new BrowserLike();
@@ -295,14 +298,14 @@ describe('a provider that is away', () => {
 
   it.each([
     ['discovery', '/.well-known/openid-configuration', 500, '<p>no'],
-    ['discovery that is no JSON', '/.well-known/openid-configuration', 200, '<p>no'],
+    ['discovery that is not JSON', '/.well-known/openid-configuration', 200, '<p>no'],
     ['discovery without keys', '/.well-known/openid-configuration', 200, '{"issuer":"ISSUER"}'],
     ['discovery of another issuer', '/.well-known/openid-configuration', 200, '{"issuer":"https://other.test"}'],
     ['tokens', '/token', 500, '<p>no'],
-    ['tokens that are none', '/token', 200, '{"access_token":1}'],
+    ['invalid tokens', '/token', 200, '{"access_token":1}'],
     ['keys', '/jwks', 500, 'no'],
-    ['keys that are none', '/jwks', 200, '{"keys":1}'],
-  ])('is a foreseen fault if it fails at %s', async (_, path, status, body) => {
+    ['invalid keys', '/jwks', 200, '{"keys":1}'],
+  ])('causes a reported error if it fails at %s', async (_, path, status, body) => {
     await using site = await oidcSite(provider);
     provider.broken = { path, status, body: body.replace('ISSUER', provider.issuer) };
     try {
@@ -318,7 +321,7 @@ describe('a provider that is away', () => {
     }
   });
 
-  it('is asked through the gate alone', async () => {
+  it('is contacted only through the network gate', async () => {
     await using site = await oidcSite(provider, { network: { allowedHosts: ['other.test'] } });
     const before = provider.requests.length;
     expect((await new BrowserLike().visit(site.home)).status).toBe(503);
@@ -327,8 +330,8 @@ describe('a provider that is away', () => {
   });
 });
 
-describe('tokens of machines', () => {
-  it('are of this provider, for this client, signed, in their time, and of a group', async () => {
+describe('bearer token of a machine', () => {
+  it('is accepted from this provider for this client if signed, valid now and of an allowed group', async () => {
     await using site = await oidcSite(provider, { allowedGroups: ['bots'] });
     const good = { groups: ['bots'], exp: nowS() + 300 };
     const status = async (token: string): Promise<number> =>
@@ -362,7 +365,7 @@ describe('tokens of machines', () => {
     expect(site.faults).toEqual([]);
   });
 
-  it('are known by a new key of the provider, after no more than its pause', async () => {
+  it('is accepted with a new key of the provider after the retry pause', async () => {
     await using site = await oidcSite(provider, { retryMs: 200 });
     const claims = { exp: nowS() + 300 };
     const before = await provider.token(claims);

@@ -27,7 +27,7 @@ function siteApp() {
   });
 }
 
-describe('the site below a base path', () => {
+describe('site with a base path', () => {
   it.each([
     ['/team/docs/', 200],
     ['/team/docs/a/', 200],
@@ -38,20 +38,20 @@ describe('the site below a base path', () => {
     ['/team/docs/none', 404],
     ['/_docshelf/search', 404],
     ['/_docshelf/features.json', 404],
-  ])('responds below it only: %s is %i', async (path, status) => {
+  ])('responds only in the base path: %s is %i', async (path, status) => {
     expect((await siteApp().request(path)).status).toBe(status);
   });
 
-  it('rewrites links of its pages', async () => {
+  it('rewrites links in its pages', async () => {
     expect(await (await siteApp().request('/team/docs/')).text()).toBe('<a href="/team/docs/a/">');
   });
 
-  it('says nothing of the site elsewhere: the 404 page is our own', async () => {
+  it('serves the 404 page of docshelf outside the base path, and that of the site inside', async () => {
     expect(await (await siteApp().request('/none')).text()).toContain('There is no documentation at this address.');
     expect(await (await siteApp().request('/team/docs/none')).text()).toBe('<a href="/team/docs/">');
   });
 
-  it('redirects the base path to its last slash, with the query, and folders below it', async () => {
+  it('redirects the base path and its folders to their trailing slash, with the query', async () => {
     const location = async (path: string) => {
       const response = await siteApp().request(path);
       return [response.status, new URL(response.headers.get('location') ?? '', `http://localhost${path}`).pathname];
@@ -61,7 +61,7 @@ describe('the site below a base path', () => {
     expect(await location('/team/docs/a')).toEqual([308, '/team/docs/a/']);
   });
 
-  it('has its own routes below it', async () => {
+  it('serves its own routes in the base path', async () => {
     const features = await siteApp().request('/team/docs/_docshelf/features.json');
     expect(await features.json()).toMatchObject({ domain: 'acme' });
     expect(await (await siteApp().request('/team/docs/_docshelf/search?q=a')).text()).toBe('found');

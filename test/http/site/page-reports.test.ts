@@ -30,17 +30,23 @@ describe('PageReports', () => {
     ['about a document of another site', {}, 'https://other.example/a', {}, 403],
     ['about no document', {}, '', {}, 403],
     ['about a document of another scheme', {}, 'file:///x/a', {}, 403],
-    ['about a document below the base path', { basePath: '/docs/' }, 'http://x/docs/a', {}, 204],
+    ['about a document in the base path', { basePath: '/docs/' }, 'http://x/docs/a', {}, 204],
     ['about the base path itself', { basePath: '/docs/' }, 'http://x/docs', {}, 204],
-    ['about a document beside the base path', { basePath: '/docs/' }, 'http://x/docs2/a', {}, 403],
-    ['about a document of the host that a proxy hides', { hosts: ['docs.example'] }, 'https://DOCS.example/a', {}, 204],
+    ['about a document next to the base path', { basePath: '/docs/' }, 'http://x/docs2/a', {}, 403],
+    [
+      'about a document of a public host behind a proxy',
+      { hosts: ['docs.example'] },
+      'https://DOCS.example/a',
+      {},
+      204,
+    ],
     ['about a document at another port', {}, 'http://x:8443/a', { origin: 'http://x:8443' }, 204],
     ['as a browser sends it', {}, 'http://x/a', { 'sec-fetch-site': 'same-origin', origin: 'http://x' }, 204],
     ['from a document without an origin', {}, 'http://x/a', { origin: 'null' }, 204],
     ['from a page of another site', {}, 'http://x/a', { origin: 'https://evil.example' }, 403],
     ['from a frame of another site', {}, 'http://x/a', { origin: 'null', 'sec-fetch-site': 'cross-site' }, 403],
-    ['from a site beside it', {}, 'http://x/a', { 'sec-fetch-site': 'same-site' }, 403],
-  ])('judges a report %s', async (_, site, document, headers, status) => {
+    ['from another origin of the same site', {}, 'http://x/a', { 'sec-fetch-site': 'same-site' }, 403],
+  ])('checks a report %s', async (_, site, document, headers, status) => {
     const { reports, told } = reportsOf(site);
     const newer = JSON.stringify([
       { type: 'csp-violation', url: document, body: { documentURL: document, blockedURL: 'https://cdn.example/a' } },
@@ -52,7 +58,7 @@ describe('PageReports', () => {
     expect([reports.counts.length, reports.notices.length]).toEqual(status === 204 ? [1, 1] : [0, 0]);
   });
 
-  it('recommends no origin, whatever its name, and forgets them while enforcement is off', async () => {
+  it('recommends no origin, and forgets all origins while enforcement is off', async () => {
     const { reports, site } = reportsOf();
     await reports.answer(post(old('https://evil.example/a.js')));
     await reports.answer(post(old(`https://${'evil.'.repeat(200)}example/`)));
@@ -73,19 +79,19 @@ describe('PageReports', () => {
     ['an inline script', old('inline'), 204, []],
     ['a scheme', now('data', 'blob:https://x/y', null, 7), 204, []],
     ['no report', '{}', 400, []],
-    ['a list of none', '[1, null]', 400, []],
-    ['no JSON', 'x', 400, []],
-    ['nothing', '', 400, []],
+    ['a list without a report', '[1, null]', 400, []],
+    ['invalid JSON', 'x', 400, []],
+    ['an empty body', '', 400, []],
     ['a number', '7', 400, []],
-    ['too much', `"${'a'.repeat(16 * 1024)}"`, 413, []],
-  ])('counts by origin alone: %s', async (_, body, status, origins) => {
+    ['a body that is too large', `"${'a'.repeat(16 * 1024)}"`, 413, []],
+  ])('counts by origin only: %s', async (_, body, status, origins) => {
     const { reports, told } = reportsOf();
     expect((await reports.answer(post(body))).status).toBe(status);
     expect(told).toEqual(origins);
     expect(reports.notices).toHaveLength(origins.length);
   });
 
-  it('keeps a bounded number of origins, and tells the most frequent', async () => {
+  it('keeps a limited number of origins, and shows the most frequent', async () => {
     const { reports, told } = reportsOf();
     for (let n = 0; n < 300; n++) await reports.answer(post(old(`https://h${n}.example/`)));
     for (let n = 0; n < 3; n++) await reports.answer(post(old('https://h7.example/')));
@@ -95,7 +101,7 @@ describe('PageReports', () => {
   });
 });
 
-it('are taken at their address below the base path, from nothing but POST', async () => {
+it('PageReports accepts only POST, at its address in the base path', async () => {
   const { reports } = reportsOf({ basePath: '/docs/' });
   const server = new SiteServer(new BodyCache(1024), { current: null });
   const state = () => 'off' as const;

@@ -5,7 +5,14 @@ import { ClientRates } from '../../../src/http/limits/client-rates.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
 import { SiteAssets } from '../../../src/http/site/site-assets.ts';
 import { type SiteSearchSettings, siteSearch } from '../../../src/http/site/site-search.ts';
-import type { Search, SearchAnswer, SearchFacts, SearchRequest, SearchResult } from '../../../src/search/index.ts';
+import {
+  NO_FACTS,
+  type Search,
+  type SearchAnswer,
+  type SearchFacts,
+  type SearchRequest,
+  type SearchResult,
+} from '../../../src/search/index.ts';
 import { BodyCache, SiteServer } from '../../../src/site/index.ts';
 import { languageOf } from '../../../src/web/words/index.ts';
 import { featuresOf } from '../../helpers/features.ts';
@@ -15,7 +22,7 @@ import { HOSTILE } from './shelf-example.ts';
 
 const NAVIGATION = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 const FEATURES = featuresOf();
-const FACTS: SearchFacts = { corrected: null, facets: { languages: [], versions: [], tags: [] }, semantic: false };
+const FACTS: SearchFacts = NO_FACTS;
 const assets = new SiteAssets();
 
 function result(path: string, content: string, changes: Partial<SearchResult['metadata']> = {}): SearchResult {
@@ -59,8 +66,8 @@ async function read(response: Response) {
   return { all, named, links, status };
 }
 
-describe('the results page', () => {
-  it('is for who prefers HTML; all others get what they got before', async () => {
+describe('search results page', () => {
+  it('is served to clients that prefer HTML, and JSON to all others as before', async () => {
     const { ask } = siteWith({ results: RESULTS });
     const plain = await ask('?q=a', {});
     const headers = Object.fromEntries(plain.headers);
@@ -76,7 +83,7 @@ describe('the results page', () => {
     expect(await (await bare.ask('?q=a')).json()).toEqual(RESULTS);
   });
 
-  it('is kept by nobody, listed by nobody, and runs nothing', async () => {
+  it('is not cached, not indexed, and runs no script', async () => {
     const { headers } = await siteWith({ results: RESULTS }).ask('?q=a');
     const names = ['cache-control', 'vary', 'x-robots-tag', 'referrer-policy', 'x-content-type-options'];
     expect(names.map((name) => headers.get(name))).toEqual([
@@ -91,7 +98,7 @@ describe('the results page', () => {
     );
   });
 
-  it('shows results by page, with heading path and marked passage, and loads its style from the site', async () => {
+  it('shows results by page with heading path and highlighted passage, in the style of the site', async () => {
     const results = [
       result('/docs/keys/#rotate', 'How to rotate the keys.', {
         headings: ['Keys', 'Care', 'Rotate'],
@@ -122,10 +129,10 @@ describe('the results page', () => {
     }
   });
 
-  it('offers the corrected query, what there is to choose from, and more', async () => {
+  it('offers the corrected query, the facets and more results', async () => {
     const facets = { languages: ['en', 'de'], versions: ['2', '1'], tags: [] };
     const results = Array.from({ length: 2 }, (_, at) => result(`/docs/${at}`, 'text'));
-    const { ask } = siteWith({ results, facts: { corrected: 'rotate & key', facets, semantic: true } });
+    const { ask } = siteWith({ results, facts: { ...FACTS, corrected: 'rotate & key', facets, semantic: true } });
     const { named, links } = await read(await ask('?q=rotaet&language=de&limit=2&tag=x'));
     expect(links(named('main')[0] as PageNode)).toEqual([
       ['rotate & key', '?q=rotate+%26+key&language=de&tag=x'],
@@ -145,7 +152,24 @@ describe('the results page', () => {
     ]);
   });
 
-  it('has a form alone where nothing is asked, and asks nothing', async () => {
+  it('lists the excluded words, and links to the query with them', async () => {
+    const facts = { ...FACTS, excluded: ['motorcar', 'a & b'], inclusive: 'jaguar motorcar "a & b"' };
+    const found = await read(await siteWith({ results: [result('/docs/', 'x')], facts }).ask('?q=jaguar&language=de'));
+    const main = found.named('main')[0] as PageNode;
+    expect(found.links(main)[0]).toEqual([facts.inclusive, '?q=jaguar+motorcar+%22a+%26+b%22&language=de']);
+    expect(text(main)).toContain('Excluded: motorcar, a & b');
+  });
+
+  it('marks a count as incomplete if there are more results, and offers hints if there are none', async () => {
+    const results = [result('/docs/', 'x'), result('/docs/#b', 'x')];
+    const statusOf = async (limit: number) =>
+      (await read(await siteWith({ results }).ask(`?q=a&limit=${limit}`))).status;
+    expect([await statusOf(2), await statusOf(3)]).toEqual(['Results: 2+', 'Results: 2']);
+    const none = await read(await siteWith({ results: [] }).ask('?q=zxqvjk'));
+    expect(text(none.named('main')[0] as PageNode)).toContain('Check the spelling');
+  });
+
+  it('shows only a form if the query is empty, and does not search', async () => {
     const { ask, asked } = siteWith({ results: [] });
     for (const query of ['', '?q=', '?q=%20&language=de']) {
       const { status, named } = await read(await ask(query));
@@ -153,7 +177,7 @@ describe('the results page', () => {
     }
   });
 
-  it('says that nothing is found, in the words of the site', async () => {
+  it('states in the language of the site that there are no results', async () => {
     const { ask } = siteWith({ results: [] }, {}, 'fa');
     const response = await ask('?q=$%26', { ...NAVIGATION, 'accept-language': 'de' });
     expect([response.status, response.headers.get('content-language')]).toEqual([200, 'fa']);
@@ -161,7 +185,7 @@ describe('the results page', () => {
     expect([attribute(named('html')[0] as PageNode, 'dir'), status]).toEqual(['rtl', 'چیزی برای «$&» پیدا نشد']);
   });
 
-  it('is in the reader’s words where the site has none', async () => {
+  it('uses the language of the reader if the site has none', async () => {
     const response = await siteWith({ results: [] }, {}, 'none').ask('', { ...NAVIGATION, 'accept-language': 'de' });
     expect([response.headers.get('content-language'), response.headers.get('vary')]).toEqual([
       'de',
@@ -176,7 +200,7 @@ describe('the results page', () => {
     [400, refused, '?q=a&q=b', null, null],
     [503, 'The search is not ready yet, try again shortly', '?q=a', building, '3'],
     [500, 'The search did not respond, try again shortly', '?q=a', new Error('secret'), null],
-  ])('tells a reader with %i: %s', async (code, told, query, fault, retryAfter) => {
+  ])('explains an error with status %i: %s', async (code, told, query, fault, retryAfter) => {
     const response = await siteWith(fault ?? { results: [] }).ask(query);
     expect([response.status, response.headers.get('retry-after')]).toEqual([code, retryAfter]);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -184,7 +208,7 @@ describe('the results page', () => {
     expect([status, named('input').length]).toEqual([told, 1]);
   });
 
-  it('is bounded for each client as the answers to scripts are', async () => {
+  it('is limited per client like JSON responses', async () => {
     const clients = new ClientRates({ policy: { burst: 1, perSecond: 0.001 }, now: () => 0 });
     const { ask } = siteWith({ results: [] }, { clients });
     await ask('?q=a');
@@ -193,7 +217,7 @@ describe('the results page', () => {
     expect((await read(response)).status).toBe('Too many searches at the moment, try again shortly');
   });
 
-  it('answers HEAD without a body, and compressed as the reader accepts it', async () => {
+  it('responds to HEAD without a body, and compresses if the reader accepts it', async () => {
     const { ask } = siteWith({ results: RESULTS });
     const whole = await (await ask('?q=a')).text();
     const head = await ask('?q=a', NAVIGATION, 'HEAD');
@@ -203,12 +227,15 @@ describe('the results page', () => {
     expect(gunzipSync(await packed.arrayBuffer()).toString()).toBe(whole);
   });
 
-  it('shows words as words, and leads to no other host, whatever the site and the query hold', async () => {
+  it('escapes all values, and links to no other host', async () => {
     const facets = { languages: [HOSTILE, 'en'], versions: [HOSTILE, '1'], tags: [HOSTILE, 'a'] };
     const hits = { highlights: [{ start: 0, end: HOSTILE.length }], title: HOSTILE, headings: [HOSTILE, 'b'] };
     const places = ['//evil.example/', '/\t/evil.example/', '\\\\evil.example', 'javascript:alert(1)', `/${HOSTILE}`];
     const results = places.map((path) => result(path, HOSTILE, { ...hits, language: HOSTILE, version: HOSTILE }));
-    const { ask } = siteWith({ results, facts: { corrected: HOSTILE, facets, semantic: false } });
+    const { ask } = siteWith({
+      results,
+      facts: { corrected: HOSTILE, excluded: [HOSTILE], inclusive: HOSTILE, facets, semantic: false },
+    });
     const query = new URLSearchParams({ q: HOSTILE, version: HOSTILE, tag: HOSTILE });
     const { all, named } = await read(await ask(`?${query}`));
     expect(named('script')).toEqual([]);

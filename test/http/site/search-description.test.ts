@@ -5,7 +5,7 @@ import { ENGLISH } from '../../../src/web/words/index.ts';
 const HOSTILE = '\u0000<&>"\ud800 Handbook of the whole of Acme and all of its daughters';
 const SEARCH = { name: HOSTILE, address: 'https://docs.acme.test/a&b/', language: ENGLISH };
 
-it('the description of a search names it within the bounds of the format, whatever its name holds', async () => {
+it('openSearchAnswer() escapes and shortens the name of the search to the limits of the format', async () => {
   const answer = openSearchAnswer('GET', SEARCH);
   const text = await answer.text();
   expect(answer.headers.get('content-length')).toBe(`${Buffer.byteLength(text)}`);
@@ -17,6 +17,6 @@ it('the description of a search names it within the bounds of the format, whatev
   expect([head.headers.get('content-length'), await head.text()]).toEqual([`${Buffer.byteLength(text)}`, '']);
 });
 
-it('the name of a search has 16 characters, and no half of one', () => {
+it('shortName() keeps 16 characters, and splits no character', () => {
   expect(shortName(`${'a'.repeat(15)}😀😀`)).toBe(`${'a'.repeat(15)}😀`);
 });

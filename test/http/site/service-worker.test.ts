@@ -37,30 +37,33 @@ it.each<[string, string, Files, Partial<SnapshotOptions>]>([
   ['a rule redirects to another host', '/sw.js', { _redirects: '/* https://docs.example/:splat 308!' }, {}],
   ['a rule hides the file', '/sw.js', { 'sw.js': 'new', _redirects: '/sw.js /a 404!' }, {}],
   ['a folder has its name', '/sw.js', { 'sw.js/index.html': 'x' }, {}],
-  ['the site has a page for what is missing', '/sw.js', { '404.html': 'not here' }, {}],
-  ['its Markdown is there', '/a.md', {}, { markdown: true }],
+  ['the site has a 404 page', '/sw.js', { '404.html': 'not here' }, {}],
+  ['only its Markdown exists', '/a.md', {}, { markdown: true }],
   ['it is outside the base path', '/sw.js', { 'sw.js': 'new' }, { basePath: '/docs/' }],
-  ['it is hidden', '/.git/sw.js', { '.git/sw.js': 'new' }, {}],
-])('forWorker() retires a worker whose script no browser can load: %s', async (_, path, files, form) => {
+  ['it is in a hidden folder', '/.git/sw.js', { '.git/sw.js': 'new' }, {}],
+])('forWorker() retires a service worker whose script cannot be loaded: %s', async (_, path, files, form) => {
   expect(await scriptAt(path, files, form)).toBe('200 retired');
 });
 
 it.each<[string, string, Files, Partial<SnapshotOptions>, string]>([
   ['a script', '/sw.js', { 'sw.js': 'new' }, {}, '200 new'],
   ['a module', '/sw.mjs', { 'sw.mjs': 'new' }, {}, '200 new'],
-  ['a script below the base path', '/docs/sw.js', { 'sw.js': 'new' }, { basePath: '/docs/' }, '200 new'],
+  ['a script in the base path', '/docs/sw.js', { 'sw.js': 'new' }, { basePath: '/docs/' }, '200 new'],
   ['a script of another name', '/sw.js', { 'w.js': 'new', _redirects: '/sw.js /w.js 200' }, {}, '200 new'],
-])('forWorker() leaves %s', async (_, path, files, form, expected) => {
+])('forWorker() does not change the response for %s', async (_, path, files, form, expected) => {
   expect(await scriptAt(path, files, form)).toBe(expected);
 });
 
-it.each(['', 'other', 'scripts'])('forWorker() leaves requests with Service-Worker: %j', async (field) => {
+it.each(['', 'other', 'scripts'])('forWorker() ignores requests with the header Service-Worker: %j', async (field) => {
   expect(await scriptAt('/sw.js', {}, {}, { 'service-worker': field })).toBe('404 Not found\n');
   expect(await scriptAt('/offline.js', {}, {}, { 'service-worker': field })).toBe('200 old');
 });
 
-it.each([401, 403, 405, 429, 500, 503, 304])('forWorker() leaves status %i, which may pass', async (status) => {
-  const headers = { 'service-worker': 'script' };
-  const answer = new Response(null, { status });
-  expect(await forWorker({ method: 'GET', headers }, answer)).toBe(answer);
-});
+it.each([401, 403, 405, 429, 500, 503, 304])(
+  'forWorker() does not change status %i, which may be temporary',
+  async (status) => {
+    const headers = { 'service-worker': 'script' };
+    const answer = new Response(null, { status });
+    expect(await forWorker({ method: 'GET', headers }, answer)).toBe(answer);
+  },
+);

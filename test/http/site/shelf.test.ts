@@ -20,7 +20,7 @@ function read(html: string) {
   return { all, named, items, status: text(all.find((node) => attribute(node, 'role') === 'status') as PageNode) };
 }
 
-describe('the shelf page', () => {
+describe('shelf page', () => {
   it('lists every site with title, description, version, language, date and link', async () => {
     const { items, status } = read(await page(shelfWith()));
     expect(items).toEqual([
@@ -41,12 +41,12 @@ describe('the shelf page', () => {
     expect(status).toBe('Sites: 3');
   });
 
-  it('shows the domain of a site that says nothing of itself', async () => {
+  it('shows the domain of a site without a title', async () => {
     const bare = listed('bare', { version: null, language: null, date: null });
     expect(read(await page(shelfWith([bare]))).items[0]).toMatchObject({ text: 'bare', href: '/bare/' });
   });
 
-  it('is in the reader’s language, and says to caches by what', async () => {
+  it('uses the language of the reader, and sets Vary accordingly', async () => {
     const headers = { 'accept-language': 'fa-IR,en;q=0.5' };
     const response = await shelfWith().request('/?q=acme', { headers });
     expect([response.headers.get('vary'), response.headers.get('content-language')]).toEqual([
@@ -63,12 +63,12 @@ describe('the shelf page', () => {
     expect(items[0]?.text).toContain('نسخه2024-06-01زبانانگلیسی');
   });
 
-  it('links a site whose last good version is served', async () => {
+  it('links a site that serves its last good version', async () => {
     const { items } = read(await page(shelfWith([listed('old', { state: 'stale' })])));
     expect(items[0]?.href).toBe('/old/');
   });
 
-  it('says so where there are none, and has no box then', async () => {
+  it('states that there are no sites, and shows no search box', async () => {
     const { named, status } = read(await page(shelfWith([])));
     expect([status, named('form').length]).toEqual(['There is no documentation here yet.', 0]);
   });
@@ -91,7 +91,7 @@ describe('the shelf page', () => {
     expect(attribute(named('input')[0] as PageNode, 'value')).toBe(query.trim());
   });
 
-  it('takes the words of a site for text, whatever they hold', async () => {
+  it('escapes the texts of a site', async () => {
     const site = listed(HOSTILE, {
       title: HOSTILE,
       description: HOSTILE,
@@ -109,40 +109,43 @@ describe('the shelf page', () => {
     expect(all.filter(({ attrs }) => attrs?.some(({ name }) => name.startsWith('on')))).toEqual([]);
   });
 
-  it.each(['x', '', '-', 'de--', '\u{1f525}', 'a'.repeat(30)])('shows no language of the tag %j', async (language) => {
-    const { items, named } = read(await page(shelfWith([listed('acme', { language })])));
-    expect(items[0]?.text).not.toContain('Language');
-    expect(attribute(named('h2')[0] as PageNode, 'lang')).toBeUndefined();
-  });
+  it.each(['x', '', '-', 'de--', '\u{1f525}', 'a'.repeat(30)])(
+    'shows no language for the invalid tag %j',
+    async (language) => {
+      const { items, named } = read(await page(shelfWith([listed('acme', { language })])));
+      expect(items[0]?.text).not.toContain('Language');
+      expect(attribute(named('h2')[0] as PageNode, 'lang')).toBeUndefined();
+    },
+  );
 
   it.each([
     ['de-x-foo', 'German'],
     ['en-u-ca-gregory', 'English'],
     ['en-a-bbb', 'English'],
-  ])('names the language of %s, whose extension has no name', async (language, name) => {
+  ])('shows for the language %s the name %s, without the unnamed extension', async (language, name) => {
     const { items, named } = read(await page(shelfWith([listed('acme', { language }), listed('other')])));
     expect(items[0]?.text).toContain(`Language${name}`);
     expect(named('h2').map((node) => attribute(node, 'lang'))).toContain(language);
   });
 
-  it('marks the words of a site with its language', async () => {
+  it('sets the language on the texts of a site', async () => {
     const { named } = read(await page(shelfWith([listed('acme', { language: 'zh_hans_CN' })])));
     expect(attribute(named('h2')[0] as PageNode, 'lang')).toBe('zh-Hans-CN');
   });
 
-  it('offers the search over all only where there is one', async () => {
+  it('offers the search over all sites only if it is available', async () => {
     const search = async () => Response.json([]);
     const [without, withSearch] = [read(await page(shelfWith())), read(await page(shelfWith(SITES, { search })))];
     const offered = ({ named }: typeof without) => attribute(named('form')[0] as PageNode, 'data-search');
     expect([offered(without), offered(withSearch)]).toEqual([undefined, '_docshelf/search']);
   });
 
-  it('bounds what is looked for', async () => {
+  it('shortens a query that is too long', async () => {
     const { named } = read(await page(shelfWith(), `/?q=${'x'.repeat(5_000)}&q=y`));
     expect(attribute(named('input')[0] as PageNode, 'value')).toHaveLength(200);
   });
 
-  it('runs nothing but its own files, and no inline script or style', async () => {
+  it('allows only its own files, without inline scripts or styles', async () => {
     const response = await shelfWith().request('/');
     expect(response.headers.get('content-security-policy')).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -155,7 +158,7 @@ describe('the shelf page', () => {
   });
 });
 
-describe('the shelf over HTTP', () => {
+describe('shelf over HTTP', () => {
   const answers = async (app: ReturnType<typeof shelfWith>, target: string, init?: RequestInit) => {
     const { status, headers } = await app.request(target, init);
     return [status, headers.get('content-type')];
@@ -169,18 +172,18 @@ describe('the shelf over HTTP', () => {
     '/_docshelf/',
     '/_docshelf/search',
     '/_docshelf/features.json',
-  ])('answers 404 with the notice page for %s', async (target) => {
+  ])('responds with 404 and the notice page for %s', async (target) => {
     expect(await answers(shelfWith(), target)).toEqual([404, 'text/html; charset=utf-8']);
   });
 
   it.each(['/_docshelf/assets/pages.css', '/_docshelf/assets/', '/_docshelf/assets/..%2fshelf.ts'])(
-    'has no file %s',
+    'responds with 404 for the file %s',
     async (target) => {
       expect((await shelfWith().request(target)).status).toBe(404);
     },
   );
 
-  it('is 404 throughout where it is off, and names no site', async () => {
+  it('responds with 404 to every request while it is off, and names no site', async () => {
     const app = shelfWith(SITES, { isOn: false, search: async () => Response.json([]) });
     const [asset = ''] = /_docshelf\/assets\/[^"]+/.exec(await page(shelfWith())) ?? [];
     for (const target of ['/', '/_docshelf/search?q=a', `/${asset}`]) {
@@ -190,14 +193,14 @@ describe('the shelf over HTTP', () => {
     }
   });
 
-  it('reads only', async () => {
+  it('accepts only GET and HEAD', async () => {
     for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']) {
       const response = await shelfWith().request('/', { method });
       expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, 'GET, HEAD']);
     }
   });
 
-  it('answers HEAD as GET, without the body', async () => {
+  it('responds to HEAD like GET, without the body', async () => {
     const app = shelfWith();
     const [get, head] = [await app.request('/'), await app.request('/', { method: 'HEAD' })];
     expect([head.status, [...head.headers]]).toEqual([200, [...get.headers]]);
@@ -207,7 +210,7 @@ describe('the shelf over HTTP', () => {
     ]);
   });
 
-  it('is not modified until something on it changes', async () => {
+  it('responds with 304 until a site changes', async () => {
     const sites = [...SITES];
     const app = shelfWith(sites);
     const etag = (await app.request('/')).headers.get('etag') ?? '';
@@ -224,7 +227,7 @@ describe('the shelf over HTTP', () => {
     expect((await app.request('/', { headers: { 'If-Match': etag } })).status).toBe(412);
   });
 
-  it('compresses for those who ask, under a tag of its own', async () => {
+  it('compresses on request, with a separate ETag', async () => {
     const app = shelfWith();
     const plain = await app.request('/');
     const gzipped = await app.request('/', { headers: { 'Accept-Encoding': 'gzip' } });
@@ -236,7 +239,7 @@ describe('the shelf over HTTP', () => {
     expect(gunzipSync(Buffer.from(await gzipped.arrayBuffer())).toString()).toBe(await plain.text());
   });
 
-  it('gives its files under names of their content, for good', async () => {
+  it('serves static files that caches may keep forever, with a hash in the name', async () => {
     const app = shelfWith();
     const assets = new Set((await page(app)).match(/_docshelf\/assets\/[^"]+/g));
     const types = [];
@@ -250,18 +253,18 @@ describe('the shelf over HTTP', () => {
     expect(types.sort()).toEqual(['image/svg+xml', 'text/css; charset=utf-8', 'text/javascript; charset=utf-8']);
   });
 
-  it('hands the search on', async () => {
+  it('passes search requests on', async () => {
     const app = shelfWith(SITES, { search: async (request) => Response.json([new URL(request.url).search]) });
     expect(await (await app.request('/_docshelf/search?q=a&limit=3')).json()).toEqual(['?q=a&limit=3']);
   });
 
-  it('tells the list for which host it is', async () => {
+  it('passes the Host header to the list of sites', async () => {
     const app = shelfWith([], {}, { sites: (host) => [listed(`on ${host}`)] });
     const response = await app.request('/', { headers: { Host: 'docs.acme.dev:8080' } });
     expect(read(await response.text()).items[0]?.domain).toBe('on docs.acme.dev:8080');
   });
 
-  it('answers a fault of its own with 500, and tells it', async () => {
+  it('responds with 500 to an unexpected error, and reports it', async () => {
     const told: unknown[] = [];
     const broken = new Error('broken');
     const app = shelfWith(SITES, {}, { sites: () => Promise.reject(broken), onError: (error) => told.push(error) });

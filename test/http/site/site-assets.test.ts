@@ -23,7 +23,7 @@ describe('/_docshelf/assets/ of a site', () => {
   const assets = new SiteAssets();
   const app = siteWith(assets);
 
-  it('has the search box, for good, below the base path, without a release', async () => {
+  it('serves the search box in the base path without a release, cacheable forever', async () => {
     const script = await app.request(`/docs/${assets.searchBox.loader}`, { headers: { 'Accept-Encoding': 'gzip' } });
     expect([script.status, script.headers.get('content-type'), script.headers.get('content-encoding')]).toEqual([
       200,
@@ -41,7 +41,7 @@ describe('/_docshelf/assets/ of a site', () => {
     expect((await app.request(`/${assets.searchBox.loader}`)).status).toBe(404);
   });
 
-  it('answers HEAD without a body, and leads the address that templates name to the script of this version', async () => {
+  it('responds to HEAD without a body, and redirects the unversioned address to the current script', async () => {
     const head = await app.request(`/docs/${assets.searchBox.loader}`, { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
     const named = await app.request('/docs/_docshelf/assets/search-box.js');
@@ -52,7 +52,7 @@ describe('/_docshelf/assets/ of a site', () => {
     ]);
   });
 
-  it('is free of sign-in for one folder of names, and nothing besides', () => {
+  it('needs no sign-in for valid asset names, but for all other addresses', () => {
     expect(isFree(`/${assets.searchBox.loader}`)).toBe(true);
     for (const target of ['assets/../secret', 'assets/a/b/c.js', 'assets/.a/b', 'assets/a%2fb', 'assets/', 'v/a'])
       expect(isFree(`/_docshelf/${target}`), target).toBe(false);
@@ -71,7 +71,7 @@ function brotliGrowth(page: string): number {
   return brotliCompressSync(addToPage(bytes, 'text/html', additions)).length - brotliCompressSync(bytes).length;
 }
 
-it('the search box: under 1 KB for who never searches, under 15 KB for who does', async () => {
+it('the search box loads less than 1 KB before a search and less than 15 KB for one', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'docshelf-box-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const { buildSearchBox } = await import(join(import.meta.dirname, '../../../scripts/search-box.mjs'));
@@ -92,7 +92,7 @@ it('the search box: under 1 KB for who never searches, under 15 KB for who does'
   );
 });
 
-it('the search box: a script, another on demand, and the words of each language but English, under one name for all', () => {
+it('the search box consists of scripts and one file of texts per language except English, in one versioned folder', () => {
   const { folder, files } = searchBoxFiles();
   expect(folder).toMatch(/^search-box-[0-9a-f]{16}$/);
   expect([...files.keys()].slice(0, 4)).toEqual(['loader.js', 'replacing.js', 'by-hand.js', 'search-box.js']);
@@ -102,7 +102,7 @@ it('the search box: a script, another on demand, and the words of each language 
   expect([german.open, files.get('words-de.json')?.type]).toEqual(['Suchen', 'application/json; charset=utf-8']);
 });
 
-it('the switcher: a script with all that it needs, and its style for pages, which touches nothing else of them', () => {
+it('the version switcher is one script with all texts and one style that affects only the switcher', () => {
   const { folder, files } = switcherFiles();
   expect(folder).toMatch(/^switcher-[0-9a-f]{16}$/);
   const [script = '', style = ''] = [...files.values()].map(({ bytes }) => Buffer.from(bytes).toString());
@@ -120,7 +120,7 @@ it('the switcher: a script with all that it needs, and its style for pages, whic
   for (const selector of selectors) expect(selector).toMatch(/^docshelf-versions:not\(#_\)/);
 });
 
-it('the words of each language name the version where it is told', () => {
+it('the switcher texts of each language contain the version placeholder', () => {
   for (const { tag, words } of PAGE_LANGUAGES) {
     const { version, notice, lead } = words.versions;
     for (const sentence of [version, notice, lead]) expect(sentence, tag).toContain('{version}');

@@ -40,18 +40,18 @@ describe('SiteRoutes: hosts', () => {
     ['__proto__', 'other'],
     ['constructor', 'other'],
     [undefined, 'other'],
-  ])('is for %s: %s', (host, domain) => {
+  ])('routes host %s to %s', (host, domain) => {
     expect(routed(routes, host, '/guide/')).toBe(domain);
   });
 
-  it('leaves a host that a site names to that site, whatever answers all others', () => {
+  it('prefers a site with the host over a site for all hosts', () => {
     const sites = new SiteRoutes([site('acme', '/acme/', 'docs.acme.dev'), site('other', '/')]);
     expect(routed(sites, 'docs.acme.dev', '/')).toBe('shelf');
     expect(routed(sites, 'docs.acme.dev', '/guide')).toBe('none');
     expect(routed(sites, 'elsewhere', '/acme/')).toBe('other');
   });
 
-  it('believes the host of an absolute target, and not the header', () => {
+  it('uses the host of an absolute target instead of the header', () => {
     expect(routed(routes, 'docs.acme.dev', 'http://127.0.0.1:8080/guide')).toBe('four');
     expect(routed(routes, '127.0.0.1', 'HTTPS://Docs.Acme.Dev/guide?q')).toBe('acme');
     expect(routed(routes, '127.0.0.1', 'http://docs.acme.dev')).toBe('acme');
@@ -59,7 +59,7 @@ describe('SiteRoutes: hosts', () => {
   });
 
   it.each(['*', '', 'docs.acme.dev:443', 'ftp://docs.acme.dev/', 'http://', 'http:///a', 'http://me@docs.acme.dev/'])(
-    'finds nothing for the target %j',
+    'finds no site for the target %j',
     (target) => {
       expect(routed(routes, 'docs.acme.dev', target)).toBe('none');
     },
@@ -96,7 +96,7 @@ describe('SiteRoutes: base paths', () => {
     // The same address, written otherwise.
     ['/%64ocs/guide', 'docs'],
     ['/%64ocs', '308 /docs/'],
-  ])('is for %s: %s', (target, domain) => {
+  ])('routes path %s to %s', (target, domain) => {
     expect(routed(routes, 'any', target)).toBe(domain);
   });
 
@@ -119,11 +119,11 @@ describe('SiteRoutes: base paths', () => {
     ['/%2564ocs/', 'root'],
     ['/docs;x/', 'root'],
     ['/docs?//evil', '308 /docs/?//evil'],
-  ])('reads %s as it is written: %s', (target, domain) => {
+  ])('does not decode or normalize %s, and routes it to %s', (target, domain) => {
     expect(routed(routes, 'any', target)).toBe(domain);
   });
 
-  it('answers / and /_docshelf/ by the shelf where no site fits, and nothing else', () => {
+  it('serves / and /_docshelf/ from the shelf if no site matches, and no other path', () => {
     const asked = [
       '/',
       '/?q=x',
@@ -152,7 +152,7 @@ describe('SiteRoutes: base paths', () => {
     ]);
   });
 
-  it('redirects only to a path of its own host, whatever is asked', () => {
+  it('redirects only to a path of the same host, for any input', () => {
     const piece = fc.constantFrom(
       '/docs',
       '/',
@@ -182,7 +182,7 @@ describe('SiteRoutes: base paths', () => {
 });
 
 describe('SiteRoutes with many sites', () => {
-  it('finds each of 1,000 by host and by path', () => {
+  it('finds each of 1,000 sites by host and by path', () => {
     const names = Array.from({ length: 1_000 }, (_, at) => `site-${at}`);
     const byHost = new SiteRoutes(names.map((name) => site(name, '/', `${name}.acme.dev`)));
     const byPath = new SiteRoutes(names.map((name) => site(name, `/${name}/`)));
@@ -190,7 +190,7 @@ describe('SiteRoutes with many sites', () => {
     expect(names.map((name) => routed(byPath, 'any', `/${name}/guide`))).toEqual(names);
   });
 
-  it('looks at no more segments of an address than its base paths have', () => {
+  it('reads no more segments of a path than its base paths have', () => {
     const routes = new SiteRoutes([site('docs', '/docs/')]);
     const long = `/docs/${'a/'.repeat(1_000_000)}`;
     expect(routed(routes, 'any', long)).toBe('docs');
@@ -198,7 +198,7 @@ describe('SiteRoutes with many sites', () => {
 });
 
 describe('hostName()', () => {
-  it('gives one name for what the URL standard takes for one host', () => {
+  it('returns the host name that the URL standard returns', () => {
     fc.assert(
       fc.property(fc.ipV6(), fc.nat(65_535), (address, port) => {
         expect(hostName(`[${address.toUpperCase()}]:${port}`)).toBe(new URL(`http://[${address}]`).hostname);
@@ -219,20 +219,20 @@ function addresses(host: string | undefined, publicUrl: string | null = null) {
 }
 
 describe('shelfAddress()', () => {
-  it('is a path where the same host answers the site', () => {
+  it('is a path if the same host serves the site', () => {
     expect(addresses('DOCS.acme.dev:8080')[0]).toBe('/docs/');
     expect(addresses('other.dev')[0]).toBe('/docs/');
     expect(addresses('elsewhere')[2]).toBe('/bare/');
     expect(addresses(undefined)[2]).toBe('/bare/');
   });
 
-  it('is the first host name elsewhere, with the port that readers see without a proxy', () => {
+  it('is the first host name of the site if another host is requested, with the port that readers see', () => {
     expect(addresses('elsewhere:8080')).toEqual(['//docs.acme.dev:8080/docs/', '//[::1]:8080/', '/bare/']);
     expect(addresses('elsewhere')).toEqual(['//docs.acme.dev/docs/', '//[::1]/', '/bare/']);
     expect(addresses('elsewhere:18080')[0]).toBe('//docs.acme.dev/docs/');
   });
 
-  it('has the scheme and port of publicUrl', () => {
+  it('uses the scheme and port of publicUrl', () => {
     expect(addresses('elsewhere:8080', 'https://shelf.acme.dev')).toEqual([
       'https://docs.acme.dev/docs/',
       'https://[::1]/',
@@ -241,13 +241,13 @@ describe('shelfAddress()', () => {
     expect(addresses('elsewhere', 'http://shelf.acme.dev:81/x')[0]).toBe('http://docs.acme.dev:81/docs/');
   });
 
-  it('names the public host for a site without one, where another site has the host that is asked', () => {
+  it('uses the host of publicUrl for a site without a host if another site owns the requested host', () => {
     expect(addresses('docs.acme.dev', 'https://shelf.acme.dev')[2]).toBe('https://shelf.acme.dev/bare/');
     expect(addresses('docs.acme.dev')[2]).toBe('/bare/');
   });
 
   it.each(['evil.dev', 'evil.dev:8080', '"><script>:8080', 'docs.acme.dev@evil.dev:8080'])(
-    'repeats nothing of the Host header %s',
+    'contains no part of the Host header %s',
     (host) => {
       expect(addresses(host).join(' ')).not.toMatch(/evil|script/);
     },

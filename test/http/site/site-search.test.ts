@@ -5,7 +5,7 @@ import { ClientRates } from '../../../src/http/limits/client-rates.ts';
 import { openListener } from '../../../src/http/listener/listener.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
 import { type SiteSearchSettings, siteSearch } from '../../../src/http/site/site-search.ts';
-import type { SearchRequest } from '../../../src/search/index.ts';
+import { NO_FACTS, type SearchRequest } from '../../../src/search/index.ts';
 import { BodyCache, SiteServer } from '../../../src/site/index.ts';
 import { featuresOf } from '../../helpers/features.ts';
 import { RESULTS, searchThatNotes } from '../api/api-example.ts';
@@ -38,7 +38,7 @@ async function noted(asked: SearchRequest[], request: SearchRequest) {
 }
 
 describe('GET /_docshelf/search', () => {
-  it('answers the array of the API, without a key, the last word as a beginning', async () => {
+  it('responds with the array of the API without a key, and treats the last word as a prefix', async () => {
     const { app, asked } = siteWith();
     const response = await app.request('/_docshelf/search?q=+rotate+ke&limit=5&language=pt');
     expect([response.status, await response.json()]).toEqual([200, RESULTS]);
@@ -53,8 +53,13 @@ describe('GET /_docshelf/search', () => {
     ]);
   });
 
-  it('gives a search box what it shows besides the results, by the words alone where it asks so', async () => {
-    const facts = { corrected: 'rotate', facets: { languages: [], versions: ['2', '1'], tags: [] }, semantic: true };
+  it('returns additional facts to a search box, and searches by keywords only on request', async () => {
+    const facts = {
+      ...NO_FACTS,
+      corrected: 'rotate',
+      facets: { languages: [], versions: ['2', '1'], tags: [] },
+      semantic: true,
+    };
     const asked: SearchRequest[] = [];
     const search = { search: async (request: SearchRequest) => ({ results: await noted(asked, request), facts }) };
     const { app } = siteWith({ search });
@@ -64,13 +69,11 @@ describe('GET /_docshelf/search', () => {
     const { app: other } = siteWith();
     expect(await (await other.request('/_docshelf/search?view=box&q=a')).json()).toEqual({
       results: RESULTS,
-      corrected: null,
-      facets: { languages: [], versions: [], tags: [] },
-      semantic: false,
+      ...NO_FACTS,
     });
   });
 
-  it('is compressed as the request accepts it, where that saves a packet', async () => {
+  it('compresses as the request accepts, if that saves a network packet', async () => {
     const long = RESULTS.map((result) => ({ ...result, content: 'rotate keys '.repeat(200) }));
     const { app } = siteWith({ search: { search: async () => ({ results: long }) } });
     const asked = (accepted: string) =>
@@ -94,14 +97,14 @@ describe('GET /_docshelf/search', () => {
     expect([short.headers.get('content-encoding'), await short.json()]).toEqual([null, []]);
   });
 
-  it('is kept by nobody and read by no other origin', async () => {
+  it('forbids caching and access from other origins', async () => {
     const { headers } = await siteWith().app.request('/_docshelf/search?q=a', { headers: { Origin: 'https://x.dev' } });
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('access-control-allow-origin')).toBeNull();
     expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
   });
 
-  it('has its defaults, and takes an empty language for none', async () => {
+  it('uses defaults, and ignores an empty language', async () => {
     const { app, asked } = siteWith();
     expect((await app.request('/_docshelf/search?q=a&language=')).status).toBe(200);
     expect(asked).toMatchObject([{ pageSize: 10, filter: { language: null } }]);
@@ -121,7 +124,7 @@ describe('GET /_docshelf/search', () => {
     ['?q=a&pagesize=5', 'limit'],
     ['?q=a&legs=none', '"legs"'],
     ['?q=a&view=page', '"view"'],
-  ])('refuses %s and names what is wrong', async (query, named) => {
+  ])('rejects %s and names the invalid parameter', async (query, named) => {
     const { app, asked } = siteWith();
     const response = await app.request(`/_docshelf/search${query}`);
     expect([response.status, asked]).toEqual([400, []]);
@@ -130,14 +133,14 @@ describe('GET /_docshelf/search', () => {
     expect(problem.error).toContain(named);
   });
 
-  it('answers HEAD without a body, and no other method', async () => {
+  it('responds to HEAD without a body, and rejects other methods', async () => {
     const { app } = siteWith();
     const head = await app.request('/_docshelf/search?q=a', { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
     expect((await app.request('/_docshelf/search?q=a', { method: 'POST' })).status).toBe(405);
   });
 
-  it('answers a fault of the search as a problem', async () => {
+  it('responds to a search error with a problem document', async () => {
     const building = new DocshelfError('index_building', 'Cannot search now', { fields: { retryAfterS: 3 } });
     const { app } = siteWith({ search: { search: () => Promise.reject(building) } });
     const response = await app.request('/_docshelf/search?q=a');
@@ -145,7 +148,7 @@ describe('GET /_docshelf/search', () => {
     expect(await response.json()).toMatchObject({ code: 'index_building' });
   });
 
-  it('is bounded for each client, who is told apart behind trusted proxies alone', async () => {
+  it('limits requests per client, and uses forwarded addresses only from trusted proxies', async () => {
     const ask = async (trustedProxies: readonly string[]) => {
       const clients = new ClientRates({ policy: { burst: 1, perSecond: 0.001 }, now: () => 0 });
       const { app } = siteWith({ clients, trustedProxies });

@@ -45,8 +45,8 @@ async function listen(...args: Parameters<typeof siteApp>): Promise<number> {
 
 const PAGE = '<p>hello</p>'.repeat(200);
 
-describe('the site listener on a real socket', () => {
-  it('streams what is larger than its memory allows, whole and in ranges', async () => {
+describe('site listener on a real socket', () => {
+  it('streams files larger than its memory limit, whole and in ranges', async () => {
     const text = 'streamed '.repeat(40_000);
     const port = await listen(releases.make({ 'big.txt': text }));
     const whole = await ask(port, '/big.txt');
@@ -56,7 +56,7 @@ describe('the site listener on a real socket', () => {
   });
 
   it.each(['identity', 'gzip'])(
-    'breaks the connection of a stream whose file ends early, instead of looking whole (%s)',
+    'closes the connection if the streamed file ends early, instead of ending normally (%s)',
     async (encoding) => {
       // The HTTP adapter prints the error of every stream that breaks.
       vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -74,7 +74,7 @@ describe('the site listener on a real socket', () => {
     },
   );
 
-  it('answers 503 where the files are gone', async () => {
+  it('responds with 503 if the files are deleted', async () => {
     const release = releases.make({ 'a.html': PAGE });
     const port = await listen(release);
     rmSync(release.siteDir, { recursive: true });
@@ -83,7 +83,7 @@ describe('the site listener on a real socket', () => {
 });
 
 describe('docshelf’s own addresses', () => {
-  it('are those of the raw target, whatever the framework makes of the Host header', async () => {
+  it('are matched by the raw target, whatever URL the framework builds from the Host header', async () => {
     const app = siteApp(releases.make({ 'a.html': PAGE }));
     const answer = async (url: string, target: string) => {
       const env = { incoming: { url: target, headers: {} } as never };
@@ -94,11 +94,11 @@ describe('docshelf’s own addresses', () => {
   });
 });
 
-describe('the site without a version', () => {
+describe('site without a version', () => {
   it.each([
     ['waiting', 503, '5', 'This documentation is not ready yet'],
     ['off', 404, null, 'This documentation is turned off'],
-  ] as const)('says in the reader’s language that it is %s', async (state, status, retryAfter, title) => {
+  ] as const)('states in the language of the reader that it is %s', async (state, status, retryAfter, title) => {
     const app = siteApp(null, state);
     const response = await app.request('/any/page.js');
     const { headers } = response;
@@ -110,16 +110,16 @@ describe('the site without a version', () => {
     expect(await german.text()).toContain('<html lang="de" dir="ltr">');
   });
 
-  it('still refuses other methods', async () => {
+  it('rejects other methods', async () => {
     expect((await siteApp(null).request('/', { method: 'POST' })).status).toBe(405);
   });
 });
 
-describe('/_docshelf/ on the site', () => {
+describe('/_docshelf/ of a site', () => {
   it.each([
     ['with a version', true],
-    ['without one', false],
-  ])('answers the feature report %s', async (_name, isActive) => {
+    ['without a version', false],
+  ])('serves the feature report %s', async (_name, isActive) => {
     const app = siteApp(isActive ? releases.make({ 'index.html': PAGE }) : null);
     const response = await app.request('/_docshelf/features.json');
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-cache']);
@@ -131,7 +131,7 @@ describe('/_docshelf/ on the site', () => {
     ]);
   });
 
-  it('answers nothing else, even where the release has it', async () => {
+  it('serves no other file, even if the release contains it', async () => {
     const app = siteApp(releases.make({ 'index.html': PAGE, '_docshelf/manifest.json': '{}' }));
     for (const path of ['/_docshelf/manifest.json', '/_docshelf/', '/_docshelf']) {
       expect((await app.request(path)).status, path).toBe(404);
@@ -140,8 +140,8 @@ describe('/_docshelf/ on the site', () => {
   });
 });
 
-describe('a fault that nobody foresaw', () => {
-  it('is told to the owner and answered with 500', async () => {
+describe('unexpected error of a site', () => {
+  it('is reported to the operator and returns 500', async () => {
     const faults: unknown[] = [];
     const app = createSiteApp({
       server: new SiteServer(new BodyCache(0), { current: null }),

@@ -18,7 +18,7 @@ const KEPT = {
 const location = async (target: string, basePath = '/') =>
   (await versionAnswer(request(target), source({ kind: 'active' }), basePath))?.headers.get('location');
 
-describe('the address of a version', () => {
+describe('address of a version', () => {
   it.each([
     ['/_docshelf/v/v2', '/'],
     ['/_docshelf/v/v2/a/b?c=d#e', '/a/b?c=d'],
@@ -26,7 +26,7 @@ describe('the address of a version', () => {
     ['/_docshelf/v/v2/\\evil.example', '/evil.example'],
     ['/_docshelf/v/v2/\t//evil.example', '/evil.example'],
     ['http://docs.example/_docshelf/v/v2/a', '/a'],
-  ])('of the active one leads to its own page: %j', async (target, expected) => {
+  ])('redirects to the regular page if the version is active: %j', async (target, expected) => {
     expect(await location(target)).toBe(expected);
     expect(await location(target, '/docs/')).toBe(`/docs${expected}`);
   });
@@ -38,7 +38,7 @@ describe('the address of a version', () => {
     ['/_docshelf/v/v2/a%20b?docshelf-from=v9', '/a%20b', '/_docshelf/v/v2/a%20b'],
     ['/_docshelf/v/v2//evil.example?docshelf-from=', '/evil.example', '/_docshelf/v/v2/evil.example'],
     ['/_docshelf/v/v2/\\evil.example?docshelf-from=..', '/evil.example', '/_docshelf/v/v2/evil.example'],
-  ])('leads who comes from another version to the same page: %j', async (target, ofActive, ofKept) => {
+  ])('redirects a reader from another version to the same page: %j', async (target, ofActive, ofKept) => {
     const kept = { ...KEPT, server: { respond: vi.fn() } };
     expect(await location(target)).toBe(ofActive);
     const answer = await versionAnswer(request(target), source(kept), '/docs/');
@@ -48,14 +48,14 @@ describe('the address of a version', () => {
     expect(kept.server.respond).not.toHaveBeenCalled();
   });
 
-  it('names nothing where it is no version', async () => {
+  it('is ignored if the version name is invalid', async () => {
     const open = vi.fn(async () => null);
     for (const name of ['', '..', '%2e%2e', 'a%2fb', '%zz', '%00', '-a', 'a b'])
       expect(await versionAnswer(request(`/_docshelf/v/${name}/`), { ...source(null), open }, '/')).toBeNull();
     expect(open).not.toHaveBeenCalled();
   });
 
-  it('is as if it had never been, where the version is removed while it is read', async () => {
+  it('returns no response if the version is removed while it is read', async () => {
     const respond = async () => new Response(null, { status: 503 });
     const kept = (isThere: boolean): OpenedVersion => ({ ...KEPT, server: { respond }, isThere: async () => isThere });
     expect(await versionAnswer(request('/_docshelf/v/v1/'), source(kept(false)), '/')).toBeNull();

@@ -39,14 +39,14 @@ describe('redirectAnswer()', () => {
     ['GET /x HTTP/1.1\r\nHost: docs.test', { publicUrl: 'https://other.test:444' }, 'https://docs.test:444/x'],
     ['GET /x HTTP/1.1\r\nHost: evil.test', { publicUrl: 'https://other.test:444' }, 'https://other.test:444/x'],
     ['GET /x HTTP/1.0', { publicUrl: 'https://other.test' }, 'https://other.test/x'],
-  ])('leads %j to the same address over TLS', async (request, options, location) => {
+  ])('redirects %j to the same address over TLS', async (request, options, location) => {
     const answer = await ask(request, options);
     expect(locationOf(answer)).toBe(location);
     expect(answer.toLowerCase()).toContain('cache-control: no-cache');
     expect(answer).not.toMatch(/strict-transport-security/i);
   });
 
-  it('leads nowhere by a name that no certificate is for', async () => {
+  it('does not redirect to a name without a certificate', async () => {
     const answer = await ask('GET / HTTP/1.1\r\nHost: evil.test');
     expect(answer).toMatch(/^HTTP\/1\.1 421 /);
     expect(answer).toContain('no certificate has that name');

@@ -64,15 +64,15 @@ describe('session tickets', () => {
   });
 });
 
-describe('a listener with TLS', () => {
+describe('listener with TLS', () => {
   it.each([
     ['a page', {}],
     ['a page by HEAD', { method: 'HEAD' }],
     ['a prepared page', { path: '/plain' }],
-    ['a missing one', { path: '/missing' }],
-    ['one of two hosts', { host: 'other.test:8443' }],
+    ['a missing page', { path: '/missing' }],
+    ['a page of another host', { host: 'other.test:8443' }],
     ['an address over the limit', { path: `/${'a'.repeat(17_000)}` }],
-  ])('answers %s over HTTP/2 as over HTTP/1.1', async (_, asked) => {
+  ])('responds to %s over HTTP/2 as over HTTP/1.1', async (_, asked) => {
     const plain = { status: 200, headers: ['Content-Type', 'text/x-plain'], body: Buffer.from('prepared') } as const;
     const { port, url } = await open({
       fastAnswer: (incoming) => (incoming.url === '/plain' ? plain : null),
@@ -91,7 +91,7 @@ describe('a listener with TLS', () => {
     expect(told).toEqual(toldFirst);
   });
 
-  it('tells of each request of HTTP/2 on its own', async () => {
+  it('reports each HTTP/2 request separately', async () => {
     const served: ServedRequest[] = [];
     const { port } = await open({ onRequest: (each) => served.push(each) });
     const client = session(port);
@@ -107,7 +107,7 @@ describe('a listener with TLS', () => {
     expect(bytes).toBeLessThan(1000);
   });
 
-  it('chooses the certificate by the name that is asked for', async () => {
+  it('selects the certificate by the requested name', async () => {
     const { port, isCertifiedFor } = await open({ tls: tlsOf(FIRST, SECOND) });
     expect(await nameOf(port)).toBe('first.test');
     expect(await nameOf(port, 'second.test')).toBe('second.test');
@@ -124,7 +124,7 @@ describe('a listener with TLS', () => {
     ]);
   });
 
-  it('swaps certificates for new connections, and those that are open go on', async () => {
+  it('swaps certificates for new connections, and keeps open connections', async () => {
     const { port, useTls } = await open();
     const before = session(port);
     await askHttp2(before, {});
@@ -137,7 +137,7 @@ describe('a listener with TLS', () => {
     expect(await nameOf(port, 'first.test')).toBe('renewed.test');
   });
 
-  it('fails no request while certificates are swapped', async () => {
+  it('completes all requests while certificates are swapped', async () => {
     const { port, useTls } = await open();
     const until = { isOver: false };
     const ask = async (): Promise<number> => {
@@ -157,7 +157,7 @@ describe('a listener with TLS', () => {
     for (const count of await Promise.all(asking)) expect(count).toBeGreaterThan(0);
   });
 
-  it('tells a plain request what the port speaks', async () => {
+  it('responds to a plain request that the port expects HTTPS', async () => {
     const served: ServedRequest[] = [];
     const { port } = await open({ onRequest: (each) => served.push(each) });
     const connection = await RawConnection.open(port);
@@ -171,14 +171,14 @@ describe('a listener with TLS', () => {
   it.each([
     ['TLS 1.2', 'TLSv1.2', 'TLSv1.2'],
     ['TLS 1.3', 'TLSv1.3', 'TLSv1.3'],
-  ] as const)('speaks %s', async (_, maxVersion, spoken) => {
+  ] as const)('accepts %s', async (_, maxVersion, spoken) => {
     const { port } = await open();
     const socket = await shakeHands(port, { maxVersion });
     onEnd(() => socket.destroy());
     expect(socket.getProtocol()).toBe(spoken);
   });
 
-  it('speaks nothing older', async () => {
+  it('rejects older TLS versions', async () => {
     const { port } = await open();
     const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' } as const;
     await expect(shakeHands(port, old)).rejects.toMatchObject({ code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' });
@@ -186,23 +186,23 @@ describe('a listener with TLS', () => {
 
   it.each([
     ['h2', ['http/1.1', 'h2'], true, 'h2'],
-    ['HTTP/1.1 where HTTP/2 is off', ['h2', 'http/1.1'], false, 'http/1.1'],
-    ['nothing to who asks for nothing', undefined, true, false],
-  ] as const)('agrees on %s', async (_, ALPNProtocols, http2, agreed) => {
+    ['HTTP/1.1 if HTTP/2 is off', ['h2', 'http/1.1'], false, 'http/1.1'],
+    ['no protocol if the client offers none', undefined, true, false],
+  ] as const)('negotiates %s', async (_, ALPNProtocols, http2, agreed) => {
     const { port } = await open({ tls: { ...tlsOf(FIRST), http2 } });
     const socket = await shakeHands(port, ALPNProtocols === undefined ? {} : { ALPNProtocols: [...ALPNProtocols] });
     onEnd(() => socket.destroy());
     expect(socket.alpnProtocol).toBe(agreed);
   });
 
-  it('agrees on no protocol that it does not speak', async () => {
+  it('rejects a client that offers only unknown protocols', async () => {
     const { port } = await open();
     await expect(shakeHands(port, { ALPNProtocols: ['spdy/3'] })).rejects.toMatchObject({
       code: 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL',
     });
   });
 
-  it('sends Strict-Transport-Security where that is asked for, over both protocols', async () => {
+  it('sends Strict-Transport-Security over both protocols if configured', async () => {
     const plain = { status: 200, headers: ['A', 'b'], body: null } as const;
     const { port } = await open({
       tls: { ...tlsOf(FIRST), hstsMs: 86_400_000 },
@@ -217,27 +217,27 @@ describe('a listener with TLS', () => {
   });
 });
 
-describe('what a client of TLS may keep', () => {
+describe('limits for TLS clients', () => {
   const times = { handshakeMsMax: 300, keepAliveMs: 300, unreadMsMax: 300, checkMs: 50 };
 
   it.each([
-    ['says nothing', ''],
-    ['stops in its first record', '\x16\x03\x01'],
-  ])('cuts a connection that %s', async (_, bytes) => {
+    ['sends no bytes', ''],
+    ['stops within its first record', '\x16\x03\x01'],
+  ])('close a connection that %s', async (_, bytes) => {
     const { port } = await open({ times });
     const connection = await RawConnection.open(port);
     connection.write(bytes);
     await connection.untilClosed();
   });
 
-  it('ends an idle session of HTTP/2', async () => {
+  it('close an idle HTTP/2 session', async () => {
     const { port } = await open({ times });
     const client = session(port);
     await askHttp2(client, {});
     await once(client, 'close');
   });
 
-  it('resets an answer that is not read', async () => {
+  it('reset a response that is not read', async () => {
     const { port } = await open({ times, fetch: () => new Response('x'.repeat(10_000_000)) });
     const client = session(port);
     const unread = client.request({ ':path': '/large' });
@@ -246,7 +246,7 @@ describe('what a client of TLS may keep', () => {
     expect(unread.rstCode).toBe(constants.NGHTTP2_CANCEL);
   });
 
-  it('bounds what is asked at once', async () => {
+  it('restrict concurrent streams and header size', async () => {
     const { port } = await open();
     const client = session(port);
     await once(client, 'remoteSettings');
@@ -256,7 +256,7 @@ describe('what a client of TLS may keep', () => {
   it.each([
     ['too large', Object.fromEntries(Array.from({ length: 5 }, (_, at) => [`a-${at}`, 'a'.repeat(8_000)]))],
     ['too long', Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`a-${at}`, 'a']))],
-  ])('takes no list of fields that is %s', async (_, fields) => {
+  ])('reject a list of fields that is %s', async (_, fields) => {
     const { port } = await open();
     const client = session(port, { maxSendHeaderBlockLength: 1_000_000 });
     // Settings hold from the moment that the client has said so: before it, the listener answers.
@@ -265,7 +265,7 @@ describe('what a client of TLS may keep', () => {
     expect((await askHttp2(session(port), {})).status).toBe(200);
   });
 
-  it('leaves a client that takes back what it asks, again and again', async () => {
+  it('disconnect a client that repeatedly cancels its requests', async () => {
     let answered = 0;
     const { port } = await open({
       fetch: () => {
@@ -288,7 +288,7 @@ describe('what a client of TLS may keep', () => {
 });
 
 describe('stop() with TLS', () => {
-  it('tells idle sessions to go, and waits for none that stays', async () => {
+  it('ends idle sessions, and does not wait for clients that stay connected', async () => {
     const listener = await open();
     const client = session(listener.port);
     await askHttp2(client, {});
@@ -309,7 +309,7 @@ describe('stop() with TLS', () => {
     expect((await gone)[0]).toBe(constants.NGHTTP2_NO_ERROR);
   });
 
-  it('ends what is in flight, and cuts it at the deadline', async () => {
+  it('finishes pending requests, and aborts them at the deadline', async () => {
     const answer = Promise.withResolvers<Response>();
     const asked = Promise.withResolvers<void>();
     const listener = await open({

@@ -33,7 +33,7 @@ describe('Duplicates', () => {
       ],
     ],
     [
-      'whatever form the address has',
+      'the canonical page, in any form of its address',
       '/guides/start.html',
       [
         { page: '/start', canonical: '/guides/start' },
@@ -41,7 +41,7 @@ describe('Duplicates', () => {
       ],
     ],
     [
-      'on a site published under a prefix',
+      'the canonical page on a site published under a prefix',
       '/guides/start/',
       [
         { page: '/start/', canonical: '/en/latest/guides/start/' },
@@ -49,7 +49,7 @@ describe('Duplicates', () => {
       ],
     ],
     [
-      'a page without canonical before one whose is elsewhere',
+      'a page without a canonical rather than one whose canonical is another page',
       '/long/path',
       [
         { page: '/a', canonical: '/b' },
@@ -57,14 +57,14 @@ describe('Duplicates', () => {
       ],
     ],
     [
-      'the shorter path, where nothing else decides',
+      'the shorter path if the pages are otherwise equal',
       '/a',
       [
         { page: '/b/a', canonical: null },
         { page: '/a', canonical: null },
       ],
     ],
-  ])('keeps %s, in any order', (_, winner, pages) => {
+  ])('keeps %s, whatever the order of the pages', (_, winner, pages) => {
     expect(survivor(pages)).toBe(winner);
     expect(survivor(pages.toReversed())).toBe(winner);
   });
@@ -75,14 +75,14 @@ describe('Duplicates', () => {
     ['title', { title: 'U' }],
     ['headings', { headings: ['T', 'U'] }],
     ['text', { text: 'y' }],
-  ])('keeps sections of another %s', (_, other) => {
+  ])('keeps sections that differ only in %s', (_, other) => {
     const duplicates = new Duplicates();
     duplicates.add(rankOf({ page: '/a', canonical: null }), fingerprintOf(section), 0);
     const rank = rankOf({ page: '/b', canonical: null });
     expect(duplicates.add(rank, fingerprintOf({ ...section, ...other }), 1)).toEqual({ kept: true, replaced: null });
   });
 
-  it('knows many sections', () => {
+  it('recognizes thousands of duplicate sections', () => {
     const duplicates = new Duplicates();
     const addAll = (page: string, from: number) =>
       Array.from({ length: 3_000 }, (_, at) => {
@@ -93,7 +93,7 @@ describe('Duplicates', () => {
     expect(addAll('/', 3_000)).toEqual(Array.from({ length: 3_000 }, (_, at) => ({ kept: true, replaced: at })));
   });
 
-  it('holds nothing else of the pages: a hundred thousand of them come with their links', () => {
+  it('does not keep summaries of added pages in memory', () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const duplicates = new Duplicates();

@@ -8,24 +8,24 @@ const cut = (text: string, tokensMax = 6, overlapTokensMax = 3) =>
   cutPassages(text, countWords, { tokensMax, overlapTokensMax }).map(({ start, end }) => text.slice(start, end));
 
 describe('cutPassages()', () => {
-  it('leaves a text that fits in one piece, and makes none of nothing', () => {
+  it('returns a short text as one passage, and no passage for blank text', () => {
     expect(cut('one two\n\nthree four')).toEqual(['one two\n\nthree four']);
     expect(cut(' \n\n ')).toEqual([]);
   });
 
-  it('cuts at paragraph borders, without overlap', () => {
+  it('cuts between paragraphs without overlap', () => {
     expect(cut('a b c.\n\nd e f.\n\ng h i.')).toEqual(['a b c.\n\nd e f.', 'g h i.']);
   });
 
-  it('cuts a long paragraph between sentences, and repeats the one before', () => {
+  it('cuts a long paragraph between sentences, and repeats the previous sentence', () => {
     expect(cut('A b. C d. E f. G h. I j.')).toEqual(['A b. C d. E f.', 'E f. G h. I j.']);
   });
 
-  it('repeats no sentence that is too long for it', () => {
+  it('does not repeat the previous sentence if it is too long', () => {
     expect(cut('A b c d. E f g h.')).toEqual(['A b c d.', 'E f g h.']);
   });
 
-  it('knows the ends of Chinese and Japanese sentences', () => {
+  it('recognizes the ends of Chinese and Japanese sentences', () => {
     expect(cut('你好世界。再见世界！一二三四？', 5, 0)).toEqual(['你好世界。', '再见世界！', '一二三四？']);
   });
 
@@ -37,14 +37,14 @@ describe('cutPassages()', () => {
     expect(cut('a b c d e f g h', 4, 0)).toEqual(['a b c d', 'e f g h']);
   });
 
-  it('uses about 220 tokens unless told otherwise', () => {
+  it('uses about 220 tokens per passage by default', () => {
     const text = 'One two three four five. '.repeat(200);
     const sizes = cutPassages(text, countWords).map(({ start, end }) => countWords(text.slice(start, end)));
     expect(Math.max(...sizes)).toBe(220);
     expect(Math.min(...sizes.slice(0, -1))).toBe(220);
   });
 
-  it('covers all that is visible, in order, within the bound, and splits no surrogate pair', () => {
+  it('covers all visible text in order and within the limit, and splits no surrogate pair', () => {
     const piece = fc.constantFrom('word ', 'x', '. ', '。', '\n\n', '\n', '😀', '  ', '汉字', '```');
     const count = (text: string) => [...text].length;
     fc.assert(

@@ -22,16 +22,16 @@ describe('readerUrl()', () => {
     ['guides/start/index.html', 'never', 'drop', '/guides/start'],
     ['old.htm', 'never', 'drop', '/old'],
     ['über.html', 'never', 'drop', '/über'],
-  ] as const)('%s, %s and %s: %s', (path, trailingSlash, extension, url) => {
+  ] as const)('maps %s with trailing slash %s and extension %s to %s', (path, trailingSlash, extension, url) => {
     expect(readerUrl(path, { trailingSlash, extension }, FILES)).toBe(url);
   });
 
-  it('gives the file’s own address where the shorter one leads to another page', () => {
+  it('returns the address of the file if the shorter address belongs to another page', () => {
     expect(readerUrl('both/index.html', { trailingSlash: 'never', extension: 'drop' }, FILES)).toBe('/both/index.html');
     expect(readerUrl('both.html', { trailingSlash: 'never', extension: 'drop' }, FILES)).toBe('/both');
   });
 
-  it('encodes what would end the path', () => {
+  it('encodes characters that would end the path', () => {
     expect(readerUrl('a b?.html', { trailingSlash: 'never', extension: 'drop' }, FILES)).toBe('/a%20b%3F');
   });
 });
@@ -43,18 +43,18 @@ describe('PageForms', () => {
     return forms.extension();
   };
 
-  it('drops the extension where canonicals do, though links keep it', () => {
+  it('drops the extension if canonicals drop it, even if links keep it', () => {
     const links = '<a href="/guides/rpc.html">a</a>'.repeat(10);
     expect(decide(['guides/rpc.html', `<link rel="canonical" href="https://x.example/guides/rpc">${links}`])).toBe(
       'drop',
     );
   });
 
-  it('drops it where links do', () => {
+  it('drops the extension if links drop it', () => {
     expect(decide(['index.html', '<a href="/guides/rpc">a</a><a href="both">b</a>'])).toBe('drop');
   });
 
-  it('keeps it where links and canonicals do', () => {
+  it('keeps the extension if links and canonicals keep it', () => {
     expect(
       decide([
         'both.html',
@@ -63,7 +63,7 @@ describe('PageForms', () => {
     ).toBe('keep');
   });
 
-  it('is not told by folder pages, other sites and what is no page', () => {
+  it('ignores folder pages, other sites and links to files that do not exist', () => {
     expect(
       decide([
         'guides/start/index.html',

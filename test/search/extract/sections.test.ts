@@ -3,8 +3,8 @@ import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import { extractBody, sectionsOf } from './page.ts';
 
-describe('extractPage() cuts a page into sections', () => {
-  it('one a heading, with the headings above it', () => {
+describe('extractPage(), cutting a page into sections', () => {
+  it('creates one section per heading, with the headings above it', () => {
     expect(
       sectionsOf(
         '<main><h1 id="a">A</h1><p>1</p><h2 id="b">B</h2><p>2</p><h3 id="c">C</h3><p>3</p><h2 id="d">D</h2><p>4</p></main>',
@@ -17,7 +17,7 @@ describe('extractPage() cuts a page into sections', () => {
     ]);
   });
 
-  it('puts what stands before the first heading into a section without one', () => {
+  it('puts text before the first heading into a section without heading', () => {
     expect(sectionsOf('<main><p>1</p><h2 id="b">B</h2><p>2</p></main>')).toEqual([
       { path: '/a', headings: '', text: '1' },
       { path: '/a#b', headings: 'B', text: '2' },
@@ -30,7 +30,7 @@ describe('extractPage() cuts a page into sections', () => {
     ]);
   });
 
-  it('lets a heading without text say what is below it', () => {
+  it('uses the subheadings as text of a heading without text', () => {
     expect(
       sectionsOf('<main><h1>A</h1><p>1</p><h2 id="b">B</h2><h3>C</h3><p>2</p><h3>D</h3><p>3</p></main>')[1],
     ).toEqual({
@@ -40,24 +40,24 @@ describe('extractPage() cuts a page into sections', () => {
     });
   });
 
-  it('leaves out a heading that has nothing below it', () => {
+  it('ignores a heading that has neither text nor subheadings', () => {
     expect(sectionsOf('<main><h1>A</h1><p>1</p><h2>B</h2></main>').map(({ headings }) => headings)).toEqual(['A']);
   });
 
-  it('keeps a page that has only a title, with its description as text', () => {
+  it('keeps a page that has only a title, with the description as text', () => {
     expect(sectionsOf('<main><h1>A</h1></main>', '<meta name="description" content="All about A.">')[0]?.text).toBe(
       'All about A.',
     );
     expect(sectionsOf('<main><h1>A</h1></main>')[0]?.text).toBe('A');
   });
 
-  it('lets a list of the pages below stand for a missing text, and only then', () => {
+  it('uses a list of subpages as text only if the heading has no other text', () => {
     const list = '<div class="toctree-wrapper"><ul><li><a href="b.html">B</a></li></ul></div>';
     expect(sectionsOf(`<div role="main"><h1>A</h1>${list}</div>`)[0]?.text).toBe('- B');
     expect(sectionsOf(`<div role="main"><h1>A</h1><p>1</p>${list}</div>`)[0]?.text).toBe('1');
   });
 
-  it('puts a title of a lower level above the other headings all the same', () => {
+  it('uses a page title of a lower level as the parent of the other headings', () => {
     expect(
       sectionsOf('<main><h2>SELECT</h2><p>1</p><h2>Synopsis</h2><p>2</p></main>', '<title>SELECT</title>')[1]?.headings,
     ).toBe('SELECT > Synopsis');
@@ -67,7 +67,7 @@ describe('extractPage() cuts a page into sections', () => {
     ['a note', '<div class="note"><h3>Note</h3><p>2</p></div>'],
     ['an aside', '<aside><h3>Note</h3><p>2</p></aside>'],
     ['a card that links elsewhere', '<a href="/b"><h3>Note</h3><p>2</p></a>'],
-  ])('takes a heading inside %s for text', (_, inset) => {
+  ])('reads a heading inside %s as text', (_, inset) => {
     expect(sectionsOf(`<main><h1>A</h1><p>1</p>${inset}<p>3</p></main>`)).toEqual([
       { path: '/a', headings: 'A', text: '1\n\nNote\n\n2\n\n3' },
     ]);
@@ -77,7 +77,7 @@ describe('extractPage() cuts a page into sections', () => {
     expect(sectionsOf('<p>1<p>2')).toEqual([{ path: '/a', headings: '', text: '1\n\n2' }]);
   });
 
-  it('survives 100,000 open elements', () => {
+  it('reads a page with 100,000 open elements', () => {
     expect(extractBody('<div>'.repeat(100_000))).toBeNull();
     expect(extractBody(`<main><p>1</p>${'<b>'.repeat(100_000)}`)?.sections[0]?.text).toBe('1');
   });
@@ -93,7 +93,7 @@ describe('extractPage() cuts a page into sections', () => {
     ['table cells', '<td>x'],
     ['attributes', '<p a b c d e f g>x</p>'],
     ['drawings', '<svg><g>'],
-  ])('reads 8 MiB of %s within the memory of 300 MiB', { timeout: 120_000 }, async (_, unit) => {
+  ])('reads 8 MiB of %s within 300 MiB of memory', { timeout: 120_000 }, async (_, unit) => {
     const module = new URL('../../../src/search/extract/extract-page.ts', import.meta.url).href;
     const worker = new Worker(
       `const { workerData, parentPort } = require('node:worker_threads');
@@ -109,32 +109,32 @@ describe('extractPage() cuts a page into sections', () => {
     await worker.terminate();
   });
 
-  it('reads the classes of a page whose wrapper has a megabyte of them', () => {
+  it('reads a page whose wrapper element has a megabyte of classes', () => {
     const html = `<main><h1>A</h1><div class="${'a '.repeat(500_000)}">${'<p class=a>x</p>'.repeat(20_000)}</div></main>`;
     expect(extractBody(html)?.sections[0]?.text).toMatch(/^x\n\nx/);
   });
 
-  it('bounds the number of sections of a page', () => {
+  it('limits the number of sections of a page', () => {
     const page = extractBody(`<main>${'<h2>x</h2><p>1</p>'.repeat(12_000)}</main>`);
     expect(page?.sections.length).toBe(10_000);
     expect(page?.sections.at(-1)?.text).toContain('x\n\n1\n\nx');
   });
 });
 
-describe('extractPage() finds the fragment of a heading', () => {
+describe('extractPage(), finding the fragment of a heading', () => {
   it.each([
-    ['on itself', '<h2 id="f">B</h2>'],
-    ['inside it', '<h2><a id="f"></a>B</h2>'],
-    ['as the name of a link inside it', '<h2><a name="f">B</a></h2>'],
-    ['on the section around it', '<section id="f"><h2>B</h2></section>'],
+    ['on the heading', '<h2 id="f">B</h2>'],
+    ['inside the heading', '<h2><a id="f"></a>B</h2>'],
+    ['as the name of a link inside the heading', '<h2><a name="f">B</a></h2>'],
+    ['on the section around the heading', '<section id="f"><h2>B</h2></section>'],
     ['on a wrapper some levels up', '<div id="f"><div class="x"><div><h2>B</h2></div></div></div>'],
-    ['on an anchor before it', '<a name="f"></a><h2>B</h2>'],
+    ['on an anchor before the heading', '<a name="f"></a><h2>B</h2>'],
     [
-      'by its permalink, among several',
+      'from the permalink if there are several ids',
       '<section id="f"><span id="g"></span><h2>B<a class="headerlink" href="#f">¶</a></h2></section>',
     ],
-    ['by its permalink, on something after it', '<h2>B <a href="#f">#</a></h2><div id="f"></div>'],
-  ])('%s', (_, heading) => {
+    ['from the permalink if the id is on a later element', '<h2>B <a href="#f">#</a></h2><div id="f"></div>'],
+  ])('finds the fragment %s', (_, heading) => {
     expect(sectionsOf(`<main><h1>A</h1><p>1</p>${heading}<p>2</p></main>`)[1]).toEqual({
       path: '/a#f',
       headings: 'A > B',
@@ -142,15 +142,15 @@ describe('extractPage() finds the fragment of a heading', () => {
     });
   });
 
-  it('takes none that belongs to the text before', () => {
+  it('ignores an id that belongs to the previous text', () => {
     expect(sectionsOf('<main><h1>A</h1><div id="f">1</div><h2>B</h2><p>2</p></main>')[1]?.path).toBe('/a');
   });
 
-  it('falls back to the nearest heading above that has one', () => {
+  it('uses the fragment of the nearest heading above if the heading has none', () => {
     expect(sectionsOf('<main><h1 id="t">A</h1><p>1</p><h2>B</h2><p>2</p></main>')[1]?.path).toBe('/a#t');
   });
 
-  it('keeps letters of any script and encodes what an address cannot hold', () => {
+  it('keeps letters of any script, and encodes characters that are not allowed in an address', () => {
     expect(sectionsOf('<main><h2 id="安装">B</h2><p>2</p></main>')[0]?.path).toBe('/a#安装');
     expect(sectionsOf('<main><h2 id="#a b%">B</h2><p>2</p></main>')[0]?.path).toBe('/a#%23a%20b%25');
   });

@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { sectionsOf, textOf } from './page.ts';
 
-describe('extractPage() writes text as a browser shows it', () => {
-  it('collapses white space and parts blocks by a blank line', () => {
+describe('extractPage(), writing the text as a browser shows it', () => {
+  it('collapses white space and separates blocks with a blank line', () => {
     expect(textOf('<p>a\n   <b>b</b>c <i>d</i></p><div>e</div>')).toBe('a bc d\n\ne');
   });
 
-  it('writes lists item by item, nested ones too', () => {
+  it('writes lists item by item, including nested lists', () => {
     expect(textOf('<ul><li>a<li><p>b</p><ul><li>c</ul></ul><p>d')).toBe('- a\n- b\n- c\n\nd');
   });
 
-  it('leaves no bullet for an empty item', () => {
+  it('writes no bullet for an empty item', () => {
     expect(textOf('<ul><li></li></ul><p>a</p>')).toBe('a');
   });
 
-  it('writes tables row by row, cells parted', () => {
-    expect(textOf('<table><thead><tr><th>a<th>b</thead><tr><td><p>1</p><p>2</p><td>3</table>')).toBe('a | b\n1 2 | 3');
+  it('writes tables row by row, with separated cells', () => {
+    expect(textOf('<table><thead><tr><th>a<th>b</thead><tr><td><p>1</p><p>2</p><td>3</table>')).toBe('a · b\n1 2 · 3');
   });
 
-  it('keeps what is folded away in details and behind tabs', () => {
+  it('keeps folded content of details and the content of hidden tabs', () => {
     expect(textOf('<details><summary>a</summary><p>b</p></details>')).toBe('a\n\nb');
     expect(
       textOf(
@@ -27,7 +27,7 @@ describe('extractPage() writes text as a browser shows it', () => {
     ).toBe('x y\n\na\n\nb');
   });
 
-  it('sets labels of tabs and buttons apart', () => {
+  it('separates the labels of adjacent tabs and buttons', () => {
     expect(textOf('<label>npm</label><input><label>yarn</label>')).toBe('npm yarn');
     expect(textOf('<a href="/x">Start</a><a href="/y">More</a>')).toBe('Start More');
   });
@@ -43,8 +43,8 @@ describe('extractPage() writes text as a browser shows it', () => {
   });
 });
 
-describe('extractPage() keeps code', () => {
-  it('with its line breaks and indentation', () => {
+describe('extractPage(), keeping code', () => {
+  it('keeps line breaks and indentation of code', () => {
     expect(textOf('<p>a</p><pre><code>\nif x:\n  y()\n</code></pre><p>b</p>')).toBe('a\n\nif x:\n  y()\n\nb');
   });
 
@@ -58,7 +58,7 @@ describe('extractPage() keeps code', () => {
       'a block',
       '<div class="ec-line"><div class="code">a</div></div><div class="ec-line"><div class="code">\n</div></div><div class="ec-line"><div class="code">  b</div></div>',
     ],
-  ])('of highlighters that write each line as %s', (_, code) => {
+  ])('keeps the lines of highlighters that write each line as %s', (_, code) => {
     expect(textOf(`<pre><code>${code}</code></pre>`)).toBe('a\n\n  b');
   });
 
@@ -68,13 +68,13 @@ describe('extractPage() keeps code', () => {
       'in a column',
       '<table class="highlighttable"><tr><td class="linenos"><pre>1\n2</pre></td><td class="code"><div><pre>a\nb</pre></div></td></tr></table>',
     ],
-    ['beside it', '<div><pre>a\nb</pre><div class="line-numbers-wrapper">1<br>2</div></div>'],
-  ])('without line numbers %s', (_, code) => {
+    ['next to the code', '<div><pre>a\nb</pre><div class="line-numbers-wrapper">1<br>2</div></div>'],
+  ])('removes line numbers %s', (_, code) => {
     expect(textOf(code)).toBe('a\nb');
   });
 });
 
-describe('extractPage() leaves out what is not the text', () => {
+describe('extractPage(), removing everything that is not content', () => {
   it.each([
     ['scripts', '<script>x()</script>'],
     ['styles', '<style>x{}</style>'],
@@ -83,8 +83,8 @@ describe('extractPage() leaves out what is not the text', () => {
     ['pictures', '<svg><title>x</title></svg>'],
     ['hidden elements', '<div hidden>x</div>'],
     ['elements that styles hide', '<div style="display: none">x</div>'],
-    ['what screen readers skip', '<span aria-hidden="true">x</span>'],
-    ['what only screen readers hear', '<span class="sr-only">x</span>'],
+    ['elements that screen readers skip', '<span aria-hidden="true">x</span>'],
+    ['elements for screen readers only', '<span class="sr-only">x</span>'],
     ['navigation', '<nav>x</nav>'],
     ['navigation by role', '<div role="navigation">x</div>'],
     ['breadcrumbs', '<ul class="breadcrumbs"><li>x</li></ul>'],
@@ -93,18 +93,18 @@ describe('extractPage() leaves out what is not the text', () => {
     ['pagers', '<a rel="next" href="/b">x</a>'],
     ['edit links', '<a href="https://github.com/a/b/edit/main/x.md">x</a>'],
     ['copy buttons', '<button>x</button>'],
-    ['a menu beside the text', `<aside><ul>${'<li><a href="/x">xxxx</a></li>'.repeat(6)}</ul></aside>`],
-  ])('%s', (_, clutter) => {
+    ['a menu next to the text', `<aside><ul>${'<li><a href="/x">xxxx</a></li>'.repeat(6)}</ul></aside>`],
+  ])('removes %s', (_, clutter) => {
     expect(textOf(`<p>a</p>${clutter}<p>b</p>`)).toBe('a\n\nb');
   });
 
-  it('permalinks of headings, in them and beside them', () => {
+  it('removes permalinks of headings, inside and next to the heading', () => {
     const heading =
       '<h1 id="t">T<a class="headerlink" href="#t">¶</a><a href="#t">#</a></h1><a class="sl-anchor-link" href="#t">Section T</a>';
     expect(sectionsOf(`<main>${heading}<p>1</p></main>`)).toEqual([{ path: '/a#t', headings: 'T', text: '1' }]);
   });
 
-  it('date and authors beside a title', () => {
+  it('removes the date and authors next to a title', () => {
     expect(
       sectionsOf(
         '<main><article><header><h1>T</h1><div><time>May 1</time> by X</div></header><p>1</p></article></main>',
@@ -112,11 +112,11 @@ describe('extractPage() leaves out what is not the text', () => {
     ).toEqual([{ path: '/a', headings: 'T', text: '1' }]);
   });
 
-  it('but keeps notes, quotations and who is quoted', () => {
+  it('keeps notes, quotations and the names of quoted people', () => {
     expect(textOf('<aside><p>a</p></aside><blockquote><p>b</p><footer>c</footer></blockquote>')).toBe('a\n\nb\n\nc');
   });
 
-  it('but keeps code that shows markup of frameworks', () => {
+  it('keeps code samples that contain framework markup', () => {
     expect(textOf('<pre>&lt;script>self.__next_f.push([1])&lt;/script></pre>')).toBe(
       '<script>self.__next_f.push([1])</script>',
     );

@@ -16,7 +16,7 @@ function opened(clock: { nowMs: number }): CircuitBreaker {
 }
 
 describe('CircuitBreaker', () => {
-  it('opens after failures in a row, and not after as many with a success between', () => {
+  it('opens after consecutive failures, but not if a success separates them', () => {
     const breaker = breakerAt({ nowMs: 0 });
     breaker.failed();
     breaker.succeeded();
@@ -26,7 +26,7 @@ describe('CircuitBreaker', () => {
     expect(breaker.admits()).toBe(false);
   });
 
-  it('lets one attempt through when its time is over, and no other meanwhile', () => {
+  it('admits exactly one attempt after the open period', () => {
     const clock = { nowMs: 0 };
     const breaker = opened(clock);
     clock.nowMs = 999;
@@ -35,7 +35,7 @@ describe('CircuitBreaker', () => {
     expect([breaker.admits(), breaker.admits()]).toEqual([true, false]);
   });
 
-  it('closes with the success of that attempt', () => {
+  it('closes if that attempt succeeds', () => {
     const clock = { nowMs: 0 };
     const breaker = opened(clock);
     clock.nowMs = 1_000;
@@ -44,7 +44,7 @@ describe('CircuitBreaker', () => {
     expect([breaker.admits(), breaker.admits()]).toEqual([true, true]);
   });
 
-  it('opens anew with its failure', () => {
+  it('opens again if that attempt fails', () => {
     const clock = { nowMs: 0 };
     const breaker = opened(clock);
     clock.nowMs = 1_000;
@@ -56,7 +56,7 @@ describe('CircuitBreaker', () => {
     expect(breaker.admits()).toBe(true);
   });
 
-  it('lets the next one try where that attempt was given up', () => {
+  it('admits the next attempt if that attempt is aborted', () => {
     const clock = { nowMs: 0 };
     const breaker = opened(clock);
     clock.nowMs = 1_000;
@@ -65,7 +65,7 @@ describe('CircuitBreaker', () => {
     expect(breaker.admits()).toBe(true);
   });
 
-  it('stays open where an attempt is given up that began before it opened', () => {
+  it('stays open if an attempt that began before it opened is aborted', () => {
     const clock = { nowMs: 0 };
     const breaker = opened(clock);
     breaker.givenUp();

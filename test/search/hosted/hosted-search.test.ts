@@ -56,7 +56,7 @@ const answering =
   };
 
 describe('HostedSearch', () => {
-  it('asks by the contract, with its key, and says who answered', async () => {
+  it('sends the contract’s request with the key, and marks the results as hosted', async () => {
     const { promise, resolve } = Promise.withResolvers<{ request: IncomingMessage; body: unknown }>();
     const { ask, faults } = await hostedBy(async (request, response: ServerResponse) => {
       resolve({ request, body: JSON.parse(await text(request)) });
@@ -72,29 +72,26 @@ describe('HostedSearch', () => {
   });
 
   it.each<[string, Answer]>([
-    ['refuses the key', answering({ error: 'no' }, 401)],
-    ['is over its limit', answering({ error: 'slow down' }, 429)],
-    ['is broken', answering({}, 500)],
+    ['rejects the key', answering({ error: 'no' }, 401)],
+    ['returns 429', answering({ error: 'slow down' }, 429)],
+    ['returns 500', answering({}, 500)],
     ['redirects', (_, response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()],
-    ['answers no JSON', (_, response) => void response.end('<html>')],
-    ['answers no list', answering({ results: [] })],
-    ['answers something else in the list', answering([{ text: 'a' }])],
+    ['returns no JSON', (_, response) => void response.end('<html>')],
+    ['returns no list', answering({ results: [] })],
+    ['returns a list of invalid results', answering([{ text: 'a' }])],
     [
-      'breaks off',
+      'closes the connection within the response',
       (_, response) => void response.writeHead(200, { 'content-length': 99 }).write('[', () => response.destroy()),
     ],
     ['refuses the connection', (request) => void request.socket.destroy()],
-  ])(
-    'leaves the request to the local engine if the hosted one %s, and reports why without the key',
-    async (_, answer) => {
-      const { ask, faults } = await hostedBy(answer);
-      expect(await ask()).toBeNull();
-      expect(faults.map(({ code }) => code)).toEqual(['hosted_search_failed']);
-      expect(JSON.stringify(faults.map((fault) => [fault.message, fault.toPlain()]))).not.toContain('canary');
-    },
-  );
+  ])('falls back to the local engine if the hosted engine %s, and reports why without the key', async (_, answer) => {
+    const { ask, faults } = await hostedBy(answer);
+    expect(await ask()).toBeNull();
+    expect(faults.map(({ code }) => code)).toEqual(['hosted_search_failed']);
+    expect(JSON.stringify(faults.map((fault) => [fault.message, fault.toPlain()]))).not.toContain('canary');
+  });
 
-  it('falls back when the time limit is over', async () => {
+  it('falls back to the local engine after the time limit', async () => {
     const { ask, faults, server } = await hostedBy(() => undefined, { timeoutMs: 100 });
     expect(await ask()).toBeNull();
     expect(faults).toMatchObject([{ code: 'hosted_search_failed', message: expect.stringContaining('within 0.1 s') }]);
@@ -108,7 +105,7 @@ describe('HostedSearch', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('stops asking after five failures, tries one half a minute later, and comes back', async () => {
+  it('stops requests after five failures, tries one after 30 seconds, and resumes after a success', async () => {
     const clock = { nowMs: 0 };
     let isUp = false;
     const { ask, server } = await hostedBy(
@@ -126,14 +123,14 @@ describe('HostedSearch', () => {
     expect([await ask(), await ask()]).toEqual([['hosted /hosted'], ['hosted /hosted']]);
   });
 
-  it('leaves search as you type to the local engine', async () => {
+  it('uses the local engine for search as you type', async () => {
     const { ask, server }: { ask: (request?: SearchRequest) => Promise<string[] | null>; server: LocalServer } =
       await hostedBy(answering([resultOf('/hosted')]));
     expect(await ask(requestOf({ prefixLast: true }))).toBeNull();
     expect(server.requests).toHaveLength(0);
   });
 
-  it('takes no client that leaves for a failure', async () => {
+  it('does not count an abort by the client as a failure', async () => {
     const { search, faults } = await hostedBy(() => undefined);
     for (let index = 0; index < 6; index++) {
       const leaving = new AbortController();
@@ -148,7 +145,7 @@ describe('HostedSearch', () => {
 describe('parseHostedResults()', () => {
   const parse = (answer: unknown, resultsMax = 10) => parseHostedResults(JSON.stringify(answer), resultsMax);
 
-  it('keeps what is ours, and leaves empty what is missing or of another form', () => {
+  it('ignores unknown keys, and uses empty values for missing or invalid keys', () => {
     const metadata = {
       score: 0.4,
       title: 5,
@@ -174,7 +171,7 @@ describe('parseHostedResults()', () => {
     ]);
   });
 
-  it('orders by score and keeps as many as were asked for', () => {
+  it('sorts by score and keeps at most the requested number of results', () => {
     const results = parse([resultOf('/b', 0.2), resultOf('/a', 0.9), resultOf('/c', 0.1)], 2);
     expect(results?.map(({ path }) => path)).toEqual(['/a', '/b']);
   });
@@ -187,7 +184,7 @@ describe('parseHostedResults()', () => {
     [[{ content: 'a', path: '/a', metadata: { score: 1.2 } }]],
     [[{ content: 'a', path: '/a', metadata: { score: '1' } }]],
     [[{ content: 1, path: '/a', metadata: { score: 1 } }]],
-  ])('takes %j for no results', (answer) => {
+  ])('returns null for %j', (answer) => {
     expect(parse(answer)).toBeNull();
   });
 });

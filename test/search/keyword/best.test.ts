@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Best } from '../../../src/search/keyword/ranking.ts';
 
 describe('Best', () => {
-  it('keeps what sorting all would put first', () => {
+  it('keeps the same entries that a full sort would put first', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 20 })), fc.nat(12), (scores, limit) => {
         const best = new Best(limit);

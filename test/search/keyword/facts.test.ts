@@ -7,7 +7,7 @@ const SECTIONS = [
   { text: 'Chaves.', language: 'pt-BR', version: 'v2', tags: ['a'] },
 ];
 
-describe('what an index says besides what it finds', () => {
+describe('corrections and facets of KeywordIndex', () => {
   it.each([
     ['kubwrnetes', 'kubernetes'],
     ['rotate "kubwrnetes" keys', 'rotate "kubernetes" keys'],
@@ -17,16 +17,16 @@ describe('what an index says besides what it finds', () => {
     ['k8s', null],
     ['', null],
     ['kuberne', null],
-  ])('proposes for "%s" %j', (query, corrected) => {
-    expect(indexOf(SECTIONS).corrected(query, true)).toBe(corrected);
+  ])('proposes for "%s" the correction %j', (query, corrected) => {
+    expect(indexOf(SECTIONS).readings(query, true).corrected).toBe(corrected);
   });
 
-  it('proposes a word for one that is finished, which as a beginning would be found', () => {
-    expect(indexOf([{ text: 'cluster' }]).corrected('cluste', true)).toBeNull();
-    expect(indexOf([{ text: 'cluster' }]).corrected('cluste', false)).toBe('cluster');
+  it('proposes a correction for a finished word, but not for the beginning of an indexed word', () => {
+    expect(indexOf([{ text: 'cluster' }]).readings('cluste', true).corrected).toBeNull();
+    expect(indexOf([{ text: 'cluster' }]).readings('cluste', false).corrected).toBe('cluster');
   });
 
-  it('names languages, versions and tags of which there are several, the most frequent first, fifty of each', () => {
+  it('lists up to fifty languages, versions and tags by frequency, if there are several', () => {
     expect(indexOf(SECTIONS).facets).toEqual({
       languages: ['en', 'pt-BR'],
       versions: ['v2', 'v1'],

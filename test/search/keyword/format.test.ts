@@ -11,7 +11,7 @@ const DAMAGED = expect.objectContaining({ code: 'index_damaged' });
 const SECTIONS = Array.from({ length: 50 }, (_, at) => ({ title: `Page ${at}`, text: `Some words of page ${at}.` }));
 
 describe('KeywordIndexWriter', () => {
-  it('writes one file and keeps no journal', () => {
+  it('writes one file and leaves no journal', () => {
     const path = indexPath();
     using writer = new KeywordIndexWriter(path);
     const section = { headings: [], text: 'Other words.', language: 'en', version: null, tags: [] };
@@ -48,11 +48,11 @@ describe('KeywordIndexWriter', () => {
 });
 
 describe('KeywordIndex.open()', () => {
-  it('refuses a file that is not there', () => {
+  it('rejects a missing file', () => {
     expect(() => KeywordIndex.open(indexPath())).toThrow(DAMAGED);
   });
 
-  it('refuses a file that is no index', () => {
+  it('rejects a file that is not an index', () => {
     const path = indexPath();
     writeFileSync(path, 'no index');
     expect(() => KeywordIndex.open(path)).toThrow(DAMAGED);
@@ -60,7 +60,7 @@ describe('KeywordIndex.open()', () => {
     expect(() => KeywordIndex.open(`${path}.other`)).toThrow(DAMAGED);
   });
 
-  it('refuses a file that was not finished', () => {
+  it('rejects a file that was not finished', () => {
     const path = indexPath();
     new KeywordIndexWriter(path).add({
       page: '/a',
@@ -75,7 +75,7 @@ describe('KeywordIndex.open()', () => {
     expect(() => KeywordIndex.open(path)).toThrow(DAMAGED);
   });
 
-  it('refuses a file with one changed bit, wherever it is', () => {
+  it('rejects a file with one changed bit, whatever its position', () => {
     const path = indexPath();
     writeIndex(path, SECTIONS);
     const sound = readFileSync(path);
@@ -87,7 +87,7 @@ describe('KeywordIndex.open()', () => {
     }
   });
 
-  it('refuses a file that was cut short or grew', () => {
+  it('rejects a file that was shortened or extended', () => {
     const path = indexPath();
     writeIndex(path, SECTIONS);
     const sound = readFileSync(path);
@@ -97,7 +97,7 @@ describe('KeywordIndex.open()', () => {
     expect(() => KeywordIndex.open(path)).toThrow(DAMAGED);
   });
 
-  it('opens what finish() left, twice at a time, and the database is sound', () => {
+  it('opens a finished index twice at the same time, and the database passes its integrity check', () => {
     const path = indexPath();
     writeIndex(path, SECTIONS);
     const [one, other] = [KeywordIndex.open(path), KeywordIndex.open(path)];
@@ -110,7 +110,7 @@ describe('KeywordIndex.open()', () => {
   });
 });
 
-describe('KeywordIndex.open() of another layout', () => {
+describe('KeywordIndex.open() of an index with another layout', () => {
   /** A sealed database with these tables. */
   function sealedDatabase(schema: string): string {
     const path = indexPath();
@@ -121,7 +121,7 @@ describe('KeywordIndex.open() of another layout', () => {
     return path;
   }
 
-  it('refuses an index of another format version, whole as it is', () => {
+  it('rejects an undamaged index of another format version', () => {
     const path = indexPath();
     writeIndex(path, SECTIONS);
     for (const version of [FORMAT_VERSION - 1, FORMAT_VERSION + 1]) {
@@ -134,10 +134,10 @@ describe('KeywordIndex.open() of another layout', () => {
   });
 
   it.each([
-    ['has none of its tables', ''],
+    ['has no tables', ''],
     ['lacks a table', SCHEMA.replace(/CREATE TABLE sequences.*/, '')],
     ['has empty tables', SCHEMA],
-  ])('refuses one that says to be of this version and %s', (_what, schema) => {
+  ])('rejects an index that states the current version but %s', (_what, schema) => {
     const path = sealedDatabase(`${schema}; PRAGMA user_version = ${FORMAT_VERSION}`);
     expect(() => KeywordIndex.open(path)).toThrow(DAMAGED);
   });

@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { languageOf } from '../../../src/search/keyword/languages.ts';
 import { highlightsOf } from '../../../src/search/query/excerpts.ts';
 import { indexOf } from './index-folder.ts';
 
 /** The marked pieces of a section's text for a query. */
 function marked(text: string, query: string, language = 'en'): string[] {
   const { matchedIn } = indexOf([{ text, language }]).find(query, { limit: 1 });
-  return highlightsOf(text, matchedIn(0)).map(({ start, end }) => text.slice(start, end));
+  return highlightsOf(text, matchedIn(0), [languageOf(language)]).map(({ start, end }) => text.slice(start, end));
 }
 
 describe('highlightsOf()', () => {
-  it('marks words by their stems, identifiers by their parts', () => {
+  it('marks words by their stem, and identifiers by their parts', () => {
     expect(marked('Rotating keys: rotate a key with rotateKey.', 'rotate key')).toEqual([
       'Rotating',
       'keys',
@@ -19,18 +20,34 @@ describe('highlightsOf()', () => {
     ]);
   });
 
-  it('marks what a diacritic was typed without', () => {
+  it('marks a word with a diacritic if the query lacks the diacritic', () => {
     expect(marked('Die Größe der Datei', 'grosse', 'de')).toEqual(['Größe']);
   });
 
-  it('marks neighbouring pairs of characters as one, and single ones', () => {
+  it('marks inflected words and compounds whole', () => {
+    expect(marked('Die Datenbankverbindungen der Benutzer', 'Verbindung Benutzers', 'de')).toEqual([
+      'Datenbankverbindungen',
+      'Benutzer',
+    ]);
+    expect(marked("L'installation des applications", "installer l'application", 'fr')).toEqual([
+      'installation',
+      'applications',
+    ]);
+    expect(marked('المستخدمون والملفات', 'ملف مستخدم', 'ar')).toEqual(['المستخدمون', 'والملفات']);
+  });
+
+  it('marks traditional characters that a simplified query finds', () => {
+    expect(marked('連接資料庫', '资料库', 'zh-Hant')).toEqual(['資料庫']);
+  });
+
+  it('marks adjacent pairs of CJK characters as one highlight, and also single characters', () => {
     expect(marked('连接数据库的方法', '数据库', 'zh')).toEqual(['数据库']);
     expect(marked('连接数据库的方法', '据', 'zh')).toEqual(['据']);
     expect(marked('连接数据库的方法', '方 数据', 'zh')).toEqual(['数据', '方']);
     expect(marked('ﾃﾞｰﾀ入門', '入門', 'ja')).toEqual(['ﾃﾞｰﾀ入門']);
   });
 
-  it('marks nothing for nothing', () => {
+  it('marks no text if there are no query words', () => {
     expect(highlightsOf('some text', [])).toEqual([]);
   });
 });

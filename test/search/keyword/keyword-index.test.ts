@@ -5,7 +5,7 @@ import { found, indexOf, indexPath, writeIndex } from './index-folder.ts';
 const FILLER = 'Some other text about nothing in particular, to have words that are common.';
 
 describe('KeywordIndex', () => {
-  it('gives sections back as they were added', () => {
+  it('returns sections as they were added', () => {
     const section = {
       page: '/a',
       path: '/a#b',
@@ -39,12 +39,12 @@ describe('KeywordIndex', () => {
     ['???', 0],
     ['設定方法', 2 / 3],
     ['検索', 0],
-  ])('knows of "%s" the part %d', (query, part) => {
+  ])('reports for "%s" the share of known words as %d', (query, part) => {
     const index = indexOf([{ text: 'Rotate all keys.' }, { text: '設定と方法', language: 'ja' }]);
     expect(index.find(query, { limit: 10 }).known).toBeCloseTo(part, 5);
   });
 
-  it('knows a misspelled word and the beginning of one, though less than the word itself', () => {
+  it('counts a misspelled or unfinished word as partly known', () => {
     const index = indexOf([{ text: 'Kubernetes clusters.' }, { text: 'More of Kubernetes.' }]);
     const known = (query: string, prefixLast = false) => index.find(query, { limit: 10, prefixLast }).known;
     for (const part of [known('kubwrnetes'), known('kuberne', true)]) {
@@ -53,7 +53,7 @@ describe('KeywordIndex', () => {
     }
   });
 
-  it('finds English words by their stems, and words of other languages as they are', () => {
+  it('finds English words by their stem, and words of other languages only as written', () => {
     const index = indexOf([
       { text: 'Connecting two servers.' },
       { text: 'Die Verbindungen der Server, connecting', language: 'de' },
@@ -63,14 +63,14 @@ describe('KeywordIndex', () => {
     expect(found(index, 'connecting').sort()).toEqual([0, 1]);
   });
 
-  it('finds words without their diacritics, and the other way round', () => {
+  it('finds words with and without diacritics, whichever the query uses', () => {
     const index = indexOf([{ text: 'Größe und Schlüssel', language: 'de' }]);
     expect(found(index, 'grosse')).toEqual([0]);
     expect(found(index, 'SCHLÜSSEL')).toEqual([0]);
     expect(found(index, 'schlussel')).toEqual([0]);
   });
 
-  it('finds an identifier by its parts, and by itself exactly first', () => {
+  it('finds an identifier by its parts, and ranks the exact identifier first', () => {
     const index = indexOf([
       { text: 'The max retry count. Retry, count, max: all of them. Retry count max retry count.' },
       { text: `Set max_retry_count. ${FILLER}` },
@@ -84,7 +84,7 @@ describe('KeywordIndex', () => {
     expect(index.search('maxRetryCount', { limit: 10 }).map(({ exact }) => exact)).toEqual(['identifier', null, null]);
   });
 
-  it('finds dotted and hyphenated names by themselves first, and by their parts', () => {
+  it('ranks dotted and hyphenated names first if they match exactly, and also finds them by their parts', () => {
     const index = indexOf([
       { text: 'server and port, port and server, server port' },
       { text: `The key server.port is here. ${FILLER}` },
@@ -105,7 +105,7 @@ describe('KeywordIndex', () => {
     ['데이터', 2],
     ['설', 2],
     ['ฐานข้อมูล', 3],
-  ])('finds %s', (query, section) => {
+  ])('finds %s in text without spaces between words', (query, section) => {
     const index = indexOf([
       { text: '如何使用数据库。', language: 'zh' },
       { text: 'サーバーの使い方ガイド', language: 'ja' },
@@ -115,7 +115,7 @@ describe('KeywordIndex', () => {
     expect(found(index, query)[0]).toBe(section);
   });
 
-  it('puts the page whose title is the query first, its own section before those below', () => {
+  it('ranks the page whose title equals the query first, its first section before its subsections', () => {
     const index = indexOf([
       { title: 'Other', text: 'rate limits rate limits rate limits' },
       { title: 'Rate limits and retries', text: 'Rate limits. Rate limits.' },
@@ -129,7 +129,7 @@ describe('KeywordIndex', () => {
     expect(first?.score).toBeGreaterThan(second?.score ?? 0);
   });
 
-  it('puts a page with an identifier for its title before those that have it in their text', () => {
+  it('ranks a page titled with an identifier before pages that contain the identifier in their text', () => {
     const index = indexOf([
       { text: 'maxRetryCount maxRetryCount' },
       { title: 'maxRetryCount', text: FILLER },
@@ -144,7 +144,7 @@ describe('KeywordIndex', () => {
     expect(hits.map(({ score }) => score)).toEqual(hits.map(({ score }) => score).sort((a, b) => b - a));
   });
 
-  it('puts the page first whose document title is the query', () => {
+  it('ranks the page first whose document title equals the query', () => {
     const index = indexOf([
       { text: 'installation guide installation guide' },
       { page: '/start', title: 'Getting going', documentTitle: 'Installation Guide', text: FILLER },
@@ -155,7 +155,7 @@ describe('KeywordIndex', () => {
     expect(found(index, 'getting going')[0]).toBe(1);
   });
 
-  it('takes a document title for no page’s where pages of different titles share it', () => {
+  it('ignores a document title that pages with different titles share', () => {
     const titled = (documentTitle: string, titles: readonly string[]) =>
       indexOf(titles.map((title) => ({ title, documentTitle, text: FILLER }))).search('acme docs', { limit: 9 });
     expect(titled('Acme Docs', ['One', 'Two', 'One']).map(({ exact }) => exact)).toEqual([null, null, null]);
@@ -163,12 +163,12 @@ describe('KeywordIndex', () => {
     expect(titled('Acme Docs', ['One', 'One']).map(({ exact }) => exact)).toEqual(['title', 'title']);
   });
 
-  it('puts a title of stop words first too', () => {
+  it('ranks a page first whose title consists of stop words', () => {
     const index = indexOf([{ text: 'about about about it' }, { title: 'About', text: FILLER }]);
     expect(found(index, 'about')).toEqual([1, 0]);
   });
 
-  it('ranks a word in the title and in the headings above the same word in the text', () => {
+  it('ranks a word in the title or headings above the same word in the text', () => {
     const index = indexOf([
       { title: 'Alpha', text: `webhook ${FILLER}` },
       { title: 'Alpha', headings: ['Alpha', 'Webhook beta'], text: FILLER },
@@ -178,12 +178,12 @@ describe('KeywordIndex', () => {
     expect(found(index, 'webhook').at(-1)).toBe(0);
   });
 
-  it('lifts a page that matters among equals', () => {
+  it('ranks a page with a higher prior first among equal pages', () => {
     const index = indexOf([{ text: 'same text' }, { text: 'same text', prior: 1 }]);
     expect(found(index, 'same text')).toEqual([1, 0]);
   });
 
-  it('leaves stop words of a question out', () => {
+  it('ignores the stop words of a question', () => {
     const index = indexOf([
       { text: 'how do i do it how do i do it how do i' },
       { text: `rotate keys ${FILLER}` },
@@ -193,7 +193,7 @@ describe('KeywordIndex', () => {
     expect(found(index, 'how do i')).toEqual([0]);
   });
 
-  it('says what a hit was found by, and how much of the query that is', () => {
+  it('returns the matched words of a hit, and lowers the normalized score for unmatched words', () => {
     const index = indexOf([{ text: 'rotating keys' }, { text: 'rotating things' }, { text: FILLER }]);
     const { hits, matchedIn } = index.find('rotate keys', { limit: 10 });
     const [both, one] = hits;
@@ -204,7 +204,7 @@ describe('KeywordIndex', () => {
     expect(diluted?.score).toBeCloseTo(both?.score ?? 0);
   });
 
-  it('gives no more hits than asked for, the same ones as without a limit', () => {
+  it('returns no more hits than the limit, in the same order as without a limit', () => {
     const index = indexOf(Array.from({ length: 30 }, (_, at) => ({ text: 'word '.repeat(at + 1) })));
     const all = index.search('word', { limit: 100 });
     expect(all).toHaveLength(30);
@@ -223,35 +223,35 @@ describe('KeywordIndex.search() with operators', () => {
       { text: '数据库连接 client' },
     ]);
 
-  it('demands phrases in quotes, in any column', () => {
+  it('finds only sections that contain the quoted phrases, in any column', () => {
     expect(found(index(), '"retry count"').sort()).toEqual([0, 2, 3]);
     expect(found(index(), 'client "maximum retry"')).toEqual([0]);
     expect(found(index(), '"count retry"')).toEqual([]);
     expect(found(index(), '"retry count" "beta"')).toEqual([3]);
   });
 
-  it('finds phrases of characters', () => {
+  it('finds quoted phrases of CJK characters', () => {
     expect(found(index(), '"数据库"')).toEqual([4]);
     expect(found(index(), '"据"')).toEqual([4]);
     expect(found(index(), '"接 client"')).toEqual([4]);
     expect(found(index(), '"库数"')).toEqual([]);
   });
 
-  it('excludes words and phrases behind a minus', () => {
+  it('excludes words and phrases after a minus', () => {
     expect(found(index(), 'client -retry').sort()).toEqual([4]);
     expect(found(index(), 'client -"retry count"').sort()).toEqual([1, 4]);
     expect(found(index(), '-retry')).toEqual([]);
     expect(found(index(), 'client -数据').sort()).toEqual([0, 1, 2, 3]);
   });
 
-  it('tells other legs what may be found', () => {
+  it('returns the sections that a search by meaning may find', () => {
     const allowed = (query: string) => [...(index().find(query, { limit: 1 }).allowed ?? [])];
     expect(allowed('client -retry')).toEqual([0, 0, 0, 0, 1]);
     expect(allowed('"retry count" -beta')).toEqual([1, 0, 1, 0, 0]);
     expect(index().find('client retry', { limit: 1 }).allowed).toBeNull();
   });
 
-  it('prefers, in a long question, what it quotes, and finds the rest too', () => {
+  it('prefers the quoted words of a long question, and also finds sections without them', () => {
     const sections = found(index(), 'which one of them all has the "maximum of the client" somewhere in it');
     expect(sections[0]).toBe(1);
     expect(sections.length).toBeGreaterThan(1);
@@ -267,7 +267,7 @@ describe('KeywordIndex.search() with a prefix', () => {
       { text: 'portable themes' },
     ]);
 
-  it('finds what the last word begins, only when asked to', () => {
+  it('completes the last word only if prefixLast is set', () => {
     expect(found(index(), 'server config', { prefixLast: true })[0]).toBe(0);
     expect(found(index(), 'configurat', { prefixLast: true }).sort()).toEqual([0, 1]);
     expect(found(index(), 'them', { prefixLast: true })).toEqual([3]);
@@ -276,11 +276,11 @@ describe('KeywordIndex.search() with a prefix', () => {
     expect(found(index(), 'po ', { prefixLast: true })).toEqual([]);
   });
 
-  it('ranks the whole word above what it begins', () => {
+  it('ranks the whole word above longer words that begin with it', () => {
     expect(found(index(), 'port', { prefixLast: true })).toEqual([2, 3]);
   });
 
-  it('takes a stop word at the end for a beginning', () => {
+  it('treats a stop word at the end as a prefix', () => {
     expect(found(index(), 'the', { prefixLast: true })).toContain(3);
   });
 });
@@ -295,22 +295,22 @@ describe('KeywordIndex.search() with a misspelling', () => {
       ...Array.from({ length: 10 }, () => ({ text: 'cache' })),
     ]);
 
-  it('corrects what hits nothing', () => {
+  it('corrects a word without hits', () => {
     expect(found(index(), 'atuhentication')).toEqual([0]);
     expect(found(index(), 'authenticaiton of usrs')[0]).toBe(0);
     expect(found(index(), 'caceh')).toContain(4);
   });
 
-  it('leaves words that are there alone', () => {
+  it('does not correct a word that the index contains', () => {
     expect(found(index(), 'catch').sort()).toEqual([2, 3]);
   });
 
-  it('puts what is written so before what it may stand for', () => {
+  it('ranks exact spellings before corrected ones', () => {
     expect(found(index(), 'cachex')[0]).toBe(3);
     expect(found(index(), 'cachex').length).toBeGreaterThan(1);
   });
 
-  it('scores a corrected word below the right one', () => {
+  it('scores a corrected word below the correct word', () => {
     const [right] = index().search('authentication', { limit: 1 });
     const [wrong] = index().search('authentcation', { limit: 1 });
     expect(wrong?.normalised).toBeLessThan(right?.normalised ?? 0);
@@ -340,19 +340,19 @@ describe('KeywordIndex.search() with a filter', () => {
     [{ version: 'v1', language: 'pt', tag: 'a' }, [0]],
     [{ version: "v1' OR 1=1 --" }, []],
     [{}, [0, 1, 2, 3, 4]],
-  ])('%j finds %j', (filter, sections) => {
+  ])('applies the filter %j and finds the sections %j', (filter, sections) => {
     expect(found(index(), 'word', { filter }).sort()).toEqual(sections);
     const { allowed } = index().find('word', { limit: 1, filter });
     expect([0, 1, 2, 3, 4].filter((section) => allowed === null || allowed[section] === 1)).toEqual(sections);
   });
 
-  it('holds before the limit cuts', () => {
+  it('applies the filter before the limit', () => {
     const sketches = Array.from({ length: 200 }, () => ({ text: 'word word word', version: 'v2' }));
     const large = indexOf([...sketches, { text: `word ${FILLER}`, version: 'v1' }]);
     expect(found(large, 'word', { filter: { version: 'v1' } })).toEqual([200]);
   });
 
-  it('holds for the title that is the query too', () => {
+  it('applies the filter to pages whose title equals the query', () => {
     const titled = indexOf([
       { title: 'Word', version: 'v1' },
       { text: 'word', version: 'v2' },

@@ -1,27 +1,36 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseQuery } from '../../../src/search/keyword/query.ts';
+import { parseQuery as parse } from '../../../src/search/keyword/query.ts';
+
+const parseQuery = (text: string, isOption = false) => parse(text, () => isOption);
 
 describe('parseQuery()', () => {
-  it('takes phrases and unwanted words out', () => {
+  it('extracts quoted phrases and excluded words', () => {
     const query = parseQuery('retry "max count" -beta -"not this" last');
     expect(query).toMatchObject({ phrases: ['max count'], unwanted: ['beta', 'not this'], isQuestion: false });
     expect(query.wanted.split(/\s+/)).toEqual(['retry', 'max', 'count', 'last']);
   });
 
-  it('knows typographic quotes', () => {
+  it('keeps the options of a command line, and returns the query without its exclusions', () => {
+    expect(parseQuery('java -jar', true)).toMatchObject({ unwanted: [], wanted: 'java -jar', inclusive: null });
+    expect(parseQuery('jaguar -motorcar')).toMatchObject({ unwanted: ['motorcar'], inclusive: 'jaguar motorcar' });
+    expect(parseQuery('-a1 x -"not this" y').inclusive).toBe('a1 x "not this" y');
+    expect(parseQuery('-"a b"', true).unwanted).toEqual(['a b']);
+  });
+
+  it('recognizes typographic quotes', () => {
     expect(parseQuery('“max count” „auf deutsch“').phrases).toEqual(['max count', 'auf deutsch']);
   });
 
-  it.each(['npm -g install', 'git push --force', 'pre-built', 'a - b'])('excludes nothing in %j', (text) => {
+  it.each(['npm -g install', 'git push --force', 'pre-built', 'a - b'])('excludes no word in %j', (text) => {
     expect(parseQuery(text)).toMatchObject({ unwanted: [], wanted: text });
   });
 
-  it('takes a quote that is never closed for a sign', () => {
+  it('treats a quote without an end as a plain character', () => {
     expect(parseQuery('say "hello world')).toMatchObject({ phrases: [], wanted: 'say "hello world' });
   });
 
-  it('takes quotes in a long question for stress', () => {
+  it('treats quotes in a long question as emphasis', () => {
     expect(parseQuery('how do I set the "max retries" of a client').isQuestion).toBe(true);
   });
 
@@ -30,11 +39,11 @@ describe('parseQuery()', () => {
     ['conf ', false],
     ['"conf"', false],
     ['größ', true],
-  ])('says whether %j may go on', (text, unfinished) => {
+  ])('reports whether the last word of %j may be unfinished', (text, unfinished) => {
     expect(parseQuery(text).unfinished).toBe(unfinished);
   });
 
-  it('bounds length and operators, and never throws', () => {
+  it('limits length and operators, and never throws', () => {
     expect(parseQuery('-no '.repeat(500)).unwanted).toHaveLength(6);
     expect(parseQuery('x '.repeat(100_000)).wanted).toHaveLength(2_000);
     fc.assert(

@@ -17,8 +17,8 @@ function bytesOf(entries: readonly { section: number; counts: readonly number[] 
   return { sections: builder.sections, list: builder.bytes() };
 }
 
-describe('postings', () => {
-  it('are read as they were written, over several runs', () => {
+describe('readPostings()', () => {
+  it('reads postings as they were written, over several runs', () => {
     fc.assert(
       fc.property(sections, fc.nat(40), (unsorted, cut) => {
         const entries = unsorted.toSorted((left, right) => left.section - right.section);
@@ -37,15 +37,15 @@ describe('postings', () => {
 
   it.each<[string, { sections: number; list: Uint8Array }]>([
     ['that end within a number', { sections: 1, list: Uint8Array.of(0x83) }],
-    ['of a section that is not there', { sections: 1, list: Uint8Array.of(0x7f) }],
-    ['of more sections than they say', { sections: 1, list: Uint8Array.of(3, 3) }],
-    ['of fewer sections than they say', { sections: 2, list: Uint8Array.of(3) }],
+    ['of a section that does not exist', { sections: 1, list: Uint8Array.of(0x7f) }],
+    ['of more sections than their count states', { sections: 1, list: Uint8Array.of(3, 3) }],
+    ['of fewer sections than their count states', { sections: 2, list: Uint8Array.of(3) }],
     ['with endless numbers', { sections: 1, list: new Uint8Array(40).fill(0xff) }],
-  ])('refuse bytes %s', (_, run) => {
+  ])('rejects bytes %s', (_, run) => {
     expect(() => readPostings([run], 10, () => 1)).toThrow(expect.objectContaining({ code: 'index_damaged' }));
   });
 
-  it('refuse runs that do not rise', () => {
+  it('rejects runs whose section numbers do not increase', () => {
     const run = { sections: 1, list: Uint8Array.of(3) };
     expect(() => readPostings([run, run], 10, () => 1)).toThrow(expect.objectContaining({ code: 'index_damaged' }));
   });

@@ -22,15 +22,15 @@ describe('Proximity', () => {
     ['rotate key', 0],
     ['admin key admin key', 3 + 3 + 3 / 3],
     ['', 0],
-  ])('of %j is %d: each pair by its rarer half, near and in order', (text, expected) => {
+  ])('scores %j as %d: each adjacent pair by its rarer word, its order and its distance', (text, expected) => {
     expect(nearness(text)).toBeCloseTo(expected);
   });
 
-  it('finds nothing near across columns', () => {
+  it('scores words in different columns as 0', () => {
     expect(QUERY.of(sequenceOf([['rotate'], ['admin']]), (count) => count)).toBe(0);
   });
 
-  it('is empty for one word, a repeated one, and words that are not there', () => {
+  it('is empty for one word, a repeated word, and unknown words', () => {
     const link = { terms: ['key'], rarity: 1 };
     for (const links of [[], [link], [link, link], [link, { terms: [], rarity: 1 }]])
       expect(new Proximity(links).isEmpty).toBe(true);
@@ -38,7 +38,7 @@ describe('Proximity', () => {
 });
 
 describe('KeywordIndex.search()', () => {
-  it('ranks words that stand together above the same words apart', () => {
+  it('ranks adjacent words above the same words far apart', () => {
     const index = indexOf([
       { text: 'The retry of a client that has no timeout, and what a policy is.' },
       { text: 'The policy of a client that has no timeout, and what a retry is.' },

@@ -30,14 +30,14 @@ describe('stem()', () => {
     expect(words.map(stem)).toEqual(stemsOfSqlite(words));
   });
 
-  it('begins as its word does, which highlights rely on', () => {
+  it('keeps the first letter of the word, which highlights rely on', () => {
     const words = `${ROOTS} ${MORE_ROOTS} a y ay`
       .split(' ')
       .flatMap((root) => ['', ...SUFFIXES.split(' ')].map((suffix) => root + suffix));
     expect(words.filter((word) => stem(word)[0] !== word[0])).toEqual([]);
   });
 
-  it.each(['ab', 'größe', 'sha256', 'max_retries', ''])('leaves %j as it is', (word) => {
+  it.each(['ab', 'größe', 'sha256', 'max_retries', ''])('returns %j unchanged', (word) => {
     expect(stem(word)).toBe(word);
   });
 });

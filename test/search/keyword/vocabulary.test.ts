@@ -15,13 +15,13 @@ describe('editDistance()', () => {
     ['cache', 'czche', 1],
     ['cache', 'cacao', 2],
     ['cache', 'port', 3],
-  ])('from %s to %s is %i, 3 standing for more than 2', (left, right, distance) => {
+  ])('returns from %s to %s the distance %i, and 3 for any larger distance', (left, right, distance) => {
     expect([editDistance(left, right, 2), editDistance(right, left, 2)]).toEqual([distance, distance]);
   });
 });
 
 describe('Vocabulary', () => {
-  it('finds what a prefix begins, the most frequent first', () => {
+  it('finds words with a prefix, the most frequent first', () => {
     expect(vocabulary.startingWith('config', 10)).toEqual([
       { word: 'configuration', distance: 0, count: 8 },
       { word: 'configure', distance: 0, count: 2 },
@@ -36,12 +36,12 @@ describe('Vocabulary', () => {
     expect(near('configuer')).toEqual(['configure']);
   });
 
-  it('allows two edits from eight letters on', () => {
+  it('allows two edits for words of eight or more letters', () => {
     expect(near('atuhentcation')).toEqual(['authentication']);
     expect(near('cnofgi')).toEqual([]);
   });
 
-  it('leaves words of three letters alone', () => {
+  it('finds no similar word for words of three letters', () => {
     expect(near('prt')).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ const folded = (text: string) => wordsOf(text).map((word) => word.folded);
 const partsOf = (text: string) => wordsOf(text).map((word) => word.parts);
 
 describe('wordsOf()', () => {
-  it('takes a text apart the same way whether or not a letter of another alphabet stands in it', () => {
+  it('splits text of one alphabet in the same way as text with a letter of another alphabet', () => {
     const unit = fc.oneof(
       fc.constantFrom(...'aBc019__..--++##', 's', "'", '\u2019', ' '),
       // Every character of the ranges that hold no other letters.
@@ -26,11 +26,11 @@ describe('wordsOf()', () => {
     expect(folded('Größe ÉTÉ ｆｕｌｌ ﬁle Łódź Ёлка')).toEqual(['grosse', 'ete', 'full', 'file', 'lodz', 'елка']);
   });
 
-  it('folds a word with combining marks as the composed one', () => {
+  it('folds a word with combining marks to the composed form', () => {
     expect(folded('re\u0301sume\u0301')).toEqual(folded('résumé'));
   });
 
-  it('keeps vowel signs that are letters of their own', () => {
+  it('keeps vowel signs that belong to the word', () => {
     expect(folded('हिन्दी')).toEqual(['हिन्दी']);
   });
 
@@ -38,16 +38,19 @@ describe('wordsOf()', () => {
     ['maxRetryCount', ['max', 'retry', 'count']],
     ['max_retry_count', ['max', 'retry', 'count']],
     ['MAX_RETRY', ['max', 'retry']],
-    ['HTTPServer2', ['http', 'server2']],
-    ['base64Encode', ['base64', 'encode']],
+    ['HTTPServer2', ['http', 'server2', 'httpserver', '2']],
+    ['base64Encode', ['base64', 'encode', 'base', '64']],
     ['__init__', []],
     ['URLs', []],
-    ['sha256', []],
-  ])('splits %s', (word, parts) => {
+    ['sha256', ['sha', '256']],
+    ['16GiB', ['16', 'gi', 'b', 'gib']],
+    ['1_000_000', ['1000000']],
+    ['3f2a1b9c', []],
+  ])('splits %s into its parts', (word, parts) => {
     expect(partsOf(word)).toEqual([parts]);
   });
 
-  it('gives words joined by dots and hyphens as a whole and one by one', () => {
+  it('returns words joined by dots and hyphens as a whole and one by one', () => {
     expect(folded('server.port pre-built. end')).toEqual([
       'server.port',
       'server',
@@ -59,7 +62,7 @@ describe('wordsOf()', () => {
     ]);
   });
 
-  it('knows the names of languages that end in signs', () => {
+  it('recognizes names of languages that end in signs, such as C++', () => {
     expect(folded('C++, C# and f(x)')).toEqual(['c++', 'c', 'c#', 'c', 'and', 'f', 'x']);
   });
 
@@ -67,7 +70,7 @@ describe('wordsOf()', () => {
     expect(folded("Claude's user’s S")).toEqual(['claude', 'user', 's']);
   });
 
-  it('gives characters of scripts without spaces as runs', () => {
+  it('returns text of scripts without spaces as runs', () => {
     const kinds = wordsOf('Node入門 한국어').map(({ kind, folded: text }) => [kind, text]);
     expect(kinds).toEqual([
       ['word', 'node'],
@@ -76,12 +79,12 @@ describe('wordsOf()', () => {
     ]);
   });
 
-  it('folds half-width and decomposed kana to one run', () => {
+  it('folds half-width and decomposed kana to the same run', () => {
     expect(folded('ﾃﾞｰﾀﾍﾞｰｽ')).toEqual(['データベース']);
     expect(folded('データベース'.normalize('NFD'))).toEqual(['データベース']);
   });
 
-  it('says where each word stands', () => {
+  it('returns the position of each word', () => {
     const text = 'a server.port 数据 ÉTÉ';
     expect(wordsOf(text).map(({ start, end }) => text.slice(start, end))).toEqual([
       'a',
@@ -93,7 +96,7 @@ describe('wordsOf()', () => {
     ]);
   });
 
-  it('takes no data for words', () => {
+  it('ignores very long strings, underscores, control characters and emoji', () => {
     expect(folded(`${'x'.repeat(1_000)} ___ \u0000 🎉`)).toEqual([]);
   });
 });

@@ -41,7 +41,7 @@ async function codeOf(act: () => unknown): Promise<unknown> {
   }
 }
 
-it('opens an index when it is first asked, once for queries that come together, and keeps it', async () => {
+it('OpenReleases opens an index on its first query, once for concurrent queries, and keeps it open', async () => {
   const open = new OpenReleases(ROOM);
   const june = await release('The lantern of June.');
   expect([open.check(june, false), open.size]).toEqual([{ sections: 1 }, 0]);
@@ -52,7 +52,7 @@ it('opens an index when it is first asked, once for queries that come together, 
   expect([opening.mock.calls.length, open.size]).toEqual([1, 1]);
 });
 
-it('keeps what is asked within its bytes, closes what was asked longest ago, and opens that again', async () => {
+it('OpenReleases keeps open indexes within the byte limit, closes the least recently used one, and opens it again on demand', async () => {
   const [june, july, august] = [
     await release('June lantern'),
     await release('July lantern'),
@@ -70,14 +70,14 @@ it('keeps what is asked within its bytes, closes what was asked longest ago, and
   expect(opening).toHaveBeenCalledTimes(4);
 });
 
-it('keeps the one that is asked, also where it is larger than all may be', async () => {
+it('OpenReleases keeps the index in use open, even if it is larger than the limit', async () => {
   const [june, july] = [await release('June lantern'), await release('July lantern')];
   const open = new OpenReleases(1);
   for (const searchDir of [june, june, july, july]) expect(await textOf(open, searchDir)).toMatch(/lantern$/);
   expect([opening.mock.calls.length, open.size]).toEqual([2, 1]);
 });
 
-it('answers queries under way from an index that has to make room, and closes it then', async () => {
+it('OpenReleases finishes pending queries of an evicted index before it closes it', async () => {
   const [june, july] = [await release('June lantern'), await release('July lantern')];
   const open = new OpenReleases(1);
   const model = Promise.withResolvers<never>();
@@ -90,7 +90,7 @@ it('answers queries under way from an index that has to make room, and closes it
   expect((await asked)[0]?.content).toBe('June lantern');
 });
 
-it('counts what an index has grown by', async () => {
+it('OpenReleases counts the growth of an open index', async () => {
   const june = await release('June lantern');
   const open = new OpenReleases(ROOM);
   open.check(june, true);
@@ -99,7 +99,7 @@ it('counts what an index has grown by', async () => {
   expect(open.bytes).toBeGreaterThan(before);
 });
 
-it('leaves the others be where one is damaged, and reads it through anew when that is asked for', async () => {
+it('OpenReleases does not affect other indexes if one is damaged, and verifies an index again on request', async () => {
   const [june, july] = [await release('June lantern'), await release('July lantern')];
   const open = new OpenReleases(ROOM);
   open.check(june, true);
@@ -112,7 +112,7 @@ it('leaves the others be where one is damaged, and reads it through anew when th
   expect(open.size).toBe(0);
 });
 
-it('goes on answering from an index that is read through anew, and then from the new one', async () => {
+it('OpenReleases keeps responding from an index while it is verified, and then from the new one', async () => {
   const june = await release('June lantern');
   const open = new OpenReleases(ROOM);
   const opened = textOf(open, june);
@@ -128,7 +128,7 @@ it('goes on answering from an index that is read through anew, and then from the
   expect((await asked)[0]?.content).toBe('June lantern');
 });
 
-it('answers a query under way from an index that is closed, and closes it then', async () => {
+it('OpenReleases finishes a pending query of a closed index before it closes the file', async () => {
   const june = await release('June lantern');
   const open = new OpenReleases(ROOM);
   const asked = textOf(open, june);

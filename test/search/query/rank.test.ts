@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fuse, scoreOf, votesIn, votesOn } from '../../../src/search/query/rank.ts';
+import { fuse, scoreOf, votesOn } from '../../../src/search/query/rank.ts';
 
 const legs = (
   normalised: Record<number, number>,
@@ -13,56 +13,70 @@ const legs = (
   }),
   nearest: cosines && nearestOf(Object.entries(cosines).map(([section, cosine]) => [Number(section), cosine])),
   known: 1,
+  isShort: false,
 });
 const nearestOf = (cosines: Iterable<readonly [number, number]>) =>
   new Map(Array.from(cosines, ([section, cosine]) => [section, { cosine }]));
 const order = (...given: Parameters<typeof legs>) => fuse(legs(...given), 100).map(({ section }) => section);
 
 describe('fuse()', () => {
-  it('puts what both legs find before what one finds', () => {
+  it('ranks sections found by keywords and by meaning before sections found by one of them', () => {
     expect(order({ 1: 1, 2: 0.9 }, { 1: 0.1, 2: 0.6, 3: 0.6 })).toEqual([2, 1, 3]);
   });
 
-  it('keeps the order of the keywords where the model has no vote', () => {
+  it('keeps the order of the keyword scores if the model has no vote', () => {
     expect(order({ 1: 0.2, 2: 1.4, 3: 0.7 }, null)).toEqual([2, 3, 1]);
   });
 
-  it('keeps the order of the cosines where no keyword hits', () => {
-    expect(order({}, { 5: 0.3, 4: 0.7 })).toEqual([4, 5]);
+  it('keeps the order of the cosines if no keyword matches', () => {
+    expect(order({}, { 5: 0.5, 4: 0.7 })).toEqual([4, 5]);
   });
 
-  it('puts the section first that stands first in the site, of equals', () => {
+  it('orders equal sections by their position in the site', () => {
     expect(order({ 9: 1, 3: 1 }, null)).toEqual([3, 9]);
   });
 
-  it('puts what is titled as the query first, then what has it as its name, whatever the legs say', () => {
+  it('ranks an exact title first and an exact identifier second, whatever the other scores', () => {
     const exact = { 2: 'identifier', 3: 'title' } as const;
     expect(order({ 1: 80, 2: 0.1, 3: 0.1 }, { 1: 1.5, 2: 0, 3: 0 }, exact)).toEqual([3, 2, 1]);
     expect(order({ 1: 80, 2: 0.1, 3: 0.1 }, null, exact)).toEqual([3, 2, 1]);
   });
 
-  it('scores as by keywords alone where the model may judge no section', () => {
+  it('scores by keywords alone if the model may not judge any section', () => {
     expect(fuse(legs({ 1: 0.9 }, {}), 9)).toEqual(fuse(legs({ 1: 0.9 }, null), 9));
   });
 
-  it('trusts the keywords less where the site knows little of the query', () => {
+  it('returns no section that has no word of the query and is not near it in meaning', () => {
+    expect(order({ 1: 0.2 }, { 1: 0.1, 2: 0.46, 3: 0.48 })).toEqual([3, 1]);
+    expect(order({}, { 2: 0.46 })).toEqual([]);
+  });
+
+  it('scores a short query at least as high as by its keywords', () => {
+    const far = { ...legs({ 1: 1.1 }, { 1: 0.2 }), isShort: true };
+    const byWords = fuse({ ...far, nearest: null }, 1)[0]?.score ?? 0;
+    expect(byWords).toBeGreaterThan(0.8);
+    expect(fuse(far, 1)[0]?.score).toBeCloseTo(byWords);
+    expect(fuse({ ...far, isShort: false }, 1)[0]?.score).toBeLessThan(byWords);
+  });
+
+  it('weights keywords less if the site contains few words of the query', () => {
     const both = legs({ 1: 0.8 }, { 1: 0.1, 2: 0.6 });
     expect(fuse({ ...both, known: 1 }, 9)[0]?.section).toBe(1);
     expect(fuse({ ...both, known: 0.2 }, 9)[0]?.section).toBe(2);
   });
 
-  it('gives the best so many', () => {
+  it('returns only the best sections, up to the limit', () => {
     const all = fuse(legs({ 1: 0.3, 2: 1.4, 3: 0.7 }, { 3: 0.2 }), 9);
     expect(all.map(({ section }) => section)).toEqual([2, 3, 1]);
     expect(fuse(legs({ 1: 0.3, 2: 1.4, 3: 0.7 }, { 3: 0.2 }), 2)).toEqual(all.slice(0, 2));
   });
 
-  it('finds nothing in nothing', () => {
+  it('returns no sections for no hits', () => {
     expect(order({}, {})).toEqual([]);
     expect(order({}, null)).toEqual([]);
   });
 
-  it('gives scores of 0 to 1 that fall along the order, whatever the legs say', () => {
+  it('returns scores from 0 to 1 in decreasing order, whatever the input', () => {
     const section = fc.integer({ min: 0, max: 50 });
     const scores = (value: fc.Arbitrary<number>) =>
       fc.array(fc.tuple(section, value), { maxLength: 30 }).map((each) => new Map(each));
@@ -72,13 +86,15 @@ describe('fuse()', () => {
         scores(number(0, 8)),
         fc.option(scores(number(-1.5, 1.5)), { nil: null }),
         number(0, 1),
-        (normalised, cosines, known) => {
+        fc.boolean(),
+        (normalised, cosines, known, isShort) => {
           const hits = Array.from(normalised, ([section, value]) => {
             return { section, normalised: value, exact: section === 7 ? ('title' as const) : null };
           });
-          const ranked = fuse({ hits, nearest: cosines && nearestOf(cosines), known }, 100);
+          const ranked = fuse({ hits, nearest: cosines && nearestOf(cosines), known, isShort }, 100);
+          const near = Array.from(cosines ?? []).flatMap(([each, cosine]) => (cosine >= 0.47 ? [each] : []));
           expect(new Set(ranked.map((each) => each.section)).size).toBe(
-            new Set([...normalised.keys(), ...(cosines?.keys() ?? [])]).size,
+            new Set([...normalised.keys(), ...near]).size,
           );
           ranked.forEach(({ score }, at) => {
             expect(score).toBeGreaterThanOrEqual(0);
@@ -92,7 +108,7 @@ describe('fuse()', () => {
 });
 
 describe('scoreOf()', () => {
-  it('rises with each of what it is given', () => {
+  it('increases with each of its inputs', () => {
     const middle = scoreOf(0.6, { known: 0.8, bestCosine: 0.4 });
     expect(scoreOf(0.7, { known: 0.8, bestCosine: 0.4 })).toBeGreaterThan(middle);
     expect(scoreOf(0.6, { known: 0.9, bestCosine: 0.4 })).toBeGreaterThan(middle);
@@ -102,33 +118,30 @@ describe('scoreOf()', () => {
     );
   });
 
-  it('calls a clear hit likely and a clear miss unlikely, with the model and without', () => {
+  it('scores a clear hit above 0.8 and a clear miss below 0.2, with and without the model', () => {
     for (const bestCosine of [0.6, null]) expect(scoreOf(0.95, { known: 1, bestCosine })).toBeGreaterThan(0.8);
     for (const bestCosine of [0.2, null]) expect(scoreOf(0.4, { known: 0.6, bestCosine })).toBeLessThan(0.2);
   });
 });
 
-describe('votesOn() and votesIn()', () => {
+describe('votesOn()', () => {
   const latin = (language: string) => ['en', 'de', 'und-Latn'].includes(language);
 
-  it('let a model vote on sections in languages that it reads', () => {
-    expect(votesIn('en', latin)).toBe(true);
-    expect(votesIn(null, latin)).toBe(true);
-    expect(votesIn('ja', latin)).toBe(false);
-  });
-
-  it.each(['鍵の交換', 'ключи', 'Astro の設定', '設定'])('give no vote to a model that cannot read "%s"', (query) => {
-    expect(votesOn(query, latin)).toBe(false);
-  });
+  it.each(['鍵の交換', 'ключи', 'Astro の設定', '設定'])(
+    'does not let a model vote on "%s" if it cannot read it',
+    (query) => {
+      expect(votesOn(query, latin)).toBe(false);
+    },
+  );
 
   it.each(['rotate keys', 'naïve Bayes', 'the Ω operator in detail', '404', '', '😀'])(
-    'let it vote on "%s"',
+    'lets a model for Latin script vote on "%s"',
     (query) => {
       expect(votesOn(query, latin)).toBe(true);
     },
   );
 
-  it('let a multilingual model vote on all', () => {
+  it('lets a multilingual model vote on all languages', () => {
     expect(votesOn('鍵の交換', () => true)).toBe(true);
   });
 });

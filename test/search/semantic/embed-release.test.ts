@@ -65,7 +65,7 @@ function written() {
 }
 
 describe('embedRelease()', () => {
-  it('writes a vector for each passage, in their order', async () => {
+  it('writes a vector for each passage, in order', async () => {
     const passages = [
       { section: 0, text: 'first' },
       { section: 0, text: 'first, second passage' },
@@ -77,21 +77,21 @@ describe('embedRelease()', () => {
     expect(vectors).toEqual(passages.map(({ text }) => quantise(vectorOf(text))));
   });
 
-  it('embeds of a second version only what changed, and each text once', async () => {
+  it('embeds only the changed texts of a second version, each once', async () => {
     await embedRelease(request(texts('one', 'two', 'three')));
     asked = [];
     await embedRelease(request(texts('two', 'new', 'three', 'new')));
     expect(asked).toEqual([['new']]);
   });
 
-  it('has a vector in each row whose text stands in several, and embeds it once', async () => {
+  it('writes the vector of a repeated text in each of its rows, and embeds the text once', async () => {
     await embedRelease(request(texts('one', 'two', 'one', 'one')));
     const [one, two] = ['one', 'two'].map((text) => quantise(vectorOf(text)));
     expect(written().vectors).toEqual([one, two, one, one]);
     expect(asked.flat()).toEqual(['one', 'two']);
   });
 
-  it('embeds first what is of most use, and writes it in its row', async () => {
+  it('embeds the most important texts first, and writes each vector to its row', async () => {
     const all = texts('one', 'two', 'three');
     const onProgress = ({ embedded }: EmbedProgress) => {
       if (embedded === 1) expect(written().vectors.map((vector) => vector !== null)).toEqual([false, false, true]);
@@ -101,7 +101,7 @@ describe('embedRelease()', () => {
     expect(written().vectors).toEqual(all.map(({ text }) => quantise(vectorOf(text))));
   });
 
-  it('makes its table anew for other texts, of as many passages, and takes from the cache what it has', async () => {
+  it('creates a new table for other texts of the same count, and reuses cached vectors', async () => {
     await embedRelease(request(texts('one', 'two')));
     asked = [];
     await embedRelease(request(texts('two', 'new')));
@@ -109,7 +109,7 @@ describe('embedRelease()', () => {
     expect(written().vectors).toEqual(['two', 'new'].map((text) => quantise(vectorOf(text))));
   });
 
-  it('embeds as many batches at once as it may', async () => {
+  it('embeds as many batches concurrently as it has lanes', async () => {
     let [running, most] = [0, 0];
     const counting: Embedder = {
       ...embedder,
@@ -127,7 +127,7 @@ describe('embedRelease()', () => {
     expect(written().vectors).toEqual(all.map(({ text }) => quantise(vectorOf(text))));
   });
 
-  it('goes on after an interruption with what was not done', async () => {
+  it('resumes with the remaining texts after an interruption', async () => {
     const stop = new AbortController();
     const stopping: Embedder = {
       ...embedder,
@@ -146,7 +146,7 @@ describe('embedRelease()', () => {
     expect(asked).toEqual([['e5']]);
   });
 
-  it('stops between batches when it is told to', async () => {
+  it('stops between batches when aborted', async () => {
     const stop = new AbortController();
     const onProgress = ({ embedded }: EmbedProgress) => {
       if (embedded === 2) stop.abort(new Error('stopped'));
@@ -156,7 +156,7 @@ describe('embedRelease()', () => {
     expect(asked).toEqual([['a1', 'b2']]);
   });
 
-  it('tells its progress, which never falls and ends with all', async () => {
+  it('reports progress that never decreases and ends with all passages', async () => {
     await embedRelease(request(texts('a1', 'b2', 'a1', 'c3')));
     expect(progress[0]).toEqual({ passages: 4, embedded: 0 });
     expect(progress.at(-1)).toEqual({ passages: 4, embedded: 4 });
@@ -164,7 +164,7 @@ describe('embedRelease()', () => {
     expect(embedded).toEqual([...embedded].sort((one, other) => one - other));
   });
 
-  it('lets other work have its turn between batches', async () => {
+  it('yields to other work between batches', async () => {
     let turns = 0;
     const timer = setInterval(() => {
       turns += 1;
@@ -184,7 +184,7 @@ describe('embedRelease()', () => {
 });
 
 describe('passageText()', () => {
-  it('puts title and headings in front, each once', () => {
+  it('prepends title and headings, each once', () => {
     const section = {
       path: '/guides/start#npm',
       title: 'Start',

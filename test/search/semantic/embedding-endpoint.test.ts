@@ -52,8 +52,8 @@ async function start(
   client = httpClientOf(clientSettings);
 }
 
-describe('the embedding endpoint', () => {
-  it('learns the length of vectors, and gives them at length 1 in the order of the texts', async () => {
+describe('EmbeddingEndpoint', () => {
+  it('reads the vector length from the endpoint, and returns vectors of length 1 in the order of the texts', async () => {
     await start();
     const endpoint = await connect();
     expect(endpoint.dims).toBe(DIMS);
@@ -65,7 +65,7 @@ describe('the embedding endpoint', () => {
     expect(asked[0]?.model).toBe('m');
   });
 
-  it('asks for many texts in requests of 64', async () => {
+  it('sends many texts in requests of 64', async () => {
     await start();
     const endpoint = await connect();
     const texts = Array.from({ length: 130 }, (_, at) => 'x'.repeat(at + 1));
@@ -74,7 +74,7 @@ describe('the embedding endpoint', () => {
     expect(vectors.map((vector) => vector.indexOf(1))).toEqual(texts.map((text) => text.length % DIMS));
   });
 
-  it('is the same model with another key, and another one under another name', async () => {
+  it('has the same digest with another key, and another digest for another model name', async () => {
     await start();
     const digests = await Promise.all(
       [settings(), { ...settings(), key: null }, { ...settings(), model: 'n' }].map(async (each) => {
@@ -86,18 +86,22 @@ describe('the embedding endpoint', () => {
   });
 
   it.each<[string, Answer, boolean]>([
-    ['refuses the key', (_, response) => response.writeHead(401).end(), false],
-    ['has too much to do', (_, response) => response.writeHead(429).end(), true],
-    ['fails', (_, response) => response.writeHead(503).end('x'.repeat(100_000)), true],
-    ['knows no such path', (_, response) => response.writeHead(404).end(), false],
+    ['rejects the key', (_, response) => response.writeHead(401).end(), false],
+    ['returns 429', (_, response) => response.writeHead(429).end(), true],
+    ['returns 503', (_, response) => response.writeHead(503).end('x'.repeat(100_000)), true],
+    ['returns 404', (_, response) => response.writeHead(404).end(), false],
     ['redirects', (_, response) => response.writeHead(307, { location: '/elsewhere' }).end(), false],
-    ['answers no JSON', (_, response) => response.end('<html>'), false],
-    ['answers another JSON', (_, response) => response.end('{"data": [null, 3]}'), false],
-    ['answers too few', (_, response) => response.end('{"data": []}'), false],
-    ['answers what is no number', (_, response) => response.end('{"data": [{"embedding": ["1"]}]}'), false],
-    ['answers an odd length', (_, response) => response.end('{"data": [{"embedding": [1, 2, 3]}]}'), false],
+    ['returns no JSON', (_, response) => response.end('<html>'), false],
+    ['returns unexpected JSON', (_, response) => response.end('{"data": [null, 3]}'), false],
+    ['returns too few vectors', (_, response) => response.end('{"data": []}'), false],
+    ['returns text instead of numbers', (_, response) => response.end('{"data": [{"embedding": ["1"]}]}'), false],
+    [
+      'returns vectors of an invalid length',
+      (_, response) => response.end('{"data": [{"embedding": [1, 2, 3]}]}'),
+      false,
+    ],
     ['ends the connection', (_, response) => response.destroy(), true],
-  ])('says so when it %s', async (_, failing, retryable) => {
+  ])('throws embedder_failed if the endpoint %s', async (_, failing, retryable) => {
     await start(failing);
     const error = await connect().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'embedder_failed', fields: { retryable } });
@@ -105,25 +109,25 @@ describe('the embedding endpoint', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('gives up on an endpoint that never answers', async () => {
+  it('stops waiting for an endpoint that never responds', async () => {
     await start(() => {}, { idleTimeoutMs: 200 });
     await expect(connect()).rejects.toMatchObject({ code: 'embedder_failed', fields: { retryable: true } });
   });
 
-  it('says so when the vectors have another length than before', async () => {
+  it('throws embedder_failed if the vectors have another length than before', async () => {
     await start();
     const endpoint = await connect();
     answer = (_, response) => response.end(JSON.stringify({ data: [{ embedding: new Array(64).fill(0.1) }] }));
     await expect(endpoint.embedQuery('text')).rejects.toMatchObject({ code: 'embedder_failed' });
   });
 
-  it('asks no host that is not allowed', async () => {
+  it('sends no request to a host that is not allowed', async () => {
     await start(answerAll, { allowsUnnamed: false });
     await expect(connect()).rejects.toMatchObject({ code: 'host_not_allowed' });
     expect(asked).toEqual([]);
   });
 
-  it('ends with the reason of the signal', async () => {
+  it('rejects with the reason of the abort signal', async () => {
     const stop = new AbortController();
     await start(() => stop.abort(new Error('stopped')));
     await expect(connect(stop.signal)).rejects.toThrow('stopped');

@@ -9,14 +9,14 @@ const BUILTIN = join(import.meta.dirname, '../../../models/all-MiniLM-L6-v2');
 const dot = (one: Float32Array, other: Float32Array) =>
   one.reduce((sum, value, at) => sum + value * (other[at] as number), 0);
 
-describe('the built-in model', () => {
+describe('built-in model', () => {
   let model: EmbeddingModel;
   beforeAll(async () => {
     model = await EmbeddingModel.load(BUILTIN);
   });
   afterAll(() => model.close());
 
-  it('gives the published vector of the example sentence, as near as int8 weights come', async () => {
+  it('computes the published vector of the example sentence, within int8 accuracy', async () => {
     const vector = await model.embedQuery('This is an example sentence');
     expect(model.dims).toBe(384);
     for (const [at, published] of [0.0677, 0.0635, 0.0487].entries()) {
@@ -24,12 +24,12 @@ describe('the built-in model', () => {
     }
   });
 
-  it('gives vectors of length 1', async () => {
+  it('returns vectors of length 1', async () => {
     const [vector] = await model.embedPassages(['Keys are rotated once a month.']);
     expect(dot(vector as Float32Array, vector as Float32Array)).toBeCloseTo(1, 5);
   });
 
-  it('puts what means the same before what shares words', async () => {
+  it('ranks a text with the same meaning before a text with the same words', async () => {
     const query = await model.embedQuery('the site is slow');
     const [same, words] = await model.embedPassages([
       'Improve the performance: cache pages and compress them.',
@@ -38,44 +38,44 @@ describe('the built-in model', () => {
     expect(dot(query, same as Float32Array)).toBeGreaterThan(dot(query, words as Float32Array) + 0.1);
   });
 
-  it('gives a text the same vector alone and among others', async () => {
+  it('returns the same vector for a text alone and among others', async () => {
     const text = 'The cache is emptied when the daemon starts.';
     const [alone] = await model.embedPassages([text]);
     const among = await model.embedPassages(['x '.repeat(200), text, 'A heading']);
     expect(among[1]).toEqual(alone);
   });
 
-  it('cuts a text that is longer than it reads', async () => {
+  it('cuts a text that exceeds its input length', async () => {
     const head = 'Install the package with npm. '.repeat(60);
     const [whole, cut] = await model.embedPassages([head, head + 'bananas '.repeat(20_000)]);
     expect(cut).toEqual(whole);
   });
 
-  it('makes a vector of text without words', async () => {
+  it('returns a vector for text without words', async () => {
     for (const text of ['', ' ', '\0', '😀', '\ud800']) expect(await model.embedQuery(text)).toHaveLength(384);
   });
 
-  it('reads what is written in Latin letters, and nothing else', () => {
-    for (const language of ['en', 'de', 'pt-BR', 'und-Latn']) expect(model.reads(language)).toBe(true);
+  it('reads languages in Latin script, and no others', () => {
+    for (const language of ['en', 'de', 'pt-BR', 'und-Latn', null]) expect(model.reads(language)).toBe(true);
     for (const language of ['ja', 'zh-CN', 'ko', 'ru', 'fa', 'und-Hani', 'no language', '']) {
       expect(model.reads(language)).toBe(false);
     }
   });
 
-  it('has the scale that the others are brought to', async () => {
+  it('has the common cosine scale, to which the cosines of other models are mapped', async () => {
     const { related, unrelated } = await measureScale(model);
     expect(Math.abs(related - COMMON_SCALE.related)).toBeLessThan(0.02);
     expect(Math.abs(unrelated - COMMON_SCALE.unrelated)).toBeLessThan(0.02);
   });
 
-  it('has the same digest each time', async () => {
+  it('has the same digest each time it is loaded', async () => {
     const again = await EmbeddingModel.load(BUILTIN);
     await again.close();
     expect(again.digest).toBe(model.digest);
   });
 });
 
-describe('load()', () => {
+describe('EmbeddingModel.load()', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'docshelf-model-'));
@@ -91,7 +91,7 @@ describe('load()', () => {
     return error as { code: string; fields: { file: string } };
   };
 
-  it('names the folder that is not there', async () => {
+  it('rejects a folder that does not exist', async () => {
     await expect(EmbeddingModel.load(join(folder, 'none'))).rejects.toMatchObject({ code: 'model_invalid' });
   });
 
@@ -101,7 +101,7 @@ describe('load()', () => {
     ['tokenizer_config.json', '"text"'],
     ['1_Pooling/config.json', '{"pooling_mode_weightedmean_tokens": true}'],
     ['onnx/model_quantized.onnx', 'no graph'],
-  ])('names %s where it holds %s', async (name, content) => {
+  ])('names %s in the error if it contains %s', async (name, content) => {
     const file = join(folder, name);
     const pooling = join(folder, '1_Pooling');
     await mkdir(pooling, { recursive: true });
@@ -111,13 +111,16 @@ describe('load()', () => {
     await cp(BUILTIN, folder, { recursive: true });
   });
 
-  it.each(['tokenizer.json', 'tokenizer_config.json', 'onnx/model_quantized.onnx'])('misses %s', async (name) => {
-    await rm(join(folder, name));
-    expect((await refusal()).code).toBe('model_invalid');
-    await cp(BUILTIN, folder, { recursive: true });
-  });
+  it.each(['tokenizer.json', 'tokenizer_config.json', 'onnx/model_quantized.onnx'])(
+    'rejects a folder without %s',
+    async (name) => {
+      await rm(join(folder, name));
+      expect((await refusal()).code).toBe('model_invalid');
+      await cp(BUILTIN, folder, { recursive: true });
+    },
+  );
 
-  it('gives a model with other prompts another digest, and uses them', async () => {
+  it('uses the prompts of a model, and includes them in its digest', async () => {
     const prompts = { query: 'rotate keys: ', document: '' };
     await writeFile(join(folder, 'config_sentence_transformers.json'), JSON.stringify({ prompts }));
     const [own, builtin] = [await EmbeddingModel.load(folder), await EmbeddingModel.load(BUILTIN)];

@@ -21,7 +21,7 @@ function embedder(): Embedder & { readonly asked: string[]; fails: boolean } {
 }
 
 describe('rememberQueries()', () => {
-  it('asks for a query once, and for each query', async () => {
+  it('embeds each distinct query once', async () => {
     const inner = embedder();
     const outer = rememberQueries(inner);
     expect([await outer.embedQuery('a'), await outer.embedQuery('bb'), await outer.embedQuery('a')]).toEqual(
@@ -31,7 +31,7 @@ describe('rememberQueries()', () => {
     expect([outer.digest, outer.dims, outer.reads('en'), outer.reads('ja')]).toEqual(['d', 256, true, false]);
   });
 
-  it('asks once for a query that comes again before its answer', async () => {
+  it('embeds a query once if it is repeated before the first result', async () => {
     const inner = embedder();
     const outer = rememberQueries(inner);
     const vectors = await Promise.all(['a', 'a', 'bb', 'a'].map((text) => outer.embedQuery(text)));
@@ -41,7 +41,7 @@ describe('rememberQueries()', () => {
     ]);
   });
 
-  it('remembers no failure', async () => {
+  it('does not cache failures', async () => {
     const inner = embedder();
     const outer = rememberQueries(inner);
     inner.fails = true;
@@ -51,7 +51,7 @@ describe('rememberQueries()', () => {
     expect(inner.asked).toEqual(['a', 'a']);
   });
 
-  it('forgets what was asked longest ago', async () => {
+  it('forgets the least recent query if the cache is full', async () => {
     const inner = embedder();
     const outer = rememberQueries(inner);
     for (let at = 0; at < 5_000; at += 1) await outer.embedQuery(`query ${at}`);

@@ -14,13 +14,13 @@ describe('scriptOfLanguage()', () => {
     ['und-Cyrl', 'Cyrl'],
     ['no language', null],
     ['', null],
-  ])('%s is written in %s', (tag, script) => {
+  ])('returns for language %s the script %s', (tag, script) => {
     expect(scriptOfLanguage(tag)).toBe(script);
   });
 });
 
 describe('lettersByScript()', () => {
-  it('counts letters, and neither digits nor signs', () => {
+  it('counts letters, but not digits or signs', () => {
     expect([...lettersByScript('Astro 5 の設定!')]).toEqual([
       ['Latn', 5],
       ['Hira', 1],
@@ -32,17 +32,17 @@ describe('lettersByScript()', () => {
 describe('readableScripts()', () => {
   const words = (letters: string) => Array.from({ length: 120 }, (_, at) => letters.repeat(2 + at));
 
-  it('takes words for reading, and single letters for none', () => {
+  it('counts words in a script, but not single letters', () => {
     const vocabulary = [...words('ж'), ...Array.from('абвгд'), ...Array.from({ length: 500 }, () => '##ω')];
     expect(readableScripts(vocabulary, false)).toEqual(new Set(['Cyrl']));
   });
 
-  it('sees through the marks of word pieces', () => {
+  it('ignores the marks of word pieces', () => {
     expect(readableScripts([...words('a').map((word) => `##${word}`)], false)).toEqual(new Set(['Latn']));
     expect(readableScripts([...words('ひ').map((word) => `\u2581${word}`)], false)).toEqual(new Set(['Hira']));
   });
 
-  it('reads byte-level vocabularies', () => {
+  it('decodes byte-level vocabularies', () => {
     /** 文, E6 96 87: the byte-level form of E6 is itself, of 96 and 87 U+0138 and U+0129. */
     const piece = '\u00e6\u0138\u0129';
     expect(readableScripts(words(piece), true)).toEqual(new Set(['Hani']));

@@ -43,21 +43,21 @@ async function held(...numbers: number[]): Promise<number[]> {
   });
 }
 
-describe('the vector cache', () => {
-  it('holds over a restart what was put', async () => {
+describe('VectorCache', () => {
+  it('keeps stored vectors after a restart', async () => {
     await fill(1, 2, 3);
     await fill(4);
     expect(await held(1, 2, 3, 4, 5)).toEqual([1, 2, 3, 4]);
   });
 
-  it('gives what was put before it is closed', async () => {
+  it('returns stored vectors before it is closed', async () => {
     const cache = new VectorCache(dir, MODEL);
     cache.put(entries(1));
     expect(await held(1)).toEqual([1]);
     cache.close();
   });
 
-  it('lets two write at once, and keeps what both wrote', async () => {
+  it('keeps the vectors of two concurrent writers', async () => {
     const [one, two] = [new VectorCache(dir, MODEL), new VectorCache(dir, MODEL)];
     for (const at of upTo(20)) (at % 2 === 0 ? one : two).put(entries(at));
     one.close();
@@ -65,12 +65,12 @@ describe('the vector cache', () => {
     expect(await held(...upTo(20))).toEqual(upTo(20));
   });
 
-  it('writes no file where nothing is put', async () => {
+  it('writes no file if no vector is stored', async () => {
     new VectorCache(dir, MODEL).close();
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('passes over a torn record at the end, and what follows in other segments stays', async () => {
+  it('skips an incomplete record at the end, and reads later segments', async () => {
     await fill(1, 2);
     const [segment] = await segmentNames(folder);
     await appendFile(join(folder, segment ?? ''), Buffer.alloc(20, 7));
@@ -78,7 +78,7 @@ describe('the vector cache', () => {
     expect(await held(1, 2, 3)).toEqual([1, 2, 3]);
   });
 
-  it('loses the one record that is damaged, and no other', async () => {
+  it('loses only the record that is damaged', async () => {
     await fill(...upTo(10));
     const file = join(folder, (await segmentNames(folder))[0] ?? '');
     const bytes = await readFile(file);
@@ -91,14 +91,14 @@ describe('the vector cache', () => {
   it.each([
     ['empty', Buffer.alloc(0)],
     ['cut within its header', Buffer.from('DSHC')],
-    ['of something else', Buffer.alloc(4096, 1)],
-  ])('passes over a segment that is %s', async (_, content) => {
+    ['in another format', Buffer.alloc(4096, 1)],
+  ])('skips a segment that is %s', async (_, content) => {
     await fill(1);
     await writeFile(join(folder, '0000000000000000.seg'), content);
     expect(await held(1, 2)).toEqual([1]);
   });
 
-  it('keeps whole records when its process is killed while it writes', async () => {
+  it('keeps complete records if the process is killed while it writes', async () => {
     const module = new URL('../../../src/search/semantic/vector-cache.ts', import.meta.url).href;
     const program = `
       import { createHash } from 'node:crypto';
@@ -130,7 +130,7 @@ describe('sweepVectors()', () => {
   const releases = { old: '0'.repeat(64), kept: '1'.repeat(64) };
   const sweep = (kept: string[], afterMs = HOUR_MS) => sweepVectors(folder, DIMS, new Set(kept), Date.now() + afterMs);
 
-  it('drops what only a release that is gone used', async () => {
+  it('removes vectors that only a deleted release used', async () => {
     await fill(1, 2, 3);
     await fill(4);
     await noteUse(folder, releases.old, keys(1, 2, 3));
@@ -141,34 +141,34 @@ describe('sweepVectors()', () => {
     expect(await readdir(join(folder, 'uses'))).toEqual([releases.kept]);
   });
 
-  it('holds a part of the keys at a time, and finds the same', async () => {
+  it('returns the same result if it processes the keys in parts', async () => {
     await fill(...upTo(40));
     await noteUse(folder, releases.kept, keys(...upTo(20)));
     expect(await sweepVectors(folder, DIMS, new Set([releases.kept]), Date.now() + HOUR_MS, 3)).toBe(20);
     expect(await held(...upTo(40))).toEqual(upTo(20));
   });
 
-  it('leaves everything where little is dead', async () => {
+  it('keeps all segments if few of their records are unused', async () => {
     await fill(...upTo(10));
     await noteUse(folder, releases.kept, keys(...upTo(9)));
     expect(await sweep([releases.kept])).toBe(0);
     expect(await held(...upTo(10))).toEqual(upTo(10));
   });
 
-  it('leaves a segment alone that is being written', async () => {
+  it('does not touch a segment that is being written', async () => {
     await fill(1, 2);
     expect(await sweep([], 0)).toBe(0);
     expect(await held(1, 2)).toEqual([1, 2]);
   });
 
-  it('spares what a release is about to use', async () => {
+  it('keeps vectors that a release is about to use', async () => {
     await fill(1);
     await noteUse(folder, releases.kept, keys(1, 2));
     expect(await sweep([releases.kept])).toBe(0);
     expect(await held(1)).toEqual([1]);
   });
 
-  it('empties the cache where nothing is kept', async () => {
+  it('empties the cache if no release is kept', async () => {
     await fill(1, 2);
     await noteUse(folder, releases.old, keys(1, 2));
     expect(await sweep([])).toBe(2);
@@ -185,7 +185,7 @@ describe('sweepVectors()', () => {
     expect(await bytesOf(folder)).toBeLessThan(before);
   });
 
-  it('removes lists that a crash left half done', async () => {
+  it('removes incomplete use lists of a crashed process', async () => {
     await fill(1);
     await noteUse(folder, releases.kept, keys(1));
     const left = join(folder, 'uses', '.tmp-0123');

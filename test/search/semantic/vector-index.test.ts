@@ -29,11 +29,11 @@ const ranked = (hits: ReturnType<VectorIndex['search']>) =>
 const cosine = (one: Float32Array, other: Float32Array) =>
   one.reduce((sum, value, at) => sum + value * (other[at] as number), 0);
 
-describe('search()', () => {
+describe('VectorIndex.search()', () => {
   const vectors = vectorsOf(500);
   const query = vectorsOf(1, 99)[0] as Float32Array;
 
-  it('gives what comparing with every vector gives, where it rescores all', () => {
+  it('finds the same sections as a comparison with every vector, if it rescores all', () => {
     const exact = vectors.map((vector, section) => ({ section, cosine: cosine(query, vector) }));
     exact.sort((one, other) => other.cosine - one.cosine);
     const hits = ranked(indexOf(vectors).search(query, { limit: 500, allowed: null }));
@@ -53,13 +53,13 @@ describe('search()', () => {
     }
   });
 
-  it('takes exactly as many passages as it may, also where distances are equal', () => {
+  it('scores exactly the limit of passages, even if distances are equal', () => {
     const same = Array.from({ length: 50 }, () => vectors[0] as Float32Array);
     const hits = indexOf(same).search(vectors[0] as Float32Array, { limit: 7, allowed: null });
     expect([...hits.keys()]).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
 
-  it('finds only what the filter allows, to the last one', () => {
+  it('finds only sections that the filter allows, down to the last one', () => {
     const hits = indexOf(vectors).search(query, {
       limit: 10,
       allowed: Uint8Array.from(vectors, (_, at) => Number(at >= 497)),
@@ -76,7 +76,7 @@ describe('search()', () => {
     expect(hits.get(4)).toMatchObject({ passage: 1 });
   });
 
-  it('judges sections that something else found, by all of their passages', () => {
+  it('scores sections that the keyword search found, by all of their passages', () => {
     const [a, b, c] = vectors as [Float32Array, Float32Array, Float32Array];
     const index = indexOf([a, b, c], [4, 4, 7]);
     const hits = index.search(c, { limit: 1, allowed: null, also: [4, 5, 7, 99] });
@@ -86,7 +86,7 @@ describe('search()', () => {
     expect([...index.search(c, { limit: 1, allowed: none, also: [4] }).keys()]).toEqual([4]);
   });
 
-  it('finds those that have a vector, and others once they have one', () => {
+  it('finds sections that have a vector, and others after they get one', () => {
     const values = new Int8Array(3 * DIMS);
     const [a, b] = vectors as [Float32Array, Float32Array];
     values.set(quantise(a), DIMS);
@@ -99,13 +99,13 @@ describe('search()', () => {
     expect(found().sort()).toEqual([0, 1]);
   });
 
-  it('finds nothing in nothing', () => {
+  it('finds no sections in an empty index', () => {
     expect(indexOf([]).search(query, { limit: 5, allowed: null, also: [0] }).size).toBe(0);
   });
 });
 
-describe('the scale of cosines', () => {
-  it('brings the anchors of a model to the common ones', () => {
+describe('cosine scale of VectorIndex', () => {
+  it('maps the cosines of a model to the common scale', () => {
     const [one, two] = vectorsOf(2) as [Float32Array, Float32Array];
     const own = cosine(one, two);
     const values = quantise(two);

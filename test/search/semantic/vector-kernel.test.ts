@@ -32,7 +32,7 @@ function cosine(query: Float32Array, vector: Int8Array): number {
 }
 
 describe('distances()', () => {
-  it('counts the signs that differ, for every vector', () => {
+  it('counts the differing signs of every vector', () => {
     fc.assert(
       fc.property(cases, ({ dims, vectors, query }) => {
         const kernel = new VectorKernel(memoryRows(joined(vectors), dims));
@@ -42,7 +42,7 @@ describe('distances()', () => {
     );
   });
 
-  it('counts anew for each query', () => {
+  it('starts at zero for each query', () => {
     const kernel = new VectorKernel(memoryRows(new Int8Array(64).fill(1), 32));
     expect([...kernel.distances(new Float32Array(32).fill(-1))]).toEqual([32, 32]);
     expect([...kernel.distances(new Float32Array(32).fill(1))]).toEqual([0, 0]);
@@ -50,7 +50,7 @@ describe('distances()', () => {
 });
 
 describe('cosines()', () => {
-  it('adds in a fixed order, so that the same vectors give the same score to the last bit', () => {
+  it('adds in a fixed order, so that equal vectors get exactly equal scores', () => {
     fc.assert(
       fc.property(cases, ({ dims, vectors, query }) => {
         const numbers = vectors.map((_, at) => at).reverse();
@@ -62,7 +62,7 @@ describe('cosines()', () => {
     );
   });
 
-  it('takes more vectors than fit in at once, any of them twice', () => {
+  it('accepts more vectors than fit in one batch, including repeated ones', () => {
     const count = 700;
     const values = Int8Array.from({ length: count * 32 }, (_, at) => (at * 31) % 255);
     const query = Float32Array.from({ length: 32 }, (_, dim) => dim / 7 - 2);

@@ -59,7 +59,7 @@ describe('VectorTable', () => {
     expect(lstatSync(file).isSymbolicLink()).toBe(false);
   });
 
-  it('gives back the rows that were put, in order, and leaves nothing beside it', () => {
+  it('returns the stored rows in order, and leaves no other file', () => {
     create(2, 0);
     expect(read()).toEqual({
       key: KEY,
@@ -72,7 +72,7 @@ describe('VectorTable', () => {
     expect(readdirSync(folder)).toEqual(['vectors.bin']);
   });
 
-  it('is gone on with where it was left', () => {
+  it('continues with the rows of an unfinished table', () => {
     create(1);
     const table = VectorTable.open(file, MODEL, 'r+');
     expect(table?.get(0)).toBeNull();
@@ -82,7 +82,7 @@ describe('VectorTable', () => {
     expect(read()?.rows.map(([row]) => row)).toEqual([0, 1]);
   });
 
-  it('shows a reader the rows that join, of which it looks only at those that it wants', () => {
+  it('shows a reader the rows that a writer adds, and reads only the requested rows', () => {
     create(0);
     const reader = VectorTable.open(file, MODEL);
     const writer = VectorTable.open(file, MODEL, 'r+');
@@ -92,12 +92,12 @@ describe('VectorTable', () => {
     writer?.close();
   });
 
-  it('has no row where a release has no passage', () => {
+  it('has no rows if a release has no passages', () => {
     VectorTable.create(file, { modelDigest: MODEL, dims: DIMS, key: KEY }, new Uint32Array()).close();
     expect(read()?.rows).toEqual([]);
   });
 
-  it('is none for another model, for another format, and where there is no file', () => {
+  it('returns null for another model, another format and a missing file', () => {
     expect(read()).toBeNull();
     create(0);
     expect(read('ef'.repeat(32))).toBeNull();
@@ -107,7 +107,7 @@ describe('VectorTable', () => {
     expect(read()).toBeNull();
   });
 
-  it('is refused, or lacks the row that is damaged, with any one byte changed', () => {
+  it('rejects a damaged header and omits a damaged row, for any changed byte', () => {
     create(0, 1, 2);
     const sound = readFileSync(file);
     for (let at = 0; at < sound.length; at += 1) {
@@ -128,7 +128,7 @@ describe('VectorTable', () => {
     }
   });
 
-  it('is refused where its head is cut, and lacks the rows that are', () => {
+  it('rejects a shortened header and omits the rows that are cut off', () => {
     create(0, 1, 2);
     const { length } = readFileSync(file);
     truncateSync(file, length - 1);
@@ -139,12 +139,12 @@ describe('VectorTable', () => {
     expect(read).toThrow(expect.objectContaining({ code: 'release_damaged' }));
   });
 
-  it.each([[[0, 2, 1]], [[0, 1, 0xffff_ffff]]])('is refused with sections %j', (sections) => {
+  it.each([[[0, 2, 1]], [[0, 1, 0xffff_ffff]]])('rejects sections %j', (sections) => {
     VectorTable.create(file, { modelDigest: MODEL, dims: DIMS, key: KEY }, Uint32Array.from(sections)).close();
     expect(read).toThrow(expect.objectContaining({ code: 'release_damaged' }));
   });
 
-  it('takes no vector of another length, no row that it does not have, and no more rows than are read', () => {
+  it('rejects vectors of another length, rows out of range and too many rows', () => {
     const facts = { modelDigest: MODEL, dims: DIMS, key: KEY };
     const table = VectorTable.create(file, facts, SECTIONS);
     expect(() => table.put(0, new Int8Array(64))).toThrow(RangeError);

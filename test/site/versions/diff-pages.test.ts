@@ -10,7 +10,7 @@ const NOTHING = { added: 0, removed: 0, moved: 0, changed: 0 };
 const page = (title: string, main: string, menu = 'Home'): string =>
   `<!doctype html><html lang="en"><title>${title}</title><nav><a href="/">${menu}</a></nav><main><h1>${title}</h1>${main}</main></html>`;
 
-it('tells pages apart by their main text, and finds those that have moved', async () => {
+it('diffPages() compares pages by their main text, and finds moved pages', async () => {
   const before = releases.make({
     'index.html': page('Home', '<p>All of it.</p>'),
     'same.html': page('Same', '<p>Words.</p><img alt="Sea" src="/sea-1a2b3c4d.png">'),
@@ -39,13 +39,13 @@ it('tells pages apart by their main text, and finds those that have moved', asyn
   expect(Math.max(...parts)).toBeLessThan(1);
 });
 
-it('finds nothing between a version and itself', async () => {
+it('diffPages() finds no difference between a version and itself', async () => {
   const release = releases.make({ 'index.html': page('Home', '<p>All.</p>') });
   const none = { added: [], removed: [], moved: [], changed: [] };
   expect(await diffPages(release, release)).toEqual({ ...none, unchanged: 1, leftOut: NOTHING });
 });
 
-it('lists no more than it is asked for, and counts the rest', async () => {
+it('diffPages() lists at most the requested number, and counts the rest', async () => {
   const names = ['a', 'b', 'c'];
   const of = (text: string) => Object.fromEntries(names.map((name) => [`${name}.html`, page(name, `<p>${text}</p>`)]));
   const diff = await diffPages(releases.make(of('one')), releases.make(of('two')), undefined, 2);
@@ -56,7 +56,7 @@ it('lists no more than it is asked for, and counts the rest', async () => {
   );
 });
 
-it('tells pages of more than 2 MiB apart by their bytes, and keeps no more than 300 characters of a title', async () => {
+it('diffPages() compares pages of more than 2 MiB by their bytes, and shortens titles to 300 characters', async () => {
   const large = (end: string) => page('Large', `<p>${'word '.repeat(450_000)}${end}</p>`);
   const before = releases.make({ 'large.html': large('one') });
   const after = releases.make({ 'large.html': large('two'), 'new.html': page('t'.repeat(1_000), '<p>New.</p>') });

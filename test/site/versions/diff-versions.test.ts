@@ -31,7 +31,7 @@ describe('diffVersions()', () => {
     expect([diff.added.length, diff.leftOut.added]).toEqual([500, 10]);
   });
 
-  it('is refused where a release is gone, or loses a page meanwhile', async () => {
+  it('rejects if a release is deleted, or loses a page meanwhile', async () => {
     const before = await stored({ 'index.html': HOME });
     const after = await stored({ 'index.html': HOME.replace('All', 'Some') });
     await rm(join(after, 'site/index.html'));
@@ -40,7 +40,7 @@ describe('diffVersions()', () => {
     await expect(diffVersions({ before, after }, never)).rejects.toMatchObject({ code: 'cannot_read' });
   });
 
-  it('ends after its time, and with who has asked', async () => {
+  it('stops at its time limit, and when the client disconnects', async () => {
     const before = await stored({ 'index.html': HOME });
     const after = await stored({ 'index.html': HOME.replace('All', 'Some') });
     await expect(diffVersions({ before, after }, never, 1)).rejects.toMatchObject({ code: 'deadline_exceeded' });
@@ -51,7 +51,7 @@ describe('diffVersions()', () => {
     expect((await diffVersions({ before, after }, never)).changed).toHaveLength(1);
   });
 
-  it('makes one after the other, and refuses who would wait behind four', async () => {
+  it('runs one comparison at a time, and rejects a request behind four others', async () => {
     const before = await stored({ 'index.html': HOME });
     const asked = Array.from({ length: 6 }, () => diffVersions({ before, after: before }, never));
     const settled = await Promise.allSettled(asked);

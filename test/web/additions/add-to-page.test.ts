@@ -43,43 +43,43 @@ function treeOf(page: string) {
 
 const START = '<!doctype html><html><head><meta charset="utf-8"><title>a</title>';
 
-describe('what is added to a page', () => {
+describe('addToPage()', () => {
   it.each([
     ['a plain page', `${START}¦</head><body><p>a</p>¦</body></html>`],
-    ['a page without tags for its head', '<!doctype html><title>a</title>¦<p>a</p>¦'],
-    ['a head that nothing closes', `${START}¦<body><p>a</p>¦</body></html>`],
+    ['a page without head tags', '<!doctype html><title>a</title>¦<p>a</p>¦'],
+    ['an unclosed head', `${START}¦<body><p>a</p>¦</body></html>`],
     ['a page that is a doctype and a line', '<!doctype html>¦Hello¦'],
-    ['a page of a head alone', `${START.replace('</title>', '</title>¦¦')}`],
+    ['a page that is only a head', `${START.replace('</title>', '</title>¦¦')}`],
     ['a comment', `${START}<!-- </head><body> -->¦</head><body><!-- </body> -->a¦</body><!-- </body> -->`],
     ['a script', `${START}<script>"</head>" + "<body>"</script>¦</head><body>¦</body><script>"</body>"</script>`],
     [
-      'a script that hides its end',
+      'a script that contains its own end tag',
       `${START}<script><!-- <script> </script></head> --></script>¦</head><body>a¦</body>`,
     ],
     ['attributes', `${START}<meta content="</head><body>">¦</head><body title='</body>' lang=</body>>a¦</body>`],
     ['a style and a title', `${START}<style></head></style><title></head></title>¦</head><body>a¦</body>`],
     ['a template', `${START}<template></head><p></template>¦</head><body>a<template></body></template>¦</body>`],
     ['a noscript', `${START}<noscript><iframe></iframe></head></noscript>¦</head><body>a¦</body>`],
-    ['text where none should be', `${START}¦stray</head><body>a¦</body></html>`],
+    ['text at a place where none is allowed', `${START}¦stray</head><body>a¦</body></html>`],
     ['two bodies', `${START}¦</head><body>a</body><p>b</p>¦</body></html>`],
-    ['no end tag of the body', `${START}¦</head><body><p>a¦</html>`],
+    ['no end tag for the body', `${START}¦</head><body><p>a¦</html>`],
     ['CDATA in SVG', `${START}¦</head><body><svg><![CDATA[</body>]]></svg>a¦</body>`],
     ['a byte order mark', `\ufeff${START}¦</head><body>a¦</body>`],
     [
       'a template in SVG',
       `${START}<template><svg><template></template></svg></head><p></template>¦</head><body>a¦</body>`,
     ],
-    ['a template of SVG', `${START}¦</head><body><svg><template></svg></template>a¦</body></html>`],
-    ['SVG that nothing closes', `${START}¦</head><body>a¦<svg><path d="M0 0"></body></html>`],
-    ['a template behind the body', `${START}¦</head><body>a¦</body></html><template>`],
+    ['a template in SVG', `${START}¦</head><body><svg><template></svg></template>a¦</body></html>`],
+    ['unclosed SVG', `${START}¦</head><body>a¦<svg><path d="M0 0"></body></html>`],
+    ['a template after the body', `${START}¦</head><body>a¦</body></html><template>`],
     ['a conditional comment', `${START}<!--[if IE]><body class="ie"><![endif]-->¦</head><![if !IE]><body>¦</body>`],
-  ])('stands at the ends of head and body: %s', (_, page) => {
+  ])('inserts at the end of head and body: %s', (_, page) => {
     const [head = '', rest = '', end = ''] = page.split('¦');
     const sent = added(page.replaceAll('¦', ''));
     expect(sent).toBe(head + HEAD + rest + BODY + end);
   });
 
-  it('adds nothing to a body that an element without an end tag has swallowed', () => {
+  it('inserts only into the head if an unclosed element hides the end of the body', () => {
     expect(added(`${START}</head><body><textarea></body>`)).toBe(`${START}${HEAD}</head><body><textarea></body>`);
     expect(added(`${START}<style></head><body>`)).toBe(`${START}${HEAD}<style></head><body>`);
     expect(added(`${START}</head><body><!-- `)).toBe(`${START}${HEAD}</head><body><!-- `);
@@ -90,29 +90,29 @@ describe('what is added to a page', () => {
 
   it.each([
     ['in the head', `${START}<template></head><body><p>a</p></body></html>`],
-    ['in another', `${START}<template><template></template></head><body>a</body>`],
+    ['in another template', `${START}<template><template></template></head><body>a</body>`],
     ['at the end', `${START}<template>`],
-  ])('has its head before a template that nothing closes, %s, and nothing in it', (_, page) => {
+  ])('inserts only into the head, before an unclosed template %s', (_, page) => {
     const sent = added(page);
     expect(sent).toBe(page.replace('<template>', `${HEAD}<template>`));
     expect(treeOf(sent).places).toEqual([{ name: 'link', parent: 'head' }]);
   });
 
-  it('gives a page of frames its head alone', () => {
+  it('inserts only into the head of a page with frames', () => {
     const page = (head: string) => `<html><head>${head}</head><frameset cols="1,2"><frame src="a"></frameset></html>`;
     expect(added(page(''))).toBe(page(HEAD));
   });
 
   it.each([
-    ['a part of a page', '<div class="menu"><a href="a">a</a></div>'],
+    ['a fragment of a page', '<div class="menu"><a href="a">a</a></div>'],
     ['text', 'no markup'],
-    ['nothing', ''],
-    ['a template of a script', '<li>{{name}}</li><title>no</title>'],
-  ])('is nothing in %s', (_, text) => {
+    ['an empty file', ''],
+    ['a script template', '<li>{{name}}</li><title>no</title>'],
+  ])('does not change %s', (_, text) => {
     expect(added(text)).toBe(text);
   });
 
-  it('writes pages in other charsets as UTF-8, and additions in ASCII', () => {
+  it('converts pages in other charsets to UTF-8, and writes additions in ASCII', () => {
     const wide = Buffer.from(`\ufeff${START}</head><body>é`, 'utf16le');
     const sent = (page: Buffer, type: string) => Buffer.from(addToPage(page, type, BOTH)).toString();
     expect(sent(wide, 'text/html')).toBe(`\ufeff${START}${HEAD}</head><body>é${BODY}`);
@@ -133,19 +133,19 @@ describe('what is added to a page', () => {
     ['', 'a'],
     ['<!-- <html lang="de"> -->', 'a'],
     ['<template><html lang="de"></template>', 'a'],
-  ])('is in the language of the page: %s', (html, mark) => {
+  ])('uses the language of the page: %s', (html, mark) => {
     const head = [{ en: '<a>', de: '<b>' }, HEAD];
     expect(added(`<!doctype html>${html}<title>c</title><p>d`, { head, body: [] })).toBe(
       `<!doctype html>${html}<title>c</title><${mark}>${HEAD}<p>d`,
     );
   });
 
-  it('is the same object where nothing is to be added', () => {
+  it('returns the same object if there is nothing to insert', () => {
     const page = Buffer.from(`${START}</head><body>a</body>`);
     expect(addToPage(page, 'text/html', { head: [], body: [] })).toBe(page);
   });
 
-  it('takes no longer for markup that means harm', () => {
+  it('takes linear time for hostile markup', () => {
     for (const part of ['<', '<!--', '<template>', '</body>', '<svg>', '<script>', '</head ', '<title>', '<a "=\'>']) {
       const page = `${START}${part.repeat(200_000 / part.length)}`;
       expect(added(page).length).toBeGreaterThanOrEqual(page.length);
@@ -158,9 +158,9 @@ const PAGES = [
   `<!doctype html><title>a</title><link rel=a><p>b<!-- c --><noscript><p>d</noscript><table><tr><td>e</table>`,
 ].map((text) => Buffer.from(text));
 
-describe('a seeded variation of a page', { timeout: 600_000 }, () => {
+describe('addToPage() on a page with seeded random changes', { timeout: 600_000 }, () => {
   // With a body of unclosed formatting, what is added at its end stands in more of that.
-  test('is, for a browser, the same page besides what its head has more', () =>
+  test('changes only the head in the tree that a browser builds', () =>
     fuzz(PAGES, (bytes) => {
       const page = bytes.toString('latin1');
       const sent = Buffer.from(addToPage(bytes, 'text/html; charset=utf-8', { ...BOTH, body: [] })).toString('latin1');

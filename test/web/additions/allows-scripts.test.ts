@@ -14,6 +14,6 @@ it.each([
   ["SCRIPT-SRC 'Self' 'nonce-abc' 'Strict-Dynamic'", false],
   ["default-src 'self', script-src 'none'", false],
   ['script-src', false],
-])('a policy lets scripts of its own site run: %s', (policy, isAllowed) => {
+])('allowsOwnScripts() decides whether a policy allows scripts of its own site: %s', (policy, isAllowed) => {
   expect(allowsOwnScripts(policy)).toBe(isAllowed);
 });

@@ -7,13 +7,13 @@ import { markdownContents, missingFrom } from '../../helpers/markdown-contents.t
 
 const DOCS = join(import.meta.dirname, '../../../docs');
 
-describe('markdownOf() of our own manual', () => {
+describe('markdownOf() for the docshelf manual', () => {
   let site: RenderedSite;
   beforeAll(async () => {
     site = await renderFolder(DOCS, { version: '2026-10-01', domain: 'docshelf' });
   });
 
-  it('has its sources’ words, code and tables', { timeout: 120_000 }, () => {
+  it('contains the words, code and tables of the source files', { timeout: 120_000 }, () => {
     const sources = readdirSync(DOCS).filter((name) => site.files.has(name.replace(/\.md$/, '.html')));
     expect(sources.length).toBeGreaterThan(20);
     const missing: Record<string, unknown> = {};

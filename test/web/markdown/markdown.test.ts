@@ -14,14 +14,14 @@ const written = (body: string, given: Parameters<typeof page>[1] = {}) =>
     .markdown.replace(/^# T\n\n?/, '')
     .trimEnd();
 
-describe('markdownOf() text', () => {
+describe('markdownOf(), text', () => {
   it.each<[string, string, string]>([
     ['marks', '<p>a <b>bold</b> <i>word</i> and <del>old</del></p>', 'a **bold** *word* and ~~old~~'],
     ['spaces inside marks', '<p>a<strong> bold </strong>word</p>', 'a **bold** word'],
-    ['marks within each other', '<p><strong>a<b>b</b></strong></p>', '**ab**'],
-    ['marks beside each other', '<p><b>a</b><b>b</b></p>', '**ab**'],
+    ['nested marks', '<p><strong>a<b>b</b></strong></p>', '**ab**'],
+    ['adjacent marks', '<p><b>a</b><b>b</b></p>', '**ab**'],
     ['code', '<p>run <code>a  `b`</code></p>', 'run `` a `b` ``'],
-    ['code beside code', '<p><code>a</code><code>b</code></p>', '`ab`'],
+    ['adjacent code', '<p><code>a</code><code>b</code></p>', '`ab`'],
     ['a line break', '<p>a<br>b</p>', 'a\\\nb'],
     ['an image', '<p><img src="x.png" alt="A  cat"></p>', '![A cat](/guide/x.png)'],
     ['a picture in the page itself', '<p><img src="data:image/png;base64,AA" alt="A cat"></p>', 'A cat'],
@@ -33,8 +33,8 @@ describe('markdownOf() text', () => {
     ['words without an element', 'one<p>two</p>three', 'one\n\ntwo\n\nthree'],
     ['a block in an unknown element', '<x-tabs><p>a</p><p>b</p></x-tabs>', 'a\n\nb'],
     ['a card', '<a href="/x"><h3>Card</h3><p>text</p></a>', '[**Card**](/x)\n\ntext'],
-    ['links beside each other', '<p><a href="/x">a</a><a href="/y">b</a></p>', '[a](/x) [b](/y)'],
-  ])('reads %s', (_, html, markdown) => {
+    ['adjacent links', '<p><a href="/x">a</a><a href="/y">b</a></p>', '[a](/x) [b](/y)'],
+  ])('converts %s', (_, html, markdown) => {
     expect(written(html)).toBe(markdown);
   });
 
@@ -52,7 +52,7 @@ describe('markdownOf() text', () => {
     ['bars', '<p>| a | b |<br>| --- | --- |<br>| 1 | 2 |</p>'],
     ['tildes', '<p>~~no~~ ~~~</p>'],
     ['backslashes', '<p>C:\\*dir\\</p>'],
-  ])('escapes %s: it reads back as text', (_, html) => {
+  ])('escapes %s, so that Markdown renders it as text again', (_, html) => {
     const back = new MarkdownIt({ html: false }).render(written(html));
     expect(words(back)).toBe(words(html));
     expect(back).toMatch(/^<p>/);
@@ -66,7 +66,7 @@ const words = (markup: string) =>
     .replace(/\s+/g, ' ')
     .trim();
 
-describe('markdownOf() links', () => {
+describe('markdownOf(), links', () => {
   const link = (href: string, given: Parameters<typeof page>[1] = {}) =>
     /\]\((.*)\)|<(.*)>/.exec(written(`<p><a href="${href}">x</a></p>`, given))?.[1];
 
@@ -78,11 +78,11 @@ describe('markdownOf() links', () => {
     ['mailto:a@b.example', 'mailto:a@b.example'],
     ['javascript:alert(1)', undefined],
     ['vbscript:x', undefined],
-  ])('leads %s to %s', (href, address) => {
+  ])('converts the link %s to %s', (href, address) => {
     expect(link(href)).toBe(address);
   });
 
-  it('stays below the base path, and knows the origin that the site was published at', () => {
+  it('resolves links with the base path, <base> and the published origin', () => {
     expect(link('next', { address: '/docs/guide/start' })).toBe('/docs/guide/next');
     const head = '<link rel="canonical" href="https://docs.acme.example/guide/start">';
     expect(link('https://docs.acme.example/api', { head })).toBe('/api');
@@ -91,7 +91,7 @@ describe('markdownOf() links', () => {
   });
 });
 
-describe('markdownOf() code', () => {
+describe('markdownOf(), code', () => {
   it.each<[string, string, string]>([
     [
       'Prism',
@@ -125,14 +125,14 @@ describe('markdownOf() code', () => {
     ],
     ['highlight.js', '<pre><code class="hljs language-yaml">a: 1</code></pre>', '```yaml\na: 1\n```'],
     ['no language', '<pre>a</pre>', '```\na\n```'],
-    ['the default of Sphinx', '<div class="highlight-default"><pre>a</pre></div>', '```\na\n```'],
+    ['the default code block of Sphinx', '<div class="highlight-default"><pre>a</pre></div>', '```\na\n```'],
     ['fences inside', '<pre><code class="language-md">```js\na\n```</code></pre>', '````md\n```js\na\n```\n````'],
-  ])('reads %s', (_, html, markdown) => {
+  ])('converts %s', (_, html, markdown) => {
     expect(written(html)).toBe(markdown);
   });
 });
 
-describe('markdownOf() blocks', () => {
+describe('markdownOf(), blocks', () => {
   it.each<[string, string, string]>([
     ['a list within a list', '<ul><li>a<ul><li>b</li></ul></li><li>c</li></ul>', '- a\n  - b\n- c'],
     ['an ordered list that begins later', '<ol start="3"><li>a</li><li>b</li></ol>', '3. a\n4. b'],
@@ -154,7 +154,7 @@ describe('markdownOf() blocks', () => {
       '| a |  |\n| --- | --- |\n| b | c |',
     ],
     [
-      'code in a cell below a head',
+      'code in a table cell below a heading',
       '<table><thead><tr><th>a</th><th>b</th></tr></thead><tr><td><pre>x\ny</pre></td><td>1</td></tr></table>',
       '| a | b |\n| --- | --- |\n| `x`<br>`y` | 1 |',
     ],
@@ -165,22 +165,22 @@ describe('markdownOf() blocks', () => {
     ],
     ['a quote', '<blockquote><p>a</p><p>b</p></blockquote>', '> a\n>\n> b'],
     [
-      'an admonition of Docusaurus',
+      'a Docusaurus admonition',
       '<div class="theme-admonition admonition_x alert alert--info"><div class="admonitionHeading_y"><svg></svg>info</div><div class="admonitionContent_z"><p>a</p></div></div>',
       '> **info**\n>\n> a',
     ],
     [
-      'a container of VitePress',
+      'a VitePress container',
       '<div class="tip custom-block"><p class="custom-block-title">TIP</p><p>a</p></div>',
       '> **TIP**\n>\n> a',
     ],
     [
-      'an aside of Starlight',
+      'a Starlight aside',
       '<aside class="starlight-aside" aria-label="Note"><p class="starlight-aside__title" aria-hidden="true">Note</p><div><p>a</p></div></aside>',
       '> **Note**\n>\n> a',
     ],
     [
-      'an admonition of Sphinx',
+      'a Sphinx admonition',
       '<div class="admonition note"><p class="admonition-title">Note</p><p>a</p></div>',
       '> **Note**\n>\n> a',
     ],
@@ -201,29 +201,29 @@ describe('markdownOf() blocks', () => {
       'a[^1]\n\n[^1]: b',
     ],
     [
-      'footnotes of Sphinx',
+      'Sphinx footnotes',
       '<p>a <a class="footnote-reference brackets" href="#id2" id="id1">1</a></p><aside class="footnote brackets" id="id2" role="note"><span class="label"><span>[</span><a role="doc-backlink" href="#id1">1</a><span>]</span></span><p>b</p></aside>',
       'a [^1]\n\n[^1]: b',
     ],
     ['a rule', '<p>a</p><hr><p>b</p>', 'a\n\n---\n\nb'],
-  ])('reads %s', (_, html, markdown) => {
+  ])('converts %s', (_, html, markdown) => {
     expect(written(html)).toBe(markdown);
   });
 
-  it('begins with the page’s own heading, wherever and of whatever level it is', () => {
+  it('starts with the heading of the page, whatever its position and level', () => {
     expect(page('<p>Guides</p><h1>Start</h1><p>a</p>').markdown).toBe('# Start\n\nGuides\n\na\n');
     expect(page('<h2>T</h2><p>a</p><h3>b</h3>').markdown).toBe('# T\n\na\n\n### b\n');
     expect(page('<p>a</p>')).toMatchObject({ title: 'T', markdown: '# T\n\na\n' });
   });
 
-  it('leaves out what stands around the content', () => {
+  it('removes everything around the content', () => {
     const html =
       '<nav>menu</nav><p>a</p><a class="headerlink" href="#x">¶</a><button>Copy</button><footer>foot</footer>';
     expect(written(html)).toBe('a');
   });
 });
 
-describe('markdownOf() of hostile pages', () => {
+describe('markdownOf(), hostile pages', () => {
   const repeated = (text: string, times: number) => text.repeat(times);
 
   it.each<[string, string]>([
@@ -234,13 +234,13 @@ describe('markdownOf() of hostile pages', () => {
     ['200,000 words in spans', repeated('<span>a</span>', 200_000)],
     ['100,000 bold words', repeated('<b>a</b>', 100_000)],
     ['100,000 ticks', `<code>${repeated('`', 100_000)}</code>`],
-    ['runs of ticks', `<code>${Array.from({ length: 800 }, (_, at) => '`'.repeat(at)).join('a')}</code>`],
-    ['a table of a million columns', `<table><tr><td colspan="1000000">a</td></tr></table>`],
+    ['runs of backticks', `<code>${Array.from({ length: 800 }, (_, at) => '`'.repeat(at)).join('a')}</code>`],
+    ['a table with a million columns', `<table><tr><td colspan="1000000">a</td></tr></table>`],
     ['a wide table', `<table><tr>${repeated('<td>a', 5_000)}</tr>${repeated('<tr><td>b', 5_000)}</table>`],
     ['100,000 footnotes', repeated('<a href="#f" data-footnote-ref>1</a><li id="f" class="footnote">', 50_000)],
     ['100,000 stars', `<p>${repeated('*_', 50_000)}</p>`],
     ['100,000 open brackets', `<p>${repeated('[', 100_000)}</p>`],
-  ])('ends for %s', { timeout: 120_000 }, (_, html) => {
+  ])('finishes for %s', { timeout: 120_000 }, (_, html) => {
     expect(page(html).markdown.length).toBeLessThan(20 * 1024 ** 2);
   });
 });

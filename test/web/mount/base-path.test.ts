@@ -20,7 +20,7 @@ describe('rebase()', () => {
     ['/docs-old/a', above, null],
     ['/elsewhere', above, null],
     ['/docs/a', { from: '/docs/', to: '/v2/' }, '/v2/a'],
-  ])('%s of %o is %s', (url, mount, rebased) => {
+  ])('moves %s by %o to %s', (url, mount, rebased) => {
     expect(rebase(url, mount)).toBe(rebased);
   });
 });
@@ -38,11 +38,11 @@ describe('stripBase()', () => {
     ['/docsa', { kind: 'outside' }],
     ['/', { kind: 'outside' }],
     ['*', { kind: 'outside' }],
-  ])('%s below /docs/ is %o', (target, stripped) => {
+  ])('strips /docs/ from %s: %o', (target, stripped) => {
     expect(stripBase(target, normalBasePath('/docs'))).toEqual(stripped);
   });
 
-  it('leaves every target as it is where the site is at the root', () => {
+  it('returns every target unchanged if the site is at the root', () => {
     expect(stripBase('//x', '/')).toEqual({ kind: 'inside', target: '//x' });
   });
 });
@@ -65,7 +65,7 @@ describe('BasePathVotes', () => {
     // A folder of the site's own.
     ['/', ['docs/a.html', 'docs/b.css'], '<a href="/docs/a"><link rel="stylesheet" href="/docs/b.css">'],
     ['/', ['a.html'], '<a href="a.html"><a href="//host/docs/a.html"><a href="/elsewhere/x.html">'],
-  ])('is %s for pages that refer so', (base, files, html) => {
+  ])('decides for %s if pages refer to it', (base, files, html) => {
     expect(builtFor(files, html)).toBe(base);
   });
 });

@@ -16,7 +16,7 @@ function expectMounted(path: string, text: string, expected: string): void {
   expect(rewritten(path, expected, '/team/docs/', '/')).toBe(text);
 }
 
-describe('Next.js', () => {
+describe('mountFile() for Next.js at another base path', () => {
   it.each([
     [
       'chunks and pictures',
@@ -24,20 +24,20 @@ describe('Next.js', () => {
       'let k="/team/docs/_next/",l={src:"/team/docs/_next/static/media/a.png"}',
     ],
     [
-      'what adds the base path',
+      'the function that adds the base path',
       'function l(e,t){return(0,a.n)((0,n.addPathPrefix)(e,""))}',
       'function l(e,t){return(0,a.n)((0,n.addPathPrefix)(e,"/team/docs"))}',
     ],
     [
-      'what asks for it',
+      'the function that checks the base path',
       'function a(e){return(0,n.pathHasPrefix)(e,"")}',
       'function a(e){return(0,n.pathHasPrefix)(e,"/team/docs")}',
     ],
-  ])('%s', (_, script, expected) => {
+  ])('moves %s', (_, script, expected) => {
     expectMounted('a.js', script, expected);
   });
 
-  it('takes the base path off again where the build made that of nothing', () => {
+  it('fills in the function that removes the base path, which the build left empty', () => {
     const script = 'function n(e){return e}e.i(1),Object.defineProperty(r,"removeBasePath",{get:function(){return n}})';
     const made = rewritten('a.js', script, '/', '/team/docs/');
     const remove = (code: string): ((path: string) => string) =>
@@ -47,7 +47,7 @@ describe('Next.js', () => {
     expect(['/a', '/'].map(back)).toEqual(['/a', '/']);
   });
 
-  it('asks for the payload of home within the base path', () => {
+  it('requests the data of the start page in the base path', () => {
     const script = 'addPathPrefix;(e=new URL(e)).pathname.endsWith("/")?e.pathname+="index.txt":e.pathname+=".txt"';
     const asked = (code: string, path: string): string =>
       new Function('e', 'addPathPrefix', `${code};return e.pathname`)(`https://x.example${path}`);
@@ -75,7 +75,7 @@ describe('Next.js', () => {
     .replaceAll('"/images', '"/team/docs/images')
     .replace('"/a.html', '"/team/docs/a.html');
 
-  it('payloads: elements of HTML and files, not what components are given; rows of text keep their length', () => {
+  it('moves elements and files in data files, but not component properties, and keeps the length of text rows', () => {
     // The row of text ends within the line: what follows in it is a row of its own.
     const payload = PAYLOAD.replace('4:T1e,', `4:T${Buffer.byteLength('["$","a",null,{"href":"/é"}]').toString(16)},`);
     const expected = MOUNTED.replace(
@@ -85,7 +85,7 @@ describe('Next.js', () => {
     expectMounted('a.txt', payload.replace('\n5:', '5:'), expected);
   });
 
-  it('payloads in a page, cut anywhere', () => {
+  it('moves data in a page, wherever it is cut into pieces', () => {
     const rows = PAYLOAD.split('\n')
       .filter((row) => !row.startsWith('4:'))
       .join('\n');
@@ -103,7 +103,7 @@ describe('Next.js', () => {
   });
 });
 
-describe('VitePress', () => {
+describe('mountFile() for VitePress at another base path', () => {
   it.each([
     [
       'site data',
@@ -111,39 +111,35 @@ describe('VitePress', () => {
       '\\"base\\":\\"/team/docs/\\",\\"logo\\":\\"/images/a.png\\",\\"x\\":{\\"base\\":\\"/guide/\\"',
     ],
     [
-      'names of chunks',
+      'chunk names',
       'n(t.slice(1).replace(/\\//g,`_`)||`index`);__VP_HASH_MAP__[t];t=`/assets/`+t',
       'n(t.slice(11).replace(/\\//g,`_`)||`index`);__VP_HASH_MAP__[t];t=`/team/docs/assets/`+t',
     ],
-    ['what is preloaded', 'var t=`modulepreload`,n=function(e){return`/`+e}', 'n=function(e){return`/team/docs/`+e}'],
+    ['preloaded files', 'var t=`modulepreload`,n=function(e){return`/`+e}', 'n=function(e){return`/team/docs/`+e}'],
     [
       'static HTML of a page',
       'export{i as __pageData};e(`<p><a href="/a">/a</a><img alt="" src="/images/a.png"></p>`)',
       '<a href="/team/docs/a">/a</a><img alt="" src="/team/docs/images/a.png">',
     ],
+    ['page elements', 'export{i as __pageData};t(`a`,{class:`x`,href:`/a`})', 't(`a`,{class:`x`,href:`/team/docs/a`})'],
     [
-      'elements of a page',
-      'export{i as __pageData};t(`a`,{class:`x`,href:`/a`})',
-      't(`a`,{class:`x`,href:`/team/docs/a`})',
-    ],
-    [
-      'not what the theme gets',
+      'page elements, but not theme settings',
       'export{i as __pageData};JSON.parse(`{"hero":{"src":"/images/a.png","link":"/a"}}`)',
       '{"hero":{"src":"/images/a.png","link":"/a"}}',
     ],
-  ])('%s', (_, script, expected) => {
+  ])('moves %s', (_, script, expected) => {
     const made = rewritten('a.js', script, '/', '/team/docs/');
     expect(made).toContain(expected);
     expect(rewritten('a.js', made, '/team/docs/', '/')).toBe(script);
   });
 });
 
-describe('Docusaurus', () => {
+describe('mountFile() for Docusaurus at another base path', () => {
   it.each([
     ['webpack', 'n.p="/",n.x="/"', 'n.p="/team/docs/",n.x="/"'],
     ['settings', 'x={baseUrl:"/",i18n:docusaurus}', 'x={baseUrl:"/team/docs/",i18n:docusaurus}'],
     [
-      'routes, without the names of chunks',
+      'routes, but not chunk names',
       'docusaurus;[{path:"/a",component:d("/a","e21"),exact:!0},{path:"*",component:d("*")}]',
       'docusaurus;[{path:"/team/docs/a",component:d("/a","e21"),exact:!0},{path:"*",component:d("*")}]',
     ],
@@ -153,13 +149,13 @@ describe('Docusaurus', () => {
       'docusaurus;JSON.parse(\'{"permalink":"/team/docs/a","slug":"/a","href":"/team/docs/a"}\')',
     ],
     ["not the router's own", 'docusaurus;x={path:"/",url:"/",params:{}}', 'docusaurus;x={path:"/",url:"/",params:{}}'],
-  ])('%s', (_, script, expected) => {
+  ])('moves %s', (_, script, expected) => {
     expectMounted('a.js', script, expected);
   });
 });
 
-describe('Starlight', () => {
-  it('search and choice of languages', () => {
+describe('mountFile() for Starlight at another base path', () => {
+  it('moves the search and the language menu', () => {
     expectMounted(
       'a.js',
       'new t({baseUrl:`/`,bundlePath:`/`.replace(/x/,``)+`/pagefind/`})',
@@ -173,33 +169,33 @@ describe('Starlight', () => {
   });
 });
 
-describe('scripts of any generator', () => {
+describe('mountFile() for scripts of any generator at another base path', () => {
   it.each([
     [
-      'strings that name a file of the site',
+      'strings that are the address of a file of the site',
       'fetch("/search-index.json?v=1");a(`/images/a.png`)',
       'fetch("/team/docs/search-index.json?v=1");a(`/team/docs/images/a.png`)',
     ],
     [
-      'what is loaded or gone to, with what follows',
+      'addresses that are loaded or opened, with their continuation',
       'fetch("/api/"+x);location.href=`/a/`+y;e.src="/x.png";r.open("GET","/z");a="/b";c.href="//host/d"',
       'fetch("/team/docs/api/"+x);location.href=`/team/docs/a/`+y;e.src="/team/docs/x.png";r.open("GET","/team/docs/z");a="/b";c.href="//host/d"',
     ],
     [
-      'not those that name none',
+      'no strings without a file',
       'get("/other.json");a("/a");b("/images/a.png".length,"/images/")',
       'get("/other.json");a("/a");b("/team/docs/images/a.png".length,"/images/")',
     ],
     [
-      'not those that are compared',
+      'no strings that are compared',
       'if(e.endsWith("/index.txt")||e==="/index.txt")',
       'if(e.endsWith("/index.txt")||e==="/index.txt")',
     ],
-  ])('%s', (_, script, expected) => {
+  ])('moves %s', (_, script, expected) => {
     expectMounted('a.js', script, expected);
   });
 
-  it('in a page, and not in the code that it shows', () => {
+  it('moves addresses in a script of a page, but not in code that the page shows', () => {
     expectMounted(
       'a.html',
       '<pre>fetch("/search-index.json")</pre><script>x("/search-index.json")</script>',

@@ -12,23 +12,28 @@ function left(path: string, text: string, from = '/', to = '/docs/'): string[] {
 describe('leftAddresses()', () => {
   it.each([
     ['pages that a script names', 'a.js', 'x("/guide/a");x("/guide/a")', ['/guide/a']],
-    ['not what is rewritten', 'a.js', 'fetch("/data.json");import("/guide/a.html");location="/guide/a"', []],
-    ['not what leads nowhere', 'a.js', 'x("/other","/")', []],
+    [
+      'no addresses that mountFile() rewrites',
+      'a.js',
+      'fetch("/data.json");import("/guide/a.html");location="/guide/a"',
+      [],
+    ],
+    ['no addresses without a page', 'a.js', 'x("/other","/")', []],
     ['scripts of pages, not their text', 'a.html', '<p>"/guide/a"</p><script>x("/guide/a")</script>', ['/guide/a']],
-    ['data', 'a.json', '{"url":"/guide/a"}', ['/guide/a']],
-    ['not what VitePress completes', 'a.js', '__VP_SITE_DATA__=JSON.parse("{\\"link\\":\\"/guide/a\\"}")', []],
-    ['nothing in other files', 'a.css', '/* "/guide/a" */', []],
-  ])('%s', (_, path, text, expected) => {
+    ['addresses in data', 'a.json', '{"url":"/guide/a"}', ['/guide/a']],
+    ['no addresses that VitePress completes', 'a.js', '__VP_SITE_DATA__=JSON.parse("{\\"link\\":\\"/guide/a\\"}")', []],
+    ['no addresses in other files', 'a.css', '/* "/guide/a" */', []],
+  ])('returns %s', (_, path, text, expected) => {
     expect(left(path, text)).toEqual(expected);
   });
 
-  it('the way back: what is still below the former base path', () => {
+  it('returns addresses that still have the previous base path', () => {
     expect(left('a.js', 'x("/docs/guide/a","/guide/a")', '/docs/', '/')).toEqual(['/docs/guide/a']);
   });
 });
 
 describe('isTooLargeToMount()', () => {
-  it('is said of files that would be read, and of no picture', () => {
+  it('returns true for large files that would be rewritten, but not for images', () => {
     const large = 2 ** 30;
     expect(isTooLargeToMount({ path: 'a.html', type: 'text/html' }, large)).toBe(true);
     expect(isTooLargeToMount({ path: 'a.png', type: 'image/png' }, large)).toBe(false);

@@ -11,7 +11,7 @@ function mounted(path: string, text: string, mount = BELOW, files: readonly stri
   return Buffer.from(mountFile({ path, type: mediaTypeOf(path), bytes: Buffer.from(text) }, site)).toString();
 }
 
-describe('mountFile() of a page', () => {
+describe('mountFile() for pages at another base path', () => {
   it.each([
     ['<a href="/a?b&amp;c#d">', '<a href="/team/docs/a?b&amp;c#d">'],
     ['<a href=/a>', '<a href=/team/docs/a>'],
@@ -64,38 +64,38 @@ describe('mountFile() of a page', () => {
     ],
     ['<svg><use href="/s.svg#x"/></svg>', '<svg><use href="/team/docs/s.svg#x"/></svg>'],
     ['<iframe srcdoc="&lt;a href=&quot;/a&quot;>">', '<iframe srcdoc="&lt;a href=&quot;/team/docs/a&quot;>">'],
-  ])('%s', (html, expected) => {
+  ])('moves the addresses of %s', (html, expected) => {
     expect(mounted('a.html', html)).toBe(expected);
   });
 
   it.each([
     '<a href="//host/a"><a href="https://other.example/a"><a href="#a"><a href="a/b"><a href="../a"><a href="">',
     '<!-- <a href="/a"> --><textarea><a href="/a"></textarea><p>/a</p>',
-  ])('leaves %s', (html) => {
+  ])('does not change %s', (html) => {
     expect(mounted('a.html', html)).toBe(html);
   });
 
-  it('gives the same bytes, not a copy, where nothing changes', () => {
+  it('returns the same object if nothing changes', () => {
     const bytes = Buffer.from('<a href="b">');
     const file = { path: 'a.html', type: 'text/html; charset=utf-8', bytes };
     expect(mountFile(file, { ...BELOW, has: () => true })).toBe(bytes);
     expect(mountFile({ ...file, bytes }, { from: '/', to: '/', has: () => true })).toBe(bytes);
   });
 
-  it('takes the base path away, from what is below it alone', () => {
+  it('removes the base path only from addresses that have it', () => {
     expect(mounted('a.html', '<a href="/docs/a"><a href="/docs"><a href="/blog">', ABOVE)).toBe(
       '<a href="/a"><a href="/"><a href="/blog">',
     );
   });
 
-  it('takes the base path away from scopes', () => {
+  it('removes the base path from scopes', () => {
     const script = (scope: string) =>
       `<script>navigator.serviceWorker.register("sw.js",{scope:"${scope}"})</script><script type="speculationrules">{"prefetch":[{"where":{"href_matches":"${scope}*"}}]}</script>`;
     expect(mounted('a.html', script('/docs/'), ABOVE)).toBe(script('/'));
     expect(mounted('a.html', script('/blog/'), ABOVE)).toBe(script('/blog/'));
   });
 
-  it('writes the label of a version into patterns so that they stay patterns', () => {
+  it('escapes the version label in URL patterns', () => {
     const mount = { from: '/', to: '/_docshelf/v/1.0+a/' };
     const rules = '<script type="speculationrules">{"prefetch":[{"where":{"href_matches":"/b/*"}}]}</script>';
     const made = /\{.*\}/.exec(mounted('a.html', rules, mount))?.[0] ?? '';
@@ -111,7 +111,7 @@ describe('mountFile() of a page', () => {
     ],
     ['shift_jis', Buffer.from('<p>\x95\x5c<a href="/\x95\x5c">', 'latin1'), '<p>表<a href="/team/docs/表">'],
     ['utf-16le', Buffer.from('\ufeff<form action="/a">é', 'utf16le'), '<form action="/team/docs/a">é'],
-  ])('writes a file in %s as UTF-8, which its byte order mark says', (charset, bytes, text) => {
+  ])('converts a changed file in %s to UTF-8 with a byte order mark', (charset, bytes, text) => {
     const file = { path: 'a.html', type: `text/html; charset=${charset}`, bytes };
     const made = mountFile(file, { ...BELOW, has: () => true });
     expect(Buffer.from(made).toString()).toBe(`\ufeff${text}`);
@@ -119,7 +119,7 @@ describe('mountFile() of a page', () => {
     expect(mountFile(other, { ...BELOW, has: () => true })).toBe(other.bytes);
   });
 
-  it('makes integrity anew where the target changed, and names the targets', () => {
+  it('computes integrity again for changed targets, and lists the targets', () => {
     const html =
       '<script src="/a.js" integrity="sha384-old"></script><link rel=stylesheet href="b.css" integrity="sha256-kept">';
     const file = { path: 'a.html', type: 'text/html; charset=utf-8', bytes: Buffer.from(html) };
@@ -134,7 +134,7 @@ describe('mountFile() of a page', () => {
   });
 });
 
-describe('mountFile() of other files', () => {
+describe('mountFile() for other files at another base path', () => {
   it.each([
     ['a.css', 'a { b: url(/c.png) } @import "/d.css";', 'a { b: url(/team/docs/c.png) } @import "/team/docs/d.css";'],
     [
@@ -181,12 +181,12 @@ describe('mountFile() of other files', () => {
     ],
     ['a.txt', '/a "/b"', '/a "/b"'],
     ['a.png', '<a href="/a">', '<a href="/a">'],
-  ])('%s', (path, text, expected) => {
+  ])('moves addresses in %s', (path, text, expected) => {
     expect(mounted(path, text)).toBe(expected);
   });
 });
 
-describe('mountFile() of hostile files', () => {
+describe('mountFile() for hostile files', () => {
   const MIB = 1024 ** 2;
   it.each([
     ['a.html', '<script>'],
@@ -201,7 +201,7 @@ describe('mountFile() of hostile files', () => {
     ['a.txt', '0:[{'],
     ['a.xml', '<link '],
     ['a.css', 'url(/'],
-  ])('%s of %s over and over takes no more than its share', (path, part) => {
+  ])('takes linear time for %s with repeated %s', (path, part) => {
     const bytes = Buffer.from(part.repeat(Math.ceil(MIB / part.length)));
     const startedAt = process.cpuUsage().user;
     mountFile({ path, type: mediaTypeOf(path), bytes }, { ...BELOW, has: () => true });

@@ -44,36 +44,36 @@ const PROBES: readonly (readonly [name: string, css: string, found: readonly str
   ],
   ['custom properties', ':root{--a:url(b);--c:"d"}', ['asset b'], ':root{--a:url(N);--c:"d"}'],
   [
-    'namespaces, left alone',
+    'namespaces, left unchanged',
     '@namespace svg url(http://a);@namespace "b";a{b:url(c)}',
     ['asset c'],
     '@namespace svg url(http://a);@namespace "b";a{b:url(N)}',
   ],
+  ['comments and strings, left unchanged', '/*url(a)*/b{content:"url(c)"}', [], '/*url(a)*/b{content:"url(c)"}'],
   [
-    'what lies in comments and strings, left alone',
-    '/*url(a)*/b{content:"url(c)"}',
+    'addresses that are not files, left unchanged',
+    'a{b:url(#c);d:url(data:,e);f:url()}',
     [],
-    '/*url(a)*/b{content:"url(c)"}',
+    'a{b:url(#c);d:url(data:,e);f:url()}',
   ],
-  ['what is no file, left alone', 'a{b:url(#c);d:url(data:,e);f:url()}', [], 'a{b:url(#c);d:url(data:,e);f:url()}'],
   [
     'conditions around rules',
     '@supports (a:b){@media print{c{d:url(e)}}}',
     ['asset e'],
     '@supports (a:b){@media print{c{d:url(N)}}}',
   ],
-  ['what is not closed', 'a{b:url(c', ['asset c'], 'a{b:url(N'],
+  ['unclosed functions', 'a{b:url(c', ['asset c'], 'a{b:url(N'],
   ['a string that is not closed', '@import "a', ['style a'], '@import "N'],
   ['a faulty url() and what follows', `a{b:url(c"d);e:url(f)}`, ['asset f'], `a{b:url(c"d);e:url(N)}`],
 ];
 
 describe('findReferences() and rewriteFile() in CSS', () => {
-  it.each(PROBES)('%s', (_, css, references, after) => {
+  it.each(PROBES)('return the expected references and text for %s', (_, css, references, after) => {
     expect(found('css', css)).toEqual(references);
     expect(rewritten('css', css, 'N')).toBe(after);
   });
 
-  it('finds every url() that css-tree finds in its tree, and there', () => {
+  it('find every url() that css-tree finds, at the same position', () => {
     const css = PROBES.map(([, text]) => text)
       .filter((text) => /[};]$/.test(text))
       .join('\n');
@@ -87,7 +87,7 @@ describe('findReferences() and rewriteFile() in CSS', () => {
     expect(inTree.filter((url) => !names.includes(url) && !ours.includes(url))).toEqual([]);
   });
 
-  it('writes nothing that ends an url()', () => {
+  it('write no characters that end an url()', () => {
     expect(rewritten('css', 'a{b:url(c);d:url("e")}', `f g)"'\\é`)).toBe(
       'a{b:url(f%20g%29%22%27%5C%C3%A9);d:url("f%20g%29%22%27%5C%C3%A9")}',
     );

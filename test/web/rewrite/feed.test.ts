@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { sourceTypeOf } from '../../../src/web/rewrite/index.ts';
 import { found, rewritten } from './helpers.ts';
 
-describe('findReferences() in XML that is no page', () => {
-  it('finds the style sheets of a feed, and leaves what it tells alone', () => {
+describe('findReferences() in XML that is not a page', () => {
+  it('finds the style sheets of a feed, and does not change its content', () => {
     const feed = `<?xml version="1.0"?>\n<?xml-stylesheet type="text/xsl" href="a.xsl?b&amp;c"?><?xml-stylesheet href='d.css'?><rss><channel><link>https://x.test/</link><image href="e.png"/></channel><?xml-stylesheet href="f.css"?></rss>`;
     expect(found('feed', feed)).toEqual(['asset a.xsl?b&c', 'style d.css']);
     expect(rewritten('feed', feed, 'N&')).toBe(
@@ -11,18 +11,21 @@ describe('findReferences() in XML that is no page', () => {
     );
   });
 
-  it('finds the pictures of the tiles of a site', () => {
+  it('finds the images of site tiles', () => {
     const tiles =
       '<?xml version="1.0"?><browserconfig><msapplication><tile><square70x70logo src="/a.png"/><TileColor>#fff</TileColor><TileImage src="b.png"/></tile></msapplication></browserconfig>';
     expect(found('feed', tiles)).toEqual(['asset /a.png', 'asset b.png']);
   });
 
-  it.each(['', 'text', '<?xml', '<?xml-stylesheet?><a', '<?xml-stylesheet href?>'])('%j has none', (text) => {
-    expect(found('feed', text)).toEqual([]);
-  });
+  it.each(['', 'text', '<?xml', '<?xml-stylesheet?><a', '<?xml-stylesheet href?>'])(
+    'finds no references in %j',
+    (text) => {
+      expect(found('feed', text)).toEqual([]);
+    },
+  );
 
   it.each(['application/xml', 'text/xml; charset=utf-8', 'application/rss+xml', 'application/atom+xml'])(
-    '%s is read so',
+    'reads type %s as a feed',
     (type) => {
       expect(sourceTypeOf(type)).toBe('feed');
     },

@@ -14,12 +14,12 @@ const PROBES: readonly (readonly [name: string, html: string, found: readonly st
   ['white space around =', '<a\nhref = "a"\nid=x>', ['link a'], '<a\nhref = "N&amp;"\nid=x>'],
   ['odd entities', '<a href="a&#x2F;b&num;c&copy=1">', ['link a/b#c&copy=1'], '<a href="N&amp;">'],
   [
-    'two of one name, the first empty',
+    'two attributes of one name, the first empty',
     '<a href="" href=b><img src srcset="a">',
     ['asset a'],
     '<a href="" href=b><img src srcset="N&amp;">',
   ],
-  ['two of one name', '<a href=a href=b>', ['link a'], '<a href=N&amp; href=b>'],
+  ['two attributes of one name', '<a href=a href=b>', ['link a'], '<a href=N&amp; href=b>'],
   ['an unclosed tag', '<a href=a>x<a href="b', ['link a'], '<a href=N&amp;>x<a href="b'],
   [
     'a ping',
@@ -30,7 +30,7 @@ const PROBES: readonly (readonly [name: string, html: string, found: readonly st
   ['an image map', '<map><area href=a></map>', ['link a'], '<map><area href=N&amp;></map>'],
   ['an image', '<img src=a alt="<img src=b>">', ['asset a'], '<img src=N&amp; alt="<img src=b>">'],
   [
-    'a srcset with commas in it',
+    'a srcset whose URLs contain commas',
     '<img srcset="a,b.png 1x,\n c.png?w=1,2 2x, d, e.png (x,y) 3x,">',
     ['asset a,b.png', 'asset c.png?w=1,2', 'asset d', 'asset e.png'],
     '<img srcset="N&amp; 1x,\n N&amp; 2x, N&amp;, N&amp; (x,y) 3x,">',
@@ -48,13 +48,13 @@ const PROBES: readonly (readonly [name: string, html: string, found: readonly st
     '<img data-src="N&amp;" data-srcset="N&amp; 2x">',
   ],
   [
-    'what libraries load later',
+    'lazy loading attributes of libraries',
     '<div data-bg="a.png"><p data-background-image="url(&quot;b.png&quot;)"><img data-lazy-srcset="c.png 1x, d.png 2x" data-original=e.png data-image="teal"><iframe data-src=/f>',
     ['lazy a.png', 'asset b.png', 'lazy c.png', 'lazy d.png', 'lazy e.png', 'frame /f'],
     '<div data-bg="N&amp;"><p data-background-image="url(&quot;N&amp;&quot;)"><img data-lazy-srcset="N&amp; 1x, N&amp; 2x" data-original=N&amp; data-image="teal"><iframe data-src=N&amp;>',
   ],
   [
-    'elements of scripts',
+    'elements that scripts use',
     '<model-viewer src="a.glb" poster=b.webp></model-viewer><redoc spec-url="/c.yaml"></redoc><x-y src="name" title="d.png">',
     ['lazy a.glb', 'lazy b.webp', 'lazy /c.yaml'],
     '<model-viewer src="N&amp;" poster=N&amp;></model-viewer><redoc spec-url="N&amp;"></redoc><x-y src="name" title="d.png">',
@@ -92,19 +92,19 @@ const PROBES: readonly (readonly [name: string, html: string, found: readonly st
   ],
   ['an image button', '<input type=image src=a>', ['asset a'], '<input type=image src=N&amp;>'],
   [
-    'a form, left alone',
+    'a form, left unchanged',
     '<form action=a><button formaction=b></form>',
     [],
     '<form action=a><button formaction=b></form>',
   ],
   [
-    'names, left alone',
+    'names, left unchanged',
     '<div itemscope itemtype="https://schema.org/X" itemid=a><q cite=b></q></div>',
     [],
     '<div itemscope itemtype="https://schema.org/X" itemid=a><q cite=b></q></div>',
   ],
   [
-    'Open Graph, left alone',
+    'Open Graph, left unchanged',
     '<meta property="og:image" content="https://x.test/a.png">',
     [],
     '<meta property="og:image" content="https://x.test/a.png">',
@@ -153,7 +153,7 @@ const PROBES: readonly (readonly [name: string, html: string, found: readonly st
     '<link rel="dns-prefetch preconnect" href=N&amp;>',
   ],
   [
-    'other relations',
+    'other link relations',
     '<link rel=next href=a><link rel=alternate hreflang=ja href=b>',
     ['link a', 'link b'],
     '<link rel=next href=N&amp;><link rel=alternate hreflang=ja href=N&amp;>',
@@ -216,7 +216,7 @@ const PROBES: readonly (readonly [name: string, html: string, found: readonly st
     '<meta http-equiv=refresh content="5;N&amp;">',
   ],
   [
-    'a refresh of the page itself',
+    'a refresh to the page itself',
     '<meta http-equiv=refresh content="5">',
     [],
     '<meta http-equiv=refresh content="5">',
@@ -228,7 +228,7 @@ const PROBES: readonly (readonly [name: string, html: string, found: readonly st
     '<base target=_top><base href=N&amp;><base href=/c/>',
   ],
   [
-    'a base that is none',
+    'an invalid base',
     '<base href="javascript:x"><base href=/b/><img src=a>',
     ['asset a'],
     '<base href="javascript:x"><base href=/b/><img src=N&amp;>',
@@ -277,7 +277,7 @@ const PROBES: readonly (readonly [name: string, html: string, found: readonly st
   ],
   ['a template', '<template><img src=a></template>', ['asset a'], '<template><img src=N&amp;></template>'],
   [
-    'comments, left alone',
+    'comments, left unchanged',
     '<!-- <a href=a> [if IE]> --><!--><!-- [if IE]><img src=b> --><a href=c>',
     ['link c'],
     '<!-- <a href=a> [if IE]> --><!--><!-- [if IE]><img src=b> --><a href=N&amp;>',
@@ -289,7 +289,7 @@ const PROBES: readonly (readonly [name: string, html: string, found: readonly st
     '<!--[if lt IE 9]><link rel=stylesheet href=N&amp;><title>x</title><![endif]--><!--[if !IE]>--><img src=N&amp;><!--<![endif]--><![if !IE]><img src=N&amp;><![endif]><!--[if IE --><img src=N&amp;>',
   ],
   [
-    'text, left alone',
+    'text, left unchanged',
     '<title><a href=a></title><textarea><a href=b></textarea><xmp><a href=c></xmp>',
     [],
     '<title><a href=a></title><textarea><a href=b></textarea><xmp><a href=c></xmp>',
@@ -313,7 +313,7 @@ const PROBES: readonly (readonly [name: string, html: string, found: readonly st
     '<astro-island component-url="./N&amp;" renderer-url="./N&amp;">',
   ],
   [
-    'what leads to no file',
+    'addresses that are not files',
     '<a href="mailto:a@b.test"><a href="JavaScript:x()"><img src="data:,x"><a href=""><a href="  ">',
     [],
     '<a href="mailto:a@b.test"><a href="JavaScript:x()"><img src="data:,x"><a href=""><a href="  ">',
@@ -322,12 +322,12 @@ const PROBES: readonly (readonly [name: string, html: string, found: readonly st
 ];
 
 describe('findReferences() and rewriteFile() in HTML', () => {
-  it.each(PROBES)('%s', (_, html, references, after) => {
+  it.each(PROBES)('return the expected references and text for %s', (_, html, references, after) => {
     expect(found('html', html)).toEqual(references);
     expect(rewritten('html', html, 'N&')).toBe(after);
   });
 
-  it('writes nothing that ends an attribute, a string or a list', () => {
+  it('write no characters that end an attribute, a string or a list', () => {
     const html = `<a href='a'><img srcset="a 1x"><p style='background:url("a")'><script>import('a')</script>`;
     const hostile = `é "'<>(),\\\`\n{}`;
     const encoded = '%C3%A9%20%22%27%3C%3E';
@@ -337,14 +337,14 @@ describe('findReferences() and rewriteFile() in HTML', () => {
     );
   });
 
-  it('empties an address whatever is around it', () => {
+  it('replace an address by an empty one, whatever its quotes', () => {
     expect(rewritten('html', '<base href=/a/><base href="/b/">', '')).toBe('<base href=""><base href="/b/">');
     expect(rewritten('html', '<iframe srcdoc="<a href=a id=b>">', '')).toBe(
       '<iframe srcdoc="<a href=&quot;&quot; id=b>">',
     );
   });
 
-  it('says what is known of the page', () => {
+  it('return robots, base and import maps of the page', () => {
     const html = `<META NAME=ROBOTS CONTENT=none><base href=" /b/ "><base href="/no/"><meta name=description content=nofollow>
       <!-- <meta name=robots content=no> --><meta content="index, NOFOLLOW" name=" docshelf "><script type=importmap>{"imports":{}}</script>
       <iframe srcdoc='<base href="/inner/"><meta name=robots content=inner>'></iframe>`;
@@ -367,7 +367,7 @@ describe('findReferences() and rewriteFile() in SVG and XHTML', () => {
 <svg:style><![CDATA[ @import "d.css"; ]]> p { fill: url(e.svg#f) }</svg:style><script href="g.js"/>
 <script type="module"><![CDATA[import "./h.js"; 1 < 2]]></script><svg:image href="i.png"/><title><a href="j"/></title></svg:svg>`;
 
-  it('finds what XML has', () => {
+  it('find the references that XML can have', () => {
     expect(found('xml', svg)).toEqual([
       'style a.css?b&c',
       'style d.css',
@@ -379,7 +379,7 @@ describe('findReferences() and rewriteFile() in SVG and XHTML', () => {
     ]);
   });
 
-  it('leaves the rest as it was', () => {
+  it('leave the rest of the file unchanged', () => {
     expect(rewritten('xml', svg, 'N')).toBe(
       svg
         .replace('a.css?b&amp;c', 'N')

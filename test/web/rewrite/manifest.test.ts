@@ -6,7 +6,7 @@ describe('findReferences() and rewriteFile() in a web app manifest', () => {
   "icons": [{"src": "a.png", "sizes": "1x1"}, {"src": "\u0062.png"}], "screenshots": [{"src": "c.png"}],
   "shortcuts": [{"url": "/d", "icons": [{"src": "e.png"}]}], "other": {"src": "no"}, "src": "no"}`;
 
-  it('finds its pages and pictures, whatever the escapes', () => {
+  it('find its pages and images, whatever the escapes', () => {
     expect(found('manifest', manifest)).toEqual([
       'scope /x',
       'scope /',
@@ -19,7 +19,7 @@ describe('findReferences() and rewriteFile() in a web app manifest', () => {
     ]);
   });
 
-  it('leaves the rest as it was', () => {
+  it('leave the rest of the file unchanged', () => {
     const after = rewritten('manifest', manifest, 'N');
     expect(JSON.parse(after)).toMatchObject({
       id: 'N',
@@ -41,18 +41,18 @@ describe('findReferences() and rewriteFile() in a web app manifest', () => {
     ['tab_strip', '{"home_tab":{"scope_patterns":[{"pathname":"/a"}]}}'],
     ['tab_strip', '{"new_tab_button":{"url":"/a"}}'],
     ['related_applications', '[{"platform":"webapp","url":"/a"}]'],
-  ])('finds the address in %s %s', (member, value) => {
+  ])('find the address in %s %s', (member, value) => {
     expect(found('manifest', `{"${member}":${value}}`)).toEqual([
       value.includes('pathname') ? 'pattern /a' : 'scope /a',
     ]);
   });
 
-  it('finds localized pictures and shortcuts', () => {
+  it('find localized images and shortcuts', () => {
     const text = '{"icons_localized":{"de":[{"src":"/a"}]},"shortcuts_localized":{"de":[{"url":"/b"}]}}';
     expect(found('manifest', text)).toEqual(['asset /a', 'link /b']);
   });
 
-  it('reads a byte order mark, and nothing of what is no JSON', () => {
+  it('read a file with byte order mark, and find nothing in invalid JSON', () => {
     expect(found('manifest', '\ufeff{"start_url":"a"}')).toEqual(['link a']);
     expect(found('manifest', '{"start_url":"a"')).toEqual([]);
   });

@@ -15,11 +15,11 @@ describe('relativeUrl()', () => {
     ['a.html', 'b c/é%?#.html', '', 'b%20c/%C3%A9%25%3F%23.html'],
     ['a.html', 'b:c.html', '', './b:c.html'],
     ['a/b.html', 'b:c.html', '', '../b:c.html'],
-  ])('leads from %s to %s%s by %s', (from, to, suffix, url) => {
+  ])('returns from %s to %s%s the URL %s', (from, to, suffix, url) => {
     expect(relativeUrl(from, to, suffix)).toBe(url);
   });
 
-  it('is resolved to where it leads, whatever the names', () => {
+  it('returns a URL that resolves to the target, whatever the names', () => {
     // Names of dots alone are folders to every address, encoded or not.
     const segment = fc
       .string({ minLength: 1, maxLength: 8 })

@@ -24,16 +24,16 @@ describe('resolveSpecifier()', () => {
     ['kit/special/a.js', [MAP], 'https://cdn.test/s/a.js', true],
     ['./b.js', [MAP], 'https://x.test/lib/b-1.js', true],
     ['vue', ['no JSON', '{"imports":{"vue":7}}', MAP], 'https://x.test/lib/vue.js', true],
-  ])('leads %s with %j to %s', (specifier, maps, url, isMapped) => {
+  ])('resolves %s with import maps %j to %s', (specifier, maps, url, isMapped) => {
     expect(resolveSpecifier(specifier, FILE, maps, PAGE)).toEqual({ url, isMapped });
   });
 
-  it('takes addresses of a map from the page, and the narrowest scope', () => {
+  it('resolves addresses of an import map from the page, and prefers the narrowest scope', () => {
     expect(resolveSpecifier('vue', 'https://x.test/other.js', [MAP], PAGE)?.url).toBe('https://x.test/docs/vue.js');
     expect(resolveSpecifier('vue', 'https://x.test/lib/deep/a.js', [MAP], PAGE)?.url).toBe('https://x.test/deep.js');
   });
 
-  it.each(['react', 'bad'])('leads the bare %s nowhere', (specifier) => {
+  it.each(['react', 'bad'])('returns null for the unmapped specifier %s', (specifier) => {
     expect(resolveSpecifier(specifier, FILE, [MAP], PAGE)).toBeNull();
   });
 });

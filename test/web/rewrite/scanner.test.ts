@@ -99,7 +99,7 @@ const PIECES = [
 const markup = fc.array(fc.constantFrom(...PIECES), { maxLength: 30 }).map((pieces) => pieces.join(''));
 
 describe('MarkupScanner', () => {
-  it('gives the tags, attributes and places that parse5 gives, whatever the text', () => {
+  it('returns the tags, attributes and positions that parse5 returns, for any text', () => {
     fc.assert(
       fc.property(markup, (html) => {
         expect(scannedTags(html)).toEqual(tokenizedTags(html));
@@ -113,17 +113,17 @@ describe('MarkupScanner', () => {
     ['conditional comments', '<!--[if IE]><a href=1><![endif]--><![if !IE]><a href=2><![endif]>'],
     ['tags in scripts', '<script>"<a>" + "</scripty>"</SCRIPT ><b>'],
     ['escaped scripts', '<script><!-- <script> </script> <a> --></script><b><script><!-- </script><i>'],
-    ['escaped scripts that are no more', '<script><!--><script></script><b><script><!-- --> <script></script><u>'],
+    ['escaped scripts whose escape ends', '<script><!--><script></script><b><script><!-- --> <script></script><u>'],
     ['doctypes with a > in quotes', '<!DOCTYPE html PUBLIC "a>b"><a>'],
-    ['an end in the middle of a tag', '<a><b c="'],
+    ['an end within a tag', '<a><b c="'],
     ['an end in a quoted name', '<a b"c=d"e><i>'],
-  ])('reads %s as parse5 does', (_, html) => {
+  ])('reads %s like the tokenizer of parse5', (_, html) => {
     expect(scannedTags(html)).toEqual(tokenizedTags(html));
   });
 
   it.each([
     ['style and title in SVG', '<svg><style>a<b/></style><title><i>x</i></title></svg><style><u></style>'],
-    ['CDATA in SVG, and none in HTML', '<svg><![CDATA[<a>]]><g/></svg><![CDATA[<b>]]><i>'],
+    ['CDATA in SVG, but not in HTML', '<svg><![CDATA[<a>]]><g/></svg><![CDATA[<b>]]><i>'],
     [
       'HTML in foreignObject',
       '<svg><foreignObject><style><a></style><div><![CDATA[<b>]]></div></foreignObject><style><u/></style></svg>',
@@ -136,13 +136,13 @@ describe('MarkupScanner', () => {
     ['a self-closing SVG', '<svg/><style><a></style><b>'],
     ['a script in SVG', '<svg><script>"<a/>"</script><g/></svg>'],
     ['SVG in SVG', '<svg><svg><path/></svg><style><a/></style></svg><style><b></style>'],
-  ])('reads %s as the whole parser does', (_, html) => {
+  ])('reads %s like the parser of parse5', (_, html) => {
     const parsed = parsedElements(html);
     expect(scannedElements(html)).toEqual(parsed);
     expect(parsed.size).toBeGreaterThan(2);
   });
 
-  it('reads a text of many unfinished parts in linear time', () => {
+  it('reads text with many unfinished parts in linear time', () => {
     for (const part of ['<!--', '<a b="', '<script><!--<script>', '<![CDATA[', '<title>', '</', '<a b c d ', '<svg>']) {
       expect(millisecondsOf(() => scannedTags(part.repeat(100_000)))).toBeLessThan(10_000);
     }
@@ -156,9 +156,9 @@ describe('findReferences()', () => {
     ['styles', '<p style="color:red">', 100_000],
     ['comments', '<!-- a -->', 200_000],
     ['elements without scripts', '<noscript><img src=a></noscript>', 50_000],
-    ['nested elements of SVG', '<svg><g></a>', 50_000],
-    ['pieces of payload', '<script>self.__next_f.push("static/chunks/a.js")</script>', 20_000],
-  ])('reads a page of very many %s in linear time', (_, part, count) => {
+    ['nested SVG elements', '<svg><g></a>', 50_000],
+    ['pieces of Next.js data', '<script>self.__next_f.push("static/chunks/a.js")</script>', 20_000],
+  ])('reads a page with very many %s in linear time', (_, part, count) => {
     const bytes = Buffer.from(part.repeat(count));
     expect(millisecondsOf(() => findReferences({ type: 'html', bytes }))).toBeLessThan(10_000);
   });

@@ -23,7 +23,7 @@ const PROBES: readonly (readonly [name: string, script: string, found: readonly 
   ],
   ['specifiers with escapes', `import a from './\\u0061\\x2ejs'`, ['module ./a.js'], `import a from './N'`],
   [
-    'files beside a module',
+    'files next to a module',
     `new URL('./a.wasm', import.meta.url);new URL( /* x */ "b\\u002epng" ,\n import . meta . url)`,
     ['asset ./a.wasm', 'asset b.png'],
     `new URL('N', import.meta.url);new URL( /* x */ "N" ,\n import . meta . url)`,
@@ -60,7 +60,7 @@ const PROBES: readonly (readonly [name: string, script: string, found: readonly 
     `navigator.serviceWorker.register('N',{scope:'N'});navigator.serviceWorker.getRegistration("N")`,
   ],
   [
-    'the scope of a service worker that a library registers, however it is written',
+    'the scope of a service worker that a library registers, in any notation',
     `new Workbox(url,{type:'classic',"scope" : "/a/"+x});const scope = \`/b/\`;f({scope='/c/'}={});o.scope="\\/d/";`,
     ['scope /a/', 'scope /b/', 'scope /c/', 'scope /d/'],
     `new Workbox(url,{type:'classic',"scope" : "N"+x});const scope = \`N\`;f({scope='N'}={});o.scope="N";`,
@@ -72,7 +72,7 @@ const PROBES: readonly (readonly [name: string, script: string, found: readonly 
     `s.textContent=JSON.stringify({prefetch:[{where:{or:[{href_matches:"N"},{href_matches:['N', "N"]}]}}]})`,
   ],
   [
-    'no scope in strings, comments and comparisons, and none without a service worker',
+    'no scope in strings, comments and comparisons, or without a service worker',
     `"serviceWorker {scope:'/'}";// {scope:'/a'}\n/* scope:'/b' */a.scope=="/c";d?scope:'/d';microscope='/e';/scope:'/`,
     [],
     `"serviceWorker {scope:'/'}";// {scope:'/a'}\n/* scope:'/b' */a.scope=="/c";d?scope:'/d';microscope='/e';/scope:'/`,
@@ -85,7 +85,7 @@ const PROBES: readonly (readonly [name: string, script: string, found: readonly 
     `importScripts('N', "N",c);self.importScripts("N")`,
   ],
   [
-    'what lies in strings, comments, templates and regular expressions, left alone',
+    'strings, comments, templates and regular expressions, left unchanged',
     `"import('a')";'new Worker("b")';// importScripts('c')\n/* import 'd' */\`new Worker('e') \${import('f')}\`;/new Worker('g')/;x.import('h')`,
     ['module f'],
     `"import('a')";'new Worker("b")';// importScripts('c')\n/* import 'd' */\`new Worker('e') \${import('./N')}\`;/new Worker('g')/;x.import('h')`,
@@ -94,7 +94,7 @@ const PROBES: readonly (readonly [name: string, script: string, found: readonly 
 ];
 
 describe('findReferences() and rewriteFile() in JavaScript', () => {
-  it.each(PROBES)('%s', (_, script, references, after) => {
+  it.each(PROBES)('return the expected references and text for %s', (_, script, references, after) => {
     expect(found('script', script)).toEqual(references);
     expect(rewritten('script', script, 'N')).toBe(after);
   });
@@ -104,18 +104,18 @@ describe('findReferences() and rewriteFile() in JavaScript', () => {
     ['/a.js', '/a.js'],
     ['../a.js', '../a.js'],
     ['a.js', './a.js'],
-  ])('writes the specifier %s as %s, which is never bare', (url, written) => {
+  ])('write the specifier %s as %s, which is never bare', (url, written) => {
     expect(rewritten('script', 'import "x"', url)).toBe(`import "${written}"`);
   });
 });
 
-describe('findReferences() in what frameworks write', () => {
+describe('findReferences() in output of frameworks', () => {
   const mentions = (type: 'html' | 'script', text: string, path?: string): string[] => {
     const file = { type, bytes: Buffer.from(text), ...(path === undefined ? {} : { path }) };
     return [...referencesOf(findReferences(file))].filter(({ kind }) => kind === 'mention').map(({ url }) => url);
   };
 
-  it("mentions the chunks of Next.js's payload, below the page's own base path", () => {
+  it('mentions the chunks of Next.js page data in the base path of the page', () => {
     const html = `<script src="/docs/_next/static/chunks/main.js"></script><script>self.__next_f.push([1,"3:I[1,[\\"2\\",\\"static/chunks/app/%5Bid%5D/page-1a.js\\"],\\"\\"]\\n:HL[\\"/docs/_next/static/css/b.css\\",\\"style\\"]"])</script>`;
     expect(mentions('html', html)).toEqual([
       '/docs/_next/static/css/b.css',
@@ -124,13 +124,13 @@ describe('findReferences() in what frameworks write', () => {
     expect(rewritten('html', html, 'N')).toBe(html.replace('/docs/_next/static/chunks/main.js', 'N'));
   });
 
-  it("mentions the chunks of Next.js's build manifest, from where that file is", () => {
+  it('mentions the chunks of the Next.js build manifest, relative to that file', () => {
     expect(mentions('script', 'self.__BUILD_MANIFEST={"/a":["static/chunks/pages/[a]-1.js"]}')).toEqual([
       '../../static/chunks/pages/[a]-1.js',
     ]);
   });
 
-  it('mentions what Vite loads with a module, below the folder that the site was built for', () => {
+  it('mentions the files that Vite loads with a module, in the folder that the site was built for', () => {
     const script = `const __vite__mapDeps=(i,m=__vite__mapDeps,d=(m.f||(m.f=["assets/a.js","assets/b.css"])))=>i.map(i=>d[i]);`;
     expect(mentions('script', script, '/docs/assets/chunks/app.js')).toEqual([
       '/docs/assets/a.js',
@@ -139,17 +139,17 @@ describe('findReferences() in what frameworks write', () => {
     expect(mentions('script', script)).toEqual(['/assets/a.js', '/assets/b.css']);
   });
 
-  it('mentions the whole of a VitePress page beside its lean part', () => {
+  it('mentions the full VitePress page next to its lean part', () => {
     expect(mentions('html', '<link rel=modulepreload href=/assets/a.md.X1.lean.js>')).toEqual(['/assets/a.md.X1.js']);
   });
 
-  it('mentions whole strings that are addresses from the root, quotes escaped or not', () => {
+  it('mentions whole strings that are root-relative addresses, with escaped or plain quotes', () => {
     const script = String.raw`push("{\"index\":\"/search.json\"}"),f('/img/a-1.svg?v=2',"/guide","//x.test/b.json","see /c.json",'/d.json"')`;
     expect(mentions('script', script)).toEqual(['/search.json', '/img/a-1.svg?v=2', '/d.json']);
     expect(rewritten('script', script, 'N')).toBe(script);
   });
 
-  it("mentions what Gatsby's routes load", () => {
+  it('mentions the files that Gatsby routes load', () => {
     const html = String.raw`<script>window.___chunkMapping="{\"app\":[\"/app-1.js\"],\"b\":[\"c\"]}"</script>`;
     expect(mentions('html', html)).toEqual(['/app-1.js']);
   });

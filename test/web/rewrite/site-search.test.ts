@@ -3,7 +3,7 @@ import { found } from './helpers.ts';
 
 const mentioned = (html: string): string[] => found('html', html).map((each) => each.replace('mention ', ''));
 
-describe('findReferences() of what the own search of a site asks for', () => {
+describe('findReferences() for the search of a site generator', () => {
   it.each<[name: string, html: string, files: readonly string[]]>([
     [
       'Material for MkDocs',
@@ -17,7 +17,7 @@ describe('findReferences() of what the own search of a site asks for', () => {
     ],
     ['mdBook', '<script>var path_to_root = "../";</script>', ['../searchindex.js', '../searchindex.json']],
     [
-      'mdBook, at its root, by a digest',
+      'mdBook, at its root, with a digest in the name',
       `<script>const path_to_root = "";window.path_to_searchindex_js = "searchindex-1f.js";</script>`,
       ['searchindex-1f.js', 'searchindex.json'],
     ],
@@ -32,7 +32,7 @@ describe('findReferences() of what the own search of a site asks for', () => {
       '<meta name="rustdoc-vars" data-root-path="../" data-static-root-path="../s/" data-resource-suffix="-x" data-search-js="search-1.js" data-settings-js="settings-2.js">',
       ['../s/search-1.js', '../s/settings-2.js', '../search-index-x.js', '../search.index/root-x.js'],
     ],
-  ])('%s', (_, html, files) => {
+  ])('mentions the files of %s', (_, html, files) => {
     expect(mentioned(html)).toEqual(files);
   });
 
@@ -44,13 +44,13 @@ describe('findReferences() of what the own search of a site asks for', () => {
     '<script>const path_to_root = "<%= root %>";</script>',
     '<meta name="rustdoc-vars" data-root-path="../">',
     '<meta name="generator" content="rustdoc">',
-  ])('%s names none', (html) => {
+  ])('mentions no files for %s', (html) => {
     expect(mentioned(html)).toEqual([]);
   });
 });
 
-describe('findReferences() of what the scripts of Doxygen load', () => {
-  it('names the parts of its search, one for each section and letter', () => {
+describe('findReferences() in scripts of Doxygen', () => {
+  it('mentions the search parts, one for each section and letter', () => {
     const script =
       'var indexSectionsWithContent =\n{\n  0: "ab\\"",\n  10: "x"\n};\nvar indexSectionNames =\n{\n  0: "all",\n  10: "files"\n};';
     expect(found('script', script)).toEqual(
@@ -58,7 +58,7 @@ describe('findReferences() of what the scripts of Doxygen load', () => {
     );
   });
 
-  it('names the parts of its tree', () => {
+  it('mentions the parts of the tree', () => {
     const script =
       'var NAVTREE =\n[\n  [ "L \\"x\\"", "index.html", [\n    [ "Files", "files.html", "files_dup" ],\n    [ "A", "a.html", null ] ] ]\n];\nvar NAVTREEINDEX =\n[\n"a.html",\n"b.html"\n];';
     expect(found('script', script)).toEqual([
@@ -70,19 +70,19 @@ describe('findReferences() of what the scripts of Doxygen load', () => {
     expect(found('script', branch)).toEqual(['mention dir_a.js']);
   });
 
-  it('names no more than a large library has', () => {
+  it('limits the number of mentioned files', () => {
     const script = `var indexSectionsWithContent = { 0: "${'a'.repeat(100_000)}" }; var indexSectionNames = { 0: "all" };`;
     expect(found('script', script)).toHaveLength(5_000);
   });
 
-  it('names none of a script that only looks like it', () => {
+  it('mentions no files of scripts that only look similar', () => {
     expect(found('script', 'var indexSectionsWithContent; var indexSectionNames = { 0: "../x" };')).toEqual([]);
     expect(found('script', 'const a = [[ "b", "c", "d" ]];')).toEqual([]);
   });
 });
 
-describe("findReferences() of Docusaurus' local search", () => {
-  it('names the index in the folder that the site was built for', () => {
+describe('findReferences() for the local search of Docusaurus', () => {
+  it('mentions the index in the folder that the site was built for', () => {
     expect(found('script', 'const i="search-index{dir}.json?_=1a"')).toEqual(['mention search-index.json']);
   });
 });

@@ -18,7 +18,7 @@ function replaced(bytes: Uint8Array): Uint8Array {
 }
 
 describe('unitsOf() and decodeUnits()', () => {
-  it('have one unit for each byte, and decode them as a whole', () => {
+  it('use one unit per byte, and decode all units together', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
         const units = unitsOf(bytes);
@@ -28,7 +28,7 @@ describe('unitsOf() and decodeUnits()', () => {
     );
   });
 
-  it('keep bytes that are no UTF-8, and find what is around them', () => {
+  it('keep bytes that are not UTF-8, and find the references around them', () => {
     const page = bytesOf([0xff, 0xfe], '<p>', [0x80], '<a href="', [0xc3, 0xa9], '">', [0xc3], '</a>');
     expect(urlsOf(page)).toEqual(['é']);
     expect(replaced(page)).toEqual(bytesOf([0xff, 0xfe], '<p>', [0x80], '<a href="N">', [0xc3], '</a>'));
@@ -38,7 +38,7 @@ describe('unitsOf() and decodeUnits()', () => {
     expect(replaced(Buffer.from('\ufeff<a href="a">'))).toEqual(Buffer.from('\ufeff<a href="N">'));
   });
 
-  it('read character references and escapes beside bytes', () => {
+  it('read character references and escapes next to bytes', () => {
     expect(
       urlsOf(
         Buffer.from(
@@ -57,7 +57,7 @@ describe('utf8Bytes()', () => {
   const inUtf8 = (bytes: Uint8Array, charset: string | null = null, type: SourceType = 'html') =>
     Buffer.from(utf8Bytes(bytes, type, charset)).toString();
 
-  it('gives the same object for UTF-8, for an unknown charset, and for a file in ASCII', () => {
+  it('returns the same object for UTF-8, an unknown charset and an ASCII file', () => {
     const page = Buffer.from('<meta charset="shift_jis"><p>a');
     expect(utf8Bytes(page, 'html', 'utf-8')).toBe(page);
     expect(utf8Bytes(page, 'html', 'x-none')).toBe(page);
@@ -89,7 +89,7 @@ describe('utf8Bytes()', () => {
     expect(urlsOf(made)).toEqual(urls);
   });
 
-  it('changes the charset that the file declares, and no other word', () => {
+  it('changes only the charset that the file declares', () => {
     const page = (charset: string) =>
       `<!--charset=latin1--><meta charset=${charset}><meta http-equiv="Content-Type" content="text/html; charset=${charset}"><meta name=a content="charset=koi8-r"><p>é`;
     expect(inUtf8(Buffer.from(page('ISO-8859-1'), 'latin1'))).toBe(`\ufeff${page('utf-8')}`);
@@ -99,7 +99,7 @@ describe('utf8Bytes()', () => {
     expect(inUtf8(Buffer.from(css('latin1'), 'latin1'), null, 'css')).toBe(`\ufeff${css('utf-8')}`);
   });
 
-  it('keeps the bytes of a query, which a browser sends in the charset of the page', () => {
+  it('keeps the bytes of a query, which browsers send in the charset of the page', () => {
     const page = bytesOf(
       '<p>?',
       [0xe9],
@@ -119,14 +119,14 @@ describe('utf8Bytes()', () => {
   it.each<[string, SourceType, string]>([
     ['the text of a page', 'html', '<pre>&lt;a href="x.php?wort=Übung"&gt;</pre><p>Set src=x?é here'],
     ['a comment', 'html', '<!-- <a href="?é"> --><title><a href="?é"></title>'],
-    ['a script of a page', 'html', '<script>s = " href=?é"; t = \'<a href="?é">\';</script>'],
+    ['a script in a page', 'html', '<script>s = " href=?é"; t = \'<a href="?é">\';</script>'],
     ['a style sheet', 'css', '/* data=x?é */ a{}'],
     ['a script', 'script', 's = " href=?é";'],
   ])('does not change addresses in %s', (_what, type, text) => {
     expect(inUtf8(Buffer.from(text, 'latin1'), 'latin1', type)).toBe(`\ufeff${text}`);
   });
 
-  it('follows a byte order mark before a header, and a header before the file', () => {
+  it('prefers a byte order mark to the header, and the header to the file', () => {
     expect(inUtf8(Buffer.from('\ufeff<p>é', 'utf16le'), 'utf-8')).toBe('\ufeff<p>é');
     expect(inUtf8(Buffer.from('<meta charset="koi8-r"><p>é', 'latin1'), 'latin1')).toBe(
       '\ufeff<meta charset="koi8-r"><p>é',

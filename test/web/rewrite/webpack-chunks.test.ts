@@ -16,11 +16,11 @@ const SHAPES: readonly (readonly [name: string, script: string, names: readonly 
   ],
   ['a map in parentheses', 'n.u=e=>"js/"+(({7:"page"})[e]||e)+"."+({7:"aa"})[e]+".js"', ['js/page.aa.js']],
   [
-    'chunks that have a name of their own',
+    'chunks with their own name',
     'n.u=e=>7===e?"js/a.js":"b"===e?"js/b.js":"js/"+(9===e?"nine":e)+"."+{9:"cc",b:"no"}[e]+".js"',
     ['js/a.js', 'js/nine.cc.js', 'js/b.js'],
   ],
-  ['numbers as minifiers write them', `n.u=e=>e+"."+{1e3:"aa",'x-1':"bb"}[e]+".js"`, ['1000.aa.js', 'x-1.bb.js']],
+  ['numbers in the notation of minifiers', `n.u=e=>e+"."+{1e3:"aa",'x-1':"bb"}[e]+".js"`, ['1000.aa.js', 'x-1.bb.js']],
   [
     'style sheets',
     'n.miniCssF=e=>({7:"css/a.css"}[e]),n.k=function(e){return"css/"+e+"."+{8:"bb"}[e]+".css"}',
@@ -52,25 +52,25 @@ const OTHERS = [
 ];
 
 describe('webpackChunks()', () => {
-  it.each(SHAPES)('works out %s', (_, script, names) => {
+  it.each(SHAPES)('computes %s', (_, script, names) => {
     expect([...webpackChunks(script).names].sort()).toEqual([...names].sort());
   });
 
-  it.each(OTHERS)('takes nothing from %.40s', (script) => {
+  it.each(OTHERS)('finds no chunks in %.40s', (script) => {
     expect(webpackChunks(script).names).toEqual([]);
   });
 });
 
-describe('findReferences() in the run time of webpack', () => {
+describe('findReferences() in the webpack runtime', () => {
   const functions = 'n.u=e=>"js/"+{7:"a"}[e]+".js";';
 
   it.each([
-    ['that is written out', 'n.p="/fr/"', '/fr/js/a.js'],
-    ['of another host', 'n.p = "https://cdn.test/x/"', 'https://cdn.test/x/js/a.js'],
-    ['above the script itself', 'n.p=e+"../"', '../js/a.js'],
-    ['of the script itself', 'n.p=e', './js/a.js'],
-    ['that is empty, below the folder that the site was built for', 'n.p=""', '/docs/js/a.js'],
-  ])('mentions chunks below a public path %s', (_, path, url) => {
+    ['that is a constant', 'n.p="/fr/"', '/fr/js/a.js'],
+    ['on another host', 'n.p = "https://cdn.test/x/"', 'https://cdn.test/x/js/a.js'],
+    ['in the parent folder of the script', 'n.p=e+"../"', '../js/a.js'],
+    ['in the folder of the script', 'n.p=e', './js/a.js'],
+    ['that is empty, in the folder that the site was built for', 'n.p=""', '/docs/js/a.js'],
+  ])('mentions chunks with a public path %s', (_, path, url) => {
     expect(mentions(functions + path)).toEqual([url]);
   });
 });

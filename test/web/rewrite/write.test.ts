@@ -64,7 +64,7 @@ const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 40 }).map((pieces
 const types = fc.constantFrom<SourceType[]>('html', 'xml', 'css', 'script', 'manifest');
 
 describe('rewriteFile()', () => {
-  it('gives the very bytes back where nothing is replaced, and where each place gets what it had', () => {
+  it('returns exactly the same bytes if nothing is replaced or each replacement equals the original', () => {
     fc.assert(
       fc.property(types, text, (type, source) => {
         const bytes = Buffer.from(source);
@@ -81,7 +81,7 @@ describe('rewriteFile()', () => {
     );
   });
 
-  it('replaces places that lie in the file, in no order twice', () => {
+  it('replaces positions within the file that do not overlap', () => {
     fc.assert(
       fc.property(types, text, (type, source) => {
         const bytes = Buffer.from(source);
@@ -98,7 +98,7 @@ describe('rewriteFile()', () => {
     );
   });
 
-  it('finds in what it wrote what it wrote', () => {
+  it('writes URLs that findReferences() finds again', () => {
     fc.assert(
       fc.property(fc.constantFrom<SourceType[]>('html', 'css', 'script'), text, (type, source) => {
         const bytes = Buffer.from(source);
@@ -117,7 +117,7 @@ describe('rewriteFile()', () => {
     );
   });
 
-  it('writes from references that went through JSON', () => {
+  it('accepts references that were serialized as JSON', () => {
     const bytes = Buffer.from('<a href=a><a href=b>');
     const kept = JSON.parse(JSON.stringify(findReferences({ type: 'html', bytes })));
     const after = rewriteFile(bytes, kept, ({ url }) => (url === 'b' ? '../c' : null));
@@ -125,7 +125,7 @@ describe('rewriteFile()', () => {
     expect(Buffer.from(after.bytes).toString()).toBe('<a href=a><a href=../c>');
   });
 
-  it('keeps references small: under 20 bytes for each that repeats, as JSON', () => {
+  it('keeps references small: under 20 bytes of JSON for each repetition', () => {
     const bytes = Buffer.from('<a href="/a/long/address/of/a/page.html">x</a>'.repeat(1_000));
     const found = findReferences({ type: 'html', bytes });
     expect(found.urls).toHaveLength(1);
@@ -134,7 +134,7 @@ describe('rewriteFile()', () => {
 });
 
 describe('writtenUrl()', () => {
-  it('is ASCII and means the same address, wherever it is written', () => {
+  it('returns ASCII that means the same address in every notation', () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), fc.nat(0x1ff), (url, writing) => {
         const written = writtenUrl(url, writing & ~0x10f);

@@ -129,7 +129,7 @@ export function isGeneratorFile(path: string): boolean {
   return GENERATORS.some((row) => row.in === 'file' && isIn(path, row.mark));
 }
 
-function isIn(text: string, mark: string | RegExp): boolean {
+export function isIn(text: string, mark: string | RegExp): boolean {
   return typeof mark === 'string' ? text.includes(mark) : mark.test(text);
 }
 

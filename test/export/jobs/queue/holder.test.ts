@@ -29,12 +29,12 @@ describe.runIf(isLinux)('isGone()', () => {
     return child;
   };
 
-  test('says no of this process and of another one that runs', () => {
+  test('returns false for this process and for another running process', () => {
     expect(isGone(here(), here())).toBe(false);
     expect(isGone(holderOf(start('exec sleep 60').pid ?? 0), here())).toBe(false);
   });
 
-  test('says yes of a process that was killed', async () => {
+  test('returns true for a killed process', async () => {
     const child = start('exec sleep 60');
     const holder = holderOf(child.pid ?? 0);
     child.kill('SIGKILL');
@@ -42,7 +42,7 @@ describe.runIf(isLinux)('isGone()', () => {
     expect(isGone(holder, here())).toBe(true);
   });
 
-  test('says yes of one that was killed and that nobody has taken leave of', async () => {
+  test('returns true for a killed process whose parent has not waited for it', async () => {
     // What `sh` turns into knows of no child and never waits for one.
     const parent = start('sleep 60 & echo $!; exec sleep 60');
     const [line] = (await once(parent.stdout as NonNullable<ChildProcess['stdout']>, 'data')) as [Buffer];
@@ -60,14 +60,14 @@ describe.runIf(isLinux)('isGone()', () => {
     expect(readFileSync(`/proc/${holder.pid}/stat`, 'utf8')).toContain(') Z ');
   });
 
-  test('says yes where the number belongs to a later process', () => {
+  test('returns true if the process id now belongs to a later process', () => {
     expect(isGone({ ...here(), startTicks: '1' }, here())).toBe(true);
   });
 
   test.for<[string, Partial<Holder>]>([
-    ['another boot or host', { bootId: '00000000-0000-0000-0000-000000000000' }],
+    ['another boot or another host', { bootId: '00000000-0000-0000-0000-000000000000' }],
     ['another container', { pidNamespace: 'pid:[1]' }],
-  ])('judges no process of %s', ([, other]) => {
+  ])('returns false for a process of %s', ([, other]) => {
     const dead = { ...here(), startTicks: '1' };
     expect(isGone({ ...dead, ...other }, here())).toBe(false);
     expect(isGone(dead, null)).toBe(false);

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const stopClockAt = (ms: number): string =>
   `CREATE OR REPLACE FUNCTION docshelf.clock_us() RETURNS BIGINT LANGUAGE sql VOLATILE AS 'SELECT ${ms * 1000}::bigint'`;
 
-describe.skipIf(!HAS_POSTGRES)('an outage of the database that is longer than a lease', () => {
+describe.skipIf(!HAS_POSTGRES)('database outage longer than a lease', () => {
   const databases: Database[] = [];
   afterEach(async () => {
     for (const database of databases.splice(0)) await database.close();
@@ -22,7 +22,7 @@ describe.skipIf(!HAS_POSTGRES)('an outage of the database that is longer than a 
     return new SqlJobQueue({ database, statements: POSTGRES_STATEMENTS });
   };
 
-  it('leaves jobs to holders that renew within a lease after it, and ends the lease of others', {
+  it('keeps jobs of holders that renew within one lease after it, and ends other leases', {
     timeout: 60_000,
   }, async () => {
     const server = await PostgresServer.start();

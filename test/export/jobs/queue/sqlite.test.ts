@@ -67,7 +67,7 @@ function openOlder(version: number): DatabaseSync {
 }
 
 describe('openDatabase()', () => {
-  test('makes the file and its folder, flushed at each commit, and opens it again', () => {
+  test('creates the file and its folder with a flush at each commit, and opens the file again', () => {
     for (const _time of [1, 2]) {
       const database = openDatabase(file);
       const pragmas = database.prepare('SELECT * FROM pragma_journal_mode, pragma_synchronous').get();
@@ -77,7 +77,7 @@ describe('openDatabase()', () => {
     }
   });
 
-  test.each([1, 2, 3])('moves a file of version %i forward, whose jobs stay', (version) => {
+  test.each([1, 2, 3])('migrates a file of version %i, and keeps its jobs', (version) => {
     openOlder(version).close();
     const database = openDatabase(file);
     expect(
@@ -125,7 +125,7 @@ describe('openDatabase()', () => {
     for (const each of [database, made]) each.close();
   });
 
-  test('refuses the store of a newer docshelf and leaves it as it is', async () => {
+  test('rejects the file of a newer docshelf, and does not change it', async () => {
     const newer = openDatabase(file);
     newer.exec('PRAGMA user_version = 99');
     newer.close();
@@ -135,7 +135,7 @@ describe('openDatabase()', () => {
     after.close();
   });
 
-  test('keeps one running job a domain, whatever the code does', () => {
+  test('allows one running job per domain', () => {
     const database = openDatabase(file);
     database.prepare(INSERT).run('se_1', 'docs');
     expect(() => database.prepare(INSERT).run('se_2', 'docs')).toThrow(/UNIQUE/);
@@ -143,10 +143,10 @@ describe('openDatabase()', () => {
   });
 });
 
-describe('a SqliteDatabase', () => {
+describe('SqliteDatabase', () => {
   const open = () => new SqliteDatabase(openDatabase(file));
 
-  test('takes back everything where a part fails', async () => {
+  test('rolls back a transaction if a part fails', async () => {
     const database = open();
     const fault = new Error('enough');
     const failing = database.transact(async (session) => {
@@ -159,7 +159,7 @@ describe('a SqliteDatabase', () => {
     database.close();
   });
 
-  test('has one transaction at a time, and no other statement gets into it', async () => {
+  test('runs one transaction at a time, without other statements in between', async () => {
     const database = open();
     const seen: string[] = [];
     const adding = database.transact(async (session) => {
@@ -174,7 +174,7 @@ describe('a SqliteDatabase', () => {
     database.close();
   });
 
-  test('tries again while another process writes, and gives up after some seconds', async () => {
+  test('retries while another process writes, and stops after some seconds', async () => {
     const holder = openDatabase(file);
     const other = open();
     holder.exec('BEGIN IMMEDIATE');
@@ -192,7 +192,7 @@ describe('a SqliteDatabase', () => {
     for (const each of [holder, other]) each.close();
   });
 
-  test('tries once what fails for another reason', async () => {
+  test('does not retry other failures', async () => {
     const database = open();
     const nowMs = vi.spyOn(performance, 'now');
     await expect(database.run(statement('SELECT 1 FROM nowhere'))).rejects.toThrow('no such table');
@@ -203,7 +203,7 @@ describe('a SqliteDatabase', () => {
 });
 
 describe('asStoreFault()', () => {
-  test('says cannot_write of a full disk, and the store goes on once there is space', async () => {
+  test('maps a full disk to cannot_write, and writes again when there is space', async () => {
     const database = openDatabase(file);
     database.exec('PRAGMA max_page_count = 1');
     const fill = () => database.prepare(INSERT).run('x'.repeat(100_000), 'docs');
@@ -213,7 +213,7 @@ describe('asStoreFault()', () => {
     database.close();
   });
 
-  test('says cannot_write of a folder that cannot be made, and of a file that may only be read', async () => {
+  test('maps a folder that cannot be created and a read-only file to cannot_write', async () => {
     writeFileSync(join(folder, 'exports'), 'a file');
     expect(await codeOf(() => new DatabaseSync(file))).toBe('cannot_write');
     rmSync(join(folder, 'exports'));
@@ -223,13 +223,13 @@ describe('asStoreFault()', () => {
     readOnly.close();
   });
 
-  test('says cannot_read of a file that is no store', async () => {
+  test('maps a file that is not a database to cannot_read', async () => {
     openDatabase(file).close();
     writeFileSync(file, 'x'.repeat(10_000));
     expect(await codeOf(() => openDatabase(file))).toBe('cannot_read');
   });
 
-  test('leaves other errors as they are', () => {
+  test('returns other errors unchanged', () => {
     const errors = [new Error('a bug'), new DocshelfError('queue_full', 'Cannot queue'), null];
     for (const error of errors) expect(asStoreFault(file, error)).toBe(error);
   });

@@ -8,7 +8,7 @@ const OF_WORKING_JOBS = /^SCAN \w+ USING (?:COVERING )?INDEX (?:queued|running)$
 /** The heads of the queues and the one row of a subquery are no tables. */
 const SMALL = /^SCAN (?:head|CONSTANT ROW)\b/;
 
-test('no statement reads through the jobs that have ended, or sorts what it lists', async () => {
+test('the SQL statements of the job queue do not scan ended jobs, and sort no lists', async () => {
   const database = openDatabase(`${await newFolder()}/jobs.sqlite`, { monotonicMs: () => 0 });
   const slow = Object.entries(SQLITE_STATEMENTS).flatMap(([name, { text }]) => {
     const plan = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all() as unknown as { detail: string }[];

@@ -37,13 +37,13 @@ async function open(): Promise<JobQueue> {
 }
 
 describe('openSqliteJobQueue()', () => {
-  test('by several at once, the file not yet there, gives each of them the same queue', async () => {
+  test('opens the same queue for several callers that start before the file exists', async () => {
     const opened = await Promise.all(Array.from({ length: 4 }, open));
     await opened[0]?.add(JOB, QUEUED_MAX);
     for (const queue of opened) expect(await queue.get(JOB.jobId)).toMatchObject(JOB);
   });
 
-  test('refuses a store of a newer docshelf, and no thread is left', async () => {
+  test('rejects the file of a newer docshelf, and leaves no thread', async () => {
     const newer = new DatabaseSync(file);
     newer.exec('PRAGMA user_version = 99');
     newer.close();
@@ -51,7 +51,7 @@ describe('openSqliteJobQueue()', () => {
   });
 });
 
-describe('an embedded queue', { timeout: 20_000 }, () => {
+describe('embedded queue', { timeout: 20_000 }, () => {
   test('waits while another process writes', async () => {
     const queue = await open();
     const other = new DatabaseSync(file);
@@ -61,7 +61,7 @@ describe('an embedded queue', { timeout: 20_000 }, () => {
     other.close();
   });
 
-  test('goes on with a new thread where the thread has ended, and whoever waited hears of it', async () => {
+  test('starts a new thread after its thread ended, and rejects the waiting calls', async () => {
     const queue = await open();
     await queue.add(JOB, QUEUED_MAX);
     // What is asked cannot be answered before the thread ends: another process writes.
@@ -76,7 +76,7 @@ describe('an embedded queue', { timeout: 20_000 }, () => {
     expect(watched.started).toHaveLength(2);
   });
 
-  test('when it is closed, answers what it was asked and takes nothing more', async () => {
+  test('finishes pending calls when closed, and rejects new ones', async () => {
     const queue = await open();
     const asked = queue.add(JOB, QUEUED_MAX);
     await queue.close();
@@ -85,7 +85,7 @@ describe('an embedded queue', { timeout: 20_000 }, () => {
     await queue.close();
   });
 
-  test('refuses clients where a thousand wait, and no holder', async () => {
+  test('rejects clients if a thousand calls wait, but not the holder of a job', async () => {
     const queue = await open();
     await queue.add(JOB, QUEUED_MAX);
     const claim = await queue.claim(LEASE_MS);
@@ -98,7 +98,7 @@ describe('an embedded queue', { timeout: 20_000 }, () => {
     expect(await written).toBe(true);
   });
 
-  test('refuses a checkpoint that belongs into a file', async () => {
+  test('rejects a checkpoint that is large enough for a file', async () => {
     const queue = await open();
     await queue.add(JOB, QUEUED_MAX);
     const claim = await queue.claim(LEASE_MS);
@@ -109,7 +109,7 @@ describe('an embedded queue', { timeout: 20_000 }, () => {
     expect(await advance(64 * 1024 + 1)).toBe('internal');
   });
 
-  test.runIf(process.platform === 'linux')('claims at once what a killed process of this machine held', async () => {
+  test.runIf(process.platform === 'linux')('claims jobs of a killed process of this machine immediately', async () => {
     const queue = await open();
     await queue.add(JOB, QUEUED_MAX);
     const program = join(import.meta.dirname, '../../../contract/job-queue/process.ts');
@@ -122,7 +122,7 @@ describe('an embedded queue', { timeout: 20_000 }, () => {
     expect(await queue.claim(LEASE_MS)).toMatchObject({ attempt: 2, job: { jobId: JOB.jobId } });
   });
 
-  test('that is not closed does not keep its process alive', async () => {
+  test('does not keep the process running if it is not closed', async () => {
     const adapter = new URL('../../../../src/export/jobs/queue/sqlite-job-queue.ts', import.meta.url).href;
     const program = join(folder, 'program.mjs');
     await writeFile(

@@ -1,7 +1,7 @@
 import { isDarkPage } from './colours.js';
 import { element, fill } from './element.js';
 import { createFilters } from './filters.js';
-import { createQuestions } from './questions.js';
+import { createQuestions, RESULTS_MAX } from './questions.js';
 import { forgetSearches, recentSearches, rememberSearch } from './recent.js';
 import { groupByPage, joinBelow } from './results.js';
 import { recentRows, resultRows } from './rows.js';
@@ -89,7 +89,7 @@ export function createView(language) {
     questions.ask(Object.fromEntries(said.filter(([, value]) => value != null)), isNow);
   }
 
-  function onAnswer({ results, corrected, facets }, isWhole) {
+  function onAnswer({ results, corrected, excluded = [], inclusive, facets }, isWhole) {
     if (ownLanguage !== null) {
       const known = (facets?.languages ?? []).find((each) => each.toLowerCase() === ownLanguage.toLowerCase());
       ownLanguage = null;
@@ -102,8 +102,16 @@ export function createView(language) {
     groups = isPointedAt && isWhole && options.length > 0 ? joinBelow(groups, results) : groupByPage(results);
     showGroups(facets);
     const count = options.length;
-    if (count > 0) say(fill(words.found, { count }));
-    else if (isWhole) sayNothingFound(corrected);
+    if (count > 0) say(fill(words.found, { count: results.length < RESULTS_MAX ? count : `${RESULTS_MAX}+` }));
+    else if (isWhole) say(fill(words.noneFound, { query: input.value.trim() }));
+    if (count > 0 || isWhole)
+      more.replaceChildren(
+        ...(excluded.length > 0
+          ? [element('span', { dir: 'auto' }, fill(words.excluded, { words: excluded.join(', ') }))]
+          : []),
+        ...offer(words.inclusive, inclusive),
+        ...(count > 0 ? [] : [...offer(words.didYouMean, corrected), element('span', {}, words.hint)]),
+      );
     if (awaited !== null && count > 0) follow(awaited);
   }
 
@@ -160,16 +168,14 @@ export function createView(language) {
     if (status.textContent !== text) status.textContent = text;
   }
 
-  function sayNothingFound(corrected) {
-    say(fill(words.noneFound, { query: input.value.trim() }));
-    if (!corrected) return;
-    more.replaceChildren(
-      button(fill(words.didYouMean, { query: corrected }), () => {
-        input.value = corrected;
-        input.focus();
-        ask(true);
-      }),
-    );
+  function offer(sentence, query) {
+    if (!query) return [];
+    const offered = button(fill(sentence, { query }), () => {
+      input.value = query;
+      input.focus();
+      ask(true);
+    });
+    return [offered];
   }
 
   function button(said, onClick) {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { once } from '../../src/app/once.ts';
+import { once } from '../../src/threads/once.ts';
 
-it('once() gives all calls the same, and keeps no failure', async () => {
+it('once() returns the same result to all calls, and does not cache a failure', async () => {
   let calls = 0;
   const made = once(async () => {
     calls += 1;

@@ -1,0 +1,114 @@
+import { headingText } from '../../web/content/clutter.ts';
+import {
+  attributeOf,
+  type Element,
+  elementsOf,
+  hasClass,
+  isElement,
+  isHeading,
+  oneLine,
+  rawText,
+} from '../../web/content/tree.ts';
+
+/** UTF-16 code units. A longer term is a sentence. */
+const NAME_LENGTH_MAX = 80;
+const LONGER_NAMES_MAX = 8;
+/** A larger signature is none. The bound keeps the time linear if terms contain terms. */
+const SIGNATURE_ELEMENTS_MAX = 300;
+
+/** Classes of the name in a signature: Sphinx, older Sphinx, pdoc3. */
+const NAME_CLASSES = ['sig-name', 'descname', 'ident'];
+/** Classes of the module or class before the name, and of the arguments after it. */
+const AROUND_NAME_CLASSES = ['sig-prename', 'descclassname'];
+
+const hasAny = (element: Element, names: readonly string[]): boolean => names.some((name) => hasClass(element, name));
+
+/** Name that a `dt` defines, without parameters and types. Null if it is not short, or is a heading. */
+export function termName(term: Element): string | null {
+  const elements = firstElements(term);
+  if (elements.length > SIGNATURE_ELEMENTS_MAX || elements.some(isHeading)) return null;
+  const names = namesIn(elements);
+  if (names.length > 0) return short(names.join(', '));
+  // The whole term of a manual page can be inside its permalink.
+  return short(nameIn(headingText(term) || oneLine(rawText(term))));
+}
+
+function firstElements(parent: Element): Element[] {
+  return [...elementsOf(parent).take(SIGNATURE_ELEMENTS_MAX + 1)];
+}
+
+function namesIn(elements: readonly Element[]): string[] {
+  const names: string[] = [];
+  let before = '';
+  for (const element of elements) {
+    if (hasAny(element, AROUND_NAME_CLASSES)) {
+      const text = oneLine(rawText(element));
+      before = /[.:$#\\/]$/.test(text) ? text : '';
+    } else if (hasAny(element, NAME_CLASSES)) {
+      names.push(before + oneLine(rawText(element)));
+      before = '';
+    }
+  }
+  return names;
+}
+
+/** `class foo.Bar(x, y)`, `int foo(int a)` and `limit (integer)`. A space before the bracket needs a term of one word. */
+const CALL = /^(?:[^()]*\s)?[*&]*([^\s()*&]+)\(.*\)|^(\S+) \(/u;
+/** `name: string` and `key = value` */
+const TYPED = /^(\S+?)\s*(?::|=|→|->)\s/u;
+
+function nameIn(text: string): string {
+  const [, called, typed] = CALL.exec(text) ?? [];
+  return called ?? typed ?? TYPED.exec(text)?.[1] ?? text;
+}
+
+function short(name: string): string | null {
+  return name === '' || name.length > NAME_LENGTH_MAX ? null : name;
+}
+
+/** `Client.fetch` and `pkg.Client.fetch` for the anchor `pkg.Client.fetch` of `fetch`. */
+export function longerNames(name: string, fragment: string): string[] {
+  if (!fragment.endsWith(`.${name}`)) return [];
+  const parts = fragment.split('.');
+  const own = name.split('.').length;
+  const more = Math.min(LONGER_NAMES_MAX, parts.length - own);
+  return Array.from({ length: more }, (_, at) => parts.slice(-own - at - 1).join('.'));
+}
+
+export interface NamedEntry {
+  readonly name: string;
+  /** Null takes the last anchor before the block. */
+  readonly fragment: string | null;
+}
+
+/** Blocks that contain one definition without a heading: of pdoc, of older Doxygen, and `details` with an id. */
+export function entryOf(element: Element): NamedEntry | null {
+  if (element.attrs.length === 0) return null;
+  const fragment = attributeOf(element, 'id');
+  if (hasClass(element, 'memitem')) {
+    const signature = firstElements(element).find((each) => hasClass(each, 'memname'));
+    const [name = ''] = /[^\s*&(]+(?=\(|$)/u.exec(signature === undefined ? '' : oneLine(rawText(signature))) ?? [];
+    return entry(name, fragment);
+  }
+  if (!fragment || !/^(?:section|div|details)$/.test(element.tagName)) return null;
+  const first = element.childNodes.find(isElement);
+  if (first === undefined || first.tagName !== (element.tagName === 'details' ? 'summary' : 'div')) return null;
+  if (first.tagName === 'summary')
+    return firstElements(first).some(isHeading) ? null : entry(headingText(first), fragment);
+  const name = hasClass(first, 'attr') ? firstElements(first).find((each) => hasClass(each, 'name')) : undefined;
+  return name === undefined ? null : entry(oneLine(rawText(name)), fragment);
+}
+
+function entry(written: string, fragment: string | null): NamedEntry | null {
+  const name = short(written);
+  return name === null ? null : { name, fragment };
+}
+
+/** rustdoc writes a signature as the heading of a block whose id ends with the name: `method.fetch`. */
+export function rustItem(heading: Element): NamedEntry | null {
+  const block = heading.parentNode;
+  if (!hasClass(heading, 'code-header') || !isElement(block)) return null;
+  const fragment = attributeOf(block, 'id');
+  const [, name] = /^[a-z]+\.([\p{L}\p{N}_]+?)(?:-\d+)?$/u.exec(fragment ?? '') ?? [];
+  return name === undefined ? null : { name, fragment };
+}

@@ -1,0 +1,55 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { corpus, whyNoCorpus } from '../helpers/corpus.ts';
+import { openBench } from '../helpers/daemon.ts';
+import { packTarGz } from '../helpers/pack-tar-gz.ts';
+import { IndexedBundle } from './indexed-bundle.ts';
+
+/** Questions for names, and the anchors of their definitions. */
+const SPHINX: readonly (readonly [question: string, address: string])[] = [
+  ['Sphinx.add_builder', '/extdev/appapi.html#sphinx.application.Sphinx.add_builder'],
+  ['setup_extension', '/extdev/appapi.html#sphinx.application.Sphinx.setup_extension'],
+  ['sphinx.application.Sphinx', '/extdev/appapi.html#sphinx.application.Sphinx'],
+  ['env-before-read-docs', '/extdev/appapi.html#event-env-before-read-docs'],
+  ['html_static_path', '/usage/configuration.html#confval-html_static_path'],
+  ['autodoc_member_order', '/usage/extensions/autodoc.html#confval-autodoc_member_order'],
+  ['latex_engine', '/usage/configuration.html#confval-latex_engine'],
+  ['BuildEnvironment', '/extdev/envapi.html#sphinx.environment.BuildEnvironment'],
+  ['literalinclude', '/usage/restructuredtext/directives.html#directive-literalinclude'],
+  ['doctest_test_doctest_blocks', '/usage/extensions/doctest.html#confval-doctest_test_doctest_blocks'],
+];
+
+describe.skipIf(corpus === undefined)(`search for the name of a definition${whyNoCorpus}`, () => {
+  const bench = openBench(afterAll);
+  let manual: IndexedBundle;
+
+  beforeAll(async () => {
+    manual = await IndexedBundle.take(bench, 'sphinx-manual.tar.gz');
+    const { sections, seconds } = await manual.build();
+    console.log(`figure: sphinx-manual.tar.gz ${sections} sections in ${seconds.toFixed(1)} s`);
+  });
+
+  it.each(SPHINX)('finds "%s" at %s', async (question, address) => {
+    const [first] = await manual.search(question, null, 3);
+    expect(first?.path).toBe(address);
+  });
+
+  it.each(['keywords alone', 'keywords and meaning'])('finds the definitions of a small site by %s', async (legs) => {
+    const folder = join(corpus ?? '', 'cases', 'search-definition-anchors');
+    const archive = join(await bench.folder(), 'case-export-2026-01-01.tar.gz');
+    const names = (await readdir(join(folder, 'site'), { recursive: true })).filter((name) => name.endsWith('.html'));
+    const files = await Promise.all(
+      names.map(async (path) => ({ path, bytes: await readFile(join(folder, 'site', path)) })),
+    );
+    await packTarGz({ files, to: archive });
+    const site = await IndexedBundle.take(bench, archive);
+    await site.build();
+    if (legs !== 'keywords alone') await site.embed();
+    const text = await readFile(join(folder, 'queries.json'), 'utf8');
+    for (const { query, first } of JSON.parse(text) as { query: string; first: string }[]) {
+      const [found] = await site.search(query, null, 3);
+      expect({ query, first: found?.path }).toEqual({ query, first });
+    }
+  });
+});
