@@ -89,6 +89,16 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
 
     await press('link', 'Activate v1');
     await told('Readers of acme will see v1 instead of v2.');
+    for (const [version, mark] of [
+      ['v1', 'one'],
+      ['v2', 'two'],
+    ]) {
+      const link = page.getByRole('link', { name: `Open index.html in ${version}` });
+      const side = await page
+        .context()
+        .request.get(await link.evaluate((element) => (element as HTMLAnchorElement).href));
+      expect(await side.text()).toContain(mark);
+    }
     await press('button', 'Activate v1');
     await told('Version v1 is active');
     await changed({ action: 'activate', target: 'v1', from: 'v2', to: 'v1' });

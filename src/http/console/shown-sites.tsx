@@ -10,13 +10,9 @@ export function shelfSites(status: StatusReport): readonly SiteStatusReport[] {
 export function shelfSite(status: StatusReport, domain: string): SiteStatusReport {
   const site = shelfSites(status).find(({ deployment }) => deployment.domain === domain);
   if (site !== undefined) return site;
-  throw new DocshelfError(
-    'not_found',
-    `Cannot show the site "${domain.slice(0, 200)}": this daemon has no such site`,
-    {
-      next: 'Open the page at / for the list of sites.',
-    },
-  );
+  throw new DocshelfError('not_found', `Cannot show the site "${domain.slice(0, 200)}": this daemon has no such site`, {
+    next: 'Open the page at / for the list of sites.',
+  });
 }
 
 export function placeOf({ hosts, basePath }: SiteStatusReport): string {

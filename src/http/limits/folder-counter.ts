@@ -17,7 +17,7 @@ interface FolderCounterOptions {
   readonly retryMs?: number;
 }
 
-/** Another daemon holds the lock for about 0.1 ms. */
+/** Another daemon keeps the lock for about 0.1 ms. */
 const LOCK_MS_MAX = 10_000;
 const LOCK_PAUSE_MS_MAX = 4;
 const RETRY_MS = 1_000;

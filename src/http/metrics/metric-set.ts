@@ -51,10 +51,7 @@ export function defineMetrics(registry: Registry) {
       ['site', 'origin'],
     ),
     errors: counter('errors_total', 'Errors, by code.', ['site', 'code']),
-    activeVersion: siteGauge('active_version_info', 'Active version, in the labels.', [
-      'version',
-      'digest',
-    ]),
+    activeVersion: siteGauge('active_version_info', 'Active version, in the labels.', ['version', 'digest']),
     // Set from the states of all sites at each reading.
     state: new Gauge({
       name: 'docshelf_state',

@@ -150,7 +150,7 @@ interface TlsPortOptions {
   readonly onPlain: (socket: Socket) => void;
 }
 
-/** First byte of a TLS record that holds a handshake (RFC 8446, section 5.1). */
+/** First byte of a TLS record with a handshake (RFC 8446, section 5.1). */
 const HANDSHAKE = 0x16;
 
 /** Adds TLS to the port of a plain server, which gets connections after their handshake. */

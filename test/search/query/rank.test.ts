@@ -93,9 +93,7 @@ describe('fuse()', () => {
           });
           const ranked = fuse({ hits, nearest: cosines && nearestOf(cosines), known, isShort }, 100);
           const near = Array.from(cosines ?? []).flatMap(([each, cosine]) => (cosine >= 0.47 ? [each] : []));
-          expect(new Set(ranked.map((each) => each.section)).size).toBe(
-            new Set([...normalised.keys(), ...near]).size,
-          );
+          expect(new Set(ranked.map((each) => each.section)).size).toBe(new Set([...normalised.keys(), ...near]).size);
           ranked.forEach(({ score }, at) => {
             expect(score).toBeGreaterThanOrEqual(0);
             expect(score).toBeLessThanOrEqual(1);

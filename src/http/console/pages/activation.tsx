@@ -271,7 +271,7 @@ function summary(each: readonly Verdict[], done: string, back: readonly Undo[] =
   return { text, problem: null, each: [...failed, ...well], undo: back };
 }
 
-/** Takes an activation back if its release is still active, so that it undoes no later change. */
+/** Undoes an activation only if its release is still active, so that a later change stays. */
 async function undo(visit: SignedVisit): Promise<Response> {
   const all = visit.session.messages.take(visit.form.get('said') ?? undefined)?.undo ?? [];
   if (all.length === 0) {

@@ -134,7 +134,7 @@ async function openPage(visit: ConsoleVisit): Promise<Response> {
 
 interface DiffFormProps extends VisitProps {
   readonly site: SiteStatusReport;
-  /** Former choice. The default compares the active version, or the second newest, with the newest. */
+  /** Versions that the operator chose. Default: the active version, or the second newest one, with the newest one. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }

@@ -65,7 +65,7 @@ const SHOWN: readonly Show[] = ['all', 'problems', 'waiting', 'stale', 'ready', 
 
 type SortKey = keyof typeof SORTS;
 
-/** A list of sites, as its address states it. */
+/** Filter and order of the list of sites, from the query of its address. */
 interface SiteList {
   readonly show: Show;
   readonly query: string;
@@ -126,7 +126,7 @@ function listOf(parameter: (name: string) => string | null | undefined): SiteLis
 
 const sortOf = ({ sort, isDescending }: SiteList): string => (isDescending ? '-' : '') + sort;
 
-/** Relative to the root. Leaves the defaults out, so that a list has one address. */
+/** Address relative to the root. It omits defaults, so that each list has one address. */
 function addressOf(list: SiteList): string {
   const { show, query } = list;
   const sort = sortOf(list);
