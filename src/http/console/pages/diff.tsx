@@ -95,7 +95,12 @@ function rowsOf(
   { before, after, added, removed, moved, changed }: VersionsDiff,
   linkTo: (version: string, page: string) => Child,
 ): RowOfCells[] {
-  const row = (tone: ChipTone, change: string, { page, title }: { page: string; title: string }, words = '–') => [
+  const row = (
+    tone: ChipTone,
+    change: string,
+    { page, title }: { page: string; title: string },
+    words: Child = '–',
+  ) => [
     <>
       {page} <small>{title}</small>
     </>,
@@ -105,7 +110,11 @@ function rowsOf(
   return [
     ...removed.map((each) => [...row('bad', 'removed', each), linkTo(before, each.page), '–']),
     ...changed.map(({ wordsAdded, wordsRemoved, ...each }) => {
-      const words = `${countInWords(wordsAdded)} added, ${countInWords(wordsRemoved)} removed`;
+      const words = (
+        <span class="short">
+          {countInWords(wordsAdded)} added, {countInWords(wordsRemoved)} removed
+        </span>
+      );
       const cells = row('warn', 'changed', each, wordsAdded + wordsRemoved === 0 ? '–' : words);
       return [...cells, linkTo(before, each.page), linkTo(after, each.page)];
     }),
