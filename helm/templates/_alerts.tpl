@@ -60,6 +60,15 @@ expression.
 {{ include "docshelf.alert" (dict "root" . "name" "DocshelfEventLoopLate" "for" "10m" "severity" "warning"
   "expr" (printf "max by (pod) (docshelf_event_loop_delay_seconds{%s}) > 0.5" $of)
   "summary" "The event loop of {{ $labels.pod }} is delayed by more than 0.5 s, which slows down all responses.") }}
+{{ include "docshelf.alert" (dict "root" . "name" "DocshelfSearchFailing" "for" "10m" "severity" "warning"
+  "expr" (printf "sum by (site) (rate(docshelf_searches_total{%s,result=\"failed\"}[10m])) / sum by (site) (rate(docshelf_searches_total{%s}[10m])) > 0.05" $site $site)
+  "summary" (printf "More than 5%% of the searches%s fail." $whose)) }}
+{{ include "docshelf.alert" (dict "root" . "name" "DocshelfSearchSlow" "for" "15m" "severity" "warning"
+  "expr" (printf "histogram_quantile(0.95, sum by (pod, le) (rate(docshelf_search_duration_seconds_bucket{%s}[10m]))) > 1" $site)
+  "summary" "{{ $labels.pod }} needs more than a second for 5% of the searches.") }}
+{{ include "docshelf.alert" (dict "root" . "name" "DocshelfVectorsWaiting" "for" "1h" "severity" "warning"
+  "expr" (printf "min by (pod, site) (delta(docshelf_search_sections_waiting{%s}[1h])) >= 0 and min by (pod, site) (docshelf_search_sections_waiting{%s}) > 0" $site $site)
+  "summary" (printf "{{ $labels.pod }} does not compute the vectors%s." $whose)) }}
 {{- if .Values.exportApi.enabled }}
 {{ include "docshelf.alert" (dict "root" . "name" "DocshelfExportsFailing" "for" "0m" "severity" "warning"
   "expr" (printf "sum(increase(docshelf_export_jobs_ended_total{%s,result=\"failed\"}[1h])) > 2" $of)

@@ -108,8 +108,19 @@ function reloadNotices(lastReload: LastReload | null): string[] {
 }
 
 export function siteStates(sites: Sites, labelsMax: number) {
-  if (!sites.isList || sites.all.length > labelsMax) return [{ site: null, state: sites.state }];
-  return sites.all.map(({ domain, deployment }) => ({ site: domain, state: deployment.state }));
+  const hasLabels = sites.isList && sites.all.length <= labelsMax;
+  if (hasLabels) {
+    return sites.all.map(({ domain, deployment, searchReading }) => {
+      return { site: domain, state: deployment.state, search: searchReading };
+    });
+  }
+  const readings = sites.all.flatMap(({ searchReading }) => searchReading ?? []);
+  const oldest = Math.min(...readings.map(({ builtAtMs }) => builtAtMs ?? Number.POSITIVE_INFINITY));
+  const search = {
+    waiting: readings.reduce((sum, { waiting }) => sum + waiting, 0),
+    builtAtMs: Number.isFinite(oldest) ? oldest : null,
+  };
+  return [{ site: null, state: sites.state, search: readings.length === 0 ? undefined : search }];
 }
 
 export function observedSite(site: Site, port: number): ObservedSite {

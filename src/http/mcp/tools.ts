@@ -75,9 +75,14 @@ const readSchema = {
       type: 'string',
       minLength: 1,
       maxLength: ADDRESS_LENGTH_MAX,
-      description: 'Address of the page from `search` or `list_pages`. A `#fragment` is ignored.',
+      description:
+        'Address of the page, from `search` or `list_pages`. With a `#fragment`, the text starts at its section.',
     },
-    offset: { type: 'integer', minimum: 0, default: 0, description: 'Offset of the first character to read.' },
+    offset: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Offset of the first character to read. Default: the start of the `#fragment`, or 0.',
+    },
     length: {
       type: 'integer',
       minimum: 1,
@@ -105,7 +110,7 @@ export const TOOLS: readonly AssistantTool[] = [
   {
     name: 'read_page',
     title: 'Read a page',
-    description: `Returns a page of this documentation as Markdown: ${READ_DEFAULT} characters from \`offset\`, or \`length\` characters. The response starts with title, address, version and length of the page. If the page continues, \`next\` is the offset of the rest.`,
+    description: `Returns a page of this documentation as Markdown, by default ${READ_DEFAULT} characters from its start, or from the section of the address's #fragment. The first part of the response has title, address, version and length of the page. Pass its \`next\` as \`offset\` to read the rest.`,
     inputSchema: readSchema,
     run: readPage,
   },
@@ -143,14 +148,14 @@ async function findSections(site: Documentation, written: unknown, signal: Abort
 }
 
 async function readPage(site: Documentation, written: unknown, signal: AbortSignal): Promise<readonly string[]> {
-  const { address, offset = 0, length = READ_DEFAULT, version: named = null } = checkRead(written);
+  const { address, offset, length = READ_DEFAULT, version: named = null } = checkRead(written);
   const place = parseAddress(address, site);
   if (place === null) throw noPage(address);
   const release = await servedRelease(site, named ?? place.version);
-  const page = await release.read(place.target, signal);
+  const page = await release.read(place.target, signal, offset === undefined ? place.fragment : null);
   if (page === null) throw noPage(address);
   const { path, title, markdown } = page;
-  const start = Math.min(offset, markdown.length);
+  const start = Math.min(offset ?? page.start, markdown.length);
   const text = cut(markdown, start, length);
   const end = startOf(markdown, start) + text.length;
   const facts = {

@@ -1,6 +1,9 @@
 import { readdirSync } from 'node:fs';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { CellCounter, RequestMetrics, SiteGauge } from './request-metrics.ts';
+
+/** Bounds in seconds: keywords take 3 ms, a new question with the model takes 10 ms, and a busy machine takes seconds. */
+const SEARCH_BUCKETS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
 export function defineMetrics(registry: Registry) {
   const registers = [registry];
@@ -50,9 +53,29 @@ export function defineMetrics(registry: Registry) {
       'Browser reports of requests to origins that features.enforce does not allow, by origin.',
       ['site', 'origin'],
     ),
+    searches: counter('searches_total', 'Searches of a site, by result.', ['site', 'result']),
+    searchCorrections: counter('search_corrections_total', 'Searches with a suggested correction.', ['site']),
+    searchSeconds: new Histogram({
+      name: 'docshelf_search_duration_seconds',
+      help: 'Time of a search, without failed ones.',
+      buckets: SEARCH_BUCKETS,
+      registers,
+    }),
     errors: counter('errors_total', 'Errors, by code.', ['site', 'code']),
     activeVersion: siteGauge('active_version_info', 'Active version, in the labels.', ['version', 'digest']),
-    // Set from the states of all sites at each reading.
+    // Set from the reports of all sites at each reading.
+    searchWaiting: new Gauge({
+      name: 'docshelf_search_sections_waiting',
+      help: 'Sections that wait for their vectors.',
+      labelNames: ['site'],
+      registers,
+    }),
+    searchBuilt: new Gauge({
+      name: 'docshelf_search_index_built_timestamp_seconds',
+      help: 'Time at which the index of the active version was built.',
+      labelNames: ['site'],
+      registers,
+    }),
     state: new Gauge({
       name: 'docshelf_state',
       help: '1 for the current state of the site, 0 for the other states.',

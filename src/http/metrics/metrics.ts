@@ -8,13 +8,24 @@ import { addProcessMetrics, defineMetrics } from './metric-set.ts';
 import { type Cell, type CountedRequest, SiteGauge } from './request-metrics.ts';
 
 export interface Readings {
-  readonly states: readonly { readonly site: string | null; readonly state: DeployState }[];
+  readonly states: readonly {
+    readonly site: string | null;
+    readonly state: DeployState;
+    /** Absent if search is off. */
+    readonly search?: SearchReading | undefined;
+  }[];
   readonly isReady: boolean;
   /** Null if this process has no jobs, or cannot count them now. */
   readonly jobs: ExportJobs | null;
   /** Space of the volume of the data folder. Null if the system does not report it. */
   readonly volume: VolumeSpace | null;
   readonly certificates?: readonly { readonly setting: string; readonly endsAtMs: number }[];
+}
+
+export interface SearchReading {
+  readonly waiting: number;
+  /** Null while there is no index. */
+  readonly builtAtMs: number | null;
 }
 
 export interface VolumeSpace {
@@ -53,9 +64,12 @@ export class Metrics {
   }
 
   async expose({ states, isReady, jobs, volume, certificates = [] }: Readings): Promise<string> {
-    this.#metrics.state.reset();
-    for (const { site, state } of states) {
+    const { searchWaiting, searchBuilt } = this.#metrics;
+    for (const gauge of [this.#metrics.state, searchWaiting, searchBuilt]) gauge.reset();
+    for (const { site, state, search } of states) {
       const label = site === null ? {} : { site };
+      if (search !== undefined) searchWaiting.set(label, search.waiting);
+      if (search?.builtAtMs != null) searchBuilt.set(label, search.builtAtMs / 1000);
       for (const each of DEPLOY_STATES) this.#metrics.state.set({ ...label, state: each }, each === state ? 1 : 0);
     }
     this.#metrics.ready.set(isReady ? 1 : 0);
@@ -100,6 +114,14 @@ export class Metrics {
   }
 }
 
+const SEARCH_RESULTS = ['found', 'none', 'failed'] as const;
+
+export interface CountedSearch {
+  readonly result: (typeof SEARCH_RESULTS)[number];
+  readonly isCorrected: boolean;
+  readonly seconds: number;
+}
+
 const REFUSED_BUNDLE: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES]);
 const FAILED_FETCH: ReadonlySet<ErrorCode> = new Set([...SOURCE_CODES, 'wrong_digest']);
 
@@ -113,8 +135,10 @@ export class SiteMetrics {
     this.#metrics = metrics;
     this.#label = site === null ? {} : { site };
     for (const result of ['ok', 'failed']) metrics.fetches.inc({ ...this.#label, result }, 0);
-    const { cacheHits, cacheMisses, fetchedBytes, activations, wrongSignIns, lastActivation } = metrics;
-    for (const counter of [fetchedBytes, activations, wrongSignIns]) counter.inc(this.#label, 0);
+    for (const result of SEARCH_RESULTS) metrics.searches.inc({ ...this.#label, result }, 0);
+    const { cacheHits, cacheMisses, fetchedBytes, activations, wrongSignIns, searchCorrections, lastActivation } =
+      metrics;
+    for (const counter of [fetchedBytes, activations, wrongSignIns, searchCorrections]) counter.inc(this.#label, 0);
     this.#cacheHits = cacheHits.cell(this.#label);
     this.#cacheMisses = cacheMisses.cell(this.#label);
     lastActivation.set(this, this.#label, 0);
@@ -123,6 +147,12 @@ export class SiteMetrics {
   onCache(hits: number, misses: number): void {
     this.#cacheHits.value += hits;
     this.#cacheMisses.value += misses;
+  }
+
+  onSearch({ result, isCorrected, seconds }: CountedSearch): void {
+    this.#metrics.searches.inc({ ...this.#label, result });
+    if (isCorrected) this.#metrics.searchCorrections.inc(this.#label);
+    if (result !== 'failed') this.#metrics.searchSeconds.observe(seconds);
   }
 
   onWrongSignIn(): void {

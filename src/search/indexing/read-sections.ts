@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type FileEntry, type FileTable, isPage, type TrailingSlash } from '../../domain/release.ts';
-import { LineSpool } from '../../files/index.ts';
+import { LineSpool, ownVersions } from '../../files/index.ts';
 import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
 import { sphinxVersion } from '../../web/content/page-facts.ts';
 import { FINGERPRINT_BYTES, GrowableUint32Array } from '../compact.ts';
@@ -42,6 +42,11 @@ export async function readSections(
   const options = files.get('_static/documentation_options.js');
   const version = options === undefined ? null : sphinxVersion(textOf(siteDir, options));
   const urlOf = (path: string): string => readerUrl(path, form, files);
+  const folders = await ownVersions({ files, siteDir });
+  const versionOf = (path: string): string | null => {
+    const folder = folders.find((each) => path.startsWith(each));
+    return folder === undefined ? null : (folder.split('/').at(-2) ?? null);
+  };
   await using readers = new PageReaders({ siteDir, version }, { threadsMax, onLargePage });
   const urls = Array.from(pagesOf(files), ({ path }) => urlOf(path));
   const priors = new PagePriors(urls);
@@ -51,12 +56,16 @@ export async function readSections(
   const begun = pagesOf(files)
     .map((entry, number) => ({ entry, number, url: urls[number] as string }))
     .filter(({ entry }) => leftOut?.has(entry.path) !== true)
-    .map(({ entry, number, url }) => ({ number, page: url, read: readers.begin(entry, url) }));
+    .map(({ entry, number, url }) => ({
+      number,
+      page: url,
+      read: readers.begin(entry, { url, version: versionOf(entry.path) }),
+    }));
   for (const { number, page, read } of ahead(begun, readers.ahead)) {
     const words = await read();
     if (words === null) continue;
-    const { distance, links, fingerprints } = words;
-    priors.add(number, links);
+    const { distance, links, fingerprints, isSecondary } = words;
+    priors.add(number, links, isSecondary);
     sections.beginPage(page);
     const rank = { page, distance };
     for (const [place, json] of words.sections.entries()) {
@@ -186,8 +195,11 @@ class PageReaders implements AsyncDisposable {
     return PAGES_AHEAD * (this.#threads.length + 1);
   }
 
-  begin({ path, type, size }: FileEntry, url: string): () => Promise<PageForIndex | null> {
-    const page = { path, type, url };
+  begin(
+    { path, type, size }: FileEntry,
+    facts: Pick<PageToRead, 'url' | 'version'>,
+  ): () => Promise<PageForIndex | null> {
+    const page = { path, type, ...facts };
     const here = () => this.#here(page, size);
     this.#pages += 1;
     if (this.#pages <= PAGES_BEFORE_THREADS || size > LARGE_PAGE_BYTES) return here;

@@ -58,7 +58,7 @@ export class KeywordIndexWriter implements Disposable {
     const isOfPage = page !== this.#page && !this.#pages.has(page);
     if (isOfPage) this.#pages.add(page);
     this.#page = page;
-    this.#priors.push(Math.min(1, Math.max(0, prior)));
+    this.#priors.push(Math.min(1, Math.max(-1, prior)));
     this.#facts.add(language, passages);
     const [headingsJson, tagsJson] = [JSON.stringify(headings), JSON.stringify(tags)];
     this.#insertSection.run(...[n, page, path, title, documentTitle, headingsJson, text, language, version, tagsJson]);
