@@ -46,7 +46,9 @@
 {{/* The version 0 is valid, although it is empty for templates. */}}
 {{- if has (get $static $key) (list nil "") -}}{{- $_ := unset $static $key -}}{{- end -}}
 {{- end -}}
-{{- if hasKey $static "version" -}}{{- $_ := set $static "version" (include "docshelf.text" $static.version) -}}{{- end -}}
+{{- range $key := list "version" "minVersion" -}}
+{{- if hasKey $static $key -}}{{- $_ := set $static $key (include "docshelf.text" (get $static $key)) -}}{{- end -}}
+{{- end -}}
 {{- with $static.bundleUrl -}}{{- $_ := set $static "bundleUrl" (trim .) -}}{{- end -}}
 {{- toYaml $static -}}
 {{- end -}}

@@ -30,22 +30,44 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/component: {{ .part }}
 {{- end -}}
 
-{{/* Labels of the chart, and more labels, which override commonLabels: {root, part, more}. part and more are optional. */}}
+{{/*
+Labels of the chart, and more labels, which override commonLabels: {root, part, more, isPod}. All but root are optional. Pods have no label with a
+version: otherwise a newer chart would replace pods that are the same.
+*/}}
 {{- define "docshelf.labelsWith" -}}
 {{- $labels := include "docshelf.selector" .root | fromYaml -}}
 {{- with .part -}}{{- $_ := set $labels "app.kubernetes.io/component" . -}}{{- end -}}
-{{- $_ := set $labels "app.kubernetes.io/version" .root.Chart.AppVersion -}}
 {{- $_ := set $labels "app.kubernetes.io/managed-by" .root.Release.Service -}}
+{{- if not .isPod -}}
+{{- $_ := set $labels "app.kubernetes.io/version" .root.Chart.AppVersion -}}
 {{- $_ := set $labels "helm.sh/chart" (printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_") -}}
+{{- end -}}
 {{- toYaml (merge $labels (.more | default dict) (.root.Values.commonLabels | default dict)) -}}
 {{- end -}}
 
-{{- define "docshelf.labels" -}}
-{{- include "docshelf.labelsWith" (dict "root" .) -}}
+{{/* The annotations of an object, as YAML, with commonAnnotations: {root, more, own}. more and own are optional, and own has no templates. */}}
+{{- define "docshelf.annotations" -}}
+{{- $annotations := dict -}}
+{{- range $key, $value := merge dict (.more | default dict) (.root.Values.commonAnnotations | default dict) -}}
+{{- $_ := set $annotations $key (tpl $value $.root) -}}
+{{- end -}}
+{{- with merge (.own | default dict) $annotations -}}{{- toYaml . -}}{{- end -}}
 {{- end -}}
 
-{{- define "docshelf.partLabels" -}}
-{{- include "docshelf.labelsWith" (pick . "root" "part") -}}
+{{/* The metadata of an object: {root, name, part, labels, annotations, own, namespace}. All but root and name are optional. */}}
+{{- define "docshelf.metadata" -}}
+name: {{ .name | quote }}
+namespace: {{ .namespace | default .root.Release.Namespace | quote }}
+labels: {{- include "docshelf.labelsWith" (dict "root" .root "part" .part "more" .labels) | nindent 2 }}
+{{- with include "docshelf.annotations" (dict "root" .root "more" .annotations "own" .own) }}
+annotations: {{- . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* A value as YAML, its templates rendered: {root, value}. */}}
+{{- define "docshelf.rendered" -}}
+{{- $text := toYaml .value -}}
+{{- if contains "{{" $text -}}{{- tpl $text .root -}}{{- else -}}{{- $text -}}{{- end -}}
 {{- end -}}
 
 {{/* Returns a version or tag as text. --set turns digits into an integer, and a values file into a float, which would print as 2.0240601e+07. */}}
@@ -65,7 +87,11 @@ app.kubernetes.io/component: {{ .part }}
 {{- end -}}
 
 {{- define "docshelf.pullSecrets" -}}
-{{- concat ((.Values.global).imagePullSecrets | default list) .Values.imagePullSecrets | uniq | toYaml -}}
+{{- $secrets := list -}}
+{{- range concat ((.Values.global).imagePullSecrets | default list) .Values.imagePullSecrets -}}
+{{- $secrets = append $secrets (ternary (dict "name" .) . (kindIs "string" .)) -}}
+{{- end -}}
+{{- $secrets | uniq | toYaml -}}
 {{- end -}}
 
 {{- define "docshelf.serviceAccount" -}}

@@ -63,6 +63,14 @@ parts:
 {{- if and .Values.persistence.enabled (not .Values.persistence.perReplica) (has "ReadWriteMany" .Values.persistence.accessModes) -}}true{{- end -}}
 {{- end -}}
 
+{{/* Whether an old and a new pod of a part may run at the same time, so that an update has no gap: {root, part}. */}}
+{{- define "docshelf.allowsTwoPods" -}}
+{{- $values := .root.Values -}}
+{{- if eq .part "site" -}}
+{{- if or (not $values.persistence.enabled) $values.persistence.perReplica (include "docshelf.isShared" .root) -}}true{{- end -}}
+{{- else if or (eq $values.exportApi.pods "split") (not $values.exportApi.persistence.enabled) -}}true{{- end -}}
+{{- end -}}
+
 {{- define "docshelf.hasBundles" -}}
 {{- if or .Values.bundles.imageVolumes .Values.bundles.images -}}true{{- end -}}
 {{- end -}}

@@ -10,8 +10,12 @@ schema of the values cannot find them.
 {{- end -}}
 
 {{- $own := list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" "app.kubernetes.io/version" "app.kubernetes.io/managed-by" "helm.sh/chart" -}}
-{{- range $where, $labels := dict "commonLabels" $values.commonLabels "podLabels" $values.podLabels "serviceMonitor.labels" $values.serviceMonitor.labels "prometheusRule.labels" $values.prometheusRule.labels -}}
-{{- range $label, $_ := $labels -}}
+{{- $labels := dict "commonLabels" $values.commonLabels "podLabels" $values.podLabels "deploymentLabels" $values.deploymentLabels -}}
+{{- range $key := list "service" "ingress" "httpRoute" "networkPolicy" "persistence" "serviceAccount" "serviceMonitor" "prometheusRule" "dashboard" -}}
+{{- $_ := set $labels (printf "%s.labels" $key) (get $values $key).labels -}}
+{{- end -}}
+{{- range $where, $each := $labels -}}
+{{- range $label, $_ := $each -}}
 {{- if has $label $own -}}{{- fail (printf "%s sets %s, which the chart sets itself: remove it" $where $label) -}}{{- end -}}
 {{- end -}}
 {{- end -}}
@@ -22,8 +26,14 @@ schema of the values cannot find them.
 {{- if gt (int .minReplicas) (int .maxReplicas) -}}
 {{- fail (printf "%sautoscaling.minReplicas is %d, which is more than %sautoscaling.maxReplicas, %d: set a lower minimum or a higher maximum" $where (int .minReplicas) $where (int .maxReplicas)) -}}
 {{- end -}}
-{{- if not (dig "requests" "cpu" "" ($scale.resources | default dict)) -}}
-{{- fail (printf "%sautoscaling needs a CPU request, but %sresources.requests.cpu is not set: set it, or %sautoscaling.enabled to false" $where $where $where) -}}
+{{- $targets := dict "cpu" .targetCPUUtilizationPercentage "memory" .targetMemoryUtilizationPercentage -}}
+{{- range $resource, $target := $targets -}}
+{{- if and $target (not (dig "requests" $resource "" ($scale.resources | default dict))) -}}
+{{- fail (printf "%sautoscaling needs a %s request, but %sresources.requests.%s is not set: set it, or %sautoscaling.enabled to false" $where (ternary "CPU" "memory" (eq $resource "cpu")) $where $resource $where) -}}
+{{- end -}}
+{{- end -}}
+{{- if not (or $targets.cpu $targets.memory .metrics) -}}
+{{- fail (printf "%sautoscaling has no metric: set %sautoscaling.targetCPUUtilizationPercentage or %sautoscaling.metrics" $where $where $where) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -33,6 +43,9 @@ schema of the values cannot find them.
 {{- if and $persistence.existingClaim (not $persistence.enabled) -}}
 {{- fail (printf "%s.existingClaim is set, but %s.enabled is false: remove the claim, or set enabled to true" $where $where) -}}
 {{- end -}}
+{{- end -}}
+{{- if and $values.persistence.keep $values.persistence.perReplica -}}
+{{- fail "persistence.keep is true, but with persistence.perReplica each volume exists as long as its pod: keep one of them" -}}
 {{- end -}}
 {{- if and $values.persistence.existingClaim $values.persistence.perReplica -}}
 {{- fail "persistence.existingClaim is one volume, but persistence.perReplica creates a volume for each replica: keep one of them" -}}
@@ -61,6 +74,12 @@ schema of the values cannot find them.
 {{- end -}}
 {{- $_ := set $taken (toString $port) $key -}}
 {{- end -}}
+{{- $service := .Values.service -}}
+{{- range $key, $types := dict "nodePort" "NodePort or LoadBalancer" "apiNodePort" "NodePort or LoadBalancer" "redirectNodePort" "NodePort or LoadBalancer" "externalTrafficPolicy" "NodePort or LoadBalancer" "loadBalancerIP" "LoadBalancer" "loadBalancerClass" "LoadBalancer" "loadBalancerSourceRanges" "LoadBalancer" "healthCheckNodePort" "LoadBalancer" -}}
+{{- if and (get $service $key) (not (has $service.type (splitList " or " $types))) -}}
+{{- fail (printf "service.%s is set, but service.type is %s: set service.type to %s, or remove service.%s" $key $service.type $types $key) -}}
+{{- end -}}
+{{- end -}}
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
 {{- fail "httpRoute.enabled is true, but no Gateway is set: set httpRoute.parentRefs" -}}
 {{- end -}}
@@ -69,7 +88,7 @@ schema of the values cannot find them.
 {{- if $way.enabled -}}
 {{- if not (or $way.hosts $root.Values.sites) -}}{{- fail (printf "%s.enabled is true, but no host is set: set %s.hosts" $where $where) -}}{{- end -}}
 {{- include "docshelf.placeRules" (dict "root" $root "of" $where) -}}
-{{- range $way.hosts -}}
+{{- range include "docshelf.hosts" (dict "root" $root "of" $where) | fromYamlArray -}}
 {{- if and (eq (.backend | default "site") "export") (not $root.Values.exportApi.enabled) -}}
 {{- fail (printf "%s.hosts routes %s to the export API, which is off: set exportApi.enabled to true" $where .host) -}}
 {{- end -}}
@@ -106,6 +125,11 @@ schema of the values cannot find them.
 {{- end -}}
 {{- range $pod := $pods -}}
 {{- $container := first $pod.containers -}}
+{{- $names := list -}}
+{{- range concat $pod.containers ($pod.initContainers | default list) -}}
+{{- if has .name $names -}}{{- fail (printf "initContainers or extraContainers has %s, which is already the name of a container of the pod: choose another name" .name) -}}{{- end -}}
+{{- $names = append $names .name -}}
+{{- end -}}
 {{- $volumes := list -}}
 {{- range $pod.volumes -}}
 {{- if has .name $volumes -}}{{- fail (printf "extraVolumes has %s, which is already the name of a volume of the pod: choose another name" .name) -}}{{- end -}}

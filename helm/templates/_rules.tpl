@@ -1,3 +1,26 @@
+{{/* Rejects values of other charts, and versions that YAML read as numbers. Runs before all templates that use such values. */}}
+{{- define "docshelf.valueRules" -}}
+{{- range $name, $advice := .Files.Get "files/other-names.yaml" | fromYaml -}}
+{{- $node := $.Values -}}
+{{- range initial (splitList "." $name) -}}{{- $node = get $node . | default dict -}}{{- end -}}
+{{- if and (kindIs "map" $node) (hasKey $node (splitList "." $name | last)) -}}
+{{- fail (printf "%s is not a value of this chart: %s" $name $advice) -}}
+{{- end -}}
+{{- end -}}
+{{- $texts := dict "image.tag" .Values.image.tag -}}
+{{- range $index, $site := concat (list .Values) .Values.sites -}}
+{{- $where := ternary (printf "sites[%d].staticExport" (sub $index 1)) "staticExport" (gt $index 0) -}}
+{{- range $key := list "version" "minVersion" -}}
+{{- $_ := set $texts (printf "%s.%s" $where $key) (get ($site.staticExport | default dict) $key) -}}
+{{- end -}}
+{{- end -}}
+{{- range $key, $value := $texts -}}
+{{- if and (kindIs "float64" $value) (ne (floor $value) $value) -}}
+{{- fail (printf "%s is the number %v, because it has no quotes, and YAML drops a zero at its end: write it in quotes, for example %s: \"%v0\"" $key $value (splitList "." $key | last) $value) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Rejects contradictory values with a sentence, before a pod fails to start. */}}
 {{- define "docshelf.rules" -}}
 {{- if .Values.sites -}}

@@ -103,6 +103,16 @@
 {{- printf "/%s" (.basePath | default "/" | trimAll "/") -}}
 {{- end -}}
 
+{{/* The hosts that `of` (ingress or httpRoute) lists, each as a map, their templates rendered: {root, of}. */}}
+{{- define "docshelf.hosts" -}}
+{{- $hosts := list -}}
+{{- range (get .root.Values .of).hosts -}}
+{{- $host := ternary (dict "host" .) . (kindIs "string" .) -}}
+{{- $hosts = append $hosts (merge (dict "host" (tpl $host.host $.root)) $host) -}}
+{{- end -}}
+{{- toYaml $hosts -}}
+{{- end -}}
+
 {{/*
 Routes for readers, as {places: [{host, path, backend, filters}]}: the hosts and base paths of the sites, and the hosts in `of` (ingress or
 httpRoute): {root, of}. The host "" means every host. If no site of a host is at its root, the root shows docshelf's shelf page.
@@ -119,7 +129,7 @@ httpRoute): {root, of}. The host "" means every host. If no site of a host is at
 {{- $places = append $places (dict "host" (lower $host) "path" $path "backend" "site") -}}
 {{- end -}}
 {{- end -}}
-{{- range (get .root.Values .of).hosts -}}
+{{- range include "docshelf.hosts" . | fromYamlArray -}}
 {{- $path := .path | default "/" -}}
 {{- if eq $path "/" -}}{{- $roots = append $roots (lower .host) -}}{{- end -}}
 {{- $places = append $places (dict "host" (lower .host) "path" $path "backend" (.backend | default "site") "filters" (.filters | default list)) -}}

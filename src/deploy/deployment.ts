@@ -212,15 +212,29 @@ export class Deployment {
   async status(): Promise<DeployStatus> {
     // Await the disk before the other values, so that all of them are of one moment. Without an open folder, `lastError` has the reason.
     const stored = (await this.#stored?.read(this.#settings, this.active)) ?? { versions: [], notices: [] };
+    const { version: pinned } = this.#settings;
     return {
       state: this.state,
       domain: this.domain,
       active: this.active,
-      pinned: this.#settings.version,
+      pinned,
       ...stored,
+      notices: [...stored.notices, ...this.#pinNotices(stored.versions)],
       lastError: this.lastError,
       activity: this.activity,
     };
+  }
+
+  /** A running daemon serves the previous version until it has its pin. After a restart, it serves only its pin. */
+  #pinNotices(versions: DeployStatus['versions']): string[] {
+    const { enabled, version, sha256 } = this.#settings;
+    const { active } = this;
+    if (!enabled || version === null || active === null) return [];
+    const isStored = versions.some((each) => each.version === version && (sha256 === null || each.digest === sha256));
+    if (isStored || (sha256 !== null && versions.some(({ digest }) => digest === sha256))) return [];
+    return [
+      `The config pins version ${version}, which is not stored. docshelf serves version ${active.version} until its next start, and would then not be ready. Import version ${version}, or pin a stored version.`,
+    ];
   }
 
   async stop(): Promise<void> {

@@ -25,6 +25,18 @@ export interface SearchAnswer {
   readonly json?: Uint8Array<ArrayBuffer>;
 }
 
+/** Does not parse `json`: quotes in texts are escaped, so keys are unambiguous. */
+export function outcomeOf(answer: SearchAnswer): { readonly isEmpty: boolean; readonly isCorrected: boolean } {
+  const { json } = answer;
+  if (json === undefined) {
+    const { results, facts } = answer;
+    return { isEmpty: results.length === 0, isCorrected: (facts?.corrected ?? null) !== null };
+  }
+  const written = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
+  const isEmpty = json.length === 2 || written.includes('"results":[]');
+  return { isEmpty, isCorrected: written.includes('"corrected":"') };
+}
+
 export interface Search {
   /**
    * @throws DocshelfError `index_building` (with `fields.retryAfterS`), `search_off`, `queue_full`, `index_damaged`; the signal's reason

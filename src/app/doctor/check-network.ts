@@ -1,8 +1,7 @@
 import { isIP } from 'node:net';
 import type { Config } from '../../config/index.ts';
 import type { SiteStore } from '../../deploy/index.ts';
-import { expiryOfLink } from '../../deploy/sources/http-bundle-source.ts';
-import { askedUrl } from '../../domain/bundle-link.ts';
+import { askedUrl, expiryOfLink } from '../../domain/bundle-link.ts';
 import { bareHost, type S3Place } from '../../domain/egress.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';

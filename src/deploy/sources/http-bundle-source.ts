@@ -1,4 +1,5 @@
 import { parse } from 'content-disposition';
+import { expiryOfLink, validityOf } from '../../domain/bundle-link.ts';
 import type { DocshelfError, ErrorCode } from '../../domain/errors.ts';
 import { cleanFileName, isFileName } from '../../domain/file-name.ts';
 import type { Secret } from '../../domain/secret.ts';
@@ -236,41 +237,4 @@ export function saysEarly(body: string): boolean {
 
 export function saysExpired(body: string): boolean {
   return EXPIRED_BODY.test(body);
-}
-
-export function expiryOfLink(link: string): number | null {
-  return validityOf(link).endsAtMs;
-}
-
-/** Milliseconds since 1970. */
-function validityOf(link: string): { readonly startsAtMs: number | null; readonly endsAtMs: number | null } {
-  if (!URL.canParse(link)) return { startsAtMs: null, endsAtMs: null };
-  const query = new Map([...new URL(link).searchParams].map(([name, value]) => [name.toLowerCase(), value]));
-  for (const vendor of ['x-amz', 'x-goog']) {
-    const startsAtMs = basicDate(query.get(`${vendor}-date`));
-    const seconds = wholeNumber(query.get(`${vendor}-expires`));
-    if (startsAtMs !== null && seconds !== null) return { startsAtMs, endsAtMs: startsAtMs + seconds * 1000 };
-  }
-  // Azure's shared access signature uses dates with or without a time.
-  const sasTime = (name: string): number | null => {
-    const time = query.has('sig') ? Date.parse(query.get(name) ?? '') : Number.NaN;
-    return Number.isNaN(time) ? null : time;
-  };
-  // S3 version 2, Google version 2 and CloudFront use seconds since 1970.
-  const epochSeconds = wholeNumber(query.get('expires'));
-  const endsAtMs = sasTime('se') ?? (epochSeconds === null ? null : epochSeconds * 1000);
-  return { startsAtMs: sasTime('st'), endsAtMs };
-}
-
-/** Reads `20240601T120000Z` (ISO 8601, basic format). */
-function basicDate(text: string | undefined): number | null {
-  const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text ?? '');
-  if (parts === null) return null;
-  const [, year, month, day, hour, minute, second] = parts;
-  const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
-  return Number.isNaN(time) ? null : time;
-}
-
-function wholeNumber(text: string | undefined): number | null {
-  return /^\d{1,12}$/.test(text ?? '') ? Number(text) : null;
 }

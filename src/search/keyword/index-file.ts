@@ -16,7 +16,7 @@ import {
 import type { IndexedSection } from './index-writer.ts';
 import type { WordLanguage } from './languages.ts';
 import { type Postings, readPostings } from './postings.ts';
-import { impactOf, type Mask, PRIOR_WEIGHT, type Ranking } from './ranking.ts';
+import { impactOf, type Mask, PRIOR_WEIGHT, type Ranking, SECONDARY_PART } from './ranking.ts';
 import { readCountedWords, readLanguages, Vocabulary } from './vocabulary.ts';
 import type { COLUMNS } from './words.ts';
 
@@ -65,7 +65,7 @@ export class IndexFile {
     const lengths = { title, headings, text: lengthsOf('text'), identifiers: lengthsOf('identifiers') };
     this.#impact = impactOf(lengths, ranking);
     this.priors = new Float32Array(this.#array('priors').buffer);
-    this.lifts = this.priors.map((prior) => 1 + PRIOR_WEIGHT * prior);
+    this.lifts = this.priors.map((prior) => (prior < 0 ? SECONDARY_PART : 1 + PRIOR_WEIGHT * prior));
     this.sections = this.priors.length;
     this.languages = readLanguages((name) => this.#array(name));
     this.facts = new SectionFacts((name) => this.#array(name));

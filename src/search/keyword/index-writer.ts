@@ -20,6 +20,11 @@ const LENGTH_MAX = 0xffff;
 /** A separator, such as a bar, is a symbol only in a shorter title (`Page | Site`) or heading (`The | operator`). */
 const TITLE_WORDS_MAX = 2;
 const HEADING_WORDS_MAX = 4;
+/** FTS5 merges its lists once, at the end. Its default of 1 MiB leaves free pages: 16 % of the file of the PostgreSQL manual. */
+const PHRASES_IN_MEMORY = `
+  INSERT INTO words (words, rank) VALUES ('hashsize', ${8 * 1024 * 1024});
+  INSERT INTO words (words, rank) VALUES ('automerge', 0);
+`;
 
 /** Writes an index file synchronously. A file without `finish` does not open. */
 export class KeywordIndexWriter implements Disposable {
@@ -47,6 +52,7 @@ export class KeywordIndexWriter implements Disposable {
     this.#database = new DatabaseSync(path, { defensive: false });
     this.#database.exec('PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;');
     this.#database.exec(`PRAGMA temp_store = MEMORY; ${SCHEMA}`);
+    this.#database.exec(PHRASES_IN_MEMORY);
     this.#database.exec('BEGIN');
     this.#insertSection = this.#database.prepare('INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
     this.#insertWords = this.#database.prepare(
@@ -61,7 +67,7 @@ export class KeywordIndexWriter implements Disposable {
     const isOfPage = page !== this.#page && !this.#pages.has(page);
     if (isOfPage) this.#pages.add(page);
     this.#page = page;
-    this.#priors.push(Math.min(1, Math.max(0, prior)));
+    this.#priors.push(Math.min(1, Math.max(-1, prior)));
     this.#facts.add(language, passages);
     const [headingsJson, tagsJson] = [JSON.stringify(headings), JSON.stringify(tags)];
     this.#insertSection.run(...[n, page, path, title, documentTitle, headingsJson, text, language, version, tagsJson]);

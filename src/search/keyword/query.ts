@@ -1,5 +1,5 @@
 import { type QueryWord, type Ranking, rarity } from './ranking.ts';
-import type { Dictionary, Spellings } from './spellings.ts';
+import { type Dictionary, RELATED_SHARE, type Spellings } from './spellings.ts';
 import type { Candidate } from './vocabulary.ts';
 import { askedSymbols, isNumbered, isTechnical, pairsOf, plain, type Surface, type Word, wordsOf } from './words.ts';
 
@@ -97,19 +97,23 @@ export function planOf(
     const alternatives = new Map<string, number>();
     let sections = 0;
     let others = 0;
+    let share = 0;
     const shares = [exact.map((each) => [each, 1] as const), [...also], [...related]];
     for (const [kind, terms] of shares.entries())
-      for (const [term, share] of terms) {
+      for (const [term, part] of terms) {
         const found = alternatives.has(term) ? 0 : dictionary.sectionsWith(term);
         if (kind < 2) sections += found;
         else others += found;
-        if (found > 0 && share > 0) alternatives.set(term, share);
+        if (found === 0 || part === 0) continue;
+        alternatives.set(term, part);
+        // A compound that contains the word counts less, but the site knows the word.
+        share = Math.max(share, kind === 2 ? part / RELATED_SHARE : part);
       }
     if (sections === 0) sections = others;
     const rare = rarity(Math.min(sections, dictionary.sections), dictionary.sections);
     const key = [...exact, ...also.keys()].join(' ');
     wishes.set(key, { alternatives, weight: rare * weight + (wishes.get(key)?.weight ?? 0) });
-    return { terms: [...alternatives.keys()], rarity: rare, share: Math.max(0, ...alternatives.values()) };
+    return { terms: [...alternatives.keys()], rarity: rare, share };
   }
 
   function corrections(surface: string, sections: number): Map<string, number> {

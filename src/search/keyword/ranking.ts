@@ -44,6 +44,8 @@ export const RANKING: Ranking = {
 };
 
 export const PRIOR_WEIGHT = 0.05;
+/** Factor for the relevance of change logs and lists. Their exact titles and identifiers count fully. */
+export const SECONDARY_PART = 0.7;
 
 export function rarity(sectionsWithTerm: number, sections: number): number {
   return Math.log(1 + (sections - sectionsWithTerm + 0.5) / (sectionsWithTerm + 0.5));

@@ -7,6 +7,8 @@ interface Legs {
   readonly hits: readonly Pick<KeywordHit, 'section' | 'normalised' | 'exact' | 'hasNames'>[];
   readonly nearest: ReadonlyMap<number, { readonly cosine: number }> | null;
   readonly known: number;
+  /** Factor for the similarity of a section; `normalised` includes it already. */
+  readonly partOf?: (section: number) => number;
   /** True for a query of one or two words. */
   readonly isShort: boolean;
 }
@@ -40,19 +42,20 @@ const NAMES_LIFT = 1;
 const MEANING_ALONE_MIN = 0.47;
 
 /** Merges both legs by absolute scores, so that one number gives the order and, by a monotone curve, the score. */
-export function fuse({ hits, nearest, known, isShort }: Legs, limit: number): RankedSection[] {
+export function fuse({ hits, nearest, known, isShort, partOf = () => 1 }: Legs, limit: number): RankedSection[] {
   const best = new Best(limit);
   const found = new Map<number, number>();
   for (const hit of hits) {
     const keywords = keywordPart(hit.normalised, known);
-    const cosine = nearest?.get(hit.section)?.cosine ?? 0;
+    const near = cosinePart(nearest?.get(hit.section)?.cosine ?? 0) * partOf(hit.section);
     found.set(hit.section, keywords);
-    best.offer(hit.section, keywords + cosinePart(cosine) + liftOf(hit));
+    best.offer(hit.section, keywords + near + liftOf(hit));
   }
   let bestCosine: number | null = null;
   for (const [section, { cosine }] of nearest ?? []) {
     bestCosine = Math.max(bestCosine ?? 0, cosine);
-    if (!found.has(section) && cosine >= MEANING_ALONE_MIN) best.offer(section, cosinePart(cosine));
+    if (found.has(section) || cosine < MEANING_ALONE_MIN) continue;
+    best.offer(section, cosinePart(cosine) * partOf(section));
   }
   const facts: QueryFacts = { known, bestCosine };
   let previous = 1;
