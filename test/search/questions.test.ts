@@ -326,7 +326,7 @@ async function writeIndex(folder: string, pages: Pages, embedder: Embedder): Pro
     const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title} | Demo</title><main><h1>${title}</h1>${body}</main>`;
     writeFileSync(join(folder, file), html);
     const url = `/${name}.html`;
-    const read = readPage({ siteDir: folder, version: null }, { path: file, type: 'text/html', url });
+    const read = readPage({ siteDir: folder, version: null }, { path: file, version: null, type: 'text/html', url });
     for (const json of read?.sections ?? []) {
       const { section, passages } = JSON.parse(json) as SectionInPassages;
       writer.add({ ...section, page: url }, passages);
