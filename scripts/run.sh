@@ -28,10 +28,6 @@ if [ "$task" != docshelf ] && { [ ! -f "$stamp" ] || ! cmp -s package-lock.json 
   npm ci --loglevel=error >&2
   cp package-lock.json "$stamp"
 fi
-if [ "$task" = docshelf ] && [ ! -f dist/main.js ]; then
-  echo "docshelf: the program is not built. Run \"npm run build\" in $PWD." >&2
-  exit 69
-fi
 
 if [ -n "$bundled" ]; then
   [ "$(major "$bundled/node")" -ge 24 ] || need_newer_node
@@ -108,10 +104,11 @@ case "$task" in
     exec "$bin/vitest" run --project unit --project acceptance "$@"
     ;;
   node) exec node "$@" ;;
+  release) build && exec node scripts/release/index.ts "$@" ;;
   docshelf)
-    program=$PWD/dist/main.js
+    program=$PWD/bin/docshelf
     cd "${INIT_CWD:-.}"
-    exec node "$program" "$@"
+    exec "$program" "$@"
     ;;
   *)
     echo "docshelf: unknown task $task" >&2

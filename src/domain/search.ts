@@ -173,7 +173,7 @@ export interface ScoreReasons {
   readonly words: number;
   /** Null if the model has not judged this section. */
   readonly meaning: number | null;
-  /** Bonus above all other results; 0 if `exact` is null. */
+  /** Bonus for a title, a name or a symbol that equals one in the query. */
   readonly lift: number;
   /** `title` if the query is the page's title, `identifier` if it is one name that the section has. */
   readonly exact: 'title' | 'identifier' | null;

@@ -181,7 +181,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
 
     const id = rows[1]?.replace('key-', '') ?? '';
     const told = await other?.send(`${page}/revoke`, { key: id, name: 'website' }, page);
-    expect(told).toContain('website is revoked');
+    expect(told).toContain('website was revoked');
     expect(rowsOf(await one?.open(page))).toEqual(['key-config-site']);
     for (const replica of replicas) await replica.untilAnswered(key, 401);
   });

@@ -311,7 +311,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     [401, 'You are no longer signed in'],
     [429, 'Too many searches'],
     [503, 'not ready yet'],
-    [500, 'did not answer'],
+    [500, 'did not respond'],
   ])('shows an error message if the search responds with %i', async (code, sentence) => {
     const { page, status } = await open();
     await page.keyboard.press('/');

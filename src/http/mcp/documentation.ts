@@ -40,13 +40,13 @@ export async function servedRelease(site: Documentation, version: string | null)
   if (release !== null) return release;
   const versions = await site.versions();
   if (version === null || versions.length === 0) {
-    const next = 'Ask again later; who runs docshelf finds the reason in its status.';
+    const next = 'Try again later. The operator of docshelf finds the reason in its status.';
     throw new DocshelfError('no_bundle', 'Cannot read the documentation: no version is active', { next });
   }
   const named = versions.slice(0, VERSIONS_NAMED_MAX).join(', ');
   const more = versions.length > VERSIONS_NAMED_MAX ? ' and older ones' : '';
   const message = `Cannot read version "${shown(version)}": this documentation has no such version`;
-  throw new DocshelfError('version_not_found', message, { next: `There is ${named}${more}.` });
+  throw new DocshelfError('version_not_found', message, { next: `Use one of these versions: ${named}${more}.` });
 }
 
 export const shown = (text: string): string => text.slice(0, 200).toWellFormed();

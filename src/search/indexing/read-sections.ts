@@ -47,8 +47,9 @@ export async function readSections(
     const folder = folders.find((each) => path.startsWith(each));
     return folder === undefined ? null : (folder.split('/').at(-2) ?? null);
   };
-  await using readers = new PageReaders({ siteDir, version }, { threadsMax, onLargePage });
   const urls = Array.from(pagesOf(files), ({ path }) => urlOf(path));
+  const isLarge = urls.length >= PAGES_WITH_THREADS;
+  await using readers = new PageReaders({ siteDir, version }, { threadsMax: isLarge ? threadsMax : 0, onLargePage });
   const priors = new PagePriors(urls);
   const duplicates = new Duplicates();
   using opened = new DisposableStack();
@@ -173,6 +174,8 @@ export const LARGE_PAGE_BYTES = 256 * 1024;
 const HUGE_PAGE_BYTES = 1024 * 1024;
 /** A thread starts in 80 ms of a processor, which 120 pages take, and its first 200 pages take 1.6 times as long as later ones (measured). */
 const PAGES_BEFORE_THREADS = 1_000;
+/** A thread took 0.6 s of a processor to read the last 169 of 1,169 pages (one profile). */
+const PAGES_WITH_THREADS = 2 * PAGES_BEFORE_THREADS;
 /** Pages that wait for each thread. Neither 4 nor 8 nor 32 was faster. */
 const PAGES_AHEAD = 16;
 

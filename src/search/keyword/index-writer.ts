@@ -6,7 +6,7 @@ import { detectLanguage, ENGLISH, languageOf, languageOfPath, type WordLanguage 
 import { PostingsBuilder } from './postings.ts';
 import { sequenceOf } from './ranking.ts';
 import { KnownWords } from './vocabulary.ts';
-import { COLUMNS, IDENTIFIERS, TEXT, type Terms, termsOf } from './words.ts';
+import { COLUMNS, headingSymbolsOf, IDENTIFIERS, symbolsOf, TEXT, type Terms, termsOf } from './words.ts';
 
 export interface IndexedSection extends Section {
   readonly page: string;
@@ -17,6 +17,14 @@ export interface IndexedSection extends Section {
 const OCCURRENCES_PER_RUN = 1_000_000;
 const OCCURRENCES_A_TERM = 8;
 const LENGTH_MAX = 0xffff;
+/** A separator, such as a bar, is a symbol only in a shorter title (`Page | Site`) or heading (`The | operator`). */
+const TITLE_WORDS_MAX = 2;
+const HEADING_WORDS_MAX = 4;
+/** FTS5 merges its lists once, at the end. Its default of 1 MiB leaves free pages: 16 % of the file of the PostgreSQL manual. */
+const PHRASES_IN_MEMORY = `
+  INSERT INTO words (words, rank) VALUES ('hashsize', ${8 * 1024 * 1024});
+  INSERT INTO words (words, rank) VALUES ('automerge', 0);
+`;
 
 /** Writes an index file synchronously. A file without `finish` does not open. */
 export class KeywordIndexWriter implements Disposable {
@@ -44,6 +52,7 @@ export class KeywordIndexWriter implements Disposable {
     this.#database = new DatabaseSync(path, { defensive: false });
     this.#database.exec('PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;');
     this.#database.exec(`PRAGMA temp_store = MEMORY; ${SCHEMA}`);
+    this.#database.exec(PHRASES_IN_MEMORY);
     this.#database.exec('BEGIN');
     this.#insertSection = this.#database.prepare('INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
     this.#insertWords = this.#database.prepare(
@@ -134,18 +143,27 @@ function sectionTerms(
   analysis: Terms,
 ) {
   // On most sites the first heading is the title, which counts once.
-  const below = [...(headings[0] === title ? headings.slice(1) : headings), isOfPage ? (documentTitle ?? '') : ''];
-  const columns = [title, below.join('\n'), text].map((each, column) => termsOf(each, analysis, column !== TEXT));
+  const below = headings[0] === title ? headings.slice(1) : headings;
+  const headingsText = [...below, isOfPage ? (documentTitle ?? '') : ''].join('\n');
+  const columns = [title, headingsText, text].map((each) => termsOf(each, analysis));
+  const symbols = [
+    headingSymbolsOf(title, TITLE_WORDS_MAX),
+    below.flatMap((heading) => headingSymbolsOf(heading, HEADING_WORDS_MAX)),
+    symbolsOf(text).map(({ symbol }) => symbol),
+  ];
   const longer = names.map((name) => name.toLowerCase());
-  const joined = [...columns.flatMap((column) => column.names), ...longer];
   const parts = columns.flatMap((column) => column.parts);
   return {
     sequences: columns.map(({ sequence }) => sequence),
     parts,
     each(count: (term: string, column: number) => void): void {
-      for (const [column, { sequence, characters, symbols }] of columns.entries())
-        for (const terms of [sequence, characters, symbols]) for (const term of terms) count(term, column);
-      for (const terms of [joined, parts]) for (const term of terms) count(term, IDENTIFIERS);
+      for (const [column, { sequence, characters, names: own }] of columns.entries()) {
+        for (const terms of [sequence, characters, symbols[column] ?? []])
+          for (const term of terms) count(term, column);
+        // A heading that contains a name is the place to land.
+        for (const name of own) count(name, column === TEXT ? IDENTIFIERS : column);
+      }
+      for (const terms of [longer, parts]) for (const term of terms) count(term, IDENTIFIERS);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { type QueryWord, type Ranking, rarity } from './ranking.ts';
-import type { Dictionary, Spellings } from './spellings.ts';
+import { type Dictionary, RELATED_SHARE, type Spellings } from './spellings.ts';
 import type { Candidate } from './vocabulary.ts';
 import { askedSymbols, isNumbered, isTechnical, pairsOf, plain, type Surface, type Word, wordsOf } from './words.ts';
 
@@ -68,6 +68,7 @@ export interface Link extends QueryWord {
 /** The rarest words count. A question has 10, the longest topics of the development sets 40. */
 const WISHES_MAX = 64;
 const PREFIX_WORDS_MAX = 30;
+const NUMBERED_MAX = 4;
 /** One misspelling costs up to 5 ms. */
 const MISSPELLINGS_MAX = 8;
 const CORRECTIONS_MAX = 4;
@@ -88,6 +89,7 @@ export function planOf(
   const links: Link[] = [];
   const none: ReadonlyMap<string, number> = new Map();
   const knownNames: Pick<Word, 'start' | 'end'>[] = [];
+  const names: Name[] = [];
   let misspellings = 0;
 
   /** @param related words that do not change how rare the exact one is */
@@ -95,19 +97,23 @@ export function planOf(
     const alternatives = new Map<string, number>();
     let sections = 0;
     let others = 0;
+    let share = 0;
     const shares = [exact.map((each) => [each, 1] as const), [...also], [...related]];
     for (const [kind, terms] of shares.entries())
-      for (const [term, share] of terms) {
+      for (const [term, part] of terms) {
         const found = alternatives.has(term) ? 0 : dictionary.sectionsWith(term);
         if (kind < 2) sections += found;
         else others += found;
-        if (found > 0 && share > 0) alternatives.set(term, share);
+        if (found === 0 || part === 0) continue;
+        alternatives.set(term, part);
+        // A compound that contains the word counts less, but the site knows the word.
+        share = Math.max(share, kind === 2 ? part / RELATED_SHARE : part);
       }
     if (sections === 0) sections = others;
     const rare = rarity(Math.min(sections, dictionary.sections), dictionary.sections);
     const key = [...exact, ...also.keys()].join(' ');
     wishes.set(key, { alternatives, weight: rare * weight + (wishes.get(key)?.weight ?? 0) });
-    return { terms: [...alternatives.keys()], rarity: rare, share: Math.max(0, ...alternatives.values()) };
+    return { terms: [...alternatives.keys()], rarity: rare, share };
   }
 
   function corrections(surface: string, sections: number): Map<string, number> {
@@ -131,7 +137,9 @@ export function planOf(
   function addName({ folded, parts, start, end }: Word, weight: number): void {
     const isTerm = isTechnical(text.slice(start, end));
     const { terms } = wish([folded, ...parts], isTerm ? weight * ranking.whole : weight);
-    if (isTerm && terms.length > 0) knownNames.push({ start, end });
+    if (!isTerm || terms.length === 0) return;
+    knownNames.push({ start, end });
+    names.push({ terms, pair: null });
   }
 
   function addWord(word: Word, weight: number): void {
@@ -167,12 +175,15 @@ export function planOf(
     return alternatives;
   }
 
-  const isKnown = (word: Word) => spellings.keysOf(word).some((term) => dictionary.sectionsWith(term) > 0);
+  const isKnown = (word: Surface) => spellings.keysOf(word).some((term) => dictionary.sectionsWith(term) > 0);
   const symbols = askedSymbols(text).flatMap((candidates) => {
     const known = candidates.find((symbol) => dictionary.sectionsWith(symbol) > 0);
     return known === undefined ? [] : [known];
   });
-  for (const symbol of new Set(symbols)) links.push(wish([symbol], ranking.whole));
+  for (const symbol of new Set(symbols)) {
+    links.push(wish([symbol], ranking.whole));
+    names.push({ terms: [symbol], pair: null });
+  }
   const words = wordsOf(text);
   const last = unfinished ? words.findLast((word) => word.kind === 'word') : undefined;
   const isPrefix = (word: Word) => word === last && !APOSTROPHE_BEFORE.test(text.slice(0, word.start));
@@ -188,20 +199,33 @@ export function planOf(
       add(word, isInName ? weight * ranking.partOfName : weight, isPrefix(word));
     }
   }
-  for (const pair of numberedNames(words)) if (dictionary.sectionsWith(pair) > 0) wish([pair], ranking.whole);
+  for (const pair of numberedNames(words)) {
+    const { terms } = wish([pair.join('')], ranking.whole);
+    if (pair.every((word) => isKnown(plain(word)))) names.push({ terms, pair });
+    else if (terms.length > 0) names.push({ terms, pair: null });
+  }
   const rarestFirst = [...wishes.values()].sort((left, right) => right.weight - left.weight);
-  return { wishes: rarestFirst.slice(0, WISHES_MAX), links: links.slice(0, WISHES_MAX) };
+  return { wishes: rarestFirst.slice(0, WISHES_MAX), links: links.slice(0, WISHES_MAX), names };
 }
+
+/** A section has the name if it has one of the terms, or the words of the pair next to each other. */
+export interface Name {
+  readonly terms: readonly string[];
+  readonly pair: Pair | null;
+}
+
+type Pair = readonly [name: string, number: string];
 
 const APOSTROPHE_BEFORE = /['\u2018\u2019\uff07]$/;
 
-/** `RFC 9110` is also `RFC9110`. */
-function numberedNames(words: readonly Word[]): string[] {
+/** `RFC 9110` and `RFC9110` are one name. */
+function numberedNames(words: readonly Word[]): Pair[] {
   const ordinary = words.filter(({ kind }) => kind === 'word');
-  return ordinary.slice(1).flatMap(({ folded }, at) => {
-    const name = ordinary[at]?.folded ?? '';
-    return /^\p{N}+$/u.test(folded) && /^\p{L}+$/u.test(name) ? [name + folded] : [];
+  const pairs = ordinary.flatMap(({ folded, parts }, at): Pair[] => {
+    const [name = '', number = ''] = isNumbered(folded) ? parts : [folded, ordinary[at + 1]?.folded];
+    return /^\p{N}+$/u.test(number) && /^\p{L}+$/u.test(name) ? [[name, number]] : [];
   });
+  return pairs.slice(0, NUMBERED_MAX);
 }
 
 /** Terms of each pair of characters in a run. */

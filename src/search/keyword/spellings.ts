@@ -12,7 +12,7 @@ export interface Dictionary {
 
 const RELATED_MAX = 24;
 /** A related word counts at most half as much as the word itself. */
-const RELATED_SHARE = 0.5;
+export const RELATED_SHARE = 0.5;
 const STEM_LENGTH_MIN = 5;
 const PART_LENGTH_MIN = 4;
 /** Longer words are data. */

@@ -48,8 +48,8 @@ const CAPITALISED = /^[A-Z][a-z]*$/;
 const HUMP = /[^\p{Lu}_]\p{Lu}|\p{Lu}{2}\p{Ll}|[^_]_+[^_]/u;
 const PART = /\p{Lu}+(?!\p{Ll})\p{N}*|\p{Lu}?[^\p{Lu}\p{N}_]+\p{N}*|\p{N}+/gu;
 const PLURAL_CAPITALS = /^\p{Lu}{2,}s$/u;
-/** `HTTP2` and `16GiB`, but no hexadecimal data. */
-const LETTERS_AND_DIGITS = /^(?:\p{L}+\p{N}+\p{L}*|\p{N}+\p{L}+\p{N}*)$/u;
+/** `HTTP2` and `16GiB`, but neither `u64` nor hexadecimal data. */
+const LETTERS_AND_DIGITS = /^(?:\p{L}{2,}\p{N}+\p{L}*|\p{N}+\p{L}{2,}\p{N}*)$/u;
 const GROUPED_DIGITS = /^\p{N}{1,3}(?:[._]\p{N}{3})+$/u;
 const DOTTED_NUMBER = /(?<![\p{L}\p{N}.])v?(\p{N}+(?:\.\p{N}+)+)(?![\p{L}\p{N}]|\.\p{N})/iu;
 const WORD_LENGTH_MAX = 100;
@@ -91,7 +91,10 @@ function sigilBefore(text: string, start: number): number {
 
 function addSigned(words: Word[], sign: string, found: string, place: Pick<Word, 'start' | 'end'>): void {
   if (found.length > WORD_LENGTH_MAX || found.search(UNSPACED) >= 0) return;
-  words.push({ kind: 'joined', ...plain(sign + fold(found)), ...place });
+  const folded = sign + fold(found);
+  // The options `-Xmx512m` and `-j8` are `-Xmx` and `-j` with a value.
+  const option = /^(-\p{L}+)\p{N}/u.exec(folded)?.[1];
+  words.push({ kind: 'joined', ...plain(folded), parts: option === undefined ? [] : [option], ...place });
 }
 
 function addJoined(words: Word[], found: string, start: number): void {
@@ -233,23 +236,25 @@ const WITHOUT_LETTERS = /(?<=^|\s)[^\s\p{L}\p{N}]+(?=\s|$)/gu;
 /** Signs that separate the words of a longer heading. */
 const SEPARATOR = /^[-\u2013\u2014|/:&\u00b7\u2022\u203a\u00bb.,;]$/;
 
-/** Each line is a heading. Its signs count completely, with brackets. */
-function headingSymbolsOf(text: string): FoundSymbol[] {
-  return text.split('\n').flatMap((line) => {
-    const isShort = line.trim().split(/\s+/).length <= 2;
-    const symbols = new Map(symbolsOf(line).map((each) => [each.symbol, each]));
-    for (const { 0: symbol, index: start } of line.matchAll(WITHOUT_LETTERS))
-      if (isShort || !SEPARATOR.test(symbol)) symbols.set(symbol, { symbol, start, end: start + symbol.length });
-    for (const symbol of isShort ? [] : symbols.keys()) if (SEPARATOR.test(symbol)) symbols.delete(symbol);
-    return [...symbols.values()];
-  });
+/** Signs of a heading count completely, with brackets. @param wordsMax words of a heading in which a separator counts */
+export function headingSymbolsOf(heading: string, wordsMax: number): string[] {
+  const symbols = new Set(symbolsOf(heading).map(({ symbol }) => symbol));
+  for (const [symbol] of heading.matchAll(WITHOUT_LETTERS)) symbols.add(symbol);
+  const isShort = heading.trim().split(/\s+/).length <= wordsMax;
+  return [...symbols].filter((symbol) => isShort || !SEPARATOR.test(symbol));
 }
 
-/** Signs that stand alone in a query, each with the spellings to try in this order. */
+/** Signs that stand alone in a query, each with the spellings to try in this order, without quotes and the end of the sentence. */
 export function askedSymbols(query: string): string[][] {
+  const hasWords = /[\p{L}\p{N}]/u.test(query);
   return Array.from(query.matchAll(WITHOUT_LETTERS), ([found]) => {
-    const bare = found.replace(/^[("'`\u201c\u201d\u2018\u2019]+|[)"'`\u201c\u201d\u2018\u2019]+$/g, '');
-    return [...new Set([found, bare, bare.replace(/[.,:;?!]$/, '')])].filter((symbol) => symbol !== '');
+    const spellings = [found];
+    for (let bare = ''; bare !== spellings.at(-1); ) {
+      bare = spellings.at(-1) ?? '';
+      const inside = bare.replace(/^[("'`\u201c\u201d\u2018\u2019]+|[)"'`\u201c\u201d\u2018\u2019]+$/g, '');
+      spellings.push(inside === bare && hasWords ? bare.replace(/[.,:;?!]$/, '') : inside);
+    }
+    return spellings.filter((symbol) => symbol !== '');
   });
 }
 
@@ -297,10 +302,9 @@ interface TextTerms {
   /** One term per position, for phrases. A run of n characters gives n - 1 pairs and its last character. */
   readonly sequence: string[];
   readonly characters: string[];
-  /** Names of joined words. Phrases do not contain them. */
+  /** Joined names, and the letters and digits of words such as `HTTP2`. Phrases and lengths do not include them. */
   readonly names: string[];
   readonly parts: string[];
-  readonly symbols: string[];
 }
 
 export type Surface = Pick<Word, 'folded' | 'spelling' | 'parts'>;
@@ -311,15 +315,15 @@ export interface Terms {
   readonly runOf: (run: string) => string;
 }
 
-export function termsOf(text: string, { termOf, runOf }: Terms, isHeading: boolean): TextTerms {
-  const symbols = (isHeading ? headingSymbolsOf(text) : symbolsOf(text)).map(({ symbol }) => symbol);
-  const terms: TextTerms = { sequence: [], characters: [], names: [], parts: [], symbols };
+export function termsOf(text: string, { termOf, runOf }: Terms): TextTerms {
+  const terms: TextTerms = { sequence: [], characters: [], names: [], parts: [] };
   for (const word of wordsOf(text)) {
     if (word.kind === 'joined') terms.names.push(word.folded, ...word.parts);
     else if (word.kind === 'run') addRun(terms, runOf(word.folded));
     else {
       terms.sequence.push(termOf(word));
-      for (const part of word.parts) terms.parts.push(termOf(plain(part)));
+      const others = isNumbered(word.folded) ? terms.names : terms.parts;
+      for (const part of word.parts) others.push(termOf(plain(part)));
     }
   }
   return terms;

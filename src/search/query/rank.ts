@@ -4,7 +4,7 @@ import { Best } from '../keyword/ranking.ts';
 import { lettersByScript } from '../semantic/scripts.ts';
 
 interface Legs {
-  readonly hits: readonly Pick<KeywordHit, 'section' | 'normalised' | 'exact'>[];
+  readonly hits: readonly Pick<KeywordHit, 'section' | 'normalised' | 'exact' | 'hasNames'>[];
   readonly nearest: ReadonlyMap<number, { readonly cosine: number }> | null;
   readonly known: number;
   /** Factor for the similarity of a section; `normalised` includes it already. */
@@ -32,6 +32,8 @@ const COSINE_WEIGHT = 1.9;
 const KEYWORDS_MAX = 3;
 /** More than anything below can have: keywords and cosine give at most 4.4. */
 const EXACT_LIFT: Readonly<Record<Exact, number>> = { title: 9, identifier: 4.5 };
+/** A section with `1.2.3` comes before sections with parts of it, even if the model prefers these. */
+const NAMES_LIFT = 1;
 
 /**
  * Least cosine of a result without any word of the query. Of 30 made-up words on four development sets, none reaches 0.47. All relevant
@@ -47,7 +49,7 @@ export function fuse({ hits, nearest, known, isShort, partOf = () => 1 }: Legs, 
     const keywords = keywordPart(hit.normalised, known);
     const near = cosinePart(nearest?.get(hit.section)?.cosine ?? 0) * partOf(hit.section);
     found.set(hit.section, keywords);
-    best.offer(hit.section, keywords + near + liftOf(hit.exact));
+    best.offer(hit.section, keywords + near + liftOf(hit));
   }
   let bestCosine: number | null = null;
   for (const [section, { cosine }] of nearest ?? []) {
@@ -66,14 +68,14 @@ export function fuse({ hits, nearest, known, isShort, partOf = () => 1 }: Legs, 
 }
 
 export function partsOf(section: number, { hits, nearest, known }: Legs): RankParts {
-  const { normalised = 0, exact = null } = hits.find((hit) => hit.section === section) ?? {};
+  const { normalised = 0, exact = null, hasNames = false } = hits.find((hit) => hit.section === section) ?? {};
   const cosine = nearest?.get(section)?.cosine ?? null;
   const meaning = cosine === null ? null : cosinePart(cosine);
-  return { words: keywordPart(normalised, known), meaning, lift: liftOf(exact), exact };
+  return { words: keywordPart(normalised, known), meaning, lift: liftOf({ exact, hasNames }), exact };
 }
 
-function liftOf(exact: Exact | null): number {
-  return exact === null ? 0 : EXACT_LIFT[exact];
+function liftOf({ exact, hasNames }: Pick<KeywordHit, 'exact' | 'hasNames'>): number {
+  return (exact === null ? 0 : EXACT_LIFT[exact]) + (hasNames ? NAMES_LIFT : 0);
 }
 
 function cosinePart(cosine: number): number {

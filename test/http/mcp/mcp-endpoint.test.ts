@@ -294,7 +294,7 @@ describe('older versions over MCP', () => {
     ] as const) {
       const { content } = await site.tool(name, { ...args, version: '../may' });
       expect(content?.[0]?.text).toBe(
-        'Cannot read version "../may": this documentation has no such version. There is v1, june.',
+        'Cannot read version "../may": this documentation has no such version. Use one of these versions: v1, june.',
       );
     }
     const { error } = await site.call('resources/read', { uri: 'docshelf://acme/_docshelf/v/may/' });
@@ -413,7 +413,7 @@ describe('arguments and results of MCP tools', () => {
     ['search', { query: '  ' }, '"query" is empty'],
     ['search', { query: 'a'.repeat(1_001) }, '"query" has more than 1000'],
     ['search', { query: 'a', pageSize: 51 }, '"pageSize" must be at most 50'],
-    ['search', { query: 'a', pagesize: 5 }, '"pagesize" is not known'],
+    ['search', { query: 'a', pagesize: 5 }, '"pagesize" is unknown'],
     ['search', { query: 'a', filter: { tag: 7 } }, '"filter.tag" must be a string'],
     ['read_page', {}, '"address" is missing'],
     ['read_page', { address: 7 }, '"address" must be a string'],

@@ -173,7 +173,7 @@ describe('search results page', () => {
     const { ask, asked } = siteWith({ results: [] });
     for (const query of ['', '?q=', '?q=%20&language=de']) {
       const { status, named } = await read(await ask(query));
-      expect([status, named('input').length, asked]).toEqual(['Enter what you are looking for.', 1, []]);
+      expect([status, named('input').length, asked]).toEqual(['Enter a search term.', 1, []]);
     }
   });
 
@@ -194,12 +194,12 @@ describe('search results page', () => {
   });
 
   const building = new DocshelfError('index_building', 'Cannot search now', { fields: { retryAfterS: 3 } });
-  const refused = 'This cannot be searched for. Use fewer words, and try again.';
+  const refused = 'This search is not possible. Use fewer words, then try again.';
   it.each<[number, string, string, Error | null, string | null]>([
     [400, refused, `?q=${'a'.repeat(1001)}`, null, null],
     [400, refused, '?q=a&q=b', null, null],
     [503, 'The search is not ready yet, try again shortly', '?q=a', building, '3'],
-    [500, 'The search did not answer, try again shortly', '?q=a', new Error('secret'), null],
+    [500, 'The search did not respond, try again shortly', '?q=a', new Error('secret'), null],
   ])('explains an error with status %i: %s', async (code, told, query, fault, retryAfter) => {
     const response = await siteWith(fault ?? { results: [] }).ask(query);
     expect([response.status, response.headers.get('retry-after')]).toEqual([code, retryAfter]);

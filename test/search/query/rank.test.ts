@@ -9,7 +9,7 @@ const legs = (
 ) => ({
   hits: Object.entries(normalised).map(([key, value]) => {
     const section = Number(key);
-    return { section, normalised: value, exact: exact[section] ?? null };
+    return { section, normalised: value, exact: exact[section] ?? null, hasNames: false };
   }),
   nearest: cosines && nearestOf(Object.entries(cosines).map(([section, cosine]) => [Number(section), cosine])),
   known: 1,
@@ -89,7 +89,7 @@ describe('fuse()', () => {
         fc.boolean(),
         (normalised, cosines, known, isShort) => {
           const hits = Array.from(normalised, ([section, value]) => {
-            return { section, normalised: value, exact: section === 7 ? ('title' as const) : null };
+            return { section, normalised: value, exact: section === 7 ? ('title' as const) : null, hasNames: false };
           });
           const ranked = fuse({ hits, nearest: cosines && nearestOf(cosines), known, isShort }, 100);
           const near = Array.from(cosines ?? []).flatMap(([each, cosine]) => (cosine >= 0.47 ? [each] : []));
