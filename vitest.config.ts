@@ -69,6 +69,8 @@ const HEAVY = [
   'helm/bad-values',
   'helm/matrix',
   'helm/network',
+  'scripts/release',
+  'helm/usual-settings',
   'search/bundle-memory',
   'search/carried-search',
   'search/many-sites',

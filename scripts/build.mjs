@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, posix, relative, resolve } from 'node:path';
 import { build } from 'vite';
 import { licenseTexts, packageFolder } from './licenses.mjs';
-import { OUTSIDE } from './outside.mjs';
+import { OUTSIDE } from './outside.ts';
 
 const SOURCES = resolve(import.meta.dirname, '../src');
 /** The way from a chunk to dist/, until chunks have their places. */

@@ -35,7 +35,7 @@ add() {
 }
 add "$node" /usr/bin/node
 add /bin/sh /bin/sh
-for tool in env mkdir chmod chown ln; do add "$(command -v "$tool")" "/usr/bin/$tool"; done
+add "$(command -v env)" /usr/bin/env
 # A slim Debian has what the native modules among the dependencies ask for.
 for module in node_modules/onnxruntime-node/bin/napi-v*/linux/"$arch"/*.*; do add_libraries "$module"; done
 

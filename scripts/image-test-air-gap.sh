@@ -17,7 +17,7 @@ say "behind the gap: no network but the loopback"
 (cd "$kit" && sha256sum --check --quiet --strict SHA256SUMS) || fail "the checksums"
 say "the kit: all $(wc -l <"$kit/SHA256SUMS") checksums hold"
 
-b pull --quiet "docker-archive:$kit/image/docshelf.tar" >"$work/image" 2>"$work/log" || fail "the image does not load"
+b pull --quiet "docker-archive:$kit/image/docshelf.tar.gz" >"$work/image" 2>"$work/log" || fail "the image does not load"
 image=$(cat "$work/image")
 [ "sha256:${image#sha256:}" = "$image_id" ] || fail "the image is $image, not $image_id"
 say "the image: loaded from the archive, $(echo "${image#sha256:}" | cut -c1-12)"
@@ -53,7 +53,8 @@ field() { b inspect --type image --format "$1" "$image"; }
 environment=$(field '{{range .Docker.Config.Env}}{{.}} {{end}}')
 environment="$environment $(sed -n 's/^env //p' "$work/pod-options" | tr '\n' ' ')"
 # No shell in between: what is started in the background is the daemon itself.
-inside="setpriv --no-new-privs chroot --userspec=65532:65532 --groups=65532 $root /usr/bin/env -i $environment"
+# The image has no env(1), so that of this machine sets the environment.
+inside="setpriv --no-new-privs env -i $environment $(command -v chroot) --userspec=65532:65532 --groups=65532 $root"
 docshelf() { $inside docshelf "$@"; }
 
 # The program of the image looks at the kit that it came in. Changed in one byte it is refused, and so with checksums that were made to fit.

@@ -59,7 +59,7 @@ if grep -q 'signature=fixture' "$work/log"; then fail "the log has the link's si
 say "swapped, with $asked requests meanwhile and none failed"
 kill "$link_store"
 for process in $(descendants "$runner"); do
-  if tr '\0' ' ' <"/proc/$process/cmdline" 2>/dev/null | grep -q '^node [^ ]*docshelf serve'; then kill -TERM "$process"; fi
+  if tr '\0' ' ' <"/proc/$process/cmdline" 2>/dev/null | grep -q '^/usr/bin/node [^ ]*docshelf serve'; then kill -TERM "$process"; fi
 done
 code=0
 wait "$runner" || code=$?

@@ -8,8 +8,8 @@ fail() {
 descendants() { for child in $(pgrep -P "$1"); do echo "$child"; descendants "$child"; done; }
 # expect URL TEXT STATUS: the answer has the text and the status.
 expect() {
-  answer=$(curl -s --max-time 30 -w ' %{http_code}' "$1") || fail "$1 does not answer: curl ended with $?"
-  case "$answer" in *"$2"*" $3") say "$3 from /${1#http://*/}" ;; *) fail "$1 answered: $answer" ;; esac
+  answer=$(curl -s --max-time 30 -w ' %{http_code}' "$1") || fail "$1 does not respond: curl ended with $?"
+  case "$answer" in *"$2"*" $3") say "$3 from /${1#http://*/}" ;; *) fail "$1 responded with: $answer" ;; esac
 }
 # until_ready URL PROCESS: asks until the admin listener says ready, a minute at most.
 until_ready() {

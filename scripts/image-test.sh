@@ -31,6 +31,7 @@ timeout 600 buildah --storage-driver vfs $store bud --isolation chroot --format 
 
 config() { b inspect --type image --format "{{$1}}" "$image"; }
 [ "$(config .Docker.Config.User)" = 65532:65532 ] || fail "the image's user is $(config .Docker.Config.User)"
+[ "$(config 'index .Docker.Config.Labels "org.opencontainers.image.licenses"')" = Apache-2.0 ] || fail "the image has no labels"
 entrypoint=$(config .Docker.Config.Entrypoint | tr -d '[]')
 
 # Two free ports, and a site of two files.
@@ -72,7 +73,7 @@ until_ready "$admin" "$runner"
 
 daemon=
 for process in $(descendants "$runner"); do
-  if tr '\0' ' ' <"/proc/$process/cmdline" | grep -q '^node [^ ]*docshelf serve'; then daemon=$process; fi
+  if tr '\0' ' ' <"/proc/$process/cmdline" | grep -q '^/usr/bin/node [^ ]*docshelf serve'; then daemon=$process; fi
 done
 [ -n "$daemon" ] || fail "no process of the daemon found"
 user=$(sed -n 's/^Uid:[[:space:]]*\([0-9]*\).*/\1/p' "/proc/$daemon/status")
@@ -113,5 +114,8 @@ megabytes() { du -s --apparent-size --block-size=1MB "$@"; }
 own=$(megabytes "$root/opt/docshelf" | cut -f1)
 [ "$own" -lt 130 ] || fail "the image's own layers have $own MB unpacked"
 say "the image's own layers have $own MB unpacked"
+for file in LICENSE NOTICE; do cmp -s "$file" "$root/$file" || fail "the image has no $file"; done
+programs=$(cd "$root" && find . \( -path ./opt -o -path ./etc \) -prune -o \( -type f -o -type l \) -perm -u+x -print | grep -v '\.so' | sort | tr '\n' ' ')
+[ "$programs" = "./usr/bin/node ./usr/local/bin/docshelf " ] || fail "the image has other programs: $programs"
 b umount "$container" >/dev/null
 say "passed"

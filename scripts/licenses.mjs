@@ -10,7 +10,11 @@ export function packageFolder(file) {
 export function licenseTexts(folders) {
   const texts = folders.map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    const files = readdirSync(folder).filter((file) => /^(?:(?:un)?licen[cs]e|copying|notice)/i.test(file));
+    const files = readdirSync(folder, { withFileTypes: true })
+      .filter(
+        (file) => file.isFile() && /^(?:(?:un)?licen[cs]e|copying|notice|third_party_licen[cs]es)/i.test(file.name),
+      )
+      .map((file) => file.name);
     const parts = files.sort().map((file) => readFileSync(join(folder, file), 'utf8').trim());
     return [`${name} ${version}\nLicence: ${license}`, ...parts].join('\n\n');
   });

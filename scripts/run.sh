@@ -1,6 +1,6 @@
 #!/bin/sh
-# One entry for every npm script: brings the checkout to where it can work (dependencies, Node 24), then runs the task.
-# A fresh clone on Linux with an older Node needs nothing else: Node 24 comes as an npm package, pinned by the lock file.
+# Runs every npm script: installs the dependencies and Node 24 if they are missing, then runs the task. On Linux, a fresh clone
+# works with an older Node, because Node 24 is an npm package in the lock file.
 set -eu
 cd "$(dirname "$0")/.."
 task=${1:?usage: run.sh <task> [arguments]}
@@ -8,10 +8,10 @@ shift
 
 major() { "$1" -p 'process.versions.node.split(".")[0]' 2>/dev/null || echo 0; }
 need_newer_node() {
-  echo "docshelf: this machine's Node is $(node --version 2>/dev/null || echo missing) and docshelf needs Node 24 or newer: install it from nodejs.org and try again" >&2
+  echo "docshelf: Node on this machine is $(node --version 2>/dev/null || echo missing), but docshelf needs Node 24 or newer. Install it from nodejs.org, then try again." >&2
   exit 69
 }
-# Before anything is installed: the npm packages with Node 24 are for Linux alone.
+# Check Node before the installation: npm packages with Node 24 exist for Linux only.
 bundled=
 if [ "$(major node)" -lt 24 ]; then
   case "$(uname -s)-$(uname -m)" in
@@ -21,17 +21,12 @@ if [ "$(major node)" -lt 24 ]; then
   esac
 fi
 
-# Installed dependencies are those of this lock file; a changed lock file installs anew. The user who runs the built program may have no
-# right to write here.
+# Install again if the lock file has changed. Skip this for the built program, whose user may have no right to write here.
 stamp=node_modules/.docshelf-lock
 if [ "$task" != docshelf ] && { [ ! -f "$stamp" ] || ! cmp -s package-lock.json "$stamp"; }; then
   echo "docshelf: installing dependencies (npm ci)" >&2
   npm ci --loglevel=error >&2
   cp package-lock.json "$stamp"
-fi
-if [ "$task" = docshelf ] && [ ! -f dist/main.js ]; then
-  echo "docshelf: the program is not built: run \"npm run build\" in $PWD" >&2
-  exit 69
 fi
 
 if [ -n "$bundled" ]; then
@@ -40,11 +35,11 @@ if [ -n "$bundled" ]; then
   export PATH
 fi
 bin=node_modules/.bin
-# Benchmarks and tests load the inference runtime by themselves; see src/main.ts.
+# src/main.ts sets this for the program. Benchmarks and tests load the inference runtime without it.
 export ORT_DISABLE_TELEMETRY=1
 
 build() {
-  # Set by a caller that has just built, and runs several tasks on that build side by side.
+  # A caller that runs several tasks on one build sets DOCSHELF_BUILT.
   [ -z "${DOCSHELF_BUILT:-}" ] || return 0
   rm -rf dist
   node scripts/build.mjs
@@ -55,7 +50,7 @@ build() {
 
 lint() {
   "$bin/biome" check --error-on-warnings .
-  # Promises by their real types: biome's own inference took four minutes for these two rules, and found fewer faults.
+  # oxlint checks promises by their types. Biome needed four minutes for these two rules, and found fewer errors.
   "$bin/oxlint" --type-aware --deny-warnings .
   "$bin/tsc" -p tsconfig.json
   lint_text
@@ -72,14 +67,14 @@ case "$task" in
   vitest) build && exec "$bin/vitest" run "$@" ;;
   soak)
     build
-    # Properties and loads that CI runs a few times, ten times as often unless told.
+    # Run properties and loads ten times as often as CI by default.
     export DOCSHELF_SOAK="${DOCSHELF_SOAK:-10}" DOCSHELF_ALL_CASES=1
     "$bin/vitest" run --project unit --project heavy --project corpus $(grep -rlE 'helpers/(runs|fuzz)\.ts' test)
     DOCSHELF_CRAWL_PAGES="${DOCSHELF_CRAWL_PAGES:-60}" "$bin/vitest" run --project browser
     exec "$bin/vitest" run --project soak "$@"
     ;;
   bench-search)
-    # The peers are installed for the benchmark alone.
+    # Only this benchmark needs the other search engines.
     [ -d bench/search/node_modules ] || npm ci --loglevel=error --prefix bench/search >&2
     build
     node bench/search/run.ts
@@ -89,7 +84,7 @@ case "$task" in
   bench-sites) build && exec node bench/sites/run.ts "$@" ;;
   bench-serve) build && exec node bench/serve/run.ts "$@" ;;
   bench-widget)
-    # What the box is measured beside is installed for the benchmark alone.
+    # Only this benchmark needs the other search boxes.
     [ -d bench/widget/node_modules ] || npm ci --loglevel=error --prefix bench/widget >&2
     build
     exec node bench/widget/run.ts "$@"
@@ -109,10 +104,11 @@ case "$task" in
     exec "$bin/vitest" run --project unit --project acceptance "$@"
     ;;
   node) exec node "$@" ;;
+  release) build && exec node scripts/release/index.ts "$@" ;;
   docshelf)
-    program=$PWD/dist/main.js
+    program=$PWD/bin/docshelf
     cd "${INIT_CWD:-.}"
-    exec node "$program" "$@"
+    exec "$program" "$@"
     ;;
   *)
     echo "docshelf: unknown task $task" >&2

@@ -7,10 +7,10 @@ import { join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * `npm run demo [FOLDER]`: the whole loop with the built program. One daemon exports two sites by its own API, serves and
+ * `npm run demo [FOLDER]` shows all functions of the built program. One daemon exports two sites by its own API, serves and
  * searches them: a handbook, served from its export without a bundle in between, and docshelf's manual, as two bundles of which
- * one is pinned and the other stays readable. Then it prints how to search, switch and export again. Everything lies in `.demo/` or the folder that is named;
- * running it again, also after a kill, starts it anew.
+ * one is pinned and the other stays readable. Then it prints commands to search, switch, and export again. All files are in
+ * `.demo/`, or in FOLDER. Another run, also after a kill, starts again from the beginning.
  */
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -19,18 +19,18 @@ const PROGRAM = join(ROOT, 'dist/main.js');
 const CONFIG = join(DEMO, 'config.yaml');
 const RUN = join(DEMO, 'run.json');
 const API_KEY_FILE = join(DEMO, 'api-key');
-/** By domain, what is exported: copies, to be edited at will. */
+/** Sources by domain. The demo copies them, so that you can edit the copies. */
 const SOURCES = { handbook: join(import.meta.dirname, 'handbook'), manual: join(ROOT, 'docs') };
 const NEWER = '2026-11-01';
-/** Its docs.json gives each version a hue of its own, so that the switch shows. */
+/** Its docs.json gives each version a different color, so that the switch is visible. */
 const OLDER = '2026-10-01';
-/** Starting takes under a second, the first export some; a slow machine gets a wide margin. */
+/** A start takes less than a second, and the first export a few seconds. A slow machine needs more. */
 const READY_TIMEOUT_MS = 120_000;
-/** The daemon's own deadline for requests in flight is shorter. */
+/** Longer than the daemon's deadline for open requests. */
 const STOP_TIMEOUT_MS = 15_000;
-/** The first export makes a vector of every passage: some seconds, on a slow machine a minute. */
+/** The first export computes a vector for every passage, which takes a minute on a slow machine. */
 const EXPORT_TIMEOUT = '10m';
-/** One answer of a daemon on this machine. */
+/** Limit for one response of a daemon on this machine. */
 const ANSWER_TIMEOUT_MS = 5_000;
 
 interface Run {
@@ -44,7 +44,7 @@ interface Run {
 async function main(): Promise<void> {
   mkdirSync(DEMO, { recursive: true });
   await stopFormerRun();
-  // Only what is derived stays: vectors of passages that are the same need not be made again.
+  // Keep derived data only: it contains vectors, which are slow to compute.
   for (const folder of ['releases', 'sites', 'exports']) {
     rmSync(join(DEMO, 'data', folder), { recursive: true, force: true });
   }
@@ -66,7 +66,7 @@ async function main(): Promise<void> {
 
   const daemon = spawn(process.execPath, [PROGRAM, 'serve', '--config', CONFIG], {
     stdio: 'inherit',
-    // A group of its own: Ctrl-C reaches this process alone, which then ends the daemon in order.
+    // In a separate process group, Ctrl-C reaches only this process, which then stops the daemon.
     detached: true,
   });
   const ended = once(daemon, 'exit');
@@ -84,14 +84,14 @@ async function main(): Promise<void> {
   process.exitCode = typeof code === 'number' ? code : 1;
 }
 
-/** The handbook, which is there in seconds; then the manual, twice, and the newer one is pinned. False where it did not come that far. */
+/** Exports the handbook, then the manual twice, and pins the newer version. Returns false after a failure. */
 async function makeSites(daemon: ChildProcess, run: Run, writeConfig: (version: string) => void): Promise<boolean> {
   if (!(await answers(daemon, new URL('livez', run.admin)))) return false;
-  console.log(`docshelf: the shelf is open at ${run.site}; exporting its first site, a handbook`);
+  console.log(`docshelf: serving ${run.site}; exporting the first site, a handbook`);
   await docshelf('export', 'start', ...exportArguments(run), '--domain', 'handbook');
   if (!(await answers(daemon, new URL('handbook/', run.site)))) return false;
   for (const version of [OLDER, NEWER]) {
-    console.log(`docshelf: exporting the manual as version ${version}, and taking the bundle in`);
+    console.log(`docshelf: exporting the manual as version ${version}, and importing the bundle`);
     const args = [
       '--site',
       'manual',
@@ -114,14 +114,14 @@ async function makeSites(daemon: ChildProcess, run: Run, writeConfig: (version: 
 
 const exportArguments = (run: Run): string[] => ['--config', CONFIG, '--api-url', run.api, '--key-file', API_KEY_FILE];
 
-/** False where the command failed, and has said why. */
+/** Returns false if the command failed. The command has printed the reason. */
 async function docshelf(...args: string[]): Promise<boolean> {
   const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
   const [code] = await once(child, 'exit');
   return code === 0;
 }
 
-/** Ends the daemon that a killed demo left behind. That it is ours, and not another process with its number, its token proves. */
+/** Ends the daemon of a killed demo. Its token proves that the process is not another one with the same id. */
 async function stopFormerRun(): Promise<void> {
   const run = readRun();
   if (run === null || !(await isOurs(run))) return;
@@ -129,12 +129,12 @@ async function stopFormerRun(): Promise<void> {
   const deadline = Date.now() + STOP_TIMEOUT_MS;
   while (isAlive(run.pid)) {
     if (Date.now() > deadline)
-      throw new Error(`Cannot start the demo: the former one (process ${run.pid}) does not end`);
+      throw new Error(`Cannot start the demo: the previous demo (process ${run.pid}) does not end`);
     await sleep(100);
   }
 }
 
-/** What the last demo noted of itself, or null where there was none or it was cut off while writing. */
+/** State of the previous demo. Null if there was no demo, or if the file is incomplete. */
 function readRun(): Run | null {
   try {
     return JSON.parse(readFileSync(RUN, 'utf8'));
@@ -160,7 +160,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The first free port from `first` on, none of those that are promised already. */
+/** First free port from `first` on, except the promised ports. */
 async function freePort(first: number, promised: readonly number[] = []): Promise<number> {
   for (let port = first; port < first + 100; port++) {
     if (promised.includes(port)) continue;
@@ -174,7 +174,7 @@ async function freePort(first: number, promised: readonly number[] = []): Promis
     await once(server, 'close');
     return port;
   }
-  throw new Error(`Cannot start the demo: ports ${first} to ${first + 99} are all taken`);
+  throw new Error(`Cannot start the demo: all ports from ${first} to ${first + 99} are in use`);
 }
 
 const configText = (
@@ -182,22 +182,22 @@ const configText = (
   token: string,
   apiKey: string,
   version: string | null,
-) => `# Written by npm run demo, anew at each start.
+) => `# npm run demo writes this file at each start.
 deployment:
   type: client-hosted
 sites:
   - domain: handbook
     basePath: /handbook/
-    # Its newest export, as soon as that is completed.
+    # Serves the newest completed export.
     staticExport: { enabled: true, from: exports }
   - domain: manual
     basePath: /manual/
-    # Pages have a switcher: the older version stays readable.
+    # Adds a version switcher to pages. The older version stays readable.
     versionSwitcher: true
     staticExport:
       enabled: true
       serveVersions: kept
-      # The version that is served: "${OLDER}" or "${NEWER}". Save, and it is switched.
+      # Version to serve: "${OLDER}" or "${NEWER}". docshelf switches when you save the file.
       ${version === null ? '# ' : ''}version: "${version ?? NEWER}"
 server:
   host: 127.0.0.1
@@ -221,13 +221,13 @@ organizations:
 storage:
   dir: ./data
 search:
-  # A search box on every page.
+  # Adds a search box to every page.
   widget: true
 log:
   level: ${version === null ? 'fatal' : 'warn'}
 `;
 
-/** Waits until a probe of the daemon says yes; false where the daemon ended instead, having said why. */
+/** Waits until the probe responds with success. Returns false if the daemon ended, which prints the reason. */
 async function answers(daemon: ChildProcess, probe: URL): Promise<boolean> {
   const deadline = Date.now() + READY_TIMEOUT_MS;
   while (Date.now() < deadline && daemon.exitCode === null && daemon.signalCode === null) {
@@ -240,7 +240,7 @@ async function answers(daemon: ChildProcess, probe: URL): Promise<boolean> {
 }
 
 function printHints(run: Run): void {
-  // npm runs this in the checkout, but the commands are pasted where npm was called.
+  // npm runs this file in the checkout, but the reader pastes the commands in the folder where npm was called.
   const here = (path: string): string => relative(process.env.INIT_CWD ?? process.cwd(), path);
   const config = here(CONFIG);
   const exporting = `--config ${config} --api-url ${run.api} --key-file ${here(API_KEY_FILE)}`;

@@ -1,71 +1,18 @@
-{{/* One alert: {root, name, for, severity, expr, summary}; each has an entry in docs/runbook.md under its name. */}}
-{{- define "docshelf.alert" -}}
-- alert: {{ .name }}
-  expr: {{ .expr | quote }}
-  for: {{ .for }}
-  labels:
-    severity: {{ .severity }}
-    namespace: {{ .root.Release.Namespace | quote }}
-    release: {{ .root.Release.Name | quote }}
-  annotations:
-    summary: {{ printf "%s: %s" .root.Release.Name .summary | quote }}
-    runbook_url: {{ printf "%s#%s" .root.Values.prometheusRule.runbookUrl (lower .name) | quote }}
-{{- end -}}
-
 {{/*
-$of picks the series of this release; the job of all of them is the release's name (jobLabel of the ServiceMonitor). Alerts are labelled with it: an
-expression that sums over pods has no label left by which Alertmanager would tell two releases of a namespace apart. Series of a site have the label
-site where there are several; without it, they are one group. A counter that begins with its first event has no increase for it, hence the second half
-of DocshelfBundleRefused.
+The rules of files/alerts.yaml for this release: {root}. Their job is the name of the release (jobLabel of the ServiceMonitor). Alerts have it as a label,
+because an expression that sums over pods has no other label by which Alertmanager could separate two releases in one namespace.
 */}}
 {{- define "docshelf.alerts" -}}
-{{- $of := printf "namespace=%q,job=%q" .Release.Namespace .Release.Name -}}
-{{- $site := printf "%s,component=\"site\"" $of -}}
-{{- $whose := "{{ with $labels.site }} of {{ . }}{{ end }}" -}}
-{{ include "docshelf.alert" (dict "root" . "name" "DocshelfDown" "for" "5m" "severity" "critical"
-  "expr" (printf "absent(up{%s} == 1)" $site)
-  "summary" "No pod of the site answers Prometheus.") }}
-{{ include "docshelf.alert" (dict "root" . "name" "DocshelfNotReady" "for" "15m" "severity" "critical"
-  "expr" (printf "max(docshelf_ready{%s}) == 0" $site)
-  "summary" "There is no version to serve.") }}
-{{- if .Values.sites }}
-{{ include "docshelf.alert" (dict "root" . "name" "DocshelfSiteWaiting" "for" "15m" "severity" "critical"
-  "expr" (printf "min by (site) (docshelf_state{%s,state=\"waiting\"}) == 1" $site)
-  "summary" (printf "There is no version%s to serve." $whose)) }}
-{{- end }}
-{{ include "docshelf.alert" (dict "root" . "name" "DocshelfStale" "for" "30m" "severity" "warning"
-  "expr" (printf "max by (pod, site) (docshelf_state{%s,state=\"stale\"}) == 1" $site)
-  "summary" (printf "{{ $labels.pod }} serves an older version%s than its config asks for." $whose)) }}
-{{ include "docshelf.alert" (dict "root" . "name" "DocshelfReloadFailed" "for" "5m" "severity" "warning"
-  "expr" (printf "max by (pod) (docshelf_config_last_reload_successful{%s}) == 0" $of)
-  "summary" "{{ $labels.pod }} refused a changed config and goes on with the one before; it will not come up with it.") }}
-{{ include "docshelf.alert" (dict "root" . "name" "DocshelfFetchFailing" "for" "10m" "severity" "warning"
-  "expr" (printf "increase(docshelf_fetches_total{%s,result=\"failed\"}[30m]) > 0 unless ignoring (result) increase(docshelf_fetches_total{%s,result=\"ok\"}[30m]) > 0" $site $site)
-  "summary" (printf "{{ $labels.pod }} cannot fetch the bundle%s." $whose)) }}
-{{ include "docshelf.alert" (dict "root" . "name" "DocshelfBundleRefused" "for" "0m" "severity" "warning"
-  "expr" (printf "increase(docshelf_bundles_taken_in_total{%s,result=\"refused\"}[15m]) > 0 or (docshelf_bundles_taken_in_total{%s,result=\"refused\"} unless docshelf_bundles_taken_in_total{%s,result=\"refused\"} offset 15m) > 0" $site $site $site)
-  "summary" (printf "{{ $labels.pod }} refused a bundle%s." $whose)) }}
-{{ include "docshelf.alert" (dict "root" . "name" "DocshelfVersionsDiffer" "for" "30m" "severity" "warning"
-  "expr" (printf "count by (site) (count by (site, digest) (docshelf_active_version_info{%s})) > 1" $site)
-  "summary" (printf "Replicas serve different bundles%s." $whose)) }}
-{{ include "docshelf.alert" (dict "root" . "name" "DocshelfServerErrors" "for" "10m" "severity" "warning"
-  "expr" (printf "sum by (site) (rate(docshelf_http_requests_total{%s,listener!=\"admin\",class=\"5xx\"}[5m])) / sum by (site) (rate(docshelf_http_requests_total{%s,listener!=\"admin\"}[5m])) > 0.01" $of $of)
-  "summary" (printf "More than one request%s in a hundred is answered with a fault of the server." (replace " of " " to " $whose))) }}
-{{ include "docshelf.alert" (dict "root" . "name" "DocshelfVolumeFilling" "for" "15m" "severity" "warning"
-  "expr" (printf "min by (pod) (docshelf_volume_free_bytes{%s} / docshelf_volume_size_bytes{%s}) < 0.1" $of $of)
-  "summary" "The volume of {{ $labels.pod }} has less than a tenth of its space left.") }}
-{{ include "docshelf.alert" (dict "root" . "name" "DocshelfCertificateEnds" "for" "1h" "severity" "warning"
-  "expr" (printf "min by (setting) (docshelf_tls_certificate_expiry_timestamp_seconds{%s}) - time() < 14 * 86400" $of)
-  "summary" "The certificate of {{ $labels.setting }} ends within two weeks.") }}
-{{ include "docshelf.alert" (dict "root" . "name" "DocshelfEventLoopLate" "for" "10m" "severity" "warning"
-  "expr" (printf "max by (pod) (docshelf_event_loop_delay_seconds{%s}) > 0.5" $of)
-  "summary" "{{ $labels.pod }} is half a second late at its work, and so are its answers.") }}
-{{- if .Values.exportApi.enabled }}
-{{ include "docshelf.alert" (dict "root" . "name" "DocshelfExportsFailing" "for" "0m" "severity" "warning"
-  "expr" (printf "sum(increase(docshelf_export_jobs_ended_total{%s,result=\"failed\"}[1h])) > 2" $of)
-  "summary" "Several exports have failed within an hour.") }}
-{{ include "docshelf.alert" (dict "root" . "name" "DocshelfExportsWaiting" "for" "30m" "severity" "warning"
-  "expr" (printf "max(docshelf_export_jobs{%s,status=\"queued\"}) > 0 and sum(increase(docshelf_export_jobs_ended_total{%s}[30m])) == 0" $of $of)
-  "summary" "Exports wait, and none has ended for half an hour.") }}
-{{- end }}
+{{- $rules := list -}}
+{{- range (first (.Files.Get "files/alerts.yaml" | fromYaml).groups).rules -}}
+{{- $component := .labels.component | default "" -}}
+{{- if or (ne $component "export") $.Values.exportApi.enabled -}}
+{{- $of := printf "namespace=%q,job=%q" $.Release.Namespace $.Release.Name -}}
+{{- if eq $component "site" -}}{{- $of = printf "%s,component=\"site\"" $of -}}{{- end -}}
+{{- $labels := merge (dict "namespace" $.Release.Namespace "release" $.Release.Name) .labels -}}
+{{- $annotations := dict "summary" (printf "%s: %s" $.Release.Name .annotations.summary) "runbook_url" (printf "%s#%s" $.Values.prometheusRule.runbookUrl (lower .alert)) -}}
+{{- $rules = append $rules (merge (dict "expr" (replace "job=\"docshelf\"" $of .expr) "labels" $labels "annotations" $annotations) .) -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $rules -}}
 {{- end -}}

@@ -1,6 +1,6 @@
 {{/*
-Bundles that come as images. One image volume is the preload folder itself; several, or init containers, meet in an empty folder: image
-volumes by links into them, and without a subPath anywhere.
+Bundles in images. A single image volume is mounted as the preload folder. With several volumes, or with init containers, the preload folder is
+an empty folder, which contains links into the image volumes. No mount uses a subPath.
 */}}
 {{- define "docshelf.gathersBundles" -}}
 {{- if or .Values.bundles.images (gt (len .Values.bundles.imageVolumes) 1) -}}true{{- end -}}

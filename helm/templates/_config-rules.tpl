@@ -1,6 +1,6 @@
 {{/*
-Rules between keys of docshelf's config, as docshelf itself has them. A config that breaks one ends the pod with 78: where the pod before it
-had to end first, readers would be without the site.
+Rules between keys of docshelf's config, which docshelf also checks. With a config that breaks one, the pod ends with 78. If the previous pod had to
+end first, readers would have no site.
 */}}
 {{- define "docshelf.configRules" -}}
 {{- $config := .Values.config -}}
@@ -25,7 +25,7 @@ had to end first, readers would be without the site.
 {{- end -}}
 {{- end -}}
 
-{{/* Of one site, as docshelf.siteRules are. */}}
+{{/* Rules for one site, with the arguments of docshelf.siteRules. */}}
 {{- define "docshelf.siteConfigRules" -}}
 {{- $static := .Values.staticExport -}}
 {{- $config := .Values.config -}}
@@ -71,7 +71,7 @@ had to end first, readers would be without the site.
 {{- end -}}
 {{- end -}}
 
-{{/* Whether a config key comes out of a Secret or a ConfigMap of theirs: a list of the root and the key. */}}
+{{/* Checks whether a config key is read from a Secret or a ConfigMap of the operator: [root, key]. */}}
 {{- define "docshelf.isFrom" -}}
 {{- $root := first . -}}
 {{- if or (hasKey $root.Values.fromSecret (last .)) (hasKey $root.Values.fromConfigMap (last .)) -}}true{{- end -}}

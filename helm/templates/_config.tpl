@@ -1,4 +1,4 @@
-{{/* Puts a value at a path into nested maps: {into, path, value}. */}}
+{{/* Sets the value at a path in nested maps: {into, path, value}. */}}
 {{- define "docshelf.put" -}}
 {{- $node := .into -}}
 {{- range initial .path -}}
@@ -8,7 +8,7 @@
 {{- $_ := set $node (last .path) .value -}}
 {{- end -}}
 
-{{/* The text at a path of nested maps, "" where there is none: {from, path}. */}}
+{{/* Returns the text at a path in nested maps, or "": {from, path}. */}}
 {{- define "docshelf.at" -}}
 {{- $node := .from -}}
 {{- range .path -}}
@@ -17,7 +17,7 @@
 {{- if not (kindIs "map" $node) -}}{{- $node | default "" | toString -}}{{- end -}}
 {{- end -}}
 
-{{/* Takes the value at a path out: {from, path}. */}}
+{{/* Removes the value at a path: {from, path}. */}}
 {{- define "docshelf.drop" -}}
 {{- $node := .from -}}
 {{- range initial .path -}}
@@ -26,7 +26,7 @@
 {{- if kindIs "map" $node -}}{{- $_ := unset $node (last .path) -}}{{- end -}}
 {{- end -}}
 
-{{/* docshelf's own config as the values write it, credentials among it. */}}
+{{/* docshelf's config from the values, including credentials. */}}
 {{- define "docshelf.written" -}}
 {{- $deployment := deepCopy .Values.deployment -}}
 {{- if not $deployment.domain -}}{{- $_ := unset $deployment "domain" -}}{{- end -}}
@@ -39,19 +39,21 @@
 {{- toYaml (merge $written (omit (deepCopy .Values.config) "reload")) -}}
 {{- end -}}
 
-{{/* A staticExport section of it. */}}
+{{/* A staticExport section of the config. */}}
 {{- define "docshelf.writtenStatic" -}}
 {{- $static := omit (deepCopy .) "existingSecret" -}}
 {{- range $key := list "bundleUrl" "version" "sha256" -}}
-{{/* The version 0 is one. */}}
+{{/* The version 0 is valid, although it is empty for templates. */}}
 {{- if has (get $static $key) (list nil "") -}}{{- $_ := unset $static $key -}}{{- end -}}
 {{- end -}}
-{{- if hasKey $static "version" -}}{{- $_ := set $static "version" (include "docshelf.text" $static.version) -}}{{- end -}}
+{{- range $key := list "version" "minVersion" -}}
+{{- if hasKey $static $key -}}{{- $_ := set $static $key (include "docshelf.text" (get $static $key)) -}}{{- end -}}
+{{- end -}}
 {{- with $static.bundleUrl -}}{{- $_ := set $static "bundleUrl" (trim .) -}}{{- end -}}
 {{- toYaml $static -}}
 {{- end -}}
 
-{{/* The credentials among it, by their config keys: what goes into a Secret, and never into a ConfigMap. */}}
+{{/* Credentials in the config, by config key. They go into a Secret, never into a ConfigMap. */}}
 {{- define "docshelf.credentials" -}}
 {{- $written := include "docshelf.written" . | fromYaml -}}
 {{- $found := dict -}}
@@ -71,18 +73,18 @@
 {{- toYaml $found -}}
 {{- end -}}
 
-{{/* http or https: {root, section}. A certificate may come by fromSecret, too. */}}
+{{/* http or https: {root, section}. A certificate can also come from fromSecret. */}}
 {{- define "docshelf.scheme" -}}
 {{- ternary "https" "http" (hasKey (include "docshelf.files" .root | fromYaml) (printf "%s.tls.certFile" .section)) -}}
 {{- end -}}
 
-{{/* The site's port that redirects to TLS; nothing where there is none. */}}
+{{/* Port of the site that redirects to TLS. Empty if it is not set. */}}
 {{- define "docshelf.redirectPort" -}}
 {{- dig "server" "tls" "redirectPort" "" .Values.config -}}
 {{- end -}}
 
 {{/*
-Files that pods get out of Secrets and ConfigMaps, by config key: {kind, name, item}; a site's by sites.DOMAIN.KEY. They are mounted beside
+Files from Secrets and ConfigMaps, by config key: {kind, name, item}. The key of a site is sites.DOMAIN.KEY. The files are mounted next to
 config.yaml.
 */}}
 {{- define "docshelf.files" -}}
@@ -109,7 +111,7 @@ config.yaml.
 {{- toYaml $files -}}
 {{- end -}}
 
-{{/* Those that one part needs: the site has no use for what signs exports, and exports none for the link of the site. */}}
+{{/* Files that one part needs. The site does not need the key that signs exports, and exports do not need the link of the site. */}}
 {{- define "docshelf.partFiles" -}}
 {{- $files := include "docshelf.files" .root | fromYaml -}}
 {{- $isSite := eq .part "site" -}}
@@ -124,14 +126,14 @@ config.yaml.
 
 {{- define "docshelf.filePath" -}}/etc/docshelf/{{ . }}{{- end -}}
 
-{{/* The environment variable that has a config key read from a file: DOCSHELF__ADMIN__TOKEN__FILE. */}}
+{{/* Environment variable that makes docshelf read a config key from a file: DOCSHELF__ADMIN__TOKEN__FILE. */}}
 {{- define "docshelf.fileVariable" -}}
 {{- $segments := list "DOCSHELF" -}}
 {{- range splitList "." . -}}{{- $segments = append $segments (snakecase . | upper) -}}{{- end -}}
 {{- join "__" (append $segments "FILE") -}}
 {{- end -}}
 
-{{/* config.yaml of a part: what is written, without the credentials; the ports and folders that the pod relies on come last. */}}
+{{/* config.yaml of a part: the config without credentials, then the ports and folders that the pod needs. */}}
 {{- define "docshelf.config" -}}
 {{- $root := .root -}}
 {{- $config := include "docshelf.written" $root | fromYaml -}}
@@ -139,7 +141,7 @@ config.yaml.
 {{- include "docshelf.drop" (dict "from" $config "path" (splitList "." $key)) -}}
 {{- end -}}
 {{- if ne .part "site" -}}
-{{/* These pods serve no site. What bounds an archive bounds an export too. */}}
+{{/* These pods serve no site. The limits for archives also apply to exports. */}}
 {{- $_ := set $config "staticExport" (merge (dict "enabled" false) (pick ($config.staticExport | default dict) "limits")) -}}
 {{- $_ := unset $config "sites" -}}
 {{- end -}}
@@ -164,18 +166,18 @@ config.yaml.
 {{- include "docshelf.put" (dict "into" $config "path" (list "exportApi" "enabled") "value" true) -}}
 {{- include "docshelf.put" (dict "into" $config "path" (list "exportApi" "role") "value" $role) -}}
 {{- if not (dig "api" "publicUrl" "" $config) -}}
-{{/* Links lead to the API; without another address, to its service inside the cluster. */}}
+{{/* Base URL of links to bundles. By default, this is the Service of the API in the cluster. */}}
 {{- $service := include "docshelf.backend" (dict "root" $root "backend" "export") | fromYaml -}}
 {{- $url := printf "%s://%s.%s.svc:%v" (include "docshelf.scheme" (dict "root" $root "section" "api")) $service.name $root.Release.Namespace $service.port -}}
 {{- include "docshelf.put" (dict "into" $config "path" (list "api" "publicUrl") "value" $url) -}}
 {{- end -}}
 {{- end -}}
 {{- range $section, $port := dict "server" 8080 "api" 8081 "admin" 9090 -}}
-{{/* On all addresses of the pod: the kubelet asks from outside it. */}}
+{{/* Listens on all addresses of the pod, because the kubelet connects from outside the pod. */}}
 {{- include "docshelf.put" (dict "into" $config "path" (list $section "host") "value" "0.0.0.0") -}}
 {{- include "docshelf.put" (dict "into" $config "path" (list $section "port") "value" $port) -}}
 {{- end -}}
-{{/* The names under which the chart's Services lead to the admin listener: Prometheus asks by one of them, or by the pod's address. */}}
+{{/* Service names of the admin listener. Prometheus uses one of them, or the address of the pod. */}}
 {{- $names := list -}}
 {{- range $part := list "site" "metrics" "export" -}}
 {{- $service := include "docshelf.partName" (dict "root" $root "part" $part) -}}

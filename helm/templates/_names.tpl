@@ -3,8 +3,8 @@
 {{- end -}}
 
 {{/*
-Forty characters leave room for what the parts append: 63 is the most that a name may have. The name of a release may have dots, that of a
-Service none. Whoever writes it into a manifest quotes it: a name of digits would be a number there.
+A name has at most 63 characters, so 40 leave space for the suffixes of the parts. The name of a release can contain dots, but the name of a
+Service cannot. Quote it in manifests: a name of digits would become a number.
 */}}
 {{- define "docshelf.fullname" -}}
 {{- $name := .Values.fullnameOverride -}}
@@ -14,7 +14,7 @@ Service none. Whoever writes it into a manifest quotes it: a name of digits woul
 {{- $name | replace "." "-" | trunc 40 | trimAll "-" -}}
 {{- end -}}
 
-{{/* The name of a part: the release's own for the site, and one that ends in the part for the others. */}}
+{{/* Name of a part. The site has the name of the release. The other names end with the part. */}}
 {{- define "docshelf.partName" -}}
 {{- $name := include "docshelf.fullname" .root -}}
 {{- if eq .part "site" -}}{{- $name -}}{{- else -}}{{- printf "%s-%s" $name .part -}}{{- end -}}
@@ -30,25 +30,47 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/component: {{ .part }}
 {{- end -}}
 
-{{/* The labels of the chart, and further ones, which go before those of commonLabels: {root, part, more}; part and more may be left out. */}}
+{{/*
+Labels of the chart, and more labels, which override commonLabels: {root, part, more, isPod}. All but root are optional. Pods have no label with a
+version: otherwise a newer chart would replace pods that are the same.
+*/}}
 {{- define "docshelf.labelsWith" -}}
 {{- $labels := include "docshelf.selector" .root | fromYaml -}}
 {{- with .part -}}{{- $_ := set $labels "app.kubernetes.io/component" . -}}{{- end -}}
-{{- $_ := set $labels "app.kubernetes.io/version" .root.Chart.AppVersion -}}
 {{- $_ := set $labels "app.kubernetes.io/managed-by" .root.Release.Service -}}
+{{- if not .isPod -}}
+{{- $_ := set $labels "app.kubernetes.io/version" .root.Chart.AppVersion -}}
 {{- $_ := set $labels "helm.sh/chart" (printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_") -}}
+{{- end -}}
 {{- toYaml (merge $labels (.more | default dict) (.root.Values.commonLabels | default dict)) -}}
 {{- end -}}
 
-{{- define "docshelf.labels" -}}
-{{- include "docshelf.labelsWith" (dict "root" .) -}}
+{{/* The annotations of an object, as YAML, with commonAnnotations: {root, more, own}. more and own are optional, and own has no templates. */}}
+{{- define "docshelf.annotations" -}}
+{{- $annotations := dict -}}
+{{- range $key, $value := merge dict (.more | default dict) (.root.Values.commonAnnotations | default dict) -}}
+{{- $_ := set $annotations $key (tpl $value $.root) -}}
+{{- end -}}
+{{- with merge (.own | default dict) $annotations -}}{{- toYaml . -}}{{- end -}}
 {{- end -}}
 
-{{- define "docshelf.partLabels" -}}
-{{- include "docshelf.labelsWith" (pick . "root" "part") -}}
+{{/* The metadata of an object: {root, name, part, labels, annotations, own, namespace}. All but root and name are optional. */}}
+{{- define "docshelf.metadata" -}}
+name: {{ .name | quote }}
+namespace: {{ .namespace | default .root.Release.Namespace | quote }}
+labels: {{- include "docshelf.labelsWith" (dict "root" .root "part" .part "more" .labels) | nindent 2 }}
+{{- with include "docshelf.annotations" (dict "root" .root "more" .annotations "own" .own) }}
+annotations: {{- . | nindent 2 }}
+{{- end }}
 {{- end -}}
 
-{{/* A version or tag as text: --set makes an integer of digits, and a values file a float, which would print as 2.0240601e+07. */}}
+{{/* A value as YAML, its templates rendered: {root, value}. */}}
+{{- define "docshelf.rendered" -}}
+{{- $text := toYaml .value -}}
+{{- if contains "{{" $text -}}{{- tpl $text .root -}}{{- else -}}{{- $text -}}{{- end -}}
+{{- end -}}
+
+{{/* Returns a version or tag as text. --set turns digits into an integer, and a values file into a float, which would print as 2.0240601e+07. */}}
 {{- define "docshelf.text" -}}
 {{- if kindIs "string" . -}}{{- . -}}{{- else -}}{{- int64 . -}}{{- end -}}
 {{- end -}}
@@ -65,7 +87,11 @@ app.kubernetes.io/component: {{ .part }}
 {{- end -}}
 
 {{- define "docshelf.pullSecrets" -}}
-{{- concat ((.Values.global).imagePullSecrets | default list) .Values.imagePullSecrets | uniq | toYaml -}}
+{{- $secrets := list -}}
+{{- range concat ((.Values.global).imagePullSecrets | default list) .Values.imagePullSecrets -}}
+{{- $secrets = append $secrets (ternary (dict "name" .) . (kindIs "string" .)) -}}
+{{- end -}}
+{{- $secrets | uniq | toYaml -}}
 {{- end -}}
 
 {{- define "docshelf.serviceAccount" -}}

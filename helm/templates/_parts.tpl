@@ -1,6 +1,6 @@
 {{/*
-The parts of the release, as {parts: [...]}: the site always, and the export API where it has pods of its own. "split" runs what answers calls
-apart from what runs jobs, in any number of pods of each.
+The parts of the release, as {parts: [...]}: the site, and the export API if it has separate pods. With "split", calls and jobs run in different
+pods, and each of both can have several.
 */}}
 {{- define "docshelf.parts" -}}
 parts:
@@ -15,7 +15,7 @@ parts:
   {{- end }}
 {{- end -}}
 
-{{/* How many pods a part has, and of what size: {replicas, autoscaling, resources} of {root, part}. */}}
+{{/* Number and size of the pods of a part: {replicas, autoscaling, resources} of {root, part}. */}}
 {{- define "docshelf.scale" -}}
 {{- $exports := .root.Values.exportApi -}}
 {{- $of := dict "site" .root.Values "export" $exports "export-worker" $exports.workers -}}
@@ -27,13 +27,13 @@ parts:
 {{- if and .Values.exportApi.enabled (ne .Values.exportApi.pods "shared") -}}true{{- end -}}
 {{- end -}}
 
-{{/* Whether the site's pods have the API listener: for search, or for exports that run in them. */}}
+{{/* Checks whether the pods of the site need the API listener, for search or for exports. */}}
 {{- define "docshelf.siteHasApi" -}}
 {{- $search := dig "search" "enabled" true .Values.config -}}
 {{- if or $search (and .Values.exportApi.enabled (eq .Values.exportApi.pods "shared")) -}}true{{- end -}}
 {{- end -}}
 
-{{/* The service behind "site", "api" and "export", as {name, port}. */}}
+{{/* Service of the backends "site", "api" and "export", as {name, port}. */}}
 {{- define "docshelf.backend" -}}
 {{- if eq .backend "site" -}}
 {name: {{ include "docshelf.fullname" .root | quote }}, port: {{ .root.Values.service.port }}}
@@ -44,7 +44,7 @@ parts:
 {{- end -}}
 {{- end -}}
 
-{{/* Of what has replicas and autoscaling. */}}
+{{/* Checks whether a part can have several pods: {replicas, autoscaling}. */}}
 {{- define "docshelf.hasMany" -}}
 {{- if or .autoscaling.enabled (gt (int .replicas) 1) -}}true{{- end -}}
 {{- end -}}
@@ -53,7 +53,7 @@ parts:
 {{- include "docshelf.hasMany" .Values -}}
 {{- end -}}
 
-{{/* Whether pods may share jobs: those wait in PostgreSQL, and what they make is in S3. */}}
+{{/* Checks whether pods can share jobs. This needs PostgreSQL for the queue, and S3 for the bundles. */}}
 {{- define "docshelf.sharesJobs" -}}
 {{- $hasDatabase := or (hasKey (include "docshelf.files" . | fromYaml) "database.urlFile") (dig "database" "urlFile" "" .Values.config) -}}
 {{- if and $hasDatabase (eq (dig "exportApi" "store" "kind" "disk" .Values.config) "s3") -}}true{{- end -}}
@@ -61,6 +61,14 @@ parts:
 
 {{- define "docshelf.isShared" -}}
 {{- if and .Values.persistence.enabled (not .Values.persistence.perReplica) (has "ReadWriteMany" .Values.persistence.accessModes) -}}true{{- end -}}
+{{- end -}}
+
+{{/* Whether an old and a new pod of a part may run at the same time, so that an update has no gap: {root, part}. */}}
+{{- define "docshelf.allowsTwoPods" -}}
+{{- $values := .root.Values -}}
+{{- if eq .part "site" -}}
+{{- if or (not $values.persistence.enabled) $values.persistence.perReplica (include "docshelf.isShared" .root) -}}true{{- end -}}
+{{- else if or (eq $values.exportApi.pods "split") (not $values.exportApi.persistence.enabled) -}}true{{- end -}}
 {{- end -}}
 
 {{- define "docshelf.hasBundles" -}}

@@ -1,6 +1,6 @@
 {{/*
-What Kubernetes would refuse half-way through an installation, or take and then not do. Each of these is valid by itself, so no schema of
-values sees it.
+Rejects combinations of values that Kubernetes would reject in the middle of an installation, or accept and ignore. Each value is valid alone, so the
+schema of the values cannot find them.
 */}}
 {{- define "docshelf.podRules" -}}
 {{- $values := .Values -}}
@@ -10,8 +10,12 @@ values sees it.
 {{- end -}}
 
 {{- $own := list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" "app.kubernetes.io/version" "app.kubernetes.io/managed-by" "helm.sh/chart" -}}
-{{- range $where, $labels := dict "commonLabels" $values.commonLabels "podLabels" $values.podLabels "serviceMonitor.labels" $values.serviceMonitor.labels "prometheusRule.labels" $values.prometheusRule.labels -}}
-{{- range $label, $_ := $labels -}}
+{{- $labels := dict "commonLabels" $values.commonLabels "podLabels" $values.podLabels "deploymentLabels" $values.deploymentLabels -}}
+{{- range $key := list "service" "ingress" "httpRoute" "networkPolicy" "persistence" "serviceAccount" "serviceMonitor" "prometheusRule" "dashboard" -}}
+{{- $_ := set $labels (printf "%s.labels" $key) (get $values $key).labels -}}
+{{- end -}}
+{{- range $where, $each := $labels -}}
+{{- range $label, $_ := $each -}}
 {{- if has $label $own -}}{{- fail (printf "%s sets %s, which the chart sets itself: remove it" $where $label) -}}{{- end -}}
 {{- end -}}
 {{- end -}}
@@ -22,8 +26,14 @@ values sees it.
 {{- if gt (int .minReplicas) (int .maxReplicas) -}}
 {{- fail (printf "%sautoscaling.minReplicas is %d, which is more than %sautoscaling.maxReplicas, %d: set a lower minimum or a higher maximum" $where (int .minReplicas) $where (int .maxReplicas)) -}}
 {{- end -}}
-{{- if not (dig "requests" "cpu" "" ($scale.resources | default dict)) -}}
-{{- fail (printf "%sautoscaling needs a CPU request, but %sresources.requests.cpu is not set: set it, or %sautoscaling.enabled to false" $where $where $where) -}}
+{{- $targets := dict "cpu" .targetCPUUtilizationPercentage "memory" .targetMemoryUtilizationPercentage -}}
+{{- range $resource, $target := $targets -}}
+{{- if and $target (not (dig "requests" $resource "" ($scale.resources | default dict))) -}}
+{{- fail (printf "%sautoscaling needs a %s request, but %sresources.requests.%s is not set: set it, or %sautoscaling.enabled to false" $where (ternary "CPU" "memory" (eq $resource "cpu")) $where $resource $where) -}}
+{{- end -}}
+{{- end -}}
+{{- if not (or $targets.cpu $targets.memory .metrics) -}}
+{{- fail (printf "%sautoscaling has no metric: set %sautoscaling.targetCPUUtilizationPercentage or %sautoscaling.metrics" $where $where $where) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -34,11 +44,14 @@ values sees it.
 {{- fail (printf "%s.existingClaim is set, but %s.enabled is false: remove the claim, or set enabled to true" $where $where) -}}
 {{- end -}}
 {{- end -}}
+{{- if and $values.persistence.keep $values.persistence.perReplica -}}
+{{- fail "persistence.keep is true, but with persistence.perReplica each volume exists as long as its pod: keep one of them" -}}
+{{- end -}}
 {{- if and $values.persistence.existingClaim $values.persistence.perReplica -}}
 {{- fail "persistence.existingClaim is one volume, but persistence.perReplica creates a volume for each replica: keep one of them" -}}
 {{- end -}}
 
-{{/* Both count from the moment that a pod is told to end. */}}
+{{/* Both periods begin when Kubernetes stops the pod. */}}
 {{- $shutdown := dig "server" "shutdownTimeout" "20s" $values.config -}}
 {{- $shutdownSeconds := mul (regexFind "^[0-9]+" $shutdown | int) (get (dict "s" 1 "m" 60 "h" 3600 "d" 86400) (regexFind ".$" $shutdown)) -}}
 {{- if gt (add $values.preStopSeconds $shutdownSeconds) (int64 $values.terminationGracePeriodSeconds) -}}
@@ -49,7 +62,7 @@ values sees it.
 {{- include "docshelf.extraRules" . -}}
 {{- end -}}
 
-{{/* Readers are led to listeners that are there. */}}
+{{/* Rejects routes to listeners that are off. */}}
 {{- define "docshelf.readerRules" -}}
 {{- $root := . -}}
 {{- $ports := dict "port" .Values.service.port "apiPort" .Values.service.apiPort -}}
@@ -61,6 +74,12 @@ values sees it.
 {{- end -}}
 {{- $_ := set $taken (toString $port) $key -}}
 {{- end -}}
+{{- $service := .Values.service -}}
+{{- range $key, $types := dict "nodePort" "NodePort or LoadBalancer" "apiNodePort" "NodePort or LoadBalancer" "redirectNodePort" "NodePort or LoadBalancer" "externalTrafficPolicy" "NodePort or LoadBalancer" "loadBalancerIP" "LoadBalancer" "loadBalancerClass" "LoadBalancer" "loadBalancerSourceRanges" "LoadBalancer" "healthCheckNodePort" "LoadBalancer" -}}
+{{- if and (get $service $key) (not (has $service.type (splitList " or " $types))) -}}
+{{- fail (printf "service.%s is set, but service.type is %s: set service.type to %s, or remove service.%s" $key $service.type $types $key) -}}
+{{- end -}}
+{{- end -}}
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
 {{- fail "httpRoute.enabled is true, but no Gateway is set: set httpRoute.parentRefs" -}}
 {{- end -}}
@@ -69,7 +88,7 @@ values sees it.
 {{- if $way.enabled -}}
 {{- if not (or $way.hosts $root.Values.sites) -}}{{- fail (printf "%s.enabled is true, but no host is set: set %s.hosts" $where $where) -}}{{- end -}}
 {{- include "docshelf.placeRules" (dict "root" $root "of" $where) -}}
-{{- range $way.hosts -}}
+{{- range include "docshelf.hosts" (dict "root" $root "of" $where) | fromYamlArray -}}
 {{- if and (eq (.backend | default "site") "export") (not $root.Values.exportApi.enabled) -}}
 {{- fail (printf "%s.hosts routes %s to the export API, which is off: set exportApi.enabled to true" $where .host) -}}
 {{- end -}}
@@ -81,7 +100,7 @@ values sees it.
 {{- end -}}
 {{- end -}}
 
-{{/* A place leads to one backend, and by a name: {root, of}. */}}
+{{/* Each host and path has one backend, and each host is a name: {root, of}. */}}
 {{- define "docshelf.placeRules" -}}
 {{- $where := .of -}}
 {{- $taken := dict -}}
@@ -98,7 +117,7 @@ values sees it.
 {{- end -}}
 {{- end -}}
 
-{{/* What is added to the pods does not take the place of what the chart relies on. */}}
+{{/* Additions to the pods must not override settings that the chart needs. */}}
 {{- define "docshelf.extraRules" -}}
 {{- $pods := list -}}
 {{- range $part := (include "docshelf.parts" . | fromYaml).parts -}}
@@ -106,6 +125,11 @@ values sees it.
 {{- end -}}
 {{- range $pod := $pods -}}
 {{- $container := first $pod.containers -}}
+{{- $names := list -}}
+{{- range concat $pod.containers ($pod.initContainers | default list) -}}
+{{- if has .name $names -}}{{- fail (printf "initContainers or extraContainers has %s, which is already the name of a container of the pod: choose another name" .name) -}}{{- end -}}
+{{- $names = append $names .name -}}
+{{- end -}}
 {{- $volumes := list -}}
 {{- range $pod.volumes -}}
 {{- if has .name $volumes -}}{{- fail (printf "extraVolumes has %s, which is already the name of a volume of the pod: choose another name" .name) -}}{{- end -}}
@@ -120,7 +144,7 @@ values sees it.
 {{- end -}}
 {{- $variables := list -}}
 {{- range $container.env -}}
-{{/* docshelf compares the names of its variables without case and single underscores, and takes a value or the file of one. */}}
+{{/* docshelf ignores case and single underscores in the names of its variables. A variable contains a value, or names a file with it. */}}
 {{- $variable := ternary (.name | upper | trimSuffix "__FILE" | replace "__" "." | replace "_" "") .name (hasPrefix "DOCSHELF_" (upper .name)) -}}
 {{- if has $variable $variables -}}{{- fail (printf "extraEnv sets %s, which is already set: keep one of them" .name) -}}{{- end -}}
 {{- if regexMatch "^DOCSHELF\\.((SERVER|API|ADMIN)\\.(HOST|PORT)|STORAGE\\.DIR)$" $variable -}}

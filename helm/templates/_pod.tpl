@@ -7,31 +7,37 @@
 {{- $files := include "docshelf.partFiles" . | fromYaml -}}
 {{- $scheme := include "docshelf.scheme" (dict "root" $root "section" "admin") | upper -}}
 metadata:
-  labels: {{- include "docshelf.labelsWith" (dict "root" $root "part" $part "more" $root.Values.podLabels) | nindent 4 }}
-  {{- $annotations := deepCopy $root.Values.podAnnotations }}
+  labels: {{- include "docshelf.labelsWith" (dict "root" $root "part" $part "more" $root.Values.podLabels "isPod" true) | nindent 4 }}
+  {{- $own := dict }}
   {{- if eq $root.Values.config.reload "restart" }}
-  {{- $_ := set $annotations "checksum/config" (printf "%s%s%s" (include "docshelf.config" .) (include "docshelf.credentials" $root) (ternary (include "docshelf.siteLinks" $root) "" (not (empty $root.Values.sites))) | sha256sum) }}
+  {{- $_ := set $own "checksum/config" (printf "%s%s%s" (include "docshelf.config" .) (include "docshelf.credentials" $root) (ternary (include "docshelf.siteLinks" $root) "" (not (empty $root.Values.sites))) | sha256sum) }}
   {{- end }}
-  {{- with $annotations }}
-  annotations: {{- toYaml . | nindent 4 }}
+  {{- with include "docshelf.annotations" (dict "root" $root "more" $root.Values.podAnnotations "own" $own) }}
+  annotations: {{- . | nindent 4 }}
   {{- end }}
 spec:
-  automountServiceAccountToken: false
+  automountServiceAccountToken: {{ $root.Values.serviceAccount.automount }}
   serviceAccountName: {{ include "docshelf.serviceAccount" $root | quote }}
-  # Services of the namespace would otherwise appear in the environment, some perhaps named DOCSHELF_*.
+  # Otherwise, Kubernetes adds variables for the Services of the namespace, and their names can begin with DOCSHELF_.
   enableServiceLinks: false
   terminationGracePeriodSeconds: {{ $root.Values.terminationGracePeriodSeconds }}
   securityContext: {{- include "docshelf.withoutNulls" $root.Values.podSecurityContext | nindent 4 }}
   {{- with include "docshelf.pullSecrets" $root | fromYamlArray }}
   imagePullSecrets: {{- toYaml . | nindent 4 }}
   {{- end }}
-  {{- with $root.Values.priorityClassName }}
-  priorityClassName: {{ . | quote }}
+  {{- range $key := list "priorityClassName" "runtimeClassName" "schedulerName" "dnsPolicy" }}
+  {{- with get $root.Values $key }}
+  {{ $key }}: {{ tpl . $root | quote }}
   {{- end }}
-  {{- if $isSite }}
-  {{- with include "docshelf.bundleContainers" $root }}
-  initContainers: {{- . | nindent 4 }}
   {{- end }}
+  {{- range $key := list "hostAliases" "dnsConfig" }}
+  {{- with get $root.Values $key }}
+  {{ $key }}: {{- include "docshelf.rendered" (dict "root" $root "value" .) | nindent 4 }}
+  {{- end }}
+  {{- end }}
+  {{- $copies := ternary (include "docshelf.bundleContainers" $root | fromYamlArray) list $isSite }}
+  {{- with concat $root.Values.initContainers $copies }}
+  initContainers: {{- include "docshelf.rendered" (dict "root" $root "value" .) | nindent 4 }}
   {{- end }}
   containers:
     - name: docshelf
@@ -46,8 +52,11 @@ spec:
         {{- end }}
         {{- end }}
         {{- with $root.Values.extraEnv }}
-        {{- toYaml . | nindent 8 }}
+        {{- include "docshelf.rendered" (dict "root" $root "value" .) | nindent 8 }}
         {{- end }}
+      {{- with $root.Values.envFrom }}
+      envFrom: {{- include "docshelf.rendered" (dict "root" $root "value" .) | nindent 8 }}
+      {{- end }}
       ports:
         {{- if $isSite }}
         - { name: http, containerPort: 8080 }
@@ -59,33 +68,31 @@ spec:
         - { name: api, containerPort: 8081 }
         {{- end }}
         - { name: admin, containerPort: 9090 }
-      # The listeners are open before any bundle is looked at, so fetching and unpacking a first bundle, however long it takes, delays
-      # readiness and never costs the pod its life. A pod that only waits for a bundle to be imported is alive too.
-      {{- with $root.Values.probes.startup }}
-      startupProbe:
-        httpGet: { path: /livez, port: admin{{ if eq $scheme "HTTPS" }}, scheme: HTTPS{{ end }} }
+      # docshelf opens its listeners before it reads a bundle. A slow first fetch delays only readiness, and Kubernetes does not end
+      # the pod. A pod that waits for an import is also alive.
+      {{- range $kind, $path := dict "startup" "/livez" "liveness" "/livez" "readiness" "/readyz" }}
+      {{- with get $root.Values.probes $kind }}
+      {{ $kind }}Probe:
+        {{- if not (or .exec .grpc .httpGet .tcpSocket) }}
+        httpGet: { path: {{ $path }}, port: admin{{ if eq $scheme "HTTPS" }}, scheme: HTTPS{{ end }} }
+        {{- end }}
         {{- toYaml . | nindent 8 }}
       {{- end }}
-      {{- with $root.Values.probes.liveness }}
-      livenessProbe:
-        httpGet: { path: /livez, port: admin{{ if eq $scheme "HTTPS" }}, scheme: HTTPS{{ end }} }
-        {{- toYaml . | nindent 8 }}
       {{- end }}
-      {{- with $root.Values.probes.readiness }}
-      readinessProbe:
-        httpGet: { path: /readyz, port: admin{{ if eq $scheme "HTTPS" }}, scheme: HTTPS{{ end }} }
-        {{- toYaml . | nindent 8 }}
-      {{- end }}
+      {{- if $root.Values.lifecycle }}
+      lifecycle: {{- toYaml $root.Values.lifecycle | nindent 8 }}
+      {{- else }}
       lifecycle:
         preStop:
-          # Until every proxy has taken the pod off its list, it answers as before.
+          # Continue to respond until every proxy has removed the pod from its list.
           sleep: { seconds: {{ $root.Values.preStopSeconds }} }
+      {{- end }}
       securityContext: {{- include "docshelf.withoutNulls" $root.Values.securityContext | nindent 8 }}
       resources: {{- toYaml $scale.resources | nindent 8 }}
       volumeMounts:
-        # The whole folder, never a subPath: that one would not see a change.
+        # Mount the whole folder: a subPath would not receive changes.
         - { name: config, mountPath: /etc/docshelf, readOnly: true }
-        - { name: data, mountPath: /var/lib/docshelf }
+        - { name: data, mountPath: /var/lib/docshelf{{ with include "docshelf.subPath" . }}, subPath: {{ . | quote }}{{ end }} }
         - { name: tmp, mountPath: /tmp }
         {{- if $isSite }}
         {{- with include "docshelf.bundleMounts" $root }}
@@ -93,10 +100,13 @@ spec:
         {{- end }}
         {{- end }}
         {{- with $root.Values.extraVolumeMounts }}
-        {{- toYaml . | nindent 8 }}
+        {{- include "docshelf.rendered" (dict "root" $root "value" .) | nindent 8 }}
         {{- end }}
+    {{- with $root.Values.extraContainers }}
+    {{- include "docshelf.rendered" (dict "root" $root "value" .) | nindent 4 }}
+    {{- end }}
   volumes:
-    # One volume, swapped whole: a version arrives together with the link that it is fetched from.
+    # Use one volume, which Kubernetes updates in one step, so that a version and its link arrive together.
     - name: config
       projected:
         {{- if and $isSite $root.Values.sites }}
@@ -110,11 +120,11 @@ spec:
           {{- $file := get $files $key }}
           - {{ $file.kind }}:
               name: {{ $file.name | quote }}
-              # 0440, in decimal: YAML 1.1 and 1.2 read octal differently.
+              # 0440 in decimal, because YAML 1.1 and 1.2 read octal numbers differently.
               items: [{ key: {{ $file.item | quote }}, path: {{ $key | quote }}, mode: 288 }]
           {{- end }}
           {{- if and $isSite $root.Values.sites }}
-          # Whole: the link of one more site changes no pod.
+          # Mount the whole Secret, so that the link of another site does not change the pod.
           - secret:
               name: {{ include "docshelf.partName" (dict "root" $root "part" "sites") | quote }}
               optional: true
@@ -122,14 +132,16 @@ spec:
     - name: data
       {{- include "docshelf.dataVolume" . | nindent 6 }}
     - name: tmp
-      emptyDir: {}
+      {{- $tmp := dict }}
+      {{- range $key, $value := $root.Values.tmp }}{{ with $value }}{{ $_ := set $tmp $key . }}{{ end }}{{ end }}
+      emptyDir: {{ toJson $tmp }}
     {{- if $isSite }}
     {{- with include "docshelf.bundleVolumes" $root }}
     {{- . | nindent 4 }}
     {{- end }}
     {{- end }}
     {{- with $root.Values.extraVolumes }}
-    {{- toYaml . | nindent 4 }}
+    {{- include "docshelf.rendered" (dict "root" $root "value" .) | nindent 4 }}
     {{- end }}
   {{- with $root.Values.nodeSelector }}
   nodeSelector: {{- toYaml . | nindent 4 }}
@@ -138,7 +150,7 @@ spec:
   tolerations: {{- toYaml . | nindent 4 }}
   {{- end }}
   {{- with $root.Values.affinity }}
-  affinity: {{- toYaml . | nindent 4 }}
+  affinity: {{- include "docshelf.rendered" (dict "root" $root "value" .) | nindent 4 }}
   {{- end }}
   {{- if $isSite }}
   {{- with $root.Values.topologySpreadConstraints }}
@@ -151,7 +163,7 @@ spec:
   {{- end }}
 {{- end -}}
 
-{{/* A null takes a setting away, as OpenShift needs, which chooses users itself. */}}
+{{/* A null removes a setting. OpenShift needs this, because it chooses users itself. */}}
 {{- define "docshelf.withoutNulls" -}}
 {{- $kept := dict -}}
 {{- range $key, $value := . -}}
@@ -169,8 +181,11 @@ emptyDir: {}
 ephemeral:
   volumeClaimTemplate:
     metadata:
-      labels: {{- include "docshelf.partSelector" . | nindent 8 }}
-    spec: {{- include "docshelf.claimSpec" $persistence | nindent 6 }}
+      labels: {{- merge (include "docshelf.partSelector" . | fromYaml) ($persistence.labels | default dict) (.root.Values.commonLabels | default dict) | toYaml | nindent 8 }}
+      {{- with include "docshelf.annotations" (dict "root" .root "more" $persistence.annotations) }}
+      annotations: {{- . | nindent 8 }}
+      {{- end }}
+    spec: {{- include "docshelf.claimSpec" (dict "root" .root "persistence" $persistence) | nindent 6 }}
 {{- else -}}
 persistentVolumeClaim:
   {{- $own := include "docshelf.partName" (dict "root" .root "part" (ternary "site" "export" $isSite)) }}
@@ -178,12 +193,29 @@ persistentVolumeClaim:
 {{- end -}}
 {{- end -}}
 
+{{- define "docshelf.subPath" -}}
+{{- (ternary .root.Values.persistence .root.Values.exportApi.persistence (eq .part "site")).subPath -}}
+{{- end -}}
+
+{{/* {root, part, persistence} */}}
+{{- define "docshelf.claimMetadata" -}}
+{{- $own := ternary (dict "helm.sh/resource-policy" "keep") dict (.persistence.keep | default false) -}}
+{{- include "docshelf.metadata" (dict "root" .root "part" .part "name" (include "docshelf.partName" .) "labels" .persistence.labels "annotations" .persistence.annotations "own" $own) -}}
+{{- end -}}
+
+{{/* {root, persistence} */}}
 {{- define "docshelf.claimSpec" -}}
-accessModes: {{- toYaml .accessModes | nindent 2 }}
-{{- with .storageClass }}
-storageClassName: {{ . | quote }}
+{{- $persistence := .persistence -}}
+accessModes: {{- toYaml $persistence.accessModes | nindent 2 }}
+{{- with $persistence.storageClass | default (.root.Values.global).storageClass }}
+storageClassName: {{ ternary "" . (eq . "-") | quote }}
+{{- end }}
+{{- range $key := list "selector" "volumeName" "dataSource" }}
+{{- with get $persistence $key }}
+{{ $key }}: {{ toJson . }}
+{{- end }}
 {{- end }}
 resources:
   requests:
-    storage: {{ .size | quote }}
+    storage: {{ $persistence.size | quote }}
 {{- end -}}

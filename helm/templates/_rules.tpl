@@ -1,4 +1,27 @@
-{{/* What contradicts itself is refused here, in a sentence, and not by a pod that does not start. */}}
+{{/* Rejects values of other charts, and versions that YAML read as numbers. Runs before all templates that use such values. */}}
+{{- define "docshelf.valueRules" -}}
+{{- range $name, $advice := .Files.Get "files/other-names.yaml" | fromYaml -}}
+{{- $node := $.Values -}}
+{{- range initial (splitList "." $name) -}}{{- $node = get $node . | default dict -}}{{- end -}}
+{{- if and (kindIs "map" $node) (hasKey $node (splitList "." $name | last)) -}}
+{{- fail (printf "%s is not a value of this chart: %s" $name $advice) -}}
+{{- end -}}
+{{- end -}}
+{{- $texts := dict "image.tag" .Values.image.tag -}}
+{{- range $index, $site := concat (list .Values) .Values.sites -}}
+{{- $where := ternary (printf "sites[%d].staticExport" (sub $index 1)) "staticExport" (gt $index 0) -}}
+{{- range $key := list "version" "minVersion" -}}
+{{- $_ := set $texts (printf "%s.%s" $where $key) (get ($site.staticExport | default dict) $key) -}}
+{{- end -}}
+{{- end -}}
+{{- range $key, $value := $texts -}}
+{{- if and (kindIs "float64" $value) (ne (floor $value) $value) -}}
+{{- fail (printf "%s is the number %v, because it has no quotes, and YAML drops a zero at its end: write it in quotes, for example %s: \"%v0\"" $key $value (splitList "." $key | last) $value) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Rejects contradictory values with a sentence, before a pod fails to start. */}}
 {{- define "docshelf.rules" -}}
 {{- if .Values.sites -}}
 {{- include "docshelf.listRules" . -}}
@@ -44,7 +67,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Of one site: {Values, where}. An entry of a list has them as docshelf.siteValues gives them; `where` goes before what is said. */}}
+{{/* Rules for one site: {Values, where}. For an entry of sites, docshelf.siteValues returns the values. Messages begin with `where`. */}}
 {{- define "docshelf.siteRules" -}}
 {{- $values := .Values -}}
 {{- $where := .where -}}
@@ -57,7 +80,7 @@
 {{- fail (printf "%sstaticExport.bundleUrl and staticExport.existingSecret are both set, and both contain the link: keep one of them" $where) -}}
 {{- end -}}
 
-{{/* A presigned link carries its signature in the query; of a link in a Secret of yours only you know. */}}
+{{/* A presigned link has its signature in the query. The chart cannot read a link in an existing Secret. */}}
 {{- $expires := or (contains "?" (toString $static.bundleUrl)) (and $secretName $static.existingSecret.expires) -}}
 {{- if and (include "docshelf.isMany" .) $expires (not (include "docshelf.isShared" .)) (not (include "docshelf.renews" .)) (not (include "docshelf.hasBundles" .)) -}}
 {{- fail (printf "%seach replica fetches the bundle separately, and the link can be expired when a later pod starts: share a volume (persistence.accessModes [ReadWriteMany]), set staticExport.renew, or, if the link in your Secret does not expire, set staticExport.existingSecret.expires to false" $where) -}}
@@ -69,7 +92,7 @@
 {{- end -}}
 {{- $link := trim (toString $static.bundleUrl) -}}
 {{- if regexMatch `^[A-Za-z0-9+.-]+://` $link -}}
-{{/* Not by urlParse, which prints a link that it cannot read: the link is a credential. */}}
+{{/* Do not use urlParse: it prints a link that it cannot parse, and the link is a credential. */}}
 {{- $host := regexReplaceAll `(?s)^[A-Za-z0-9+.-]+://(?:[^/?#\\]*@)?([^/?#\\]*).*$` $link "${1}" -}}
 {{- if hasPrefix "s3://" $link -}}{{- $host = include "docshelf.bucketHost" (dict "bucket" $host "s3" (dig "network" "s3" dict .Values.config)) -}}{{- end -}}
 {{- $isAllowed := false -}}
@@ -100,8 +123,8 @@
 {{- end -}}
 
 {{/*
-Hosts that may be asked for a bucket, of which one is: with the bucket's name before it, or without. None where the place is Amazon's and nothing here
-says the region, or it is one of a partition that is not the common one: then docshelf itself judges it.
+Hosts of a bucket, with and without the name of the bucket. docshelf uses one of them. Empty if the bucket is at Amazon and its region is not set, or
+if its region is in another partition. In this case, docshelf itself checks the host.
 */}}
 {{- define "docshelf.bucketHost" -}}
 {{- $at := "" -}}
@@ -113,7 +136,7 @@ says the region, or it is one of a partition that is not the common one: then do
 {{- if $at -}}{{- printf "%s.%s %s" .bucket $at $at -}}{{- end -}}
 {{- end -}}
 
-{{/* Whether a host, perhaps with its port, is listed: itself, with any port, or by *.domain. As config.network.allowedHosts says. */}}
+{{/* Checks whether config.network.allowedHosts lists a host with an optional port: as host, with its port, or as *.domain. */}}
 {{- define "docshelf.isAllowedHost" -}}
 {{- $host := lower .host -}}
 {{- $name := regexReplaceAll ":[0-9]+$" $host "" -}}

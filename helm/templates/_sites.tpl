@@ -1,4 +1,4 @@
-{{/* Entries of docshelf's own sites, as the values write them; one is served unless it says otherwise, as a single site is. */}}
+{{/* Entries of sites in docshelf's config, from the values. As for a single site, serving is on by default. */}}
 {{- define "docshelf.writtenSites" -}}
 {{- $entries := list -}}
 {{- range .Values.sites -}}
@@ -8,7 +8,7 @@
 {{- toYaml $entries -}}
 {{- end -}}
 
-{{/* Links that the values give, by the name of their file: what goes into the Secret of the sites. */}}
+{{/* Links in the values, by file name. They go into the Secret of the sites. */}}
 {{- define "docshelf.siteLinks" -}}
 {{- $links := dict -}}
 {{- range include "docshelf.writtenSites" . | fromYamlArray -}}
@@ -18,7 +18,7 @@
 {{- toYaml $links -}}
 {{- end -}}
 
-{{/* Has an entry read from files what it gets out of Secrets and ConfigMaps, in place of its credentials: {site, files}. */}}
+{{/* Replaces credentials of an entry by the files from Secrets and ConfigMaps: {site, files}. */}}
 {{- define "docshelf.takeFiles" -}}
 {{- $site := .site -}}
 {{- $of := printf "sites.%s." $site.domain -}}
@@ -37,7 +37,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The values of a release that has one entry for its only site: {root, site}. What holds for one holds for each. */}}
+{{/* Values of a release with this entry as its only site: {root, site}. The rules for a single site apply to each entry. */}}
 {{- define "docshelf.siteValues" -}}
 {{- $site := .site -}}
 {{- $static := mergeOverwrite (dict "existingSecret" (dict "name" "" "key" "bundleUrl" "expires" true)) (deepCopy ($site.staticExport | default dict)) -}}
@@ -98,14 +98,24 @@
 {{- end -}}
 {{- end -}}
 
-{{/* /docs of /docs and of /docs/. */}}
+{{/* Returns /docs for /docs and for /docs/. */}}
 {{- define "docshelf.basePath" -}}
 {{- printf "/%s" (.basePath | default "/" | trimAll "/") -}}
 {{- end -}}
 
+{{/* The hosts that `of` (ingress or httpRoute) lists, each as a map, their templates rendered: {root, of}. */}}
+{{- define "docshelf.hosts" -}}
+{{- $hosts := list -}}
+{{- range (get .root.Values .of).hosts -}}
+{{- $host := ternary (dict "host" .) . (kindIs "string" .) -}}
+{{- $hosts = append $hosts (merge (dict "host" (tpl $host.host $.root)) $host) -}}
+{{- end -}}
+{{- toYaml $hosts -}}
+{{- end -}}
+
 {{/*
-Where readers are led, as {places: [{host, path, backend, filters}]}: the hosts and base paths of the sites, and what `of` (ingress or httpRoute)
-lists: {root, of}. A host "" is any. Where no site of a host is at its root, docshelf's shelf page is.
+Routes for readers, as {places: [{host, path, backend, filters}]}: the hosts and base paths of the sites, and the hosts in `of` (ingress or
+httpRoute): {root, of}. The host "" means every host. If no site of a host is at its root, the root shows docshelf's shelf page.
 */}}
 {{- define "docshelf.places" -}}
 {{- $places := list -}}
@@ -119,7 +129,7 @@ lists: {root, of}. A host "" is any. Where no site of a host is at its root, doc
 {{- $places = append $places (dict "host" (lower $host) "path" $path "backend" "site") -}}
 {{- end -}}
 {{- end -}}
-{{- range (get .root.Values .of).hosts -}}
+{{- range include "docshelf.hosts" . | fromYamlArray -}}
 {{- $path := .path | default "/" -}}
 {{- if eq $path "/" -}}{{- $roots = append $roots (lower .host) -}}{{- end -}}
 {{- $places = append $places (dict "host" (lower .host) "path" $path "backend" (.backend | default "site") "filters" (.filters | default list)) -}}
@@ -132,7 +142,7 @@ lists: {root, of}. A host "" is any. Where no site of a host is at its root, doc
 {{- toYaml (dict "places" $places) -}}
 {{- end -}}
 
-{{/* The same by host, each place once, in their order: {hosts: [{host, places}]}. */}}
+{{/* The same routes by host, in their order and without duplicates: {hosts: [{host, places}]}. */}}
 {{- define "docshelf.placesByHost" -}}
 {{- $names := list -}}
 {{- $byHost := dict -}}
@@ -145,7 +155,7 @@ lists: {root, of}. A host "" is any. Where no site of a host is at its root, doc
 {{- toYaml (dict "hosts" $hosts) -}}
 {{- end -}}
 
-{{/* Hosts with the same places as one HTTPRoute, which takes sixteen: {routes: [{hosts, places}]}. A route of any host has none. */}}
+{{/* Groups hosts with the same places into HTTPRoutes of at most 16 hosts: {routes: [{hosts, places}]}. A route for every host has no hosts. */}}
 {{- define "docshelf.routes" -}}
 {{- $keys := list -}}
 {{- $groups := dict -}}
@@ -165,7 +175,7 @@ lists: {root, of}. A host "" is any. Where no site of a host is at its root, doc
 {{- toYaml (dict "routes" $routes) -}}
 {{- end -}}
 
-{{/* Places with one backend and the same filters as one rule, which takes 64 paths: where there are more, its backend finds the site itself. */}}
+{{/* Groups places with the same backend and filters into one rule of at most 64 paths. With more paths, the backend selects the site itself. */}}
 {{- define "docshelf.rulesOfRoute" -}}
 {{- $rules := dict -}}
 {{- range . -}}

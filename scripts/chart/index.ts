@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { secretKeys } from './config-schema.ts';
+import { OTHER_NAMES } from './other-names.ts';
 import { chartReadme } from './readme.ts';
 import { MEASURED_SIZES } from './sizes.ts';
 import { valuesSchema } from './values-schema.ts';
@@ -16,6 +17,7 @@ export function chartFiles(helm: URL): Record<string, string> {
   return {
     'values.schema.json': `${JSON.stringify(schema, null, 2)}\n`,
     'README.md': chartReadme(schema, parse(read('values.yaml')), examples, MEASURED_SIZES),
+    'files/other-names.yaml': `# Generated: values of other charts, and what to use instead.\n${stringify(OTHER_NAMES)}`,
     'files/secret-keys.yaml': [
       '# Generated: the config keys that hold a credential. The chart keeps what is written for them in a Secret.\n',
       ...secretKeys().map((key) => `- ${key}\n`),

@@ -29,11 +29,15 @@ export const nameAndKey = Type.Object(
 const CIDR =
   '^(?:\\d{1,3}(?:\\.\\d{1,3}){3}/(?:\\d|[12]\\d|3[0-2])|[0-9a-fA-F]{0,4}:[0-9a-fA-F:.]*/(?:\\d|[1-9]\\d|1[01]\\d|12[0-8]))$';
 
+/** A probe with a handler replaces the request of the chart. */
+const HANDLERS = ['exec', 'grpc', 'httpGet', 'tcpSocket'];
+
 const probe = (description: string) =>
   Type.Union(
     [
       group(
         {
+          ...Object.fromEntries(HANDLERS.map((name) => [name, passedOn('Check, instead of the check of the chart.')])),
           initialDelaySeconds: count(0, 'Seconds until the first check.'),
           periodSeconds: count(1, 'Seconds between two checks.'),
           timeoutSeconds: count(1, 'Maximum seconds for a response.'),
@@ -51,20 +55,39 @@ const probe = (description: string) =>
 const resources = (of: string) => passedOn(`Requests and limits of ${of}.`);
 const pullPolicy = oneOf(['Always', 'IfNotPresent', 'Never'], 'Pull policy of the image.');
 const pullSecrets = some(
-  Type.Object({ name: Type.String({ minLength: 1 }) }, { additionalProperties: false }),
-  'Secrets with the credentials of registries: [{name}].',
+  Type.Union([
+    Type.String({ minLength: 1 }),
+    Type.Object({ name: Type.String({ minLength: 1 }) }, { additionalProperties: false }),
+  ]),
+  'Secrets with the credentials of registries: names, or [{name}].',
 );
+const annotations = words('Annotations. Their values can contain templates.');
+const labels = words('Labels.');
+const percentOrCount = (description: string) =>
+  Type.Union([count(0, ''), Type.String({ pattern: '^\\d{1,3}%$' })], { description });
+/** A port of a node, or 0 for a free one. */
+const nodePort = (of: string) =>
+  Type.Integer({ minimum: 0, maximum: 65_535, description: `Port of the nodes for ${of}. 0 uses a free port.` });
+const optionalCount = (description: string) => Type.Union([count(1, ''), Type.Null()], { description });
 
 const volume = {
   enabled: flag('Keeps data after the pod ends.'),
   size: text('Size of the claim.'),
-  storageClass: text('Storage class. If it is empty: the default of the cluster.'),
+  storageClass: text(
+    'Storage class. If it is empty: global.storageClass, or the default of the cluster. "-" sets an empty class.',
+  ),
   accessModes: Type.Array(oneOf(['ReadWriteOnce', 'ReadWriteMany', 'ReadWriteOncePod'], ''), {
     minItems: 1,
     description: 'Access modes. Use ReadWriteMany if several replicas share the volume.',
   }),
   existingClaim: text('Your PersistentVolumeClaim, instead of a claim of the chart.'),
-  annotations: words('Annotations of the claim.'),
+  subPath: text('Folder of the volume, if other programs use the volume too.'),
+  keep: flag('Keeps the claim when the release is uninstalled.'),
+  annotations,
+  labels,
+  selector: passedOn('Labels of the volumes that the claim accepts.'),
+  volumeName: text('Volume of the claim.'),
+  dataSource: passedOn('Snapshot or claim with the first content of the volume.'),
 };
 
 const autoscaling = (description: string) =>
@@ -73,7 +96,10 @@ const autoscaling = (description: string) =>
       enabled: flag('Adjusts the number of pods to their load.'),
       minReplicas: count(1, 'Minimum number of pods.'),
       maxReplicas: count(1, 'Maximum number of pods.'),
-      targetCPUUtilizationPercentage: count(1, 'Target CPU time in percent of the request.'),
+      targetCPUUtilizationPercentage: optionalCount('Target CPU time in percent of the request. null removes it.'),
+      targetMemoryUtilizationPercentage: optionalCount('Target memory in percent of the request.'),
+      metrics: passedOnList('Additional metrics, as in spec.metrics of a HorizontalPodAutoscaler.'),
+      behavior: passedOn('Speed of the changes, as in spec.behavior of a HorizontalPodAutoscaler.'),
     },
     description,
   );
@@ -112,18 +138,21 @@ export const kubernetes: TProperties = {
     {
       imageRegistry: Type.Optional(text('Registry of the image, which overrides image.registry.')),
       imagePullSecrets: Type.Optional(pullSecrets),
+      storageClass: Type.Optional(text('Storage class of claims without a storage class.')),
     },
     { additionalProperties: true, description: 'Values that all charts share. Unknown keys belong to other charts.' },
   ),
   nameOverride: text('Name of the chart in labels and names.'),
   fullnameOverride: text('Name of all objects of the chart.'),
   commonLabels: words('Labels of all objects of the chart.'),
+  commonAnnotations: words('Annotations of all objects of the chart. Their values can contain templates.'),
   image: group(
     {
       registry: text('Registry of the image.'),
       repository: text('Repository of the image.'),
       tag: Type.Unsafe<string>({
-        type: ['string', 'integer'],
+        // The chart rejects other numbers with its own sentence.
+        type: ['string', 'number'],
         description: 'Tag. If it is empty: the appVersion of the chart.',
       }),
       digest: Type.String({ pattern: '^(?:sha256:[0-9a-f]{64})?$', description: 'Digest, instead of the tag.' }),
@@ -162,9 +191,9 @@ export const kubernetes: TProperties = {
   podDisruptionBudget: group(
     {
       enabled: flag('Creates a PodDisruptionBudget if there are several pods.'),
-      maxUnavailable: Type.Union([count(0, ''), Type.String({ pattern: '^\\d{1,3}%$' })], {
-        description: 'Maximum number of pods that may be unavailable at the same time.',
-      }),
+      maxUnavailable: percentOrCount('Maximum number or share of pods that may be unavailable at the same time.'),
+      minAvailable: percentOrCount('Minimum number or share of available pods, instead of maxUnavailable.'),
+      unhealthyPodEvictionPolicy: oneOf(['', 'IfHealthyBudget', 'AlwaysAllow'], 'Eviction of pods that are not ready.'),
     },
     'Limit for the pods of the site that Kubernetes may evict when it drains nodes.',
   ),
@@ -188,34 +217,60 @@ export const kubernetes: TProperties = {
       port: port('Port of the site.'),
       apiPort: port('Port of the search and export API.'),
       redirectPort: port('Port without TLS that redirects, if config.server.tls.redirectPort is set.'),
-      annotations: words('Annotations.'),
+      nodePort: nodePort('port'),
+      apiNodePort: nodePort('apiPort'),
+      redirectNodePort: nodePort('redirectPort'),
+      clusterIP: text('IP address in the cluster.'),
+      externalIPs: some(Type.String(), 'IP addresses of nodes that lead to the service.'),
+      ipFamilyPolicy: text('SingleStack, PreferDualStack or RequireDualStack.'),
+      ipFamilies: some(Type.String(), 'IPv4, IPv6.'),
+      externalTrafficPolicy: oneOf(['', 'Cluster', 'Local'], 'Local keeps the IP addresses of readers.'),
+      internalTrafficPolicy: oneOf(['', 'Cluster', 'Local'], 'Local uses only pods of the same node.'),
+      sessionAffinity: oneOf(['', 'None', 'ClientIP'], 'ClientIP keeps each client on one pod.'),
+      sessionAffinityConfig: passedOn('Settings of the session affinity.'),
+      loadBalancerIP: text('IP address of the load balancer.'),
+      loadBalancerClass: text('Class of the load balancer.'),
+      loadBalancerSourceRanges: some(Type.String(), 'Networks that may use the load balancer.'),
+      allocateLoadBalancerNodePorts: Type.Union([Type.Boolean(), Type.Null()], {
+        description: 'false: the load balancer needs no ports of nodes.',
+      }),
+      healthCheckNodePort: nodePort('the health check of a load balancer'),
+      extraPorts: passedOnList('Additional ports, for example of an extra container.'),
+      annotations,
+      labels,
     },
-    'Services of the chart.',
+    'Service of the site. The Service of separate pods of the export API has its apiPort, labels and annotations.',
   ),
   ingress: group(
     {
       enabled: flag('Creates an Ingress.'),
       className: text('Ingress class.'),
-      annotations: words('Annotations.'),
+      annotations,
+      labels,
+      pathType: oneOf(['Prefix', 'ImplementationSpecific', 'Exact'], 'Type of all paths.'),
       hosts: some(
-        Type.Object(
-          {
-            host: Type.String({ minLength: 1 }),
-            path: Type.Optional(Type.String({ pattern: '^/' })),
-            backend: Type.Optional(backend),
-          },
-          { additionalProperties: false },
-        ),
-        '[{host, path: /, backend: site}]; backend is site, api (search) or export. The chart adds the hosts in sites.',
+        Type.Union([
+          Type.String({ minLength: 1 }),
+          Type.Object(
+            {
+              host: Type.String({ minLength: 1 }),
+              path: Type.Optional(Type.String({ pattern: '^/' })),
+              backend: Type.Optional(backend),
+            },
+            { additionalProperties: false },
+          ),
+        ]),
+        'Names, or [{host, path: /, backend: site}]; backend is site, api (search) or export. The chart adds the hosts in sites. Hosts can contain templates.',
       ),
-      tls: passedOnList('Certificates, as in spec.tls of an Ingress.'),
+      tls: passedOnList('Certificates, as in spec.tls of an Ingress. They can contain templates.'),
     },
     'An Ingress.',
   ),
   httpRoute: group(
     {
       enabled: flag('Creates HTTPRoutes.'),
-      annotations: words('Annotations.'),
+      annotations,
+      labels,
       parentRefs: passedOnList('Gateways, as in spec.parentRefs of an HTTPRoute.'),
       hosts: some(
         Type.Object(
@@ -227,7 +282,7 @@ export const kubernetes: TProperties = {
           },
           { additionalProperties: false },
         ),
-        '[{host, path: /, backend: site, filters: []}]; hosts with the same rules share an HTTPRoute. The chart adds the hosts in sites.',
+        '[{host, path: /, backend: site, filters: []}]; hosts with the same rules share an HTTPRoute. The chart adds the hosts in sites. Hosts can contain templates.',
       ),
     },
     'HTTPRoutes of the Gateway API.',
@@ -235,6 +290,8 @@ export const kubernetes: TProperties = {
   networkPolicy: group(
     {
       enabled: flag('Creates a NetworkPolicy.'),
+      annotations,
+      labels,
       ingress: group(
         { from: passedOnList('Peers.') },
         'Allowed sources of readers. Without peers, every source is allowed.',
@@ -266,17 +323,34 @@ export const kubernetes: TProperties = {
     {
       enabled: flag('Creates a ServiceMonitor.'),
       interval: text('Interval between two reads of the metrics.'),
+      scrapeTimeout: text('Maximum time of one read.'),
+      namespace: text('Namespace of the object, instead of that of the release.'),
       labels: words('Labels by which Prometheus selects the object.'),
+      annotations,
+      relabelings: passedOnList('Additional relabelings of targets.'),
+      metricRelabelings: passedOnList('Relabelings of metrics.'),
     },
     'ServiceMonitor of the Prometheus Operator.',
   ),
   prometheusRule: group(
     {
       enabled: flag('Creates alerts.'),
+      namespace: text('Namespace of the object, instead of that of the release.'),
       labels: words('Labels by which Prometheus selects the object.'),
+      annotations,
       runbookUrl: text('URL of the page with an entry for each alert.'),
+      extraRules: passedOnList('Additional rules.'),
     },
     'Alerts, as a PrometheusRule of the Prometheus Operator. They need serviceMonitor.enabled.',
+  ),
+  dashboard: group(
+    {
+      enabled: flag('Creates a ConfigMap with the Grafana dashboard.'),
+      namespace: text('Namespace of the ConfigMap, instead of that of the release.'),
+      labels: words('Labels by which the sidecar of Grafana selects the ConfigMap.'),
+      annotations,
+    },
+    'Grafana dashboard.',
   ),
   resources: resources('the pods of the site'),
   probes: group(
@@ -285,9 +359,17 @@ export const kubernetes: TProperties = {
       liveness: probe('Liveness probe: Kubernetes restarts a pod that fails it.'),
       readiness: probe('Readiness probe: a pod that fails it receives no requests from readers.'),
     },
-    'Times of the probes. null removes a probe.',
+    'Probes. null removes a probe.',
   ),
   progressDeadlineSeconds: count(1, 'Seconds until Kubernetes reports a rollout as failed.'),
+  minReadySeconds: count(0, 'Seconds for which a new pod must be ready before Kubernetes replaces the next one.'),
+  revisionHistoryLimit: count(0, 'Number of old ReplicaSets that Kubernetes keeps for a rollback.'),
+  updateStrategy: passedOn(
+    'Update strategy of the Deployments. If it is empty: RollingUpdate without a gap if the volume allows two pods, otherwise Recreate.',
+  ),
+  deploymentAnnotations: words('Annotations of the Deployments. Their values can contain templates.'),
+  deploymentLabels: words('Labels of the Deployments.'),
+  lifecycle: passedOn('Lifecycle hooks of the containers. If it is empty: a preStop hook of preStopSeconds.'),
   preStopSeconds: count(1, 'Seconds for which an ending pod still serves requests, until every proxy has removed it.'),
   terminationGracePeriodSeconds: count(
     1,
@@ -299,21 +381,48 @@ export const kubernetes: TProperties = {
     {
       create: flag('Creates a service account.'),
       name: text('Name of the service account.'),
-      annotations: words('Annotations.'),
+      automount: flag('Mounts the token of the account into the pods. docshelf itself does not need it.'),
+      annotations,
+      labels,
     },
-    'Service account. The chart never mounts its token.',
+    'Service account.',
   ),
-  podAnnotations: words('Annotations of the pods.'),
+  podAnnotations: words('Annotations of the pods. Their values can contain templates.'),
   podLabels: words('Labels of the pods.'),
   priorityClassName: text('Priority class of the pods.'),
+  runtimeClassName: text('Runtime class of the pods.'),
+  schedulerName: text('Scheduler of the pods.'),
   nodeSelector: words('Labels of nodes on which the pods run.'),
   tolerations: passedOnList('Tolerations of the pods.'),
-  affinity: passedOn('Affinity of the pods.'),
+  affinity: passedOn('Affinity of the pods. It can contain templates.'),
   topologySpreadConstraints: passedOnList('Spread of the pods of the site. The chart adds the selector.'),
-  extraEnv: passedOnList('Additional environment variables of the containers.'),
-  extraVolumes: passedOnList('Additional volumes of the pods.'),
-  extraVolumeMounts: passedOnList('Additional mounts of the containers.'),
-  extraManifests: Type.Array(Type.Union([Type.String(), passedOn('')]), {
+  hostAliases: passedOnList('Entries of /etc/hosts: [{ip, hostnames}].'),
+  dnsPolicy: oneOf(['', 'ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'], 'DNS policy of the pods.'),
+  dnsConfig: passedOn('DNS settings of the pods.'),
+  tmp: group(
+    {
+      sizeLimit: text('Maximum size of /tmp. If it is empty: no limit.'),
+      medium: oneOf(['', 'Memory'], 'Memory keeps /tmp in memory, which counts as memory of the container.'),
+    },
+    'The volume of /tmp.',
+  ),
+  initContainers: passedOnList('Additional init containers of the pods. They can contain templates.'),
+  extraContainers: passedOnList('Additional containers of the pods (sidecars). They can contain templates.'),
+  extraEnv: some(
+    Type.Object(
+      {
+        name: Type.String({ minLength: 1 }),
+        value: Type.Optional(Type.String()),
+        valueFrom: Type.Optional(passedOn('')),
+      },
+      { additionalProperties: false },
+    ),
+    'Additional environment variables of the containers: [{name, value}] or [{name, valueFrom}]. Values can contain templates.',
+  ),
+  envFrom: passedOnList('Secrets and ConfigMaps whose keys become environment variables. They can contain templates.'),
+  extraVolumes: passedOnList('Additional volumes of the pods. They can contain templates.'),
+  extraVolumeMounts: passedOnList('Additional mounts of the containers. They can contain templates.'),
+  extraObjects: Type.Array(Type.Union([Type.String(), passedOn('')]), {
     description: 'Additional manifests, as maps or as text. Both can contain templates.',
   }),
 };

@@ -1,4 +1,5 @@
 import type { Schema } from './config-schema.ts';
+import { OTHER_NAMES } from './other-names.ts';
 
 const INTRODUCTION = `# The docshelf chart
 
@@ -30,7 +31,7 @@ memory, and so do swaps, while two releases are open. [Sizing](../docs/sizing.md
 const VALUES = `
 ## Values
 
-The chart rejects values that are not in this table. \`config\` takes the sections of [docshelf's config](../docs/config.md), except the keys that
+The chart rejects values that are not in this table. For names that are usual in other charts, it states the name here. \`config\` takes the sections of [docshelf's config](../docs/config.md), except the keys that
 the chart sets itself: \`deployment\` and \`staticExport\` (separate values), \`storage\`, hosts and ports, and \`exportApi.enabled\` and
 \`role\`. The chart moves credentials in \`config\` (a token, a proxy with a password, keys of S3) into its Secret.
 
@@ -46,11 +47,12 @@ interface Row {
 
 /** The leaves of the values, and those maps that are passed on whole. */
 function rowsOf(schema: Schema, values: unknown, key: string): Row[] {
-  const properties = (schema.properties ?? {}) as Record<string, Schema>;
   const isPassedOn = key === 'fromSecret' || key === 'fromConfigMap';
-  if (isPassedOn || Object.keys(properties).length === 0) return [{ key, schema, fallback: values }];
-  return Object.entries(properties).flatMap(([name, child]) => {
-    const path = key === '' ? name : `${key}.${name}`;
+  const properties = Object.entries((schema.properties ?? {}) as Record<string, Schema>)
+    .map(([name, child]) => ({ name, child, path: key === '' ? name : `${key}.${name}` }))
+    .filter(({ path }) => !(path in OTHER_NAMES));
+  if (isPassedOn || properties.length === 0) return [{ key, schema, fallback: values }];
+  return properties.flatMap(({ name, child, path }) => {
     const value = (values as Record<string, unknown> | undefined)?.[name];
     // The sections of the config have a page of their own.
     if (key === 'config' && name !== 'reload') return [];

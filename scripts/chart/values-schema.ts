@@ -8,6 +8,7 @@ import {
   siteSchemaOfChart,
 } from './config-schema.ts';
 import { exportApi, kubernetes, nameAndKey } from './kubernetes-values.ts';
+import { addOtherNames } from './other-names.ts';
 
 const strict = { additionalProperties: false };
 
@@ -21,6 +22,7 @@ function staticExport(section: Readonly<Record<string, Schema>>): Schema {
   // The chart itself sets the path of the link's file.
   const { bundleUrlFile: _, ...properties } = section;
   const { description, ...version } = properties.version ?? {};
+  const { minVersion } = properties;
   return {
     type: 'object',
     description: 'Bundle that docshelf serves.',
@@ -29,8 +31,9 @@ function staticExport(section: Readonly<Record<string, Schema>>): Schema {
       ...properties,
       bundleUrl: orEmpty(properties.bundleUrl),
       sha256: orEmpty(properties.sha256),
-      // --set converts a version of digits to a number.
-      version: { description, anyOf: [{ const: '' }, { ...version, type: 'string' }, { type: 'integer', minimum: 0 }] },
+      // --set converts a version of digits to a number. The chart rejects other numbers with its own sentence.
+      version: { description, anyOf: [{ const: '' }, { ...version, type: 'string' }, { type: 'number', minimum: 0 }] },
+      minVersion: { ...minVersion, type: ['string', 'number'] },
       existingSecret: Type.Object(
         {
           name: Type.Optional(Type.String({ description: 'Name of the Secret.' })),
@@ -103,7 +106,7 @@ const out = (of: string, keys: readonly string[]): Schema => ({
 /** Schema of all values. Settings of docshelf use the schema of its config. The others use the schema of Kubernetes. */
 export function valuesSchema(): Schema {
   const fromSecret = [...secretKeys().filter((key) => key !== 'staticExport.bundleUrl'), ...fileKeys()];
-  return {
+  const schema: Schema = structuredClone({
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Values of the docshelf chart',
     type: 'object',
@@ -118,5 +121,7 @@ export function valuesSchema(): Schema {
       exportApi,
       ...kubernetes,
     },
-  };
+  });
+  addOtherNames(schema);
+  return schema;
 }

@@ -70,6 +70,7 @@ export const PICTURES: readonly Picture[] = [
   { ...CONSOLE, ...LIST, name: 'console-audit', path: '/audit' },
   { ...CONSOLE, name: 'console-search', example: 'whole', path: '/sites/acme/search?q=roll+back+a+version' },
   { ...CONSOLE, name: 'console-diff', example: 'whole', path: '/sites/acme/diff?from=2026-10-01&to=2026-11-01' },
+  { ...CONSOLE, name: 'console-review', example: 'whole', path: '/sites/acme/review?version=2026-10-01' },
   { ...CONSOLE, name: 'console-waiting', example: 'waiting' },
   { ...CONSOLE, name: 'console-stale', example: 'stale' },
   { ...CONSOLE, name: 'console-refused', example: 'refused', colorScheme: 'dark' },
@@ -79,6 +80,7 @@ export const PICTURES: readonly Picture[] = [
     name: 'console-damaged',
     example: 'damaged',
     prepare: async (page) => {
+      await page.getByRole('link', { name: 'Activate 2026-10-01' }).click();
       await page.getByRole('button', { name: 'Activate 2026-10-01' }).click();
       await page.locator('#said').waitFor();
     },

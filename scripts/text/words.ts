@@ -72,7 +72,7 @@ const RULES: readonly Rule[] = [
   },
   { group: 'verb', pattern: /\bbelow (?:it|its|their|another path|the (?:base )?path)\b/gi, use: 'under' },
   { group: 'adverb', pattern: /\b(?:anew|likewise|save for|beside)\b/gi, use: 'again, also, except or next to' },
-  { group: 'adverb', pattern: /\bbesides\b|\bmeanwhile\b|\baside\b/gi, use: 'also, while or except' },
+  { group: 'adverb', pattern: /\bbesides\b|\bmeanwhile\b|(?<![</])\baside\b/gi, use: 'also, while or except' },
   { group: 'adverb', pattern: /\bin place of\b/gi, use: 'instead of' },
   { group: 'adverb', pattern: /, too(?=[.,;:)]|$)/gi, use: 'also' },
   { group: 'subject', pattern: /^of\b(?! course\b)/gi, use: 'the normal order: subject, verb, object' },

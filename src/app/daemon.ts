@@ -9,6 +9,7 @@ import { AuditFile, AuditTrail } from '../http/audit/audit.ts';
 import { type ExportJobs, Metrics, type VolumeSpace } from '../http/metrics/metrics.ts';
 import { SiteAssets } from '../http/site/site-assets.ts';
 import { BodyCache } from '../site/index.ts';
+import { Dependencies } from './dependencies.ts';
 import { FileWatch } from './file-watch.ts';
 import { daemonActions, daemonRevisions } from './keys/daemon-actions.ts';
 import { openKeyStore, ServiceKeys } from './keys/service-keys.ts';
@@ -76,6 +77,8 @@ class Daemon {
   #loaded: LoadedConfig;
   readonly #apiHasSearch: boolean;
   readonly #exports: DaemonParts['exports'];
+  readonly #dependencies: Dependencies;
+  #checkBucket: Exports['checkBucket'] = null;
   #listeners: Listeners | null = null;
   #lastReload: LastReload | null = null;
   #reloading: Promise<unknown> = Promise.resolve();
@@ -90,6 +93,11 @@ class Daemon {
     this.#phase = parts.sites.isList ? 'starting' : 'running';
     this.#apiHasSearch = parts.sites.haveSearch;
     this.#exports = parts.exports;
+    const { database } = parts;
+    this.#dependencies = new Dependencies({
+      database: () => (database === null ? null : database.check()),
+      bucket: () => this.#checkBucket?.() ?? null,
+    });
     this.#watch = new FileWatch((isWhole) => void this.reload(isWhole ? CONFIRMATIONS : CONFIRMATIONS_IN_PLACE));
   }
 
@@ -151,6 +159,7 @@ class Daemon {
       log,
       programVersion,
     });
+    this.#checkBucket = exports.checkBucket;
     this.#exports.resolve(exports);
   }
 
@@ -213,6 +222,7 @@ class Daemon {
         jobs: () => this.#jobs(),
         volume: () => readVolume(this.#opened.config.storage.dir),
         certificates: () => presentedCertificates(this.#config),
+        dependencies: () => this.#dependencies.read(),
         audit,
         folder: async () => {
           const found = await identityOf(folder.paths);
@@ -256,7 +266,7 @@ class Daemon {
     let loaded = await this.#readOnce();
     for (let same = 0; same < confirmations && isReduced(this.#loaded, loaded); same += 1) {
       await sleep(CONFIRM_MS, undefined, { ref: false });
-      if (this.#phase === 'stopping') throw new DocshelfError('stopping', 'Cannot reload: the daemon stops');
+      if (this.#phase === 'stopping') throw new DocshelfError('stopping', 'Cannot reload: the daemon is stopping');
       if (!(await this.#watch.remember())) continue;
       loaded = await this.#readOnce();
       same = -1;
@@ -292,9 +302,9 @@ class Daemon {
     if (this.#phase === 'stopping') return { ready: false, reason: 'stopping' };
     const { sites } = this.#parts;
     const isServing = sites.state !== 'waiting' || sites.all.some(({ deployment }) => deployment.active !== null);
-    if (!isServing) return { ready: false, reason: sites.only?.reasonNotReady() ?? 'no site is served yet' };
+    if (!isServing) return { ready: false, reason: sites.only?.reasonNotReady() ?? 'no site is being served yet' };
     const mustWait = this.#phase === 'starting' && sites.state !== 'off';
-    return { ready: !mustWait, reason: mustWait ? 'sites have not ended their first attempt yet' : null };
+    return { ready: !mustWait, reason: mustWait ? 'some sites have not completed their first attempt yet' : null };
   }
 
   async #jobs(): Promise<ExportJobs> {
@@ -306,6 +316,7 @@ class Daemon {
       notices: [
         ...volumeNotices(await readVolume(this.#opened.config.storage.dir), this.#config),
         ...certificateNotices(this.#config, Date.now()),
+        ...(await this.#dependencies.notices()),
         ...this.#parts.keys.notices,
       ],
       deploymentType: this.#config.deployment.type,
@@ -325,7 +336,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { loaded, log, onProgress } = options;
   const network = new Network(loaded.config);
   const database = await openDatabase(loaded.config, network, (error) => logFailure(log, 'database', error));
-  const metrics = new Metrics(() => network.config.sites.length <= network.config.metrics.sites);
+  const metrics = new Metrics(
+    () => network.config.sites.length <= network.config.metrics.sites,
+    options.programVersion,
+  );
   const traces = await openTraces(loaded.config, network, log, options.programVersion);
   const search = openSearch(loaded.config, network);
   const exports = loaded.config.exportApi.enabled ? Promise.withResolvers<Exports>() : null;
@@ -359,7 +373,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         return [];
       });
       return left.map(
-        (name) => `No site takes "${name}" in "${inbox}": move it into the inbox of a site, "sites/DOMAIN/inbox".`,
+        (name) => `No site imports "${name}" from "${inbox}". Move it into the inbox of a site, "sites/DOMAIN/inbox".`,
       );
     },
     hostOf: (domain) => ({

@@ -27,7 +27,7 @@ export async function startDaemon(options: Omit<DaemonOptions, 'log' | 'logReque
 function endProcessAfter(ms: number, log: Logger): void {
   setTimeout(
     () => {
-      log.warn({ event: 'deadline' }, 'ending the work that did not end within server.shutdownTimeout');
+      log.warn({ event: 'deadline' }, 'aborting work that did not end within server.shutdownTimeout');
       setTimeout(() => process.exit(), LAST_LINES_MS);
       log.flush(() => process.exit());
     },

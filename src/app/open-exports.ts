@@ -18,6 +18,8 @@ export interface Exports {
   readonly service: Service | null;
   readonly download: AnswerDownload | null;
   counts(): Promise<JobCounts>;
+  /** Lists the bucket of exports. Null if exports are on disk. */
+  readonly checkBucket: (() => Promise<void>) | null;
   stop(): Promise<void>;
 }
 
@@ -57,7 +59,7 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
   const stopping = new AbortController();
   const folder = await openExportsFolder(join(config.storage.dir, 'exports'));
   const queue = await openQueue(parts, folder.jobsFile);
-  const { store, files, download } = await openStore(parts, folder.dir);
+  const { store, files, download, checkBucket } = await openStore(parts, folder.dir);
   const shared = files === null || queueKind(config) === 'sqlite' ? null : new SharedJobs(files, folder);
   const jobOptions: RunJobOptions = {
     folder,
@@ -127,6 +129,7 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
     service,
     download,
     counts: () => queue.counts(),
+    checkBucket,
     stop: async () => {
       clearInterval(timer);
       stopping.abort();
@@ -159,14 +162,14 @@ function siteOf(config: Config, { organizationId, domain }: Parameters<RunJobOpt
 async function openStore(
   { config, current, network, publicUrl, log }: ExportsParts,
   dir: string,
-): Promise<{ store: BundleStore; files: SharedFiles | null; download: AnswerDownload | null }> {
+): Promise<Pick<Exports, 'checkBucket' | 'download'> & { store: BundleStore; files: SharedFiles | null }> {
   const settings = s3Slice(config);
   if (settings !== null) {
     const { S3BundleStore } = await import('../export/stores/s3-bundle-store.ts');
     const { caFile: _, ...bucket } = settings;
     const policy = (await network.policy()).forStore(() => current().exportApi.store.caFile);
     const store = new S3BundleStore({ ...bucket, policy, nowMs: Date.now });
-    return { store, files: store.shared, download: null };
+    return { store, files: store.shared, download: null, checkBucket: () => store.check() };
   }
   const [{ DiskBundleStore }, { bundleDownload }] = await Promise.all([
     import('../export/stores/disk-bundle-store.ts'),
@@ -174,5 +177,10 @@ async function openStore(
   ]);
   const store = new DiskBundleStore({ dir, publicUrl, nowMs: Date.now });
   const onFault = (error: unknown, requestId: string | null): void => logFailure(log, 'download', error, requestId);
-  return { store, files: null, download: bundleDownload({ follow: (link) => store.follow(link), onFault }) };
+  return {
+    store,
+    files: null,
+    download: bundleDownload({ follow: (link) => store.follow(link), onFault }),
+    checkBucket: null,
+  };
 }

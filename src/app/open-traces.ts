@@ -44,7 +44,7 @@ export async function openTraces(
       return { status: answer.status, retryAfterMs: retryAfterOf(answer.header('retry-after'), Date.now()) };
     },
     onAway: (error) => logFailure(log, 'traces', error),
-    onBack: (lost) => log.info({ event: 'traces-sent', lost }, `sends traces again, ${counted(lost, 'span')} lost`),
+    onBack: (lost) => log.info({ event: 'traces-sent', lost }, `resumed sending traces, lost ${counted(lost, 'span')}`),
   });
   return { tracer: new Recorder((span) => sender.add(span)), stop: () => sender.stop() };
 }

@@ -38,9 +38,9 @@ export class OwnExportDesk implements OwnExportService {
     if (exports !== null && organizationId !== null) return exports.read(organizationId, jobId, signal);
     throw new DocshelfError(
       'no_bundle',
-      `Cannot read export "${jobId}" of "${domain}": no organization has the domain`,
+      `Cannot read export "${jobId}" of "${domain}": the domain belongs to no organization`,
       {
-        next: `Give the domain ${domain} to an organization, with a source.`,
+        next: `Add the domain ${domain} to an organization, with a source.`,
         fields: { retryable: false },
       },
     );

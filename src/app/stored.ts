@@ -185,7 +185,7 @@ class StoredSearch {
     const store = await readStore(config);
     const info = await store.info(digest);
     if (info === null)
-      throw new DocshelfError('release_damaged', `Cannot search version "${label}": its release is not whole`);
+      throw new DocshelfError('release_damaged', `Cannot search version "${label}": its release is incomplete`);
     const release = { digest, releaseDir: store.folderOf(digest), trailingSlash: info.trailingSlash };
     await this.#index.open(release);
     if (config.search.model !== 'off') {

@@ -51,7 +51,7 @@ interface CertificateFinding {
   readonly next: string;
 }
 
-const RENEW = 'Put a new one in its place; it is taken without a restart.';
+const RENEW = 'Replace the file with a new certificate. docshelf uses it without a restart.';
 
 /** Certificates that clients refuse, or soon will, and names without a certificate. The config check reports invalid pairs. */
 export function certificateFindings(config: Config, nowMs: number): CertificateFinding[] {
@@ -62,9 +62,9 @@ export function certificateFindings(config: Config, nowMs: number): CertificateF
       beginsAtMs > nowMs
         ? `is not valid before ${dayOf(beginsAtMs)}, so that clients reject it`
         : endsAtMs <= nowMs
-          ? `ended on ${dayOf(endsAtMs)}, so that clients reject it`
+          ? `expired on ${dayOf(endsAtMs)}, so that clients reject it`
           : endsAtMs - nowMs < SOON_MS
-            ? `ends on ${dayOf(endsAtMs)}`
+            ? `expires on ${dayOf(endsAtMs)}`
             : null;
     return state === null ? [] : [{ setting, message: `The certificate "${file}" ${state}.`, next: RENEW }];
   });
@@ -73,10 +73,14 @@ export function certificateFindings(config: Config, nowMs: number): CertificateF
   const unnamed = siteNames(config).filter(
     ([, host]) => !ofSite.some(({ certificate }) => isCertifiedFor(certificate, host)),
   );
-  const next = 'Add one for it to server.tls.certificates.';
+  const next = 'Add a certificate for this host to server.tls.certificates.';
   return [
     ...found,
-    ...unnamed.map(([setting, host]) => ({ setting, message: `No certificate of server.tls is for "${host}".`, next })),
+    ...unnamed.map(([setting, host]) => ({
+      setting,
+      message: `No certificate in server.tls names the host "${host}".`,
+      next,
+    })),
   ];
 }
 

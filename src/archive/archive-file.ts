@@ -106,7 +106,7 @@ export class ReadAhead {
 
 function cannotRead(archiveName: string, state: string, cause?: unknown): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot read "${showName(archiveName)}": ${state}`, {
-    next: 'Check that the file is there and that docshelf may read it.',
+    next: 'Check that the file exists and that docshelf can read it.',
     cause,
   });
 }

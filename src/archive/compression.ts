@@ -4,7 +4,7 @@ import type { ArchiveLimits } from '../domain/limits.ts';
 import type { ArchiveFile } from './archive-file.ts';
 import type { Refuse } from './rules.ts';
 
-/** Chunk size of zlib: for pieces as small as tar's, the way to its thread takes longer than the work. */
+/** Bytes per call of zlib. With chunks as small as tar's, the call of its thread would take longer than the compression. */
 const CHUNK_BYTES = 256 * 1024;
 /** RFC 1952, section 2.3: deflate, no flags, no time, unknown level and system. zlib would name the machine's system. */
 const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
@@ -224,7 +224,7 @@ class ByteCursor {
 }
 
 async function* pumped(chunks: AsyncIterable<Buffer>, transform: NodeJS.ReadWriteStream): AsyncGenerator<Buffer> {
-  // The callback prevents a second throw: pipeline passes the error to the transform, which we read.
+  // Ignore the error here: pipeline also passes it to the transform, where we read it.
   pipeline(Readable.from(chunks, { objectMode: false }), transform, () => {});
   yield* transform as AsyncIterable<Buffer>;
 }

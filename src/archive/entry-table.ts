@@ -48,7 +48,7 @@ export class Texts {
 /** UTF-8 sorts U+E000 to U+FFFF (0xEE, 0xEF) before surrogate pairs (0xF0 and on), which begin with 0xD800. */
 const inUtf16 = (byte: number): number => (byte === 0xee || byte === 0xef ? byte + 0x10 : byte);
 
-/** Shares up to 65,535 distinct texts among many numbers. */
+/** Stores one text per index, with up to 65,535 distinct texts in two bytes per index. */
 export class SharedTexts {
   readonly #texts: string[] = [];
   readonly #byText = new Map<string, number>();

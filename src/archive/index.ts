@@ -115,7 +115,7 @@ function* foldersOf(listing: ArchiveListing, place: 'site' | 'own'): Generator<s
 }
 
 interface ReadEntriesOptions extends OpenOptions {
-  /** Names of the wanted entries: only their parts of a zip are read. */
+  /** Names of the wanted entries. A zip is read only at their positions. */
   readonly only?: ReadonlySet<string>;
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
@@ -127,7 +127,7 @@ type TakeEntry = (
   index: number,
 ) => Promise<void>;
 
-/** An archive is valid only as a whole. @throws DocshelfError `wrong_crc`, `wrong_size`, `damaged_archive` */
+/** Reads the archive to its end, because an error can follow the wanted entries. @throws DocshelfError `wrong_crc`, `wrong_size`, `damaged_archive` */
 async function readEntries(
   file: string,
   listing: ArchiveListing,
@@ -189,7 +189,7 @@ async function* exactly(entry: ArchiveEntry, content: AsyncIterable<Buffer>, ref
   if (bytes !== entry.size) throw wrong(`has ${counted(bytes, 'byte')} and declares ${entry.size}`);
 }
 
-/** Null for a file over the limit. Reads the archive only if it has one of them. @throws DocshelfError as `readEntries` */
+/** Content by path. Null for a file over the limit. Does not read the archive if it contains none of the paths. @throws DocshelfError as `readEntries` */
 export async function readArchiveFiles(
   file: string,
   listing: ArchiveListing,
@@ -255,5 +255,5 @@ function detectFormat(head: Buffer, refuse: Refuse): ArchiveFormat {
     const matches = begins instanceof RegExp ? begins.test(text) : head.subarray(0, begins.length).equals(begins);
     if (matches) throw refuse('unknown_format', `it is ${looks}, not a tar, tar.gz, tar.zst or zip archive`, { next });
   }
-  throw refuse('unknown_format', 'it is no tar, tar.gz, tar.zst or zip archive');
+  throw refuse('unknown_format', 'it is not a tar, tar.gz, tar.zst or zip archive');
 }

@@ -29,10 +29,10 @@ export interface Placement {
 /** Limit for lists of names, which a hostile archive may fill. */
 export const NAMED_MAX = 100;
 
-/** Added by packers and file managers: AppleDouble, Finder's folders, previews and folder settings of Windows (any case). */
+/** Files that archive programs and file managers add: AppleDouble, Finder's folders, previews and folder settings of Windows (any case). */
 const BY_PRODUCT = /(?:^|\/)(?:(?:\._[^/]*|__MACOSX)(?:\/|$)|(?:\.DS_Store|Thumbs\.db|desktop\.ini)$)/i;
 
-/** By-products are checked, and never part of the site, its root, its counts or its lists. */
+/** True for a by-product. docshelf checks it like other entries, but ignores it in the site, its root, and all counts. */
 export function isByProduct(name: string): boolean {
   return BY_PRODUCT.test(name);
 }
@@ -100,7 +100,7 @@ function rootOf(entries: Iterable<NamedEntry>): string {
   let hasIndex = false;
   for (const entry of entries) {
     const { name, kind } = entry;
-    // The manifest has paths of all files from here, so nothing else wraps them.
+    // The paths in the manifest begin here, so the site has no top-level folder.
     if (name === MANIFEST_PATH) return '';
     if (name === '' || isBelow(entry, OWN_FOLDER)) continue;
     const top = name.split('/', 1)[0] ?? '';

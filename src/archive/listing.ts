@@ -84,7 +84,7 @@ export class ListingBuilder {
     const nodes = this.#nodes;
     const key = entry.name.normalize('NFC');
     const there = nodes.find(key);
-    if (there >= 0 && nodes.kindOf(there) !== 'implied') throw this.#refused('name_duplicate', 'is there twice', entry);
+    if (there >= 0 && nodes.kindOf(there) !== 'implied') throw this.#refused('name_duplicate', 'occurs twice', entry);
     if (there >= 0 && entry.kind === 'file') {
       throw this.#refused('file_folder_conflict', 'is a file where another entry needs a folder', entry);
     }
@@ -133,7 +133,7 @@ export interface ExtractedFile {
 
 const DIGEST_BYTES = 32;
 
-/** Digests of the files that were read, by their numbers in the listing. */
+/** Digests of the files read so far, by index in the listing. */
 export class ExtractedFiles implements Iterable<ExtractedFile> {
   readonly #listing: ArchiveListing;
   readonly #digests: Buffer;

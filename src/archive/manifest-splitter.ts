@@ -16,7 +16,7 @@ interface ManifestParts {
   readonly fileBytesMax: number;
 }
 
-/** `head` is everything but files and blanks. `first`, `next` and `behind` are positions between files. */
+/** `head` is the text outside the list of files. `first`, `next` and `behind` are positions between two files. */
 type State = 'head' | 'first' | 'next' | 'behind' | 'file';
 
 export class ManifestSplitter {
@@ -66,7 +66,7 @@ export class ManifestSplitter {
       this.#isBehindBlank = true;
       return;
     }
-    // `1 2` is not 12.
+    // A blank separates two numbers: `1 2` must not become 12.
     const isParted = this.#isBehindBlank && isOfLiteral(byte) && isOfLiteral(this.#head[this.#headBytes - 1]);
     this.#isBehindBlank = false;
     if (isParted) throw this.#parts.onFault('it is not valid JSON');
@@ -105,7 +105,7 @@ export class ManifestSplitter {
       this.#depth = 1;
       this.#takeOfHead(byte);
       this.#depth = 1;
-    } else throw this.#parts.onFault('its files are no list of objects');
+    } else throw this.#parts.onFault('its files are not a list of objects');
   }
 
   #isEndOfFile(byte: number): boolean {

@@ -92,7 +92,7 @@ export function checkManifestSize(listing: ArchiveListing, name: string): void {
     throw faultsOf(name)(`it has ${size} bytes, and one of these files has no more than ${bytesMax}`);
 }
 
-/** @returns -1 without a manifest; a file of that name in the site does not count */
+/** @returns the index of the entry, or -1. Ignores a file of the site with the same name. */
 function manifestIndex(listing: ArchiveListing): number {
   const path = MANIFEST_PATH.slice(OWN_FOLDER.length);
   const index = listing.ownRoot === '' ? -1 : listing.entries.indexOf(nameAt({ place: 'own', path }, listing));
@@ -106,7 +106,7 @@ export class ManifestReader {
   #files = 0;
   #fault: unknown = null;
 
-  /** @param onFile its errors are thrown at the end, after that of a newer format */
+  /** @param onFile can throw: its error is thrown at the end, unless the manifest has a newer format */
   constructor(name: string, onFile: (file: ManifestFile) => void) {
     this.#bad = faultsOf(name);
     const read = (bytes: Buffer): void => {
@@ -145,7 +145,9 @@ export class ManifestReader {
 function faultsOf(name: string): DocumentFault {
   return (state, { cause, isNewer = false } = {}) =>
     new DocshelfError('bad_manifest', `Cannot read the manifest of "${showName(name)}": ${state}`, {
-      next: isNewer ? 'Install the docshelf that wrote the bundle, or a later one.' : 'Generate the bundle again.',
+      next: isNewer
+        ? 'Install the docshelf version that wrote the bundle, or a newer one.'
+        : 'Generate the bundle again.',
       cause,
     });
 }
@@ -161,7 +163,7 @@ export class BundleManifest {
   readonly #types: SharedTexts;
   readonly #differences: string[] = [];
   #differing = 0;
-  /** By-products that it lists as pages, since earlier exporters did not recognize them. */
+  /** Number of by-products that the manifest counts as pages, because earlier exporters did not recognize them. */
   #byProductPages = 0;
 
   constructor(listing: ArchiveListing, name: string, act = 'unpack') {
@@ -243,7 +245,7 @@ export class BundleManifest {
       'manifest_mismatch',
       `Cannot ${this.#act} "${showName(this.#name)}": it differs from its manifest: ${this.#differences.join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
       {
-        next: 'The bundle was changed after it was written: fetch it again, or generate it again.',
+        next: 'Fetch or generate the bundle again: its content changed after docshelf wrote the manifest.',
         fields: { differences: this.#differing },
       },
     );

@@ -36,7 +36,7 @@ export async function verifyFile(
 
   const signature = parseSignature(text);
   if (signature === null) {
-    throw bad('its signature is none of minisign', 'Get the .minisig file that belongs to the bundle, whole.');
+    throw bad('its signature is not a minisign signature', 'Get the complete .minisig file of the bundle.');
   }
   const { keyId, trustedComment } = signature;
   const keys = known.filter((candidate) => candidate.keyId === keyId);
@@ -50,12 +50,12 @@ export async function verifyFile(
   const signer = keys.find(({ key }) => verify(null, message, key, signature.signature));
   if (signer === undefined) {
     throw bad(
-      `its signature with key ${keyId} is of other content`,
+      `its signature with key ${keyId} is for other content`,
       'Fetch the bundle and its signature again: they do not belong together, or one of them was changed.',
     );
   }
   if (!verify(null, globalMessage(signature), signer.key, signature.globalSignature)) {
-    throw bad('the comment of its signature was changed', 'Get the .minisig file again from where it was made.');
+    throw bad('the comment of its signature was changed', 'Get the original .minisig file again.');
   }
   return { keyId, trustedComment };
 }
@@ -69,7 +69,7 @@ async function messageOf(
   if (isPrehashed) return prehashOf(file, signal);
   if ((await stat(file)).size > LEGACY_BYTES_MAX) {
     throw bad(
-      `its signature is of the legacy kind, which is taken for files of up to ${LEGACY_BYTES_MAX} bytes`,
+      `its signature is of the legacy kind, which docshelf accepts only for files of up to ${LEGACY_BYTES_MAX} bytes`,
       'Sign it without -l, with minisign 0.10 or later.',
     );
   }
@@ -123,7 +123,7 @@ export function parsePublicKey(text: string): { readonly keyId: string; readonly
 export function parseSecretKey(text: string): { readonly keyIdBytes: Buffer; readonly key: KeyObject } {
   const bytes = keyBytes('secret', text, SECRET_BYTES);
   if (bytes.readUInt16LE(KEY_DERIVATION_AT) !== 0) {
-    throw badKey('secret', 'it is encrypted with a password', 'Take the password off with minisign -C -W -s FILE.');
+    throw badKey('secret', 'it is encrypted with a password', 'Remove the password with minisign -C -W -s FILE.');
   }
   const keyIdBytes = bytes.subarray(SECRET_KEY_ID_AT, SECRET_KEY_ID_AT + 8);
   const d = bytes.toString('base64url', SECRET_KEY_ID_AT + 8, SECRET_KEY_ID_AT + 40);
@@ -146,13 +146,13 @@ function base64Bytes(text: string, count: number): Buffer | null {
 function keyBytes(kind: 'public' | 'secret', text: string, count: number): Buffer {
   const lines = text.trim().split(/\r?\n/);
   const bytes = lines.length <= 2 ? base64Bytes(lines.at(-1) ?? '', count) : null;
-  if (bytes?.toString('latin1', 0, 2) !== ED25519) throw badKey(kind, 'it is none of minisign');
+  if (bytes?.toString('latin1', 0, 2) !== ED25519) throw badKey(kind, 'it is not a minisign key');
   return bytes;
 }
 
 function badKey(kind: 'public' | 'secret', state: string, next?: string): DocshelfError {
   return new DocshelfError('config_invalid', `Cannot use the ${kind} key: ${state}`, {
-    next: next ?? `Give the ${kind} key that minisign -G${kind === 'secret' ? ' -W' : ''} wrote.`,
+    next: next ?? `Use the ${kind} key that minisign -G${kind === 'secret' ? ' -W' : ''} wrote.`,
   });
 }
 

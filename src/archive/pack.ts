@@ -116,7 +116,7 @@ function openEntries(
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 
 async function readWhole(entry: FileEntry): Promise<Buffer> {
-  // One byte more shows a file that has grown.
+  // Read one byte more than expected, to detect a file that has grown.
   const buffer = Buffer.allocUnsafe(entry.size + 1);
   let filled = 0;
   await using handle = await open(entry.file, 'r').catch(unreadable(entry));
@@ -140,7 +140,7 @@ async function* readChunks(entry: FileEntry, signal: AbortSignal | undefined): A
     const { bytesRead } = await handle.read(buffer).catch(unreadable(entry));
     if (bytesRead === 0) break;
     readBytes += bytesRead;
-    // The header has already declared the size.
+    // The tar header, which is already written, contains the size.
     if (readBytes > entry.size) throw changed(entry, `it has more than ${counted(entry.size, 'byte')}`);
     const chunk = buffer.subarray(0, bytesRead);
     if (entry.sha256 !== undefined) digest.update(chunk);
@@ -154,7 +154,7 @@ function checkContent(entry: FileEntry, readBytes: number, digestOf: () => strin
     const found = readBytes > entry.size ? `more than ${entry.size}` : readBytes;
     throw changed(entry, `it has ${found} bytes, not ${entry.size}`);
   }
-  if (entry.sha256 !== undefined && digestOf() !== entry.sha256) throw changed(entry, 'it has other content');
+  if (entry.sha256 !== undefined && digestOf() !== entry.sha256) throw changed(entry, 'its content is different');
 }
 
 function changed(entry: FileEntry, state: string): DocshelfError {
@@ -166,7 +166,7 @@ function changed(entry: FileEntry, state: string): DocshelfError {
 function unreadable(entry: FileEntry): (cause: unknown) => never {
   return (cause) => {
     throw new DocshelfError('cannot_read', `Cannot pack "${showName(entry.path)}": ${errnoOf(cause) ?? 'failed'}`, {
-      next: 'Check that the file is there and that docshelf may read it, and start the export again.',
+      next: 'Check that the file exists and that docshelf can read it, then start the export again.',
       cause,
     });
   };

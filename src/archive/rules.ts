@@ -56,17 +56,17 @@ const REGENERATE = 'Generate the bundle again; if docshelf rejects it again, fix
 const FETCH_AGAIN = 'Fetch or copy the archive again, and compare its size and SHA-256 with those of the original.';
 const RENAME = 'Rename the file in the site, and generate the bundle again.';
 const COPY_FILES = 'Pack the files themselves in their place (with GNU tar: --dereference --hard-dereference).';
-const RAISE = 'If the bundle is to be trusted, raise the limit in the config; else ask where it comes from.';
-const REPACK = 'Unpack it where it was made and pack it again as .tar.gz, .tar.zst or .zip.';
+const RAISE = 'If you trust the bundle, raise the limit in the config. Otherwise, check its origin.';
+const REPACK = 'Unpack it on its original machine, and pack it again as .tar.gz, .tar.zst or .zip.';
 
 const rule = (text: string, next: string): ArchiveRule => ({ rule: text, next });
 
 /** Rules of unpacking by error code. One broken rule rejects the whole archive. */
 export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.freeze({
   unknown_format: rule('the content is a tar, tar.gz, tar.zst or zip archive', REPACK),
-  truncated: rule('the archive is whole', FETCH_AGAIN),
+  truncated: rule('the archive is complete', FETCH_AGAIN),
   trailing_garbage: rule('every byte belongs to an entry or a record', FETCH_AGAIN),
-  damaged_archive: rule('headers and compressed data are sound', FETCH_AGAIN),
+  damaged_archive: rule('headers and compressed data are valid', FETCH_AGAIN),
   name_absolute: rule('no name is absolute', REGENERATE),
   name_drive: rule('no name begins with a drive letter', RENAME),
   name_unc: rule('no name is a network path', REGENERATE),
@@ -98,7 +98,7 @@ export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.
   wrong_size: rule('files have the size that the archive declares', FETCH_AGAIN),
   zip_overlap: rule('no two zip entries share bytes', REGENERATE),
   zip_header_mismatch: rule("a zip entry's local header agrees with the central one", REGENERATE),
-  bad_length: rule('lengths and counts are true', FETCH_AGAIN),
+  bad_length: rule('lengths and counts are correct', FETCH_AGAIN),
   multi_disk: rule('the archive is in one piece', 'Join the parts into one archive, or pack it again as one.'),
   window_too_large: rule('the zstd window is within the limit', 'Pack it again without --ultra --long.'),
   no_pages: rule('the archive contains an HTML page', 'Check that this is the archive of a static export.'),

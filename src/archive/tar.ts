@@ -24,7 +24,7 @@ async function* tarBytes(archive: ArchiveFile, format: TarFormat): AsyncGenerato
   }
 }
 
-/** The end of a compressed stream shows completeness as end blocks do. */
+/** A compressed stream has its own end, so a tar inside it needs no end blocks. */
 const isKnownWhole = (archive: ArchiveFile, format: TarFormat): boolean => format !== 'tar' || archive.isVerified;
 
 /** @throws DocshelfError rejections of the guard; damage of the compressed data comes before damage of the tar */
@@ -43,7 +43,7 @@ export async function walkTar(
         guard.push(chunk);
       } catch (error) {
         if (!isDamage(error)) throw error;
-        // Compressed data has its checksum at the end, which explains damage in a small archive.
+        // Read on: the checksum at the end of the compressed data can show the actual cause of the damage.
         damage = error;
       }
     } else if (bytes > archive.limits.totalBytesMax) break;
@@ -63,7 +63,7 @@ export async function readTar(
   format: TarFormat,
   take: (member: TarMember, content: AsyncIterable<Buffer> | null) => Promise<void>,
 ): Promise<void> {
-  // Members between guard and tar-stream, limited by the few chunks in progress.
+  // Members that the guard has seen and tar-stream has not returned yet. Only a few chunks are in progress.
   const seen: TarMember[] = [];
   let handedOut = 0;
   const guard = new TarGuard(archive, (member) => seen.push(member));
@@ -73,13 +73,13 @@ export async function readTar(
   for await (const entry of reader) {
     const member = seen[handedOut];
     handedOut += 1;
-    // The next chunk may be read before the last member of this one is returned, so the list is never empty.
+    // Remove returned members in batches. tar-stream can read ahead, so the list may contain further members.
     if (handedOut === HANDED_OUT_MAX) {
       seen.splice(0, handedOut);
       handedOut = 0;
     }
     if (member === undefined || entry.header.name !== member.rawName || entry.header.size !== member.size) {
-      throw archive.refuse('damaged_archive', 'is read in two ways', { entry: entry.header.name });
+      throw archive.refuse('damaged_archive', 'can be read in two ways', { entry: entry.header.name });
     }
     await take(member, member.kind === 'file' ? (entry as AsyncIterable<Buffer>) : null);
     entry.resume();
@@ -201,7 +201,7 @@ class TarGuard {
   #takeHeader(block: Buffer): void {
     if (!isTarHeader(block)) {
       const isFirst = this.#headers === 0 && this.#zeroBlocks === 0;
-      if (isFirst && !hasTarMagic(block)) throw this.#refuse('unknown_format', 'its content is no tar');
+      if (isFirst && !hasTarMagic(block)) throw this.#refuse('unknown_format', 'its content is not a tar archive');
       if (this.#zeroBlocks > 0) throw this.#refuse('trailing_garbage', 'it has more bytes after its end');
       throw this.#refuse('damaged_archive', 'the checksum of a header is wrong');
     }
@@ -214,7 +214,7 @@ class TarGuard {
       );
     }
     const { name, size, type } = readHeader(block);
-    if (size === null) throw this.#refuse('bad_length', 'has a size that is no number', { entry: name.toString() });
+    if (size === null) throw this.#refuse('bad_length', 'has a size that is not a number', { entry: name.toString() });
     if (type === 'x' || type === 'g' || type === 'L' || type === 'K') this.#beginExtended(type, size);
     else this.#takeEntry(name, size, type);
   }
@@ -273,7 +273,7 @@ class TarGuard {
     const rawName = decodeName(nameBytes, this.#refuse);
     const name = canonicalName(rawName, this.#limits, this.#refuse);
     if (sizeRecord && !/^[0-9]{1,15}$/.test(sizeRecord)) {
-      throw this.#refuse('bad_length', 'has a size that is no number', { entry: rawName });
+      throw this.#refuse('bad_length', 'has a size that is not a number', { entry: rawName });
     }
     const size = sizeRecord ? Number(sizeRecord) : headerSize;
     // Old tars mark folders only by the slash.

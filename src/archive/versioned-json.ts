@@ -11,7 +11,7 @@ export function parseJson(bytes: Uint8Array, faultOf: DocumentFault): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw faultOf('it is no JSON in UTF-8', { cause });
+    throw faultOf('it is not JSON in UTF-8', { cause });
   }
 }
 

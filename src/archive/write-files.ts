@@ -86,13 +86,17 @@ export class FileWriter extends Lanes {
     return written;
   }
 
-  /** Distinct names in the archive may be one to the file system. */
+  /** Explains EEXIST: the file system can treat two different names of the archive as equal. */
   #explained(error: unknown, target: FileTarget): unknown {
     if (errnoOf(error) !== 'EEXIST') return error;
-    return this.#refuse('name_case_conflict', "has a name that the data folder's file system takes for another's", {
-      entry: target.entryName,
-      cause: error,
-    });
+    return this.#refuse(
+      'name_case_conflict',
+      'has a name that the file system of the data folder does not distinguish from another name',
+      {
+        entry: target.entryName,
+        cause: error,
+      },
+    );
   }
 }
 

@@ -43,7 +43,7 @@ export function command(name: string, description: string, example: string): Com
 export function daemonCommand(name: string, description: string, example: string): Command {
   return command(name, description, example)
     .option('--pid <pid>', 'Process id of the daemon to use, if several run on the data folder', processId)
-    .option('--admin-url <url>', 'Admin URL of a daemon on another machine, whose admin.token the config must contain');
+    .option('--admin-url <url>', 'Admin URL of a daemon on another machine (requires its admin.token in the config)');
 }
 
 export function siteCommand(name: string, description: string, example: string): Command {

@@ -191,7 +191,7 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
 
 async function exchange(request: ClientRequest, body: Call['body']): Promise<IncomingMessage> {
   const answered = once(request, 'response') as Promise<[IncomingMessage]>;
-  // An error of the body after the response changes nothing.
+  // Ignore errors of the request after the response.
   request.on('error', () => undefined);
   if (body === undefined) request.end();
   else {

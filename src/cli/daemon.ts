@@ -22,7 +22,7 @@ export function serveCommand(programVersion: string): Command {
     const found = await loadWritten(options);
     const loaded = (await offerInit(found)) ? await loadStrictly(options) : found;
     const progress = new ProgressBar();
-    // Listen before the daemon writes its heartbeat file: a signal during the start would leave that file and the socket.
+    // Install the signal handlers before the start. Otherwise, a signal during the start would leave the heartbeat file and the socket.
     const stopped = stopSignal();
     const started = import('../app/index.ts').then(({ startDaemon }) =>
       startDaemon({ loaded, reload: () => loadStrictly(options), onProgress: progress.update, programVersion }),

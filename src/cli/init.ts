@@ -145,7 +145,7 @@ async function askForAnswers(given: InitAnswers, file: string): Promise<InitAnsw
   };
 }
 
-/** A config can contain a token later. */
+/** Mode of the config, to which the operator can add a token. */
 const OWNER_ONLY = 0o600;
 const LINK_FILE = 'bundle-url';
 const WRITE_STATES: Readonly<Record<string, string>> = {

@@ -28,7 +28,7 @@ export function loadStrictly(options: CommonOptions): Promise<LoadedConfig> {
   return loadConfig(sourcesOf(options));
 }
 
-/** If the file is broken, empty or gone, uses the config of a running daemon that follows this file. @throws ConfigError */
+/** If the file is broken, empty, or missing, uses the config of a running daemon that follows this file. @throws ConfigError */
 export async function loadOrLastGood(options: CommonOptions): Promise<LoadedConfig> {
   const sources = sourcesOf(options);
   try {
@@ -122,7 +122,7 @@ async function foldersWithSockets(): Promise<string[]> {
   const listed = await readFile('/proc/net/unix', 'utf8').catch(() => '');
   const folders: string[] = [];
   for (const [, dir = ''] of listed.matchAll(SOCKET)) {
-    // Another user could point us to a config of theirs.
+    // Ignore folders of other users, who could provide a config of their choice.
     const owner = (await lstat(join(dir, 'daemons')).catch(() => null))?.uid;
     if (owner === process.getuid?.()) folders.push(dir);
   }

@@ -1,9 +1,16 @@
-import { existsSync } from 'node:fs';
-import { constants, copyFile, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { constants, copyFile, mkdir, mkdtemp, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, posix, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
 import type { Command } from 'commander';
+import { extract } from 'tar-stream';
 import { signatureSlice } from '../app/slices.ts';
-import { inspectArchive, signFile, verifyFile } from '../archive/index.ts';
+import { inspectArchive, isByProduct, signFile, verifyFile } from '../archive/index.ts';
 import { readText } from '../config/read-config-file.ts';
 import { type Delivered, SIGNATURE_EXTENSION } from '../deploy/index.ts';
 import { DocshelfError, rethrowAs, stateOf } from '../domain/errors.ts';
@@ -13,7 +20,7 @@ import { versionFromFileName } from '../domain/version.ts';
 import { digestFile, listFiles } from '../files/index.ts';
 import { importArchive } from './bundle/import.ts';
 import { type CommonOptions, command, group, type SiteChoice, siteCommand } from './command.ts';
-import { loadSite } from './load-config.ts';
+import { type ChosenSite, loadSite } from './load-config.ts';
 import { printResult, toMiB } from './output.ts';
 
 export function transferCommand(): Command {
@@ -34,6 +41,7 @@ function packCommand(): Command {
     .requiredOption('--output <folder>', 'Folder to create')
     .option('--image <file>', 'Image archive of "docker save", "podman save", or "buildah push … oci-archive:…"')
     .option('--chart <file>', 'Chart archive of "helm package"')
+    .option('--program <files...>', 'Packages of the program for hosts: archives, Debian packages, or npm packages')
     .option('--bundle <files...>', 'Bundles, each with its .minisig signature file if there is one')
     .option('--public-key <files...>', 'Trusted minisign public keys (if set, every bundle needs a valid signature)')
     .option('--signing-key-file <file>', 'Minisign secret key without a password, to sign the checksums')
@@ -52,7 +60,7 @@ function unpackCommand(): Command {
     'Check a transfer folder and import its bundles',
     'docshelf transfer unpack transfer --public-key minisign.pub --config config.yaml',
   )
-    .argument('<folder>', 'Transfer folder')
+    .argument('<folder>', 'Transfer folder, or - for a tar of it from standard input')
     .option('--public-key <files...>', 'Trusted minisign public keys (default: staticExport.signature.publicKeys)')
     .option('--verify-only', 'Check the folder, but import no bundles')
     .option('--no-activate', 'Store the bundles, but keep the active version')
@@ -75,6 +83,7 @@ interface PackOptions {
   readonly output: string;
   readonly image?: string;
   readonly chart?: string;
+  readonly program?: readonly string[];
   readonly bundle?: readonly string[];
   readonly publicKey?: readonly string[];
   readonly signingKeyFile?: string;
@@ -86,11 +95,11 @@ const KEY_BYTES_MAX = 64 * 1024;
 
 /** @throws DocshelfError `usage`, `cannot_read`, `cannot_write`, `bad_signature`, and an archive code for a bundle */
 async function packTransfer(options: PackOptions): Promise<{ folder: string; files: readonly TransferFile[] }> {
-  const { image, chart, bundle = [], publicKey = [] } = options;
+  const { image, chart, program = [], bundle = [], publicKey = [] } = options;
   const folder = resolve(options.output);
-  if (image === undefined && chart === undefined && bundle.length === 0) {
+  if (image === undefined && chart === undefined && program.length === 0 && bundle.length === 0) {
     throw new DocshelfError('usage', 'Cannot pack a transfer: no files are given', {
-      next: 'Pass files with --image, --chart, or --bundle.',
+      next: 'Pass files with --image, --chart, --program, or --bundle.',
     });
   }
   if (existsSync(folder)) {
@@ -101,11 +110,15 @@ async function packTransfer(options: PackOptions): Promise<{ folder: string; fil
   const keys = await Promise.all(publicKey.map(readKey));
   const work = await makeWork(folder);
   try {
-    if (image !== undefined) await copyInto(image, work, 'image');
-    if (chart !== undefined) await copyInto(chart, work, 'chart');
+    if (image !== undefined) await copyImage(image, work);
+    if (chart !== undefined) {
+      await copyInto(chart, work, 'chart');
+      await writeFile(join(work, VALUES_FILE), valuesText(options));
+    }
+    for (const file of program) await copyInto(file, work, 'program');
     for (const file of bundle) await copyBundle(file, work, keys);
     await copySbom(options.sbomFile, work);
-    await writeFile(join(work, 'README.txt'), readmeText(options));
+    await writeFile(join(work, 'README.txt'), readmeText(options, await listFiles(work)));
     const files = await digestFolder(work);
     const sums = join(work, SUMS_FILE);
     await writeFile(sums, files.map(({ sha256, path }) => `${sha256}  ${path}\n`).join(''));
@@ -154,6 +167,21 @@ async function copyInto(file: string, work: string, place: string): Promise<void
   );
 }
 
+/** Below this share of the original size, a compressed image is worth the time to decompress it. */
+const COMPRESSED_SHARE_MAX = 0.9;
+
+/** Compresses the image, except if its layers are compressed already. Engines load both kinds. */
+async function copyImage(file: string, work: string): Promise<void> {
+  await copyInto(file, work, 'image');
+  const copy = join(work, 'image', basename(file));
+  const packed = `${copy}.gz`;
+  await pipeline(createReadStream(copy), createGzip(), createWriteStream(packed)).catch(
+    rethrowAs('cannot_write', `compress "${file}"`, 'Check that the disk has free space.'),
+  );
+  const [before, after] = await Promise.all([stat(copy), stat(packed)]);
+  await rm(after.size < before.size * COMPRESSED_SHARE_MAX ? copy : packed);
+}
+
 async function copySbom(file: string | undefined, work: string): Promise<void> {
   const next = 'Run "npm run build" to create it, or pass a file with --sbom-file.';
   const text = await readFile(file ?? OWN_SBOM, 'utf8').catch(
@@ -185,7 +213,22 @@ async function readKey(file: string): Promise<string> {
   ).trim();
 }
 
-function readmeText({ image, chart, bundle = [] }: PackOptions): string {
+const VALUES_FILE = 'values.yaml';
+
+/** Values for the chart. The registry inside is unknown here. */
+function valuesText({ bundle = [] }: PackOptions): string {
+  const [domain] = bundle.flatMap((file) => /^([a-z0-9-]+?)-export-/.exec(basename(file))?.[1] ?? []);
+  return `# Values of the chart for a cluster without an internet connection.
+# Name your registry with --set image.repository=REGISTRY/docshelf.
+deployment:
+  type: air-gapped
+${domain === undefined ? '  # domain: acme     # the domain of your bundles' : `  domain: ${domain}`}
+`;
+}
+
+function readmeText({ chart, bundle = [] }: PackOptions, files: readonly string[]): string {
+  const image = files.find((path) => path.startsWith('image/'));
+  const program = files.find((path) => path.startsWith('program/'));
   // `transfer unpack` activates the newest by name. A pipe has no file name, so without --version it would count as the oldest.
   const newest =
     bundle
@@ -196,14 +239,23 @@ function readmeText({ image, chart, bundle = [] }: PackOptions): string {
   return `This folder contains all files that a docshelf deployment needs from outside. Run the commands in this folder.
 Check the checksums:      sha256sum --check SHA256SUMS
 Check the signature:      minisign -V -p minisign.pub -m SHA256SUMS    (or docshelf transfer unpack . --verify-only --public-key minisign.pub)
-Load the image:           ${image === undefined ? 'no image was packed' : `podman load --input image/${basename(image)}    (or docker load; then push it to your registry)`}
-Install the chart:        ${chart === undefined ? 'no chart was packed' : `helm upgrade --install docshelf chart/${basename(chart)} --namespace docs --create-namespace --values values.yaml`}
+Load the image:           ${image === undefined ? 'no image was packed' : `podman load --input ${image}    (or docker load; then push it to your registry)`}
+Install the chart:        ${chart === undefined ? 'no chart was packed' : `helm upgrade --install docshelf chart/${basename(chart)} --namespace docs --create-namespace --values values.yaml --set image.repository=REGISTRY/docshelf`}
+Install on a host:        ${program === undefined ? 'no program was packed' : installCommand(program)}
 Import all bundles:       docshelf transfer unpack . --config config.yaml    (if the config has several sites, add --site DOMAIN)
+Import all into a pod:    tar -cf - . | kubectl --namespace docs exec -i deploy/docshelf -- docshelf transfer unpack -
 Import one into a pod:    kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --version ${version} < bundles/${newest}
 List the versions:        docshelf bundle list --config config.yaml
 Roll back:                docshelf bundle rollback --config config.yaml
 The file sbom.cdx.json (CycloneDX 1.6) lists the software parts of docshelf, with digests and licenses.
 `;
+}
+
+function installCommand(path: string): string {
+  if (path.endsWith('.deb')) return `sudo dpkg --install ${path}`;
+  if (/-linux-[^/]+\.tar\.gz$/.test(path))
+    return `sudo tar -xzf ${path} -C /opt    (then add its folder bin to the PATH)`;
+  return `npm install --global ${path}`;
 }
 
 interface UnpackOptions extends SiteChoice {
@@ -220,15 +272,38 @@ interface VerifiedSignature {
 
 /** Checks the whole folder before the first import. */
 async function unpackTransfer(given: string, options: UnpackOptions) {
-  const folder = resolve(given);
   // A check with --public-key needs no config.
   const isAlone = options.verifyOnly === true && options.publicKey !== undefined;
   const site = isAlone ? null : await loadSite(options);
-  const signature = site === null ? null : signatureSlice(site.config);
-  const keys =
-    options.publicKey === undefined ? (signature?.publicKeys ?? []) : await Promise.all(options.publicKey.map(readKey));
+  const configured = site === null ? [] : signatureSlice(site.config).publicKeys;
+  const keys = options.publicKey === undefined ? configured : await Promise.all(options.publicKey.map(readKey));
 
-  const files = await checkSums(folder);
+  // In a container, only the data folder has space for bundles.
+  const dataDir = site?.config.storage.dir;
+  const place = dataDir !== undefined && existsSync(dataDir) ? dataDir : tmpdir();
+  const piped =
+    given === '-'
+      ? await mkdtemp(join(place, '.transfer-')).catch(rethrowAs('cannot_write', `write to "${place}"`))
+      : null;
+  const folder = piped ?? resolve(given);
+  try {
+    return await unpackFolder(folder, site, keys, { ...options, isPiped: piped !== null });
+  } finally {
+    if (piped !== null) await rm(piped, { recursive: true, force: true });
+  }
+}
+
+async function unpackFolder(
+  folder: string,
+  site: ChosenSite | null,
+  keys: readonly string[],
+  options: UnpackOptions & { readonly isPiped: boolean },
+) {
+  const signature = site === null ? null : signatureSlice(site.config);
+  const files = options.isPiped
+    ? await readPiped(process.stdin, folder)
+    : await digestFolder(folder).catch(rethrowAs('cannot_read', `read "${folder}"`));
+  checkSums(await readSums(folder), files);
   const bundles = files
     .map(({ path }) => path)
     .filter((path) => path.startsWith('bundles/') && !path.endsWith(SIGNATURE_EXTENSION));
@@ -282,12 +357,14 @@ const SEGMENT = '[A-Za-z0-9][A-Za-z0-9._+@-]{0,200}';
 const PLAIN_NAME = new RegExp(`^${SEGMENT}$`);
 const SUMS_LINE = new RegExp(`^(?<sha256>[0-9a-f]{64}) [ *](?<path>${SEGMENT}(?:/${SEGMENT})?)$`);
 const SUMS_BYTES_MAX = 1024 ** 2;
+/** Files that a piped transfer needs after their digests are known. */
+const KEPT_PATH = new RegExp(`^(?:SHA256SUMS(?:\\.minisig)?|bundles/${SEGMENT})$`);
 
 /** Digests of all files in the order of paths, without the checksums and their signature. */
 async function digestFolder(folder: string): Promise<TransferFile[]> {
   const files: TransferFile[] = [];
   for (const path of await listFiles(folder)) {
-    if (path === SUMS_FILE || path.startsWith(`${SUMS_FILE}.`)) continue;
+    if (isOwn(path) || isStray(path)) continue;
     const file = join(folder, path);
     const info = await stat(file);
     // Packing never creates links or pipes. A link could lead out of the folder.
@@ -297,10 +374,74 @@ async function digestFolder(folder: string): Promise<TransferFile[]> {
   return files;
 }
 
-/** Rejects additional files. @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest` */
-async function checkSums(folder: string): Promise<readonly TransferFile[]> {
-  const expected = await readSums(folder);
-  const files = await digestFolder(folder).catch(rethrowAs('cannot_read', `read "${folder}"`));
+const isOwn = (path: string): boolean => path === SUMS_FILE || path.startsWith(`${SUMS_FILE}.`);
+
+/** Files that file managers and removable disks add to a folder. */
+function isStray(path: string): boolean {
+  const VOLUME =
+    /^(?:\.Trash[^/]*|\.Spotlight-V100|\.fseventsd|\.TemporaryItems|System Volume Information|\$RECYCLE\.BIN)\//i;
+  return isByProduct(path) || VOLUME.test(path) || /(?:^|\/)\.directory$/.test(path);
+}
+
+const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
+
+/** Computes digests of all files in a tar of the folder. Of the content, it keeps only bundles and checksums, in `folder`. */
+async function readPiped(input: Readable, folder: string): Promise<TransferFile[]> {
+  const found: (TransferFile & { readonly kept: string | null })[] = [];
+  const files = extract();
+  await once(input, 'readable');
+  const first: Buffer = input.read() ?? Buffer.alloc(0);
+  input.unshift(first);
+  const isGzip = first.subarray(0, 2).equals(GZIP_MAGIC);
+  const reading = isGzip ? pipeline(input, createGunzip(), files) : pipeline(input, files);
+  // An error of the archive also ends the loop, which then reports it.
+  reading.catch(() => undefined);
+  try {
+    for await (const entry of files) {
+      const path = posix.normalize(entry.header.name);
+      const isFile = entry.header.type === 'file';
+      if (!isFile && entry.header.type !== 'directory') throw mismatch(`"${path}" is not a file`);
+      const isKept = isFile && (isOwn(basename(path)) || basename(dirname(path)) === 'bundles');
+      const kept = isKept ? join(folder, String(found.length)) : null;
+      const hash = createHash('sha256');
+      const copy = kept === null ? null : await open(kept, 'wx', 0o600);
+      try {
+        for await (const chunk of entry as AsyncIterable<Buffer>) {
+          hash.update(chunk);
+          await copy?.appendFile(chunk);
+        }
+      } finally {
+        await copy?.close();
+      }
+      if (isFile) found.push({ path, bytes: entry.header.size ?? 0, sha256: hash.digest('hex'), kept });
+    }
+    await reading;
+  } catch (error) {
+    if (error instanceof DocshelfError) throw error;
+    throw mismatch(
+      `standard input is not a complete tar (${error instanceof Error ? error.message : 'unknown error'})`,
+    );
+  }
+  // The tar can have the files in a folder of any name.
+  const sums = found.map(({ path }) => path).filter((path) => basename(path) === SUMS_FILE);
+  const [root] = sums.map((path) => posix.dirname(path)).sort((a, b) => a.length - b.length);
+  if (root === undefined) {
+    throw new DocshelfError('cannot_read', `Cannot read the transfer: standard input contains no ${SUMS_FILE}`, {
+      next: 'Pipe a tar of a folder that "docshelf transfer pack" created.',
+    });
+  }
+  const named = found.map((file) => ({ ...file, path: posix.relative(root, file.path) }));
+  if (new Set(named.map(({ path }) => path)).size < named.length)
+    throw mismatch('standard input contains a file twice');
+  await mkdir(join(folder, 'bundles'));
+  for (const { path, kept } of named) {
+    if (kept !== null && KEPT_PATH.test(path)) await rename(kept, join(folder, path));
+  }
+  return named.filter(({ path }) => !isOwn(path) && !isStray(path));
+}
+
+/** Rejects additional files. @throws DocshelfError `manifest_mismatch`, `wrong_digest` */
+function checkSums(expected: ReadonlyMap<string, string>, files: readonly TransferFile[]): void {
   const paths = new Set(files.map(({ path }) => path));
   const named = new Set(expected.keys());
   const fewOf = (some: Set<string>) => [...some].slice(0, 5).join(', ');
@@ -316,7 +457,6 @@ async function checkSums(folder: string): Promise<readonly TransferFile[]> {
       fields: { expected: sum, found },
     });
   }
-  return files;
 }
 
 async function readSums(folder: string): Promise<ReadonlyMap<string, string>> {

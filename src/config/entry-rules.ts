@@ -204,7 +204,7 @@ export function findTlsFaults(settings: Settings, config: Config): ConfigFault[]
   });
 }
 
-/** Returns another key with the listener's redirecting port. Port 0 selects a free port each time. */
+/** Finds another key with the same port as the listener's redirectPort. Port 0 never conflicts, because it selects a free port. */
 function portTakenBy(config: Config, listener: (typeof LISTENERS)[number]): string | null {
   const { redirectPort } = config[listener].tls;
   if (redirectPort === null || redirectPort === 0) return null;

@@ -18,7 +18,7 @@ export function findBrokenRules(
   const faults: ConfigFault[] = [];
   for (const { keys, broken } of RULES) {
     const message = broken(config, daemon);
-    // A key with another fault has its default here, so the rule cannot judge it.
+    // Skip the rule: an invalid key has its default here.
     if (message === null || keys.some((key) => faulty.has(pointerOf(key.split('.'))))) continue;
     const key = keys.find((candidate) => settings.get(candidate) !== undefined) ?? keys[0] ?? null;
     const where = key === null ? null : (settings.get(key)?.where ?? null);
@@ -135,7 +135,7 @@ export function forbiddenHost(config: Config, link: Link): string | null {
   return `contains a host that network.allowedHosts does not list${gap}; add the host there, or remove the link`;
 }
 
-/** Reports a pair of a crawl whose host the egress policy forbids. A pair only allows private addresses of its host. */
+/** Rejects an entry `host:port` of a crawl source whose host network.allowedHosts does not contain. The entry itself only allows private addresses. */
 export function forbiddenPair(config: Config, pair: string): string | null {
   const url = URL.parse(`http://${pair}`);
   if (fits(pair, { format: 'cidr' }) || url === null || namesHost(hostRules(config), url)) return null;
@@ -177,7 +177,7 @@ export const EGRESS_RULES: readonly Rule[] = [
     ];
   }),
   {
-    // The rules for links check the host of a bucket, which this endpoint determines.
+    // This endpoint determines the host of buckets, and the rules for links check that host.
     keys: ['network.s3.endpoint'],
     broken: ({ network: { s3 } }) => {
       const sentence = userInLink(s3.endpoint, 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment');

@@ -20,7 +20,7 @@ export interface Contents extends TextRule {
   readonly bytesMax?: number;
 }
 
-/** The doctor checks who can read a secret, and when certificates expire. */
+/** Kind of the file: the doctor checks the access to a secret, and the end of a certificate. */
 export type FileKind = 'file' | 'secret' | 'certificates';
 
 export interface SchemaNode {

@@ -118,7 +118,7 @@ function explain(error: ErrorObject, pointer: string): Explanation {
 }
 
 /**
- * Returns one error for each fault. If no alternative matches: the faults inside a map that was expected, else the whole.
+ * Returns one error for each fault. If no alternative of a value matches, reports the errors inside the expected map, else one error for the whole value.
  */
 function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf');

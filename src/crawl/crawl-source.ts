@@ -177,7 +177,7 @@ async function findScope(
     const { status, location } = answer.fetched;
     if (status === 200) {
       const type = mediaTypeOf(answer.fetched);
-      if (type !== '' && !isPageType(type)) throw fail(`its start page is ${type}, and no HTML page`);
+      if (type !== '' && !isPageType(type)) throw fail(`its start page is ${type}, not an HTML page`);
       const content = answer.bytes ?? answer.fetched.content;
       const published = content === null ? null : await threads.publishedHost({ url: at.href, content });
       const all = published === null || hosts.includes(published) ? hosts : [...hosts, published];
@@ -189,7 +189,7 @@ async function findScope(
     if (!isSameSite || !/^https?:$/.test(target.protocol)) {
       throw fail(
         `it redirects to "${linkWithoutSecrets(location)}", which is another site`,
-        'Set the url of the source to the site that is to be exported.',
+        'Set the url of the source to the site to export.',
       );
     }
     at = plain(target);
@@ -212,7 +212,7 @@ async function readRobots(settings: CrawlSettings, scope: Scope, crawl: Crawl, s
   const robots = bytes === null ? Robots.none() : Robots.parse(bytes.toString('utf8'));
   if (settings.robots === 'ignore') return robots;
   const next =
-    'Allow docshelf in the robots.txt of the site, or, where the site is your own, set robots: ignore in the source.';
+    'Allow docshelf in the robots.txt of the site, or, if it is your own site, set robots: ignore in the source.';
   // An unavailable robots.txt disallows everything (RFC 9309, section 2.3.1.4). A page in its place has no rules.
   if (entry.fetched === null && !entry.isPageInstead)
     throw badSource(settings.url, 'its robots.txt cannot be fetched', next);
@@ -283,6 +283,6 @@ function checkShare({ counts }: Pick<Crawl, 'counts'>, { url }: CrawlSettings): 
       ? 'no page of it could be fetched'
       : `${faults} of ${counted(asked, 'page')} could not be fetched, because the site responds with errors or not at all`;
   const next =
-    'Look at the log of the site; if it cannot process so many requests, lower concurrency in the source or set its rate.';
+    'Check the log of the site. If the site cannot process so many requests, lower concurrency in the source or set its rate.';
   throw badSource(url, state, next);
 }

@@ -74,8 +74,8 @@ async function readSecret(file: string, { url }: CrawlSettings): Promise<string>
     () => '',
   );
   if (HEADER_VALUE.test(text)) return text;
-  const message = `Cannot export "${new URL(url).host}": "${file}" contains no secret that can be sent`;
-  const next = 'Put the cookie, or the token, on one line into the file that the source names, readable for docshelf.';
+  const message = `Cannot export "${new URL(url).host}": "${file}" contains no valid secret`;
+  const next = 'Write the cookie or the token on one line into this file, and make it readable for docshelf.';
   throw new DocshelfError('bad_source', message, { next });
 }
 
@@ -204,7 +204,7 @@ async function readBody(
     }
     const decoder = decoderOf(coding);
     if (decoder === null)
-      throw faultOf('source_encoded', `its Content-Encoding "${coding.slice(0, 32)}" was not asked for`);
+      throw faultOf('source_encoded', `its Content-Encoding "${coding.slice(0, 32)}" was not requested`);
     pipeline(received(), decoder, () => undefined);
     return await gather(decoder, limits, tooLarge, spoolDir).catch((error: unknown) => {
       if (error instanceof DocshelfError || errnoOf(error) !== undefined) throw error;

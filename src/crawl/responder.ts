@@ -82,7 +82,7 @@ export class Responder {
   async #ask(url: string, headers: Entry['headers'], last: FetchedUrl | null): Promise<Answer> {
     const { fetcher, signal, onBusy } = this.#options;
     const { host } = new URL(url);
-    let state = 'its host does not answer any more';
+    let state = 'its host no longer responds';
     let isSilent = false;
     for (let attempt = 1; !this.#isGivenUp(host); attempt += 1) {
       let pauseMs = BACK_OFF_MS * 4 ** (attempt - 1);

@@ -154,7 +154,7 @@ function asDatabaseFault(error: unknown): unknown {
   const state = sqlStateOf(error);
   if (state !== null && OURS.test(state) && !NOT_OURS.has(state)) return error;
   return new DocshelfError('database_unavailable', `Cannot use the database: ${stateOf(error, state)}`, {
-    next: 'Check that PostgreSQL runs and that the URL in database.urlFile leads to it; docshelf goes on by itself.',
+    next: 'Check that PostgreSQL runs and that database.urlFile contains its URL. docshelf reconnects automatically.',
     cause: error,
     fields: { retryable: true },
   });
@@ -162,6 +162,6 @@ function asDatabaseFault(error: unknown): unknown {
 
 function stateOf(error: unknown, sqlState: string | null): string {
   const { errors, message } = (error ?? {}) as { readonly errors?: readonly Error[]; readonly message?: string };
-  const reason = message || errors?.map((each) => each.message).join(', ') || 'it does not answer';
+  const reason = message || errors?.map((each) => each.message).join(', ') || 'it does not respond';
   return sqlState === null ? reason : `${reason} (${sqlState})`;
 }

@@ -11,11 +11,11 @@ const HISTORY_MAX = 10;
 /** Time that a former release stays on disk for requests that began on it, even if `keep` is 0. */
 const DRAIN_MS = 10_000;
 
-/** Coarsest resolution of file times (FAT): a folder that changed within it may change again unseen. */
+/** Coarsest resolution of file times (FAT). A second change of a folder within this time can leave its time unchanged. */
 const TICK_MS = 2_000;
 
 export interface ActivationReason {
-  /** `settings`: the pointer, the choice or the pin already names the release. */
+  /** Cause of the activation. `settings`: the active pointer, an operator's choice, or the pin already names the release. */
   readonly by: 'operator' | 'delivery' | 'settings';
   readonly isRollback?: boolean;
   readonly fetched?: string;
@@ -62,7 +62,7 @@ export class Activation {
     const former = this.current;
     await store.whileStored('shared', async () => {
       await registration.setServed([digest, ...(former === null ? [] : [former.digest])]);
-      // Another daemon may have removed the release, and then this throws.
+      // Throws if another daemon has removed the release.
       if (!(await store.has(digest))) await store.view(digest, version);
     });
   }
@@ -144,7 +144,7 @@ export class Activation {
   async refreshFromDisk(): Promise<boolean> {
     const former = this.#retainedState;
     if (this.current !== null) await this.#followChanges().catch(() => undefined);
-    // A site that was turned off meanwhile has no retained releases, and nothing to serve.
+    // If serving was turned off during the wait, the site has no retained releases.
     return this.current !== null && this.#retainedState !== former;
   }
 

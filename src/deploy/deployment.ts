@@ -210,17 +210,31 @@ export class Deployment {
   }
 
   async status(): Promise<DeployStatus> {
-    // Read the disk first, so that the rest is one tick. A folder that is not open reports its own error.
+    // Await the disk before the other values, so that all of them are of one moment. Without an open folder, `lastError` has the reason.
     const stored = (await this.#stored?.read(this.#settings, this.active)) ?? { versions: [], notices: [] };
+    const { version: pinned } = this.#settings;
     return {
       state: this.state,
       domain: this.domain,
       active: this.active,
-      pinned: this.#settings.version,
+      pinned,
       ...stored,
+      notices: [...stored.notices, ...this.#pinNotices(stored.versions)],
       lastError: this.lastError,
       activity: this.activity,
     };
+  }
+
+  /** A running daemon serves the previous version until it has its pin. After a restart, it serves only its pin. */
+  #pinNotices(versions: DeployStatus['versions']): string[] {
+    const { enabled, version, sha256 } = this.#settings;
+    const { active } = this;
+    if (!enabled || version === null || active === null) return [];
+    const isStored = versions.some((each) => each.version === version && (sha256 === null || each.digest === sha256));
+    if (isStored || (sha256 !== null && versions.some(({ digest }) => digest === sha256))) return [];
+    return [
+      `The config pins version ${version}, which is not stored. docshelf serves version ${active.version} until its next start, and would then not be ready. Import version ${version}, or pin a stored version.`,
+    ];
   }
 
   async stop(): Promise<void> {
@@ -235,7 +249,7 @@ export class Deployment {
       if (activate) await this.#loop.activate({ version, digest }, { by: 'delivery' });
       return false;
     });
-    // The loop may have waited for the pinned version, and has served it since.
+    // If the loop waited for this pinned version, it serves the version by now.
     return isPinned ? this.active?.digest === digest : activate;
   }
 
@@ -253,7 +267,7 @@ export class Deployment {
     const pin = this.#settings.version;
     if (pin === null || pin === version) return;
     throw new DocshelfError('pinned', `Cannot ${act}: the config pins version "${pin}"`, {
-      next: 'Change staticExport.version, or remove it, and the daemon follows by itself.',
+      next: 'Change or remove staticExport.version in the config.',
     });
   }
 }

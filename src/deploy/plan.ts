@@ -99,7 +99,7 @@ export function plan(wanted: Wanted, observed: ObservedState, at: Progress): Ste
   if (step.do !== 'wait') return step;
   const choiceHasEnded =
     wanted.pin === null && observed.choice !== null && observed.choice.fingerprint !== wanted.fingerprint;
-  // If the target depends on a fetch before the choice, serve it first.
+  // An outdated choice can still be the target until a fetch. Forget it only after the target is served.
   if (choiceHasEnded && (at.isSettled || target.do !== 'serve')) return { do: 'forget-choice' };
   const isBusy = at.fetching !== null || at.preload === 'running';
   const exportAtMs = wanted.exportsAnew ? at.exportAtMs : null;
@@ -120,7 +120,7 @@ function towards(
   observed: ObservedState,
   at: Progress,
 ): Step {
-  // A stored pinned version is served first.
+  // Do not wait for the preload folder if the pinned version is stored.
   const isPinnedHere = wanted.pin !== null && target.do === 'serve';
   if (isPinnedHere || at.preload === 'done') {
     if (target.do === 'serve') {
@@ -171,7 +171,7 @@ function earliest(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
-/** Contract section 2. @param mustFetch true for an unpinned link after a start, a changed link or a failed attempt */
+/** Finds the release to serve (contract, section 2). @param mustFetch true for an unpinned link after a start, a changed link or a failed attempt */
 export function targetOf(
   wanted: Wanted,
   observed: ObservedState,
@@ -214,7 +214,7 @@ function unpinned(
   }
   if (preloaded !== null) {
     const isNewer = active === null || preloaded.createdAt > (activeCreatedAt ?? '');
-    // A choice holds against archives that were there before it.
+    // An archive that is older than the choice does not override it.
     if (isNewer && (held === null || preloaded.isNew)) return serveRef(preloaded);
   }
   if (held !== null) return serveRef(held);

@@ -70,7 +70,7 @@ export interface DeploymentOptions {
   readonly registration: DaemonRegistration;
   readonly slots: ImportSlots;
   readonly settings: DeploySettings;
-  /** Depends on the settings: `file:` links lead into the preload folder. */
+  /** Creates the sources for these settings, because `file:` links can point into the preload folder. */
   readonly sources: (settings: DeploySettings) => Promise<readonly BundleSource[]>;
   readonly openLinks: (renew: RenewSettings) => Promise<LinkSource>;
   readonly ownExports: Pick<LinkSource, 'freshLink'> | null;

@@ -49,7 +49,7 @@ export class SiteLoop {
       wake: () => this.wake(),
     });
     this.#preload = new Preload(context, importer, {
-      // Serve an archive that the loop waits for before the next one is read.
+      // Give the loop a turn, so that it serves this archive before the next import.
       onImported: () => this.runExclusive(async () => undefined),
       onEnd: () => {
         if (this.#phase !== 'reconciling') this.#reportPreloadFailures();
@@ -194,7 +194,7 @@ export class SiteLoop {
       const next = await activation.prepare(release);
       await activation.protect(next);
       const activatedAt = await activation.recordTimes(next);
-      // A pinned daemon leaves the pointers alone.
+      // With a pin, the config selects the release, so the stored pointers stay unchanged.
       if (pin === null) await activation.writePointers(release, reason);
       await activation.swap(next, activatedAt);
     });

@@ -47,7 +47,7 @@ export type DeployEvent =
 
 type Stored = Pick<DeployStatus, 'versions' | 'notices'>;
 
-/** A younger folder may change again with the same time stamp. */
+/** Age after which a folder's time stamp is reliable: a younger folder can change again with the same time stamp. */
 const STAMP_MS_MIN = 1_000;
 
 /** Reads the disk again only if the folder of labels changed: a status may cover a thousand sites. */
@@ -99,7 +99,7 @@ async function noticesOf(
 export class Journal {
   readonly event: (event: DeployEvent) => void;
   activity: string | null = null;
-  /** In order of time. The error of a rejected config hides the work's error until the config is valid. */
+  /** Newest error last. The error of a rejected config hides the other error until the config is valid. */
   readonly #errors = new Map<'reload' | 'work', LastError>();
 
   constructor(onEvent: (event: DeployEvent) => void) {

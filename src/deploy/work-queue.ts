@@ -19,11 +19,11 @@ interface WorkQueueOptions {
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #commands: Command[] = [];
-  /** Callers to resolve at the end of a pass; those of `whenIdle` also wait for the task. */
+  /** Callers that wait for the end of a pass. Callers of `whenIdle` also wait for the task beside the queue. */
   #waiting: { readonly isForIdle: boolean; readonly resolve: () => void }[] = [];
   #state: 'resting' | 'in a pass' | 'woken' = 'resting';
   #timer: NodeJS.Timeout | undefined;
-  /** Passes belong to no caller's trace. */
+  /** Async context outside any trace. Passes run in it, because they belong to no single caller. */
   readonly #outside = AsyncLocalStorage.snapshot();
 
   constructor(options: WorkQueueOptions) {

@@ -102,3 +102,41 @@ export function askedUrl(link: string | null, s3: S3Place | null): URL | null {
   const image = parseOciReference(link);
   return URL.parse(image === null ? link : `https://${image.registry}`);
 }
+
+/** Milliseconds since 1970. Null if the link states no end. */
+export function expiryOfLink(link: string): number | null {
+  return validityOf(link).endsAtMs;
+}
+
+/** Validity of a presigned link, in milliseconds since 1970. */
+export function validityOf(link: string): { readonly startsAtMs: number | null; readonly endsAtMs: number | null } {
+  if (!URL.canParse(link)) return { startsAtMs: null, endsAtMs: null };
+  const query = new Map([...new URL(link).searchParams].map(([name, value]) => [name.toLowerCase(), value]));
+  for (const vendor of ['x-amz', 'x-goog']) {
+    const startsAtMs = basicDate(query.get(`${vendor}-date`));
+    const seconds = wholeNumber(query.get(`${vendor}-expires`));
+    if (startsAtMs !== null && seconds !== null) return { startsAtMs, endsAtMs: startsAtMs + seconds * 1000 };
+  }
+  // Azure's shared access signature uses dates with or without a time.
+  const sasTime = (name: string): number | null => {
+    const time = query.has('sig') ? Date.parse(query.get(name) ?? '') : Number.NaN;
+    return Number.isNaN(time) ? null : time;
+  };
+  // S3 version 2, Google version 2 and CloudFront use seconds since 1970.
+  const epochSeconds = wholeNumber(query.get('expires'));
+  const endsAtMs = sasTime('se') ?? (epochSeconds === null ? null : epochSeconds * 1000);
+  return { startsAtMs: sasTime('st'), endsAtMs };
+}
+
+/** Reads `20240601T120000Z` (ISO 8601, basic format). */
+function basicDate(text: string | undefined): number | null {
+  const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text ?? '');
+  if (parts === null) return null;
+  const [, year, month, day, hour, minute, second] = parts;
+  const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  return Number.isNaN(time) ? null : time;
+}
+
+function wholeNumber(text: string | undefined): number | null {
+  return /^\d{1,12}$/.test(text ?? '') ? Number(text) : null;
+}

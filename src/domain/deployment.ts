@@ -25,15 +25,15 @@ export function chooseSite<Site extends { readonly domain: string | null }>(
   const domains = sites.map((each) => each.domain ?? '');
   const known = domains.slice(0, DOMAINS_SHOWN_MAX).join(', ') + (domains.length > DOMAINS_SHOWN_MAX ? ', …' : '');
   if (domain === null) {
-    const state = second === undefined ? 'none' : 'several, and none is named';
+    const state = second === undefined ? 'no site' : 'several sites';
     throw new DocshelfError('site_needed', `Cannot choose a site: ${holder} has ${state}`, {
-      next: `Name one, with --site or under /v1/sites/{domain}: ${known}.`,
+      next: `Select one with --site, or with a path under /v1/sites/{domain}: ${known}.`,
       fields: { domains },
     });
   }
-  const state = `Cannot find the site "${domain.slice(0, 200)}": ${holder} has none of that domain`;
+  const state = `Cannot find the site "${domain.slice(0, 200)}": ${holder} has no such site`;
   throw new DocshelfError('not_found', state, {
-    next: known === '' ? 'The config has no site.' : `It has: ${known}.`,
+    next: known === '' ? 'Add a site to the config.' : `Use one of its sites: ${known}.`,
   });
 }
 

@@ -289,17 +289,17 @@ export function statusOf(code: ErrorCode): number {
 export const problemSchema = {
   title: 'Problem',
   type: 'object',
-  description: 'A problem document of RFC 9457.',
+  description: 'Problem document (RFC 9457).',
   required: ['type', 'title', 'status', 'detail', 'error', 'code'],
   properties: {
     type: { const: 'about:blank' },
-    title: { type: 'string', description: 'The phrase of the status.' },
+    title: { type: 'string', description: 'Reason phrase of the status.' },
     status: { type: 'integer', minimum: 400, maximum: 599 },
-    detail: { type: 'string', description: 'What is wrong, one sentence.' },
-    error: { type: 'string', description: 'The sentence of `detail` once more.' },
+    detail: { type: 'string', description: 'Error in one sentence.' },
+    error: { type: 'string', description: 'Same text as `detail`.' },
     code: { type: 'string', pattern: '^[a-z0-9_]+$', description: 'Error code, for programs.' },
-    next: { type: 'string', description: 'What to do next.' },
-    requestId: { type: 'string', description: 'As in `X-Request-Id`.' },
+    next: { type: 'string', description: 'Next step.' },
+    requestId: { type: 'string', description: 'Same value as `X-Request-Id`.' },
   },
 } as const;
 export type Problem = Omit<ShapeOf<typeof problemSchema>, 'code'> & { readonly code: ErrorCode };

@@ -20,14 +20,14 @@ export const jobSchema = {
   required: ['jobId', 'domain', 'version', 'status', 'progress', 'pageCount', 'createdAt', 'updatedAt', 'error'],
   properties: {
     jobId: jobIdSchema,
-    domain: { type: 'string', description: "The site's domain, however it was asked for." },
+    domain: { type: 'string', description: 'Domain of the site, also if the request contained a host name.' },
     version: textOrNull('Label of the export; null if the request had none.'),
-    status: { enum: JOB_STATUSES, description: '`completed` and `failed` are final, the others are not.' },
-    progress: { type: 'number', minimum: 0, maximum: 100, description: 'In percent. Never falls.' },
-    pageCount: count('HTML files exported so far, 404 pages among them.'),
+    status: { enum: JOB_STATUSES, description: '`completed` and `failed` are final.' },
+    progress: { type: 'number', minimum: 0, maximum: 100, description: 'Percent. It never decreases.' },
+    pageCount: count('Number of HTML files exported so far, including 404 pages.'),
     createdAt: RFC3339,
     updatedAt: RFC3339,
-    error: textOrNull('Why it failed, one sentence; `canceled` where it was asked to stop.'),
+    error: textOrNull('Reason of the failure in one sentence; `canceled` if the job was canceled.'),
   },
 } as const;
 export type Job = ShapeOf<typeof jobSchema>;
@@ -69,20 +69,20 @@ export const jobQuerySchema = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    domain: domainOrHost('Only jobs of this site. Its domain or one of its full host names, in any case.'),
-    status: { type: 'string', enum: JOB_STATUSES, description: 'Only jobs with this status.' },
+    domain: domainOrHost('Returns only jobs of this site: its domain or one of its full host names, in any case.'),
+    status: { type: 'string', enum: JOB_STATUSES, description: 'Returns only jobs with this status.' },
     limit: {
       type: 'integer',
       minimum: 1,
       maximum: JOBS_LIMIT_MAX,
       default: JOBS_LIMIT_DEFAULT,
-      description: 'Jobs at the most.',
+      description: 'Maximum number of jobs.',
     },
     cursor: {
       type: 'string',
       minLength: 1,
       maxLength: CURSOR_LENGTH_MAX,
-      description: 'The `nextCursor` of the page before.',
+      description: '`nextCursor` of the previous page.',
     },
   },
 } as const;
@@ -148,8 +148,11 @@ export const bundleLinkSchema = {
       format: 'uri',
       description: 'Presigned link for GET and HEAD. It is a credential: anyone who has it can download the bundle.',
     },
-    sizeBytes: count('Bytes of the bundle.'),
-    expiresAt: { ...RFC3339, description: 'When the link ends; ask again for a fresh one. RFC 3339, UTC.' },
+    sizeBytes: count('Size of the bundle in bytes.'),
+    expiresAt: {
+      ...RFC3339,
+      description: 'Time when the link expires. Repeat the call for a new link. RFC 3339, UTC.',
+    },
     sha256,
     signature: { type: 'string', description: 'Minisign signature of the bundle; absent if bundles are not signed.' },
   },
@@ -176,9 +179,9 @@ export const exportReportSchema = {
   required: ['jobId', 'pages', 'files', 'bytes', 'counts', 'findings'],
   properties: {
     jobId: jobIdSchema,
-    pages: count('HTML files that were exported.'),
-    files: count('Files that were exported.'),
-    bytes: count('Bytes of all files.'),
+    pages: count('Number of exported HTML files.'),
+    files: count('Number of exported files.'),
+    bytes: count('Size of all files in bytes.'),
     counts: {
       type: 'object',
       additionalProperties: { type: 'integer', minimum: 1 },
@@ -193,9 +196,9 @@ export const exportReportSchema = {
         required: ['kind', 'page', 'detail'],
         properties: {
           /** Examples: `broken_reference`, `missing_fragment`, `off_origin_load`, `left_out`. */
-          kind: { type: 'string', description: 'Lower case with underscores; more may join.' },
-          page: { type: 'string', description: 'Path of the page or file that it was found on.' },
-          detail: { type: 'string', description: 'What, in one line.' },
+          kind: { type: 'string', description: 'Lower case with underscores. More kinds may be added.' },
+          page: { type: 'string', description: 'Path of the page or file with the finding.' },
+          detail: { type: 'string', description: 'Description in one line.' },
         },
       },
     },

@@ -12,19 +12,19 @@ const query = {
   // JSON Schema counts code points.
   maxLength: 1000,
   description:
-    'Words to search for. White space around them does not count towards the length. "Quotes" search for a phrase, -word excludes a word.',
+    'Words to search for. White space around them does not count towards the length. "Quotes" search for a phrase, -word excludes a word that no page has after a dash.',
 } as const;
 const pageSize = {
   type: 'integer',
   minimum: 1,
   maximum: PAGE_SIZE_MAX,
   default: PAGE_SIZE_DEFAULT,
-  description: 'Results at the most.',
+  description: 'Maximum number of results.',
 } as const;
 const filterText = (description: string) =>
   ({ type: 'string', minLength: 1, maxLength: FILTER_LENGTH_MAX, description }) as const;
 const language = filterText('Content language. `pt` also finds `pt-BR`.');
-const version = filterText('Version of the documentation, as its pages say it; else that of the release.');
+const version = filterText('Version of the documentation, as named on its pages, else the version of the release.');
 const tag = filterText('Tag of the page.');
 
 export const searchRequestSchema = {
@@ -39,7 +39,7 @@ export const searchRequestSchema = {
       type: 'number',
       minimum: 0,
       maximum: 1,
-      description: 'Only results whose `metadata.score` is at least that. Without it, all.',
+      description: 'Minimum `metadata.score` of a result. Default: all results.',
     },
     filter: {
       type: 'object',
@@ -65,10 +65,10 @@ export const siteSearchSchema = {
     language,
     version,
     tag,
-    legs: { enum: ['words', 'all'], description: 'words: by keywords alone, at once.' },
+    legs: { enum: ['words', 'all'], description: 'words: searches only by keywords, which is faster.' },
     scope: {
       enum: ['site', 'all'],
-      description: 'all: every site of the shelf that a reader of this one may know of. By default this one.',
+      description: 'all: searches all sites of the shelf that readers of this site may see. Default: this site.',
     },
     view: {
       enum: ['box'],
@@ -100,6 +100,10 @@ export interface SearchRequest {
 export interface SearchFacts {
   /** Query with unknown words replaced by known ones. Null if all are known, or none is near. */
   readonly corrected: string | null;
+  /** Words and phrases after a minus, which no result contains. */
+  readonly excluded: readonly string[];
+  /** The query that also finds the excluded words. Null if there are none. */
+  readonly inclusive: string | null;
   /** Values of all pages of the site, by frequency; empty if there is no choice. */
   readonly facets: Readonly<Record<SearchFacet, readonly string[]>>;
   readonly semantic: boolean;
@@ -117,7 +121,7 @@ export const searchResultsSchema = {
   title: 'SearchResults',
   type: 'array',
   maxItems: PAGE_SIZE_MAX,
-  description: 'By descending `metadata.score`.',
+  description: 'Results, sorted by descending `metadata.score`.',
   items: {
     type: 'object',
     required: ['content', 'path', 'metadata'],
@@ -131,11 +135,16 @@ export const searchResultsSchema = {
       metadata: {
         type: 'object',
         required: ['score', 'title', 'headings', 'version', 'language', 'tags', 'highlights'],
-        description: 'More keys may join.',
+        description: 'Facts about the result. More keys may be added.',
         properties: {
-          score: { type: 'number', minimum: 0, maximum: 1, description: 'Comparable between queries.' },
+          score: {
+            type: 'number',
+            minimum: 0,
+            maximum: 1,
+            description: 'Score of the result, comparable between queries.',
+          },
           title: { type: 'string', description: 'Title of the page.' },
-          headings: texts("Headings from the page's first down to the section's own."),
+          headings: texts('Headings from the first heading of the page to the heading of the section.'),
           version: textOrNull('Version of the documentation.'),
           language: textOrNull('Language of the page.'),
           tags: texts('Tags of the page.'),
@@ -164,7 +173,7 @@ export interface ScoreReasons {
   readonly words: number;
   /** Null if the model has not judged this section. */
   readonly meaning: number | null;
-  /** Bonus above all other results; 0 if `exact` is null. */
+  /** Bonus for a title, a name or a symbol that equals one in the query. */
   readonly lift: number;
   /** `title` if the query is the page's title, `identifier` if it is one name that the section has. */
   readonly exact: 'title' | 'identifier' | null;

@@ -37,7 +37,7 @@ const storedSchema = {
     pages: count('Pages.'),
     files: count('Files.'),
     bytes: count('Unpacked.'),
-    source: { enum: BUNDLE_SOURCE_KINDS, description: 'How it came here.' },
+    source: { enum: BUNDLE_SOURCE_KINDS, description: 'Way by which the bundle was delivered.' },
     createdAt: RFC3339,
     fetchedAt: RFC3339,
   },
@@ -50,8 +50,8 @@ const lastErrorSchema = {
   properties: {
     at: RFC3339,
     code: text('Error code.'),
-    message: text('What is wrong, one sentence.'),
-    next: textOrNull('What to do next.'),
+    message: text('Error in one sentence.'),
+    next: textOrNull('Next step.'),
   },
 } as const;
 
@@ -90,7 +90,7 @@ export const statusSchema = {
     versions: { type: 'array', items: storedSchema, description: 'Stored versions.' },
     lastReload: { ...lastReloadSchema, type: ['object', 'null'] },
     lastError: lastErrorSchema,
-    pending: texts('Keys of the config that differ from what runs and wait for a restart.'),
+    pending: texts('Config keys whose new values need a restart.'),
     search: {
       type: ['object', 'null'],
       required: ['keyword', 'semantic', 'sections', 'embedded'],
@@ -107,7 +107,7 @@ export const statusSchema = {
       required: ['queued', 'running'],
       properties: { queued: count('Waiting.'), running: count('At work.') },
     },
-    notices: texts('What an operator should know and is no error, one sentence each.'),
+    notices: texts('Notices for the operator that are not errors, one sentence each.'),
     activity: textOrNull(
       'Current work, or what it waits for: `fetching`, `unpacking 2024-06-01.zip`, `waiting to index 2024-06-01.zip`.',
     ),

@@ -193,7 +193,7 @@ export class ExportService {
 }
 
 function noSuchJob(act: string, jobId: string): DocshelfError {
-  return new DocshelfError('not_found', `Cannot ${act} "${showName(jobId)}": there is no such job`, {
+  return new DocshelfError('not_found', `Cannot ${act} "${showName(jobId)}": the job does not exist`, {
     next: 'Check the jobId from the response to the start of the export, and that the key is of the same organization.',
   });
 }
@@ -201,10 +201,9 @@ function noSuchJob(act: string, jobId: string): DocshelfError {
 function notCompleted(act: string, jobId: string, status: Job['status']): DocshelfError {
   const next =
     status === 'failed'
-      ? 'Read the error of the job, fix its cause, and start another.'
-      : 'Ask for the job until its status is completed or failed.';
-  const state = status === 'failed' ? 'over, and has failed' : status;
-  return new DocshelfError('not_completed', `Cannot ${act} "${jobId}": the job is ${state}`, {
+      ? 'Read the error of the job, fix its cause, and start a new export.'
+      : 'Request the job again until its status is completed or failed.';
+  return new DocshelfError('not_completed', `Cannot ${act} "${jobId}": the job is ${status}`, {
     next,
     fields: { status },
   });
@@ -212,7 +211,7 @@ function notCompleted(act: string, jobId: string, status: Job['status']): Docshe
 
 function noSource(domain: string): DocshelfError {
   return new DocshelfError('no_source', `Cannot export "${domain}": no source is configured`, {
-    next: `Ask who runs this service to set the source of the domain "${domain}" in organizations, then start the export again.`,
+    next: `Ask the operator of this service to set the source of the domain "${domain}" in organizations, then start the export again.`,
     fields: { domain },
   });
 }

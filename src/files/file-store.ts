@@ -185,7 +185,7 @@ async function* readChunks(handle: FileHandle, file: string): AsyncGenerator<Uin
 function cannotRead(file: string): (cause: unknown) => never {
   return (cause) => {
     throw new DocshelfError('cannot_read', `Cannot read "${file}": ${errnoOf(cause) ?? String(cause)}`, {
-      next: 'Check that the file is there and that docshelf may read it.',
+      next: 'Check that the file exists and that docshelf can read it.',
       cause,
     });
   };

@@ -1,5 +1,6 @@
 export { findInTable, readFileTable, StoredDigests, TABLE_FILE, writeFileTable } from './file-table.ts';
 export { LineSpool } from './line-spool.ts';
+export { ownVersions, VERSION_NAME } from './own-versions.ts';
 export { isAlive, isLocal, isRunning, type Owner, parseOwner, startTicksOf, thisProcess } from './owner.ts';
 export {
   ageOf,

@@ -40,7 +40,7 @@ export class LineSpool {
     let filled = 0;
     for (let at = 0; at < this.#writtenBytes; ) {
       const bytesRead = readSync(this.#fd, chunk, filled, chunk.length - filled, at);
-      if (bytesRead === 0) throw new Error('a spool is shorter than what was written to it');
+      if (bytesRead === 0) throw new Error('a spool file is shorter than the bytes written to it');
       at += bytesRead;
       filled += bytesRead;
       let start = 0;

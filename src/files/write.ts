@@ -73,7 +73,7 @@ export function refuseLink(file: string): void {
 
 function linkFault(file: string, cause?: unknown): DocshelfError {
   return new DocshelfError('cannot_write', `Cannot write "${file}": it is a symbolic link`, {
-    next: 'Remove the link, or put a file in its place. To keep the data elsewhere, set storage.dir.',
+    next: 'Remove the link, or replace it with a file. To store the data elsewhere, set storage.dir.',
     cause,
   });
 }

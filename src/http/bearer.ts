@@ -12,20 +12,24 @@ export function bearerToken(authorization: string | undefined): string | null {
 /** @throws DocshelfError `forbidden` if no token is set, `unauthorized` if the given token is missing or wrong */
 export function requireToken(token: Secret | null, authorization: string | undefined): void {
   if (token === null) {
-    throw new DocshelfError('forbidden', 'Cannot act: no admin token is set, and without one every action is refused', {
-      next: 'Set admin.token in the config, or use the command line on the machine of the data folder.',
+    throw new DocshelfError('forbidden', 'Cannot authorize the request: no admin.token is set', {
+      next: 'Set admin.token in the config, or use the command line on the machine that has the data folder.',
     });
   }
   const given = bearerToken(authorization);
   if (given === null) {
-    throw new DocshelfError('unauthorized', 'Cannot act: the request carries no bearer token', {
-      next: 'Send "Authorization: Bearer" and the admin.token of the config.',
+    throw new DocshelfError('unauthorized', 'Cannot authorize the request: it has no bearer token', {
+      next: 'Send the header "Authorization: Bearer" with the admin.token of the config.',
     });
   }
   if (!isSame(given, token.reveal())) {
-    throw new DocshelfError('unauthorized', 'Cannot act: the bearer token is not the one of the config', {
-      next: 'Send the admin.token of the config.',
-    });
+    throw new DocshelfError(
+      'unauthorized',
+      'Cannot authorize the request: the bearer token does not match admin.token',
+      {
+        next: 'Send the admin.token of the config.',
+      },
+    );
   }
 }
 

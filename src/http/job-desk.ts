@@ -19,14 +19,14 @@ export const operatedJobSchema = {
   required: [...jobSchema.required, 'organization', 'fault'],
   properties: {
     ...jobSchema.properties,
-    organization: text('That owns the site.'),
+    organization: text('Organization that owns the site.'),
     fault: {
       type: ['object', 'null'],
-      description: '`error` in parts; null where the job has not failed, or did so before docshelf kept them.',
+      description: 'Parts of `error`. Null if the job did not fail, or failed in an older release of docshelf.',
       required: ['code', 'message', 'next'],
       properties: {
-        code: text('Name of the fault.'),
-        message: text('What is wrong, one sentence.'),
+        code: text('Error code.'),
+        message: text('Error message, one sentence.'),
         next: textOrNull('What to do next.'),
       },
     },
@@ -46,9 +46,9 @@ export const jobBoardSchema = {
       type: 'array',
       items: operatedJobSchema,
       maxItems: JOBS_LIMIT_MAX,
-      description: 'Of all organizations, newest first.',
+      description: 'Jobs of all organizations, newest first.',
     },
-    nextCursor: textOrNull('For the next page; null where there is none.'),
+    nextCursor: textOrNull('Cursor of the next page. Null on the last page.'),
     domains: { type: 'array', items: { type: 'string' }, description: 'Sites that can be exported.' },
   },
 } as const;
@@ -111,17 +111,21 @@ export class JobDesk {
   async #open(): Promise<ExportService> {
     const service = await this.#service();
     if (service !== null) return service;
-    throw new DocshelfError('export_off', 'Cannot answer: this daemon keeps no export jobs', {
-      next: 'Turn them on by exportApi.enabled; with exportApi.role worker, ask the daemon whose role is api.',
+    throw new DocshelfError('export_off', 'Cannot access export jobs: the export API is off in this daemon', {
+      next: 'Set exportApi.enabled. If exportApi.role is worker, use the daemon with the role api.',
     });
   }
 
   #siteOf(name: string): OwnedSite {
     const site = new SiteDirectory(this.#organizations()).find(name);
     if (site?.organization.plan === EXPORTING_PLAN) return site;
-    throw new DocshelfError('not_found', `Cannot export "${showName(name)}": no organization exports such a domain`, {
-      next: `Give the domain to an organization whose plan is ${EXPORTING_PLAN}, with its source.`,
-    });
+    throw new DocshelfError(
+      'not_found',
+      `Cannot export "${showName(name)}": no organization with static exports has this domain`,
+      {
+        next: `Add the domain, with its source, to an organization with the plan ${EXPORTING_PLAN}.`,
+      },
+    );
   }
 }
 

@@ -12,14 +12,14 @@ interface OpenApiInfo {
 
 const REQUEST_ID = {
   'X-Request-Id': {
-    description: 'Id of the request; the log line of a failure has it. One that the client sends is kept.',
+    description: 'ID of the request, also in the log line of an error. docshelf keeps an ID that the client sends.',
     schema: { type: 'string' },
   },
 };
 
 export const RETRY_AFTER = {
   'Retry-After': {
-    description: 'Seconds until it is worth asking again.',
+    description: 'Seconds to wait before the next request.',
     schema: { type: 'integer', minimum: 1 },
   },
 };
@@ -35,7 +35,7 @@ const UNREADABLE_BODY: readonly Fault[] = [
   {
     code: 'unsupported_media_type',
     description: 'The body is not JSON.',
-    message: 'Cannot read the request: its body is not plain JSON',
+    message: 'Cannot read the request: its body is not JSON without a Content-Encoding',
   },
 ];
 

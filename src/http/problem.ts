@@ -3,13 +3,17 @@ import { DocshelfError, type ErrorCode, type Problem, statusOf, toDocshelfError 
 import { OWN_HEADERS } from '../site/index.ts';
 
 /** Hides the address of the database, which is only in the log. Errors with `isForCallers` pass unchanged. */
-const DATABASE_AWAY = new DocshelfError('database_unavailable', 'Cannot answer now: the database does not answer', {
-  next: 'Ask again in a few seconds; whoever runs this service finds the fault in its log.',
-});
+const DATABASE_AWAY = new DocshelfError(
+  'database_unavailable',
+  'Cannot process the request now: the database does not respond',
+  {
+    next: 'Try again in a few seconds. The operator of this service finds the error in its log.',
+  },
+);
 
 /** The message of an unexpected error can contain secrets, so it only goes to the log, under the request id. */
-const NEUTRAL = new DocshelfError('internal', 'Cannot answer the request: docshelf has failed', {
-  next: 'Look for the request id in the log of docshelf: its line has the cause.',
+const NEUTRAL = new DocshelfError('internal', 'Cannot process the request: docshelf failed', {
+  next: 'Search the log of docshelf for the request ID. Its line contains the cause.',
 });
 
 const RETRY_AFTER_S = 5;
@@ -56,7 +60,7 @@ export interface FaultHooks {
 }
 
 export function answerFault(cause: unknown, request: Request, requestId: string | null, hooks: FaultHooks): Response {
-  const error = request.signal.aborted ? clientLeft('answer') : toDocshelfError(cause);
+  const error = request.signal.aborted ? clientLeft('respond') : toDocshelfError(cause);
   hooks.metrics.onError(error.code);
   if (statusOf(error.code) >= 500) hooks.onError?.(error, requestId);
   const isHidden =
@@ -66,5 +70,5 @@ export function answerFault(cause: unknown, request: Request, requestId: string 
 
 /** A request that its client cancelled must not count as an error of docshelf. */
 export function clientLeft(act: string): DocshelfError {
-  return new DocshelfError('bad_request', `Cannot ${act}: the client left before the answer`);
+  return new DocshelfError('bad_request', `Cannot ${act}: the client disconnected before the response`);
 }

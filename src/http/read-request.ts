@@ -45,8 +45,8 @@ export function queryReader<const Op extends Pick<Operation, 'act' | 'query'>>(
   const known = Object.keys(query.properties);
   return (parameters) => {
     for (const name of parameters.keys()) {
-      if (!known.includes(name)) throw badField(act, name, `is not known; the address takes ${known.join(', ')}`);
-      if (parameters.getAll(name).length > 1) throw badField(act, name, 'is there more than once');
+      if (!known.includes(name)) throw badField(act, name, `is unknown. The address accepts ${known.join(', ')}`);
+      if (parameters.getAll(name).length > 1) throw badField(act, name, 'is present more than once');
     }
     const given = [...parameters].filter(([, text]) => text !== '');
     const isInteger = ([name, text]: readonly [string, string]): boolean =>
@@ -114,13 +114,13 @@ function stateOf(error: ErrorObject | undefined): string {
     case 'required':
       return 'is missing';
     case 'additionalProperties':
-      return 'is not known';
+      return 'is unknown';
     case 'type':
       return `must be ${/^[aeiou]/.test(params.type) ? 'an' : 'a'} ${[params.type].flat().join(' or ')}`;
     case 'enum':
       return `must be one of ${params.allowedValues.join(', ')}`;
     case 'pattern':
-      return `must be ${parentSchema['x-expects'] ?? `as ${params.pattern} says`}`;
+      return `must be ${parentSchema['x-expects'] ?? `text that matches ${params.pattern}`}`;
     case 'minLength':
     case 'minItems':
       return 'is empty';
@@ -136,9 +136,13 @@ function stateOf(error: ErrorObject | undefined): string {
 function requireJsonType(request: Request): void {
   const coding = request.headers.get('content-encoding') ?? 'identity';
   if (!JSON_TYPE.test(request.headers.get('content-type') ?? '') || coding.toLowerCase() !== 'identity') {
-    throw new DocshelfError('unsupported_media_type', 'Cannot read the request: its body is not plain JSON', {
-      next: 'Send JSON with "Content-Type: application/json", without a Content-Encoding.',
-    });
+    throw new DocshelfError(
+      'unsupported_media_type',
+      'Cannot read the request: its body is not JSON without a Content-Encoding',
+      {
+        next: 'Send JSON with "Content-Type: application/json" and without a Content-Encoding.',
+      },
+    );
   }
 }
 

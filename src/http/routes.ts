@@ -48,7 +48,7 @@ export function addRoutes<E extends BoundEnv>(
     for (const { operation, run } of ofPath) {
       const scheme = operation.security;
       const before = scheme === null ? [] : guards[scheme.name];
-      if (before === undefined) throw new Error(`nothing guards ${operation.id}: no ${scheme?.name}`);
+      if (before === undefined) throw new Error(`operation ${operation.id} has no guard for ${scheme?.name}`);
       app.on([operation.method], [path], ...before, run);
     }
     app.all(path, refuseMethod(allow));
@@ -72,7 +72,7 @@ export const shown = (text: string): string => text.slice(0, 200);
 
 export function refuseMethod(allow: string): (c: Context) => never {
   return (c) => {
-    const message = `Cannot ${c.req.method} "${shown(c.req.path)}": it answers ${allow}`;
+    const message = `Cannot ${c.req.method} "${shown(c.req.path)}": it allows ${allow}`;
     throw new DocshelfError('method_not_allowed', message, { fields: { allow } });
   };
 }

@@ -74,7 +74,7 @@ export class EgressPolicy {
       'host_not_allowed',
       `Cannot fetch "${linkWithoutSecrets(url.href)}": its host is not allowed`,
       {
-        next: `Add "${url.host}" to network.allowedHosts if docshelf may ask it.`,
+        next: `Add "${url.host}" to network.allowedHosts if docshelf may contact it.`,
         fields: { host: url.host, redirected: isRedirect, retryable: false },
       },
     );

@@ -45,8 +45,8 @@ function timeoutOf(error: unknown, { connectTimeoutMs, idleTimeoutMs }: RequestF
   const states: Readonly<Record<string, string>> = {
     UND_ERR_CONNECT_TIMEOUT: `no connection within ${connectTimeoutMs / 1000} s`,
     ETIMEDOUT: 'the connection timed out',
-    UND_ERR_HEADERS_TIMEOUT: `no answer for ${idleTimeoutMs / 1000} s`,
-    UND_ERR_BODY_TIMEOUT: `no byte for ${idleTimeoutMs / 1000} s`,
+    UND_ERR_HEADERS_TIMEOUT: `no response for ${idleTimeoutMs / 1000} s`,
+    UND_ERR_BODY_TIMEOUT: `no data for ${idleTimeoutMs / 1000} s`,
   };
   const state = states[codeOf(error)];
   return state === undefined ? null : { code: 'source_timeout', state, retryable: true, next: NETWORK_NEXT };
@@ -55,7 +55,7 @@ function timeoutOf(error: unknown, { connectTimeoutMs, idleTimeoutMs }: RequestF
 /** ENOTFOUND may be retried, since name services often start after the containers that need them. */
 const UNREACHABLE: Readonly<Record<string, string>> = {
   ENOTFOUND: 'its host name is not known (ENOTFOUND)',
-  EAI_AGAIN: 'the name service does not answer (EAI_AGAIN)',
+  EAI_AGAIN: 'the name service does not respond (EAI_AGAIN)',
   ECONNREFUSED: 'no server listens there (ECONNREFUSED)',
 };
 

@@ -24,7 +24,7 @@ const FAULTS: readonly (readonly [codes: RegExp, kind: S3FaultKind, state: strin
   ],
   [/^CredentialsProviderError$/, 'no_credentials', 'there are no credentials for the store'],
   [/^(?:RequestTimeTooSkewed|RequestExpired)$/, 'clock', "this machine's clock and the store's are too far apart"],
-  [/^NoSuchBucket$/, 'no_bucket', 'there is no such bucket'],
+  [/^NoSuchBucket$/, 'no_bucket', 'the bucket does not exist'],
   [
     /^(?:PermanentRedirect|TemporaryRedirect|AuthorizationHeaderMalformed|AuthorizationQueryParametersError|IllegalLocationConstraintException)$/,
     'region',
@@ -33,10 +33,10 @@ const FAULTS: readonly (readonly [codes: RegExp, kind: S3FaultKind, state: strin
   [
     /^(?:InvalidObjectState|BlobArchived|BlobBeingRehydrated|NotRestored)$/,
     'archived',
-    'the object is in an archive class, from which it is not read at once',
+    'the object is in an archive class without immediate access',
   ],
   [/^KMS\./, 'kms', 'the store cannot use the key of KMS'],
-  [/^NoSuchUpload$/, 'upload', 'the store has ended the upload, or another process has'],
+  [/^NoSuchUpload$/, 'upload', 'the store or another process has ended the upload'],
   [
     /^(?:BadDigest|InvalidDigest|XAmzContentSHA256Mismatch|XAmzContentChecksumMismatch)$/,
     'bytes',

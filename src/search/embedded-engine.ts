@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,7 +8,7 @@ import { HEAPS, heapWithin, Thread, type ThreadOptions, threadEntry } from '../t
 import { Scheduler } from '../threads/scheduler.ts';
 import type { EmbedProgressOf } from './indexing/embed-index.ts';
 import { type BuildRequester, IndexBuilds, IndexTurns, searchDirOf } from './indexing/index-builds.ts';
-import { LEFT_OUT_FILE, REFUSED_FILE } from './indexing/index-files.ts';
+import { KEYWORD_FILE, LEFT_OUT_FILE, REFUSED_FILE } from './indexing/index-files.ts';
 import type { Embedder, EmbedProgress, IndexedRelease, IndexFacts, ModelChoice, ReportBuild } from './ports.ts';
 import type { QueryRequest, UsableVectors } from './query/query-thread.ts';
 import { PLAIN_FORM, type ResultForm, type SearchAnswer, type SearchRequest, WrittenAnswer } from './request.ts';
@@ -117,7 +118,7 @@ export class EmbeddedEngine {
     const order = { searchDir, isAsked };
     const open = async (): Promise<IndexFacts> => {
       const { sections } = await this.#queries.call('open', order, URGENT);
-      return { sections, ...(await this.#flawsOf(release)) };
+      return { sections, ...(await this.#factsOf(release)) };
     };
     const facts = this.#checkScheduler.run(open, { key: site, signal: this.#stopping.signal });
     const opened: OpenIndex = { sites: new Set(shared?.sites).add(site), facts };
@@ -198,14 +199,19 @@ export class EmbeddedEngine {
     const built = await this.#indexing.build(release, signal, requester);
     const order = { searchDir: searchDirOf(release), isAsked: false };
     const sections = built ?? (await this.#queries.call('open', order, URGENT)).sections;
-    return { sections, ...(await this.#flawsOf(release)) };
+    return { sections, ...(await this.#factsOf(release)) };
   }
 
-  async #flawsOf(release: IndexedRelease): Promise<Pick<IndexFacts, 'refused' | 'leftOut'>> {
+  async #factsOf(release: IndexedRelease): Promise<Omit<IndexFacts, 'sections'>> {
     const searchDir = searchDirOf(release);
     const refused = await readIfThere(join(searchDir, REFUSED_FILE));
     const leftOut = await readIfThere(join(searchDir, LEFT_OUT_FILE));
+    const builtAtMs = await stat(join(searchDir, KEYWORD_FILE)).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => null,
+    );
     return {
+      builtAtMs,
       refused: refused === null ? null : (JSON.parse(refused) as PlainError),
       leftOut: leftOut === null ? [] : (JSON.parse(leftOut) as string[]),
     };

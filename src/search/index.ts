@@ -10,6 +10,7 @@ export type { IndexedRelease } from './ports.ts';
 export {
   jsonOf,
   NO_FACTS,
+  outcomeOf,
   PLAIN_FORM,
   type ResultForm,
   type Search,

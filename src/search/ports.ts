@@ -67,6 +67,8 @@ export interface IndexFacts {
   /** Why the bundle's vectors are unused (`bad_search_data`), else null. */
   readonly refused: PlainError | null;
   readonly leftOut: readonly string[];
+  /** Time of the index file. Null if it cannot be read. */
+  readonly builtAtMs: number | null;
 }
 
 export type ReportBuild = (phase: 'waiting to index' | 'indexing', page: string | null) => void;

@@ -13,6 +13,8 @@ export const PLAIN_FORM: ResultForm = { root: '', version: null, source: null };
 
 export const NO_FACTS: SearchFacts = {
   corrected: null,
+  excluded: [],
+  inclusive: null,
   facets: { languages: [], versions: [], tags: [] },
   semantic: false,
 };
@@ -21,6 +23,18 @@ export interface SearchAnswer {
   readonly results: readonly SearchResult[];
   readonly facts?: SearchFacts | undefined;
   readonly json?: Uint8Array<ArrayBuffer>;
+}
+
+/** Does not parse `json`: quotes in texts are escaped, so keys are unambiguous. */
+export function outcomeOf(answer: SearchAnswer): { readonly isEmpty: boolean; readonly isCorrected: boolean } {
+  const { json } = answer;
+  if (json === undefined) {
+    const { results, facts } = answer;
+    return { isEmpty: results.length === 0, isCorrected: (facts?.corrected ?? null) !== null };
+  }
+  const written = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
+  const isEmpty = json.length === 2 || written.includes('"results":[]');
+  return { isEmpty, isCorrected: written.includes('"corrected":"') };
 }
 
 export interface Search {

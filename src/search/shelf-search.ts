@@ -37,6 +37,8 @@ export class ShelfSearch implements Search {
 function joinFacts(facts: readonly SearchFacts[]): SearchFacts {
   return {
     corrected: facts.find(({ corrected }) => corrected !== null)?.corrected ?? null,
+    excluded: [...new Set(facts.flatMap(({ excluded }) => excluded))],
+    inclusive: facts.find(({ inclusive }) => inclusive !== null)?.inclusive ?? null,
     facets: { languages: [...new Set(facts.flatMap(({ facets }) => facets.languages))], versions: [], tags: [] },
     semantic: facts.some(({ semantic }) => semantic),
   };

@@ -37,7 +37,7 @@ interface Served {
 }
 
 const NAMED_MAX = 20;
-const NO_FLAWS = { refused: null, leftOut: [] };
+const NO_FACTS = { refused: null, leftOut: [], builtAtMs: null };
 const AGAIN_AFTER_MS_MAX = 600_000;
 /** A retry cannot fix these errors. */
 const LASTING: ReadonlySet<ErrorCode> = new Set(['model_invalid', 'stopping']);
@@ -49,7 +49,7 @@ export class SiteSearch {
   #semantic: LegState = 'off';
   #sections = 0;
   #progress: EmbedProgress = { passages: 0, embedded: 0 };
-  #flaws: Pick<IndexFacts, 'refused' | 'leftOut'> = NO_FLAWS;
+  #facts: Omit<IndexFacts, 'sections'> = NO_FACTS;
   #failure: DocshelfError | null = null;
   /** True after the first search: the index of the next version then stays open. */
   #isAsked = false;
@@ -70,8 +70,13 @@ export class SiteSearch {
     };
   }
 
+  get reading() {
+    const { sections, embedded, semantic } = this.status;
+    return { waiting: semantic === 'off' ? 0 : sections - embedded, builtAtMs: this.#facts.builtAtMs };
+  }
+
   get notices(): string[] {
-    const { refused, leftOut } = this.#flaws;
+    const { refused, leftOut } = this.#facts;
     const faults = [this.#failure, refused].filter((fault) => fault !== null);
     const notices = faults.map(({ code, message, next }) => `${message} (${code}). ${next ?? ''}`.trimEnd());
     if (leftOut.length === 0) return notices;
@@ -108,7 +113,7 @@ export class SiteSearch {
     this.#semantic = this.#options.isSemantic ? 'building' : 'off';
     this.#progress = { passages: 0, embedded: 0 };
     this.#sections = 0;
-    this.#flaws = NO_FLAWS;
+    this.#facts = NO_FACTS;
     this.#failure = null;
     const opened = this.#open(release, abort.signal);
     // `search` reports the error. Prevent an unhandled rejection.
@@ -124,7 +129,7 @@ export class SiteSearch {
     this.#keyword = 'off';
     this.#semantic = 'off';
     this.#sections = 0;
-    this.#flaws = NO_FLAWS;
+    this.#facts = NO_FACTS;
     this.#failure = null;
     this.#isAsked = false;
     if (former !== null) void this.#closeAfter(former, Promise.resolve());
@@ -168,7 +173,7 @@ export class SiteSearch {
       });
       signal.throwIfAborted();
       this.#sections = facts.sections;
-      this.#flaws = facts;
+      this.#facts = facts;
       this.#failure = null;
       this.#keyword = 'ready';
       if (this.#semantic === 'failed') this.#semantic = 'building';

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { type FileTable, isPage, type ReleaseView } from '../domain/release.ts';
+import type { ReleaseView } from '../domain/release.ts';
 import { escapeToAscii, NO_ADDITIONS, type PageAdditions, startTag } from '../web/additions/page-additions.ts';
 import { encodeAddress } from '../web/escape.ts';
 import { type BundledSearch, failingSearches } from '../web/own-search.ts';
@@ -105,10 +104,8 @@ function noticeIn(
 
 export function ownSearchNotices(version: string, own: readonly BundledSearch[], form: SearchBoxForm | null): string[] {
   return failingSearches(own).map(({ kind, state, needs }) => {
-    const lack = state === 'hosted' ? `asks a service elsewhere, ${needs}` : `lacks its index, ${needs}`;
-    const then = form?.replaces
-      ? "docshelf's stands in its place"
-      : `"search.widget: replace" puts docshelf's in its place`;
+    const lack = state === 'hosted' ? `needs an external service, ${needs}` : `has no index, ${needs}`;
+    const then = form?.replaces ? 'docshelf replaces it with its own' : 'to replace it, set "search.widget: replace"';
     return `The search box of version "${version}" (${kind}) ${lack}: ${then}.`;
   });
 }
@@ -118,7 +115,7 @@ export function switcherNotice(version: string, { own }: VersionSurvey): string 
   const [first, second, ...others] = own;
   const named = [first, second].filter((folder) => folder !== undefined).join(', ');
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  return `The pages of version "${version}" have no switcher of docshelf's: the bundle holds versions of its own (${named}${more}).`;
+  return `docshelf adds no version switcher to version "${version}": the bundle contains several versions (${named}${more}).`;
 }
 
 /** Entries to read before other requests have their turn. */
@@ -152,71 +149,4 @@ async function readOwnSearches({ files, pages, siteDir }: ReleaseView): Promise<
   const texts: string[] = [];
   for (const path of survey.pages) texts.push((await readHead(join(siteDir, path))).toString('latin1'));
   return survey.judge(texts);
-}
-
-/** Version folders of Docusaurus, mike and Read the Docs: at the root, in a language, in `docs/`. */
-const VERSION_FOLDER =
-  /^((?:[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?\/)?(?:docs\/)?)(latest|stable|next|current|main|master|dev|devel|nightly|unreleased|v?\d+(?:\.(?:\d+|x))*(?:[-.]?(?:a|b|rc|alpha|beta|dev|next)[-.]?\d*)?)\/(.+)$/;
-/** Four-digit years are folders of a blog. */
-const YEAR = /^(?:19|20)\d\d$/;
-
-const PAGES_COMPARED = 40;
-/** Pages that two versions must share. One alone may be the start page of each. */
-const PAGES_MIN = 2;
-const FOLDERS_MAX = 64;
-const LIST = 'versions.json';
-const LIST_BYTES_MAX = 256 * 1024;
-
-interface VersionFolder {
-  readonly container: string;
-  readonly name: string;
-  readonly pages: string[];
-}
-
-/** Folders of the versions that a release contains, such as `docs/next/`. Such a release has its own switcher. */
-export async function ownVersions({ files, siteDir }: Pick<ReleaseView, 'files' | 'siteDir'>): Promise<string[]> {
-  const listed = await listedByMike(files, siteDir);
-  return listed.length > 1 ? listed : foundByPages(files);
-}
-
-/** Only entries of mike's list that have a folder count. */
-async function listedByMike(files: FileTable, siteDir: string): Promise<string[]> {
-  if ((files.get(LIST)?.size ?? Infinity) > LIST_BYTES_MAX) return [];
-  try {
-    const rows: unknown = JSON.parse(await readFile(join(siteDir, LIST), 'utf8'));
-    if (!Array.isArray(rows)) return [];
-    const names = rows.slice(0, FOLDERS_MAX).map((row: { readonly version?: unknown } | null) => row?.version);
-    return names.flatMap((name) => (typeof name === 'string' && files.has(`${name}/index.html`) ? [`${name}/`] : []));
-  } catch {
-    // The list has another format, or the volume is unreadable, which serving reports.
-    return [];
-  }
-}
-
-/** Folders with names of versions that share pages with a sibling or their parent: the current version of Docusaurus has no folder. */
-async function foundByPages(files: FileTable): Promise<string[]> {
-  const folders = new Map<string, VersionFolder>();
-  let turn = 0;
-  for (const { path } of files.values()) {
-    turn = (turn + 1) % ENTRIES_A_TURN;
-    if (turn === 0) await setImmediate();
-    if (!isPage(path)) continue;
-    const [, container, name, page] = VERSION_FOLDER.exec(path) ?? [];
-    if (container === undefined || name === undefined || page === undefined || YEAR.test(name)) continue;
-    const known = folders.get(container + name);
-    if (known === undefined && folders.size === FOLDERS_MAX) continue;
-    const folder = known ?? { container, name, pages: [] };
-    folders.set(container + name, folder);
-    if (folder.pages.length < PAGES_COMPARED) folder.pages.push(page);
-  }
-  const all = [...folders.values()];
-  return all
-    .filter(({ container, name, pages }) => {
-      const others = all.filter((other) => other.container === container && other.name !== name);
-      return ['', ...others.map((other) => `${other.name}/`)].some((place) => {
-        const shared = pages.filter((page) => files.has(container + place + page)).length;
-        return shared >= PAGES_MIN && shared * 2 >= pages.length;
-      });
-    })
-    .map(({ container, name }) => `${container}${name}/`);
 }

@@ -21,8 +21,8 @@ function unreadable(file: SiteFileOnDisk, cause: unknown): DocshelfError {
 function otherSize(file: SiteFileOnDisk, size: number): DocshelfError {
   return new DocshelfError(
     'release_damaged',
-    `Cannot serve "${file.diskPath}": it has ${counted(size, 'byte')}, its release says ${file.size}`,
-    { next: 'Import the bundle again: something changed the files of the release.' },
+    `Cannot serve "${file.diskPath}": it has ${counted(size, 'byte')} instead of ${file.size}`,
+    { next: 'Import the bundle again: a file of the release has changed on disk.' },
   );
 }
 

@@ -108,9 +108,9 @@ export function buildVersion<Parts extends VersionParts>(
 }
 
 function policyNotice(version: string, { searchBox = null, switcher = null }: SiteForm): string | null {
-  const added = [searchBox && 'the search box', switcher && 'the switcher of versions'].filter(Boolean);
+  const added = [searchBox && 'the search box', switcher && 'the version switcher'].filter(Boolean);
   if (added.length === 0) return null;
-  return `The Content-Security-Policy of version "${version}" lets no script of its own site run, and ${added.join(' and ')} ${added.length > 1 ? 'stay' : 'stays'} away: they need 'self' in its script-src, and no 'strict-dynamic'.`;
+  return `The Content-Security-Policy of version "${version}" blocks ${added.join(' and ')}. Allow 'self' in its script-src, without 'strict-dynamic'.`;
 }
 
 /** The usual cause is an archive with more than one top-level folder. */

@@ -143,7 +143,7 @@ export class SiteSnapshot {
   }
 
   get notices(): readonly string[] {
-    const rewritten = this.#overlong.notice(this.version, 'are served as they are, not rewritten');
+    const rewritten = this.#overlong.notice(this.version, 'are served without changes');
     const twins = this.#twins.overlong.notice(this.version, 'have no Markdown');
     return [rewritten, twins].filter((notice) => notice !== null);
   }

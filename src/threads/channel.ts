@@ -109,7 +109,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     const { callsMax = CALLS_MAX, full, isBatched } = this.#options;
     if (isUrgent !== true && this.#calls.size >= callsMax) throw full?.() ?? busy(name);
     if (bytesOf(order) > CALL_BYTES_MAX)
-      throw new DocshelfError('payload_too_large', `Cannot ask a thread to ${name}: the order has too many bytes`);
+      throw new DocshelfError('payload_too_large', `Cannot ${name}: the request to the thread is too large`);
     const id = ++this.#lastId;
     const answer = Promise.withResolvers<unknown>();
     this.#calls.set(id, { answer, onProgress });
@@ -258,7 +258,7 @@ class Context implements CallContext<unknown> {
 }
 
 function busy(name: string): DocshelfError {
-  return new DocshelfError('busy', `Cannot ask a thread to ${name} now: too many calls are waiting`, {
+  return new DocshelfError('busy', `Cannot ${name} now: too many calls are waiting`, {
     fields: { retryAfterS: 1 },
     next: 'Try again in a moment.',
   });

@@ -55,7 +55,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
     const signal = given?.signal ?? this.#options.signal;
     signal?.throwIfAborted();
     this.#task = given?.task ?? this.#options.task;
-    if (this.#isOver) throw this.#error('over', 'it is being ended');
+    if (this.#isOver) throw this.#error('over', 'it is stopping');
     if (this.#fault !== null) throw this.#fault;
     this.#running ??= this.#spawn();
     const { runner, channel } = this.#running;

@@ -237,15 +237,17 @@ export class SpanSender {
 }
 
 const NEXT =
-  'Jobs and pages go on without. Check traces.endpoint, behind which /v1/traces is put, and traces.headersFile.';
+  'Check traces.endpoint, to which docshelf appends /v1/traces, and traces.headersFile. Pages and jobs are not affected.';
 
 function refused(status: number): DocshelfError {
-  return new DocshelfError('source_failed', `Cannot send traces: the collector answers ${status}`, { next: NEXT });
+  return new DocshelfError('source_failed', `Cannot send traces: the collector responds with ${status}`, {
+    next: NEXT,
+  });
 }
 
 function unsent(error: unknown): DocshelfError {
   if (error instanceof DOMException) {
-    return new DocshelfError('source_timeout', 'Cannot send traces: the collector gives no answer in time', {
+    return new DocshelfError('source_timeout', 'Cannot send traces: the collector does not respond in time', {
       next: NEXT,
     });
   }

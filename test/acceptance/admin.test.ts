@@ -118,7 +118,7 @@ describe('the admin API', () => {
         },
         () => daemon.log(),
       );
-      expect(line).toMatchObject({ result: 'bad_request', error: expect.stringContaining('the client left') });
+      expect(line).toMatchObject({ result: 'bad_request', error: expect.stringContaining('the client disconnected') });
     },
   );
 });

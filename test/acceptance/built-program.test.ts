@@ -74,7 +74,7 @@ describe('bin/docshelf', () => {
       cpSync(join(ROOT, part), join(checkout, part));
     }
     const { status, stderr } = spawnSync(join(checkout, 'bin/docshelf'), ['--version'], { env });
-    expect([status, stderr.toString()]).toEqual([69, expect.stringContaining('run "npm run build" in ')]);
+    expect([status, stderr.toString()]).toEqual([69, expect.stringContaining('Run "npm run build" in ')]);
     expect(existsSync(join(checkout, 'node_modules'))).toBe(false);
   });
 });

@@ -98,7 +98,7 @@ describe('bundle list and bundle inspect', () => {
     const daemon = await bench.start(null, { folder: home.folder });
     await daemon.untilServing('2024-08-01');
     const asks = expect.stringMatching(
-      /^The search box of version "2024-08-01" \(DocSearch\) asks a service elsewhere/,
+      /^The search box of version "2024-08-01" \(DocSearch\) needs an external service/,
     );
     expect((await daemon.status()).notices).toEqual([...notes, asks]);
     const redirect = await fetch(`${daemon.site}/a`, { redirect: 'manual' });

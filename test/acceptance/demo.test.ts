@@ -49,7 +49,7 @@ describe('npm run demo', () => {
 
   beforeAll(async () => {
     demo = await startDemo();
-    shelf = await demo.printed(/the shelf is open at (\S+);/);
+    shelf = await demo.printed(/serving (\S+);/);
   }, EXPORTS_MS_MAX);
 
   it('serves two sites, the first one while it exports the second', async () => {

@@ -150,7 +150,7 @@ describe('docshelf doctor', () => {
     };
     expect(await check({})).toMatchObject([{ state: 'ok', subject: 'exportApi.store' }]);
     expect(await check({ bucket: 'missing-bucket' })).toMatchObject([
-      { state: 'fault', code: 'store_failed', message: expect.stringContaining('no such bucket') },
+      { state: 'fault', code: 'store_failed', message: expect.stringContaining('the bucket does not exist') },
     ]);
     expect(await check({ accessKeyId: 'unknown' })).toMatchObject([{ state: 'fault', code: 'store_failed' }]);
   });

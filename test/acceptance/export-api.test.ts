@@ -258,8 +258,8 @@ describe('an export job', () => {
   });
 
   test.each<[name: string, source: object, site: Record<string, string>, error: RegExp]>([
-    ['a missing folder', { kind: 'folder', path: './gone' }, {}, /^Cannot .*gone": it is not there/],
-    ['a missing Markdown folder', { kind: 'markdown', path: './gone' }, {}, /^Cannot .*gone": it is not/],
+    ['a missing folder', { kind: 'folder', path: './gone' }, {}, /^Cannot .*gone": it does not exist/],
+    ['a missing Markdown folder', { kind: 'markdown', path: './gone' }, {}, /^Cannot .*gone": it does not exist/],
     ['a folder without pages', { kind: 'folder', path: './site' }, { 'a.txt': 'a' }, /^Cannot .*no HTML page/],
     ['a Markdown folder without pages', { kind: 'markdown', path: './site' }, { 'a.txt': 'a' }, /^Cannot .*\bno\b/],
     [

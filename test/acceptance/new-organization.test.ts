@@ -69,7 +69,7 @@ test('a new organization creates keys, exports, pins and searches with the publi
   expect(await shell(search, folder)).toContain('The lantern burns all night');
 
   const id = /key_[0-9a-f]{16}/.exec(await operator.open(page))?.[0] ?? '';
-  expect(await operator.send(`${page}/revoke`, { key: id, name: 'website' }, page)).toContain('website is revoked');
+  expect(await operator.send(`${page}/revoke`, { key: id, name: 'website' }, page)).toContain('website was revoked');
   expect(JSON.parse(await shell(search, folder))).toMatchObject({ status: 401, code: 'unauthorized' });
 
   const lines = (await (

@@ -165,7 +165,7 @@ describe('the commands for a cluster', () => {
       cluster.run(commands, { HOME: folder, IMAGE_DIGEST: `sha256:${'0'.repeat(64)}` });
     await run(blockWith('kubernetes', 'helm/examples/inbox.yaml'));
     await run(blockWith('upgrade', 'helm upgrade'));
-    expect(await run(blockWith('upgrade', 'helm test'))).toContain('answers 200');
+    expect(await run(blockWith('upgrade', 'helm test'))).toContain('responds with 200');
     expect(await run(blockWith('runbook', 'bundle list'))).toContain('2026-11-01');
     expect(await run(blockWith('troubleshooting', 'kubectl'))).toContain('the running daemon');
     await run(blockWith('uninstall', 'resource-policy'));

@@ -57,6 +57,26 @@ describe('search.widget', () => {
     await expect.poll(() => textOf('/team/keys/'), { timeout: 30_000 }).not.toMatch(TAG);
   });
 
+  test('counts its searches in the metrics, and logs their text only with log.queries', async () => {
+    const daemon = await start({});
+    await daemon.until(({ search }) => search.keyword === 'ready');
+    const ask = (query: string) => fetch(`${daemon.site}/_docshelf/search?view=box&legs=words&q=${query}`);
+    const metrics = async (): Promise<string[]> => (await (await fetch(`${daemon.admin}/metrics`)).text()).split('\n');
+    for (const query of ['rotate', 'rotaet', 'qqzzxxw']) expect((await ask(query)).status).toBe(200);
+    const lines = await metrics();
+    expect(lines).toContain('docshelf_searches_total{result="found"} 2');
+    expect(lines).toContain('docshelf_searches_total{result="none"} 1');
+    expect(lines).toContain('docshelf_search_corrections_total 1');
+    expect(lines).toContain('docshelf_search_duration_seconds_count 3');
+    const built = lines.find((line) => line.startsWith('docshelf_search_index_built_timestamp_seconds ')) ?? '';
+    expect(Number(built.split(' ')[1])).toBeGreaterThan(1_700_000_000);
+    expect(lines.join('\n') + daemon.log()).not.toMatch(/rotaet|qqzzxxw/);
+    await daemon.rewriteConfig({ search: { widget: true }, log: { queries: true } });
+    await daemon.until(({ lastReload }) => lastReload?.ok === true);
+    await ask('qqzzxxw');
+    await expect.poll(() => daemon.log(), { timeout: 30_000 }).toContain('"query":"qqzzxxw"');
+  });
+
   test('shows the box only to readers who are signed in, and serves its files to everybody', async () => {
     // `correct horse`, of cost 4.
     const users = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';

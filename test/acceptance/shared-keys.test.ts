@@ -181,7 +181,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
 
     const id = rows[1]?.replace('key-', '') ?? '';
     const told = await other?.send(`${page}/revoke`, { key: id, name: 'website' }, page);
-    expect(told).toContain('website is revoked');
+    expect(told).toContain('website was revoked');
     expect(rowsOf(await one?.open(page))).toEqual(['key-config-site']);
     for (const replica of replicas) await replica.untilAnswered(key, 401);
   });
@@ -206,7 +206,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
     }
     for (const replica of replicas) {
       await replica.daemon.until(({ notices }) =>
-        notices.some((notice) => notice.includes('The keys that were read last stay valid')),
+        notices.some((notice) => notice.includes('The previous keys stay valid')),
       );
       const refused = [
         await replica.keys('POST'),
@@ -261,9 +261,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
     await load.until(450);
     // Long enough for each replica to have asked for keys and counts.
     for (const { daemon } of replicas) {
-      await daemon.until(({ notices }) =>
-        notices.some((notice) => notice.includes('The keys that were read last stay valid')),
-      );
+      await daemon.until(({ notices }) => notices.some((notice) => notice.includes('The previous keys stay valid')));
     }
     await postgres.go();
     for (const { daemon } of replicas) {

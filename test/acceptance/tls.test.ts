@@ -100,7 +100,7 @@ describe('a site with TLS', () => {
     const soon = new Date(Date.now() + 3 * 86_400_000);
     await putPair(folder, makeCertificate({ names: ['soon.test', '127.0.0.1'], notAfter: soon }));
     const { notices } = await daemon.until((status) => status.notices.length > 0);
-    expect(notices).toEqual([expect.stringMatching(/^The certificate ".*tls\.crt" ends on \d{4}-\d\d-\d\d\. /)]);
+    expect(notices).toEqual([expect.stringMatching(/^The certificate ".*tls\.crt" expires on \d{4}-\d\d-\d\d\. /)]);
     const config = ['--config', daemon.configFile];
     const checked = await runDocshelf(['config', 'check', '--json', ...config], { cwd: folder });
     expect(checked.json<{ warnings: string[] }>().warnings).toEqual(notices);

@@ -1,8 +1,11 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { type CommandResult, openBench } from '../helpers/daemon.ts';
 import { bundle } from './bundles.ts';
 
@@ -14,6 +17,7 @@ const [SECRET, PUBLIC, OTHER] = ['throwaway.key', 'throwaway.pub', 'other.pub'].
   string,
   string,
 ];
+const IMAGE = 'an image of repeated words '.repeat(1000);
 const OCTOBER = 'acme-export-2026-10-01.tar.gz';
 const NOVEMBER = 'acme-export-2026-11-01.tar.gz';
 
@@ -22,7 +26,7 @@ async function pack(
   more: readonly string[] = [],
 ): Promise<{ folder: string; transfer: string; packed: CommandResult }> {
   const folder = await bench.folder();
-  await writeFile(join(folder, 'docshelf.tar'), 'an image');
+  await writeFile(join(folder, 'docshelf.tar'), IMAGE);
   await writeFile(join(folder, 'docshelf-0.1.0.tgz'), 'a chart');
   await writeFile(join(folder, OCTOBER), bundle('october'));
   await writeFile(join(folder, NOVEMBER), bundle('november'));
@@ -37,8 +41,15 @@ async function pack(
 const unpack = (folder: string, args: readonly string[] = []): Promise<CommandResult> =>
   bench.run(['transfer', 'unpack', 'transfer', '--json', ...args], { cwd: folder });
 
+const unpackPiped = (folder: string, input: Buffer, args: readonly string[] = []): Promise<CommandResult> =>
+  bench.run(['transfer', 'unpack', '-', '--json', ...args], { cwd: folder, input });
+
+async function tarOf(folder: string, args: readonly string[]): Promise<Buffer> {
+  return (await run('tar', args as string[], { cwd: folder, encoding: 'buffer' })).stdout;
+}
+
 describe('transfer pack', () => {
-  test('creates one folder with checksums for sha256sum, a list of parts and a README of ten lines', async () => {
+  test('creates one folder with checksums for sha256sum, a list of parts, values for the chart, and a README of 12 lines', async () => {
     const { transfer, packed } = await pack();
     expect(packed.code).toBe(0);
     const paths = packed.json<{ files: { path: string }[] }>().files.map(({ path }) => path);
@@ -47,17 +58,46 @@ describe('transfer pack', () => {
       `bundles/${OCTOBER}`,
       `bundles/${NOVEMBER}`,
       'chart/docshelf-0.1.0.tgz',
-      'image/docshelf.tar',
+      'image/docshelf.tar.gz',
       'sbom.cdx.json',
+      'values.yaml',
     ];
     expect(paths).toEqual(expected);
     const { stdout } = await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: transfer });
     expect(stdout.trim().split('\n')).toEqual(expected.map((path) => `${path}: OK`));
     const readme = await readFile(join(transfer, 'README.txt'), 'utf8');
-    expect(readme.trimEnd().split('\n')).toHaveLength(10);
+    expect(readme.trimEnd().split('\n')).toHaveLength(12);
     expect(readme).toContain('minisign -V -p minisign.pub -m SHA256SUMS');
     // The newest, under its version: without one, it would take the place of a newer version.
     expect(readme).toContain(`docshelf bundle import - --version 2026-11-01 < bundles/${NOVEMBER}`);
+  });
+
+  test('compresses the image, except if its layers are compressed already', async () => {
+    const { folder, transfer } = await pack();
+    const packed = await readFile(join(transfer, 'image/docshelf.tar.gz'));
+    expect(packed.length).toBeLessThan(IMAGE.length / 10);
+    expect(gunzipSync(packed).toString()).toBe(IMAGE);
+    expect(await readFile(join(transfer, 'README.txt'), 'utf8')).toContain('--input image/docshelf.tar.gz ');
+
+    const compressed = randomBytes(10_000);
+    await writeFile(join(folder, 'docshelf.tar'), compressed);
+    await rm(transfer, { recursive: true });
+    const args = ['transfer', 'pack', '--image', 'docshelf.tar', '--output', 'transfer'];
+    expect((await bench.run(args, { cwd: folder })).code).toBe(0);
+    expect(await readFile(join(transfer, 'image/docshelf.tar'))).toEqual(compressed);
+  });
+
+  test('contains the values that its README passes to the chart, and the packages for hosts', async () => {
+    const [archive, debian] = ['docshelf-0.1.0-linux-x64.tar.gz', 'docshelf_0.1.0_amd64.deb'];
+    const folder = await bench.folder();
+    for (const name of [archive, debian]) await writeFile(join(folder, name), name);
+    const { transfer } = await pack(['--program', join(folder, archive), join(folder, debian)]);
+    const readme = await readFile(join(transfer, 'README.txt'), 'utf8');
+    expect(readme).toContain('--values values.yaml');
+    expect(readme).toContain(`sudo tar -xzf program/${archive} -C /opt`);
+    const values = parse(await readFile(join(transfer, 'values.yaml'), 'utf8'));
+    expect(values).toEqual({ deployment: { type: 'air-gapped', domain: 'acme' } });
+    expect(await readFile(join(transfer, 'program', debian), 'utf8')).toBe(debian);
   });
 
   test('rejects a file that is no bundle, and leaves no files behind', async () => {
@@ -110,7 +150,7 @@ describe('transfer unpack', () => {
   });
 
   test.each<[string, (transfer: string) => Promise<unknown>, string]>([
-    ['a changed file', (at) => writeFile(join(at, 'image/docshelf.tar'), 'another image'), 'wrong_digest'],
+    ['a changed file', (at) => writeFile(join(at, 'image/docshelf.tar.gz'), 'another image'), 'wrong_digest'],
     ['a missing file', (at) => rm(join(at, 'chart/docshelf-0.1.0.tgz')), 'manifest_mismatch'],
     [
       'a file that is not in the checksums',
@@ -129,6 +169,69 @@ describe('transfer unpack', () => {
     const result = await unpack(folder);
     expect({ code: result.code, fault: result.json().code }).toEqual({ code: 65, fault: code });
     expect((await bench.run(['bundle', 'list', '--json'], { cwd: folder })).json()).toMatchObject({ versions: [] });
+  });
+
+  test('ignores files that file managers and removable disks add', async () => {
+    const { folder, transfer } = await pack();
+    const strays = [
+      '.DS_Store',
+      'bundles/.DS_Store',
+      `bundles/._${NOVEMBER}`,
+      '._SHA256SUMS',
+      'image/Thumbs.db',
+      'Desktop.ini',
+    ];
+    const volume = ['.Trashes/501/x', '.fseventsd/fseventsd-uuid', 'System Volume Information/IndexerVolumeGuid'];
+    for (const path of [...strays, ...volume]) {
+      await mkdir(dirname(join(transfer, path)), { recursive: true });
+      await writeFile(join(transfer, path), 'x');
+    }
+    const result = await unpack(folder);
+    expect({ code: result.code, ...result.json() }).toMatchObject({
+      code: 0,
+      imported: [{ version: '2026-10-01' }, { version: '2026-11-01' }],
+    });
+  });
+
+  test.each<[string, readonly string[]]>([
+    ['with its folder', ['-cf', '-', 'transfer']],
+    ['of the content of the folder', ['-C', 'transfer', '-cf', '-', '.']],
+    ['with gzip', ['-czf', '-', './transfer']],
+  ])('reads the whole transfer as a tar from standard input, %s', async (_, args) => {
+    const { folder, transfer } = await pack(['--signing-key-file', SECRET]);
+    await writeFile(join(transfer, 'bundles/.DS_Store'), 'x');
+    const daemon = await bench.start(null, { folder });
+    const result = await unpackPiped(folder, await tarOf(folder, args), ['--public-key', PUBLIC]);
+    expect({ code: result.code, ...result.json() }).toMatchObject({
+      code: 0,
+      unsigned: [],
+      imported: [{ version: '2026-10-01' }, { version: '2026-11-01' }],
+    });
+    await daemon.untilServing('2026-11-01');
+    expect((await readdir(daemon.dataDir)).filter((name) => name.startsWith('.transfer-'))).toEqual([]);
+  });
+
+  test.each<[string, (transfer: string) => Promise<unknown>, string]>([
+    ['a changed image', (at) => writeFile(join(at, 'image/docshelf.tar.gz'), 'x'), 'wrong_digest'],
+    ['a missing chart', (at) => rm(join(at, 'chart'), { recursive: true }), 'manifest_mismatch'],
+    ['a bundle that the checksums lack', (at) => writeFile(join(at, 'bundles/more.tar.gz'), 'x'), 'manifest_mismatch'],
+    ['a link', (at) => symlink('/etc/passwd', join(at, 'bundles/link')), 'manifest_mismatch'],
+    ['no checksums', (at) => rm(join(at, 'SHA256SUMS')), 'cannot_read'],
+  ])('rejects a tar from standard input with %s, and imports no bundle', async (_, damage, code) => {
+    const { folder, transfer } = await pack();
+    await damage(transfer);
+    const result = await unpackPiped(folder, await tarOf(folder, ['-cf', '-', 'transfer']));
+    expect(result.json().code).toBe(code);
+    expect((await bench.run(['bundle', 'list', '--json'], { cwd: folder })).json()).toMatchObject({ versions: [] });
+  });
+
+  test('rejects standard input that is cut off, empty, or no tar', async () => {
+    const { folder } = await pack();
+    const whole = await tarOf(folder, ['-cf', '-', 'transfer']);
+    for (const input of [whole.subarray(0, 5000), Buffer.from('not a tar'.repeat(100)), Buffer.alloc(0)]) {
+      const result = await unpackPiped(folder, input);
+      expect(['manifest_mismatch', 'cannot_read']).toContain(result.json().code);
+    }
   });
 
   test('exits with 69 for a folder that is no transfer', async () => {
@@ -158,8 +261,9 @@ describe('signatures of a transfer', () => {
       `bundles/${OCTOBER}`,
       `bundles/${NOVEMBER}`,
       'chart/docshelf-0.1.0.tgz',
-      'image/docshelf.tar',
+      'image/docshelf.tar.gz',
       'sbom.cdx.json',
+      'values.yaml',
     ];
     const { stdout } = await run('sha256sum', files, { cwd: transfer });
     await writeFile(join(transfer, 'SHA256SUMS'), stdout);

@@ -115,7 +115,7 @@ describe('server.versionSwitcher', () => {
     await take('import', 'own.tar.gz', '--version', 'v3');
     await daemon.untilServing('v3');
     expect(await textOf(`${site}docs/a`)).not.toMatch(SCRIPT);
-    expect((await daemon.status()).notices).toContainEqual(expect.stringContaining('versions of its own (docs/next/)'));
+    expect((await daemon.status()).notices).toContainEqual(expect.stringContaining('several versions (docs/next/)'));
     await take('activate', 'v2');
     await daemon.untilServing('v2');
     const kept = await textOf(`${site}_docshelf/v/v3/docs/a`);

@@ -2,7 +2,14 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { OpenVersions } from '../../src/app/sites/readable-versions.ts';
 import { ReaderSearch } from '../../src/app/sites/readers-search.ts';
 import { searchRequestOf } from '../../src/domain/search.ts';
-import type { ResultForm, SearchAnswer, SearchRequest, SearchResult, SiteSearch } from '../../src/search/index.ts';
+import {
+  NO_FACTS,
+  type ResultForm,
+  type SearchAnswer,
+  type SearchRequest,
+  type SearchResult,
+  type SiteSearch,
+} from '../../src/search/index.ts';
 import { folderWith, load } from '../config/folder.ts';
 import { type Answer, httpServer } from '../helpers/local-server.ts';
 import { httpClientOf } from '../net/http-client-of.ts';
@@ -14,7 +21,12 @@ afterEach(async () => {
 
 const NEVER = new AbortController().signal;
 const REQUEST = searchRequestOf({ query: 'lantern' });
-const FACTS = { corrected: 'lantern', facets: { languages: ['en', 'de'], versions: [], tags: [] }, semantic: true };
+const FACTS = {
+  ...NO_FACTS,
+  corrected: 'lantern',
+  facets: { languages: ['en', 'de'], versions: [], tags: [] },
+  semantic: true,
+};
 
 function resultOf(path: string): SearchResult {
   const metadata = { score: 0.5, title: '', headings: [], version: null, language: null, tags: [], highlights: [] };
@@ -54,6 +66,7 @@ async function readerOf({ basePath = '/docs/', closed = null, discoveryUrl = nul
       search: { site: () => index },
       versions: new OpenVersions(),
       network: { client: async () => client },
+      metrics: { onSearch: () => undefined },
       log: { error: (line: unknown) => faults.push(line) },
     },
     active: index,
@@ -124,11 +137,7 @@ describe('ReaderSearch', () => {
       const { ask, asked } = await hosted((_, response) => void response.writeHead(500).end());
       const answer = await ask({ wantsFacts: true });
       expect(pathsOf(answer)).toEqual(['/docs/open#a', '/docs/closed']);
-      expect(answer.facts).toEqual({
-        corrected: null,
-        facets: { languages: [], versions: [], tags: [] },
-        semantic: false,
-      });
+      expect(answer.facts).toEqual(NO_FACTS);
       expect(asked).toMatchObject([{ form: { root: '/docs', source: 'local' } }]);
     });
   });

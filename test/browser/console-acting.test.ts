@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     await told('version v2 is active');
     await changed({ action: 'upload', target: 'two.tar.gz', from: 'v1', to: 'v2' });
     await takeIn(operator, 'evil', 'v3');
-    await told('evil.tar.gz was refused');
+    await told('evil.tar.gz was rejected');
     await told('name_dotdot');
     await changed({ action: 'upload', target: 'evil.tar.gz', result: 'name_dotdot', error: expect.any(String) });
     expect(await page.content()).toContain('../evil&lt;b&gt;.html');
@@ -87,6 +87,18 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     await page.locator('.results li').first().getByText('Words', { exact: true }).waitFor();
     await press('link', 'acme');
 
+    await press('link', 'Activate v1');
+    await told('Readers of acme will see v1 instead of v2.');
+    for (const [version, mark] of [
+      ['v1', 'one'],
+      ['v2', 'two'],
+    ]) {
+      const link = page.getByRole('link', { name: `Open index.html in ${version}` });
+      const side = await page
+        .context()
+        .request.get(await link.evaluate((element) => (element as HTMLAnchorElement).href));
+      expect(await side.text()).toContain(mark);
+    }
     await press('button', 'Activate v1');
     await told('Version v1 is active');
     await changed({ action: 'activate', target: 'v1', from: 'v2', to: 'v1' });
@@ -94,15 +106,15 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     await told('Rolled back: version v2 is active');
     await changed({ action: 'rollback', from: 'v1', to: 'v2' });
     await press('button', 'Preview v1');
-    await told('Whoever has this link reads version v1 for a day');
+    await told('Preview link for version v1, valid for one day');
     await changed({ action: 'preview', target: 'v1' });
     await operator.unfold('#remove-v1');
-    await press('button', 'Remove v1 for good');
-    await told('Version v1 is removed');
+    await press('button', 'Delete v1 permanently');
+    await told('Version v1 was deleted');
     await changed({ action: 'remove', target: 'v1', from: 'v1' });
     await press('link', 'All sites');
-    await press('button', 'Reload the config');
-    await told('The config was taken anew');
+    await press('button', 'Reload config');
+    await told('The config was reloaded');
     await changed({ action: 'reload' });
     await press('button', 'Sign out');
     await page.getByRole('link', { name: 'Sign in' }).waitFor();
@@ -125,8 +137,8 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
       await page.keyboard.type(`${type} ${way}`);
       await page.keyboard.press('Tab');
       await page.keyboard.type(type);
-      await press('button', 'Make the key');
-      await told('shown this once');
+      await press('button', 'Create key');
+      await told('shows it only once');
       await changed({
         action: 'key-create',
         organization: 'acme-inc',
@@ -142,8 +154,8 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
       const row = page.locator('tr', { hasText: `${type} ${way}` });
       await row.getByText('just now').waitFor();
       await operator.unfold(`#${await row.getAttribute('id')}`);
-      await press('button', `Revoke ${type} ${way} for good`);
-      await told('is revoked, and refused from now on');
+      await press('button', `Revoke ${type} ${way} permanently`);
+      await told('was revoked');
       await changed({ action: 'key-revoke', organization: 'acme-inc', target: `${type} ${way}`, to: null });
       expect(JSON.parse(await shell(line))).toMatchObject({ status: 401, code: 'unauthorized' });
       expect(daemon.log()).not.toContain(key);
@@ -168,6 +180,9 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('main');
+    await operator.tabTo('link', 'Activate v1');
+    await page.keyboard.press('Enter');
+    await told('Readers of acme will see v1 instead of v2.');
     await operator.tabTo('button', 'Activate v1');
     await page.keyboard.press('Enter');
     await told('Version v1 is active');
@@ -199,10 +214,13 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     expect(await page.evaluate('document.activeElement.parentElement.id')).toBe('remove-v2');
     expect(await page.evaluate('window.isSame')).toBe(true);
 
+    await other.press('link', 'Activate v3');
     await other.press('button', 'Activate v3');
     await other.told('Version v3 is active');
-    // Where its button was there is none any more.
+    // The result gets the focus, because the page is another one.
     expect(await page.evaluate('document.activeElement.id')).toBe('said');
+    await page.evaluate('window.isSame = true');
+    await page.getByLabel('Version', { exact: true }).fill('v4-typed');
     await one.page.locator('#version-v3').getByText('active', { exact: true }).waitFor();
     expect(await one.page.locator('.uploads li').count()).toBe(2);
 
@@ -221,7 +239,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     const operator = await enter();
     await operator.page.context().clearCookies();
     await operator.press('button', 'Roll back');
-    await operator.told('Cannot act: nobody is signed in here');
+    await operator.told('Cannot perform the action: you are not signed in');
     expect(new URL(operator.page.url()).pathname).toBe('/sites/acme');
     await operator.page.reload();
     await operator.page.getByRole('link', { name: 'Sign in' }).waitFor();
@@ -249,7 +267,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     });
 
     await Promise.all([page.waitForURL(address), page.evaluate(submit, { address, formToken })]);
-    await page.getByText('another page has sent it').waitFor();
+    await page.getByText('another site sent it').waitFor();
     expect([await newestChange(daemon, TOKEN), (await daemon.status()).active]).toEqual(before);
 
     await page.goto(`${daemon.site}/`);

@@ -55,20 +55,20 @@ describe.skipIf(!hasChromium)(`export jobs in the console${whyNoChromium}`, () =
     await comes('running');
     expect(await page.locator('.lead .big').innerText()).toMatch(/running \d+ %/);
     await press('button', `Cancel ${first}`);
-    await told('The job was asked to stop');
+    await told('The job is being canceled');
     await changed({ action: 'export-cancel', target: first });
     await comes('failed');
     await told('canceled');
 
-    await press('button', `Start again ${first}`);
-    await told(`What ${first} was asked for is queued again`);
+    await press('button', `Retry ${first}`);
+    await told(`The retry of ${first} is queued`);
     const second = jobId();
     expect(second).not.toBe(first);
     await changed({ action: 'export-start', target: second });
     await press('link', 'All jobs');
     await page.locator(`#${second}`).getByText('v1').waitFor();
     await press('button', `Cancel ${second}`);
-    await told('The job was asked to stop');
+    await told('The job is being canceled');
     await comes('failed');
     await operator.leave();
   });
@@ -76,7 +76,7 @@ describe.skipIf(!hasChromium)(`export jobs in the console${whyNoChromium}`, () =
   it('update their progress automatically, and show their report at the end', async () => {
     const operator = await ConsoleOperator.signedIn(browser, service.daemon.admin, { token: TOKEN, path: 'jobs' });
     const { page, press, told } = operator;
-    await press('button', 'Start');
+    await press('button', 'Start export');
     await told('The export of acme is queued');
     await page.locator('.lead .chip', { hasText: 'running' }).waitFor();
     letGo();
@@ -85,7 +85,7 @@ describe.skipIf(!hasChromium)(`export jobs in the console${whyNoChromium}`, () =
     await press('link', 'All jobs');
     await page
       .locator('tr', { hasText: 'completed' })
-      .getByRole('button', { name: /^Start again/ })
+      .getByRole('button', { name: /^Retry/ })
       .waitFor();
     await operator.leave();
   });

@@ -73,7 +73,7 @@ describe.skipIf(!hasChromium)(`live updates of the console${whyNoChromium}`, () 
 
   it('move the focus to the row if the focused button disappears', async () => {
     await page.goto(`${listener.url}/sites/acme`);
-    await page.getByRole('button', { name: 'Activate 2024-05-01' }).focus();
+    await page.getByRole('link', { name: 'Activate 2024-05-01' }).focus();
     shown.status = { ...STATUS, active: STATUS.active && { ...STATUS.active, ...versionOf('2024-05-01') } };
     await page.locator('#version-2024-05-01').getByText('active', { exact: true }).waitFor();
     expect(await focused()).toMatch(/^2024-05-01/);

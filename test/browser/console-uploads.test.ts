@@ -20,7 +20,7 @@ const WAITING = 'other-2024-07-01.tar.gz';
 const SIGNED = 'signed-2024-06-01.tar.gz';
 const FORGED = 'forged-2024-08-01.tar.gz';
 const LARGE_BYTES = 8 * 1024 * 1024;
-/** A minute for the large one: long after it was given up, or let go. */
+/** A minute for the large one: long after it was canceled, or let go. */
 const SLOW_BYTES_PER_S = 128 * 1024;
 const UNBOUNDED = -1;
 
@@ -79,7 +79,7 @@ describe.skipIf(!hasChromium)(`archives that are dropped on the console${whyNoCh
 
   async function isUnderWay({ page, told }: ConsoleOperator, name: string): Promise<void> {
     await told(/^[1-9]\d? % sent$/);
-    const bar = page.getByRole('progressbar', { name: `Sent of ${name}` });
+    const bar = page.getByRole('progressbar', { name: `Upload progress of ${name}` });
     expect(Number(await bar.getAttribute('value'))).toBeGreaterThan(0);
   }
 
@@ -98,18 +98,18 @@ describe.skipIf(!hasChromium)(`archives that are dropped on the console${whyNoCh
     await isUnderWay(operator, LARGE);
     const rows = page.locator('.uploads li');
     expect(await rows.allInnerTexts()).toEqual([
-      expect.stringMatching(/^forged[\s\S]*waits/),
-      expect.stringMatching(/^signed[\s\S]*waits/),
-      expect.stringMatching(/^other[\s\S]*waits/),
+      expect.stringMatching(/^forged[\s\S]*Waiting/),
+      expect.stringMatching(/^signed[\s\S]*Waiting/),
+      expect.stringMatching(/^other[\s\S]*Waiting/),
       expect.stringMatching(/^large[\s\S]*% sent/),
     ]);
-    await press('button', `Give up ${WAITING}`);
-    await told(`${WAITING} was given up`);
-    await press('button', `Give up ${LARGE}`);
-    await told(`${LARGE} was given up`);
+    await press('button', `Cancel ${WAITING}`);
+    await told(`${WAITING} was canceled`);
+    await press('button', `Cancel ${LARGE}`);
+    await told(`${LARGE} was canceled`);
     await atRate(UNBOUNDED);
-    await told(`${SIGNED} is taken in: version 2024-06-01 is active`);
-    await told(`${FORGED} was refused`);
+    await told(`${SIGNED} was imported: version 2024-06-01 is active`);
+    await told(`${FORGED} was rejected`);
     expect(await rows.first().innerText()).toMatch(/its signature[\s\S]*bad_signature/);
     expect(await stored()).toEqual(['2024-06-01']);
     expect(daemon.lines()).toContainEqual(
@@ -131,11 +131,12 @@ describe.skipIf(!hasChromium)(`archives that are dropped on the console${whyNoCh
   it('are all uploaded while another operator activates a version, and both operators see all changes', async () => {
     const [one, other] = [await enter(), await enter()];
     await drop(other, [WAITING]);
-    await other.told(`${WAITING} is taken in: version 2024-07-01 is active`);
+    await other.told(`${WAITING} was imported: version 2024-07-01 is active`);
     const atRate = await slowDown(one);
     await drop(one, [LARGE]);
     await isUnderWay(one, LARGE);
 
+    await other.press('link', 'Activate 2024-06-01');
     await other.press('button', 'Activate 2024-06-01');
     await other.told('Version 2024-06-01 is active');
     await one.page.locator('#version-2024-06-01').getByText('active', { exact: true }).waitFor();
@@ -143,7 +144,7 @@ describe.skipIf(!hasChromium)(`archives that are dropped on the console${whyNoCh
     expect(await (await fetch(daemon.site)).text()).toContain('signed');
 
     await atRate(UNBOUNDED);
-    await one.told(`${LARGE} is taken in: version 2024-09-01 is active`);
+    await one.told(`${LARGE} was imported: version 2024-09-01 is active`);
     await other.page.locator('#version-2024-09-01').getByText('active', { exact: true }).waitFor();
     expect(await (await fetch(daemon.site)).text()).toContain('large');
     expect(await stored()).toEqual(['2024-06-01', '2024-07-01', '2024-09-01']);

@@ -116,7 +116,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
     await other.looksWell('sign-in');
     await other.page.keyboard.type('not-the-token');
     await other.page.keyboard.press('Enter');
-    await other.told('You are not signed in');
+    await other.told('Sign-in failed');
     await other.looksWell('refused');
     await other.page.getByLabel('Admin token').fill(TOKEN);
     await other.page.keyboard.press('Enter');
@@ -127,7 +127,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
   it('passes the accessibility checks on the sign-in page if no token is set', async () => {
     const other = await ConsoleOperator.open(browser, await listen({ token: () => null }));
     await other.show('sign-in');
-    await other.told('is set: what this daemon does');
+    await other.told('is set, so the console is read-only');
     await other.looksWell('sign-in');
     await other.leave();
   });
@@ -164,7 +164,11 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
     await operator.told('Rolled back: version v1 is active');
     await operator.looksWell('done');
     await operator.press('button', 'Preview 2024-05-01');
-    await operator.told('Whoever has this link');
+    await operator.told('Preview link for version');
+    await operator.show('sites/acme/review?version=2024-05-01');
+    await operator.looksWell('pinned');
+    shown.status = { ...STATUS, pinned: null };
+    await operator.show('sites/acme/review?version=2024-05-01');
     await operator.press('button', 'Activate 2024-05-01');
     await operator.told('was not activated');
     await operator.unfold('#remove-2024-05-01');
@@ -178,14 +182,14 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
     const files = names.map((name) => ({ name, mimeType: 'application/zip', buffer: Buffer.from(name) }));
     await operator.page.getByLabel('Archives', { exact: true }).setInputFiles(files);
     await operator.press('button', 'Upload');
-    await operator.page.getByRole('status').getByText('waits').first().waitFor();
-    await operator.told('good.zip is taken in');
-    await operator.told(/^evil.* was refused$/);
+    await operator.page.getByRole('status').getByText('Waiting').first().waitFor();
+    await operator.told('good.zip was imported');
+    await operator.told(/^evil.* was rejected$/);
     expect(await operator.page.locator('.uploads li').count()).toBe(names.length);
     await operator.looksWell('uploads');
-    await operator.press('button', 'Give up next.zip');
-    await operator.press('button', 'Give up held.zip');
-    await operator.told('held.zip was given up');
+    await operator.press('button', 'Cancel next.zip');
+    await operator.press('button', 'Cancel held.zip');
+    await operator.told('held.zip was canceled');
   });
 
   it('passes the accessibility checks with jobs that are queued, running, failed and completed, and on their pages', async () => {
@@ -204,7 +208,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
     for (const path of ['jobs', ...[waiting, running, failed, done].map((jobId) => `jobs/${jobId}`)]) {
       await operator.show(path);
       await operator.page
-        .getByRole('button', { name: /^(?:Cancel|Start again) / })
+        .getByRole('button', { name: /^(?:Cancel|Retry) / })
         .first()
         .waitFor();
       await operator.looksWell(path, { rowsMax: ROWS_READ });
@@ -217,12 +221,12 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
     await operator.looksWell('keys');
     await operator.page.getByLabel('Name', { exact: true }).fill('website');
     await operator.page.keyboard.press('Enter');
-    await operator.told('shown this once');
+    await operator.told('shows it only once');
     await operator.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await operator.press('button', 'Copy the key');
+    await operator.press('button', 'Copy key');
     await operator.told('Copied.');
     expect(await operator.page.evaluate('navigator.clipboard.readText()')).toBe('svc_secret');
-    await operator.press('button', 'Copy the line');
+    await operator.press('button', 'Copy command');
     await operator.page.waitForFunction(`navigator.clipboard.readText().then((text) => text.startsWith('curl '))`);
     await operator.looksWell('made');
     expect(await operator.page.locator('#key').textContent()).toBe('svc_secret');
@@ -245,7 +249,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
     shown.status = STATUS;
     await operator.show('sites/acme');
     await operator.press('button', 'Compare');
-    await operator.told('3 more, 1 gone');
+    await operator.told('3 added, 1 removed');
     await operator.looksWell('diff');
   });
 

@@ -172,9 +172,9 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         notices[domain]?.filter((notice: string) => notice.startsWith('The search box of'));
       expect(['working', 'vitepress', 'starlight', 'plain'].map(said)).toEqual([
         [],
-        [expect.stringContaining('(VitePress, DocSearch) asks a service elsewhere, *.algolia.net: docshelf')],
-        [expect.stringContaining('(Pagefind) lacks its index, pagefind/pagefind-entry.json: docshelf')],
-        [expect.stringContaining('(DocSearch) asks a service elsewhere')],
+        [expect.stringContaining('(VitePress, DocSearch) needs an external service, *.algolia.net: docshelf')],
+        [expect.stringContaining('(Pagefind) has no index, pagefind/pagefind-entry.json: docshelf')],
+        [expect.stringContaining('(DocSearch) needs an external service')],
       ]);
     });
 

@@ -21,6 +21,8 @@ export interface BoxQuestion {
 }
 
 export interface BoxPage {
+  /** Start of the path under the base path. */
+  readonly name?: string;
   readonly lang?: string;
   readonly dir?: string;
   readonly head?: string;

@@ -44,7 +44,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
 
   async function open(written: BoxPage = {}, profile: BrowserContextOptions = {}) {
     count += 1;
-    const path = site.add(`page-${count}`, written);
+    const path = site.add(`${written.name ?? 'page'}-${count}`, written);
     const reader = await Reader.open(browser, site.origin, profile);
     readers.push(reader);
     await reader.load(path);
@@ -311,7 +311,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     [401, 'You are no longer signed in'],
     [429, 'Too many searches'],
     [503, 'not ready yet'],
-    [500, 'did not answer'],
+    [500, 'did not respond'],
   ])('shows an error message if the search responds with %i', async (code, sentence) => {
     const { page, status } = await open();
     await page.keyboard.press('/');
@@ -319,6 +319,52 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     await page.keyboard.type('keys');
     (await site.question({ q: 'keys' })).answer(code);
     await status(sentence);
+  });
+
+  it.each([
+    ['states', 'page', '<meta name="docsearch:version" content="2.0,latest">', '2.0'],
+    ['has in its address', 'folder/2.0/page', '', undefined],
+  ])(
+    'searches in the version and language that the page %s, until the reader chooses others',
+    async (_, name, head, asked) => {
+      const { page, status } = await open({ lang: 'de', head, name });
+      await page.keyboard.press('/');
+      await page.getByRole('dialog').waitFor();
+      await page.keyboard.type('keys');
+      const facets = { languages: ['en', 'de'], versions: ['1.0', '2.0'], tags: [] };
+      const first = await site.question({ q: 'keys' });
+      expect({ ...first.parameters }).toMatchObject({ language: 'de', ...(asked && { version: asked }) });
+      first.answer({ results: KEYS, facets });
+      if (asked === undefined) (await site.question({ q: 'keys', version: '2.0' })).answer({ results: KEYS, facets });
+      await status('Ergebnisse: 3');
+      expect(await page.getByLabel('Version').inputValue()).toBe('2.0');
+      expect(await page.getByLabel('Sprache').inputValue()).toBe('de');
+      await page.getByLabel('Version').selectOption('');
+      await page.getByPlaceholder('durchsuchen').fill('keyring');
+      const all = await site.question({ q: 'keyring', language: 'de' });
+      expect(all.parameters.version).toBe(undefined);
+      all.answer({ results: KEYS, facets });
+      await status('Ergebnisse: 3');
+    },
+  );
+
+  it('follows the version of the page in a single-page site', async () => {
+    const { page, status } = await open({ head: '<meta name="docusaurus_version" content="1.0">' });
+    const facets = { languages: [], versions: ['1.0', '2.0'], tags: [] };
+    for (const version of ['1.0', '2.0']) {
+      await page.evaluate((next) => {
+        history.pushState(null, '', `?of=${next}`);
+        history.pushState(null, '', `/docs/moved-${next}`);
+        document.querySelector('meta[name=docusaurus_version]')?.setAttribute('content', next);
+      }, version);
+      await page.keyboard.press('Control+k');
+      await page.getByRole('dialog').waitFor();
+      await page.keyboard.type(`keys${version}`);
+      (await site.question({ q: `keys${version}`, version })).answer({ results: KEYS, facets });
+      await status('Results: 3');
+      expect(await page.getByLabel('Version').inputValue()).toBe(version);
+      await page.keyboard.press('Escape');
+    }
   });
 
   it('offers filters for languages, versions, tags and all sites if there are several', async () => {

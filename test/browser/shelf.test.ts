@@ -142,7 +142,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
       result('soon', '/x', 'Of a site that is not there yet', ''),
     ]);
     await status('Sites: 0 of 3 · Pages found: 3');
-    const found = page.getByRole('region', { name: 'In their pages' });
+    const found = page.getByRole('region', { name: 'Results in pages' });
     expect(await found.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual(['Café Handbuch', 'Acme Docs']);
     const links = await found.getByRole('link').all();
     expect(await Promise.all(links.map((link) => link.getAttribute('href')))).toEqual([
@@ -208,7 +208,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
   it.each([
     [429, 'Too many searches at the moment, try again shortly'],
     [503, 'The search is not ready yet, try again shortly'],
-    [500, 'The search did not answer'],
+    [500, 'The search did not respond'],
   ])('shows an error message if the search responds with %i, and still filters', async (status, sentence) => {
     const { page, box, question, status: said, shown } = await open();
     await box.fill('acme');

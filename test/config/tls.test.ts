@@ -107,12 +107,12 @@ describe('the tls section', () => {
     );
     const { config } = await loading;
     expect(certificateNotices(config, NOW)).toEqual([
-      'No certificate of server.tls is for "unknown.test". Add one for it to server.tls.certificates.',
-      'No certificate of server.tls is for "b.other.test". Add one for it to server.tls.certificates.',
+      'No certificate in server.tls names the host "unknown.test". Add a certificate for this host to server.tls.certificates.',
+      'No certificate in server.tls names the host "b.other.test". Add a certificate for this host to server.tls.certificates.',
     ]);
     const at = (days: number) => certificateNotices(config, NOW + days * DAY_MS)[0];
-    expect(at(75)).toContain(`The certificate "${join(cwd, 'one.crt')}" ends on `);
-    expect(at(91)).toContain('so that clients reject it. Put a new one in its place');
+    expect(at(75)).toContain(`The certificate "${join(cwd, 'one.crt')}" expires on `);
+    expect(at(91)).toContain('so that clients reject it. Replace the file with a new certificate');
     expect(at(-2)).toContain('is not valid before');
     const [{ setting, endsAtMs } = { setting: '', endsAtMs: 0 }] = presentedCertificates(config);
     expect(setting).toBe('server.tls.certFile');

@@ -6,7 +6,7 @@ import { packTarGz } from '../helpers/pack-tar-gz.ts';
 import { readArchive } from '../helpers/read-archive.ts';
 
 const NAME = 'docusaurus-classic.tar.gz';
-const OWN = 'the bundle holds versions of its own (docs/1.0/, docs/next/ and 2 more)';
+const OWN = 'the bundle contains several versions (docs/1.0/, docs/next/ and 2 more)';
 
 describe.skipIf(corpus === undefined)(`a bundle that contains several versions${whyNoCorpus}`, () => {
   const bench = openBench(afterAll);
@@ -50,7 +50,7 @@ describe.skipIf(corpus === undefined)(`a bundle that contains several versions${
       }
     await expect
       .poll(async () => (await daemon.status()).notices, { timeout: 30_000 })
-      .toContain(`The pages of version "v2" have no switcher of docshelf's: ${OWN}.`);
+      .toContain(`docshelf adds no version switcher to version "v2": ${OWN}.`);
     // The older one tells its readers that it is.
     expect(await (await fetch(`${daemon.site}/_docshelf/v/v1/docs/intro`)).text()).toContain('<docshelf-versions');
   });

@@ -282,7 +282,7 @@ describe('start page of a crawl', () => {
   it.each<[string, OriginFile, RegExp]>([
     ['is missing', { status: 404 }, /responds with 404/],
     ['is protected', { status: 401 }, /responds with 401/],
-    ['is not an HTML page', { type: 'application/json', body: '{}' }, /application\/json, and no HTML page/],
+    ['is not an HTML page', { type: 'application/json', body: '{}' }, /application\/json, not an HTML page/],
     ['is on another site', { status: 302, headers: { location: 'https://other.example/' } }, /another site/],
     ['redirects in a loop', { status: 302, headers: { location: '/' } }, /redirects/],
   ])('fails the export if it %s', async (_, file, state) => {

@@ -20,8 +20,8 @@ describe('chooseSite()', () => {
   it('requires a name if there are several sites, and lists them', () => {
     expect(faultOf(() => chooseSite([acme, globex], null, 'the config'))).toMatchObject({
       code: 'site_needed',
-      message: 'Cannot choose a site: the config has several, and none is named',
-      next: expect.stringContaining('--site or under /v1/sites/{domain}: acme, globex.'),
+      message: 'Cannot choose a site: the config has several sites',
+      next: expect.stringContaining('--site, or with a path under /v1/sites/{domain}: acme, globex.'),
       fields: { domains: ['acme', 'globex'] },
     });
   });
@@ -29,15 +29,15 @@ describe('chooseSite()', () => {
   it('lists the existing sites if none has the given domain', () => {
     expect(faultOf(() => chooseSite([acme, globex], 'initech', 'this daemon'))).toMatchObject({
       code: 'not_found',
-      message: 'Cannot find the site "initech": this daemon has none of that domain',
-      next: 'It has: acme, globex.',
+      message: 'Cannot find the site "initech": this daemon has no such site',
+      next: 'Use one of its sites: acme, globex.',
     });
   });
 
   it('lists only the first twenty of a thousand sites', () => {
     const many = Array.from({ length: 1_000 }, (_, index) => ({ domain: `s${index}` }));
     expect(faultOf(() => chooseSite(many, 'x', 'this daemon'))).toMatchObject({
-      next: expect.stringMatching(/^It has: s0, .* s19, …\.$/),
+      next: expect.stringMatching(/^Use one of its sites: s0, .* s19, …\.$/),
     });
   });
 });

@@ -23,7 +23,7 @@ describe('the feature table', () => {
     const [search] = reportFeatures('air-gapped', 'acme', wishesOf({ search: true })).features;
     expect(search).toMatchObject({
       enabled: false,
-      reason: expect.stringMatching(/^Overruled: features\.search asks/),
+      reason: expect.stringMatching(/^Overruled: features\.search turns/),
     });
   });
 

@@ -7,7 +7,15 @@ const strict = (properties: object, required = Object.keys(properties)): object 
   additionalProperties: false,
 });
 const time = { type: 'string', pattern: '^\\d+(?:ms|s|m|h)$' };
-const metadata = strict({ name: text, namespace: text, labels: words });
+const metadata = strict({ name: text, namespace: text, labels: words, annotations: words }, [
+  'name',
+  'namespace',
+  'labels',
+]);
+const relabelings = {
+  type: 'array',
+  items: strict({ sourceLabels: { type: 'array', items: text }, targetLabel: text }),
+};
 
 /** What the chart uses of the API monitoring.coreos.com/v1 of Prometheus' operator, and nothing else of it. */
 export const MONITORING_SCHEMAS: Readonly<Record<string, object>> = {
@@ -22,15 +30,17 @@ export const MONITORING_SCHEMAS: Readonly<Record<string, object>> = {
       endpoints: {
         type: 'array',
         minItems: 1,
-        items: strict({
-          port: text,
-          path: text,
-          interval: time,
-          relabelings: {
-            type: 'array',
-            items: strict({ sourceLabels: { type: 'array', items: text }, targetLabel: text }),
+        items: strict(
+          {
+            port: text,
+            path: text,
+            interval: time,
+            scrapeTimeout: time,
+            relabelings,
+            metricRelabelings: relabelings,
           },
-        }),
+          ['port', 'path', 'interval', 'relabelings'],
+        ),
       },
     }),
   }),

@@ -44,6 +44,26 @@ describe('Metrics', () => {
     expect(lines).toContain('docshelf_http_request_duration_seconds_count{listener="site"} 2');
   });
 
+  it('counts searches by result, their corrections and their time, but no failed time', async () => {
+    const metrics = new Metrics();
+    const site = metrics.forSite('acme');
+    site.onSearch({ result: 'found', isCorrected: false, seconds: 0.003 });
+    site.onSearch({ result: 'none', isCorrected: true, seconds: 0.2 });
+    site.onSearch({ result: 'failed', isCorrected: false, seconds: 30 });
+    const reading = { waiting: 12, builtAtMs: 1_700_000_000_000 };
+    const text = await metrics.expose({ ...READINGS, states: [{ site: 'acme', state: 'ready', search: reading }] });
+    const lines = text.split('\n');
+    for (const result of ['found', 'none', 'failed'])
+      expect(lines).toContain(`docshelf_searches_total{site="acme",result="${result}"} 1`);
+    expect(lines).toContain('docshelf_search_corrections_total{site="acme"} 1');
+    expect(lines).toContain('docshelf_search_duration_seconds_bucket{le="0.005"} 1');
+    expect(lines).toContain('docshelf_search_duration_seconds_count 2');
+    expect(lines).toContain('docshelf_search_sections_waiting{site="acme"} 12');
+    expect(lines).toContain('docshelf_search_index_built_timestamp_seconds{site="acme"} 1700000000');
+    const off = await metrics.expose({ ...READINGS, states: [{ site: 'acme', state: 'ready' }] });
+    expect(off).not.toContain('docshelf_search_sections_waiting{');
+  });
+
   it('names only the last active version', async () => {
     const metrics = new Metrics();
     const site = metrics.forSite(null);
@@ -212,7 +232,7 @@ describe('Metrics', () => {
   });
 
   it('changes each metric that it defines', async () => {
-    const metrics = new Metrics();
+    const metrics = new Metrics(() => true, '1.2.3');
     const site = metrics.forSite('acme');
     metrics.onRequest({ ...SERVED, site: 'acme' });
     metrics.onReload(true);
@@ -224,10 +244,21 @@ describe('Metrics', () => {
     site.onPageReport('https://cdn.example');
     site.onDeployEvent({ kind: 'fetched', link: 'https://x/', digest: DIGESTS.one, bytes: 42, seconds: 1 });
     site.onBundleRefused('upload');
+    site.onSearch({ result: 'none', isCorrected: true, seconds: 1 });
     site.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
     await delayMainThread();
     const text = await metrics.expose({
       ...READINGS,
+      states: [
+        {
+          site: 'acme',
+          state: 'ready',
+          search: { waiting: 1, builtAtMs: 1 },
+          linkEndsAtMs: 1,
+          isFetchFailing: true,
+        },
+      ],
+      dependencies: [{ dependency: 'database', isUp: true }],
       jobs: { queued: 1, running: 1 },
       volume: { freeBytes: 1, sizeBytes: 2 },
       certificates: [{ setting: 'server.tls', endsAtMs: 1 }],

@@ -1,12 +1,12 @@
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MODEL = join(ROOT, 'models/all-MiniLM-L6-v2');
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const sha256Of = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
 
 async function programSbom() {
@@ -35,38 +35,25 @@ it('the SBOM contains the digest of the weights and how they were changed', asyn
   });
 });
 
-it('the SBOM of an image contains Node, the operating system and its packages from dpkg or apk', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'docshelf-parts-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const put = (path: string, text: string): void => {
-    mkdirSync(join(folder, path, '..'), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  };
-  put('sbom.json', JSON.stringify(await programSbom()));
-  put('deb/etc/os-release', 'NAME="Debian"\nID=debian\nVERSION_ID="12"\n');
-  put(
-    'deb/var/lib/dpkg/status',
-    'Package: libc6\nStatus: install ok installed\nArchitecture: amd64\nVersion: 2.36-9+deb12u1\nDescription: C\n more: x\n\nPackage: gone\nStatus: deinstall ok config-files\nArchitecture: all\nVersion: 1\n',
-  );
-  put('apk/etc/os-release', 'ID=alpine\nVERSION_ID=3.20.1\n');
-  put('apk/lib/apk/db/installed', 'C:Q1=\nP:musl\nV:1.2.5-r0\nA:x86_64\n\n');
-  put('none/empty', '');
-  const added = (root: string): string[] => {
-    const args = ['sbom.json', 'image.json', root].map((path) => join(folder, path));
-    execFileSync(process.execPath, [join(ROOT, 'scripts/image-sbom.mjs'), ...args]);
-    const before = JSON.parse(readFileSync(join(folder, 'sbom.json'), 'utf8'));
-    const { components, dependencies } = JSON.parse(readFileSync(join(folder, 'image.json'), 'utf8'));
-    expect(components.slice(0, before.components.length)).toEqual(before.components);
-    const refs = components.slice(before.components.length).map((part: { 'bom-ref': string }) => part['bom-ref']);
+it('the SBOM of an image contains Node, the operating system and its installed packages from dpkg', async () => {
+  const { debianPackages, imageSbom } = await import(join(ROOT, 'scripts/image-parts.ts'));
+  const sbom = await programSbom();
+  const status =
+    'Package: libc6\nStatus: install ok installed\nArchitecture: amd64\nVersion: 2.36-9+deb12u1\nDescription: C\n more: x\n\nPackage: gone\nStatus: deinstall ok config-files\nArchitecture: all\nVersion: 1\n';
+  const added = (release: string, packages: object[]): string[] => {
+    const { components, dependencies } = imageSbom(sbom, { node: '24.1.0', release, packages });
+    expect(components.slice(0, sbom.components.length)).toEqual(sbom.components);
+    const refs = components.slice(sbom.components.length).map((part: { 'bom-ref': string }) => part['bom-ref']);
     expect(dependencies.flatMap(({ dependsOn }: { dependsOn: string[] }) => dependsOn)).toEqual(
       expect.arrayContaining(refs),
     );
     return refs;
   };
-  const node = `pkg:generic/node@${process.versions.node}`;
-  expect(added('deb')).toEqual(['os:debian@12', 'pkg:deb/debian/libc6@2.36-9%2Bdeb12u1?arch=amd64', node]);
-  expect(added('apk')).toEqual(['os:alpine@3.20.1', 'pkg:apk/alpine/musl@1.2.5-r0?arch=x86_64', node]);
-  expect(added('none')).toEqual([node]);
+  const node = 'pkg:generic/node@24.1.0';
+  const release = 'NAME="Debian"\nID=debian\nVERSION_ID="12"\n';
+  const libc = 'pkg:deb/debian/libc6@2.36-9%2Bdeb12u1?arch=amd64';
+  expect(added(release, debianPackages(status))).toEqual(['os:debian@12', libc, node]);
+  expect(added('', [])).toEqual([node]);
 });
 
 it('the threat model names only existing tests', () => {
@@ -87,4 +74,61 @@ it('the README and the manual show each image, and only existing ones', () => {
     ),
   );
   expect([...new Set(shown)].sort()).toEqual(readdirSync(join(ROOT, 'docs/images')).sort());
+});
+
+interface Step {
+  readonly uses?: string;
+  readonly run?: string;
+}
+
+describe('the files for GitHub and GitLab', () => {
+  const workflows = ['check', 'release'].map((name) => `.github/workflows/${name}.yml`);
+  const load = (file: string) => parse(read(file), { strict: true, uniqueKeys: true });
+
+  it.each(workflows)('%s has limited rights and time, and pins each action by version', (file) => {
+    const { on, permissions, jobs } = load(file);
+    expect(Object.keys(on).length).toBeGreaterThan(0);
+    expect(permissions).toEqual({ contents: 'read' });
+    for (const job of Object.values<{ 'runs-on': string; 'timeout-minutes': number; steps: Step[] }>(jobs)) {
+      expect(job).toMatchObject({
+        'runs-on': expect.stringMatching(/^ubuntu-\d/),
+        'timeout-minutes': expect.any(Number),
+      });
+      for (const { uses, run } of job.steps) {
+        expect([uses, run].filter((each) => each !== undefined)).toHaveLength(1);
+        if (uses !== undefined) expect(uses).toMatch(/^[\w-]+\/[\w-]+@(?:v\d+|[0-9a-f]{40})$/);
+        // An expression in a command would run the text of a branch or a title.
+        expect(run ?? '').not.toContain('${{');
+      }
+    }
+  });
+
+  it('run .ci/run for a change, and the release scripts for a tag', () => {
+    const stepsOf = (file: string): string =>
+      Object.values<{ steps: Step[] }>(load(file).jobs)
+        .flatMap(({ steps }) => steps.map(({ run = '' }) => run))
+        .join('\n');
+    const { check, release } = load('.gitlab-ci.yml');
+    for (const commands of [stepsOf('.github/workflows/check.yml'), check.script.join('\n')]) {
+      expect(commands).toMatch(/(?:^| )\.ci\/run$/m);
+    }
+    for (const commands of [stepsOf('.github/workflows/release.yml'), release.script.join('\n')]) {
+      expect(commands).toMatch(/^npm run release\nsh scripts\/release\/publish\.sh release/m);
+    }
+    for (const file of ['.ci/run', 'scripts/release/publish.sh']) expect(existsSync(join(ROOT, file))).toBe(true);
+  });
+
+  it('contain valid forms for issues, and updates for each kind of dependency', () => {
+    for (const name of ['bug', 'feature']) {
+      const { name: title, description, body } = load(`.github/ISSUE_TEMPLATE/${name}.yml`);
+      expect([title, description].every((text) => typeof text === 'string')).toBe(true);
+      const ids = body.flatMap(({ id }: { id?: string }) => id ?? []);
+      expect(new Set(ids).size).toBe(ids.length);
+      for (const { type } of body) expect(['markdown', 'input', 'dropdown', 'textarea']).toContain(type);
+    }
+    const { version, updates } = load('.github/dependabot.yml');
+    expect(version).toBe(2);
+    const kinds = updates.map((each: Record<string, string>) => each['package-ecosystem']);
+    expect(kinds).toEqual(['npm', 'github-actions', 'docker']);
+  });
 });

@@ -29,7 +29,7 @@ export class FakeIndex implements SearchIndex {
   }
 
   #facts() {
-    return { sections: SECTIONS, refused: this.refused, leftOut: [] };
+    return { sections: SECTIONS, refused: this.refused, leftOut: [], builtAtMs: 1000 };
   }
 
   async build({ digest }: IndexedRelease, signal: AbortSignal) {

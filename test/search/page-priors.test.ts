@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { linkPrints, PagePriors } from '../../src/search/indexing/page-priors.ts';
+import { isSecondary, linkPrints, PagePriors, SECONDARY_PRIOR } from '../../src/search/indexing/page-priors.ts';
 
 const prints = (...links: readonly string[]) => linkPrints(links);
 const PAGES = ['/', '/a', '/b/', '/c.html', '/unread'];
@@ -30,5 +30,50 @@ describe('PagePriors', () => {
     priors.add(0, prints('/x/'));
     priors.add(1, prints('/x'));
     expect([...priors.decide()]).toEqual([['/x/', 1]]);
+  });
+});
+
+describe('isSecondary()', () => {
+  it.each([
+    '/changes.html',
+    '/docs/changelog/',
+    '/docs/2.0/release-notes/v2',
+    '/whatsnew/3.12.html',
+    '/release-15-3.html',
+    '/glossary.html',
+    '/genindex',
+    '/docs/tags/api/',
+    '/docs/category/basics',
+    '/CHANGELOG.html',
+    '/releases/1.0',
+  ])('recognizes %s by its address', (url) => {
+    expect(isSecondary(url, 'Some title')).toBe(true);
+  });
+
+  it.each(['Changelog', 'Change Log', 'Release notes', 'What’s new in 2.0', 'Glossary', 'Index'])(
+    'recognizes a page by its title "%s"',
+    (title) => {
+      expect(isSecondary('/x', title)).toBe(true);
+    },
+  );
+
+  it.each([
+    ['/guides/release.html', 'Release a version'],
+    ['/reference/tags.html', 'Tags'],
+    ['/api/history.html', 'History'],
+    ['/guides/exchanges.html', 'Exchanges'],
+    ['/indexes.html', 'Indexes'],
+    ['/sql-createindex.html', 'Index types'],
+    ['/guides/changes-feed.html', 'Feed of changes'],
+  ])('does not recognize %s', (url, title) => {
+    expect(isSecondary(url, title)).toBe(false);
+  });
+
+  it('gives its pages a lower prior than all others', () => {
+    const priors = new PagePriors(['/a', '/changes', '/b']);
+    priors.add(0, prints('/changes', '/b'));
+    priors.add(1, prints(), true);
+    priors.add(2, prints());
+    expect(Object.fromEntries(priors.decide())).toEqual({ '/changes': SECONDARY_PRIOR, '/b': 1 });
   });
 });

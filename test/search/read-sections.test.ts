@@ -52,7 +52,7 @@ describe('readSections()', () => {
   });
 
   it('reads many pages in other threads, with the same result in the same order', async () => {
-    const paths = Array.from({ length: 1_100 }, (_, at) => `page-${String(at).padStart(4, '0')}.html`);
+    const paths = Array.from({ length: 2_100 }, (_, at) => `page-${String(at).padStart(4, '0')}.html`);
     const pages = paths.map((path, at) => {
       const text = at % 50 === 0 ? 'The same.' : `Only on ${path}.`;
       return [
@@ -61,7 +61,7 @@ describe('readSections()', () => {
       ];
     });
     const site = await siteOf(Object.fromEntries(pages));
-    const huge = paths[1_050] ?? '';
+    const huge = paths[2_050] ?? '';
     site.files.set(huge, { ...site.files.get(huge), size: 2 * 1024 ** 2 } as FileEntry);
     const read = async (threadsMax: number) => {
       const large: unknown[] = [];
@@ -71,7 +71,7 @@ describe('readSections()', () => {
       return [...sections.all()];
     };
     const alone = await read(0);
-    expect(alone.length).toBeGreaterThan(1_000);
+    expect(alone.length).toBeGreaterThan(2_000);
     expect(await read(3)).toEqual(alone);
     // The last one, which another thread is asked for.
     await rm(join(dir, paths.at(-1) ?? ''));

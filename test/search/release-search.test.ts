@@ -105,3 +105,75 @@ describe('ReleaseSearch', () => {
     expect(sums).toEqual(sums.toSorted((a, b) => b - a));
   });
 });
+
+describe('ReleaseSearch over several versions of a page', () => {
+  const page = (path: string, version: string | null, text: string, more: object = {}) => ({
+    ...{ page: path, path: `${path}#rotate`, title: 'Keys', headings: ['Keys', 'Rotate'], text, version },
+    ...more,
+  });
+  const SAME = 'Rotate the signing keys of a service.';
+
+  async function pathsOf(sections: Parameters<typeof writeIndex>[1], more: object = {}): Promise<string[]> {
+    const path = indexPath();
+    writeIndex(path, [...sections, { text: 'Other words.' }, { text: 'More words.' }]);
+    const release = ReleaseSearch.open(dirname(path));
+    onTestFinished(() => release.close());
+    const request = searchRequestOf({ query: 'rotate signing keys', ...more });
+    return (await release.search(request, 'label', null)).map((result) => result.path);
+  }
+
+  it('returns the page once, in its newest released version', async () => {
+    const versions = ['1.0', '2.0', '10.1', 'next'].map((name) => page(`/docs/${name}/keys`, name, SAME));
+    expect(await pathsOf(versions)).toEqual(['/docs/10.1/keys#rotate']);
+    expect(await pathsOf([...versions, page('/docs/keys', 'current', SAME)])).toEqual(['/docs/keys#rotate']);
+    expect(await pathsOf([...versions, page('/docs/latest/keys', 'latest', SAME)])).toEqual([
+      '/docs/latest/keys#rotate',
+    ]);
+  });
+
+  it('returns an older version if only that one fits the query', async () => {
+    const sections = [
+      page('/1.0/keys', '1.0', SAME),
+      page('/2.0/keys', '2.0', 'Keys are gone. See tokens and services.'),
+    ];
+    expect((await pathsOf(sections))[0]).toBe('/1.0/keys#rotate');
+  });
+
+  it('returns the page of the version that the filter names', async () => {
+    const sections = ['1.0', '2.0'].map((name) => page(`/${name}/keys`, name, SAME));
+    expect(await pathsOf(sections, { filter: { version: '1.0' } })).toEqual(['/1.0/keys#rotate']);
+  });
+
+  it('returns different pages, languages and sections of one version', async () => {
+    const sections = [
+      page('/1.0/keys', '1.0', SAME),
+      page('/2.0/keys', '2.0', SAME),
+      page('/2.0/keys', '2.0', `${SAME} Again.`, { path: '/2.0/keys#again' }),
+      page('/2.0/more', '2.0', `${SAME} More.`),
+      page('/2.0/keys', '2.0', SAME, { language: 'de', path: '/2.0/keys#de' }),
+    ];
+    expect((await pathsOf(sections)).sort()).toEqual([
+      '/2.0/keys#again',
+      '/2.0/keys#de',
+      '/2.0/keys#rotate',
+      '/2.0/more#rotate',
+    ]);
+  });
+});
+
+it('ReleaseSearch ranks a change log below a page that fits less', async () => {
+  const path = indexPath();
+  const text = 'Rotate the signing keys of a service.';
+  writeIndex(path, [
+    { path: '/changes', title: 'Changes', text, prior: -1 },
+    { path: '/keys', title: 'Keys', text: `${text} The service reads the keys again after some minutes.` },
+    { text: 'Other words.' },
+    { text: 'More words.' },
+  ]);
+  const release = ReleaseSearch.open(dirname(path));
+  onTestFinished(() => release.close());
+  const pathsOf = async (query: string) =>
+    (await release.search(searchRequestOf({ query }), 'label', null)).map((result) => result.path);
+  expect(await pathsOf('rotate signing keys')).toEqual(['/keys', '/changes']);
+  expect((await pathsOf('changes'))[0]).toBe('/changes');
+});

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { searchRequestOf } from '../../src/domain/search.ts';
-import { type Search, type SearchFacts, ShelfSearch } from '../../src/search/index.ts';
+import { NO_FACTS, type Search, type SearchFacts, ShelfSearch } from '../../src/search/index.ts';
 import type { SearchedSite } from '../../src/search/shelf-search.ts';
 
 const REQUEST = searchRequestOf({ query: 'lantern', pageSize: 3 });
@@ -61,17 +61,23 @@ it('ShelfSearch merges the facets of all sites, and reports whether any site sea
   const telling = (facts: SearchFacts): Search => ({ search: async () => ({ results: [], facts }) });
   const facets = { languages: ['en', 'de'], versions: ['1', '2'], tags: ['a', 'b'] };
   const sites = [
-    { site: 'acme', search: telling({ corrected: null, facets, semantic: false }) },
+    { site: 'acme', search: telling({ ...NO_FACTS, facets }) },
     {
       site: 'beta',
-      search: telling({ corrected: 'lantern', facets: { ...facets, languages: ['fr', 'de'] }, semantic: true }),
+      search: telling({
+        ...{ corrected: 'lantern', excluded: ['oil'], inclusive: 'lantern oil' },
+        ...{ facets: { ...facets, languages: ['fr', 'de'] }, semantic: true },
+      }),
     },
     { site: 'gamma', search: answering() },
   ];
   const shelf = new ShelfSearch(() => sites);
   expect(await shelf.search({ ...REQUEST, wantsFacts: true }, NEVER)).toEqual({
     results: [],
-    facts: { corrected: 'lantern', facets: { languages: ['en', 'de', 'fr'], versions: [], tags: [] }, semantic: true },
+    facts: {
+      ...{ corrected: 'lantern', excluded: ['oil'], inclusive: 'lantern oil' },
+      ...{ facets: { languages: ['en', 'de', 'fr'], versions: [], tags: [] }, semantic: true },
+    },
   });
   expect(await shelf.search(REQUEST, NEVER)).toEqual({ results: [] });
 });

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { ownVersions } from '../../src/site/index.ts';
+import { ownVersions } from '../../src/files/index.ts';
 import { TestReleases } from './helpers.ts';
 
 const releases = new TestReleases();

@@ -100,7 +100,7 @@ it('SiteSwitch adds a version switcher to pages while other versions exist and t
   const tag = '<script type="module" src="/a.js" data-version="v&quot;2" data-active="v&quot;2"></script>';
   expect(await heads()).toEqual(['', '', tag, tag, '', '', '']);
   expect(await site.notices()).toEqual([
-    'The pages of version "v"2" have no switcher of docshelf\'s: the bundle holds versions of its own (1.0/, 2.0/ and 1 more).',
+    'docshelf adds no version switcher to version "v"2": the bundle contains several versions (1.0/, 2.0/ and 1 more).',
   ]);
   use({ trailingSlash: 'auto', switcher: null });
   expect(await site.notices()).toEqual([]);
@@ -132,9 +132,7 @@ it.each([
   ] as const) {
     const { site } = recorded({ trailingSlash: 'auto', headers, searchBox: box });
     await (await site.prepare(release as unknown as ReleaseView, []))(NOW);
-    expect((await site.notices()).filter((notice) => notice.includes('the search box stays away'))).toHaveLength(
-      notices,
-    );
+    expect((await site.notices()).filter((notice) => notice.includes('blocks the search box'))).toHaveLength(notices);
   }
 });
 
@@ -143,11 +141,11 @@ it('SiteSwitch replaces a search box that uses an external service, and reports 
   const { served, heads, site, use } = recorded({ trailingSlash: 'auto', searchBox: box });
   const release = releases.make({ 'index.html': page('en', '<div id="docsearch"></div>') }, { version: 'v2' });
   await (await site.prepare(release, []))(NOW);
-  const said = 'The search box of version "v2" (DocSearch) asks a service elsewhere, *.algolia.net';
-  expect(await site.notices()).toEqual([`${said}: docshelf's stands in its place.`]);
+  const said = 'The search box of version "v2" (DocSearch) needs an external service, *.algolia.net';
+  expect(await site.notices()).toEqual([`${said}: docshelf replaces it with its own.`]);
   use({ trailingSlash: 'auto', searchBox: { ...box, replaces: false } });
   await vi.waitUntil(() => served.length === 3, { timeout: 30_000 });
-  expect(await site.notices()).toEqual([`${said}: "search.widget: replace" puts docshelf's in its place.`]);
+  expect(await site.notices()).toEqual([`${said}: to replace it, set "search.widget: replace".`]);
   const tag = '<script type="module" src="/l.js"></script>';
   expect(await heads()).toEqual([
     '<script type="module" src="/r.js" data-replace=".DocSearch-Button,#docsearch"></script>',

@@ -48,7 +48,7 @@ describe('SpanSender', () => {
     );
     sending.add(span('two'));
     expect(await until(1)).toEqual([['two']]);
-    expect(told).toEqual(['Cannot send traces: the collector answers 401', 'back, 1 lost']);
+    expect(told).toEqual(['Cannot send traces: the collector responds with 401', 'back, 1 lost']);
     await sending.stop();
   });
 
@@ -77,6 +77,6 @@ describe('SpanSender', () => {
     hanging.sending.add(span('lost'));
     await hanging.sending.stop();
     expect(hanging.taken).toEqual([]);
-    expect(hanging.told).toEqual(['Cannot send traces: the collector gives no answer in time']);
+    expect(hanging.told).toEqual(['Cannot send traces: the collector does not respond in time']);
   });
 });

@@ -9,6 +9,7 @@ import type { Search } from '../../search/index.ts';
 import { type BodyCache, type PagePaths, readMarkdown, type SiteSnapshot } from '../../site/index.ts';
 import { Scheduler } from '../../threads/scheduler.ts';
 import { readFirstPage } from '../../web/first-page.ts';
+import { fragmentOffset } from '../../web/markdown/fragment-offset.ts';
 import { pageText } from '../../web/media-type.ts';
 import { isWithheld } from '../../web/resolve.ts';
 
@@ -54,17 +55,22 @@ function documentationOf(snapshot: SiteSnapshot, pages: SitePages, bodies: BodyC
     basePath: snapshot.basePath,
     pages: () => pages.list(snapshot),
     titles: (addresses) => pages.titles(snapshot, addresses),
-    read: async (target, signal) => {
+    read: async (target, signal, fragment = null) => {
       const read = await readMarkdown(snapshot, bodies, target, signal);
       signal.throwIfAborted();
       const path = read && (await pages.addressOf(snapshot, read.page));
-      return read && path !== null ? { ...read, path } : null;
+      if (read === null || path === null) return null;
+      const html = fragment === null ? null : await pages.htmlOf(snapshot, read.page);
+      const start = html === null || fragment === null ? 0 : (fragmentOffset(html, fragment, read.markdown) ?? 0);
+      return { ...read, path, start };
     },
   };
 }
 
 /** Enough for the title of a page and its first links. */
 const HEAD_BYTES = 64 * 1024;
+/** A search for an anchor takes 30 ms for each MiB. */
+const PAGE_BYTES_MAX = 2 * 1024 ** 2;
 const READS_MAX = 8;
 /** Maximum of pages to learn how the site writes its addresses. More would block this thread. */
 const FORM_SAMPLE_MAX = 12;
@@ -101,6 +107,13 @@ class SitePages {
     return readerUrl(path, (await this.#bookOf(snapshot)).form, snapshot.release.files);
   }
 
+  /** Null for a page that is larger than `PAGE_BYTES_MAX`, or cannot be read. */
+  async htmlOf({ release }: SiteSnapshot, path: string): Promise<string | null> {
+    const entry = release.files.get(path);
+    if (entry === undefined || entry.size > PAGE_BYTES_MAX) return null;
+    return this.#scheduler.run(() => readStart(release, entry, PAGE_BYTES_MAX)).catch(() => null);
+  }
+
   /** Null for a page that has no title or cannot be read. @param addresses of `list` */
   async titles(snapshot: SiteSnapshot, addresses: readonly string[]): Promise<readonly (string | null)[]> {
     const { release } = snapshot;
@@ -115,7 +128,7 @@ class SitePages {
   async #titleOf(release: ReleaseView, entry: FileEntry): Promise<string | null> {
     const known = this.#titles.get(entry.sha256);
     if (known !== undefined) return known.title;
-    const html = await this.#scheduler.run(() => readHead(release, entry)).catch(() => null);
+    const html = await this.#scheduler.run(() => readStart(release, entry, HEAD_BYTES)).catch(() => null);
     if (html === null) return null;
     const { title } = readFirstPage(html);
     this.#titles.set(entry.sha256, { title });
@@ -137,7 +150,7 @@ class SitePages {
     const forms = new PageForms(release.files);
     const stride = Math.max(1, Math.ceil(pages.length / FORM_SAMPLE_MAX));
     for (const entry of pages.filter((_, at) => at % stride === 0)) {
-      const html = await this.#scheduler.run(() => readHead(release, entry)).catch(() => null);
+      const html = await this.#scheduler.run(() => readStart(release, entry, HEAD_BYTES)).catch(() => null);
       if (html !== null) forms.addPage(entry.path, html);
     }
     const form = { trailingSlash: release.trailingSlash, extension: forms.extension() };
@@ -151,6 +164,6 @@ class SitePages {
   }
 }
 
-async function readHead({ siteDir }: ReleaseView, { path, type, size }: FileEntry): Promise<string> {
-  return pageText(await readBeginning(join(siteDir, path), Math.min(size, HEAD_BYTES)), type);
+async function readStart({ siteDir }: ReleaseView, { path, type, size }: FileEntry, bytesMax: number): Promise<string> {
+  return pageText(await readBeginning(join(siteDir, path), Math.min(size, bytesMax)), type);
 }

@@ -26,7 +26,7 @@ export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]>
   const existing = await nearestThere(dir);
   const written = await writeProbe(existing);
   if (written !== null) {
-    const next = 'Make storage.dir a folder that the user of docshelf may write to.';
+    const next = 'Make storage.dir a folder that the user of docshelf can write to.';
     return [
       faulty('folder', DATA_FOLDER, {
         code: 'cannot_write',
@@ -35,7 +35,8 @@ export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]>
       }),
     ];
   }
-  if (existing !== dir) return [sound('folder', DATA_FOLDER, `"${dir}" is not there yet, and can be made.`)];
+  if (existing !== dir)
+    return [sound('folder', DATA_FOLDER, `"${dir}" does not exist yet, and docshelf can create it.`)];
   const old = await refuseOldLayout(dataPaths(dir)).then(() => null, toDocshelfError);
   if (old !== null) return [faulty('folder', DATA_FOLDER, old)];
   const strangers = await foldersElsewhere(dir);
@@ -45,10 +46,10 @@ export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]>
     const next = 'Mount one volume at storage.dir, and no other volume under it.';
     return [faulty('folder', DATA_FOLDER, { code: 'cannot_write', message, next })];
   }
-  const found = [sound('folder', DATA_FOLDER, `"${dir}" can be written, and is one file system.`)];
+  const found = [sound('folder', DATA_FOLDER, `"${dir}" is writable, and on one file system.`)];
   if (((await stat(dir)).mode & OTHERS_READ) !== 0) {
-    const state = `"${dir}" may be read by every user of this machine, keys and links in it.`;
-    found.push(warning('folder', DATA_FOLDER, state, `Close it: chmod o-rwx "${dir}".`));
+    const state = `Every user of this machine can read "${dir}", which contains keys and links.`;
+    found.push(warning('folder', DATA_FOLDER, state, `Run chmod o-rwx "${dir}".`));
   }
   return found;
 }
@@ -127,8 +128,8 @@ export async function checkExportSources(config: Config): Promise<Diagnosis[]> {
     const errno = await access(path, constants.R_OK).then(() => null, errnoOf);
     found.push(
       errno === null
-        ? sound('folder', subject, `"${path}" can be read.`)
-        : cannotRead(subject, path, `exports of ${site.domain} would fail`, errno),
+        ? sound('folder', subject, `"${path}" is readable.`)
+        : cannotRead(subject, path, `exports of ${site.domain} will fail`, errno),
     );
   }
   return found;
@@ -143,8 +144,8 @@ export async function checkPreload({ staticExport }: Config): Promise<Diagnosis>
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === 'ENOENT' && mayBeMissing)
-      return sound('folder', subject, `"${folder}" is not there, and need not be.`);
-    return cannotRead(subject, folder, 'docshelf would not import any archive in it', errno);
+      return sound('folder', subject, `"${folder}" does not exist, and is optional.`);
+    return cannotRead(subject, folder, 'docshelf cannot import archives from it', errno);
   }
 }
 
@@ -163,7 +164,7 @@ export async function checkBundle(config: Config, store: SiteStore): Promise<Dia
   const hasLink = bundleLink(config) !== null || renew.apiUrl !== null;
   if (!enabled || hasLink || (await archiveNames(preload.dir).catch(() => [])).length > 0) return [];
   const take = `docshelf bundle import FILE${version === null ? '' : ` --version ${version}`}`;
-  const next = `Take one in with "${take}", put an archive into "${preload.dir}", or set staticExport.bundleUrl.`;
+  const next = `Run "${take}", put an archive into "${preload.dir}", or set staticExport.bundleUrl.`;
   if (version !== null) {
     const subject = 'staticExport.version';
     const isStored = (await store.label(version).catch(() => null)) !== null;
@@ -183,7 +184,7 @@ export async function checkKeys({ storage, database }: Config): Promise<Diagnosi
   if (fault !== null) return [faulty('keys', 'keys.json', toDocshelfError(fault))];
   return keys.length === 0
     ? []
-    : [sound('keys', 'keys.json', `docshelf can read ${counted(keys.length, 'key')} made at run time.`)];
+    : [sound('keys', 'keys.json', `docshelf can read ${counted(keys.length, 'key')} created at run time.`)];
 }
 
 export async function checkNamedFiles({ config, file: configFile, origins }: LoadedConfig): Promise<Diagnosis[]> {

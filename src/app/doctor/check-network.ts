@@ -1,8 +1,7 @@
 import { isIP } from 'node:net';
 import type { Config } from '../../config/index.ts';
 import type { SiteStore } from '../../deploy/index.ts';
-import { expiryOfLink } from '../../deploy/sources/http-bundle-source.ts';
-import { askedUrl } from '../../domain/bundle-link.ts';
+import { askedUrl, expiryOfLink } from '../../domain/bundle-link.ts';
 import { bareHost, type S3Place } from '../../domain/egress.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
@@ -114,7 +113,7 @@ function checkExpiry(setting: string, link: string, shown: string, isNeeded: boo
   if (endsAtMs === null) return [];
   const end = new Date(endsAtMs).toISOString();
   const leftMs = endsAtMs - Date.now();
-  const next = 'Generate a fresh link (the bundle call of the export job) and set it as staticExport.bundleUrl.';
+  const next = 'Generate a new link (the bundle call of the export job) and set it as staticExport.bundleUrl.';
   if (leftMs <= 0) {
     const message = `Cannot fetch "${shown}": the link has expired at ${end}`;
     const expired = faulty('link', setting, { code: 'link_expired', message, next });
@@ -143,7 +142,7 @@ async function checkName(
     return sound('name', setting, `${host} is ${found.join(', ')}.`);
   } catch (cause) {
     if (cause instanceof DocshelfError) throw cause;
-    const state = errnoOf(cause) ?? 'the name service does not answer in time';
+    const state = errnoOf(cause) ?? 'the name service does not respond in time';
     const message = `Cannot look up "${host}": ${state}`;
     const next = 'Check the name, and the name service of this machine (/etc/resolv.conf).';
     return faulty('name', setting, { code: 'source_unreachable', message, next });
@@ -174,14 +173,14 @@ async function callService(client: HttpClient, link: string, signal: AbortSignal
   if (response.status < 500) return;
   const shown = linkWithoutSecrets(link);
   throw new DocshelfError('source_failed', `Cannot use "${shown}": it responds with ${response.status}`, {
-    next: 'Look at that server, and at proxies between it and docshelf.',
+    next: 'Check that server, and proxies between it and docshelf.',
   });
 }
 
 /** The document must name this issuer (OpenID Connect Discovery 1.0, section 4). @throws DocshelfError `source_failed` */
 async function checkIssuer(client: HttpClient, issuer: string, signal: AbortSignal): Promise<void> {
   const fault = (state: string): DocshelfError =>
-    new DocshelfError('source_failed', `Cannot sign readers in by "${issuer}": ${state}`, {
+    new DocshelfError('source_failed', `Cannot sign readers in with "${issuer}": ${state}`, {
       next: 'Set server.auth.issuer to the issuer as the provider writes it in its discovery document.',
     });
   const link = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
@@ -208,8 +207,8 @@ function unreachable(cause: unknown, shown: string): DocshelfError {
   if (cause instanceof DocshelfError) return cause;
   const isTimeout = cause instanceof DOMException && cause.name === 'TimeoutError';
   if (!isTimeout) return toDocshelfError(cause);
-  return new DocshelfError('source_timeout', `Cannot reach "${shown}": no answer within ${STEP_MS_MAX / 1000} s`, {
-    next: 'Check the network between here and there, and network.proxy.',
+  return new DocshelfError('source_timeout', `Cannot reach "${shown}": no response within ${STEP_MS_MAX / 1000} s`, {
+    next: 'Check the network between this machine and the server, and network.proxy.',
   });
 }
 
@@ -227,9 +226,9 @@ function observed(watch: ExchangeWatch): Diagnosis[] {
 function clockState(origin: string, aheadMs: number): Diagnosis {
   const seconds = Math.round(Math.abs(aheadMs) / 1000);
   if (Math.abs(aheadMs) <= SKEW_MS_MAX)
-    return sound('clock', origin, `Its clock agrees with ours within ${seconds} s.`);
+    return sound('clock', origin, `Its clock differs from the clock of this machine by at most ${seconds} s.`);
   const state = `Our clock is ${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} that of ${origin}.`;
-  const next = 'Set the clock of this machine (NTP): links and certificates are judged by it.';
+  const next = 'Synchronize the clock of this machine (NTP): docshelf checks links and certificates with it.';
   return warning('clock', origin, state, next);
 }
 

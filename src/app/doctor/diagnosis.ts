@@ -55,12 +55,14 @@ export function faulty(
 export function certificateState(subject: string, whose: string, endsAtMs: number, nowMs: number): Diagnosis {
   const day = new Date(endsAtMs).toISOString().slice(0, 10);
   if (endsAtMs <= nowMs) {
-    const message = `${whose} has a certificate that ended on ${day}`;
-    const next = 'Ask the operator of the server to renew it; until then docshelf cannot fetch from that server.';
+    const message = `${whose} has a certificate that expired on ${day}`;
+    const next =
+      'Ask the operator of the server to renew the certificate. Until then, docshelf cannot fetch from this server.';
     return faulty('certificate', subject, { code: 'source_unreachable', message, next });
   }
   const days = Math.floor((endsAtMs - nowMs) / DAY_MS);
   const state = `${whose} has a certificate until ${day} (${counted(days, 'day')}).`;
-  if (endsAtMs - nowMs < SOON_MS) return warning('certificate', subject, state, 'Have it renewed before that day.');
+  if (endsAtMs - nowMs < SOON_MS)
+    return warning('certificate', subject, state, 'Ask the operator of the server to renew it before that day.');
   return sound('certificate', subject, state);
 }

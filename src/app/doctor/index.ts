@@ -62,15 +62,15 @@ async function checkDaemon(config: Config, signal: AbortSignal): Promise<Diagnos
   const url = daemon.adminUrl;
   const status = url === null ? null : await statusOf(url, signal);
   if (status === null) {
-    const message = `Cannot reach the daemon at ${url}: it does not answer`;
-    const next = 'Look at its log; if it hangs, end it and start it again.';
+    const message = `Cannot reach the daemon at ${url}: it does not respond`;
+    const next = 'Check its log. If the daemon hangs, end it and start it again.';
     return [faulty('daemon', 'the running daemon', { code: 'daemon_unreachable', message, next })];
   }
   const { sites, pending } = status;
   const found = sites?.flatMap((site) => stateOf(site, `${site.deployment.domain}: `)) ?? stateOf(status, '');
   if (pending.length > 0) {
-    const state = `It has not taken ${pending.join(', ')} yet.`;
-    found.push(warning('daemon', 'the running daemon', state, 'Restart it: those settings need that.'));
+    const state = `It does not use the new values of these settings yet: ${pending.join(', ')}.`;
+    found.push(warning('daemon', 'the running daemon', state, 'Restart the daemon to use the new values.'));
   }
   return found;
 }
@@ -90,7 +90,7 @@ function stateOf({ state, active, lastError }: SiteReport, prefix: string): Diag
   return found;
 }
 
-const NEXT_OF_STATE = 'Read its last error for the reason; "docshelf bundle list" lists the stored versions.';
+const NEXT_OF_STATE = 'Read its last error for the reason. To list the stored versions, run "docshelf bundle list".';
 
 async function statusOf(adminUrl: string, signal: AbortSignal): Promise<StatusReport | null> {
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS_MAX)]);
@@ -106,7 +106,7 @@ async function checkPorts({ server, admin, api, search, exportApi }: Config): Pr
       const errno = await tryToListen(host, port);
       if (errno === null) return sound('port', `${name}.port`, `${host}:${port} is free, and no daemon runs.`);
       const isTaken = errno === 'EADDRINUSE';
-      const message = `Cannot listen on ${host}:${port}: ${isTaken ? 'another program does' : errno}`;
+      const message = `Cannot listen on ${host}:${port}: ${isTaken ? 'another program uses this port' : errno}`;
       const next = `End that program, or set ${name}.port and ${name}.host to a free port and host.`;
       return faulty('port', `${name}.port`, { code: isTaken ? 'port_taken' : 'cannot_listen', message, next });
     }),

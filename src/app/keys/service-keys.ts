@@ -96,7 +96,7 @@ export class ServiceKeys {
 
   get notices(): readonly string[] {
     const { fault } = this.#parts.store;
-    return fault === null ? [] : [`${fault.message}. The keys that were read last stay valid.`];
+    return fault === null ? [] : [`${fault.message}. The previous keys stay valid.`];
   }
 
   stop(): Promise<void> {

@@ -20,17 +20,17 @@ function deployLine(event: Exclude<DeployEvent, { kind: 'progress' | 'failed' }>
     case 'fetched':
       return `fetched ${(event.bytes / 1024 ** 2).toFixed(1)} MiB in ${event.seconds.toFixed(1)} s`;
     case 'verified':
-      return `${event.name} is signed with key ${event.keyId}`;
+      return `verified the signature of ${event.name} with key ${event.keyId}`;
     case 'taken-in':
       return `imported version ${event.version} in ${event.seconds.toFixed(1)} s`;
     case 'activated':
       return `serving version ${event.version}${event.previous === null ? '' : ` instead of ${event.previous}`}`;
     case 'export-started':
-      return `started the export ${event.jobId}`;
+      return `started export ${event.jobId}`;
     case 'link-renewed':
-      return `got a fresh link to the bundle of ${event.jobId}`;
+      return `received a new link to the bundle of ${event.jobId}`;
     case 'turned-off':
-      return 'serving is turned off';
+      return 'turned serving off';
     case 'pruned':
       return `removed ${counted(event.digests.length, 'old release')}`;
     case 'removed':
@@ -65,7 +65,7 @@ export function logJobEvent(log: Logger, event: JobEvent): void {
     const seconds = Math.round(event.tookMs / 100) / 10;
     log.info({ ...facts, seconds }, `exported ${domain} in ${seconds} s (${jobId})`);
   } else if (event.kind === 'left') {
-    log.info(facts, `left the export of ${domain} to its next attempt (${jobId})`);
+    log.info(facts, `released the export of ${domain} for its next attempt (${jobId})`);
   } else if (event.error.code === 'canceled') {
     log.info(facts, `canceled the export of ${domain} (${jobId})`);
   } else logFailure(ofJob(log, event.job), 'export', event.error);

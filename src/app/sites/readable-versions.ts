@@ -12,6 +12,7 @@ import {
 import { type DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import type { ReleaseView } from '../../domain/release.ts';
 import { isVersion } from '../../domain/version.ts';
+import { ownVersions } from '../../files/index.ts';
 import type { PreviewPasses } from '../../http/site/preview-passes.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { publicOrigin } from '../../http/site/site-routes.ts';
@@ -22,7 +23,6 @@ import {
   buildVersion,
   NOTICES,
   noticeResponse,
-  ownVersions,
   readVersion,
   SamePages,
   type SiteRequest,

@@ -4,11 +4,13 @@ import type { KeptVersion } from '../../deploy/index.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import { type ReleaseView, VERSION_ADDRESSES } from '../../domain/release.ts';
 import { searchRequestOf } from '../../domain/search.ts';
+import type { SiteMetrics } from '../../http/metrics/metrics.ts';
 import type { AnswerSiteSearch, SiteSearchSettings } from '../../http/site/site-search.ts';
 import type { HostedSearch } from '../../search/hosted-search.ts';
 import {
   type IndexedRelease,
   NO_FACTS,
+  outcomeOf,
   type ResultForm,
   type Search,
   type SearchAnswer,
@@ -33,6 +35,7 @@ interface ReaderSearchOptions {
     readonly versions: OpenVersions;
     readonly network: Network;
     readonly log: Logger;
+    readonly metrics: Pick<SiteMetrics, 'onSearch'>;
   };
   readonly active: SiteSearch;
   readonly versions: ReadableVersions;
@@ -50,6 +53,31 @@ export class ReaderSearch implements Search {
   }
 
   async search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer> {
+    const { log, metrics } = this.#options.host;
+    const startedMs = performance.now();
+    const report = (answer: SearchAnswer | null): void => {
+      const { isEmpty, isCorrected } = answer === null ? { isEmpty: true, isCorrected: false } : outcomeOf(answer);
+      const found = isEmpty ? 'none' : 'found';
+      const result = answer === null ? 'failed' : found;
+      const seconds = (performance.now() - startedMs) / 1000;
+      metrics.onSearch({ result, isCorrected, seconds });
+      if (!this.#options.config().config.log.queries) return;
+      log.info(
+        { event: 'search', query: request.query, result, seconds },
+        `searched for ${JSON.stringify(request.query)}`,
+      );
+    };
+    try {
+      const answer = await this.#search(request, signal);
+      report(answer);
+      return answer;
+    } catch (error) {
+      if (!signal.aborted) report(null);
+      throw error;
+    }
+  }
+
+  async #search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer> {
     const { config, basePath } = this.#options.config();
     const root = basePath.slice(0, -1);
     const hosted = await this.#hostedSearch(config);

@@ -9,7 +9,7 @@ import type { SiteReport } from '../../domain/status.ts';
 import { printable } from '../../domain/text.ts';
 import type { SiteFindings } from '../../http/admin/observed-site.ts';
 import { pathOf } from '../../http/listener/served-request.ts';
-import type { SiteMetrics } from '../../http/metrics/metrics.ts';
+import type { SearchReading, SiteMetrics } from '../../http/metrics/metrics.ts';
 import { guarded, PrivateAnswers } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { PageReports } from '../../http/site/page-reports.ts';
@@ -130,6 +130,10 @@ export class Site {
 
   get metrics(): SiteMetrics {
     return this.#host.metrics;
+  }
+
+  get searchReading(): SearchReading | undefined {
+    return this.#localSearch?.reading;
   }
 
   get domain(): string {

@@ -1,12 +1,15 @@
 import { type LoadedConfig, pendingRestart } from '../../config/index.ts';
+import { expiryOfLink } from '../../domain/bundle-link.ts';
 import type { DeploymentType } from '../../domain/deployment.ts';
 import { type DaemonFeatures, joinFeatures } from '../../domain/feature.ts';
 import type { LastReload, SiteStatusReport, StatusReport } from '../../domain/status.ts';
 import { printable } from '../../domain/text.ts';
 import type { SiteActions } from '../../http/admin/actions.ts';
 import type { ObservedSite } from '../../http/admin/observed-site.ts';
+import { isFetchFault } from '../../http/metrics/metrics.ts';
 import { clientLeft } from '../../http/problem.ts';
 import { diffVersions } from '../../site/versions/diff-versions.ts';
+import { bundleLink } from '../slices.ts';
 import { originOf, previewLink } from './preview.ts';
 import type { Site } from './site.ts';
 import type { Sites } from './sites.ts';
@@ -108,8 +111,38 @@ function reloadNotices(lastReload: LastReload | null): string[] {
 }
 
 export function siteStates(sites: Sites, labelsMax: number) {
-  if (!sites.isList || sites.all.length > labelsMax) return [{ site: null, state: sites.state }];
-  return sites.all.map(({ domain, deployment }) => ({ site: domain, state: deployment.state }));
+  const each = sites.all.map(({ domain, deployment, config, searchReading }) => {
+    const { enabled } = config.config.staticExport;
+    const link = enabled ? (bundleLink(config.config)?.reveal() ?? null) : null;
+    const code = deployment.lastError?.code;
+    return {
+      site: domain,
+      state: deployment.state,
+      search: searchReading,
+      linkEndsAtMs: link === null ? null : expiryOfLink(link),
+      isFetchFailing: enabled && code !== undefined && isFetchFault(code),
+    };
+  });
+  if (sites.isList && each.length <= labelsMax) return each;
+  const readings = each.flatMap(({ search }) => search ?? []);
+  const search = {
+    waiting: readings.reduce((sum, { waiting }) => sum + waiting, 0),
+    builtAtMs: leastOf(readings.map(({ builtAtMs }) => builtAtMs)),
+  };
+  return [
+    {
+      site: null,
+      state: sites.state,
+      search: readings.length === 0 ? undefined : search,
+      linkEndsAtMs: leastOf(each.map(({ linkEndsAtMs }) => linkEndsAtMs)),
+      isFetchFailing: each.some(({ isFetchFailing }) => isFetchFailing),
+    },
+  ];
+}
+
+function leastOf(times: readonly (number | null)[]): number | null {
+  const known = times.filter((time) => time !== null);
+  return known.length === 0 ? null : Math.min(...known);
 }
 
 export function observedSite(site: Site, port: number): ObservedSite {

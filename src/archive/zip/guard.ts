@@ -21,19 +21,19 @@ const LOCAL_BYTES = 30;
 const DESCRIPTOR_SIGNATURE = 0x08074b50;
 const DESCRIPTOR_BYTES_MAX = 24;
 
-/** 2,000,000 headers with names of 80 bytes. */
+/** Maximum size of the central directory: about 2,000,000 headers with names of 80 bytes. */
 const DIRECTORY_BYTES_MAX = 256 * 1024 ** 2;
 
 /** Local header (APPNOTE.TXT 4.3.7), data, and data descriptor (4.3.9) of an entry. */
 export interface ZipRecord {
   readonly entry: ZipEntry;
   readonly index: number;
-  /** Exclusive, as `end`. */
+  /** Position after the last byte of the data. */
   readonly dataEnd: number;
   readonly end: number;
 }
 
-/** Each byte is then in exactly one record, so a reader may read one at a time. @param onEntry may reject */
+/** Checks that every byte belongs to exactly one record, so that reading the records in order is safe. @param onEntry may throw */
 export async function guardZip(archive: ArchiveFile, onEntry: (entry: ZipEntry) => void): Promise<void> {
   const directory = await ZipDirectory.read(archive, onEntry);
   for await (const _record of directory.records()) archive.signal?.throwIfAborted();
@@ -155,7 +155,7 @@ async function checkLocalHeader(
   return { dataEnd, end: dataEnd + descriptorBytes };
 }
 
-/** Sizes have 8 or 4 bytes, with or without a signature. Tries the longest first: an empty entry's begins like its shorter one. */
+/** Sizes have 8 or 4 bytes, with or without a signature. Tries the longest form first, because that of an empty entry begins like a shorter form. */
 function descriptorLength(bytes: Buffer, entry: ZipEntry): number | null {
   const { crc, compressedBytes, size } = entry;
   const shorter = Math.max(size, compressedBytes) <= 0xffffffff ? [fourBytes(compressedBytes, size)] : [];
@@ -195,7 +195,7 @@ export async function readZip(
   await lanes.drain();
 }
 
-/** The reader judges content of another size, whose checksum also differs. */
+/** Checks the checksum only if the size is correct, because the caller reports a wrong size. */
 async function* contentOf(archive: ArchiveFile, record: ZipRecord): AsyncGenerator<Buffer> {
   const { entry } = record;
   let crc = 0;
@@ -231,7 +231,7 @@ async function* unzipped(archive: ArchiveFile, { entry, dataEnd }: ZipRecord): A
     uncompressedSize: entry.size,
   };
   const content = unzip({ stream: () => source }, entry.localStart, null, facts, dataEnd - entry.localStart);
-  // A second error may follow, which has no reader.
+  // Ignore a second error, which has no listener.
   content.on('error', () => {});
   try {
     yield* content as AsyncIterable<Buffer>;

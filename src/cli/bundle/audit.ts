@@ -71,7 +71,7 @@ function textOf({ version, pages, counts, findings }: Audit): string {
 
 interface FileLeft {
   readonly file: string;
-  /** Distinct addresses as written. Empty if the file is too large to be rewritten. */
+  /** Distinct addresses as written. Empty if the file is too large to rewrite. */
   readonly addresses: readonly string[];
 }
 

@@ -31,7 +31,7 @@ interface ImportOptions extends SiteChoice, DaemonChoice {
   readonly activate: boolean;
 }
 
-/** A local file with such a name needs ./ before it. */
+/** Text that looks like a link. To import a local file with such a name, write ./ before it. */
 const LINK_LIKE = /^[a-z][a-z0-9+.-]*:\/\//i;
 
 interface ImportRequest {
@@ -108,7 +108,7 @@ async function importAlone(
   request: ImportRequest,
 ): Promise<Delivered> {
   const delivered = await importHere(site.config, archive, request);
-  // A daemon that started meanwhile announced itself before it read the folder, so tell it about the bundle.
+  // A daemon that started during the import can have read the folder before the bundle was stored. Notify it.
   const begun = await findDaemon(site, options).catch(() => null);
   if (begun === null) return delivered;
   const { version, digest } = delivered;

@@ -60,7 +60,7 @@ async function change(
   );
 }
 
-/** Repeats the change at a daemon that started meanwhile, which can have read the folder before the change. */
+/** Changes the folder. Repeats the change at a daemon that started during it, which can have read the folder before. */
 async function changeHere(site: ChosenSite, options: Options, here: ChangeHere): Promise<ReleaseRef | null> {
   const shelf = await (await import('../../app/index.ts')).openCommandShelf(site.config, () => undefined);
   let now: ReleaseRef | null;

@@ -19,7 +19,7 @@ export function bundlePreviewCommand(): Command {
     );
 }
 
-/** Uses the running daemon, else the folder's key, for the next daemon. @throws DocshelfError `version_not_found` */
+/** Requests the link from the running daemon. Without one, signs it with the key in the folder. @throws DocshelfError `version_not_found` */
 export async function previewOf(loaded: LoadedConfig, options: Options, version: string): Promise<VersionPreview> {
   const chosen = await chosenSite(loaded, options);
   const daemon = await findDaemon(chosen, options);

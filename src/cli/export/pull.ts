@@ -119,7 +119,7 @@ async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloa
     if (bundle.signature !== null) await rename(file + SIGNATURE_EXTENSION, place + SIGNATURE_EXTENSION);
     await placeBundle(file, place);
   }
-  // A deployment gives a bundle without a label the same one (contract, section 2).
+  // Derive the same label as a deployment does for a bundle without a version (contract, section 2).
   const version = imported?.version ?? label ?? versionFromFileName(name) ?? versionFromDigest(digest);
   const values = options.writeValues ?? null;
   if (values !== null) {
@@ -184,7 +184,7 @@ interface Downloaded {
 
 const EXPIRED: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused']);
 
-/** Parts never expire, because only the same command resumes them. */
+/** Partial downloads never expire, because only this run of the command uses them. */
 const PART_AGE_MS_MAX = Number.MAX_SAFE_INTEGER;
 
 /** Removes the file after `use`. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; errors of `use` */

@@ -8,7 +8,7 @@ import type { Secret } from '../../domain/secret.ts';
 import { replaceFile } from '../../files/index.ts';
 
 const VALUES_BYTES_MAX = 4 * 1024 ** 2;
-/** Only for its owner, since the link in it is a credential. */
+/** Mode of a new file: only its owner can read it, because the link is a credential. */
 const MODE_NEW = 0o600;
 
 /** Checks the file before an export takes minutes. @throws DocshelfError `cannot_read`, `cannot_write`. */

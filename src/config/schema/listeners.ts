@@ -206,6 +206,7 @@ export const log = t.section(
       restart: true,
     }),
     access: t.boolean('Logs every request.', true),
+    queries: t.boolean('Logs the text of searches.', false),
   },
   'Log.',
 );

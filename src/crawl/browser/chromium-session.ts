@@ -94,7 +94,7 @@ export class ChromiumSession {
     if (this.#isClosed) throw new Error('the session is closed');
     if (this.#startsInVain === STARTS_IN_VAIN_MAX) {
       const message = `Cannot render pages: the browser ended ${STARTS_IN_VAIN_MAX} times in a row`;
-      const next = 'Look whether the machine has memory and shared memory enough for a browser.';
+      const next = 'Check that the machine has enough memory and shared memory for a browser.';
       throw new DocshelfError('browser_failed', message, { next });
     }
     this.#startsInVain += 1;
@@ -110,7 +110,7 @@ export class ChromiumSession {
 
 function crashed(url: string): BrowserPage {
   const nothing = { dom: null, answered: [], failures: [], consoleErrors: [], screenshot: null };
-  return { url, state: 'crashed', reason: 'the browser is gone', ...nothing };
+  return { url, state: 'crashed', reason: 'the browser has ended', ...nothing };
 }
 
 class ChromiumBrowser {
@@ -139,8 +139,8 @@ class ChromiumBrowser {
       return browser;
     } catch (error) {
       await rm(profileDir, { recursive: true, force: true });
-      throw new DocshelfError('browser_failed', `Cannot start "${program}": it ended, or did not answer`, {
-        next: 'Start the program by hand to see what it lacks. In a container without user namespaces it needs its sandbox turned off.',
+      throw new DocshelfError('browser_failed', `Cannot start "${program}": it ended or did not respond`, {
+        next: 'Start the program manually to see its error. In a container without user namespaces, set exportApi.browser.sandbox to off.',
         cause: error,
       });
     }
@@ -211,14 +211,14 @@ function findChromium(env: NodeJS.ProcessEnv): string {
     if (isAbsolute(named) && isExecutable(named)) return named;
     throw missing(
       `"${named}"`,
-      'DOCSHELF_CHROMIUM names no program that may be run',
+      'DOCSHELF_CHROMIUM is not the path of an executable program',
       'Set DOCSHELF_CHROMIUM to the absolute path of a Chromium, or unset it.',
     );
   }
   const folders = (env.PATH ?? '').split(delimiter).filter(isAbsolute);
   const found = NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
   if (found !== undefined) return found;
-  const next = 'Install the package chromium, or set DOCSHELF_CHROMIUM to the path of one.';
+  const next = 'Install the package chromium, or set DOCSHELF_CHROMIUM to the path of a Chromium.';
   throw missing('Chromium', 'it is not installed', next);
 }
 

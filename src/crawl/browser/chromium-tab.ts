@@ -84,10 +84,10 @@ export class ChromiumTab {
       reject(reason);
     };
     const hang = (message: string): void => this.#end(new PageEnd('hung', message));
-    const visit = new Visit(url, () => hang('it wrote to its console without end'));
+    const visit = new Visit(url, () => hang('it wrote too much to its console'));
     const onAbort = (): void => this.#end(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
-    const timer = setTimeout(() => hang('its scripts let nothing else run'), this.#pageTimeoutMs);
+    const timer = setTimeout(() => hang('its scripts block the page'), this.#pageTimeoutMs);
     this.visit = visit;
     const { answered, failures, consoleErrors } = visit;
     const base = { answered, failures, consoleErrors, screenshot: null, dom: null };
@@ -103,7 +103,7 @@ export class ChromiumTab {
         return { ...base, url: state === 'left' ? this.#url : url, state, reason };
       }
       this.#hasEnded = true;
-      return { ...base, url, state: 'crashed', reason: 'its tab is gone' };
+      return { ...base, url, state: 'crashed', reason: 'its tab was closed' };
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
@@ -145,7 +145,7 @@ export class ChromiumTab {
     if (isDownload === true) throw new PageEnd('failed', 'it is a download');
     if (errorText !== undefined || loaderId === undefined) {
       const [failure] = visit.failures;
-      throw new PageEnd('failed', failure?.why ?? errorText ?? 'no document came');
+      throw new PageEnd('failed', failure?.why ?? errorText ?? 'no document arrived');
     }
     return loaderId;
   }
@@ -189,7 +189,7 @@ export class ChromiumTab {
 
   #checkStays(loaderId: string): void {
     const isLeft = this.#loaderIds.includes(loaderId) && this.#loaderIds.at(-1) !== loaderId;
-    if (isLeft) throw new PageEnd('left', `its scripts went to ${this.#url}`);
+    if (isLeft) throw new PageEnd('left', `its scripts navigated to ${this.#url}`);
   }
 
   async #screenshot(): Promise<Uint8Array | null> {
@@ -233,11 +233,11 @@ export class ChromiumTab {
     let dialogs = 0;
     const page = this.#page;
     page.on('crash', () => this.#end(new PageEnd('crashed', 'its tab crashed')));
-    page.on('close', () => this.#end(new PageEnd('crashed', 'its tab is gone')));
+    page.on('close', () => this.#end(new PageEnd('crashed', 'its tab was closed')));
     page.on('popup', (popup) => void popup.close().catch(() => undefined));
     page.on('dialog', (dialog) => {
       dialogs += 1;
-      if (dialogs > DIALOGS_MAX) this.#end(new PageEnd('hung', 'it opened dialogs without end'));
+      if (dialogs > DIALOGS_MAX) this.#end(new PageEnd('hung', 'it opened too many dialogs'));
       const answered = dialog.type() === 'beforeunload' ? dialog.accept() : dialog.dismiss();
       answered.catch(() => undefined);
     });

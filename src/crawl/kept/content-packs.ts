@@ -143,7 +143,7 @@ function openFirst(pack: string, { jobDir, recordDir }: PackFolders): number {
 }
 
 function gone(pack: string): DocshelfError {
-  return new DocshelfError('cannot_read', `Cannot read "${pack}": content of the crawl is not in it any more`, {
+  return new DocshelfError('cannot_read', `Cannot read "${pack}": it no longer contains the content of the crawl`, {
     next: 'Start a new export.',
   });
 }

@@ -77,7 +77,7 @@ export class PageRendering {
     const url = scope.canonical(new URL(request.url));
     const entry = url === null ? null : await crawl.ask(url, namingOf(request));
     if (entry === null || entry.fetched === null) {
-      throw new DocshelfError('source_failed', `Cannot fetch "${request.url}": the export leaves it out`);
+      throw new DocshelfError('source_failed', `Cannot fetch "${request.url}": the export excludes it`);
     }
     return kept.answer(entry.fetched);
   };

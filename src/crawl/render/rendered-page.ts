@@ -88,9 +88,9 @@ function digestOf(text: string): string {
 }
 
 const REFUSALS: Readonly<Record<string, string>> = {
-  method: 'it would change something on the site',
+  method: 'it could change data on the site',
   stream: 'it never ends',
-  budget: 'the page asks for too much',
+  budget: 'the page sends too many requests',
   scheme: 'it is neither http nor https',
 };
 

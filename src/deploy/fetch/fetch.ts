@@ -71,7 +71,12 @@ export async function fetchBundle(
 export function sourceFor(sources: readonly BundleSource[], link: Secret): BundleSource {
   const source = sources.find((candidate) => candidate.handles(link));
   if (source !== undefined) return source;
-  throw cannotFetch(link, 'source_failed', 'no source reads such links', `Write it as ${BUNDLE_LINK_FORMS}.`);
+  throw cannotFetch(
+    link,
+    'source_failed',
+    'docshelf does not support this kind of link',
+    `Write it as ${BUNDLE_LINK_FORMS}.`,
+  );
 }
 
 async function transfer(
@@ -118,7 +123,7 @@ async function transfer(
 }
 
 function noLength(link: Secret): DocshelfError {
-  const state = 'the server does not say its length, so that a cut transfer would look like a whole one';
+  const state = 'the server does not send its length, so docshelf could not detect an incomplete transfer';
   const next = 'Set staticExport.sha256 to the digest of the bundle, or have the server send Content-Length.';
   return cannotFetch(link, 'source_no_length', state, next);
 }
@@ -129,18 +134,18 @@ function tooLarge(link: Secret, bytesMax: number): DocshelfError {
 }
 
 function wrongLength(link: Secret, receivedBytes: number, totalBytes: number): DocshelfError {
-  const state = `${counted(receivedBytes, 'byte')} came where ${totalBytes} were declared`;
+  const state = `${counted(receivedBytes, 'byte')} arrived instead of the declared ${totalBytes}`;
   const next = 'Try again; if it fails each time, check the server and the proxies between it and docshelf.';
   return cannotFetch(link, 'source_truncated', state, next, { receivedBytes, totalBytes, retryable: true });
 }
 
-/** A retry helps if bytes were joined with an earlier part, or cut without notice. */
+/** A wrong digest is retryable if the file contains an earlier part, or if the transfer can have been cut off. */
 function wrongDigest(link: Secret, expected: string, found: string, opened: OpenedBundle): DocshelfError {
   const state = `its SHA-256 is ${found}, expected ${expected}`;
   return new DocshelfError('wrong_digest', `Cannot use "${linkWithoutSecrets(link.reveal())}": ${state}`, {
     next:
       expected === opened.sha256
-        ? 'Try again, or push the bundle again: the registry returned other bytes than its manifest names.'
+        ? 'Try again, or push the bundle again: the bytes from the registry do not match its manifest.'
         : 'Compare staticExport.sha256 with the digest that the export reported, or generate the bundle again.',
     fields: { expected, found, retryable: opened.offset > 0 || !opened.endIsCertain },
   });

@@ -10,7 +10,7 @@ import type { SiteContext } from '../site-context.ts';
 
 const DEAD_LINK: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused', 'bundle_not_found']);
 
-/** Wait of an abort for the id of a starting job, without which the job would be started twice. */
+/** Time that an abort waits for the id of a job that is being started. Without the id, a second job would start. */
 const START_MS_AFTER_END = 3_000;
 
 /** Share of the interval that delays exports, so that daemons that started together spread their requests. */
@@ -30,7 +30,7 @@ interface FetchEnd {
   readonly wake: () => void;
 }
 
-/** Exports only a missing pinned version, for a site without a release, or after `every`; else it uses a link. */
+/** Fetches bundles. It starts an export only for a missing pinned version, for a site without a release, or after `every`. */
 export class Fetcher {
   readonly #context: SiteContext;
   readonly #importer: Importer;
@@ -120,7 +120,7 @@ export class Fetcher {
       }
     }
     const links = await this.#context.openLinks(renew);
-    const fresh = await this.#asking('asking for a fresh link', () => links.freshLink(version, signal));
+    const fresh = await this.#asking('requesting a new link', () => links.freshLink(version, signal));
     if (fresh !== null) return this.#fetchFresh(fresh, version, signal);
     const isBare = version !== null || (await this.#context.store.active()) === null;
     if (link !== null && isRepeated && isBare) {
@@ -180,7 +180,7 @@ export class Fetcher {
     const stored = version === null && fresh.sha256 !== null ? await this.#stored(fresh.sha256) : null;
     if (stored !== null && (fromExports || (await this.#isTrusted(stored)))) return stored;
     if (fresh.traceparent != null) this.#context.tracer.follow(fresh.traceparent);
-    // The status names the configured link, which the fresh one replaces.
+    // Record the configured link, because the new link is temporary and the status compares the configured one.
     const linkDigest = link === null ? null : linkDigestOf(link);
     const { signature } = fresh;
     const order = { link: fresh.link, sha256: sha256 ?? fresh.sha256, linkDigest, signature };
@@ -241,7 +241,7 @@ function nothingExported(): DocshelfError {
 function noOwnExport(domain: string, version: string | null): DocshelfError {
   const wanted = version === null ? `"${domain}"` : `version "${version}" of "${domain}"`;
   return new DocshelfError('no_bundle', `Cannot serve ${wanted}: this daemon has no completed export of it`, {
-    next: `Start one with "docshelf export start --domain ${domain}${version === null ? '' : ` --version ${version}`}"; it is served once it is completed.`,
+    next: `Start one with "docshelf export start --domain ${domain}${version === null ? '' : ` --version ${version}`}". docshelf serves it when it is completed.`,
     fields: { retryable: false },
   });
 }
@@ -249,7 +249,7 @@ function noOwnExport(domain: string, version: string | null): DocshelfError {
 function otherDigest({ jobId, sha256: found }: FreshLink, expected: string): DocshelfError {
   const message = `Cannot use the bundle of job "${jobId}": its SHA-256 is ${found}, expected ${expected}`;
   return new DocshelfError('wrong_digest', message, {
-    next: 'Set staticExport.sha256 to the digest of the bundle that is meant, or remove it.',
+    next: 'Set staticExport.sha256 to the digest of the intended bundle, or remove it.',
     fields: { expected, found, retryable: false },
   });
 }

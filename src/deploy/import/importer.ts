@@ -170,7 +170,7 @@ export class Importer {
       };
       const onProgress: UnpackProgress = (phase, doneBytes, totalBytes) =>
         journal.event({ kind: 'progress', name, phase, doneBytes, totalBytes });
-      // Only unpacking takes this slot: the index has its own, and a large one would block it for long.
+      // Hold this slot only while unpacking. Building the search index takes long, and has a separate slot.
       const unpack = () => {
         reportPhase('unpacking', null);
         return this.#context.unpack(unpackRequest, onProgress, signal);
@@ -221,7 +221,7 @@ export class Importer {
     const { link, linkDigest, signature } = wanted;
     const { store, slots } = this.#context;
     const shownLink = linkWithoutSecrets(link.reveal());
-    // Staging is swept after a crash; the spool is not.
+    // Use staging, which the next start empties after a crash. It does not empty the spool.
     const staging = await createStaging(store.paths);
     const file = join(staging, 'bundle');
     try {
@@ -269,7 +269,7 @@ export class Importer {
   }
 }
 
-/** Each release brings its file table into memory during an import. */
+/** An import loads the file table of each of these releases into memory. */
 const LINKED_RELEASES_MAX = 4;
 
 async function releasesToLinkTo(store: SiteStore): Promise<string[]> {
@@ -292,7 +292,7 @@ async function seal(releaseDir: string, info: ReleaseInfo): Promise<void> {
 export async function digestOf(file: string, name: string, signal: AbortSignal): Promise<string> {
   return digestFile(file, signal).catch((error: unknown) => {
     signal.throwIfAborted();
-    const next = 'Make the archive a file that docshelf may read.';
+    const next = 'Make the archive readable for docshelf.';
     return rethrowAs('cannot_read', `read "${name}"`, next, errnoState)(error);
   });
 }
@@ -304,21 +304,21 @@ function inUtc(time: string | undefined): string | null {
 
 function changedMeanwhile(name: string): DocshelfError {
   return new DocshelfError('damaged_archive', `Cannot import "${name}": it changed while it was being read`, {
-    next: 'Copy it under a name that ends in .part and rename it when it is whole.',
+    next: 'Copy it under a name that ends in .part, and rename it when the copy is complete.',
   });
 }
 
-/** Wait for another daemon's fetch, which may be stopped or slow, before fetching in parallel. */
+/** Maximum time to wait for another daemon's fetch, which can hang. After that, this daemon also fetches. */
 const FETCH_MS_MAX = 600_000;
 
-/** One daemon runs `act` and the others use its result; after a failure the next one tries. @param wanted names the result */
+/** One daemon runs `act`, and the others use its result. After a failure, the next daemon tries. @param wanted identifies the result */
 async function fetchOnce(
   store: SiteStore,
   wanted: readonly unknown[],
   signal: AbortSignal,
   act: () => Promise<ImportedBundle>,
 ): Promise<ImportedBundle> {
-  // The name has the form of a part, so that the sweep of the spool finds it.
+  // Name the files like partial downloads, so that the cleanup of the spool removes them.
   const key = createHash('sha256').update(JSON.stringify(wanted)).digest('hex');
   const [lock, result] = [join(store.site.spool, `${key}.lock`), join(store.site.spool, `${key}.done`)];
   await mkdir(store.site.spool, { recursive: true });

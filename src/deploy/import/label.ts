@@ -56,7 +56,7 @@ export async function judge(
   return version;
 }
 
-/** Call it before the release is stored, or while no process can remove it. The domain comes before the name. */
+/** Records that the site owns the release. Call it before the release is stored, or while no process can remove it. */
 export async function markOwned(
   store: SiteStore,
   { domain }: Pick<LabelSettings, 'domain'>,
@@ -70,7 +70,7 @@ export function creationTime(version: string, madeAt: string | null): string {
   return madeAt ?? dateOfVersion(version) ?? new Date().toISOString();
 }
 
-/** Writes source and label in this order, for crashes in between. @returns the former digest of a moved label */
+/** Writes the source, then the label, so that a crash in between leaves no label without a source. @returns the former digest of a moved label */
 export async function label(
   store: SiteStore,
   { linkDigest, pinnedFrom }: LabelRequest,
@@ -112,7 +112,7 @@ function labelOf(request: LabelRequest, { digest, name, manifest }: KnownBundle)
   if (own !== null && own !== version) {
     const message = `Cannot import "${name}" as version "${version}": its own manifest names version "${own}"`;
     throw new DocshelfError('version_mismatch', message, {
-      next: `Ask for version ${own}, or get the bundle of version ${version}.`,
+      next: `Import it as version ${own}, or get the bundle of version ${version}.`,
     });
   }
   return version;
@@ -131,7 +131,7 @@ function checkSignedFacts({ name, signed, madeAt }: KnownBundle, version: string
   if (differences.length === 0) return;
   const message = `Cannot trust "${name}": its signature is for ${differences.join(', and ')}`;
   throw new DocshelfError('signature_mismatch', message, {
-    next: 'Get the bundle that is meant, with its own signature; take it in under the version that it was signed for.',
+    next: 'Get the intended bundle with its own signature, and import it under the version in the signature.',
     fields: { signed },
   });
 }
@@ -149,7 +149,7 @@ async function checkDomain(
     `Cannot import "${name}": its own manifest names domain "${own}", and this ${store.isListed ? 'site is' : 'deployment serves'} "${domain}"`,
     {
       next: store.isListed
-        ? `Give it to the site of ${own}, or get the bundle of ${domain}.`
+        ? `Import it for the site of ${own}, or get the bundle of ${domain}.`
         : `Set deployment.domain to ${own} if you mean that site (with a separate data folder, if this one contains another site), or get the bundle of ${domain}.`,
     },
   );
@@ -202,10 +202,10 @@ function refuseOldVersion(name: string, version: string, minVersion: string | nu
   if (order !== null && order >= 0) return;
   const state =
     order === null
-      ? `it cannot be compared with ${minVersion}, the oldest that may be: dates are compared with dates, and semantic versions with such`
-      : `the oldest that may be is ${minVersion}`;
+      ? `docshelf cannot compare it with staticExport.minVersion (${minVersion}): both must be dates, or both semantic versions`
+      : `it is older than staticExport.minVersion (${minVersion})`;
   throw new DocshelfError('downgrade', `Cannot import "${name}" as version "${version}": ${state}`, {
-    next: 'Get a newer bundle; if this one is meant, pin its version in staticExport.version, or set staticExport.minVersion.',
+    next: 'Get a newer bundle. If this bundle is intended, pin its version in staticExport.version, or change staticExport.minVersion.',
     fields: { version, minVersion },
   });
 }
@@ -238,9 +238,9 @@ async function olderThanNewest(
   if (newest === null || (await isCurrent(store, digest))) return null;
   return new DocshelfError(
     'downgrade',
-    `Cannot serve "${name}": it was made at ${madeAt}, before version "${newest.version}" (${newest.createdAt}), which was active`,
+    `Cannot serve "${name}": it was created at ${madeAt}, before version "${newest.version}" (${newest.createdAt}), which was active`,
     {
-      next: 'If the older one is meant, pin its version in staticExport.version, or import it with --no-activate and activate it.',
+      next: 'If the older bundle is intended, pin its version in staticExport.version, or import it with --no-activate and activate it.',
       fields: { madeAt, newest },
     },
   );

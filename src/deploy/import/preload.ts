@@ -83,7 +83,7 @@ export async function importPreload({
   return { releases, failures };
 }
 
-/** 0: the pinned version; 1: unknown, the manifest may name it; 2: another version. */
+/** Order of imports. 0: the pinned version. 1: unknown, because only the manifest names it. 2: another version. */
 function rank(name: string, known: Seen | undefined, pin: Pin): 0 | 1 | 2 {
   if (pin.version === null) return 1;
   const version = known?.taken?.version ?? versionFromFileName(name);
@@ -92,7 +92,7 @@ function rank(name: string, known: Seen | undefined, pin: Pin): 0 | 1 | 2 {
 }
 
 async function archivesIn(folder: string, folderMayBeMissing: boolean): Promise<string[]> {
-  const next = 'Set staticExport.preload to a folder that docshelf may read.';
+  const next = 'Set staticExport.preload to a folder that docshelf can read.';
   const entries = readdir(folder, { withFileTypes: true });
   const found = await (folderMayBeMissing ? ifThere(entries) : entries).catch(
     rethrowAs('cannot_read', `read the preload folder "${folder}"`, next, errnoState),
@@ -113,7 +113,7 @@ export class Preload {
   readonly #importer: Importer;
   readonly #end: PreloadEnd;
   #run: { readonly key: string; readonly abort: AbortController; found: Found | null } | null = null;
-  /** An aborted run may continue for a while: the next one waits for it, and the loop does not. */
+  /** End of the previous run, which can continue for a while after an abort. The next run waits for it, but the loop does not. */
   #done: Promise<void> = Promise.resolve();
 
   constructor(context: SiteContext, importer: Importer, end: PreloadEnd) {

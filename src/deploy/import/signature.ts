@@ -65,7 +65,7 @@ async function readBeside(file: string, name: string): Promise<string | null> {
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
     return buffer.toString('utf8', 0, bytesRead);
   } catch (cause) {
-    const next = 'Make the signature a file that docshelf may read.';
+    const next = 'Make the signature file readable for docshelf.';
     return rethrowAs('cannot_read', `read "${name}${SIGNATURE_EXTENSION}"`, next, errnoState)(cause);
   }
 }
@@ -101,6 +101,6 @@ function tooLarge(link: Secret): DocshelfError {
 
 function noSignature(name: string): DocshelfError {
   return new DocshelfError('no_signature', `Cannot trust "${name}": it has no signature`, {
-    next: `Put its signature in the same folder (the archive's name and ${SIGNATURE_EXTENSION}), import it with --signature, or set staticExport.signature.file or .url; to import it unsigned, set staticExport.signature.required to false.`,
+    next: `Put its signature in the same folder (the archive's name and ${SIGNATURE_EXTENSION}), import it with --signature, or set staticExport.signature.file or .url. To import it unsigned, set staticExport.signature.required to false.`,
   });
 }

@@ -17,7 +17,7 @@ export function unpackInThreads(): Unpack {
     // Not retryable: the same bundle would need as much memory again.
     overMemory: {
       code: 'total_too_large',
-      next: 'Split the site into several with fewer or smaller files, and export each for itself.',
+      next: 'Split the site into several sites with fewer or smaller files, and export each one separately.',
     },
     entry: threadEntry('./worker', import.meta),
   } as const;

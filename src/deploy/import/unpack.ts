@@ -152,7 +152,7 @@ function notesOf(listing: ArchiveListing): string[] {
     );
   }
   if (listing.launchers.length > 0)
-    notes.push(`Left out as launchers, not part of the site: ${listing.launchers.join(', ')}.`);
+    notes.push(`Ignored launchers, which are not part of the site: ${listing.launchers.join(', ')}.`);
   return notes;
 }
 

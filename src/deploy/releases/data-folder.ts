@@ -62,7 +62,7 @@ export async function openDataFolder(dir: string): Promise<DataPaths> {
   const paths = dataPaths(dir);
   await refuseOldLayout(paths);
   const { releases, sites, spool, staging, inbox, rejected, daemons } = paths;
-  const next = 'Make storage.dir a folder that the user of docshelf may write to.';
+  const next = 'Make storage.dir a folder that the user of docshelf can write to.';
   // A new folder is private to its user. An existing one keeps its operator's mode.
   await mkdir(dirname(dir), { recursive: true })
     .then(() => mkdir(dir, { mode: 0o700 }))
@@ -75,7 +75,7 @@ export async function openDataFolder(dir: string): Promise<DataPaths> {
   }
   if ((await readIfThere(paths.id)) === null) {
     const id = randomBytes(16).toString('hex');
-    // A file system without links has one daemon at a time.
+    // Without hard links, only one daemon can use the folder, so replacing the file is safe.
     await writeOnce(paths.id, id)
       .catch((error: unknown) => (isLinkRefused(error) ? replaceFile(paths.id, id) : Promise.reject(error)))
       .catch(rethrowAs('cannot_write', `open the data folder "${dir}"`, next));
@@ -102,7 +102,7 @@ export async function refuseOldLayout({ dir, sites, domain }: DataPaths): Promis
   });
 }
 
-/** Tries it out, since macOS and Windows ignore case. */
+/** Tests whether the file system ignores case, as on macOS and Windows. */
 export async function foldsCase(paths: DataPaths): Promise<boolean> {
   const name = `case-${randomBytes(8).toString('hex')}`;
   const probe = join(paths.staging, `${name}-a`);

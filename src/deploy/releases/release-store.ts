@@ -48,7 +48,7 @@ export class ReleaseStore {
       await stat(join(this.folderOf(digest), COMPLETE_FILE));
       return true;
     } catch (error) {
-      // Failing storage does not mean absence: the sweep removes absent releases.
+      // Throw other errors, because the cleanup removes releases that seem absent.
       if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return false;
       throw error;
     }
@@ -66,7 +66,7 @@ export class ReleaseStore {
         { next: 'Run the docshelf version that wrote this data folder, or a newer one.' },
       );
     }
-    if (info.digest !== digest) throw damaged(digest, 'its record is of another release');
+    if (info.digest !== digest) throw damaged(digest, 'its record belongs to another release');
     if (info.formatVersion < RELEASE_FORMAT_VERSION) throw damaged(digest, 'an earlier docshelf wrote it');
     return info;
   }
@@ -96,9 +96,9 @@ export class ReleaseStore {
   /** @throws DocshelfError `release_damaged` */
   async view(digest: string, version: string): Promise<ReleaseView> {
     const info = await this.info(digest);
-    if (info === null) throw damaged(digest, 'it is not there or not complete');
+    if (info === null) throw damaged(digest, 'it is missing or incomplete');
     const files = await readFileTable(this.folderOf(digest)).catch(() => null);
-    if (files?.size !== info.files) throw damaged(digest, 'its file table does not fit it');
+    if (files?.size !== info.files) throw damaged(digest, 'its file table does not match its files');
     return {
       digest,
       version,
@@ -168,7 +168,7 @@ export class ReleaseStore {
 
 function damaged(digest: string, state: string): DocshelfError {
   return new DocshelfError('release_damaged', `Cannot serve release ${digest.slice(0, 12)}: ${state}`, {
-    next: 'Remove this version and take its bundle in again.',
+    next: 'Remove this version, then import its bundle again.',
   });
 }
 

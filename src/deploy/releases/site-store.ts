@@ -200,7 +200,7 @@ export class SiteStore extends ReleaseStore {
     if ((await this.expectedDomain(null)) === this.#domain) await this.#write(this.site.preloadTable, text);
   }
 
-  /** @param sha256 digest of the config, which the site may have without a label */
+  /** @param sha256 digest in the config, whose release can exist without a label */
   async observe(sha256: string | null): Promise<ObservedState> {
     const labels = await this.labels();
     const active = await this.active();

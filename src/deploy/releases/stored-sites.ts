@@ -31,7 +31,7 @@ export async function listSites(paths: DataPaths): Promise<StoredSite[]> {
 export async function removeSite(paths: DataPaths, domain: string): Promise<readonly string[]> {
   const stored = await domainsIn(paths);
   if (!stored.includes(domain)) {
-    const listed = stored.length === 0 ? 'no site is stored' : `stored are ${stored.sort().join(', ')}`;
+    const listed = stored.length === 0 ? 'no site is stored' : `stored sites: ${stored.sort().join(', ')}`;
     throw new DocshelfError('not_found', `Cannot remove site "${domain}": it is not stored; ${listed}`, {
       next: 'List the sites with "docshelf sites".',
     });

@@ -73,7 +73,7 @@ export async function versionNotFound(
   sha256: string | null,
 ): Promise<DocshelfError> {
   const stored = (await storedVersions(store)).map((known) => known.version);
-  const listed = stored.length === 0 ? 'no version is stored' : `stored are ${stored.join(', ')}`;
+  const listed = stored.length === 0 ? 'no version is stored' : `stored versions: ${stored.join(', ')}`;
   if (version === null) {
     return new DocshelfError('no_version', `Cannot serve: no version is active; ${listed}`, {
       next:
@@ -86,7 +86,7 @@ export async function versionNotFound(
   const withDigest = sha256 === null ? '' : ` with digest ${sha256.slice(0, 12)}`;
   const message = `Cannot serve version "${version}"${withDigest}: it is not stored; ${listed}`;
   return new DocshelfError('version_not_found', message, {
-    next: 'Take its bundle in ("docshelf bundle import FILE --version …"), set staticExport.bundleUrl, or pin a version that is stored.',
+    next: 'Import its bundle ("docshelf bundle import FILE --version …"), set staticExport.bundleUrl, or pin a stored version.',
     fields: { version, stored },
   });
 }

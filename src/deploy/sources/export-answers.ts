@@ -27,7 +27,7 @@ export function readJob(answer: unknown): JobAnswer | null {
 export function readBundle(answer: unknown, jobId: string): BundleAnswer | null {
   const members = membersOf(answer);
   const { bundleUrl, sha256 } = members;
-  // A service must not make its client read local files.
+  // Allow only http and https links: a service must not make its client read local files.
   if (typeof bundleUrl !== 'string' || !/^https?:\/\//i.test(bundleUrl) || !URL.canParse(bundleUrl)) return null;
   return {
     jobId: isJobId(members.jobId) ? members.jobId : jobId,
@@ -85,7 +85,7 @@ interface Kind {
 
 const REASON_LENGTH_MAX = 300;
 const KEY_NEXT = 'Check the key: it must be an admin key of the organization that owns the domain.';
-const LATER_NEXT = 'Try again later, or ask who runs the service.';
+const LATER_NEXT = 'Try again later, or contact the operator of the service.';
 
 /** @param act follows "Cannot": `start an export of "acme" at https://api.example.com` @param key removed from the message */
 export function serviceRefusal(act: string, refused: Refused, key: Secret, nowMs: number): DocshelfError {
@@ -152,7 +152,7 @@ function reasonOf(body: string, key: Secret): string | null {
   const nested = membersOf(members.error);
   const candidates = [members.error, members.detail, members.message, nested.message, members.title, answer];
   const words = candidates.find((candidate) => typeof candidate === 'string' && candidate.trim() !== '');
-  // Markup is an error page, useless in a terminal.
+  // Ignore markup, which is an error page and not readable in a terminal.
   const text = words ?? (answer === undefined && !/^\s*</.test(body) ? body : '');
   const line = String(text)
     .replaceAll(key.reveal(), '[redacted]')

@@ -19,9 +19,9 @@ interface WaitOptions {
 const POLL_MS = 2_000;
 const POLL_MS_MIN = 500;
 const POLL_MS_MAX = 60_000;
-/** Share that delays polls, so that clients spread their requests. */
+/** Maximum random delay of a poll, as a share of the interval, so that clients spread their requests. */
 const POLL_JITTER = 0.25;
-/** Longer than a deployment of the service takes. */
+/** Maximum outage of the service during a wait. A deployment of the service is shorter. */
 const OUTAGE_MS_MAX = 120_000;
 
 /** Statuses of a service without our list of jobs. Some respond with 200 and other content. */
@@ -145,8 +145,8 @@ export class ExportServiceClient {
     } catch (error) {
       call.signal.throwIfAborted();
       if (error instanceof DocshelfError) throw error;
-      throw new DocshelfError('source_timeout', `Cannot ${act}: no whole answer within ${CALL_MS_MAX / 1000} s`, {
-        next: 'Check the network and network.proxy, or ask who runs the service.',
+      throw new DocshelfError('source_timeout', `Cannot ${act}: no complete response within ${CALL_MS_MAX / 1000} s`, {
+        next: 'Check the network and network.proxy, or contact the operator of the service.',
         fields: { retryable: true },
         cause: error,
       });
@@ -164,8 +164,8 @@ export class ExportServiceClient {
     }
     const value = read(parseJson(text));
     if (value !== null) return { value, retryAfterMs: retryAfterOf(retryAfter, Date.now()) };
-    throw new DocshelfError('export_service_failed', `Cannot ${act}: its response is not one of an export service`, {
-      next: 'Check the address: /v1/static-export is put behind it.',
+    throw new DocshelfError('export_service_failed', `Cannot ${act}: its response is not from an export service`, {
+      next: 'Check the address. docshelf appends /v1/static-export to it.',
       fields: { status, retryable: false },
     });
   }
@@ -185,7 +185,7 @@ export class ExportServiceClient {
 
 function statusCall(jobId: string, signal: AbortSignal): ServiceCall<JobAnswer> {
   const path = `/jobs/${encodeURIComponent(jobId)}`;
-  return { act: `ask for job "${jobId}"`, method: 'GET', path, read: readJob, signal };
+  return { act: `request job "${jobId}"`, method: 'GET', path, read: readJob, signal };
 }
 
 function isPassing(error: unknown): error is DocshelfError {
@@ -202,7 +202,7 @@ function judged(job: JobAnswer): JobAnswer {
 }
 
 function timedOut(jobId: string, timeoutMs: number): DocshelfError {
-  const state = `it is not over after ${Math.round(timeoutMs / 1000)} s`;
+  const state = `it has not ended after ${Math.round(timeoutMs / 1000)} s`;
   return new DocshelfError('job_timeout', `Cannot wait any longer for the export "${jobId}": ${state}`, {
     next: `Run "docshelf export wait ${jobId}": the export continues at the service.`,
     fields: { jobId, retryable: true },
@@ -245,14 +245,14 @@ interface Answered<T> {
 const CALL_MS_MAX = 30_000;
 const ANSWER_BYTES_MAX = 1024 ** 2;
 
-/** Waits at most 0.5 + 1 + 2 = 3.5 s, or the time in Retry-After, each up to a minute. */
+/** Retries after 0.5, 1, and 2 s, or after the time in Retry-After, which counts up to one minute. */
 const RETRIES_MAX = 3;
 const BACKOFF_FIRST_MS = 500;
 const RETRY_AFTER_MS_MAX = 60_000;
 
 type ExportCaller = Pick<ExportServiceClient, 'start' | 'wait' | 'bundle' | 'completedJobs'>;
 
-/** Default limit of an export is one hour, and others may wait before it. */
+/** Maximum wait for an export. An export takes up to one hour by default, and can wait for others first. */
 const EXPORT_MS_MAX = 4 * 3600_000;
 
 export class ExportLinks implements LinkSource {

@@ -59,7 +59,7 @@ export class FileBundleSource implements BundleSource {
       const at = await realpath(root).catch(() => null);
       if (at !== null && real.startsWith(at.endsWith('/') ? at : `${at}/`)) return real;
     }
-    throw cannotRead(name, 'it is outside of network.fileRoots', undefined);
+    throw cannotRead(name, 'it is outside network.fileRoots', undefined);
   }
 }
 
@@ -97,7 +97,7 @@ function pathOf(link: Secret, name: string): string {
     return fileURLToPath(link.reveal());
   } catch {
     // Leave out the cause, which may contain the link.
-    throw cannotRead(name, 'it is not the link of a local file (file:///folder/bundle.tar.gz)', undefined);
+    throw cannotRead(name, 'it is not a link to a local file (file:///folder/bundle.tar.gz)', undefined);
   }
 }
 
@@ -111,7 +111,11 @@ async function openFile(path: string, name: string): Promise<FileHandle> {
 
 function cannotOpen(name: string, error: unknown): DocshelfError {
   const errno = errnoOf(error) ?? 'unknown fault';
-  return cannotRead(name, errno === 'ENOENT' ? 'no file is there (ENOENT)' : `it cannot be opened (${errno})`, error);
+  return cannotRead(
+    name,
+    errno === 'ENOENT' ? 'the file does not exist (ENOENT)' : `it cannot be opened (${errno})`,
+    error,
+  );
 }
 
 function cannotRead(name: string, state: string, cause: unknown): DocshelfError {

@@ -1,4 +1,5 @@
 import { parse } from 'content-disposition';
+import { expiryOfLink, validityOf } from '../../domain/bundle-link.ts';
 import type { DocshelfError, ErrorCode } from '../../domain/errors.ts';
 import { cleanFileName, isFileName } from '../../domain/file-name.ts';
 import type { Secret } from '../../domain/secret.ts';
@@ -57,7 +58,7 @@ export async function openOverHttp(
       const range = resumableRange(response, resume);
       if (range !== null) return opened(response, link, resume.offset, range.totalBytes);
     }
-    // Another range than requested, or none (416): start again.
+    // The server sent a different range, or rejects the range (416): download from the beginning.
     if (response.status !== 206 && response.status !== 416) return whole(response);
     response.close();
   }
@@ -69,7 +70,7 @@ function opened(response: HttpResponse, link: Secret, offset: number, totalBytes
   if (!coding.split(',').every((word) => READABLE_CODINGS.has(word.trim()))) {
     response.close();
     const next =
-      'Turn the compression of archives off at the server, or remove Content-Encoding from the stored object.';
+      'Turn off the compression of archives on the server, or remove Content-Encoding from the stored object.';
     const contentEncoding = coding.slice(0, 64);
     throw cannotFetch(link, 'source_encoded', 'the server sends it with a Content-Encoding', next, { contentEncoding });
   }
@@ -131,16 +132,16 @@ const BODY_BYTES_MAX = 4096;
 /** Clock difference that may explain a rejection: stores allow 15 minutes, and some only report that access is denied. */
 export const CLOCKS_APART_MS = 5 * 60_000;
 
-export const RESTORE_OBJECT = 'Restore the object, and keep bundles in a storage class that is read at once.';
+export const RESTORE_OBJECT = 'Restore the object, and store bundles in a storage class with immediate access.';
 
 /** Temporary statuses besides 5xx (RFC 9110 section 15; RFC 8470 for 425). */
 const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
 
 const FRESH_LINK =
-  'Generate a fresh one (the bundle call of the export job) and set it as staticExport.bundleUrl; with staticExport.version set to a release on disk no link is needed.';
-const SET_CLOCK = 'Set the clock of the machine that signed the link, and of this machine, then generate a fresh link.';
+  'Generate a new link (the bundle call of the export job) and set it as staticExport.bundleUrl. If staticExport.version names a stored version, no link is needed.';
+const SET_CLOCK = 'Set the clock of the machine that signed the link, and of this machine, then generate a new link.';
 const CHECK_LINK =
-  'Compare it with the link that was generated: in a shell or a YAML file it must be quoted, or "&" ends it; a presigned link works only unchanged.';
+  'Compare it with the generated link: a presigned link works only unchanged. In a shell or a YAML file, put it in quotes.';
 
 interface RefusingAnswer {
   readonly status: number;
@@ -196,10 +197,10 @@ export async function refusalOf(response: HttpResponse, link: Secret, nowMs: num
   }
   if (status === 401 || status === 403) return refusal('link_refused', 'the server rejects the link', CHECK_LINK);
   if (status === 404 || status === 410) {
-    return refusal('bundle_not_found', 'no bundle is there', 'Check the link, or generate a fresh one.');
+    return refusal('bundle_not_found', 'the bundle does not exist', 'Check the link, or generate a new link.');
   }
   if (passing !== null) {
-    return refusal('source_failed', 'the server cannot answer now', 'Try again later, or look at the server.', passing);
+    return refusal('source_failed', 'the server is unavailable', 'Try again later, or check the server.', passing);
   }
   return refusal('source_failed', 'the server returns an unexpected response', 'Check the link.');
 }
@@ -220,10 +221,10 @@ function isAhead(links: readonly Secret[], nowMs: number): boolean {
 
 const MISMATCH = /SignatureDoesNotMatch|signature did not match/i;
 
-/** Sent with 403 before a link is valid, by S3, MinIO and services of AWS. */
+/** Text of the 403 response before a link is valid, from S3, MinIO, and services of AWS. */
 const EARLY_BODY = /request is not (?:yet valid|valid yet)|signature (?:is )?not yet (?:current|valid)/i;
 
-/** Sent with 400 or 403, as for a wrong link, by S3, Google, Azure ("… specified time frame") and docshelf. */
+/** Text of the 400 or 403 response to an expired link, from S3, Google, Azure ("… specified time frame"), and docshelf. */
 const EXPIRED_BODY =
   /request (?:signature )?(?:has )?expired|token has expired|signature (?:has )?expired|link has expired|link_expired|ExpiredToken|not valid in the specified (?:key )?time frame/i;
 
@@ -236,41 +237,4 @@ export function saysEarly(body: string): boolean {
 
 export function saysExpired(body: string): boolean {
   return EXPIRED_BODY.test(body);
-}
-
-export function expiryOfLink(link: string): number | null {
-  return validityOf(link).endsAtMs;
-}
-
-/** Milliseconds since 1970. */
-function validityOf(link: string): { readonly startsAtMs: number | null; readonly endsAtMs: number | null } {
-  if (!URL.canParse(link)) return { startsAtMs: null, endsAtMs: null };
-  const query = new Map([...new URL(link).searchParams].map(([name, value]) => [name.toLowerCase(), value]));
-  for (const vendor of ['x-amz', 'x-goog']) {
-    const startsAtMs = basicDate(query.get(`${vendor}-date`));
-    const seconds = wholeNumber(query.get(`${vendor}-expires`));
-    if (startsAtMs !== null && seconds !== null) return { startsAtMs, endsAtMs: startsAtMs + seconds * 1000 };
-  }
-  // Azure's shared access signature uses dates with or without a time.
-  const sasTime = (name: string): number | null => {
-    const time = query.has('sig') ? Date.parse(query.get(name) ?? '') : Number.NaN;
-    return Number.isNaN(time) ? null : time;
-  };
-  // S3 version 2, Google version 2 and CloudFront use seconds since 1970.
-  const epochSeconds = wholeNumber(query.get('expires'));
-  const endsAtMs = sasTime('se') ?? (epochSeconds === null ? null : epochSeconds * 1000);
-  return { startsAtMs: sasTime('st'), endsAtMs };
-}
-
-/** Reads `20240601T120000Z` (ISO 8601, basic format). */
-function basicDate(text: string | undefined): number | null {
-  const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text ?? '');
-  if (parts === null) return null;
-  const [, year, month, day, hour, minute, second] = parts;
-  const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
-  return Number.isNaN(time) ? null : time;
-}
-
-function wholeNumber(text: string | undefined): number | null {
-  return /^\d{1,12}$/.test(text ?? '') ? Number(text) : null;
 }

@@ -49,7 +49,7 @@ async function readManifest(registry: RegistryClient, reference: OciReference, s
   const target = `manifests/${reference.digest ?? reference.tag}`;
   const response = await registry.get(target, { accept: MANIFEST_TYPES.join(', ') }, signal);
   const manifest = await collect(response.stream(), MANIFEST_BYTES_MAX);
-  if (manifest === null) throw wrongContent(reference, 'its manifest is larger than a registry may send');
+  if (manifest === null) throw wrongContent(reference, 'its manifest is larger than the format allows');
   const found = `sha256:${createHash('sha256').update(manifest).digest('hex')}`;
   if (reference.digest !== null && found !== reference.digest) {
     throw new DocshelfError(
@@ -135,7 +135,7 @@ function readBundleLayer(text: string, reference: OciReference): OciLayer {
   const manifest = membersOf<Manifest>(text);
   if (Object.keys(manifest).length === 0) throw wrongContent(reference, 'the registry returned no manifest');
   if (Array.isArray(manifest.manifests)) {
-    throw wrongContent(reference, 'it is an index of several images, and no artifact of one layer');
+    throw wrongContent(reference, 'it is an index of several images, not an artifact of one layer');
   }
   const layers = (Array.isArray(manifest.layers) ? (manifest.layers as Descriptor[]) : []).flatMap((layer) => {
     const extension = extensionOf(layer?.mediaType);
@@ -146,10 +146,10 @@ function readBundleLayer(text: string, reference: OciReference): OciLayer {
   if (layers.length > 1) throw wrongContent(reference, `it has ${layers.length} layers, and a bundle is one archive`);
   const { digest, size, annotations } = only.layer;
   if (typeof digest !== 'string' || !/^sha256:[0-9a-f]{64}$/.test(digest)) {
-    throw wrongContent(reference, 'its layer is not named by a SHA-256 digest');
+    throw wrongContent(reference, 'its layer has no SHA-256 digest');
   }
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) {
-    throw wrongContent(reference, 'its layer has no length');
+    throw wrongContent(reference, 'the size of its layer is missing');
   }
   const title = annotations?.['org.opencontainers.image.title'];
   return { digest, sizeBytes: size, title: typeof title === 'string' ? title : null, extension: only.extension };
@@ -168,7 +168,7 @@ function notAReference(link: Secret): DocshelfError {
   return cannotFetch(
     link,
     'source_failed',
-    'it is no link to an OCI artifact',
+    'it is not a link to an OCI artifact',
     `Write it as ${LINK_SCHEMES.oci.form}.`,
   );
 }
@@ -208,7 +208,7 @@ function registryRefusal(
   if (status === 404) return refusal('bundle_not_found', 'the registry has no such artifact', 'Check the reference.');
   if (status === 429 || status >= 500) {
     const more = { retryable: true, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
-    return refusal('source_failed', 'the registry cannot answer now', 'Try again later, or look at it.', more);
+    return refusal('source_failed', 'the registry is unavailable', 'Try again later, or check the registry.', more);
   }
   return refusal('source_failed', 'the registry returns an unexpected response', 'Check the reference.');
 }
@@ -288,7 +288,7 @@ class RegistryClient {
     const { realm = '', service } = parameters;
     const { repository, registry } = this.#reference;
     if (!URL.canParse(realm) || !mayGetSecrets(new URL(realm), registry)) {
-      throw wrongContent(this.#reference, 'the registry sends its readers to a place that is not encrypted');
+      throw wrongContent(this.#reference, 'the registry redirects to an address that is not encrypted');
     }
     const url = new URL(realm);
     if (this.#credentials !== null && !this.#mayKnowCredentials(url)) throw strangeRealm(this.#reference, url);
@@ -315,7 +315,7 @@ class RegistryClient {
 
 /** A replaced registry could name any realm and receive the password. */
 function strangeRealm(reference: OciReference, { host }: URL): DocshelfError {
-  const state = `it has its readers sign in at "${host}", which is another host`;
+  const state = `it requests a sign-in at "${host}", which is another host`;
   const next = `If the registry's credentials are meant for that host, add "${host}" to network.tokenHosts.`;
   return cannotFetch(referenceText(reference), 'link_refused', state, next);
 }
@@ -390,7 +390,7 @@ async function readCredentials(file: string | null, registry: string): Promise<R
   if (typeof entry.auth !== 'string') return null;
   const [, user, password] = /^([^:]*):(.*)$/s.exec(Buffer.from(entry.auth, 'base64').toString('utf8')) ?? [];
   if (user === undefined || password === undefined) {
-    throw cannotRead(file, `its entry for ${registry} is no user and password in base64`, null);
+    throw cannotRead(file, `its entry for ${registry} is not a user and password in base64`, null);
   }
   return { user, password: new Secret(password.replace(/\0+$/, '')) };
 }
@@ -414,7 +414,7 @@ async function readConfig(file: string): Promise<DockerConfig> {
     return JSON.parse(text) as DockerConfig;
   } catch {
     // Leave out the cause: the parser's message quotes the text.
-    throw cannotRead(file, 'it is no JSON', null);
+    throw cannotRead(file, 'it is not JSON', null);
   }
 }
 

@@ -37,7 +37,7 @@ export class S3BundleSource implements BundleSource {
     request.signal.throwIfAborted();
     const object = parseS3Link(link.reveal());
     if (object === null) {
-      throw cannotFetch(link, 'source_failed', 'it is no link to an object', `Write it as ${LINK_SCHEMES.s3.form}.`);
+      throw cannotFetch(link, 'source_failed', 'it is not a link to an object', `Write it as ${LINK_SCHEMES.s3.form}.`);
     }
     try {
       return await this.#open(object, link, request, 0);
@@ -70,11 +70,14 @@ export class S3BundleSource implements BundleSource {
 
 const ENVIRONMENT = 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE';
 const NO_CREDENTIALS = `Set ${ENVIRONMENT} in the environment of docshelf; docshelf does not use the metadata service of the machine.`;
-const CHECK_CREDENTIALS = `Check what the environment of docshelf has as ${ENVIRONMENT}.`;
+const CHECK_CREDENTIALS = `Check ${ENVIRONMENT} in the environment of docshelf.`;
 
 const ADVICE: Partial<Readonly<Record<S3FaultKind, readonly [code: ErrorCode, next: string]>>> = {
   credentials: ['link_refused', CHECK_CREDENTIALS],
-  clock: ['link_refused', 'Set the clock of this machine: the store takes requests that are at most 15 minutes off.'],
+  clock: [
+    'link_refused',
+    'Synchronize the clock of this machine: the store rejects requests that differ by more than 15 minutes.',
+  ],
   no_bucket: ['bundle_not_found', 'Check the bucket of the link, and network.s3.endpoint.'],
   archived: ['source_failed', RESTORE_OBJECT],
   kms: ['link_refused', 'Allow the credentials kms:Decrypt on the key that the object is encrypted with.'],
@@ -110,7 +113,7 @@ async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): P
   if (status === 404) return refusal('bundle_not_found', 'the bucket has no such object', 'Check the link.');
   return passing === null
     ? refusal('source_failed', 'the store returns an unexpected response', 'Check the link, and network.s3.endpoint.')
-    : refusal('source_failed', 'the store cannot answer now', 'Try again later, or look at the store.');
+    : refusal('source_failed', 'the store is unavailable', 'Try again later, or check the store.');
 }
 
 /** Leaves out the cause, which may carry headers and the access key id. */

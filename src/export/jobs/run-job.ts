@@ -66,7 +66,7 @@ export async function runJob(
   const site = siteOf(job);
   if (site === null) {
     throw new DocshelfError('bad_source', `Cannot export "${job.domain}": the config names no source for it`, {
-      next: "Set organizations' domains' source for the domain, and start a new export.",
+      next: 'Set the source of the domain in organizations, and start a new export.',
     });
   }
   const workDir = await makeWorkFolder(folder, job.jobId, claim.attempt);
@@ -161,7 +161,7 @@ async function makeSearchData(
 }
 
 const NO_TIME =
-  'The bundle carries no vectors: to compute them would have taken longer than exportApi.deadline. The next export continues with the vectors computed so far';
+  'The bundle contains no vectors, because computing them would exceed exportApi.deadline. The next export continues with the vectors computed so far';
 
 function missing({ found }: CheckedSite, detail: string): FoundSoFar {
   const findings = FindingList.of(found);

@@ -107,7 +107,7 @@ export class JobRunner {
     try {
       if (claim.attempt > ATTEMPTS_MAX) {
         throw new DocshelfError('internal', `Cannot export "${job.domain}": it was interrupted ${ATTEMPTS_MAX} times`, {
-          next: 'Look in the log for what ends docshelf while this site is exported, such as too little memory, and start a new export.',
+          next: 'Check the log for the reason why docshelf ended during this export, such as too little memory, then start a new export.',
         });
       }
       const deadlineAtMs = startedAtMs + settings().deadlineMs;

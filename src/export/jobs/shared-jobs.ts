@@ -138,7 +138,7 @@ export class SharedJobs {
 
   async #keep(name: string, file: string, signal: AbortSignal): Promise<void> {
     const bytes = await readBytesIfThere(file);
-    if (bytes === null) throw new Error(`"${file}" is gone while its job runs`);
+    if (bytes === null) throw new Error(`"${file}" was removed while its job runs`);
     await this.#shared.put(name, { sha256: hash('sha256', bytes), sizeBytes: bytes.length, file }, signal);
   }
 }

@@ -139,7 +139,7 @@ async function pack(order: PackCommand, onStep: OnStep, signal: AbortSignal) {
   const store = new FileStore(filesDir);
   const bytes = await new ManifestStore(manifestsDir).read(contentSha256);
   if (bytes === null) {
-    throw new DocshelfError('bundle_gone', 'Cannot pack the bundle: its manifest is no longer there', {
+    throw new DocshelfError('bundle_gone', 'Cannot pack the bundle: its manifest no longer exists', {
       next: 'Start a new export.',
     });
   }

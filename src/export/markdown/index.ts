@@ -65,7 +65,7 @@ export class MarkdownSource implements SiteSource {
 function noPages(dir: string, { paths }: ExportRequest) {
   return paths === null
     ? badSource(dir, 'it contains no page', 'Point the source at a folder of Markdown files whose names end in .md.')
-    : badSource(dir, 'no requested path has a page', 'Ask for paths as readers see them: /guides/start.');
+    : badSource(dir, 'no requested path has a page', 'Use paths as readers see them, such as /guides/start.');
 }
 
 type Find = SiteSink['find'];

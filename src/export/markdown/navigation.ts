@@ -39,13 +39,13 @@ export function navigationOf(
   };
   if (own !== null) {
     const nodes = build(own, ofLanguage, (name) => {
-      const detail = `navigation names "${name}", and there is no such page`;
+      const detail = `navigation lists "${name}", which does not exist`;
       find({ kind: 'missing_page', page: SETTINGS_FILE, detail });
     });
     const listed = new Set(pagesBelow(nodes));
     for (const page of pages) {
       if (listed.has(page) || page.isHidden) continue;
-      find({ kind: 'unlisted_page', page: page.source.path, detail: 'the navigation of docs.json does not name it' });
+      find({ kind: 'unlisted_page', page: page.source.path, detail: 'the navigation of docs.json does not list it' });
     }
     return nodes;
   }

@@ -18,9 +18,9 @@ export async function readFolder(
 ): Promise<readonly FoundFile[]> {
   const info = await stat(dir).catch((error: unknown) => {
     const isMissing = errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR';
-    throw badSource(dir, isMissing ? 'it is not there' : `it cannot be read (${errnoOf(error)})`, NEXT, error);
+    throw badSource(dir, isMissing ? 'it does not exist' : `it cannot be read (${errnoOf(error)})`, NEXT, error);
   });
-  if (!info.isDirectory()) throw badSource(dir, 'it is no folder', NEXT);
+  if (!info.isDirectory()) throw badSource(dir, 'it is not a folder', NEXT);
   const { files, leftOut } = await walkFolder(dir, ARCHIVE_LIMITS, signal);
   for (const finding of leftOut) if (!PACKAGES.test(finding.page)) find(finding);
   return files
@@ -35,7 +35,7 @@ export async function readSource({ path, file }: FoundFile, bytesMax: number): P
     await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
     const { size } = await handle.stat();
     if (size > bytesMax) {
-      throw badSource(path, `it is larger than ${bytesMax / 1024 ** 2} MiB`, 'Part it into several files.');
+      throw badSource(path, `it is larger than ${bytesMax / 1024 ** 2} MiB`, 'Split it into several files.');
     }
     return await handle.readFile();
   } catch (error) {
@@ -58,7 +58,8 @@ export const PAGE_BYTES_MAX = 8 * 1024 ** 2;
 
 export async function readPage(source: FoundFile, find: SiteSink['find']): Promise<PageText> {
   const { text, isUnicode } = decodeText(await readSource(source, PAGE_BYTES_MAX));
-  if (!isUnicode) find({ kind: 'not_utf8', page: source.path, detail: 'it is no UTF-8, and was read as Windows-1252' });
+  if (!isUnicode)
+    find({ kind: 'not_utf8', page: source.path, detail: 'it is not UTF-8, and was read as Windows-1252' });
   const { matter, body } = readFrontMatter(source.path, text);
   return { matter, ...splitTitle(body) };
 }
@@ -117,7 +118,7 @@ export function readFrontMatter(path: string, text: string) {
   const textOf = (key: string): string | null => {
     const value = Object.hasOwn(says, key) ? says[key] : undefined;
     if (value === undefined) return null;
-    if (typeof value !== 'string') throw faultOf(key, 'is no text');
+    if (typeof value !== 'string') throw faultOf(key, 'is not text');
     return value.trim().replace(/\s+/g, ' ') || null;
   };
   const flagOf = (key: string): boolean => {
@@ -127,15 +128,15 @@ export function readFrontMatter(path: string, text: string) {
     throw faultOf(key, 'is neither true nor false');
   };
   const order = textOf('order');
-  if (order !== null && !Number.isFinite(Number(order))) throw faultOf('order', 'is no number');
+  if (order !== null && !Number.isFinite(Number(order))) throw faultOf('order', 'is not a number');
   const languageKey = Object.hasOwn(says, 'language') ? 'language' : 'lang';
   const written = textOf(languageKey);
   const language = written === null ? null : languageTag(written);
-  if (written !== null && language === null) throw faultOf(languageKey, 'is no language tag like fr or pt-BR');
+  if (written !== null && language === null) throw faultOf(languageKey, 'is not a language tag such as fr or pt-BR');
   const tagsKey = Object.hasOwn(says, 'tags') ? 'tags' : 'keywords';
   const listed = says[tagsKey];
   const tags: readonly unknown[] = Array.isArray(listed) ? listed : (textOf(tagsKey) ?? '').split(',');
-  if (!tags.every((tag) => typeof tag === 'string')) throw faultOf(tagsKey, 'is no list of words');
+  if (!tags.every((tag) => typeof tag === 'string')) throw faultOf(tagsKey, 'is not a list of words');
   return {
     matter: {
       title: textOf('title'),
@@ -167,7 +168,7 @@ function parseYaml(path: string, yaml: string): Readonly<Record<string, unknown>
   }
   if (typeof says === 'string' && says.trim() === '') return {};
   if (typeof says === 'object' && says !== null && !Array.isArray(says)) return says as Record<string, unknown>;
-  throw fault(path, 1, 'it is no list of keys and values');
+  throw fault(path, 1, 'it is not a map of keys and values');
 }
 
 function lineOf(yaml: string, key: string): number {
@@ -176,7 +177,7 @@ function lineOf(yaml: string, key: string): number {
 
 function fault(path: string, line: number, state: string, cause?: unknown): DocshelfError {
   return new DocshelfError('bad_source', `Cannot read the front matter of "${path}", line ${line + 1}: ${state}`, {
-    next: 'Front matter is YAML between two lines of ---; put a text with a colon in it into quotes.',
+    next: 'Write front matter as YAML between two lines of ---, with quotes around text that contains a colon.',
     fields: { path, line: line + 1 },
     cause,
   });

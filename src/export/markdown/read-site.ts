@@ -37,7 +37,11 @@ export async function readSite(options: SiteOptions) {
   const settings = readSettings(settingsText, version, find);
   for (const { path } of files) {
     if (!COMPONENT_SOURCE.test(path)) continue;
-    find({ kind: 'left_out', page: path, detail: 'MDX is not rendered: name it .md if it is plain Markdown' });
+    find({
+      kind: 'left_out',
+      page: path,
+      detail: 'docshelf does not render MDX; rename it to .md if it is plain Markdown',
+    });
   }
   const assets = files.filter(
     ({ path }) => !isPageSource(path) && path !== SETTINGS_FILE && !COMPONENT_SOURCE.test(path),
@@ -46,7 +50,7 @@ export async function readSite(options: SiteOptions) {
   const fileOf = (written: string | null | undefined, key: string): string | null => {
     const path = written?.replace(/^(?:\.?\/)+/, '') ?? null;
     if (path === null || assetPaths.has(path)) return path;
-    const detail = `"${key}" names "${written}", and there is no such file`;
+    const detail = `"${key}" names "${written}", which does not exist`;
     find({ kind: 'missing_file', page: SETTINGS_FILE, detail });
     return null;
   };
@@ -66,7 +70,7 @@ export async function readSite(options: SiteOptions) {
   // Reserved by RFC 2606, so that readers never reach another site.
   const standIn = `https://${options.domain}.example`;
   if (settings.url === null) {
-    const detail = `no "url" is set: canonical addresses begin with ${standIn}`;
+    const detail = `"url" is not set, so canonical addresses begin with ${standIn}`;
     find({ kind: 'no_url', page: SETTINGS_FILE, detail });
   }
   const light = fileOf(settings.logo?.light, 'logo');
@@ -191,10 +195,10 @@ function makePages(
     const page = makePage(draft, languages, selection.version);
     const taken = byPath.get(page.path)?.source.path;
     if (taken !== undefined) {
-      report(draft.source.path, `it would be ${page.path}, as ${taken} is already`);
+      report(draft.source.path, `it would become ${page.path}, like ${taken}`);
       continue;
     }
-    if (assets.has(page.path)) report(page.path, `${draft.source.path} is rendered to it`);
+    if (assets.has(page.path)) report(page.path, `docshelf renders ${draft.source.path} to this path`);
     byPath.set(page.path, page);
     (isLater(draft.matter.since, selection.version) ? later : pages).push(page);
   }

@@ -35,7 +35,7 @@ export function readSettings(text: string | null, version: string | null, find: 
   const own = version === null ? null : all.section('versions')?.section(version);
   const settings = own === null || own === undefined ? all : all.with(own);
   for (const key of settings.keys()) {
-    if (!KEYS.has(key)) find({ kind: 'unknown_setting', page: SETTINGS_FILE, detail: `"${key}" is not known here` });
+    if (!KEYS.has(key)) find({ kind: 'unknown_setting', page: SETTINGS_FILE, detail: `"${key}" is not a known key` });
   }
   const language = settings.text('language');
   return {
@@ -60,12 +60,12 @@ function parseJson(text: string): Readonly<Record<string, Json>> {
     if (isObject(value)) return value;
   } catch (error) {
     throw new DocshelfError('bad_source', `Cannot read "${SETTINGS_FILE}": ${(error as Error).message}`, {
-      next: 'Check the file with a JSON linter; JSON takes no comments and no comma after the last entry.',
+      next: 'Check the file with a JSON linter. JSON allows no comments, and no comma after the last entry.',
       fields: { path: SETTINGS_FILE },
       cause: error,
     });
   }
-  throw new DocshelfError('bad_source', `Cannot read "${SETTINGS_FILE}": it is no JSON object`, {
+  throw new DocshelfError('bad_source', `Cannot read "${SETTINGS_FILE}": it is not a JSON object`, {
     fields: { path: SETTINGS_FILE },
   });
 }
@@ -74,7 +74,7 @@ function readUrl(settings: SettingsReader): string | null {
   const written = settings.text('url');
   if (written === null) return null;
   const url = URL.parse(written);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw settings.fault('url', 'is no address with http or https');
+  if (url === null || !/^https?:$/.test(url.protocol)) throw settings.fault('url', 'is not an http or https URL');
   return (url.origin + url.pathname).replace(/\/+$/, '');
 }
 
@@ -95,7 +95,7 @@ function readTone(settings: SettingsReader): Tone | null {
   const primary = colors?.text('primary') ?? null;
   if (colors === null || primary === null) return null;
   const tone = toneOfColour(primary);
-  if (tone === null) throw colors.fault('primary', 'is no colour like #0f766e');
+  if (tone === null) throw colors.fault('primary', 'is not a color such as #0f766e');
   return tone;
 }
 
@@ -204,7 +204,7 @@ class SettingsReader {
   text(key: string): string | null {
     const value = this.value(key);
     if (value === null) return null;
-    if (typeof value !== 'string') throw this.fault(key, 'is no text');
+    if (typeof value !== 'string') throw this.fault(key, 'is not text');
     return value.trim() || null;
   }
 
@@ -216,7 +216,7 @@ class SettingsReader {
 
   languageAt(key: string, written: string): string {
     const code = languageTag(written);
-    if (code === null) throw this.fault(key, 'is no language tag like fr or pt-BR');
+    if (code === null) throw this.fault(key, 'is not a language tag such as fr or pt-BR');
     return code;
   }
 
@@ -224,7 +224,7 @@ class SettingsReader {
     const value = this.value(key);
     if (value === null) return null;
     if (typeof value !== 'number' || value < min || value > max) {
-      throw this.fault(key, `is no number from ${min} to ${max}`);
+      throw this.fault(key, `is not a number from ${min} to ${max}`);
     }
     return value;
   }
@@ -232,7 +232,7 @@ class SettingsReader {
   section(key: string): SettingsReader | null {
     const value = this.value(key);
     if (value === null) return null;
-    if (!isObject(value)) throw this.fault(key, 'is no object');
+    if (!isObject(value)) throw this.fault(key, 'is not an object');
     return new SettingsReader(value, `${this.#prefix}${key}.`);
   }
 
@@ -243,12 +243,12 @@ class SettingsReader {
   items(key: string): readonly Json[] {
     const value = this.value(key);
     if (value === null) return [];
-    if (!Array.isArray(value)) throw this.fault(key, 'is no list');
+    if (!Array.isArray(value)) throw this.fault(key, 'is not a list');
     return value;
   }
 
   item(key: string, value: Json, index: number): SettingsReader {
-    if (!isObject(value)) throw this.fault(`${key}[${index}]`, 'is no object');
+    if (!isObject(value)) throw this.fault(`${key}[${index}]`, 'is not an object');
     return new SettingsReader(value, `${this.#prefix}${key}[${index}].`);
   }
 

@@ -49,7 +49,7 @@ export class FolderSource implements SiteSource {
     const { path, workDir, limits } = this.#options;
     const info = await stat(path).catch((error: unknown) => {
       const isMissing = errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR';
-      const state = isMissing ? 'it is not there' : `it cannot be read (${errnoOf(error) ?? error})`;
+      const state = isMissing ? 'it does not exist' : `it cannot be read (${errnoOf(error) ?? error})`;
       const next = 'Set the path of the source to the folder of the built site, readable for docshelf.';
       throw badSource(path, state, next, error);
     });
@@ -91,7 +91,7 @@ function limitTo(
   const { pages, files, findings } = selectPages(site, paths);
   for (const finding of findings) sink.find(finding);
   if (pages === 0) {
-    const next = 'Ask for paths as readers see them: /guides/start.';
+    const next = 'Use paths as readers see them, such as /guides/start.';
     throw badSource(source, 'no requested path has a page', next);
   }
   return files;

@@ -36,7 +36,7 @@ interface Found {
 
 const NEITHER = 'it is neither a file nor a folder';
 const OWN = "it is docshelf's own folder, which each export creates again";
-const BY_PRODUCT = 'packers and file managers write it, and it is not part of a site';
+const BY_PRODUCT = 'it comes from an archive program or a file manager';
 const TOO_LARGE = 'Point the source at the built site alone, or split the site.';
 
 /** Twice the threads of libuv's pool. */
@@ -133,7 +133,7 @@ class FolderWalk {
   #whyNot(path: string, info: Stats): string | null {
     if (!info.isFile()) return NEITHER;
     if (info.size > this.#limits.fileBytesMax) return `it has more than ${this.#limits.fileBytesMax} bytes`;
-    return this.#taken.has(path.normalize('NFC')) ? 'another file has the same name in another Unicode form' : null;
+    return this.#taken.has(path.normalize('NFC')) ? 'another file has the same name in a different Unicode form' : null;
   }
 
   #pathOf(folder: Folder, entry: Dirent<Buffer>): string | null {
@@ -148,7 +148,7 @@ class FolderWalk {
     } catch (error) {
       if (!(error instanceof DocshelfError)) throw error;
       const written = folder.path + entry.name.toString('utf8');
-      return this.#leaveOut(written, `no archive may contain its name (${error.code})`);
+      return this.#leaveOut(written, `its name is not allowed in archives (${error.code})`);
     }
   }
 

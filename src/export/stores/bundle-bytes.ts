@@ -53,20 +53,24 @@ async function readFully(handle: FileHandle, position: number, count: number): P
 
 function unreadable(file: string, cause: unknown): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot read "${file}": ${(cause as Error).message}`, {
-    next: 'See that the volume of storage.dir is mounted and readable.',
+    next: 'Check that the volume of storage.dir is mounted and readable.',
     cause,
   });
 }
 
 function otherBytes(sha256: string): DocshelfError {
-  return new DocshelfError('store_failed', `Cannot store bundle "${sha256}": the packed file contains other bytes`, {
-    next: 'Start the export again; if it fails again, check the disk of storage.dir.',
-    fields: { retryable: false },
-  });
+  return new DocshelfError(
+    'store_failed',
+    `Cannot store bundle "${sha256}": the content of the packed file has changed`,
+    {
+      next: 'Start the export again; if it fails again, check the disk of storage.dir.',
+      fields: { retryable: false },
+    },
+  );
 }
 
 export function bundleGone(sha256: string): DocshelfError {
-  return new DocshelfError('bundle_gone', `Cannot read bundle "${sha256}": the store has it no more`, {
+  return new DocshelfError('bundle_gone', `Cannot read bundle "${sha256}": it is no longer in the store`, {
     next: 'Start a new export of the domain.',
     fields: { retryable: false },
   });

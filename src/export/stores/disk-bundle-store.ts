@@ -124,9 +124,9 @@ function grantOf(sha256: string, fileName: string, expiresS: number): LinkGrant 
 const shown = (fileName: string): string => `"${fileName.slice(0, 200)}"`;
 
 function invalid(fileName: string): DocshelfError {
-  const state = 'the link was not made here, or was changed on the way';
+  const state = 'the link is invalid or was changed';
   return new DocshelfError('link_invalid', `Cannot send ${shown(fileName)}: ${state}`, {
-    next: `Use the link whole, as it was given, query included. ${AGAIN}`,
+    next: `Use the complete, unchanged link, including its query. ${AGAIN}`,
   });
 }
 
@@ -139,8 +139,8 @@ function expired(fileName: string, expiresS: number): DocshelfError {
 }
 
 function gone(fileName: string): DocshelfError {
-  return new DocshelfError('not_found', `Cannot send ${shown(fileName)}: its archive is no longer kept`, {
-    next: `${AGAIN} This packs the archive again.`,
+  return new DocshelfError('not_found', `Cannot send ${shown(fileName)}: its archive no longer exists`, {
+    next: `${AGAIN} docshelf then packs the archive again.`,
   });
 }
 

@@ -51,18 +51,17 @@ interface Fault {
 const lasting = (state: string, next: string): Fault => ({ state, next, retryable: false });
 const passing = (state: string, next: string): Fault => ({ state, next, retryable: true });
 
-const CHECK_CREDENTIALS =
-  'Check exportApi.store.accessKeyId and secretAccessKey, or what the environment has in their place.';
+const CHECK_CREDENTIALS = 'Check exportApi.store.accessKeyId and secretAccessKey, or the variables in the environment.';
 const CHECK_ADDRESS = 'Check exportApi.store.endpoint, the host name and the network.';
 
 const NEXT: Readonly<Record<S3FaultKind, string>> = {
   credentials: CHECK_CREDENTIALS,
   no_credentials:
     'Set exportApi.store.accessKeyId and secretAccessKey, or in the environment AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE; docshelf does not use the metadata service of the machine.',
-  clock: 'Set the clock of this machine: the store takes requests that are at most 15 minutes off.',
+  clock: 'Synchronize the clock of this machine: the store rejects requests that differ by more than 15 minutes.',
   no_bucket: 'Create the bucket, or correct exportApi.store.bucket.',
   region: 'Set exportApi.store.region to the region of the bucket.',
-  archived: 'Restore the object, and keep bundles in a storage class that is read at once.',
+  archived: 'Restore the object, and store bundles in a storage class with immediate access.',
   upload: 'Start the export again; if it fails again, check the lifecycle rules of the bucket.',
   kms: 'Check exportApi.store.kmsKeyId: the key must be enabled, in the region of the bucket, and allow kms:GenerateDataKey and kms:Decrypt.',
   bytes: 'Start the export again; if it fails again, check the proxies between docshelf and the store.',
@@ -101,13 +100,13 @@ function faultOfStatus(status: number | undefined, code: string): Fault | null {
   }
   if (status === 301 || status === 307) {
     return lasting(
-      `the store sends elsewhere (${code}, ${status})`,
+      `the store redirects to another address (${code}, ${status})`,
       'Set exportApi.store.region to the region of the bucket, and exportApi.store.endpoint to its address.',
     );
   }
   const state = `the store responds with ${status} (${code})`;
   return status >= 500 || status === 429
-    ? passing(state, 'It was tried several times. Look at the store, then start the export again.')
+    ? passing(state, 'docshelf tried several times. Check the store, then start the export again.')
     : lasting(state, 'Check the settings of exportApi.store against those of the store.');
 }
 
@@ -123,10 +122,10 @@ function connectionFault(error: unknown): Fault {
   if (code === 'ADDRESS_REFUSED') {
     return lasting(
       'its host may not be contacted',
-      'Name it in network.allowedHosts, or correct exportApi.store.endpoint.',
+      'Add it to network.allowedHosts, or correct exportApi.store.endpoint.',
     );
   }
   const errno = errnoOf(error);
   if (errno !== undefined) return passing(`it cannot be reached (${errno})`, CHECK_ADDRESS);
-  return lasting('docshelf cannot reach the store, or its response is not one of S3', CHECK_ADDRESS);
+  return lasting('docshelf cannot reach the store, or its response is not from S3', CHECK_ADDRESS);
 }

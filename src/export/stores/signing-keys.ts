@@ -78,7 +78,7 @@ export class SigningKeys {
     // If another process was first, use its key.
     await writeOnce(this.#fileOf(id), text, 0o600);
     const made = await this.#read(id);
-    if (made === null) throw damaged(this.#fileOf(id), 'it is gone as soon as it was made');
+    if (made === null) throw damaged(this.#fileOf(id), 'it was removed right after it was created');
     return made;
   }
 
@@ -113,17 +113,17 @@ function parseKey(id: string, text: string, file: string): SigningKey {
     stored = JSON.parse(text);
   } catch {
     // Drop the cause: its message quotes the text, which contains the secret.
-    throw damaged(file, 'it is no JSON');
+    throw damaged(file, 'it is not JSON');
   }
   const secret = Buffer.from(String(stored?.secret ?? ''), 'base64url');
   const createdAtMs = Date.parse(String(stored?.createdAt));
-  if (secret.length !== SECRET_BYTES || Number.isNaN(createdAtMs)) throw damaged(file, 'it is not whole');
+  if (secret.length !== SECRET_BYTES || Number.isNaN(createdAtMs)) throw damaged(file, 'it is incomplete');
   return { id, secret: createSecretKey(secret), createdAtMs };
 }
 
 function damaged(file: string, state: string, cause?: unknown): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot read signing key "${file}": ${state}`, {
-    next: 'Restore the file, or remove it: links that it has signed then work no more, and new ones do.',
+    next: 'Restore the file, or remove it. After that, only new links work.',
     cause,
   });
 }

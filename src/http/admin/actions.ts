@@ -87,6 +87,7 @@ export interface AdminOptions extends FaultHooks {
   readonly jobs?: () => Promise<ExportJobs>;
   readonly volume?: () => Promise<Readings['volume']>;
   readonly certificates?: () => Readings['certificates'];
+  readonly dependencies?: () => Promise<NonNullable<Readings['dependencies']>>;
   readonly metrics: Metrics;
   readonly audit: Pick<AuditTrail, 'read' | 'record'>;
   readonly revisions: Revisions;
@@ -119,8 +120,9 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
       const jobs = (await options.jobs?.().catch(() => null)) ?? null;
       const volume = (await options.volume?.()) ?? null;
       const certificates = options.certificates?.() ?? [];
+      const dependencies = (await options.dependencies?.()) ?? [];
       const isReady = readiness().ready;
-      const text = await metrics.expose({ states: states(), isReady, jobs, volume, certificates });
+      const text = await metrics.expose({ states: states(), isReady, jobs, volume, dependencies, certificates });
       return c.body(text, 200, { 'Content-Type': metrics.contentType });
     },
     status: async (c) => c.json(await status()),
@@ -129,8 +131,8 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
     reload: async (c) => {
       const reload = await actionsOf(c).reload();
       if (reload.ok) return c.json(reload);
-      throw new DocshelfError('config_invalid', reload.error ?? 'Cannot use the config: it is faulty', {
-        next: 'Mend the config: what was served goes on as before, and a change to the file is noticed by itself.',
+      throw new DocshelfError('config_invalid', reload.error ?? 'Cannot use the config: it is invalid', {
+        next: 'Fix the config. docshelf reloads it when the file changes, and serves the previous config until then.',
       });
     },
     activate: async (c) => c.json(await siteOf(c).activate(versionOf(c))),
@@ -254,7 +256,7 @@ async function* wholeBody(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint
 function versionOf(c: Context<AdminEnv>): string {
   const version = c.req.param('version') ?? '';
   if (isVersion(version)) return version;
-  const state = 'it is not 1 to 128 letters, digits, ".", "_", "+" or "-", beginning with a letter or digit';
+  const state = 'it is not 1 to 128 letters, digits, ".", "_", "+" or "-", starting with a letter or digit';
   throw new DocshelfError('bad_request', `Cannot read "version": ${state}`, { fields: { field: 'version' } });
 }
 
@@ -287,9 +289,9 @@ export function pendingSignatures(perf: { now(): number } = performance): Pendin
 async function readSignature(body: ReadableStream<Uint8Array>): Promise<string> {
   const bytes = await collect(body, SIGNATURE_BYTES_MAX);
   if (bytes !== null) return bytes.toString();
-  const message = `Cannot take the signature: it is larger than ${SIGNATURE_BYTES_MAX} bytes`;
+  const message = `Cannot store the signature: it is larger than ${SIGNATURE_BYTES_MAX} bytes`;
   throw new DocshelfError('payload_too_large', message, {
-    next: 'Send the text of the .minisig file.',
+    next: 'Send the content of the .minisig file.',
     fields: { bytesMax: SIGNATURE_BYTES_MAX },
   });
 }

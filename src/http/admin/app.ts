@@ -37,8 +37,8 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
     app.all('*', async (c) => (await pages()).fetch(c.req.raw, c.env));
   }
   app.notFound((c) => {
-    throw new DocshelfError('not_found', `Cannot answer "${shown(c.req.path)}": this endpoint has no such path`, {
-      next: '/openapi.json describes what there is.',
+    throw new DocshelfError('not_found', `Cannot find "${shown(c.req.path)}": this endpoint has no such path`, {
+      next: 'See /openapi.json for all paths.',
     });
   });
   app.onError((cause, c) => answerFault(cause, c.req.raw, requestIdOf(c.env), options));

@@ -18,8 +18,8 @@ export function requireOwnName(url: string, hosts: readonly string[]): void {
   const name = bareHost(asked.hostname).replace(/\.$/, '');
   const own = ['localhost', hostname(), ...hosts].map((each) => each.toLowerCase());
   if (isIP(name) !== 0 || own.includes(name) || own.includes('*')) return;
-  throw new DocshelfError('misdirected', `Cannot answer for "${name}": the admin listener has no such name`, {
-    next: 'Ask it by an IP address or localhost, or add the name to admin.hosts.',
+  throw new DocshelfError('misdirected', `Cannot serve "${name}": the admin listener does not have this host name`, {
+    next: 'Use an IP address or localhost, or add the name to admin.hosts.',
   });
 }
 
@@ -31,7 +31,7 @@ interface TokenGuardOptions {
 }
 
 const WRONG_RATE = { burst: 20, perSecond: 0.1 };
-const HELP = 'The right admin.token is admitted at once, whoever else guesses from this address.';
+const HELP = 'The correct admin.token is accepted immediately, also after wrong tokens from this address.';
 
 /** Counts wrong tokens of each client and delays its responses to them. A right token never waits. */
 export class TokenGuard {
@@ -69,7 +69,7 @@ export async function requireFolder(
   folder: (() => Promise<string | null>) | undefined,
 ): Promise<void> {
   if (named === undefined || folder === undefined || named === (await folder())) return;
-  const state = `Cannot act: the daemon ${process.pid} does not work on this data folder, which was renamed or replaced`;
+  const state = `Cannot run the command: the data folder of the daemon ${process.pid} was renamed or replaced`;
   throw new DocshelfError('daemon_unreachable', state, {
     next: 'Restart the daemon, then run the command again.',
   });

@@ -22,8 +22,8 @@ const previewSchema = {
   properties: {
     version,
     digest,
-    link: text('It sets a cookie and leads to the version.'),
-    expiresAt: text('RFC 3339, UTC.'),
+    link: text('Link that sets a cookie and redirects to the version.'),
+    expiresAt: text('Time in RFC 3339, UTC.'),
   },
 } as const;
 const comparedPages = <More extends object>(description: string, more: More) =>
@@ -33,7 +33,7 @@ const comparedPages = <More extends object>(description: string, more: More) =>
     items: {
       type: 'object',
       required: ['page', 'title'],
-      properties: { page: text('Path inside the site.'), title: text('Of the page.'), ...more },
+      properties: { page: text('Path in the site.'), title: text('Title of the page.'), ...more },
     },
   }) as const;
 const pageCount = { type: 'integer', minimum: 0 } as const;
@@ -44,39 +44,39 @@ const diffSchema = {
   properties: {
     before: version,
     after: version,
-    added: comparedPages('That only `after` has', {}),
-    removed: comparedPages('That only `before` has', {}),
-    moved: comparedPages('With the same text at another address', { from: text('Path before.') }),
-    changed: comparedPages('With another main text', {
+    added: comparedPages('Pages that exist only in `after`', {}),
+    removed: comparedPages('Pages that exist only in `before`', {}),
+    moved: comparedPages('Pages with the same text at another address', { from: text('Path in `before`.') }),
+    changed: comparedPages('Pages with a different main text', {
       wordsAdded: { ...pageCount, description: 'Both counts are 0 for a page of more than 2 MiB.' },
       wordsRemoved: pageCount,
     }),
     unchanged: { ...pageCount, description: 'Pages with the same main text.' },
     leftOut: {
       type: 'object',
-      description: 'How many of each list there are beside those.',
+      description: 'Number of pages that each list omits.',
       required: ['added', 'removed', 'moved', 'changed'],
       properties: { added: pageCount, removed: pageCount, moved: pageCount, changed: pageCount },
     },
   },
 } as const;
 export const importedSchema = {
-  title: 'TakenIn',
+  title: 'ImportedBundle',
   type: 'object',
   required: ['version', 'digest', 'activated', 'unpacked'],
   properties: {
     version,
     digest,
-    activated: { type: 'boolean', description: 'True where it is served now.' },
-    unpacked: { type: 'boolean', description: 'False where the site had its bytes before.' },
-    moved: { ...digest, description: 'Digest that the label led to before; absent where it led nowhere else.' },
+    activated: { type: 'boolean', description: 'True if the version is active now.' },
+    unpacked: { type: 'boolean', description: 'False if the site already stored the same bytes.' },
+    moved: { ...digest, description: 'Previous digest of the version label. Absent if the label is new or unchanged.' },
   },
 } as const;
 const readinessSchema = {
   title: 'Readiness',
   type: 'object',
   required: ['ready', 'reason'],
-  properties: { ready: { type: 'boolean' }, reason: textOrNull('Why not, one sentence.') },
+  properties: { ready: { type: 'boolean' }, reason: textOrNull('Why the daemon is not ready, in one sentence.') },
 } as const;
 const featureRows = {
   type: 'array',
@@ -85,10 +85,10 @@ const featureRows = {
     required: ['id', 'name', 'support', 'enabled', 'reason'],
     properties: {
       id: { enum: FEATURES.map(({ id }) => id) },
-      name: text('For people.'),
+      name: text('Name for people.'),
       support: { enum: ['available', 'configurable', 'unavailable'] },
-      enabled: { type: 'boolean', description: 'What holds here and now.' },
-      reason: text('Why, one sentence.'),
+      enabled: { type: 'boolean', description: 'Whether the feature is on in this daemon now.' },
+      reason: text('Reason, in one sentence.'),
     },
   },
 } as const;
@@ -98,11 +98,12 @@ const featuresSchema = {
   required: ['deploymentType', 'domain', 'features'],
   properties: {
     deploymentType: { enum: DEPLOYMENT_TYPES },
-    domain: textOrNull('Identifier of the site; null with several.'),
+    domain: textOrNull('Domain of the site. Null if there are several.'),
     features: featureRows,
     sites: {
       type: 'array',
-      description: 'Of each site of a list: `domain` and `features`, which beside it are null and empty with several.',
+      description:
+        '`domain` and `features` of each site. With several sites, the outer `domain` is null and `features` is empty.',
       items: { type: 'object', required: ['domain', 'features'] },
     },
   },
@@ -114,18 +115,18 @@ const LIMIT = {
   type: 'integer',
   minimum: 1,
   maximum: 1000,
-  description: `Lines of a page; ${AUDIT_LIMIT_DEFAULT} by default.`,
+  description: `Maximum number of lines per page. Default: ${AUDIT_LIMIT_DEFAULT}.`,
 } as const;
 const BEFORE = {
   type: 'string',
   pattern: '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z$',
-  'x-expects': 'the time that the page before gave',
-  description: '`before` of the page before.',
+  'x-expects': 'the `before` value of the previous page',
+  description: '`before` value of the previous page.',
 } as const;
 
 const auditOperation = {
   ...secret,
-  tag: { name: 'Audit', description: 'Who changed what.' },
+  tag: { name: 'Audit', description: 'Changes, with their author and result.' },
   id: 'audit',
   path: '/v1/audit',
   summary: 'List changes, newest first',
@@ -137,21 +138,21 @@ const auditOperation = {
     },
     additionalProperties: false,
   },
-  answers: { 200: { description: 'The lines.', schema: auditPageSchema } },
+  answers: { 200: { description: 'A page of audit lines.', schema: auditPageSchema } },
 } as const satisfies Operation;
 
 const NO_SITE = {
   code: 'not_found',
-  description: 'No such site.',
-  message: 'Cannot find the site "acme": this daemon has none of that domain',
+  description: 'The site does not exist.',
+  message: 'Cannot find the site "acme": this daemon has no such site',
 } as const;
 
 /** Calls about versions or bundles exist twice: for the only site, and for each site by its domain (contract, section 2.1). */
 export function perSite(operation: Operation): Operation[] {
   const { id, path, parameters, faults = [] } = operation;
   if (!/^\/v1\/(?:versions|bundles|rollback|diff)/.test(path)) return [];
-  const summary = `${operation.summary}, of one of several sites`;
-  const domain = { description: 'The domain of the site.', schema: text('A domain.'), example: 'acme' };
+  const summary = `${operation.summary} (if the daemon has several sites)`;
+  const domain = { description: 'Domain of the site.', schema: text('A domain.'), example: 'acme' };
   return [
     {
       ...operation,
@@ -171,7 +172,7 @@ export function sitePath(path: string): `/${string}` {
 export const ADMIN_INFO = {
   title: 'docshelf admin listener',
   description:
-    'Health, status and metrics of a daemon, and what it can be told to do. Faults are problem documents (RFC 9457) with a `code`.',
+    'Health, status, metrics and actions of a daemon. Errors are problem documents (RFC 9457) with a `code`.',
 } as const;
 
 const VERSION = {
@@ -180,29 +181,33 @@ const VERSION = {
   example: '2024-06-01',
 } as const;
 const FILE_NAME = {
-  description: 'A plain file name of at most 255 bytes: what ends it may say the version.',
+  description: 'A plain file name of at most 255 bytes. Its end can contain the version.',
   schema: { type: 'string' },
   example: 'acme-export-2024-06-01.tar.gz',
 } as const;
 
 const DIGEST = { ...digest, 'x-expects': '64 lower-case hex digits' } as const;
-const ACTIVATE = { type: 'string', enum: ['true', 'false'], description: '`false`: it is only stored.' } as const;
+const ACTIVATE = {
+  type: 'string',
+  enum: ['true', 'false'],
+  description: '`false` stores the version without activating it.',
+} as const;
 const LABEL = {
   type: 'string',
   pattern: VERSION_PATTERN.source,
   'x-expects': 'a version such as 2024-06-01 or v3.2.0',
-  description: 'The version that it is taken in for.',
+  description: 'Version label of the import.',
 } as const;
 const STORED = { ...LABEL, description: 'A stored version.' } as const;
 
 const badName = {
   code: 'bad_request',
-  description: 'A name or a parameter that is none; the message says which.',
+  description: 'A name or parameter is invalid. The message names it.',
   message: 'Cannot read "version": it is not 1 to 128 letters, digits, ".", "_", "+" or "-"',
 } as const;
 const notStored = {
   code: 'version_not_found',
-  description: 'No such version is stored.',
+  description: 'The version is not stored.',
   message: 'Cannot find version "v9": it is not stored',
 } as const;
 const pinned = {
@@ -210,7 +215,7 @@ const pinned = {
   description: 'The config pins another version.',
   message: 'Cannot roll back: the config pins version "v3.2.0"',
 } as const;
-const activeNow = { 200: { description: 'What is active now.', schema: releaseSchema } } as const;
+const activeNow = { 200: { description: 'The version that is active now.', schema: releaseSchema } } as const;
 
 /** Header with the data folder of a command, in its requests to the socket. */
 export const FOLDER_HEADER = 'docshelf-folder';
@@ -232,16 +237,16 @@ export const operations = {
     path: '/readyz',
     summary: 'Check whether readers get pages',
     answers: {
-      200: { description: 'They do.', schema: readinessSchema },
-      503: { description: 'They do not.', schema: readinessSchema },
+      200: { description: 'Readers get pages.', schema: readinessSchema },
+      503: { description: 'Readers get no pages.', schema: readinessSchema },
     },
   },
   metrics: {
     ...health,
     id: 'metrics',
     path: '/metrics',
-    summary: 'Show the metrics, for Prometheus',
-    answers: { 200: { description: 'The text format of Prometheus.', type: 'text/plain' } },
+    summary: 'Show the metrics for Prometheus',
+    answers: { 200: { description: 'Metrics in the Prometheus text format.', type: 'text/plain' } },
   },
   status: {
     ...state,
@@ -261,7 +266,7 @@ export const operations = {
     ...state,
     id: 'openapi',
     path: '/openapi.json',
-    summary: 'Describe this interface',
+    summary: 'Describe this API',
     answers: { 200: { description: 'This document.', type: 'application/json' } },
   },
   reload: {
@@ -270,11 +275,11 @@ export const operations = {
     method: 'POST',
     path: '/v1/reload',
     summary: 'Reload the config',
-    answers: { 200: { description: 'It was taken.', schema: lastReloadSchema } },
+    answers: { 200: { description: 'The config was reloaded.', schema: lastReloadSchema } },
     faults: [
       {
         code: 'config_invalid',
-        description: 'The config has faults; what was served goes on.',
+        description: 'The config is invalid. The previous config stays in use.',
         message: 'Cannot use the config "config.yaml": config.yaml:3:1: unknown key "servr"',
       },
     ],
@@ -295,9 +300,10 @@ export const operations = {
     method: 'POST',
     path: '/v1/versions/{version}/preview',
     summary: 'Create a preview link for a stored version',
-    description: 'Whoever has the link reads that version for a day. It is in no list, and nothing else opens it.',
+    description:
+      'The link opens the version for one day. Anyone who has the link can read the version. No list contains it.',
     parameters: { version: VERSION },
-    answers: { 200: { description: 'The link, a credential.', schema: previewSchema } },
+    answers: { 200: { description: 'The preview link. It is a credential.', schema: previewSchema } },
     faults: [badName, notStored],
   },
   diff: {
@@ -306,25 +312,25 @@ export const operations = {
     path: '/v1/diff',
     summary: 'Compare two stored versions',
     description:
-      'By their main text. Comparisons are made one by one, each in a thread of its own, within two minutes.',
+      'Compares the main text of pages. docshelf runs one comparison at a time, in a separate thread, for at most two minutes.',
     query: {
       type: 'object',
       required: ['from', 'to'],
       properties: { from: STORED, to: STORED },
       additionalProperties: false,
     },
-    answers: { 200: { description: 'The pages, as `docshelf bundle diff --json` has them.', schema: diffSchema } },
+    answers: { 200: { description: 'The pages, in the format of `docshelf bundle diff --json`.', schema: diffSchema } },
     faults: [
       badName,
       notStored,
       {
         code: 'busy',
-        description: 'Others are being compared.',
-        message: 'Cannot compare the versions now: others are being compared',
+        description: 'Another comparison is running.',
+        message: 'Cannot compare the versions now: another comparison is running',
       },
       {
         code: 'deadline_exceeded',
-        description: 'The versions are too large for it; the command takes its time.',
+        description: 'The comparison takes too long. The command `docshelf bundle diff` has no time limit.',
         message: 'Cannot compare the versions: it takes longer than 120 s',
       },
     ],
@@ -347,7 +353,7 @@ export const operations = {
     },
     answers: {
       200: {
-        description: 'What became of it.',
+        description: 'Whether the version was activated.',
         schema: { type: 'object', required: ['activated'], properties: { activated: { type: 'boolean' } } },
       },
     },
@@ -358,7 +364,7 @@ export const operations = {
     id: 'rollback',
     method: 'POST',
     path: '/v1/rollback',
-    summary: 'Roll back to the version that was active before',
+    summary: 'Roll back to the previously active version',
     answers: activeNow,
     faults: [pinned],
   },
@@ -369,8 +375,8 @@ export const operations = {
     path: '/v1/versions/{version}',
     summary: 'Delete a stored version',
     parameters: { version: VERSION },
-    answers: { 204: { description: 'It is gone.' } },
-    faults: [badName, notStored, { ...pinned, description: 'It is pinned, or in use.' }],
+    answers: { 204: { description: 'The version was deleted.' } },
+    faults: [badName, notStored, { ...pinned, description: 'The version is pinned or in use.' }],
   },
   uploadSignature: {
     ...acting,
@@ -378,16 +384,16 @@ export const operations = {
     method: 'PUT',
     path: '/v1/bundles/{fileName}.minisig',
     summary: 'Upload the minisign signature of the next archive',
-    description: 'It is kept for 10 minutes, by the name of the archive.',
+    description: 'docshelf stores the signature for 10 minutes, under the name of the archive.',
     parameters: { fileName: FILE_NAME },
-    upload: { type: 'text/plain', description: 'The text of the .minisig file, at most 20,000 bytes.' },
-    answers: { 204: { description: 'It is kept.' } },
+    upload: { type: 'text/plain', description: 'Content of the .minisig file, at most 20,000 bytes.' },
+    answers: { 204: { description: 'The signature was stored.' } },
     faults: [
       badName,
       {
         code: 'payload_too_large',
-        description: 'It is larger.',
-        message: 'Cannot take the signature: it is larger than 20000 bytes',
+        description: 'The signature is larger than 20,000 bytes.',
+        message: 'Cannot store the signature: it is larger than 20000 bytes',
       },
     ],
   },
@@ -407,13 +413,14 @@ export const operations = {
       additionalProperties: false,
     },
     upload: { type: 'application/octet-stream', description: '.tar, .tar.gz, .tar.zst or .zip' },
-    answers: { 201: { description: 'It is stored.', schema: importedSchema } },
+    answers: { 201: { description: 'The archive was imported.', schema: importedSchema } },
     faults: [
       badName,
       {
         code: 'bad_signature',
-        description: 'The archive is refused; `code` says by which rule.',
-        message: 'Cannot trust "acme-export-2024-06-01.tar.gz": its signature does not hold',
+        description: 'The archive was rejected. `code` names the rule.',
+        message:
+          'Cannot trust "acme-export-2024-06-01.tar.gz": its signature with key 59A5C1C4DB1B1E9F does not match the content',
       },
     ],
   },

@@ -4,27 +4,33 @@ import { boardQuerySchema, jobBoardSchema, operatedJobSchema } from '../job-desk
 import { createdKeySchema, keyListSchema, newKeySchema } from '../keys/key-schemas.ts';
 
 const reading = { method: 'GET', security: null, act: 'answer' } as const;
-export const health = { ...reading, tag: { name: 'Health', description: 'For probes and scrapers.' } } as const;
+export const health = {
+  ...reading,
+  tag: { name: 'Health', description: 'Endpoints for probes and Prometheus.' },
+} as const;
 export const state = {
   ...reading,
-  tag: { name: 'State', description: 'What the daemon serves and how it is.' },
+  tag: { name: 'State', description: 'State of the daemon and its sites.' },
 } as const;
 export const acting = {
   act: 'act',
-  tag: { name: 'Actions', description: 'What the daemon can be told to do. Through its socket they need no token.' },
+  tag: {
+    name: 'Actions',
+    description: 'Actions of the daemon. Through the socket of the data folder, they need no token.',
+  },
   security: {
     name: 'adminToken',
-    description: '`admin.token` of the config. Where none is set, every action is refused.',
+    description: '`admin.token` of the config. If it is not set, every action returns 403.',
     faults: [
       {
         code: 'unauthorized',
-        description: 'No token, or another one.',
-        message: 'Cannot act: the request carries no bearer token',
+        description: 'The token is missing or wrong.',
+        message: 'Cannot authorize the request: it has no bearer token',
       },
       {
         code: 'forbidden',
-        description: 'No token is set.',
-        message: 'Cannot act: no admin token is set, and without one every action is refused',
+        description: '`admin.token` is not set.',
+        message: 'Cannot authorize the request: no admin.token is set',
       },
     ],
   },
@@ -32,38 +38,38 @@ export const acting = {
 const badField = (message: string) =>
   ({
     code: 'bad_request',
-    description: 'A field is missing, unknown or out of bounds; the message names it.',
+    description: 'A field is missing, unknown or out of bounds. The message names it.',
     message,
   }) as const;
 export const secret = { ...acting, method: 'GET', act: 'answer' } as const;
 
 const jobTag = {
   name: 'Jobs',
-  description: 'Export jobs of all organizations. The API listener has them for the organization of a key.',
+  description: 'Export jobs of all organizations. The API listener shows the jobs of the organization of a key.',
 } as const;
 const parameters = {
-  jobId: { description: 'As the list has it.', schema: jobIdSchema, example: 'se_4f1c09a7e2b85d36' },
+  jobId: { description: 'ID from the list.', schema: jobIdSchema, example: 'se_4f1c09a7e2b85d36' },
 } as const;
 const job = (description: string) => ({ description, schema: operatedJobSchema }) as const;
 
 const off = {
   code: 'export_off',
-  description: 'This daemon keeps no export jobs.',
-  message: 'Cannot answer: this daemon keeps no export jobs',
+  description: 'The export API is off in this daemon.',
+  message: 'Cannot access export jobs: the export API is off in this daemon',
 } as const;
 const noJob = {
   code: 'not_found',
-  description: 'No such job.',
+  description: 'The job does not exist.',
   message: 'Cannot find "se_4f1c09a7e2b85d36": there is no such job',
 } as const;
 const full = {
   code: 'queue_full',
-  description: 'As many jobs of the organization wait as may.',
-  message: 'Cannot export "acme": 100 jobs of the organization wait already',
+  description: 'The queue of the organization is full.',
+  message: 'Cannot export "acme": 100 jobs of the organization are queued already',
 } as const;
 const noSource = {
   code: 'no_source',
-  description: 'The domain can only be searched.',
+  description: 'The domain has no source for exports.',
   message: 'Cannot export "acme": no source is configured',
 } as const;
 
@@ -75,8 +81,8 @@ export const jobOperations = {
     path: '/v1/jobs',
     summary: 'List export jobs, and the sites that can be exported',
     query: boardQuerySchema,
-    answers: { 200: { description: 'The jobs, the newest first.', schema: jobBoardSchema } },
-    faults: [badField('Cannot list jobs from "x": it is no cursor'), off],
+    answers: { 200: { description: 'The jobs, newest first.', schema: jobBoardSchema } },
+    faults: [badField('Cannot list jobs from "x": it is not a cursor'), off],
   },
   startJob: {
     ...acting,
@@ -87,13 +93,13 @@ export const jobOperations = {
     path: '/v1/jobs',
     summary: 'Start an export of a site',
     body: { schema: exportRequestSchema, examples: { site: { domain: 'acme', version: '2024-06-01' } } },
-    answers: { 202: job('The job, queued.') },
+    answers: { 202: job('The queued job.') },
     faults: [
       badField('Cannot export: the field "domain" is missing'),
       {
         ...noJob,
-        description: 'No organization exports the domain.',
-        message: 'Cannot export "amce": no organization exports such a domain',
+        description: 'The domain belongs to no organization with static exports.',
+        message: 'Cannot export "amce": no organization with static exports has this domain',
       },
       noSource,
       full,
@@ -122,7 +128,7 @@ export const jobOperations = {
       noJob,
       {
         code: 'not_completed',
-        description: 'The job is not over.',
+        description: 'The job has not ended.',
         message: 'Cannot report on "se_4f1c09a7e2b85d36": the job is running',
       },
       off,
@@ -134,7 +140,7 @@ export const jobOperations = {
     id: 'retryJob',
     method: 'POST',
     path: '/v1/jobs/{jobId}/retry',
-    summary: 'Start a job again',
+    summary: 'Retry a job',
     parameters,
     answers: { 202: job('The new job.') },
     faults: [noJob, noSource, full, off],
@@ -147,29 +153,30 @@ export const jobOperations = {
     path: '/v1/jobs/{jobId}',
     summary: 'Cancel a job',
     parameters,
-    answers: { 202: job('The job: a queued one is over, a running one within moments.') },
+    answers: { 202: job('The job. A queued job ends immediately, a running job within a few seconds.') },
     faults: [noJob, off],
   },
 } as const satisfies Readonly<Record<string, Operation>>;
 
 const keyTag = {
   name: 'Keys',
-  description: 'Keys of organizations, made while the daemon runs. Those of the config are listed, too.',
+  description:
+    'API keys of organizations, created while the daemon runs. The list also contains the keys of the config.',
 } as const;
 
 const noOrganization = {
   code: 'not_found',
-  description: 'The config has no such organization.',
-  message: 'Cannot make a key: there is no organization "globex"',
+  description: 'The organization is not in the config.',
+  message: 'Cannot create a key: there is no organization "globex"',
 } as const;
 const damaged = {
   code: 'cannot_read',
-  description: 'The file of keys is damaged; keys as last read hold on.',
+  description: 'The key file is damaged. Keys that were already loaded stay valid.',
   message: 'Cannot read the keys in "data/keys.json": the file is damaged (key 3 of 7)',
 } as const;
 const away = {
   code: 'database_unavailable',
-  description: 'Keys are in a database that is away; keys as last read hold on.',
+  description: 'The key database is not available. Keys that were already loaded stay valid.',
   message: 'Cannot use the database: connect ECONNREFUSED 10.0.0.7:5432',
 } as const;
 
@@ -182,16 +189,21 @@ export const keyOperations = {
     summary: 'List API keys',
     query: {
       type: 'object',
-      properties: { organization: { type: 'string', description: 'That one alone.' } },
+      properties: { organization: { type: 'string', description: 'List only the keys of this organization.' } },
       additionalProperties: false,
     },
-    answers: { 200: { description: 'The keys, those of the config first, then the newest.', schema: keyListSchema } },
+    answers: {
+      200: {
+        description: 'The keys: first the keys of the config, then the others, newest first.',
+        schema: keyListSchema,
+      },
+    },
     faults: [{ ...noOrganization, message: 'Cannot list the keys: there is no organization "globex"' }, damaged, away],
   },
   createKey: {
     ...acting,
     tag: keyTag,
-    act: 'make a key',
+    act: 'create a key',
     id: 'createKey',
     method: 'POST',
     path: '/v1/keys',
@@ -200,7 +212,7 @@ export const keyOperations = {
       schema: newKeySchema,
       examples: {
         'For the search box of a site': { organization: 'acme-inc', type: 'assistant', name: 'website' },
-        'For a pipeline, for a while': {
+        'For a pipeline, with an expiry date': {
           organization: 'acme-inc',
           type: 'admin',
           name: 'ci',
@@ -208,8 +220,8 @@ export const keyOperations = {
         },
       },
     },
-    answers: { 201: { description: 'The key, shown this once.', schema: createdKeySchema } },
-    faults: [badField('Cannot make a key: the field "expiresAt" lies in the past'), noOrganization, damaged, away],
+    answers: { 201: { description: 'The key. docshelf shows it only once.', schema: createdKeySchema } },
+    faults: [badField('Cannot create a key: the field "expiresAt" is in the past'), noOrganization, damaged, away],
   },
   revokeKey: {
     ...acting,
@@ -218,17 +230,21 @@ export const keyOperations = {
     method: 'DELETE',
     path: '/v1/keys/{id}',
     summary: 'Revoke an API key',
-    description: 'Other daemons on the data folder or the database refuse it within 5 seconds.',
+    description: 'Other daemons on the data folder or the database reject the key within 5 seconds.',
     parameters: {
-      id: { description: 'As the list has it.', schema: { type: 'string' }, example: 'key_4f1c09a7e2b85d36' },
+      id: { description: 'ID from the list.', schema: { type: 'string' }, example: 'key_4f1c09a7e2b85d36' },
     },
-    answers: { 204: { description: 'It is gone.' } },
+    answers: { 204: { description: 'The key was revoked.' } },
     faults: [
-      { code: 'not_found', description: 'No such key.', message: 'Cannot revoke "key_0": there is no such key' },
+      {
+        code: 'not_found',
+        description: 'The key does not exist.',
+        message: 'Cannot revoke "key_0": there is no such key',
+      },
       {
         code: 'key_of_config',
-        description: 'It is a key of the config, and revoked there.',
-        message: 'Cannot revoke "ci": it is a key of the config',
+        description: 'The key is in the config. Remove it there.',
+        message: 'Cannot revoke "ci": it is in the config',
       },
       damaged,
       away,

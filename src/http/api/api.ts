@@ -65,12 +65,12 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
   if (search === undefined) {
     app.use('/v1/search/*', openToAllOrigins('POST, OPTIONS'));
     app.all('/v1/search/*', () => {
-      throw turnedOff('search_off', 'Cannot search: search is turned off here', 'search.enabled');
+      throw turnedOff('search_off', 'Cannot search: search is turned off in this daemon', 'search.enabled');
     });
   }
   if (exports === undefined) {
     app.all('/v1/static-export/*', () => {
-      throw turnedOff('export_off', 'Cannot export: static exports are turned off here', 'exportApi.enabled');
+      throw turnedOff('export_off', 'Cannot export: static exports are turned off in this daemon', 'exportApi.enabled');
     });
   }
   if (download !== undefined) {
@@ -92,8 +92,8 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
   addDocs(app, description);
 
   app.notFound((c) => {
-    throw new DocshelfError('not_found', `Cannot answer "${shown(c.req.path)}": the API has no such path`, {
-      next: 'What there is is described at /openapi.json, and for people at /docs.',
+    throw new DocshelfError('not_found', `Cannot find "${shown(c.req.path)}": the API has no such path`, {
+      next: 'See /openapi.json or /docs for all paths.',
     });
   });
   app.onError((cause, c) => answerFault(cause, c.req.raw, requestIdOf(c.env), { ...options, isPublic: true }));
@@ -101,7 +101,7 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
 }
 
 function turnedOff(code: 'search_off' | 'export_off', message: string, key: string): DocshelfError {
-  return new DocshelfError(code, message, { next: `Whoever runs this service can turn it on by ${key}.` });
+  return new DocshelfError(code, message, { next: `The operator of this service can turn it on with ${key}.` });
 }
 
 /** Records a server span for each call, under the caller's span if the request names one (OpenTelemetry's conventions for HTTP). */

@@ -38,7 +38,7 @@ interface StoredKey extends HeldKey {
   readonly digest: Buffer;
 }
 
-/** Of 10,000 keys, about one shares its group with another. The extra time of such a group reveals nothing of a key. */
+/** Prefix that groups digests: with 10,000 keys, about one key shares its group. The extra time of such a group reveals nothing of a key. */
 const GROUP_BYTES = 2;
 const groupOf = (digest: Buffer): string => digest.toString('latin1', 0, GROUP_BYTES);
 
@@ -59,26 +59,26 @@ class KeyRing {
   holder(authorization: string | undefined, wanted: KeyType): HeldKey {
     const given = bearerToken(authorization);
     if (given === null) {
-      throw new DocshelfError('unauthorized', 'Cannot answer: the request carries no key', {
-        next: `Send "Authorization: Bearer" and an ${wanted} key.`,
+      throw new DocshelfError('unauthorized', 'Cannot authorize the request: it has no API key', {
+        next: `Send the header "Authorization: Bearer" with an ${wanted} key.`,
       });
     }
     const found = this.#find(given);
     if (found === null) {
       const fault = isKey(given) ? this.#fault() : null;
       if (fault !== null) throw cannotTell(fault);
-      throw new DocshelfError('unauthorized', 'Cannot answer: the key is not known', {
-        next: `Check the key: it may have been revoked. Whoever runs this service makes ${wanted} keys.`,
+      throw new DocshelfError('unauthorized', 'Cannot authorize the request: the API key is unknown', {
+        next: `Check whether the key was revoked. The operator of this service can create an ${wanted} key.`,
       });
     }
     const { expiresAt = null, type } = found.key;
     if (isPast(expiresAt)) {
-      throw new DocshelfError('unauthorized', `Cannot answer: the key has expired, at ${expiresAt}`, {
-        next: `Send another ${wanted} key. Whoever runs this service makes them.`,
+      throw new DocshelfError('unauthorized', `Cannot authorize the request: the API key expired at ${expiresAt}`, {
+        next: `Send another ${wanted} key. The operator of this service can create one.`,
       });
     }
     if (type === wanted) return found;
-    const message = `Cannot answer: the key is of type ${type}, and this takes ${wanted} keys`;
+    const message = `Cannot authorize the request: the API key has the type ${type}, and this call needs the type ${wanted}`;
     throw new DocshelfError('forbidden', message, { next: `Send an ${wanted} key.` });
   }
 
@@ -93,10 +93,14 @@ class KeyRing {
 
 /** Contains only the code of the error: addresses and paths are for the operator. */
 function cannotTell({ code }: DocshelfError): DocshelfError {
-  return new DocshelfError(code, 'Cannot answer now: the key is not known here, and keys cannot be read anew', {
-    next: 'Ask again in a few seconds; whoever runs this service finds the fault in its log.',
-    fields: { isForCallers: true },
-  });
+  return new DocshelfError(
+    code,
+    'Cannot authorize the request now: the API key is not loaded, and docshelf cannot read the stored keys',
+    {
+      next: 'Try again in a few seconds. The operator of this service finds the error in its log.',
+      fields: { isForCallers: true },
+    },
+  );
 }
 
 interface Caller extends HeldKey {
@@ -124,8 +128,8 @@ export function requireKey({ access, onKeyUse }: KeyChecks, wanted: KeyType): Mi
 export const requireExportPlan: MiddlewareHandler<ApiEnv> = async (c, next) => {
   const { id, plan } = c.var.caller.organization;
   if (plan !== EXPORTING_PLAN) {
-    throw new DocshelfError('forbidden', `Cannot export for "${id}": its plan has no static exports`, {
-      next: `Static exports are part of the plan ${EXPORTING_PLAN}.`,
+    throw new DocshelfError('forbidden', `Cannot export for "${id}": its plan does not include static exports`, {
+      next: `Use an organization with the plan ${EXPORTING_PLAN}.`,
     });
   }
   await next();
@@ -141,6 +145,6 @@ export function ownSite(c: Context<ApiEnv>, act: string, name: string): OwnedSit
 
 export function noSuchDomain(act: string, name: string): DocshelfError {
   return new DocshelfError('not_found', `Cannot ${act} "${shown(name)}": there is no such domain`, {
-    next: 'Name a domain of the organization that the key belongs to, by its label or by one of its hosts.',
+    next: 'Use the label or a host name of a domain that belongs to the organization of the key.',
   });
 }

@@ -149,16 +149,16 @@ function headersOf({ contentType, contentDisposition }: LinkedBundle, { etag }: 
 }
 
 function changed(fileName: string): DocshelfError {
-  const state = 'its content is none of those that the request takes';
+  const state = 'its content does not match If-Match';
   return new DocshelfError('precondition_failed', `Cannot send "${fileName}": ${state}`, {
-    next: 'Begin the download anew, without If-Match.',
+    next: 'Start the download again without If-Match.',
   });
 }
 
 function pastTheEnd(fileName: string, sizeBytes: number): DocshelfError {
   const message = `Cannot send that part of "${fileName}": it has ${counted(sizeBytes, 'byte')}`;
   return new DocshelfError('range_not_satisfiable', message, {
-    next: 'Ask for a range within it, or for the whole.',
+    next: 'Request a range within the file, or the whole file.',
     fields: { contentRange: `bytes */${sizeBytes}` },
   });
 }
@@ -166,7 +166,7 @@ function pastTheEnd(fileName: string, sizeBytes: number): DocshelfError {
 /** Only for the log, because the client sees a broken connection. */
 function brokenOff(fileName: string, cause: DocshelfError): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot send "${fileName}" to its end: its archive cannot be read`, {
-    next: 'Look at the volume of storage.dir. A client that repeats the request with a range goes on where it was.',
+    next: 'Check the volume of storage.dir. A client can resume the download with a range request.',
     cause,
   });
 }

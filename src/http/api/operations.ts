@@ -111,22 +111,22 @@ export const searchResults: readonly SearchResult[] = [
 export const API_INFO = {
   title: 'docshelf API',
   description:
-    'Search over documentation sites, and static exports of them, each where it is turned on. Faults are problem documents (RFC 9457) with a `code`.',
+    'Search and static exports of documentation sites, if they are turned on. Errors are problem documents (RFC 9457) with a `code`.',
 } as const;
 
 const securityScheme = (type: 'assistant' | 'admin', description: string, more = ''): SecurityScheme => ({
   name: `${type}Key`,
-  description: `${description} Whoever runs this service makes one: \`docshelf keys create --type ${type}\`.`,
+  description: `${description} The operator of this service creates it with \`docshelf keys create --type ${type}\`.`,
   faults: [
     {
       code: 'unauthorized',
-      description: 'No key, a malformed header or an unknown key.',
-      message: 'Cannot answer: the request carries no key',
+      description: 'The key is missing or unknown, or the header is malformed.',
+      message: 'Cannot authorize the request: it has no API key',
     },
     {
       code: 'forbidden',
-      description: `The key is of another type${more}.`,
-      message: `Cannot answer: the key is of type ${type === 'admin' ? 'assistant' : 'admin'}, and this takes ${type} keys`,
+      description: `The key has another type${more}.`,
+      message: `Cannot authorize the request: the API key has the type ${type === 'admin' ? 'assistant' : 'admin'}, and this call needs the type ${type}`,
     },
   ],
 });
@@ -138,28 +138,28 @@ export const search = {
   tag: { name: 'Search', description: 'Semantic and keyword search over a site.' },
   security: securityScheme(
     'assistant',
-    'An assistant key, `svc_dsc_…`. It is public: safe in code that runs in a browser.',
+    'An assistant key, `svc_dsc_…`. It is public. You can use it in code that runs in a browser.',
   ),
   isOpenToAllOrigins: true,
   act: 'search',
   summary: 'Search a site',
   description:
-    'Semantic and keyword search over the sections of a site. 10,000 requests an organization in any rolling hour; every request with a valid key counts, save those that the limit refuses. Open to all origins.',
+    'Semantic and keyword search in the sections of a site. Each organization can send 10,000 requests in any period of one hour. Every request with a valid key counts, except requests over the limit. All origins can call it.',
   parameters: {
     domain: {
-      description: 'The site: its domain or one of its full host names, in any case.',
+      description: 'The site: its domain or one of its full host names. Case does not matter.',
       schema: { type: 'string' },
       examples: { domain: { value: 'acme' }, host: { value: 'docs.acme.dev' } },
     },
   },
   headers: {
     'RateLimit-Policy': {
-      description: 'The limit: `q` requests in any `w` seconds (draft-ietf-httpapi-ratelimit-headers-10).',
+      description: 'Limit: `q` requests in any `w` seconds (draft-ietf-httpapi-ratelimit-headers-10).',
       schema: { type: 'string' },
       example: `"hour";q=${ORGANIZATION_RATE.requestsMax};w=${ORGANIZATION_RATE.windowMs / 1000}`,
     },
     RateLimit: {
-      description: 'What is left of it: `r` requests; `t` seconds until there is one more.',
+      description: 'Remaining limit: `r` requests. One more request is available after `t` seconds.',
       schema: { type: 'string' },
       example: '"hour";r=9999;t=3600',
     },
@@ -167,7 +167,7 @@ export const search = {
   body: { schema: searchRequestSchema, examples: { query: searchQuery, filtered: searchRequest } },
   answers: {
     200: {
-      description: 'The results; none is an empty array.',
+      description: 'The results. The array is empty if there are none.',
       schema: searchResultsSchema,
       examples: { one: searchResults },
     },
@@ -175,23 +175,23 @@ export const search = {
   faults: [
     {
       code: 'bad_request',
-      description: 'Malformed JSON, or a field that is unknown or out of bounds; the message names it.',
+      description: 'The JSON is malformed, or a field is unknown or out of bounds. The message names it.',
       message: 'Cannot search: the field "pageSize" must be at most 50',
     },
     {
       code: 'not_found',
-      description: "There is no such domain, or it is another organization's; or search is turned off.",
+      description: 'The domain does not exist, belongs to another organization, or has no search.',
       message: 'Cannot search "amce": there is no such domain',
     },
     {
       code: 'rate_limited',
-      description: 'Over the rate limit, or more searches wait than the engine takes on.',
-      message: 'Cannot answer now: the organization has made 10000 requests within the last hour',
+      description: 'The rate limit is exceeded, or too many searches are queued.',
+      message: 'Cannot process the request now: the organization has sent 10000 requests within the last hour',
     },
     {
       code: 'index_building',
-      description: 'The first index is still being built.',
-      message: 'Cannot search "acme": its first index is still being built',
+      description: 'docshelf is still building the first index.',
+      message: 'Cannot search "acme": docshelf is still building its first index',
     },
   ],
 } as const satisfies Operation;
@@ -202,26 +202,30 @@ const common = {
   tag: { name: 'Static export', description: 'Jobs that export a site into one self-contained bundle.' },
   security: securityScheme(
     'admin',
-    'An admin key, `svc_…`, of an organization on the enterprise plan. It is a secret: keep it on servers.',
-    ', or the plan of its organization has no static exports',
+    'An admin key, `svc_…`, of an organization on the enterprise plan. It is a secret. Store it only on servers.',
+    ', or the plan of its organization does not include static exports',
   ),
 } as const;
-const jobId = { description: 'As the start of the export answered it.', schema: jobIdSchema, example: JOB_ID } as const;
+const jobId = {
+  description: '`jobId` from the response to the start of the export.',
+  schema: jobIdSchema,
+  example: JOB_ID,
+} as const;
 
 const noJob = {
   code: 'not_found',
-  description: "There is no such job, or it is another organization's.",
+  description: 'The job does not exist or belongs to another organization.',
   message: `Cannot show "${JOB_ID}": there is no such job`,
 } as const;
 const noDomain = {
   code: 'not_found',
-  description: "There is no such domain, or it is another organization's.",
+  description: 'The domain does not exist or belongs to another organization.',
   message: 'Cannot export "amce": there is no such domain',
 } as const;
 const badField = (message: string) =>
   ({
     code: 'bad_request',
-    description: 'Malformed JSON, or a field or parameter that is unknown or out of bounds; the message names it.',
+    description: 'The JSON is malformed, or a field or parameter is unknown or out of bounds. The message names it.',
     message,
   }) as const;
 const notCompleted = (description: string, message: string) =>
@@ -234,7 +238,7 @@ export const startExport = {
   path: JOBS,
   act: 'export',
   summary: 'Start an export',
-  description: 'Queues a job that exports a site into one self-contained bundle. One job of a domain runs at a time.',
+  description: 'Queues a job that exports a site into one self-contained bundle. Each domain runs one job at a time.',
   body: {
     schema: exportRequestSchema,
     examples: { site: exportRequest, pages: limitedRequest },
@@ -255,13 +259,13 @@ export const startExport = {
     badField('Cannot export: the field "paths[3]" must be a path on the site'),
     {
       code: 'no_source',
-      description: 'The domain can only be searched: no source is configured.',
+      description: 'No source is configured for the domain.',
       message: 'Cannot export "acme": no source is configured',
     },
     {
       code: 'queue_full',
-      description: 'As many jobs of the organization wait as may.',
-      message: 'Cannot export "acme": 100 jobs of the organization wait already',
+      description: 'The queue of the organization is full.',
+      message: 'Cannot export "acme": 100 jobs of the organization are queued already',
     },
   ],
 } as const satisfies Operation;
@@ -286,7 +290,7 @@ export const getExport = {
   parameters: { jobId },
   act: 'show the job',
   summary: 'Show a job',
-  description: 'Ask every few seconds until `status` is `completed` or `failed`.',
+  description: 'Repeat the request every few seconds until `status` is `completed` or `failed`.',
   answers: {
     200: {
       description: 'The job.',
@@ -306,7 +310,7 @@ export const cancelExport = {
   act: 'cancel the job',
   summary: 'Cancel a job',
   description:
-    'A queued job ends at once, a running one within moments; both as `failed` with the error `canceled`. One that is over stays as it is.',
+    'A queued job ends immediately, a running job within a few seconds. Both get the status `failed` with the error `canceled`. A job that has ended does not change.',
   answers: { 202: { description: 'The job.', schema: jobSchema, examples: { canceled: canceledJob } } },
   faults: [noJob],
 } as const satisfies Operation;
@@ -322,7 +326,7 @@ export const getExportReport = {
   answers: {
     200: { description: 'The report.', schema: exportReportSchema, examples: { one: exportReport } },
   },
-  faults: [noJob, notCompleted('The job is not over.', `Cannot report on "${JOB_ID}": the job is running`)],
+  faults: [noJob, notCompleted('The job has not ended.', `Cannot report on "${JOB_ID}": the job is running`)],
 } as const satisfies Operation;
 
 export const getExportPicture = {
@@ -333,7 +337,7 @@ export const getExportPicture = {
   parameters: {
     jobId,
     name: {
-      description: 'As a finding of kind `pictures` in the report names it.',
+      description: 'Name from a finding of kind `pictures` in the report.',
       schema: { type: 'string' },
       example: '1-written.png',
     },
@@ -352,14 +356,16 @@ export const linkBundle = {
   parameters: { jobId },
   act: 'link to the bundle',
   summary: 'Create a link to the bundle of a completed job',
-  description:
-    'Takes no body. Only the link expires, the bundle stays: the call may be repeated, and each time the link works.',
+  description: 'Send no body. Only the link expires. The bundle stays, so you can request a new link at any time.',
   body: null,
   answers: { 200: { description: 'The link.', schema: bundleLinkSchema, examples: { one: bundleLink } } },
   faults: [
     noJob,
     badField('Cannot read the request: the field "ttl" is not known'),
-    notCompleted('The job is not over, or it failed.', `Cannot link to the bundle of "${JOB_ID}": the job is running`),
+    notCompleted(
+      'The job has not ended, or it failed.',
+      `Cannot link to the bundle of "${JOB_ID}": the job is running`,
+    ),
   ],
 } as const satisfies Operation;
 

@@ -46,21 +46,22 @@ const auditLineSchema = {
     by: {
       type: 'string',
       enum: ACTOR_KINDS,
-      description: 'By the admin token, a session of the console, the socket of the data folder, or an API key.',
+      description:
+        'Kind of credential: the admin token, a console session, the socket of the data folder, or an API key.',
     },
-    id: textOrNull('Of the session or the API key.'),
-    client: textOrNull('Address of the other end; null through the socket.'),
-    requestId: textOrNull('As in `X-Request-Id` and the log.'),
+    id: textOrNull('ID of the session or API key.'),
+    client: textOrNull('Address of the client. Null for the socket.'),
+    requestId: textOrNull('ID in `X-Request-Id` and the log.'),
     action: text(
       '`activate`, `rollback`, `remove`, `upload`, `signature`, `take-up`, `preview`, `reload`, `key-create`, `key-revoke`, `export-start`, `export-cancel`, `export-link`, `sign-in`, `sign-out` and others.',
     ),
-    site: textOrNull('The domain.'),
-    organization: textOrNull('Of a key, or of an export.'),
-    target: textOrNull('What was acted on: a version, a file, the name of a key, a job.'),
-    from: textOrNull('What was active before, or the key that there was.'),
-    to: textOrNull('What is active since, or the key that there is.'),
-    result: text('`ok`, or the code of the fault.'),
-    error: textOrNull('The sentence of the fault.'),
+    site: textOrNull('Domain of the site.'),
+    organization: textOrNull('Organization of the key or export.'),
+    target: textOrNull('Target of the action: a version, a file, the name of a key, or a job.'),
+    from: textOrNull('Version that was active before, or the deleted key.'),
+    to: textOrNull('Version that is active after the action, or the new key.'),
+    result: text('`ok` or the error code.'),
+    error: textOrNull('The error message.'),
   },
 } as const;
 export const auditPageSchema = {
@@ -68,8 +69,8 @@ export const auditPageSchema = {
   type: 'object',
   required: ['lines', 'before'],
   properties: {
-    lines: { type: 'array', items: auditLineSchema, description: 'The newest first.' },
-    before: textOrNull('What the next page is asked by; null at the end.'),
+    lines: { type: 'array', items: auditLineSchema, description: 'Lines, newest first.' },
+    before: textOrNull('`before` value for the next page. Null on the last page.'),
   },
 } as const;
 

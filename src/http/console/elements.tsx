@@ -46,6 +46,10 @@ export function Time({ at }: { readonly at: string }) {
   return <time datetime={at}>{timeInWords(at)}</time>;
 }
 
+export function Day({ at }: { readonly at: string }) {
+  return <time datetime={at}>{at.slice(0, 10)}</time>;
+}
+
 export function TimeAgo({ at, now }: { readonly at: string; readonly now: Date }) {
   return (
     <>
@@ -65,18 +69,14 @@ export function FaultCode({ root, code }: { readonly root: string; readonly code
 export type ChipTone = 'good' | 'warn' | 'bad' | 'info' | 'none';
 
 export const STATES: Readonly<Record<DeployState, { readonly tone: ChipTone; readonly meaning: string }>> = {
-  ready: { tone: 'good', meaning: 'What the config asks for is served.' },
-  stale: { tone: 'warn', meaning: 'What the config asks for could not be had: the last good version is served.' },
-  waiting: { tone: 'bad', meaning: 'No version is active yet: readers are told so.' },
-  off: { tone: 'none', meaning: 'Serving is turned off by staticExport.enabled.' },
+  ready: { tone: 'good', meaning: 'docshelf serves the configured version.' },
+  stale: { tone: 'warn', meaning: 'The configured version is not available. docshelf serves the last good version.' },
+  waiting: { tone: 'bad', meaning: 'No version is active yet. Readers see a notice.' },
+  off: { tone: 'none', meaning: 'staticExport.enabled turns this site off.' },
 };
 
 export function StateChip({ state }: { readonly state: DeployState }) {
-  return (
-    <strong class={`state ${STATES[state].tone}`} title={STATES[state].meaning}>
-      {state}
-    </strong>
-  );
+  return <strong class={`state ${STATES[state].tone}`}>{state}</strong>;
 }
 
 export function Chip({ tone, children }: { readonly tone: ChipTone; readonly children: string }) {
@@ -95,19 +95,28 @@ export interface RowOfCells {
   readonly cells: readonly Child[];
 }
 
+/** A column whose header sorts the table. `href` opens the table in that order. */
+export interface SortableColumn {
+  readonly name: string;
+  readonly href: string;
+  readonly sort: 'ascending' | 'descending' | undefined;
+}
+
 interface TableProps {
   readonly id: string;
   readonly title: string;
   readonly note?: string;
-  readonly columns: readonly string[];
+  readonly class?: string;
+  readonly columns: readonly (string | SortableColumn)[];
   readonly numbers?: readonly string[];
   readonly empty: string;
   readonly rows: readonly RowOfCells[];
 }
 
 /** On a phone, each row is a card whose cells show `data-column` as their label. */
-export function Table({ id, title, note, columns, numbers = [], empty, rows }: TableProps) {
+export function Table({ id, title, note, columns, numbers = [], empty, rows, ...rest }: TableProps) {
   const classOf = (name = '') => (numbers.includes(name) ? 'number' : name === 'Actions' ? 'acts' : undefined);
+  const names = columns.map((column) => (typeof column === 'string' ? column : column.name));
   return (
     <section>
       <div class="title">
@@ -118,12 +127,16 @@ export function Table({ id, title, note, columns, numbers = [], empty, rows }: T
         <p class="card empty">{empty}</p>
       ) : (
         <div class="table">
-          <table aria-labelledby={id}>
+          <table aria-labelledby={id} {...rest}>
             <thead>
               <tr>
-                {columns.map((name) => (
-                  <th scope="col" class={numbers.includes(name) ? 'number' : undefined}>
-                    {name}
+                {columns.map((column, at) => (
+                  <th
+                    scope="col"
+                    class={classOf(names[at]) === 'number' ? 'number' : undefined}
+                    aria-sort={typeof column === 'string' ? undefined : column.sort}
+                  >
+                    {typeof column === 'string' ? column : <a href={column.href}>{column.name}</a>}
                   </th>
                 ))}
               </tr>
@@ -135,7 +148,7 @@ export function Table({ id, title, note, columns, numbers = [], empty, rows }: T
                     at === 0 ? (
                       <th scope="row">{cell}</th>
                     ) : (
-                      <td data-column={columns[at]} class={classOf(columns[at])}>
+                      <td data-column={names[at]} class={classOf(names[at])}>
                         {cell}
                       </td>
                     ),

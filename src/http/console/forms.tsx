@@ -4,9 +4,16 @@ import { Explained, Name } from './elements.tsx';
 import { type ActionMessage, FORM_TOKEN, type Verdict } from './sessions.ts';
 import { type CallInput, type ConsoleVisit, call, type VisitProps } from './visit.ts';
 
+interface ActionResultProps extends VisitProps {
+  readonly message: ActionMessage;
+  /** Name of the message in the session. Only named messages can be undone. */
+  readonly name?: string | undefined;
+}
+
 /** The result of an action. It gets the focus, so that screen readers announce it first. */
-export function ActionResult({ root, message }: { readonly root: string; readonly message: ActionMessage }) {
-  const { text, problem, link, each = [] } = message;
+export function ActionResult({ visit, message, name }: ActionResultProps) {
+  const { text, problem, link, each = [], undo = [] } = message;
+  const { root } = visit;
   const isGood = [message, ...each].every((verdict) => verdict.problem === null);
   return (
     <section class={`alert ${isGood ? 'good' : 'bad'}`} id="said" role="status" tabindex={-1} autofocus>
@@ -26,6 +33,13 @@ export function ActionResult({ root, message }: { readonly root: string; readonl
         <p>
           <a href={link}>{link}</a>
         </p>
+      )}
+      {name !== undefined && undo.length > 0 && (
+        <ActionForm visit={visit} action="undo" fields={{ said: name }} stays>
+          <button type="submit">
+            {undo.length === 1 ? `Undo: activate ${undo[0]?.former.version} again` : `Undo for ${undo.length} sites`}
+          </button>
+        </ActionForm>
       )}
     </section>
   );
@@ -52,18 +66,18 @@ interface PageCall extends CallInput {
 
 /** @returns the value of the call; or null, with the status of its problem and the content to show instead */
 export async function callForPage<Value>(visit: ConsoleVisit, id: OperationId, { hint, failed, ...input }: PageCall) {
-  const { session, root } = visit;
-  if (session === null && operations[id].security !== null)
+  if (visit.session === null && operations[id].security !== null)
     return { value: null, status: 200, instead: <p class="card empty">{hint}</p> };
   const called = await call(visit, id, input);
   const { problem } = called;
   if (problem === null) return { value: called.value as Value, status: 200 };
-  const instead = <ActionResult root={root} message={{ text: failed ?? problem.title, problem }} />;
+  const instead = <ActionResult visit={visit} message={{ text: failed ?? problem.title, problem }} />;
   return { value: null, status: problem.status, instead };
 }
 
 interface ActionFormProps extends VisitProps {
   readonly action: string;
+  readonly id?: string;
   readonly class?: string;
   readonly enctype?: 'multipart/form-data';
   readonly 'aria-labelledby'?: string;

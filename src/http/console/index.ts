@@ -6,6 +6,7 @@ import { requestIdOf } from '../listener/request.ts';
 import { answerAsset } from '../own-asset.ts';
 import { answerFault } from '../problem.ts';
 import { refuseMethod, shown } from '../routes.ts';
+import { activationRoutes } from './pages/activation.tsx';
 import { auditRoutes } from './pages/audit.tsx';
 import { diffRoutes } from './pages/diff.tsx';
 import { manualRoutes, problemPage } from './pages/errors.tsx';
@@ -33,6 +34,7 @@ import { ConsoleAssets, type ConsoleParts, type ConsoleRoute, type ConsoleVisit 
 const consoleRoutes: readonly ConsoleRoute[] = [
   ...overviewRoutes,
   ...siteRoutes,
+  ...activationRoutes,
   ...searchRoutes,
   ...diffRoutes,
   ...jobRoutes,
@@ -104,8 +106,8 @@ export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
   };
   // Return the error instead of throwing it: a thrown error would not get the headers above.
   app.notFound((c) => {
-    const state = `Cannot answer "${shown(c.req.path)}": the admin listener has no such path`;
-    const next = 'The page at / links to what there is, and /openapi.json describes it.';
+    const state = `Cannot find "${shown(c.req.path)}": the admin listener has no such path`;
+    const next = 'Open the page at /, or see /openapi.json for all paths.';
     return answerWith(new DocshelfError('not_found', state, { next }), c);
   });
   app.onError(answerWith);

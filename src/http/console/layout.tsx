@@ -28,7 +28,8 @@ interface PageContent {
 export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<Response> {
   const { c, assets, root, session } = visit;
   const { title, status = 200, headers, state, isStill = false, content } = page;
-  const said = session?.messages.find(c.req.query('said')) ?? null;
+  const name = c.req.query('said');
+  const said = session?.messages.find(name) ?? null;
   const icon = root + assets.address('shelf.svg');
   const markup = (
     <html lang="en">
@@ -63,15 +64,15 @@ export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<
           <SignedIn visit={visit} />
         </header>
         <main id="main" tabindex={-1}>
-          {said && <ActionResult root={root} message={said} />}
+          {said && <ActionResult visit={visit} message={said} name={name} />}
           {content}
         </main>
         <footer>
           <a href={`${root}v1/status`}>Status as JSON</a>
           <a href={`${root}v1/features`}>Features as JSON</a>
           <a href={`${root}metrics`}>Metrics</a>
-          <a href={`${root}manual/errors`}>Errors, and what to do</a>
-          <a href={`${root}openapi.json`}>The interface, in OpenAPI</a>
+          <a href={`${root}manual/errors`}>Error reference</a>
+          <a href={`${root}openapi.json`}>OpenAPI document</a>
           <span class="soft">docshelf {visit.parts.programVersion}</span>
         </footer>
       </body>

@@ -66,14 +66,14 @@ class PartBytes {
         this.#isAtBoundary = false;
         return head;
       }
-      if (this.#kept.length > HEAD_BYTES_MAX) throw malformed('the head of a part is too long');
+      if (this.#kept.length > HEAD_BYTES_MAX) throw malformed('the headers of a part are too long');
       await this.#more();
     }
   }
 
   async #more(): Promise<void> {
     const { value, done } = await this.#chunks.next();
-    if (done === true) throw malformed('the form ends in the middle');
+    if (done === true) throw malformed('the form is incomplete');
     this.#kept = Buffer.concat([this.#kept, value]);
   }
 }

@@ -80,6 +80,21 @@ export interface ActionMessage extends Verdict {
   readonly link?: string;
   readonly fields?: Readonly<Record<string, string>>;
   readonly made?: CreatedKey;
+  readonly undo?: readonly Undo[];
+}
+
+/** How to take back an activation, if the site still serves the release that it activated. */
+export interface Undo {
+  readonly domain: string;
+  readonly activated: ReleaseName;
+  readonly former: ReleaseName;
+  /** True if the release was activated by a rollback. Only then, the former release is not the one to roll back to. */
+  readonly isOfRollback: boolean;
+}
+
+export interface ReleaseName {
+  readonly version: string;
+  readonly digest: string;
 }
 
 const KEPT_MAX = 20;
@@ -145,19 +160,18 @@ export async function readForm(request: Request): Promise<URLSearchParams> {
 
 export const FORM_TOKEN = 'formToken';
 
-const OWN_PAGE_HELP = 'Open the console in a tab of its own, and act on its own pages.';
+const OWN_PAGE_HELP = 'Open the console in a separate tab and use its forms.';
 const BEHIND_TLS_HELP =
-  'Behind a proxy that speaks TLS, name it in server.trustedProxies, and have it send X-Forwarded-Proto: https and the Host that it was asked for.';
+  'If a proxy terminates TLS, add it to server.trustedProxies. Let it send X-Forwarded-Proto: https and the original Host.';
 
 /** For a browser, other ports of the host are the same site and get its cookies (contract, section 9.5). */
 export function requireOwnPage(request: Request, own: string): void {
   const fetchSite = request.headers.get('sec-fetch-site');
-  if (fetchSite !== null && fetchSite !== 'same-origin')
-    throw foreign('the browser says that another page has sent it');
+  if (fetchSite !== null && fetchSite !== 'same-origin') throw foreign('the browser reports that another site sent it');
   const origin = request.headers.get('origin');
-  if (origin === null) throw foreign('it does not say which page has sent it');
+  if (origin === null) throw foreign('it has no Origin header');
   if (origin !== own)
-    throw foreign('a page of another origin has sent it', origin === tlsOrigin(own) ? BEHIND_TLS_HELP : OWN_PAGE_HELP);
+    throw foreign('a page of another origin sent it', origin === tlsOrigin(own) ? BEHIND_TLS_HELP : OWN_PAGE_HELP);
 }
 
 /** @param isTrusted true to use `X-Forwarded-Proto`, because a proxy can terminate TLS */
@@ -170,18 +184,22 @@ const tlsOrigin = (url: string): string => new URL(url.replace(/^http:/, 'https:
 
 export function requireSession(session: ConsoleSession | null): ConsoleSession {
   if (session !== null) return session;
-  throw new DocshelfError('unauthorized', 'Cannot act: nobody is signed in here, or the session has ended', {
-    next: 'Sign in with the admin.token of the config, and act again.',
-  });
+  throw new DocshelfError(
+    'unauthorized',
+    'Cannot perform the action: you are not signed in, or the session has ended',
+    {
+      next: 'Sign in with the admin.token of the config, then try again.',
+    },
+  );
 }
 
 export function requireFormToken(given: string | null, { formToken }: ConsoleSession): void {
   if (given === null || !isSame(given, formToken))
-    throw new DocshelfError('forbidden', 'Cannot act: the form is not one of this session', {
-      next: 'Load the page anew, and act again.',
+    throw new DocshelfError('forbidden', 'Cannot perform the action: the form belongs to another session', {
+      next: 'Reload the page, then try again.',
     });
 }
 
 function foreign(state: string, next = OWN_PAGE_HELP): DocshelfError {
-  return new DocshelfError('forbidden', `Cannot act on this request: ${state}`, { next });
+  return new DocshelfError('forbidden', `Cannot accept the request: ${state}`, { next });
 }

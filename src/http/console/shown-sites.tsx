@@ -10,17 +10,30 @@ export function shelfSites(status: StatusReport): readonly SiteStatusReport[] {
 export function shelfSite(status: StatusReport, domain: string): SiteStatusReport {
   const site = shelfSites(status).find(({ deployment }) => deployment.domain === domain);
   if (site !== undefined) return site;
-  throw new DocshelfError(
-    'not_found',
-    `Cannot show the site "${domain.slice(0, 200)}": this daemon has none of that domain`,
-    {
-      next: 'The page at / lists its sites.',
-    },
-  );
+  throw new DocshelfError('not_found', `Cannot show the site "${domain.slice(0, 200)}": this daemon has no such site`, {
+    next: 'Open the page at / for the list of sites.',
+  });
 }
 
 export function placeOf({ hosts, basePath }: SiteStatusReport): string {
   return hosts.length === 0 ? `All other hosts, path ${basePath}` : `${hosts.join(', ')} ${basePath}`;
+}
+
+const PLACE_LENGTH_MAX = 40;
+
+/** The first host with the path, and how many hosts follow. The title lists all. */
+export function Place({ site }: { readonly site: SiteStatusReport }) {
+  const [first, ...others] = site.hosts;
+  const place = placeOf(first === undefined ? site : { ...site, hosts: [first] });
+  return (
+    <span
+      class={place.length <= PLACE_LENGTH_MAX ? 'short' : undefined}
+      title={others.length > 0 ? placeOf(site) : undefined}
+    >
+      {place}
+      {others.length > 0 && ` and ${others.length} more`}
+    </span>
+  );
 }
 
 export function SiteAlerts({ visit, site }: VisitProps & { readonly site: SiteStatusReport }) {
@@ -30,7 +43,7 @@ export function SiteAlerts({ visit, site }: VisitProps & { readonly site: SiteSt
       {lastError && <FaultAlert visit={visit} id="last-error" title="Last error" {...lastError} />}
       <ReloadAlert visit={visit} status={site} />
       <section class="alert info" id="activity" role="status" hidden={activity === null}>
-        <h2>Under way</h2>
+        <h2>In progress</h2>
         <p>{activity}</p>
       </section>
       <Notices notices={notices} />
@@ -63,7 +76,7 @@ function FaultAlert({ visit, id, title, at, ...fault }: FaultAlertProps) {
   );
 }
 
-const MEND = 'Mend the config: the one before it is still in force, and a change to the file is noticed by itself.';
+const MEND = 'Fix the config. docshelf reloads it when the file changes, and uses the previous config until then.';
 
 function ReloadAlert({
   visit,
@@ -72,14 +85,14 @@ function ReloadAlert({
   const { lastReload, lastError } = status;
   if (lastReload === null || lastReload.ok || lastReload.error === lastError?.message) return null;
   const fault = { at: lastReload.at, code: 'config_invalid', message: lastReload.error ?? '', next: MEND } as const;
-  return <FaultAlert visit={visit} id="reload-error" title="The changed config was refused" {...fault} />;
+  return <FaultAlert visit={visit} id="reload-error" title="The changed config was rejected" {...fault} />;
 }
 
 function Notices({ notices }: { readonly notices: readonly string[] }) {
   if (notices.length === 0) return null;
   return (
     <section class="alert info" id="notices">
-      <h2>Good to know</h2>
+      <h2>Notices</h2>
       <ul>
         {notices.map((notice) => (
           <li>{notice}</li>

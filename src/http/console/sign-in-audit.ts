@@ -39,7 +39,7 @@ export class SignInAudit {
     const more =
       this.#unreported === 0
         ? ''
-        : ` (${counted(this.#unreported, 'other has', 'others have')} failed since the last line of one)`;
+        : ` (${counted(this.#unreported, 'other attempt', 'other attempts')} failed since the previous line)`;
     this.#unreported = 0;
     await this.#record(env, 'sign-in', null, { result: code, error: message + more });
   }

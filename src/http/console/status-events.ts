@@ -29,10 +29,14 @@ export class StatusEvents {
 
   answer(): Response {
     if (this.#streams.size >= STREAMS_MAX)
-      throw new DocshelfError('rate_limited', `Cannot open another stream: ${STREAMS_MAX} pages listen already`, {
-        next: 'The page works without it: load it anew to see what has changed.',
-        fields: { retryAfterS: 60 },
-      });
+      throw new DocshelfError(
+        'rate_limited',
+        `Cannot open another stream: ${STREAMS_MAX} pages are connected already`,
+        {
+          next: 'Reload the page to see changes.',
+          fields: { retryAfterS: 60 },
+        },
+      );
     let own: ReadableStreamDefaultController<string> | null = null;
     const body = new ReadableStream<string>({
       start: (controller) => {

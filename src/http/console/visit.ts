@@ -72,6 +72,8 @@ export interface CallInput {
   readonly query?: Readonly<Record<string, string | undefined>>;
   /** Objects are sent as JSON, streams and texts as they are. */
   readonly body?: object | ReadableStream<Uint8Array> | string;
+  /** Ends the call before the visit ends. */
+  readonly signal?: AbortSignal;
 }
 
 export async function call(
@@ -90,7 +92,7 @@ export async function call(
   const isJson = typeof input.body === 'object' && !(input.body instanceof ReadableStream);
   const request = new Request(new URL(query === '' ? address : `${address}?${query}`, c.req.url), {
     method: operation.method,
-    signal: c.req.raw.signal,
+    signal: input.signal === undefined ? c.req.raw.signal : AbortSignal.any([c.req.raw.signal, input.signal]),
     ...(isJson ? { headers: { 'Content-Type': 'application/json' } } : {}),
     ...(input.body === undefined ? {} : { body: isJson ? JSON.stringify(input.body) : (input.body as BodyInit) }),
     ...(input.body instanceof ReadableStream ? { duplex: 'half' as const } : {}),
@@ -102,13 +104,15 @@ export async function call(
 
 /** Redirects to a page that shows the result (RFC 9110, section 15.4.4). @param page encoded path from the root: `sites/acme` */
 export function backTo({ c, root, session }: SessionVisit, page: string, message: ActionMessage): Response {
-  return c.redirect(`${root}${page}?said=${session.messages.put(message)}`, 303);
+  return c.redirect(`${root}${page}${page.includes('?') ? '&' : '?'}said=${session.messages.put(message)}`, 303);
 }
 
 export function fieldOf({ form }: SignedVisit, name: string): string {
   const value = form.get(name);
   if (value !== null && value !== '') return value;
-  throw new DocshelfError('bad_request', `Cannot act: the field "${name}" is missing`, { fields: { field: name } });
+  throw new DocshelfError('bad_request', `Cannot perform the action: the field "${name}" is missing`, {
+    fields: { field: name },
+  });
 }
 
 export function parameterOf({ c }: ConsoleVisit, name: string): string {

@@ -110,8 +110,8 @@ const pathParts = (path: string): string =>
 function keysSection(schemes: OpenApiText['components']['securitySchemes']): string {
   const fields = Object.entries(schemes).map(
     ([name, { description }]) =>
-      `<div class="field"><label for="${name}">${name}</label><p id="${name}-said">${prose(description)}</p>
-<input id="${name}" type="password" autocomplete="off" spellcheck="false" aria-describedby="${name}-said" data-scripted hidden></div>\n`,
+      `<div class="field"><label for="${name}">${name}</label><p id="${name}-help">${prose(description)}</p>
+<input id="${name}" type="password" autocomplete="off" spellcheck="false" aria-describedby="${name}-help" data-scripted hidden></div>\n`,
   );
   if (fields.length === 0) return '';
   return `<section id="keys">

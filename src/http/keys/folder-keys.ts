@@ -117,7 +117,7 @@ export class FolderKeys extends KeyStore {
   }
 }
 
-const CANNOT_READ = 'Make it readable for the user that docshelf runs as.';
+const CANNOT_READ = 'Make the file readable for the user that runs docshelf.';
 const CANNOT_WRITE = 'Free space on the volume of storage.dir and make the folder writable, then try again.';
 
 /** @throws DocshelfError `cannot_read` for a damaged file, `data_folder_newer` */
@@ -125,14 +125,14 @@ function keysOf(file: string, text: string): readonly MadeKey[] {
   const { format, keys } = membersOf<{ format: number; keys: unknown[] }>(text);
   if (typeof format === 'number' && format > FORMAT) {
     throw new DocshelfError('data_folder_newer', `Cannot read the keys in "${file}": a newer docshelf wrote them`, {
-      next: 'Run that version of docshelf on this data folder.',
+      next: 'Use that docshelf version with this data folder.',
     });
   }
   const damaged = (place: string): DocshelfError =>
     new DocshelfError('cannot_read', `Cannot read the keys in "${file}": the file is damaged (${place})`, {
-      next: 'Put a sound copy of it there, or move it away and make the keys anew; until then no key is made or revoked.',
+      next: 'Restore the file from a backup, or move it away and create the keys again. Until then, keys cannot be created or revoked.',
     });
-  if (!Array.isArray(keys)) throw damaged('it is no list of keys');
+  if (!Array.isArray(keys)) throw damaged('it is not a list of keys');
   const at = keys.findIndex((key) => !isMadeKey(key));
   if (at !== -1) throw damaged(`key ${at + 1} of ${keys.length}`);
   return keys;

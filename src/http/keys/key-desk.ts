@@ -51,8 +51,8 @@ export class KeyDesk {
   /** @throws DocshelfError `not_found`, `key_of_config`, and those of the store */
   async revoke(id: string): Promise<ListedKey> {
     if (isKey(id)) {
-      throw new DocshelfError('not_found', 'Cannot revoke what was given: it is a key, and not the id of one', {
-        next: 'GET /v1/keys lists the ids. The key still holds.',
+      throw new DocshelfError('not_found', 'Cannot revoke the key: the ID is needed, not the key', {
+        next: 'Use an ID from GET /v1/keys. The key is still valid.',
       });
     }
     const removed = await this.#store.remove(id);
@@ -63,11 +63,11 @@ export class KeyDesk {
     const owner = this.#organizations().find(({ keys }) => keys.some((key) => key.id === id));
     if (owner === undefined) {
       throw new DocshelfError('not_found', `Cannot revoke "${showName(id)}": there is no such key`, {
-        next: 'It may have been revoked already. GET /v1/keys lists those that there are.',
+        next: 'Check whether the key was revoked already. GET /v1/keys lists all keys.',
       });
     }
-    throw new DocshelfError('key_of_config', `Cannot revoke "${showName(id)}": it is a key of the config`, {
-      next: `Take it out of the keys of "${owner.id}" in the config, which is then taken anew.`,
+    throw new DocshelfError('key_of_config', `Cannot revoke "${showName(id)}": it is in the config`, {
+      next: `Remove it from the keys of "${owner.id}" in the config, then reload the config.`,
     });
   }
 
@@ -76,20 +76,20 @@ export class KeyDesk {
     if (ids.includes(organization)) return;
     const shown = ids.slice(0, SHOWN_MAX).join(', ');
     throw new DocshelfError('not_found', `Cannot ${act}: there is no organization "${showName(organization)}"`, {
-      next: `The config has ${shown}${ids.length > SHOWN_MAX ? ' and others' : ''}.`,
+      next: `Use an organization of the config: ${shown}${ids.length > SHOWN_MAX ? ' or others' : ''}.`,
     });
   }
 }
 
-const ACT = 'make a key';
+const ACT = 'create a key';
 const SHOWN_MAX = 20;
 
 function expiryOf(wanted: string, now: Date): string {
   const at = new Date(wanted);
   if (Number.isNaN(at.getTime()) || !isDay(wanted.slice(0, 10)))
-    throw badField(ACT, 'expiresAt', 'is no day or time that there is');
+    throw badField(ACT, 'expiresAt', 'is not a valid day or time');
   if (at > now) return at.toISOString();
-  throw badField(ACT, 'expiresAt', 'lies in the past', `It is ${now.toISOString()} here.`);
+  throw badField(ACT, 'expiresAt', 'is in the past', `The clock of the daemon shows ${now.toISOString()}.`);
 }
 
 /** `Date` reads 30 February as 2 March. @param day with a number up to 31: `2027-02-30` */

@@ -1,11 +1,11 @@
 import { KEY_TYPES } from '../../domain/organization.ts';
 import { type ShapeOf, text, textOrNull } from '../../domain/shape.ts';
 
-const organization = text('The organization that it belongs to.');
+const organization = text('Organization that owns the key.');
 const type = {
   type: 'string',
   enum: KEY_TYPES,
-  description: '`admin`: a secret that may export; `assistant`: public, may search.',
+  description: '`admin` is secret and can export. `assistant` is public and can search.',
 } as const;
 const name = {
   type: 'string',
@@ -14,19 +14,19 @@ const name = {
   pattern: '^[^\\p{C}\\p{Zl}\\p{Zp}]*$',
   'x-trim': true,
   'x-expects': 'text of one line, without control characters',
-  description: 'For people: what the key is for.',
+  description: 'Name for people, such as the purpose of the key.',
 } as const;
 
 const listed = {
-  id: text('What it is revoked by; of a key of the config the id there.'),
+  id: text('ID that revokes the key. Keys of the config have the ID from the config.'),
   organization,
   type,
-  name: text('For people; of a key of the config its id.'),
-  createdAt: textOrNull('RFC 3339, UTC; null of a key of the config.'),
-  expiresAt: textOrNull('RFC 3339, UTC; null where it does not expire.'),
-  expired: { type: 'boolean', description: 'True where it is refused for its age.' },
-  lastUsedAt: textOrNull('RFC 3339, UTC, to the minute; null where no use is known.'),
-  readOnly: { type: 'boolean', description: 'True of a key of the config, which is revoked there.' },
+  name: text('Name for people. Keys of the config have their ID here.'),
+  createdAt: textOrNull('Time in RFC 3339, UTC. Null for keys of the config.'),
+  expiresAt: textOrNull('Time in RFC 3339, UTC. Null if the key does not expire.'),
+  expired: { type: 'boolean', description: 'True if the key has expired.' },
+  lastUsedAt: textOrNull('Time in RFC 3339, UTC, to the minute. Null if no use is recorded.'),
+  readOnly: { type: 'boolean', description: 'True for keys of the config. Remove them in the config.' },
 } as const;
 const MEMBERS = [
   'id',
@@ -51,7 +51,7 @@ export const createdKeySchema = {
   title: 'CreatedKey',
   type: 'object',
   required: [...MEMBERS, 'key'],
-  properties: { ...listed, key: text('The key, this once: what is stored is its SHA-256 digest.') },
+  properties: { ...listed, key: text('The key. docshelf shows it only once, and stores its SHA-256 digest.') },
 } as const;
 export const newKeySchema = {
   title: 'NewKey',
@@ -64,8 +64,8 @@ export const newKeySchema = {
     expiresAt: {
       type: ['string', 'null'],
       pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?(Z|[+-]\\d\\d:\\d\\d)$',
-      'x-expects': 'a time with its zone, such as 2027-01-31T12:00:00Z',
-      description: 'RFC 3339; from then on the key is refused. Without it the key does not expire.',
+      'x-expects': 'a time with a zone, such as 2027-01-31T12:00:00Z',
+      description: 'Time in RFC 3339 at which the key expires. Without it, the key does not expire.',
     },
   },
   additionalProperties: false,

@@ -155,7 +155,7 @@ export function joinedUses(one: Uses, other: Uses): Map<string, string> {
 }
 
 export function tooManyKeys(): DocshelfError {
-  return new DocshelfError('too_many_keys', `Cannot make a key: there are ${KEYS_MAX} already`, {
-    next: 'Revoke keys that nobody uses; the list says when each was used last.',
+  return new DocshelfError('too_many_keys', `Cannot create a key: there are ${KEYS_MAX} already`, {
+    next: 'Revoke unused keys. The list shows the last use of each key.',
   });
 }

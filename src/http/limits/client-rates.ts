@@ -35,7 +35,7 @@ export class ClientRates {
     policy = CLIENT_RATE,
     act = 'search',
     cause = 'requests',
-    help = 'Where all readers come through one proxy, set server.trustedProxies.',
+    help = 'If all readers come through one proxy, set server.trustedProxies.',
     now = () => performance.now(),
     clientsMax = CLIENTS_MAX,
   }: ClientRatesOptions = {}) {
@@ -56,7 +56,7 @@ export class ClientRates {
     if (tokens >= 1) return;
     const retryAfterS = Math.max(1, Math.ceil((1 - tokens) / perSecond));
     throw new DocshelfError('rate_limited', this.#message, {
-      next: `Ask again in ${retryAfterS} s. ${this.#help}`,
+      next: `Try again in ${retryAfterS} s. ${this.#help}`,
       fields: { retryAfterS },
     });
   }

@@ -17,7 +17,7 @@ interface FolderCounterOptions {
   readonly retryMs?: number;
 }
 
-/** Another daemon holds the lock for about 0.1 ms. */
+/** Another daemon keeps the lock for about 0.1 ms. */
 const LOCK_MS_MAX = 10_000;
 const LOCK_PAUSE_MS_MAX = 4;
 const RETRY_MS = 1_000;
@@ -98,7 +98,7 @@ export class FolderCounter implements RequestCounter {
     rmSync(this.#file, { force: true });
     const message = `Cannot read the counted requests in "${this.#file}": the file is damaged`;
     this.#options.onFault(
-      new DocshelfError('cannot_read', message, { next: 'docshelf has removed the file, and counts from zero.' }),
+      new DocshelfError('cannot_read', message, { next: 'docshelf deleted the file and counts from zero.' }),
     );
   }
 

@@ -44,9 +44,9 @@ export class OrganizationRates {
 
   fault({ resetS }: RateVerdict): DocshelfError {
     const { requestsMax } = this.#counter.policy;
-    const message = `Cannot answer now: the organization has made ${counted(requestsMax, 'request')} within the last hour`;
+    const message = `Cannot process the request now: the organization has sent ${counted(requestsMax, 'request')} within the last hour`;
     return new DocshelfError('rate_limited', message, {
-      next: `Ask again in ${resetS} s.`,
+      next: `Try again in ${resetS} s.`,
       fields: { retryAfterS: resetS },
     });
   }

@@ -130,16 +130,16 @@ export class GuardedCounter implements RequestCounter {
 }
 
 function tooLate(): DocshelfError {
-  return new DocshelfError('database_unavailable', 'Cannot count requests: the database does not answer', {
-    next: 'Check that PostgreSQL runs and is not overloaded; docshelf goes on by itself.',
+  return new DocshelfError('database_unavailable', 'Cannot count requests: the database does not respond', {
+    next: 'Check that PostgreSQL runs and is not overloaded. docshelf retries automatically.',
   });
 }
 
 /** Omits the text of the cause: addresses are for the operator. */
 function cannotCount(cause?: unknown): DocshelfError {
   const { code } = cause === undefined ? { code: 'database_unavailable' as const } : toDocshelfError(cause);
-  return new DocshelfError(code, 'Cannot answer now: requests cannot be counted, which limits them', {
-    next: 'Ask again in a few seconds; whoever runs this service finds the fault in its log.',
+  return new DocshelfError(code, 'Cannot process the request now: docshelf cannot count requests for the rate limit', {
+    next: 'Try again in a few seconds. The operator of this service finds the error in its log.',
     cause,
     fields: { isForCallers: true },
   });

@@ -268,7 +268,7 @@ export class HeldAnswer {
     return true;
   }
 
-  /** True if the response now holds that many bytes. False if another response would have to wait for them. */
+  /** True if the response now has that many bytes. False if another response would have to wait for them. */
   holdMore(bytes: number): boolean {
     const hasRoom = this.#scopes.every((scope) => scope.hasRoom(2 * (bytes - this.#bytes)));
     if (hasRoom) this.hold(bytes);

@@ -264,21 +264,25 @@ function listenFault(
   const act = `Cannot listen on "${urlHost(host)}:${port}" for the ${name}`;
   const detail = { fields: { listener: name, host, port }, cause: error };
   if (code === 'EADDRINUSE') {
-    return new DocshelfError('port_taken', `${act}: port ${port} is taken`, {
+    return new DocshelfError('port_taken', `${act}: port ${port} is in use`, {
       ...detail,
-      next: `Stop what listens there, or set ${key} to a free port.`,
+      next: `Stop the program that uses the port, or set ${key} to a free port.`,
     });
   }
   if (code === 'EACCES') {
-    return new DocshelfError('cannot_listen', `${act}: the user that docshelf runs as may not use port ${port}`, {
-      ...detail,
-      next: `Set ${key} to one above 1023.`,
-    });
+    return new DocshelfError(
+      'cannot_listen',
+      `${act}: the user that runs docshelf is not allowed to use port ${port}`,
+      {
+        ...detail,
+        next: `Set ${key} to a port above 1023.`,
+      },
+    );
   }
   const state = code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' ? 'this machine has no such address' : message;
   return new DocshelfError('cannot_listen', `${act}: ${state}`, {
     ...detail,
-    next: `Set ${section}.host to an address of this machine: 127.0.0.1 for it alone, 0.0.0.0 for every network.`,
+    next: `Set ${section}.host to an address of this machine: 127.0.0.1 for local clients only, 0.0.0.0 for all networks.`,
   });
 }
 

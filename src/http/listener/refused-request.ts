@@ -18,17 +18,17 @@ interface Refusal {
   readonly state: string;
 }
 
-const TARGET_TOO_LONG: Refusal = { status: 414, state: 'its address is over the limit' };
-const FIELDS_TOO_LARGE: Refusal = { status: 431, state: 'its header is over the limit' };
-const OTHER_VERSION: Refusal = { status: 505, state: 'its HTTP version is none that can be spoken here' };
+const TARGET_TOO_LONG: Refusal = { status: 414, state: 'its address is too long' };
+const FIELDS_TOO_LARGE: Refusal = { status: 431, state: 'its headers are too long' };
+const OTHER_VERSION: Refusal = { status: 505, state: 'docshelf does not support its HTTP version' };
 const NO_HOST: Refusal = { status: 400, state: 'it has no Host header' };
 const TWO_HOSTS: Refusal = { status: 400, state: 'it has more than one Host header' };
-const OTHER_HOST: Refusal = { status: 400, state: 'its Host header is another than its :authority' };
+const OTHER_HOST: Refusal = { status: 400, state: 'its Host header differs from its :authority' };
 const FOR_PROXY: Refusal = { status: 501, state: 'it is for a proxy, and docshelf is not a proxy' };
 const BAD_HOST: Refusal = { status: 400, state: 'its Host header names no host' };
 const HOSTLESS: Refusal = { status: 400, state: 'its address names no host' };
 const UNENDED_CODING: Refusal = { status: 400, state: 'its Transfer-Encoding does not end in "chunked"' };
-const UNKNOWN_CODING: Refusal = { status: 501, state: 'its body has a transfer coding besides "chunked"' };
+const UNKNOWN_CODING: Refusal = { status: 501, state: 'its body has a transfer coding other than "chunked"' };
 
 /** The framework parses the host before the target, as one URL, so a path in the host would replace the target's. */
 const HOST = /^(?:(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?)?$/;
@@ -124,10 +124,10 @@ export function refuse(refusal: Refusal, outgoing: ServerResponse, requestId: st
 
 const BY_FAULT: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: FIELDS_TOO_LARGE,
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, state: 'the extensions of its chunks are over the limit' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, state: 'it did not come whole within the time limit' },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, state: 'the extensions of its chunks are too long' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, state: 'it was incomplete at the time limit' },
 };
-const OTHER_METHOD: Refusal = { status: 501, state: 'docshelf does not know its method' };
+const OTHER_METHOD: Refusal = { status: 501, state: 'its method is unknown' };
 const NO_HTTP: Refusal = { status: 400, state: 'it is not well-formed HTTP/1.1' };
 
 const CLIENT_LEFT = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
@@ -196,7 +196,7 @@ function readUntilClosed(socket: Socket): void {
   socket.resume();
 }
 
-const NO_TLS: Refusal = { status: 400, state: 'it is plain HTTP, and this port speaks HTTPS; ask with https://' };
+const NO_TLS: Refusal = { status: 400, state: 'it is plain HTTP, and this port needs HTTPS. Use https://' };
 
 export function answerPlainHttp(meter: RequestMeter | null): (socket: Socket) => void {
   return (socket) => {

@@ -22,10 +22,15 @@ export interface DocumentationRelease {
   pages(): Promise<readonly string[]>;
   titles(pages: readonly string[]): Promise<readonly (string | null)[]>;
   /** Null if no such page exists. @param target path under the base path, not decoded. @throws the signal's reason */
-  read(
-    target: string,
-    signal: AbortSignal,
-  ): Promise<{ readonly path: string; readonly title: string | null; readonly markdown: string } | null>;
+  read(target: string, signal: AbortSignal, fragment?: string | null): Promise<PageText | null>;
+}
+
+interface PageText {
+  readonly path: string;
+  readonly title: string | null;
+  readonly markdown: string;
+  /** Offset of the fragment. 0 without a fragment, or if the page has no such anchor. */
+  readonly start: number;
 }
 
 const VERSIONS_NAMED_MAX = 20;
@@ -35,13 +40,13 @@ export async function servedRelease(site: Documentation, version: string | null)
   if (release !== null) return release;
   const versions = await site.versions();
   if (version === null || versions.length === 0) {
-    const next = 'Ask again later; who runs docshelf finds the reason in its status.';
+    const next = 'Try again later. The operator of docshelf finds the reason in its status.';
     throw new DocshelfError('no_bundle', 'Cannot read the documentation: no version is active', { next });
   }
   const named = versions.slice(0, VERSIONS_NAMED_MAX).join(', ');
   const more = versions.length > VERSIONS_NAMED_MAX ? ' and older ones' : '';
   const message = `Cannot read version "${shown(version)}": this documentation has no such version`;
-  throw new DocshelfError('version_not_found', message, { next: `There is ${named}${more}.` });
+  throw new DocshelfError('version_not_found', message, { next: `Use one of these versions: ${named}${more}.` });
 }
 
 export const shown = (text: string): string => text.slice(0, 200).toWellFormed();
@@ -70,6 +75,8 @@ interface PageReference {
   readonly version: string | null;
   /** Path under the base path of that version, not decoded. */
   readonly target: string;
+  /** Decoded, without `#`. */
+  readonly fragment: string | null;
 }
 
 const OF_VERSION = new RegExp(`^${VERSION_ADDRESSES}([^/]+)(/.*)?$`, 's');
@@ -79,7 +86,11 @@ export function parseAddress(written: string, form: AddressForm): PageReference 
   const target = targetOf(written, form);
   if (target === null) return null;
   const [, version, below = '/'] = OF_VERSION.exec(target) ?? [];
-  return version === undefined ? { version: null, target } : { version: decodeOrKeep(version), target: below };
+  const [, anchor = ''] = /#(.*)$/s.exec(written.trim()) ?? [];
+  const fragment = anchor === '' ? null : decodeOrKeep(anchor);
+  return version === undefined
+    ? { version: null, target, fragment }
+    : { version: decodeOrKeep(version), target: below, fragment };
 }
 
 function targetOf(written: string, { domain, basePath, origin }: AddressForm): string | null {

@@ -41,7 +41,7 @@ const OF_CONNECTION = ['connection', 'x-accel-buffering'];
 /** Serves the Model Context Protocol by streamable HTTP. It has no sessions: each request gets one complete response. */
 export function mcpEndpoint(options: McpEndpointOptions): AnswerAssistant {
   const { site, place, trustedProxies, programVersion, metrics, onError } = options;
-  const { clients = new ClientRates({ act: 'answer the assistant' }) } = options;
+  const { clients = new ClientRates({ act: 'respond to the assistant' }) } = options;
   const remoteAddress = remoteAddressBehind(trustedProxies);
 
   return async (request, env) => {
@@ -101,7 +101,10 @@ const isCancellation = (message: unknown): boolean =>
   (message as { readonly method?: unknown } | null)?.method === 'notifications/cancelled';
 
 function inTime(late: AbortController): Disposable {
-  const fault = new DocshelfError('busy', `Cannot answer the assistant: it took longer than ${ANSWER_MS_MAX / 1000} s`);
+  const fault = new DocshelfError(
+    'busy',
+    `Cannot respond to the assistant: the call took longer than ${ANSWER_MS_MAX / 1000} s`,
+  );
   const timer = setTimeout(() => late.abort(fault), ANSWER_MS_MAX);
   return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
@@ -109,8 +112,8 @@ function inTime(late: AbortController): Disposable {
 function requireOwnOrigin(request: Request, place: OriginPlace): void {
   const origin = request.headers.get('origin');
   if (origin === null || isOwnOrigin(origin, new URL(request.url).host, place)) return;
-  throw new DocshelfError('forbidden', 'Cannot answer: the request comes from a page of another site', {
-    next: 'Send no Origin header, or name the address of this site in server.publicUrl.',
+  throw new DocshelfError('forbidden', 'Cannot accept the request: it comes from a page of another site', {
+    next: 'Send no Origin header, or set server.publicUrl to the address of this site.',
   });
 }
 
@@ -140,8 +143,8 @@ function isOfThisMachine(name: string): boolean {
 }
 
 function notAllowed(method: string): DocshelfError {
-  const next = 'Assistants send each message with POST; there are no sessions and no streams to open.';
-  return new DocshelfError('method_not_allowed', `Cannot answer ${method}: this address takes POST alone`, {
+  const next = 'Send each message with POST. This endpoint has no sessions and no streams.';
+  return new DocshelfError('method_not_allowed', `Cannot process ${method}: this address accepts only POST`, {
     next,
     fields: { allow: 'POST' },
   });

@@ -13,7 +13,7 @@ interface McpServerOptions {
 /** Replaces the default validator, which would be built for each request: the server never sends requests to clients. */
 const NO_VALIDATOR = {
   getValidator: (): never => {
-    throw new Error('docshelf elicits nothing');
+    throw new Error('docshelf does not send requests to clients');
   },
 };
 
@@ -26,7 +26,7 @@ export function mcpServer({ site, programVersion, onFault }: McpServerOptions): 
     { name: 'docshelf', title: `Documentation of ${site.domain}`, version: programVersion },
     {
       capabilities: { tools: {}, resources: {} },
-      instructions: `The documentation of ${site.domain}. Search it first, then read the pages that the results name with read_page.`,
+      instructions: `The documentation of ${site.domain}. First use search, then read the pages of the results with read_page.`,
       jsonSchemaValidator: NO_VALIDATOR,
     },
   );
@@ -47,7 +47,7 @@ export function mcpServer({ site, programVersion, onFault }: McpServerOptions): 
     const tool = TOOLS.find(({ name }) => name === params.name);
     if (tool === undefined) {
       const names = TOOLS.map(({ name }) => name).join(', ');
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool; there are ${names}.`);
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool. Use one of these: ${names}.`);
     }
     try {
       const texts = await tool.run(site, params.arguments ?? {}, signal);
@@ -76,7 +76,7 @@ const textBlock = (text: string) => ({ type: 'text' as const, text });
 
 function sentenceOf({ code, message, next }: DocshelfError): string {
   // The message of an unexpected error can contain secrets, so it only goes to the log.
-  if (code === 'internal') return 'Cannot answer: docshelf has failed; its log has the cause.';
+  if (code === 'internal') return 'Cannot process the call: docshelf failed. Its log contains the cause.';
   return next === undefined ? `${message}.` : `${message}. ${next}`;
 }
 
@@ -101,7 +101,7 @@ async function listResources(
   if (release === null) return { resources: [] };
   const after = cursor === undefined ? '' : decodeOrKeep(cursor);
   if (cursor !== undefined && !after.startsWith('/')) {
-    throw new DocshelfError('bad_request', 'Cannot list pages: the cursor is none that an answer gave');
+    throw new DocshelfError('bad_request', 'Cannot list pages: the cursor is not from a previous response');
   }
   const pages = (await release.pages()).filter((path) => path > after);
   const shown = pages.slice(0, LIST_LENGTH);
@@ -135,6 +135,6 @@ async function readResource(site: Documentation, uri: string, signal: AbortSigna
   if (page === null) throw noPage(uri);
   const { markdown } = page;
   const text = cut(markdown, 0, TEXT_MAX);
-  const note = `\n\n[The page goes on: it has ${markdown.length} characters. Read the rest with read_page from offset ${text.length} on.]\n`;
+  const note = `\n\n[The page continues: it has ${markdown.length} characters. Read the rest with read_page from offset ${text.length}.]\n`;
   return { contents: [{ uri, mimeType: MARKDOWN, text: text.length < markdown.length ? text + note : text }] };
 }

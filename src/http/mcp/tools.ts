@@ -31,7 +31,7 @@ const versionSchema = {
   type: 'string',
   minLength: 1,
   maxLength: VERSION_LENGTH_MAX,
-  description: 'Version to look into, one of those that `list_pages` names; without it the active one.',
+  description: 'Version to use, from `versions` of `list_pages`. Default: the active version.',
 } as const;
 
 const searchSchema = {
@@ -52,10 +52,16 @@ const listSchema = {
     recursive: {
       type: 'boolean',
       default: false,
-      description: 'True: all pages below it, instead of its own pages and folders.',
+      description: 'True lists all pages in the folder and its subfolders. False lists only its own pages and folders.',
     },
-    limit: { type: 'integer', minimum: 1, maximum: LIST_MAX, default: LIST_DEFAULT, description: 'Entries at most.' },
-    cursor: { type: 'string', maxLength: ADDRESS_LENGTH_MAX, description: '`next` of the answer before.' },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: LIST_MAX,
+      default: LIST_DEFAULT,
+      description: 'Maximum number of entries.',
+    },
+    cursor: { type: 'string', maxLength: ADDRESS_LENGTH_MAX, description: '`next` from the previous response.' },
     version: versionSchema,
   },
 } as const;
@@ -69,15 +75,20 @@ const readSchema = {
       type: 'string',
       minLength: 1,
       maxLength: ADDRESS_LENGTH_MAX,
-      description: 'Address of the page, as `search` and `list_pages` give it. A `#fragment` is ignored.',
+      description:
+        'Address of the page, from `search` or `list_pages`. With a `#fragment`, the text starts at its section.',
     },
-    offset: { type: 'integer', minimum: 0, default: 0, description: 'First character to read.' },
+    offset: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Offset of the first character to read. Default: the start of the `#fragment`, or 0.',
+    },
     length: {
       type: 'integer',
       minimum: 1,
       maximum: READ_MAX,
       default: READ_DEFAULT,
-      description: 'Characters to read at most.',
+      description: 'Maximum number of characters to read.',
     },
     version: versionSchema,
   },
@@ -92,14 +103,14 @@ export const TOOLS: readonly AssistantTool[] = [
     name: 'search',
     title: 'Search the documentation',
     description:
-      'Finds sections of this documentation by keywords and meaning, best first. Each result has the address of its page (with the #fragment of the section), title, headings, version, a score from 0 to 1 and the matching text. Read the whole page with read_page.',
+      'Finds sections of this documentation by keywords and meaning, best first. Each result contains the address of its page (with the #fragment of the section), title, headings, version, a score from 0 to 1 and the matching text. Use read_page to read the whole page.',
     inputSchema: withoutHints(searchSchema),
     run: findSections,
   },
   {
     name: 'read_page',
     title: 'Read a page',
-    description: `Gives a page of this documentation as Markdown, ${READ_DEFAULT} characters from \`offset\` on unless told otherwise. First come title, address, version and the page's length; \`next\` is the offset to go on from.`,
+    description: `Returns a page of this documentation as Markdown, by default ${READ_DEFAULT} characters from its start, or from the section of the address's #fragment. The first part of the response has title, address, version and length of the page. Pass its \`next\` as \`offset\` to read the rest.`,
     inputSchema: readSchema,
     run: readPage,
   },
@@ -107,7 +118,7 @@ export const TOOLS: readonly AssistantTool[] = [
     name: 'list_pages',
     title: 'List pages',
     description:
-      'Lists the pages and folders of a folder of this documentation with their addresses and titles, or all pages below it; at its root also `versions`, the newest first, where there are several. To find something, search is quicker.',
+      'Lists the pages and folders in a folder of this documentation, with addresses and titles. The root also lists `versions`, newest first, if there are several. To find a topic, use search first.',
     inputSchema: listSchema,
     run: listPages,
   },
@@ -137,14 +148,14 @@ async function findSections(site: Documentation, written: unknown, signal: Abort
 }
 
 async function readPage(site: Documentation, written: unknown, signal: AbortSignal): Promise<readonly string[]> {
-  const { address, offset = 0, length = READ_DEFAULT, version: named = null } = checkRead(written);
+  const { address, offset, length = READ_DEFAULT, version: named = null } = checkRead(written);
   const place = parseAddress(address, site);
   if (place === null) throw noPage(address);
   const release = await servedRelease(site, named ?? place.version);
-  const page = await release.read(place.target, signal);
+  const page = await release.read(place.target, signal, offset === undefined ? place.fragment : null);
   if (page === null) throw noPage(address);
   const { path, title, markdown } = page;
-  const start = Math.min(offset, markdown.length);
+  const start = Math.min(offset ?? page.start, markdown.length);
   const text = cut(markdown, start, length);
   const end = startOf(markdown, start) + text.length;
   const facts = {
@@ -192,7 +203,7 @@ async function listPages(site: Documentation, written: unknown): Promise<readonl
 
 export function noPage(address: string): DocshelfError {
   return new DocshelfError('not_found', `Cannot read "${shown(address)}": this documentation has no such page`, {
-    next: 'Take an address that search or list_pages gives.',
+    next: 'Use an address from search or list_pages.',
   });
 }
 

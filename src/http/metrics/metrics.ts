@@ -8,13 +8,28 @@ import { addProcessMetrics, defineMetrics } from './metric-set.ts';
 import { type Cell, type CountedRequest, SiteGauge } from './request-metrics.ts';
 
 export interface Readings {
-  readonly states: readonly { readonly site: string | null; readonly state: DeployState }[];
+  readonly states: readonly {
+    readonly site: string | null;
+    readonly state: DeployState;
+    /** Absent if search is off. */
+    readonly search?: SearchReading | undefined;
+    /** Null if the site has no link, or one that does not expire. */
+    readonly linkEndsAtMs?: number | null;
+    readonly isFetchFailing?: boolean;
+  }[];
   readonly isReady: boolean;
   /** Null if this process has no jobs, or cannot count them now. */
   readonly jobs: ExportJobs | null;
   /** Space of the volume of the data folder. Null if the system does not report it. */
   readonly volume: VolumeSpace | null;
+  readonly dependencies?: readonly { readonly dependency: string; readonly isUp: boolean }[];
   readonly certificates?: readonly { readonly setting: string; readonly endsAtMs: number }[];
+}
+
+export interface SearchReading {
+  readonly waiting: number;
+  /** Null while there is no index. */
+  readonly builtAtMs: number | null;
 }
 
 export interface VolumeSpace {
@@ -36,9 +51,10 @@ export class Metrics {
   readonly #loopDelay = monitorEventLoopDelay({ resolution: LOOP_TICK_MS });
 
   /** @param namesSites false if there are so many sites that series must not have the label `site` */
-  constructor(namesSites: () => boolean = () => true) {
+  constructor(namesSites: () => boolean = () => true, programVersion: string | null = null) {
     this.#namesSites = namesSites;
     addProcessMetrics(this.#registry);
+    if (programVersion !== null) this.#metrics.buildInfo.set({ version: programVersion, node: process.version }, 1);
     this.#loopDelay.enable();
     // Start series at 0. A series that starts with its first event shows no rate for it.
     for (const result of ['ok', 'failed']) this.#metrics.reloads.inc({ result }, 0);
@@ -52,10 +68,16 @@ export class Metrics {
     return new SiteMetrics(this.#metrics, this.#namesSites() ? site : null);
   }
 
-  async expose({ states, isReady, jobs, volume, certificates = [] }: Readings): Promise<string> {
-    this.#metrics.state.reset();
-    for (const { site, state } of states) {
+  async expose({ states, isReady, jobs, volume, dependencies = [], certificates = [] }: Readings): Promise<string> {
+    const { searchWaiting, searchBuilt, linkEnd, fetchFailing, dependencyUp } = this.#metrics;
+    for (const gauge of [this.#metrics.state, searchWaiting, searchBuilt, linkEnd, fetchFailing, dependencyUp])
+      gauge.reset();
+    for (const { site, state, search, linkEndsAtMs = null, isFetchFailing = false } of states) {
       const label = site === null ? {} : { site };
+      if (search !== undefined) searchWaiting.set(label, search.waiting);
+      if (search?.builtAtMs != null) searchBuilt.set(label, search.builtAtMs / 1000);
+      fetchFailing.set(label, isFetchFailing ? 1 : 0);
+      if (linkEndsAtMs !== null) linkEnd.set(label, linkEndsAtMs / 1000);
       for (const each of DEPLOY_STATES) this.#metrics.state.set({ ...label, state: each }, each === state ? 1 : 0);
     }
     this.#metrics.ready.set(isReady ? 1 : 0);
@@ -65,6 +87,7 @@ export class Metrics {
       this.#metrics.volumeFree.set(volume.freeBytes);
       this.#metrics.volumeSize.set(volume.sizeBytes);
     }
+    for (const { dependency, isUp } of dependencies) dependencyUp.set({ dependency }, isUp ? 1 : 0);
     this.#metrics.certificateEnd.reset();
     for (const { setting, endsAtMs } of certificates) this.#metrics.certificateEnd.set({ setting }, endsAtMs / 1000);
     // A sample is the time between two ticks, so subtract the interval.
@@ -100,6 +123,14 @@ export class Metrics {
   }
 }
 
+const SEARCH_RESULTS = ['found', 'none', 'failed'] as const;
+
+export interface CountedSearch {
+  readonly result: (typeof SEARCH_RESULTS)[number];
+  readonly isCorrected: boolean;
+  readonly seconds: number;
+}
+
 const REFUSED_BUNDLE: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES]);
 const FAILED_FETCH: ReadonlySet<ErrorCode> = new Set([...SOURCE_CODES, 'wrong_digest']);
 
@@ -113,8 +144,10 @@ export class SiteMetrics {
     this.#metrics = metrics;
     this.#label = site === null ? {} : { site };
     for (const result of ['ok', 'failed']) metrics.fetches.inc({ ...this.#label, result }, 0);
-    const { cacheHits, cacheMisses, fetchedBytes, activations, wrongSignIns, lastActivation } = metrics;
-    for (const counter of [fetchedBytes, activations, wrongSignIns]) counter.inc(this.#label, 0);
+    for (const result of SEARCH_RESULTS) metrics.searches.inc({ ...this.#label, result }, 0);
+    const { cacheHits, cacheMisses, fetchedBytes, activations, wrongSignIns, searchCorrections, lastActivation } =
+      metrics;
+    for (const counter of [fetchedBytes, activations, wrongSignIns, searchCorrections]) counter.inc(this.#label, 0);
     this.#cacheHits = cacheHits.cell(this.#label);
     this.#cacheMisses = cacheMisses.cell(this.#label);
     lastActivation.set(this, this.#label, 0);
@@ -123,6 +156,12 @@ export class SiteMetrics {
   onCache(hits: number, misses: number): void {
     this.#cacheHits.value += hits;
     this.#cacheMisses.value += misses;
+  }
+
+  onSearch({ result, isCorrected, seconds }: CountedSearch): void {
+    this.#metrics.searches.inc({ ...this.#label, result });
+    if (isCorrected) this.#metrics.searchCorrections.inc(this.#label);
+    if (result !== 'failed') this.#metrics.searchSeconds.observe(seconds);
   }
 
   onWrongSignIn(): void {
@@ -173,6 +212,10 @@ export class SiteMetrics {
     if (FAILED_FETCH.has(code)) this.#metrics.fetches.inc({ ...this.#label, result: 'failed' });
     else if (REFUSED_BUNDLE.has(code)) this.onBundleRefused(step === 'preload' || step === 'inbox' ? step : 'url');
   }
+}
+
+export function isFetchFault(code: ErrorCode): boolean {
+  return FAILED_FETCH.has(code);
 }
 
 export function isBundleFault(code: ErrorCode): boolean {

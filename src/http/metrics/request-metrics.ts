@@ -20,12 +20,12 @@ export class RequestMetrics {
   constructor(registry: Registry) {
     const requests = {
       name: 'docshelf_http_requests_total',
-      help: 'Requests answered, by listener and class of status.',
+      help: 'Completed requests, by listener and status class.',
     };
-    const bytes = { name: 'docshelf_http_response_bytes_total', help: 'Bytes written, headers included.' };
+    const bytes = { name: 'docshelf_http_response_bytes_total', help: 'Bytes sent, including headers.' };
     const seconds = {
       name: 'docshelf_http_request_duration_seconds',
-      help: 'From the end of the headers of a request to the end of its answer.',
+      help: 'Time from the end of the request headers to the end of the response.',
     };
     this.#requests = new CellCounter(registry, requests, ['site', 'listener', 'class']);
     this.#bytes = new CellCounter(registry, bytes, ['site', 'listener']);

@@ -126,7 +126,7 @@ export class PasswordCheck implements Passwords {
 }
 
 const tooManyWaiting = (): DocshelfError =>
-  new DocshelfError('rate_limited', 'Cannot sign in now: too many passwords wait to be verified');
+  new DocshelfError('rate_limited', 'Cannot sign in now: too many passwords are being verified');
 
 interface BasicPasswordsOptions extends Pick<SignInEvents, 'onWrong'> {
   readonly users: string;

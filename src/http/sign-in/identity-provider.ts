@@ -63,7 +63,7 @@ export class Issuer {
     const found = await oidc.discovery(new URL(issuer), 'docshelf', undefined, oidc.None(), options);
     const server = found.serverMetadata();
     if (server.jwks_uri === undefined) {
-      throw new DocshelfError('source_failed', `Cannot use the provider "${issuer}": it names no keys (jwks_uri)`, {
+      throw new DocshelfError('source_failed', `Cannot use the provider "${issuer}": it publishes no keys (jwks_uri)`, {
         next: 'Check server.auth.issuer.',
       });
     }

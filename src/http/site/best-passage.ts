@@ -6,6 +6,7 @@ interface Hit {
 const LENGTH_MAX = 240;
 const BEFORE_MAX = 70;
 const CODE_LINES = 3;
+const WORD_LENGTH_MAX = 40;
 
 const CODE_LINE =
   /[{};]\s*$|^\s{2,}\S|^\s*(?:[$#>]\s|<\/?\w|\/\/|import\s|export\s|const\s|let\s|def\s|return\b)|\w\([^)]*\)\s*$|\w\s?=\s?\S/;
@@ -30,8 +31,17 @@ export function bestPassage(
   const { start, end, hits } = best;
   const first = hits[0]?.start ?? start;
   if (isCode(text.slice(start, end).split('\n'))) return { ...linesAround(text, first, start, end), isCode: true };
-  const from = first - start > BEFORE_MAX ? text.lastIndexOf(' ', first - BEFORE_MAX / 2) + 1 : start;
-  return { start: Math.max(from, start), end: Math.min(end, from + LENGTH_MAX), isCode: false };
+  const from = first - start > BEFORE_MAX ? afterSpace(text, first - BEFORE_MAX / 2) : start;
+  const until = from + LENGTH_MAX < end ? afterSpace(text, from + LENGTH_MAX) : end;
+  return { start: Math.max(from, start), end: until, isCode: false };
+}
+
+/** Scripts without spaces, and data, are cut between two characters. */
+function afterSpace(text: string, place: number): number {
+  const space = /\s\S*$/.exec(text.slice(place - WORD_LENGTH_MAX, place));
+  if (space !== null) return place - space[0].length + 1;
+  const isInsidePair = /[\udc00-\udfff]/.test(text[place] ?? '');
+  return isInsidePair ? place - 1 : place;
 }
 
 function linesAround(text: string, place: number, start: number, end: number): Hit {

@@ -43,7 +43,7 @@ export class PageReports {
     if (bytes === null) return new Response(null, { status: 413, headers: { Connection: 'close' } });
     if (!this.#isOn) return protocolLine('POST', 404, 'Not found: features.enforce is off');
     const reports = reportsIn(bytes);
-    if (reports === null) return protocolLine('POST', 400, 'Bad request: the body is no report of a browser');
+    if (reports === null) return protocolLine('POST', 400, 'Bad request: the body is not a browser report');
     const own = isFromElsewhere(request, this.#site()) ? [] : reports.filter(isOwn(request, this.#site()));
     if (own.length === 0)
       return protocolLine('POST', 403, 'Forbidden: the report is not about a document of this site');
@@ -68,7 +68,7 @@ export class PageReports {
       .slice(0, TOLD_MAX)
       .map(
         ({ origin, reports }) =>
-          `Pages tried to load from ${origin} (${counted(reports, 'browser report')}), which features.enforce does not allow. Anybody can send such reports, so check the pages with "docshelf bundle audit".`,
+          `Pages tried to load from ${origin} (${counted(reports, 'browser report')}), which features.enforce does not allow. Anyone can send such reports, so check the pages with "docshelf bundle audit".`,
       );
   }
 

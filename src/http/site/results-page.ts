@@ -113,7 +113,7 @@ function statusOf({ searchBox, resultsPage: said }: Words, { q }: WrittenQuery, 
   }
   const count = outcome.results.length;
   if (count === 0) return searchBox.noneFound.replace('{query}', () => q);
-  return searchBox.found.replace('{count}', `${count}`);
+  return searchBox.found.replace('{count}', `${count}${count >= outcome.limit ? '+' : ''}`);
 }
 
 function foundParts(
@@ -121,14 +121,22 @@ function foundParts(
   written: WrittenQuery,
   { results, facts, limit }: Extract<ResultsOutcome, { kind: 'found' }>,
 ): string {
-  const { corrected, facets } = facts;
-  const instead = (query: string): string =>
-    escapeHtml(searchBox.didYouMean).replace('{query}', () => link(addressOf({ ...written, q: query }), query));
+  const { corrected, excluded, inclusive, facets } = facts;
+  const offer = (sentence: string, query: string | null): string => {
+    if (query === null) return '';
+    const linked = link(addressOf({ ...written, q: query }), query);
+    return `<p>${escapeHtml(sentence).replace('{query}', () => linked)}</p>\n`;
+  };
   const pages = Map.groupBy(results, ({ path }) => path.replace(/#.*/s, ''));
   const groups = Array.from(pages, ([path, sections]) => pageGroup(path, sections, facets.versions.length > 1));
   const hasMore = results.length >= limit && limit < RESULTS_MAX;
   return [
-    corrected === null ? '' : `<p>${instead(corrected)}</p>\n`,
+    excluded.length === 0
+      ? ''
+      : `<p dir="auto">${escapeHtml(searchBox.excluded).replace('{words}', () => escapeHtml(excluded.join(', ')))}</p>\n`,
+    offer(searchBox.inclusive, inclusive),
+    offer(searchBox.didYouMean, corrected),
+    results.length > 0 ? '' : `<p>${escapeHtml(searchBox.hint)}</p>\n`,
     groups.length === 0 ? '' : `<div id="results">\n${groups.join('')}</div>\n`,
     hasMore ? `<p>${link(addressOf(written, RESULTS_MAX), said.more)}</p>\n` : '',
   ].join('');

@@ -135,7 +135,7 @@ function folded(text: string): string {
 }
 
 export interface ShelfAppOptions {
-  /** Without sites that are off. @param host the Host header, for `shelfAddress` */
+  /** Returns the sites that are not off. @param host the Host header, for `shelfAddress` */
   sites(host: string | undefined): readonly ListedSite[] | Promise<readonly ListedSite[]>;
   current(): ShelfState;
   onError?(error: unknown, requestId: string | null): void;

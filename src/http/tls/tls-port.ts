@@ -46,8 +46,8 @@ export function redirectAnswer(target: RedirectTarget): (request: Request, env: 
 }
 
 function noName(host: string): DocshelfError {
-  return new DocshelfError('misdirected', `Cannot lead to "${host}" over HTTPS: no certificate is for that name`, {
-    next: 'Ask by a name of the certificate; operators: set publicUrl of the listener, or add a certificate for it.',
+  return new DocshelfError('misdirected', `Cannot redirect "${host}" to HTTPS: no certificate has that name`, {
+    next: 'Use a name of the certificate. As an operator, set publicUrl of the listener or add a certificate for the name.',
   });
 }
 
@@ -150,7 +150,7 @@ interface TlsPortOptions {
   readonly onPlain: (socket: Socket) => void;
 }
 
-/** First byte of a TLS record that holds a handshake (RFC 8446, section 5.1). */
+/** First byte of a TLS record with a handshake (RFC 8446, section 5.1). */
 const HANDSHAKE = 0x16;
 
 /** Adds TLS to the port of a plain server, which gets connections after their handshake. */

@@ -320,7 +320,7 @@ export class ContentReader {
     }
     this.#apart(GAP.line, place);
     for (const [at, cell] of cells.filter((each) => !this.#isSkipped(each)).entries()) {
-      if (at > 0) this.#writer.flow(' | ');
+      if (at > 0) this.#writer.flow(' · ');
       this.#anchors.enter(cell);
       this.#children(cell, { ...place, gapMax: GAP.space });
     }

@@ -1,6 +1,19 @@
 import { FINGERPRINT_BYTES, Fingerprints, fingerprint, joined } from '../compact.ts';
 
-/** Importance of pages from 0 to 1, by the logarithm of the links to them in the text of others. */
+/** Change logs and lists have the words of all pages. */
+const SECONDARY_PATH =
+  /(?:^|\/)(?:change-?logs?|changes|release-?notes?|what-?s-?new|release-\d[^/]*|glossary|genindex|(?:py-)?modindex|bookindex|index-all|all(?:classes|packages)(?:-index)?|(?:tags?|categor(?:y|ies))(?=\/.))(?:\.x?html?)?(?:\/|$)|^\/(?:news|history|releases?)(?:\.x?html?)?(?:\/|$)/i;
+const SECONDARY_TITLE = /^(?:change ?log|changes|release notes|what[’']s new|glossary|index)\b/i;
+export const SECONDARY_PRIOR = -1;
+
+export function isSecondary(url: string, title: string): boolean {
+  return SECONDARY_PATH.test(url) || (SECONDARY_TITLE.test(title) && !/^index\b./i.test(title));
+}
+
+/**
+ * Importance of pages from 0 to 1, by the logarithm of the links to them in the text of others. Change logs and lists have
+ * `SECONDARY_PRIOR`.
+ */
 export class PagePriors {
   readonly #pages: readonly string[];
   readonly #addresses: Fingerprints;
@@ -8,6 +21,7 @@ export class PagePriors {
   readonly #links: Uint32Array;
   readonly #ownLinks: Uint32Array;
   readonly #pageOf = new Map<number, string>();
+  readonly #secondary = new Set<string>();
 
   constructor(pages: readonly string[]) {
     this.#pages = pages;
@@ -17,8 +31,9 @@ export class PagePriors {
     this.#ownLinks = new Uint32Array(this.#addresses.count);
   }
 
-  add(number: number, links: Uint8Array): void {
+  add(number: number, links: Uint8Array, isOfSecondary = false): void {
     const own = this.#addressOf[number] as number;
+    if (isOfSecondary) this.#secondary.add(this.#pages[number] as string);
     this.#pageOf.set(own, this.#pages[number] as string);
     this.#ownLinks[own] = 0;
     for (let at = 0; at < links.length; at += FINGERPRINT_BYTES) {
@@ -37,7 +52,9 @@ export class PagePriors {
     }
     let most = 1;
     for (const count of links.values()) most = Math.max(most, count);
-    return new Map([...links].map(([page, count]) => [page, Math.log1p(count) / Math.log1p(most)]));
+    const priors = new Map([...links].map(([page, count]) => [page, Math.log1p(count) / Math.log1p(most)]));
+    for (const page of this.#secondary) priors.set(page, SECONDARY_PRIOR);
+    return priors;
   }
 }
 

@@ -7,7 +7,7 @@ import { fingerprintOf, rankOf } from '../extract/duplicates.ts';
 import { extractPage } from '../extract/extract-page.ts';
 import { cutPassages } from '../extract/passages.ts';
 import type { Passage, Section } from '../ports.ts';
-import { linkPrints } from './page-priors.ts';
+import { isSecondary, linkPrints } from './page-priors.ts';
 
 export interface PagesFrom {
   readonly siteDir: string;
@@ -16,12 +16,15 @@ export interface PagesFrom {
 
 export interface PageToRead extends Pick<FileEntry, 'path' | 'type'> {
   readonly url: string;
+  /** Version whose folder contains the page, for pages that state none. */
+  readonly version: string | null;
 }
 
 export interface PageForIndex {
   readonly distance: number;
   readonly links: Uint8Array;
   readonly fingerprints: Uint8Array;
+  readonly isSecondary: boolean;
   readonly sections: readonly string[];
 }
 
@@ -30,12 +33,13 @@ export function readPage(from: PagesFrom, page: PageToRead): PageForIndex | null
     path: page.path,
     html: textOf(from.siteDir, page),
     url: page.url,
-    version: from.version,
+    version: page.version ?? from.version,
   });
   if (read === null) return null;
   return {
     distance: rankOf(read).distance,
     links: linkPrints(read.links),
+    isSecondary: isSecondary(read.page, read.title),
     fingerprints: joined(read.sections.map(fingerprintOf)),
     sections: read.sections.map((section) => JSON.stringify(cutSection(section))),
   };

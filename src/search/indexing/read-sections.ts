@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type FileEntry, type FileTable, isPage, type TrailingSlash } from '../../domain/release.ts';
-import { LineSpool } from '../../files/index.ts';
+import { LineSpool, ownVersions } from '../../files/index.ts';
 import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
 import { sphinxVersion } from '../../web/content/page-facts.ts';
 import { FINGERPRINT_BYTES, GrowableUint32Array } from '../compact.ts';
@@ -42,8 +42,14 @@ export async function readSections(
   const options = files.get('_static/documentation_options.js');
   const version = options === undefined ? null : sphinxVersion(textOf(siteDir, options));
   const urlOf = (path: string): string => readerUrl(path, form, files);
-  await using readers = new PageReaders({ siteDir, version }, { threadsMax, onLargePage });
+  const folders = await ownVersions({ files, siteDir });
+  const versionOf = (path: string): string | null => {
+    const folder = folders.find((each) => path.startsWith(each));
+    return folder === undefined ? null : (folder.split('/').at(-2) ?? null);
+  };
   const urls = Array.from(pagesOf(files), ({ path }) => urlOf(path));
+  const isLarge = urls.length >= PAGES_WITH_THREADS;
+  await using readers = new PageReaders({ siteDir, version }, { threadsMax: isLarge ? threadsMax : 0, onLargePage });
   const priors = new PagePriors(urls);
   const duplicates = new Duplicates();
   using opened = new DisposableStack();
@@ -51,12 +57,16 @@ export async function readSections(
   const begun = pagesOf(files)
     .map((entry, number) => ({ entry, number, url: urls[number] as string }))
     .filter(({ entry }) => leftOut?.has(entry.path) !== true)
-    .map(({ entry, number, url }) => ({ number, page: url, read: readers.begin(entry, url) }));
+    .map(({ entry, number, url }) => ({
+      number,
+      page: url,
+      read: readers.begin(entry, { url, version: versionOf(entry.path) }),
+    }));
   for (const { number, page, read } of ahead(begun, readers.ahead)) {
     const words = await read();
     if (words === null) continue;
-    const { distance, links, fingerprints } = words;
-    priors.add(number, links);
+    const { distance, links, fingerprints, isSecondary } = words;
+    priors.add(number, links, isSecondary);
     sections.beginPage(page);
     const rank = { page, distance };
     for (const [place, json] of words.sections.entries()) {
@@ -164,6 +174,8 @@ export const LARGE_PAGE_BYTES = 256 * 1024;
 const HUGE_PAGE_BYTES = 1024 * 1024;
 /** A thread starts in 80 ms of a processor, which 120 pages take, and its first 200 pages take 1.6 times as long as later ones (measured). */
 const PAGES_BEFORE_THREADS = 1_000;
+/** A thread took 0.6 s of a processor to read the last 169 of 1,169 pages (one profile). */
+const PAGES_WITH_THREADS = 2 * PAGES_BEFORE_THREADS;
 /** Pages that wait for each thread. Neither 4 nor 8 nor 32 was faster. */
 const PAGES_AHEAD = 16;
 
@@ -186,8 +198,11 @@ class PageReaders implements AsyncDisposable {
     return PAGES_AHEAD * (this.#threads.length + 1);
   }
 
-  begin({ path, type, size }: FileEntry, url: string): () => Promise<PageForIndex | null> {
-    const page = { path, type, url };
+  begin(
+    { path, type, size }: FileEntry,
+    facts: Pick<PageToRead, 'url' | 'version'>,
+  ): () => Promise<PageForIndex | null> {
+    const page = { path, type, ...facts };
     const here = () => this.#here(page, size);
     this.#pages += 1;
     if (this.#pages <= PAGES_BEFORE_THREADS || size > LARGE_PAGE_BYTES) return here;

@@ -1,4 +1,4 @@
-const STOP_WORDS: ReadonlySet<string> = new Set(
+export const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     'a about above after again against all am an and any are as at be because been before being below between both ' +
     'but by can could did do does doing don down during each few for from further had has have having he her here hers ' +

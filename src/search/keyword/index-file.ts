@@ -14,9 +14,10 @@ import {
   UNDER,
 } from './format.ts';
 import type { IndexedSection } from './index-writer.ts';
+import type { WordLanguage } from './languages.ts';
 import { type Postings, readPostings } from './postings.ts';
-import { impactOf, type Mask, PRIOR_WEIGHT, type Ranking } from './ranking.ts';
-import { readCountedWords, Vocabulary } from './vocabulary.ts';
+import { impactOf, type Mask, PRIOR_WEIGHT, type Ranking, SECONDARY_PART } from './ranking.ts';
+import { readCountedWords, readLanguages, Vocabulary } from './vocabulary.ts';
 import type { COLUMNS } from './words.ts';
 
 /** The common words of a site with 100,000 sections have 10 MB of postings. */
@@ -41,6 +42,7 @@ export class IndexFile {
   readonly facts: SectionFacts;
   readonly lifts: Float32Array;
   readonly priors: Float32Array;
+  readonly languages: readonly WordLanguage[];
   readonly #database: DatabaseSync;
   readonly #pageCacheBytes: number;
   readonly #statements: ReturnType<typeof prepareStatements>;
@@ -63,8 +65,9 @@ export class IndexFile {
     const lengths = { title, headings, text: lengthsOf('text'), identifiers: lengthsOf('identifiers') };
     this.#impact = impactOf(lengths, ranking);
     this.priors = new Float32Array(this.#array('priors').buffer);
-    this.lifts = this.priors.map((prior) => 1 + PRIOR_WEIGHT * prior);
+    this.lifts = this.priors.map((prior) => (prior < 0 ? SECONDARY_PART : 1 + PRIOR_WEIGHT * prior));
     this.sections = this.priors.length;
+    this.languages = readLanguages((name) => this.#array(name));
     this.facts = new SectionFacts((name) => this.#array(name));
     this.#cache = new LRUCache({
       maxSize: POSTINGS_CACHE_BYTES,
@@ -94,6 +97,14 @@ export class IndexFile {
     const { sections } = this.#statements.frequency.get(term) as unknown as { sections: number };
     this.#frequencies.set(term, sections);
     return sections;
+  }
+
+  /** Whether the site has this name alone or before a sign or a number, as `-xmx` in `-xmx512m`. @param isUnfinished allows letters too */
+  hasName(name: string, isUnfinished: boolean): boolean {
+    // Letters come after signs and digits in this order.
+    const row = this.#statements.next.get(name) as unknown as { term: string } | undefined;
+    const rest = row?.term.startsWith(name) === true ? row.term.slice(name.length) : null;
+    return rest !== null && (isUnfinished || !/^\p{L}/u.test(rest));
   }
 
   postings(term: string): Postings {
@@ -167,7 +178,7 @@ export class IndexFile {
   }
 
   get vocabulary(): Vocabulary {
-    this.#vocabulary ??= new Vocabulary(readCountedWords(this.#array('vocabulary'), this.#array('vocabulary counts')));
+    this.#vocabulary ??= new Vocabulary(readCountedWords((name) => this.#array(name)));
     return this.#vocabulary;
   }
 
@@ -212,6 +223,7 @@ function prepareStatements(database: DatabaseSync) {
     sequences: database.prepare('SELECT n, terms FROM sequences WHERE n IN (SELECT value FROM json_each(?))'),
     sections: database.prepare('SELECT * FROM sections WHERE n IN (SELECT value FROM json_each(?))'),
     frequency: database.prepare('SELECT coalesce(sum(sections), 0) AS sections FROM postings WHERE term = ?'),
+    next: database.prepare('SELECT term FROM postings WHERE term >= ? ORDER BY term LIMIT 1'),
     postings: database.prepare('SELECT sections, list FROM postings WHERE term = ? ORDER BY run'),
     // The order lets a caller stop early, because all pages may share the site's title.
     terms: database.prepare('SELECT term, sections FROM postings WHERE term >= ? AND term < ? ORDER BY term'),

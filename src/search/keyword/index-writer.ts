@@ -2,10 +2,11 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { GrowableUint32Array } from '../compact.ts';
 import type { Passage, Section } from '../ports.ts';
 import { listsOf, SCHEMA, SectionFactsBuilder, seal } from './format.ts';
+import { detectLanguage, ENGLISH, languageOf, languageOfPath, type WordLanguage } from './languages.ts';
 import { PostingsBuilder } from './postings.ts';
 import { sequenceOf } from './ranking.ts';
 import { KnownWords } from './vocabulary.ts';
-import { COLUMNS, IDENTIFIERS, isEnglish, TEXT, termsOf } from './words.ts';
+import { COLUMNS, headingSymbolsOf, IDENTIFIERS, symbolsOf, TEXT, type Terms, termsOf } from './words.ts';
 
 export interface IndexedSection extends Section {
   readonly page: string;
@@ -16,6 +17,14 @@ export interface IndexedSection extends Section {
 const OCCURRENCES_PER_RUN = 1_000_000;
 const OCCURRENCES_A_TERM = 8;
 const LENGTH_MAX = 0xffff;
+/** A separator, such as a bar, is a symbol only in a shorter title (`Page | Site`) or heading (`The | operator`). */
+const TITLE_WORDS_MAX = 2;
+const HEADING_WORDS_MAX = 4;
+/** FTS5 merges its lists once, at the end. Its default of 1 MiB leaves free pages: 16 % of the file of the PostgreSQL manual. */
+const PHRASES_IN_MEMORY = `
+  INSERT INTO words (words, rank) VALUES ('hashsize', ${8 * 1024 * 1024});
+  INSERT INTO words (words, rank) VALUES ('automerge', 0);
+`;
 
 /** Writes an index file synchronously. A file without `finish` does not open. */
 export class KeywordIndexWriter implements Disposable {
@@ -30,6 +39,9 @@ export class KeywordIndexWriter implements Disposable {
   readonly #pages = new Set<string>();
   #page: string | null = null;
   readonly #words = new KnownWords();
+  /** A page without `lang` has the language of its first clear section, and until then the one before it. */
+  #language: WordLanguage = ENGLISH;
+  #isDetected = false;
   #postings = new Map<string, PostingsBuilder>();
   #occurrences = 0;
   #run = 0;
@@ -40,6 +52,7 @@ export class KeywordIndexWriter implements Disposable {
     this.#database = new DatabaseSync(path, { defensive: false });
     this.#database.exec('PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;');
     this.#database.exec(`PRAGMA temp_store = MEMORY; ${SCHEMA}`);
+    this.#database.exec(PHRASES_IN_MEMORY);
     this.#database.exec('BEGIN');
     this.#insertSection = this.#database.prepare('INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
     this.#insertWords = this.#database.prepare(
@@ -54,16 +67,13 @@ export class KeywordIndexWriter implements Disposable {
     const isOfPage = page !== this.#page && !this.#pages.has(page);
     if (isOfPage) this.#pages.add(page);
     this.#page = page;
-    this.#priors.push(Math.min(1, Math.max(0, prior)));
+    this.#priors.push(Math.min(1, Math.max(-1, prior)));
     this.#facts.add(language, passages);
     const [headingsJson, tagsJson] = [JSON.stringify(headings), JSON.stringify(tags)];
     this.#insertSection.run(...[n, page, path, title, documentTitle, headingsJson, text, language, version, tagsJson]);
-    const english = isEnglish(language);
-    const terms = sectionTerms(section, isOfPage, (surface) => {
-      const stemmed = this.#words.note(surface);
-      return english ? stemmed : surface;
-    });
-    const sequences = [...terms.sequences, terms.identifiers];
+    this.#setLanguage(section, isOfPage);
+    const terms = sectionTerms(section, isOfPage, this.#words.in(this.#language));
+    const sequences = [...terms.sequences, terms.parts];
     this.#insertWords.run(n, ...sequences.map((sequence) => sequence.join(' ')));
     for (const [column, sequence] of sequences.entries())
       this.#lengths[column]?.push(Math.min(LENGTH_MAX, sequence.length));
@@ -85,6 +95,15 @@ export class KeywordIndexWriter implements Disposable {
 
   [Symbol.dispose](): void {
     if (this.#database.isOpen) this.#database.close();
+  }
+
+  #setLanguage({ language, text, page }: IndexedSection, isOfPage: boolean): void {
+    if (language !== null) this.#language = languageOf(language);
+    else if (isOfPage || !this.#isDetected) {
+      const detected = detectLanguage(text, this.#language) ?? languageOfPath(page);
+      this.#isDetected = detected !== null;
+      this.#language = detected ?? this.#language;
+    }
   }
 
   #countTerm(term: string, section: number, column: number): void {
@@ -110,36 +129,41 @@ export class KeywordIndexWriter implements Disposable {
   }
 
   #writeArrays(): void {
-    const { words, counts } = this.#words.vocabulary();
     const insert = this.#database.prepare('INSERT INTO arrays VALUES (?, ?)');
     for (const [column, name] of COLUMNS.entries())
       insert.run(`${name} lengths`, bytesOf(Uint16Array.from(this.#lengths[column]?.view ?? [])));
     insert.run('priors', bytesOf(Float32Array.from(this.#priors)));
-    insert.run('vocabulary', Buffer.from(words.join('\n')));
-    insert.run('vocabulary counts', bytesOf(counts));
-    for (const [name, bytes] of this.#facts.arrays()) insert.run(name, bytes);
+    for (const [name, bytes] of [...this.#words.arrays(), ...this.#facts.arrays()]) insert.run(name, bytes);
   }
 }
 
 function sectionTerms(
   { title, headings, text, documentTitle, names = [] }: Section,
   isOfPage: boolean,
-  termOf: (surface: string) => string,
+  analysis: Terms,
 ) {
   // On most sites the first heading is the title, which counts once.
-  const below = [...(headings[0] === title ? headings.slice(1) : headings), isOfPage ? (documentTitle ?? '') : ''];
-  const columns = [title, below.join('\n'), text].map((each) => termsOf(each, termOf));
+  const below = headings[0] === title ? headings.slice(1) : headings;
+  const headingsText = [...below, isOfPage ? (documentTitle ?? '') : ''].join('\n');
+  const columns = [title, headingsText, text].map((each) => termsOf(each, analysis));
+  const symbols = [
+    headingSymbolsOf(title, TITLE_WORDS_MAX),
+    below.flatMap((heading) => headingSymbolsOf(heading, HEADING_WORDS_MAX)),
+    symbolsOf(text).map(({ symbol }) => symbol),
+  ];
   const longer = names.map((name) => name.toLowerCase());
-  const identifiers = [...columns.flatMap((column) => column.identifiers), ...longer];
+  const parts = columns.flatMap((column) => column.parts);
   return {
     sequences: columns.map(({ sequence }) => sequence),
-    identifiers,
+    parts,
     each(count: (term: string, column: number) => void): void {
-      for (const [column, { sequence, characters }] of columns.entries()) {
-        for (const term of sequence) count(term, column);
-        for (const term of characters) count(term, column);
+      for (const [column, { sequence, characters, names: own }] of columns.entries()) {
+        for (const terms of [sequence, characters, symbols[column] ?? []])
+          for (const term of terms) count(term, column);
+        // A heading that contains a name is the place to land.
+        for (const name of own) count(name, column === TEXT ? IDENTIFIERS : column);
       }
-      for (const term of identifiers) count(term, IDENTIFIERS);
+      for (const terms of [longer, parts]) for (const term of terms) count(term, IDENTIFIERS);
     },
   };
 }

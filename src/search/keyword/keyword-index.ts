@@ -1,11 +1,14 @@
+import type { SearchFacts } from '../../domain/search.ts';
 import { firstFrom } from '../../files/flat-tables.ts';
 import { asDamaged, type SectionFacts } from './format.ts';
 import { type Facets, type Filter, IndexFile, maskOf, only, without } from './index-file.ts';
 import type { IndexedSection } from './index-writer.ts';
+import type { WordLanguage } from './languages.ts';
 import {
   correctedQuery,
   type Link,
   type Lookup,
+  type Name,
   onlyIdentifier,
   type ParsedQuery,
   parseQuery,
@@ -13,10 +16,12 @@ import {
   planOf,
 } from './query.ts';
 import { Accumulator, byScore, type Mask, Proximity, RANKING, type Ranked, type Ranking, rarity } from './ranking.ts';
-import { titleKey } from './words.ts';
+import { Spellings } from './spellings.ts';
+import { plain, titleKey, wordsOf } from './words.ts';
 
 /** Sections scored for proximity. 50 take 0.2 ms, and 100 give the same nDCG. */
 const NEAR_CANDIDATES = 50;
+const SHORT_WORDS = 2;
 const NO_SEQUENCE = new Uint16Array();
 
 export interface KeywordHit {
@@ -26,6 +31,8 @@ export interface KeywordHit {
   /** BM25 divided by the rarity of all words of the query: 0 to about 4, comparable between queries. */
   readonly normalised: number;
   readonly exact: Exact | null;
+  /** Whether the section has all names and symbols of a short query that the site has. False if the query has none. */
+  readonly hasNames: boolean;
 }
 
 /** `title`: the query is the title of the page. `identifier`: the query is one name that the section contains. */
@@ -73,6 +80,10 @@ export class KeywordIndex {
     return this.#file.sections;
   }
 
+  get languages(): readonly WordLanguage[] {
+    return this.#file.languages;
+  }
+
   get facts(): SectionFacts {
     return this.#file.facts;
   }
@@ -83,22 +94,34 @@ export class KeywordIndex {
 
   find(query: string, options: SearchOptions) {
     return this.#read(() => {
-      const parsed = parseQuery(query);
-      const mask = this.#restrict(parsed, maskOf(options.filter ?? {}, this.#file));
+      const parsed = this.#parse(query, options.prefixLast === true);
+      const spellings = new Spellings(parsed.wanted, this.#file, options.filter?.language);
+      const mask = this.#restrict(parsed, spellings, maskOf(options.filter ?? {}, this.#file));
       const goesOn = options.prefixLast === true && parsed.unfinished;
-      const { wishes, links } = planOf(parsed.wanted, goesOn, this.#file, this.#ranking);
+      const { wishes, links, names } = planOf(parsed.wanted, goesOn, this.#file, spellings, this.#ranking);
       for (const wish of wishes) this.#score(wish, mask);
-      if (parsed.isQuestion) for (const phrase of parsed.phrases) this.#scorePhrase(this.#holding(phrase) ?? [], mask);
+      if (parsed.isQuestion)
+        for (const phrase of parsed.phrases) this.#scorePhrase(this.#holding(phrase, spellings) ?? [], mask);
       const total = wishes.reduce((sum, { weight }) => sum + weight, 0);
-      const hits = this.#rank(parsed.wanted, links, options.limit).map(({ section, score, lift, exact }) => {
-        return { section, score: score + lift, normalised: score / total, exact };
+      const ranked = this.#rank(parsed.wanted, spellings, links, options.limit);
+      const sections = ranked.map(({ section }) => section);
+      const named = this.#sectionsWith(parsed.isQuestion ? [] : names, spellings, sections);
+      const hits = ranked.map(({ section, score, lift, exact }) => {
+        return { section, score: score + lift, normalised: score / total, exact, hasNames: named.has(section) };
       });
-      return { hits, known: knownPart(links), allowed: mask, matchedIn: this.#matcher(wishes) };
+      const facts = { known: knownPart(links), isShort: links.length <= SHORT_WORDS };
+      return { hits, ...facts, allowed: mask, matchedIn: this.#matcher(wishes) };
     });
   }
 
-  corrected(query: string, prefixLast: boolean): string | null {
-    return this.#read(() => correctedQuery(query, prefixLast && parseQuery(query).unfinished, this.#file));
+  /** Words that the index replaces or excludes, and the queries to offer instead. */
+  readings(query: string, prefixLast: boolean, language?: string): Omit<SearchFacts, 'facets' | 'semantic'> {
+    return this.#read(() => {
+      const { wanted, unwanted, inclusive, unfinished } = this.#parse(query, prefixLast);
+      const spellings = new Spellings(wanted, this.#file, language);
+      const corrected = correctedQuery(query, prefixLast && unfinished, this.#file, spellings);
+      return { corrected, excluded: unwanted, inclusive };
+    });
   }
 
   get facets(): Facets {
@@ -125,18 +148,30 @@ export class KeywordIndex {
     }
   }
 
-  #restrict({ phrases, unwanted, isQuestion }: ParsedQuery, filtered: Mask): Mask {
+  #parse(query: string, prefixLast: boolean): ParsedQuery {
+    return parseQuery(query, (text, isAtEnd) => {
+      const option = wordsOf(text)[0]?.folded ?? '';
+      // `-Xmx512m` and `-XX:Name` are options of a site with other `-Xmx` or `-XX` options.
+      const [start = option] = /^-\p{L}{2,}(?!\p{L})/u.exec(option) ?? [];
+      return (
+        option.startsWith('-') &&
+        (this.#file.hasName(option, prefixLast && isAtEnd) || this.#file.hasName(start, false))
+      );
+    });
+  }
+
+  #restrict({ phrases, unwanted, isQuestion }: ParsedQuery, spellings: Spellings, filtered: Mask): Mask {
     let mask = filtered;
-    for (const phrase of unwanted) mask = without(this.#holding(phrase) ?? [], mask, this.count);
+    for (const phrase of unwanted) mask = without(this.#holding(phrase, spellings) ?? [], mask, this.count);
     for (const phrase of isQuestion ? [] : phrases) {
-      const found = this.#holding(phrase);
+      const found = this.#holding(phrase, spellings);
       if (found !== null) mask = only(found, mask, this.count);
     }
     return mask;
   }
 
-  #holding(phrase: string): number[] | null {
-    const expression = phraseExpression(phrase);
+  #holding(phrase: string, spellings: Spellings): number[] | null {
+    const expression = phraseExpression(phrase, spellings);
     return expression === null ? null : this.#file.matching(expression);
   }
 
@@ -155,10 +190,13 @@ export class KeywordIndex {
     this.#alternatives.drain((section, impact) => this.#scores.addTo(section, weight * impact));
   }
 
-  #rank(wanted: string, links: readonly Link[], limit: number): Found[] {
-    const identifier = onlyIdentifier(wanted);
-    const titled = this.#takeScores(this.#file.titled(titleKey(wanted)));
-    const named = identifier === null ? [] : this.#takeScores(this.#file.postings(identifier).sections);
+  #rank(wanted: string, spellings: Spellings, links: readonly Link[], limit: number): Found[] {
+    const terms = onlyIdentifier(wanted, spellings);
+    const namedSections = new Set(terms.flatMap((term) => [...this.#file.postings(term).sections]));
+    // A page with the title "C" is no page with the title "C++".
+    const isTitled = (section: number) => namedSections.size === 0 || namedSections.has(section);
+    const titled = this.#takeScores(this.#file.titled(titleKey(wanted)).filter(isTitled));
+    const named = this.#takeScores(namedSections);
     const candidates = this.#scores.takeBest(Math.max(limit, NEAR_CANDIDATES), this.#file.lifts);
     const others = this.#byProximity(candidates, links);
     const bestNamed = named[0]?.score ?? 0;
@@ -192,12 +230,28 @@ export class KeywordIndex {
     return taken.sort(byScore);
   }
 
+  /** Sections that have all of the names. */
+  #sectionsWith(names: readonly Name[], spellings: Spellings, sections: readonly number[]): ReadonlySet<number> {
+    if (names.length === 0) return new Set();
+    const hasPairs = names.some(({ pair }) => pair !== null);
+    const sequences = hasPairs ? this.#file.readSequences(sections) : new Map<number, Uint16Array>();
+    const tests = names.map(({ terms, pair }) => {
+      const lists = terms.map((term) => this.#file.postings(term).sections);
+      const near = pair && new Proximity(pair.map((word) => ({ terms: spellings.keysOf(plain(word)), rarity: 1 })));
+      const isPair = (section: number) => near !== null && near.of(sequences.get(section) ?? NO_SEQUENCE, same) >= 1;
+      return (section: number) => lists.some((list) => holds(list, section)) || isPair(section);
+    });
+    return new Set(sections.filter((section) => tests.every((hasName) => hasName(section))));
+  }
+
   #matcher(wishes: readonly Lookup[]): (section: number) => string[] {
     const terms = new Set(wishes.flatMap(({ alternatives }) => [...alternatives.keys()]));
     const postings = Array.from(terms, (term) => ({ term, sections: this.#file.postings(term).sections }));
     return (section) => postings.filter(({ sections }) => holds(sections, section)).map(({ term }) => term);
   }
 }
+
+const same = (count: number): number => count;
 
 interface Found extends Ranked {
   readonly lift: number;

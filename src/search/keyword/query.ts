@@ -1,7 +1,7 @@
-import { isStopWord } from './english.ts';
 import { type QueryWord, type Ranking, rarity } from './ranking.ts';
-import type { Candidate, Vocabulary } from './vocabulary.ts';
-import { pairsOf, spellingsOf, type Word, wordsOf } from './words.ts';
+import { type Dictionary, RELATED_SHARE, type Spellings } from './spellings.ts';
+import type { Candidate } from './vocabulary.ts';
+import { askedSymbols, isNumbered, isTechnical, pairsOf, plain, type Surface, type Word, wordsOf } from './words.ts';
 
 export interface ParsedQuery {
   readonly wanted: string;
@@ -10,6 +10,8 @@ export interface ParsedQuery {
   /** True for a query longer than a keyword search. Its quotes then stress a word and require nothing. */
   readonly isQuestion: boolean;
   readonly unwanted: readonly string[];
+  /** The query with the unwanted words as wanted ones. Null if there are none. */
+  readonly inclusive: string | null;
   readonly unfinished: boolean;
 }
 
@@ -24,14 +26,20 @@ const WORD = /[\p{L}\p{N}]+/gu;
 const OPERATOR =
   /(?<=^|\s)-(?:["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]|([\p{L}\p{N}_][^\s"\u201c\u201d\u201e]+))|["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]/gu;
 
-export function parseQuery(text: string): ParsedQuery {
+/** @param isOption whether the site has this text after a dash, as in a command line. It then excludes nothing. */
+export function parseQuery(text: string, isOption: (text: string, isAtEnd: boolean) => boolean): ParsedQuery {
   const phrases: string[] = [];
   const unwanted: string[] = [];
   const bounded = text.slice(0, QUERY_LENGTH_MAX);
-  const wanted = bounded.replace(OPERATOR, (all, notPhrase, notWord, phrase) => {
+  let inclusive = '';
+  let copied = 0;
+  const wanted = bounded.replace(OPERATOR, (all: string, notPhrase, notWord, phrase, start: number) => {
     if (phrases.length + unwanted.length >= OPERATORS_MAX) return ` ${all} `;
     if (phrase === undefined) {
+      if (notWord !== undefined && isOption(all, start + all.length === bounded.length)) return all;
       unwanted.push(notPhrase ?? notWord);
+      inclusive += bounded.slice(copied, start);
+      copied = start + 1;
       return ' ';
     }
     phrases.push(phrase);
@@ -43,6 +51,7 @@ export function parseQuery(text: string): ParsedQuery {
     phrases,
     isQuestion: loose > LOOSE_WORDS_MAX,
     unwanted,
+    inclusive: unwanted.length > 0 ? inclusive + bounded.slice(copied) : null,
     unfinished: /[\p{L}\p{N}\p{M}_]$/u.test(wanted),
   };
 }
@@ -56,15 +65,10 @@ export interface Link extends QueryWord {
   readonly share: number;
 }
 
-interface Dictionary {
-  readonly sections: number;
-  readonly vocabulary: Pick<Vocabulary, 'startingWith' | 'near'>;
-  sectionsWith(term: string): number;
-}
-
 /** The rarest words count. A question has 10, the longest topics of the development sets 40. */
 const WISHES_MAX = 64;
 const PREFIX_WORDS_MAX = 30;
+const NUMBERED_MAX = 4;
 /** One misspelling costs up to 5 ms. */
 const MISSPELLINGS_MAX = 8;
 const CORRECTIONS_MAX = 4;
@@ -74,23 +78,42 @@ const OFTENER = 10;
 const DIGIT = /\p{N}/u;
 
 /** Returns the terms, the rarest first, and the words in order. @param unfinished the last word may be a prefix */
-export function planOf(text: string, unfinished: boolean, dictionary: Dictionary, ranking: Ranking) {
+export function planOf(
+  text: string,
+  unfinished: boolean,
+  dictionary: Dictionary,
+  spellings: Spellings,
+  ranking: Ranking,
+) {
   const wishes = new Map<string, Lookup>();
   const links: Link[] = [];
+  const none: ReadonlyMap<string, number> = new Map();
+  const knownNames: Pick<Word, 'start' | 'end'>[] = [];
+  const names: Name[] = [];
   let misspellings = 0;
 
-  function wish(exact: readonly string[], weight: number, also: ReadonlyMap<string, number> = new Map()): Link {
+  /** @param related words that do not change how rare the exact one is */
+  function wish(exact: readonly string[], weight: number, also = none, related = none): Link {
     const alternatives = new Map<string, number>();
     let sections = 0;
-    for (const [term, share] of [...exact.map((each) => [each, 1] as const), ...also]) {
-      const found = alternatives.has(term) ? 0 : dictionary.sectionsWith(term);
-      sections += found;
-      if (found > 0 && share > 0) alternatives.set(term, share);
-    }
+    let others = 0;
+    let share = 0;
+    const shares = [exact.map((each) => [each, 1] as const), [...also], [...related]];
+    for (const [kind, terms] of shares.entries())
+      for (const [term, part] of terms) {
+        const found = alternatives.has(term) ? 0 : dictionary.sectionsWith(term);
+        if (kind < 2) sections += found;
+        else others += found;
+        if (found === 0 || part === 0) continue;
+        alternatives.set(term, part);
+        // A compound that contains the word counts less, but the site knows the word.
+        share = Math.max(share, kind === 2 ? part / RELATED_SHARE : part);
+      }
+    if (sections === 0) sections = others;
     const rare = rarity(Math.min(sections, dictionary.sections), dictionary.sections);
     const key = [...exact, ...also.keys()].join(' ');
     wishes.set(key, { alternatives, weight: rare * weight + (wishes.get(key)?.weight ?? 0) });
-    return { terms: [...alternatives.keys()], rarity: rare, share: Math.max(0, ...alternatives.values()) };
+    return { terms: [...alternatives.keys()], rarity: rare, share };
   }
 
   function corrections(surface: string, sections: number): Map<string, number> {
@@ -101,108 +124,178 @@ export function planOf(text: string, unfinished: boolean, dictionary: Dictionary
     return alternativesOf(near, ({ distance }) => ranking.misspelled[distance] ?? 0);
   }
 
-  function wishOrCorrect(surface: string, weight: number): Link {
-    const spellings = spellingsOf(surface);
-    const sections = spellings.reduce((sum, term) => sum + dictionary.sectionsWith(term), 0);
-    const also = sections > NEXT_TO_NOTHING ? new Map<string, number>() : corrections(surface, sections);
-    if (sections === 0) return wish(spellings, weight, also);
+  function wishOrCorrect(surface: Surface, weight: number, related = spellings.related(surface)): Link {
+    const keys = spellings.keysOf(surface);
+    const sections = keys.reduce((sum, term) => sum + dictionary.sectionsWith(term), 0);
+    const isKnown = sections > NEXT_TO_NOTHING || related.size > 0;
+    const also = isKnown ? none : corrections(surface.folded, sections);
+    if (sections === 0) return wish(keys, weight, also, related);
     if (also.size > 0) wish([], weight, also);
-    return wish(spellings, weight);
+    return wish(keys, weight, none, related);
   }
 
-  function add({ kind, folded, parts }: Word, weight: number, goesOn: boolean): void {
+  function addName({ folded, parts, start, end }: Word, weight: number): void {
+    const isTerm = isTechnical(text.slice(start, end));
+    const { terms } = wish([folded, ...parts], isTerm ? weight * ranking.whole : weight);
+    if (!isTerm || terms.length === 0) return;
+    knownNames.push({ start, end });
+    names.push({ terms, pair: null });
+  }
+
+  function addWord(word: Word, weight: number): void {
+    const compound = word.parts.length > 0 ? [] : spellings.partsOf(word);
+    const isSplit = compound.length > 1 && !isKnown(word);
+    if (!isSplit) links.push(wishOrCorrect(word, weight));
+    for (const part of word.parts) wishOrCorrect(plain(part), weight * ranking.part);
+    for (const part of compound) {
+      const link = wishOrCorrect(plain(part), weight * ranking.part);
+      if (isSplit) links.push(link);
+    }
+  }
+
+  function add(word: Word, weight: number, goesOn: boolean): void {
+    const { kind, folded, parts } = word;
     const begun = goesOn ? dictionary.vocabulary.startingWith(folded, PREFIX_WORDS_MAX) : [];
-    if (kind === 'joined') wish([folded], weight);
-    else if (kind === 'run') for (const term of runTerms(folded)) links.push(wish([term], weight));
+    if (kind === 'run') for (const terms of runTerms(folded, spellings)) links.push(wish(terms, weight));
     else if (begun.length > 0) {
       const alternatives = alternativesOf(begun, () => ranking.prefix);
-      links.push(wish(spellingsOf(folded), weight, alternatives));
-    } else {
-      links.push(wishOrCorrect(folded, weight));
-      for (const part of parts) wishOrCorrect(part, weight * ranking.part);
-    }
+      links.push(wish(spellings.keysOf(word), weight, alternatives));
+      for (const part of parts) wish(spellings.keysOf(plain(part)), weight * ranking.part);
+    } else if (parts.length > 0 && isNumbered(folded) && !isKnown(word)) {
+      // `RFC9110` is also `RFC 9110`.
+      for (const part of parts) links.push(wishOrCorrect(plain(part), weight));
+    } else addWord(word, weight);
   }
 
+  function alternativesOf(candidates: readonly Candidate[], weightOf: (candidate: Candidate) => number) {
+    const alternatives = new Map<string, number>();
+    for (const candidate of candidates)
+      for (const term of spellings.keysOf(plain(candidate.word)))
+        alternatives.set(term, Math.max(alternatives.get(term) ?? 0, weightOf(candidate)));
+    return alternatives;
+  }
+
+  const isKnown = (word: Surface) => spellings.keysOf(word).some((term) => dictionary.sectionsWith(term) > 0);
+  const symbols = askedSymbols(text).flatMap((candidates) => {
+    const known = candidates.find((symbol) => dictionary.sectionsWith(symbol) > 0);
+    return known === undefined ? [] : [known];
+  });
+  for (const symbol of new Set(symbols)) {
+    links.push(wish([symbol], ranking.whole));
+    names.push({ terms: [symbol], pair: null });
+  }
   const words = wordsOf(text);
   const last = unfinished ? words.findLast((word) => word.kind === 'word') : undefined;
+  const isPrefix = (word: Word) => word === last && !APOSTROPHE_BEFORE.test(text.slice(0, word.start));
   const isStop = (word: Word) =>
-    word.kind === 'word' && word !== last && isStopWord(word.folded, text.slice(word.start, word.end));
-  const allStop = words.every(isStop);
+    word.kind === 'word' && !isPrefix(word) && spellings.isStopWord(word.folded, text.slice(word.start, word.end));
+  const allStop = symbols.length === 0 && words.every(isStop);
   for (const word of words) {
     const weight = isStop(word) && !allStop ? ranking.stopWord : 1;
-    if (weight > 0) add(word, weight, word === last);
+    if (weight === 0) continue;
+    if (word.kind === 'joined') addName(word, weight);
+    else {
+      const isInName = knownNames.some(({ start, end }) => start <= word.start && word.end <= end);
+      add(word, isInName ? weight * ranking.partOfName : weight, isPrefix(word));
+    }
+  }
+  for (const pair of numberedNames(words)) {
+    const { terms } = wish([pair.join('')], ranking.whole);
+    if (pair.every((word) => isKnown(plain(word)))) names.push({ terms, pair });
+    else if (terms.length > 0) names.push({ terms, pair: null });
   }
   const rarestFirst = [...wishes.values()].sort((left, right) => right.weight - left.weight);
-  return { wishes: rarestFirst.slice(0, WISHES_MAX), links: links.slice(0, WISHES_MAX) };
+  return { wishes: rarestFirst.slice(0, WISHES_MAX), links: links.slice(0, WISHES_MAX), names };
 }
 
-function runTerms(run: string): string[] {
-  const pairs = pairsOf(run);
-  return pairs.length > 0 ? pairs : [run];
+/** A section has the name if it has one of the terms, or the words of the pair next to each other. */
+export interface Name {
+  readonly terms: readonly string[];
+  readonly pair: Pair | null;
 }
 
-function alternativesOf(candidates: readonly Candidate[], weightOf: (candidate: Candidate) => number) {
-  const alternatives = new Map<string, number>();
-  for (const candidate of candidates)
-    for (const term of spellingsOf(candidate.word))
-      alternatives.set(term, Math.max(alternatives.get(term) ?? 0, weightOf(candidate)));
-  return alternatives;
+type Pair = readonly [name: string, number: string];
+
+const APOSTROPHE_BEFORE = /['\u2018\u2019\uff07]$/;
+
+/** `RFC 9110` and `RFC9110` are one name. */
+function numberedNames(words: readonly Word[]): Pair[] {
+  const ordinary = words.filter(({ kind }) => kind === 'word');
+  const pairs = ordinary.flatMap(({ folded, parts }, at): Pair[] => {
+    const [name = '', number = ''] = isNumbered(folded) ? parts : [folded, ordinary[at + 1]?.folded];
+    return /^\p{N}+$/u.test(number) && /^\p{L}+$/u.test(name) ? [[name, number]] : [];
+  });
+  return pairs.slice(0, NUMBERED_MAX);
 }
 
-export function onlyIdentifier(text: string): string | null {
+/** Terms of each pair of characters in a run. */
+function runTerms(run: string, spellings: Spellings): string[][] {
+  const variants = spellings.runsOf(run).map((each) => (pairsOf(each).length > 0 ? pairsOf(each) : [each]));
+  return (variants[0] ?? []).map((_, at) => [...new Set(variants.map((terms) => terms[at] as string))]);
+}
+
+/** Terms of the one name or symbol that the query consists of. Empty if the query has other words or is an ordinary word. */
+export function onlyIdentifier(text: string, spellings: Spellings): readonly string[] {
   const [first, ...rest] = wordsOf(text);
-  if (first === undefined || rest.some((word) => word.end > first.end)) return null;
-  if (first.kind === 'joined') return first.folded;
-  return first.parts.length > 0 ? (spellingsOf(first.folded)[0] ?? null) : null;
+  const symbols = askedSymbols(text);
+  const isStop = ({ kind, folded, start, end }: Word) =>
+    kind === 'word' && spellings.isStopWord(folded, text.slice(start, end));
+  if (symbols.length > 0)
+    return symbols.length === 1 && (first === undefined || [first, ...rest].every(isStop)) ? (symbols[0] ?? []) : [];
+  if (first === undefined || rest.some((word) => word.end > first.end)) return [];
+  if (first.kind === 'joined') return [first.folded, ...first.parts];
+  return first.parts.length > 0 || DIGIT.test(first.folded) ? spellings.keysOf(first).slice(0, 1) : [];
 }
 
-/** Builds an FTS5 phrase in one column, stemmed (English sections) or unstemmed. Returns null without words. */
-export function phraseExpression(phrase: string): string | null {
+/** Builds an FTS5 phrase in one column, with the terms of each language. Returns null without words. */
+export function phraseExpression(phrase: string, spellings: Spellings): string | null {
   const words = wordsOf(phrase).filter((word) => word.kind !== 'joined');
   if (words.length === 0) return null;
-  const stemmed: string[] = [];
-  const asWritten: string[] = [];
-  let open = false;
-  for (const [at, word] of words.entries()) {
-    open = false;
-    if (word.kind === 'word') {
-      const [stem = '', surface = stem] = spellingsOf(word.folded);
-      stemmed.push(stem);
-      asWritten.push(surface);
-      continue;
+  const last = words.at(-1);
+  // A run inside the phrase ends with its last character. A run at the end of the phrase may continue in the section.
+  const isOpen = last?.kind === 'run' && pairsOf(last.folded).length === 0;
+  const termsOf = (word: Word, term: string, at: number): string[] => {
+    if (word.kind === 'word') return [term];
+    const run = spellings.runsOf(word.folded)[at] ?? word.folded;
+    const end = word === last && !isOpen ? [] : [[...run].at(-1) ?? ''];
+    return [...pairsOf(run), ...end];
+  };
+  const variants = new Set<string>();
+  for (const terms of spellings.variants(words))
+    for (const at of [0, 1]) {
+      const phraseTerms = words.flatMap((word, place) => termsOf(word, terms[place] as string, at));
+      variants.add(`"${phraseTerms.join(' ')}"${isOpen ? ' *' : ''}`);
     }
-    // A run inside the phrase ends with its last character. A run at the end of the phrase may continue in the section.
-    const pairs = pairsOf(word.folded);
-    const last = [...word.folded].at(-1) ?? '';
-    const isLast = at === words.length - 1;
-    open = isLast && pairs.length === 0;
-    const terms = isLast && !open ? pairs : [...pairs, last];
-    stemmed.push(...terms);
-    asWritten.push(...terms);
-  }
-  const variants = new Set([stemmed, asWritten].map((terms) => `"${terms.join(' ')}"${open ? ' *' : ''}`));
   return [...variants].join(' OR ');
 }
 
 export function correctedQuery(
   query: string,
   unfinished: boolean,
-  dictionary: Omit<Dictionary, 'sections'>,
+  dictionary: Dictionary,
+  spellings: Spellings,
 ): string | null {
   const words = wordsOf(query).filter(({ kind }) => kind === 'word');
   let corrected = '';
   let copied = 0;
   let looked = 0;
-  for (const { folded, parts, start, end } of words) {
+  for (const word of words) {
+    const { folded, parts, start, end } = word;
     const isLast = end === words.at(-1)?.end;
-    if (start < copied || parts.length > 0 || DIGIT.test(folded) || isStopWord(folded, query.slice(start, end)))
+    if (
+      start < copied ||
+      parts.length > 0 ||
+      DIGIT.test(folded) ||
+      spellings.isStopWord(folded, query.slice(start, end))
+    )
       continue;
-    if (spellingsOf(folded).some((term) => dictionary.sectionsWith(term) > 0)) continue;
+    if (spellings.keysOf(word).some((term) => dictionary.sectionsWith(term) > 0)) continue;
+    if (spellings.related(word).size > 0 || spellings.partsOf(word).length > 1) continue;
     if (isLast && unfinished && dictionary.vocabulary.startingWith(folded, 1).length > 0) continue;
     looked += 1;
     const [nearest] = looked > MISSPELLINGS_MAX ? [] : dictionary.vocabulary.near(folded, 1);
     if (nearest === undefined) continue;
-    corrected += query.slice(copied, start) + nearest.word;
+    corrected += query.slice(copied, start) + dictionary.vocabulary.spellingOf(nearest.word);
     copied = end;
   }
   return copied === 0 ? null : corrected + query.slice(copied);

@@ -12,6 +12,9 @@ export interface Ranking {
   readonly lengths: Columns;
   readonly stopWord: number;
   readonly part: number;
+  /** Weight of a technical name such as `1.2.3`, and of its words if the site has the name. A section with the name then comes first. */
+  readonly whole: number;
+  readonly partOfName: number;
   readonly phrase: number;
   readonly proximity: number;
   readonly prefix: number;
@@ -32,6 +35,8 @@ export const RANKING: Ranking = {
   lengths: { title: 0.75, headings: 0.75, text: 0.7, identifiers: 0.75 },
   stopWord: 0,
   part: 0.5,
+  whole: 2,
+  partOfName: 0.2,
   phrase: 0.5,
   proximity: 0.5,
   prefix: 0.6,
@@ -39,6 +44,8 @@ export const RANKING: Ranking = {
 };
 
 export const PRIOR_WEIGHT = 0.05;
+/** Factor for the relevance of change logs and lists. Their exact titles and identifiers count fully. */
+export const SECONDARY_PART = 0.7;
 
 export function rarity(sectionsWithTerm: number, sections: number): number {
   return Math.log(1 + (sections - sectionsWithTerm + 0.5) / (sectionsWithTerm + 0.5));
@@ -69,7 +76,7 @@ export function impactOf(
   };
 }
 
-/** Ignores empty columns, so that a rarely filled column does not count as short. */
+/** Ignores empty columns, so that a rarely filled column does not count as short. At least 1, because symbols have no length. */
 function mean(lengths: Uint16Array): number {
   let sum = 0;
   let filled = 0;
@@ -77,7 +84,7 @@ function mean(lengths: Uint16Array): number {
     sum += length;
     if (length > 0) filled += 1;
   }
-  return sum / Math.max(1, filled);
+  return Math.max(1, sum) / Math.max(1, filled);
 }
 
 /** One byte per section, 1 if the query may find it. Null allows all sections. */

@@ -1,7 +1,8 @@
 import { editDistance } from '../../domain/text.ts';
 import { firstFrom } from '../../files/flat-tables.ts';
 import { bitCount } from '../compact.ts';
-import { stem } from './english.ts';
+import { ENGLISH, keyOf, languageOf, simplify, type WordLanguage } from './languages.ts';
+import type { Surface, Terms } from './words.ts';
 
 export interface Candidate {
   readonly word: string;
@@ -15,24 +16,102 @@ const TWO_EDITS_LENGTH = 8;
 
 const BYTES_PER_WORD = 60;
 
+/** Letters that related words share in a row. */
+const GRAM = 5;
+const BEGINNINGS_MAX = 20;
+/** Share of the parts of a word that a related word contains. */
+const RELATED_MIN = 0.6;
+
 interface CountedWords {
+  /** Sorted, without diacritics. */
   readonly words: readonly string[];
   readonly counts: Uint32Array<ArrayBuffer>;
+  /** Languages of each word, one bit for each language of `languages`. */
+  readonly masks?: Uint32Array | undefined;
+  readonly languages?: readonly WordLanguage[];
+  /** Spellings with diacritics. */
+  readonly spellings?: ReadonlyMap<string, string>;
+}
+
+export interface Related extends Candidate {
+  /** Shared part of the words, up to 1. */
+  readonly share: number;
 }
 
 export class Vocabulary {
   readonly #words: CountedWords['words'];
   readonly #counts: CountedWords['counts'];
   readonly #letters: Uint32Array;
+  readonly #masks: CountedWords['masks'];
+  readonly #languages: readonly WordLanguage[];
+  readonly #spellings: ReadonlyMap<string, string>;
+  #joined: Joined | undefined;
 
-  constructor({ words, counts }: CountedWords) {
+  constructor({ words, counts, masks, languages = [ENGLISH], spellings = new Map() }: CountedWords) {
     this.#words = words;
     this.#counts = counts;
     this.#letters = Uint32Array.from(words, lettersOf);
+    this.#masks = masks;
+    this.#languages = languages;
+    this.#spellings = spellings;
   }
 
   get bytes(): number {
     return this.#words.length * BYTES_PER_WORD;
+  }
+
+  /** `größe` for `grosse`, if the index contains it. */
+  spellingOf(word: string): string {
+    return this.#spellings.get(word) ?? word;
+  }
+
+  /** True if a section in this language contains a word with this beginning. */
+  has(beginning: string, language: WordLanguage): boolean {
+    const bits = this.#bitsOf([language]);
+    const first = firstFrom(this.#words.length, (place) => (this.#words[place] ?? '') < beginning);
+    for (let at = first; at < first + BEGINNINGS_MAX && this.#words[at]?.startsWith(beginning); at += 1)
+      if ((this.#maskOf(at) & bits) !== 0) return true;
+    return false;
+  }
+
+  /**
+   * Finds longer words that contain the word or most of it (`datenbankverbindung` for `verbindung`), and shorter ones that it begins with.
+   * Takes 1 ms for 40,000 words.
+   */
+  related(word: string, languages: readonly WordLanguage[], limit: number): Related[] {
+    const bits = this.#bitsOf(languages);
+    const squeezed = squeeze(word);
+    const grams = gramsOf(squeezed);
+    if (bits === 0 || grams.length === 0) return [];
+    this.#joined ??= joinedWords(this.#words);
+    const { text, starts } = this.#joined;
+    const shared = new Map<number, number>();
+    for (const gram of new Set(grams))
+      for (let from = text.indexOf(gram); from !== -1; ) {
+        const at = firstFrom(starts.length, (place) => (starts[place] as number) <= from) - 1;
+        shared.set(at, (shared.get(at) ?? 0) + 1);
+        from = text.indexOf(gram, starts[at + 1] ?? text.length);
+      }
+    const found: Related[] = [];
+    for (const [at, count] of shared) {
+      if ((this.#maskOf(at) & bits) === 0 || this.#words[at] === word) continue;
+      const length = (starts[at + 1] ?? text.length + 1) - 1 - (starts[at] as number);
+      const isBegin = squeezed.startsWith(text.slice(starts[at], (starts[at] as number) + length));
+      const share = Math.max(count / grams.length, isBegin ? count / (length - GRAM + 1) : 0);
+      if (share >= RELATED_MIN) found.push({ ...this.#candidate(at, 0), share: Math.min(1, share) });
+    }
+    return found.sort((left, right) => right.share - left.share || right.count - left.count).slice(0, limit);
+  }
+
+  #maskOf(at: number): number {
+    return this.#masks === undefined ? 1 : (this.#masks[at] ?? 0);
+  }
+
+  #bitsOf(languages: readonly WordLanguage[]): number {
+    let bits = 0;
+    for (const [at, { code }] of this.#languages.entries())
+      if (languages.some((each) => each.code === code)) bits |= bitOf(at);
+    return bits;
   }
 
   startingWith(prefix: string, limit: number): Candidate[] {
@@ -67,9 +146,62 @@ export class Vocabulary {
   }
 }
 
-export function readCountedWords(words: Uint8Array, counts: Uint8Array<ArrayBuffer>): CountedWords {
-  const text = Buffer.from(words).toString();
-  return { words: text === '' ? [] : text.split('\n'), counts: new Uint32Array(counts.buffer) };
+interface Joined {
+  readonly text: string;
+  readonly starts: Uint32Array;
+}
+
+function joinedWords(words: readonly string[]): Joined {
+  const starts = new Uint32Array(words.length);
+  const squeezed = words.map(squeeze);
+  let at = 0;
+  for (const [place, word] of squeezed.entries()) {
+    starts[place] = at;
+    at += word.length + 1;
+  }
+  return { text: squeezed.join('\n'), starts };
+}
+
+/** Finnish doubles consonants in some forms of a word: `verkko`, `verkon`. */
+function squeeze(word: string): string {
+  return word.replace(/(.)\1/g, '$1');
+}
+
+function gramsOf(word: string): string[] {
+  return Array.from({ length: Math.max(0, word.length - GRAM + 1) }, (_, at) => word.slice(at, at + GRAM));
+}
+
+/** The last bit is for all further languages. */
+const bitOf = (at: number): number => 1 << Math.min(at, 30);
+
+const ARRAYS = [
+  'vocabulary',
+  'vocabulary counts',
+  'vocabulary languages',
+  'vocabulary spellings',
+  'analysed languages',
+];
+
+export function readCountedWords(array: (name: string) => Uint8Array<ArrayBuffer>): CountedWords {
+  const linesOf = (name: string): string[] => {
+    const text = Buffer.from(array(name)).toString();
+    return text === '' ? [] : text.split('\n');
+  };
+  const [words = '', counts = '', masks = '', spellings = ''] = ARRAYS;
+  const languages = readLanguages(array);
+  return {
+    words: linesOf(words),
+    counts: new Uint32Array(array(counts).buffer),
+    languages,
+    masks: languages.length > 1 ? new Uint32Array(array(masks).buffer) : undefined,
+    spellings: new Map(linesOf(spellings).map((line) => line.split('\t') as [string, string])),
+  };
+}
+
+/** Languages whose rules made the terms of the index. */
+export function readLanguages(array: (name: string) => Uint8Array): WordLanguage[] {
+  const codes = JSON.parse(Buffer.from(array(ARRAYS[4] as string)).toString()) as string[];
+  return codes.map(languageOf);
 }
 
 function lettersOf(word: string): number {
@@ -84,33 +216,89 @@ const WORDS_MAX = 400_000;
 const VOCABULARY_WORD = /^[\p{L}_][\p{L}\p{M}\p{N}_]{1,31}$/u;
 
 interface KnownWord {
-  readonly stem: string;
   readonly isOfVocabulary: boolean;
+  english: string | null;
   count: number;
+  languages: number;
+  spelling: string | null;
 }
 
 export class KnownWords {
   readonly #words = new Map<string, KnownWord>();
+  readonly #languages = new Map<string, Terms>();
   #vocabulary = 0;
   #others = 0;
 
-  note(word: string): string {
-    const known = this.#words.get(word) ?? this.#add(word);
-    known.count += 1;
-    return known.stem;
+  /** Terms of a text in a language. */
+  in(language: WordLanguage): Terms {
+    const known = this.#languages.get(language.code);
+    if (known !== undefined) return known;
+    const bit = bitOf(this.#languages.size);
+    const isChinese = language.code === 'zh';
+    const terms = {
+      termOf: language === ENGLISH ? (word: Surface) => this.#english(word, bit) : this.#keys(language, bit),
+      runOf: (run: string) => (isChinese ? simplify(run) : run),
+    };
+    this.#languages.set(language.code, terms);
+    return terms;
   }
 
-  vocabulary(): CountedWords {
+  arrays(): readonly (readonly [name: string, bytes: Uint8Array])[] {
     const words: string[] = [];
-    for (const [word, { isOfVocabulary }] of this.#words) if (isOfVocabulary) words.push(word);
+    const spellings: string[] = [];
+    for (const [word, { isOfVocabulary, spelling }] of this.#words) {
+      if (!isOfVocabulary) continue;
+      words.push(word);
+      if (spelling !== null) spellings.push(`${word}\t${spelling}`);
+    }
     words.sort();
-    return { words, counts: Uint32Array.from(words, (word) => this.#words.get(word)?.count ?? 0) };
+    const numbers = (numberOf: (word: KnownWord) => number) => {
+      const array = Uint32Array.from(words, (word) => numberOf(this.#words.get(word) as KnownWord));
+      return new Uint8Array(array.buffer);
+    };
+    const languages = [...this.#languages.keys()];
+    const values = [
+      Buffer.from(words.join('\n')),
+      numbers(({ count }) => count),
+      languages.length > 1 ? numbers((word) => word.languages) : new Uint8Array(),
+      Buffer.from(spellings.join('\n')),
+      Buffer.from(JSON.stringify(languages)),
+    ];
+    return ARRAYS.map((name, at) => [name, values[at] as Uint8Array]);
+  }
+
+  #english(word: Surface, bit: number): string {
+    const known = this.#note(word, bit);
+    known.english ??= keyOf(word, ENGLISH);
+    return known.english;
+  }
+
+  #keys(language: WordLanguage, bit: number): (word: Surface) => string {
+    const keys = new Map<string, string>();
+    return (word) => {
+      this.#note(word, bit);
+      if (word.parts.length > 0) return keyOf(word, language);
+      const known = keys.get(word.spelling);
+      if (known !== undefined) return known;
+      const key = keyOf(word, language);
+      if (keys.size < WORDS_MAX) keys.set(word.spelling, key);
+      return key;
+    };
+  }
+
+  #note({ folded, spelling }: Pick<Surface, 'folded' | 'spelling'>, bit: number): KnownWord {
+    const known = this.#words.get(folded) ?? this.#add(folded);
+    known.count += 1;
+    known.languages |= bit;
+    if (spelling !== folded) known.spelling ??= spelling;
+    return known;
   }
 
   #add(word: string): KnownWord {
-    const known = { stem: stem(word), isOfVocabulary: VOCABULARY_WORD.test(word), count: 0 };
-    if ((known.isOfVocabulary ? this.#vocabulary : this.#others) >= WORDS_MAX) return known;
-    if (known.isOfVocabulary) this.#vocabulary += 1;
+    const isOfVocabulary = VOCABULARY_WORD.test(word);
+    const known: KnownWord = { english: null, isOfVocabulary, count: 0, languages: 0, spelling: null };
+    if ((isOfVocabulary ? this.#vocabulary : this.#others) >= WORDS_MAX) return known;
+    if (isOfVocabulary) this.#vocabulary += 1;
     else this.#others += 1;
     this.#words.set(word, known);
     return known;

@@ -1,56 +1,171 @@
-import { stem } from './english.ts';
-
 export interface Word {
-  /** `joined` is several words with dots or hyphens, or a name such as `C++`, followed by its words. `run` is text in a script without spaces. */
+  /**
+   * `joined` is a name with joints or signs, such as `server.port`, `10.0.0.0/8`, `C++` or `-Xmx`, followed by its words. `run` is text in
+   * a script without spaces.
+   */
   readonly kind: 'word' | 'joined' | 'run';
   readonly folded: string;
+  /** In lower case, with its diacritics. Stemmers need them. */
+  readonly spelling: string;
+  /** Words inside a word. Other spellings of a joined name: `nodejs` of `Node.js`, `1.2.3` of `v1.2.3`. */
   readonly parts: readonly string[];
   readonly start: number;
   readonly end: number;
 }
 
-/** Words joined by single dots or hyphens. `+` or `#` may end the name of a language. Soft hyphens and joiners are invisible. */
+/**
+ * Words joined by dots, hyphens, apostrophes, the signs of paths and addresses, or the commas of a number. `+` or `#` may end the name of a
+ * language. Soft hyphens and joiners are invisible.
+ */
 const JOINED =
-  /[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*(?:[.\-\u2010\u2011][\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*)*(?:\+\+|#(?![\p{L}\p{N}_]))?/gu;
+  /[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*(?:(?:[.\-\u2010\u2011'\u2018\u2019\uff07]|[/:@#\\]{1,3}|(?<=\p{N}),(?=\p{N}{3}(?!\p{N})))[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*)*(?:\+\+|#(?![\p{L}\p{N}_]))?/gu;
 /** Most texts have only ASCII letters and digits, for which patterns with small sets take 0.16 ms instead of 0.23 ms. */
 const PLAIN = /^[\x00-\x7f\u00a0\u2012-\u205f\u2190-\u23ff\u2500-\u25ff]*$/;
-const PLAIN_JOINED = /[A-Za-z0-9_]+(?:[.-][A-Za-z0-9_]+)*(?:\+\+|#(?![A-Za-z0-9_]))?/g;
-const JOINT = /[.\-\u2010\u2011]/;
+const PLAIN_JOINED =
+  /[A-Za-z0-9_]+(?:(?:[.\-'\u2018\u2019]|[/:@#\\]{1,3}|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))[A-Za-z0-9_]+)*(?:\+\+|#(?![A-Za-z0-9_]))?/g;
+const HAS_JOINT = /[.\-\u2010\u2011'\u2018\u2019\uff07/:@#\\,+]/;
+const OUTER_SIGN = /[/:@#\\]/;
+const APOSTROPHE = /['\u2018\u2019\uff07]/;
+/** Not the `#` that ends a name. */
+const OUTER_JOINT = /[/:@#\\,]+(?=[^/:@#\\,])/g;
+const JOINT = /[.\-\u2010\u2011]/g;
+/** The rest of `is`, `had`, `am`, `are`, `have` and `will`, and of a possessive. */
+const SHORTENED = /^(.+)['\u2018\u2019\uff07](?:s|d|m|re|ve|ll)$/iu;
+/** `don't`, and the apostrophe inside Ukrainian words. */
+const ONE_WORD = /^(?:\p{L}*n['\u2018\u2019\uff07]t|[\p{Script=Cyrillic}'\u2018\u2019\uff07]+)$/iu;
+/** Romance articles and pronouns, as in `l'eau` and `dell'acqua`. */
+const ELISION = /^(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu|un|(?:d|n|s)?[ae]ll|sull|coll)$/iu;
+/** Signs that belong to the name after them, as in `.NET`, `@media` and `$HOME`. One or two dashes mark an option. */
+const SIGIL = /[.@$#%!:\\]/;
+const DASH = /[-\u2013\u2212]/;
+const OPENING = /[\s()[\]{}<>"'`|,;=\u00ab\u2018\u201c\u201e]/;
 /** Scripts without spaces between words, and Korean, which attaches particles to words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u3005\u3006\u3099\u309a\u30fc\uff70\uff9e\uff9f]+/gu;
 const ASCII = /^[\x00-\x7f]*$/;
-const LOWER = /^[a-z0-9]+$/;
+const LOWER = /^[a-z]+$/;
+const CAPITALISED = /^[A-Z][a-z]*$/;
 const HUMP = /[^\p{Lu}_]\p{Lu}|\p{Lu}{2}\p{Ll}|[^_]_+[^_]/u;
 const PART = /\p{Lu}+(?!\p{Ll})\p{N}*|\p{Lu}?[^\p{Lu}\p{N}_]+\p{N}*|\p{N}+/gu;
 const PLURAL_CAPITALS = /^\p{Lu}{2,}s$/u;
+/** `HTTP2` and `16GiB`, but neither `u64` nor hexadecimal data. */
+const LETTERS_AND_DIGITS = /^(?:\p{L}{2,}\p{N}+\p{L}*|\p{N}+\p{L}{2,}\p{N}*)$/u;
+const GROUPED_DIGITS = /^\p{N}{1,3}(?:[._]\p{N}{3})+$/u;
+const DOTTED_NUMBER = /(?<![\p{L}\p{N}.])v?(\p{N}+(?:\.\p{N}+)+)(?![\p{L}\p{N}]|\.\p{N})/iu;
 const WORD_LENGTH_MAX = 100;
 const JOINED_WORDS_MAX = 8;
+/** Longer hyphenated names are not written in one word. */
+const ONE_WORD_LENGTH_MAX = 16;
+/** `Node.js` and `TCP/IP`, but not the extension of a file or the name in a folder. */
+const SUFFIX_LENGTH_MAX = 3;
 
 export function wordsOf(text: string): Word[] {
   const words: Word[] = [];
-  for (const match of text.matchAll(PLAIN.test(text) ? PLAIN_JOINED : JOINED)) {
+  const isPlain = PLAIN.test(text);
+  for (const match of text.matchAll(isPlain ? PLAIN_JOINED : JOINED)) {
     const [found] = match;
-    if (isPossessive(text, found, match.index)) continue;
-    if (JOINT.test(found) || /[+#]$/.test(found)) addJoined(words, found, match.index);
+    const sigil = sigilBefore(text, match.index);
+    if (sigil > 0) {
+      const sign = DASH.test(text[match.index - 1] ?? '') ? '-' : text.slice(match.index - sigil, match.index);
+      addSigned(words, sign, found, { start: match.index - sigil, end: match.index + found.length });
+    }
+    if (HAS_JOINT.test(found)) addJoined(words, found, match.index);
+    else if (isPlain) addWord(words, found, match.index);
     else addPiece(words, found, match.index);
   }
   return words;
 }
 
-function isPossessive(text: string, found: string, start: number): boolean {
-  return (found === 's' || found === 'S') && start > 1 && /[\p{L}\p{N}]['\u2019]/u.test(text.slice(start - 2, start));
+/** Returns the length of the signs before a name that begin it, or 0. */
+function sigilBefore(text: string, start: number): number {
+  const last = text[start - 1];
+  if (last === undefined || last === ' ' || last === '\n') return 0;
+  let length = 0;
+  if (DASH.test(last)) length = last === '-' && text[start - 2] === '-' ? 2 : 1;
+  else if (last === ':' && text[start - 2] === ':') length = 2;
+  else if (SIGIL.test(last)) length = 1;
+  if (length === 0) return 0;
+  const before = text[start - length - 1];
+  return before === undefined || OPENING.test(before) ? length : 0;
+}
+
+function addSigned(words: Word[], sign: string, found: string, place: Pick<Word, 'start' | 'end'>): void {
+  if (found.length > WORD_LENGTH_MAX || found.search(UNSPACED) >= 0) return;
+  const folded = sign + fold(found);
+  // The options `-Xmx512m` and `-j8` are `-Xmx` and `-j` with a value.
+  const option = /^(-\p{L}+)\p{N}/u.exec(folded)?.[1];
+  words.push({ kind: 'joined', ...plain(folded), parts: option === undefined ? [] : [option], ...place });
 }
 
 function addJoined(words: Word[], found: string, start: number): void {
-  const pieces = found.replace(/[+#]+$/, '').split(JOINT);
-  if (found.length <= WORD_LENGTH_MAX && pieces.length <= JOINED_WORDS_MAX && found.search(UNSPACED) < 0)
-    words.push({ kind: 'joined', folded: fold(found), parts: [], start, end: start + found.length });
-  let at = start;
-  for (const piece of pieces) {
-    addPiece(words, piece, at);
-    at += piece.length + 1;
+  if (!HAS_JOINT.test(found)) addPiece(words, found, start);
+  else if (APOSTROPHE.test(found)) addShortened(words, found, start);
+  else if (found.search(OUTER_JOINT) < 0) addInner(words, found, start);
+  else addParts(words, found, found.split(OUTER_JOINT), start);
+}
+
+function addShortened(words: Word[], found: string, start: number): void {
+  const long = SHORTENED.exec(found)?.[1];
+  if (long !== undefined) addJoined(words, long, start);
+  else if (ONE_WORD.test(found)) addWord(words, found, start);
+  else {
+    const pieces = found.split(APOSTROPHE);
+    if (!ELISION.test(pieces[0] ?? '')) addName(words, found, fold(pieces.join('')), [], start);
+    addPieces(words, found, pieces, start);
   }
+}
+
+function addInner(words: Word[], found: string, start: number): void {
+  addParts(words, found, found.replace(/(?:\+\+|#)$/, '').split(JOINT), start);
+}
+
+/** Adds the whole name, then its parts. */
+function addParts(words: Word[], found: string, pieces: readonly string[], start: number): void {
+  const folded = fold(found.replaceAll(',', ''));
+  if (pieces.length <= JOINED_WORDS_MAX) addName(words, found, folded, otherSpellings(folded), start);
+  // `tool-1.2.3` contains a version. `1.2.3-rc.1` is another version than `1.2.3`.
+  const version = found.includes('.') ? DOTTED_NUMBER.exec(folded) : null;
+  if (version !== null && version.index > 0 && !OUTER_SIGN.test(folded))
+    addName(words, found, version[1] ?? '', [], start);
+  addPieces(words, found, pieces, start);
+}
+
+function addPieces(words: Word[], found: string, pieces: readonly string[], start: number): void {
+  let at = 0;
+  for (const piece of pieces) {
+    // Joints of addresses, such as `::`, differ in length.
+    at = found.indexOf(piece, at);
+    if (piece === found) addPiece(words, piece, start);
+    else addJoined(words, piece, start + at);
+    at += piece.length;
+  }
+}
+
+function addName(words: Word[], found: string, folded: string, parts: readonly string[], start: number): void {
+  if (found.length > WORD_LENGTH_MAX || found.search(UNSPACED) >= 0) return;
+  words.push({ kind: 'joined', folded, spelling: folded, parts, start, end: start + found.length });
+}
+
+const TWO_WORDS = /^([^.\-/\u2010\u2011]+)([.\-/\u2010\u2011])([^.\-/:@#\\\u2010\u2011+]+)$/u;
+
+function otherSpellings(name: string): string[] {
+  if (/^v\p{N}+(?:\.\p{N}+)+$/u.test(name)) return [name.slice(1)];
+  if (GROUPED_DIGITS.test(name) && name.length > 7) return [name.replaceAll('.', '')];
+  const [, first = '', joint, second = ''] = TWO_WORDS.exec(name) ?? [];
+  if (joint === undefined || first.length + second.length > ONE_WORD_LENGTH_MAX) return [];
+  if (/\p{N}$/u.test(first) && /^\p{N}/u.test(second)) return [];
+  if (joint !== '-' && second.length > SUFFIX_LENGTH_MAX) return [];
+  return [first + second];
+}
+
+/** False for a word of prose, with hyphens or apostrophes between its letters. */
+export function isTechnical(name: string): boolean {
+  return !/^\p{L}+(?:[-'\u2010\u2011\u2018\u2019]\p{L}+)*$/u.test(name);
+}
+
+/** True for letters and digits in a row, such as `HTTP2` and `16GiB`, but not for hexadecimal data. */
+export function isNumbered(folded: string): boolean {
+  return LETTERS_AND_DIGITS.test(folded);
 }
 
 function addPiece(words: Word[], piece: string, start: number): void {
@@ -58,21 +173,89 @@ function addPiece(words: Word[], piece: string, start: number): void {
   for (const match of ASCII.test(piece) ? [] : piece.matchAll(UNSPACED)) {
     addWord(words, piece.slice(at, match.index), start + at);
     at = match.index + match[0].length;
-    words.push({ kind: 'run', folded: fold(match[0]), parts: [], start: start + match.index, end: start + at });
+    words.push({ kind: 'run', ...plain(fold(match[0])), start: start + match.index, end: start + at });
   }
   addWord(words, piece.slice(at), start + at);
 }
 
+export function plain(folded: string): Surface {
+  return { folded, spelling: folded, parts: [] };
+}
+
 function addWord(words: Word[], word: string, start: number): void {
   if (LOWER.test(word)) {
-    if (word.length <= WORD_LENGTH_MAX)
-      words.push({ kind: 'word', folded: word, parts: [], start, end: start + word.length });
+    if (word.length <= WORD_LENGTH_MAX) words.push({ kind: 'word', ...plain(word), start, end: start + word.length });
     return;
   }
   const folded = fold(word);
   if (folded === '' || folded.length > WORD_LENGTH_MAX || /^_+$/.test(folded)) return;
-  const parts = HUMP.test(word) && !PLURAL_CAPITALS.test(word) ? (word.match(PART) ?? []).map(fold) : [];
-  words.push({ kind: 'word', folded, parts: parts.length > 1 ? parts : [], start, end: start + word.length });
+  const spelling = ASCII.test(word) ? folded : spell(word);
+  words.push({ kind: 'word', folded, spelling, parts: partsOf(word, folded), start, end: start + word.length });
+}
+
+function partsOf(word: string, folded: string): readonly string[] {
+  if (CAPITALISED.test(word)) return [];
+  if (GROUPED_DIGITS.test(word)) return [word.replaceAll('_', '')];
+  const humps = HUMP.test(word) && !PLURAL_CAPITALS.test(word) ? (word.match(PART) ?? []).map(fold) : [];
+  const parts = humps.length > 1 ? humps : [];
+  if (!LETTERS_AND_DIGITS.test(folded)) return parts;
+  const runs = (folded.match(/\p{N}+|\P{N}+/gu) ?? []).filter((run) => run.length > 1 || /\p{N}/u.test(run));
+  return [...new Set([...parts, ...runs])];
+}
+
+export interface FoundSymbol {
+  readonly symbol: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Operators of two signs and more, openings and ends of templates, mathematical signs and arrows, and one sign between spaces. */
+const SYMBOLS =
+  /\{\{|\}\}|\[\[|\]\]|\{%|%\}|[$#@]\{|\$\(|#\[|\[\]|\{\}|[!#$%&*+\-./:<=>?@\\^|~]{2,}|[\u00ac\u00b1\u00d7\u00f7\u2190-\u2194\u21d0-\u21d4\u2200-\u22ff]|[!#$%&*+/:<=>?@\\^~](?<=(?:^|\s).)(?=[.:]?(?:\s|$))/g;
+const SYMBOL_LENGTH_MAX = 8;
+
+export function symbolsOf(text: string): FoundSymbol[] {
+  const symbols: FoundSymbol[] = [];
+  for (const { 0: symbol, index: start } of text.matchAll(SYMBOLS)) {
+    const end = start + symbol.length;
+    const [before = ' ', after = ' '] = [text[start - 1], text[end]];
+    const isEnd = /\s/.test(after);
+    const punctuates = /^(?:\.+|[?!]+)$/.test(symbol) && isEnd && /[\p{L}\p{N}]/u.test(before);
+    const isOption = /^-+$/.test(symbol) && /[\p{L}\p{N}]/u.test(after);
+    if (symbol.length > SYMBOL_LENGTH_MAX || punctuates || isOption) continue;
+    symbols.push({ symbol, start, end });
+    // The full stop of a sentence after an operator, and the path after `#!`.
+    const isStopped = symbol.length > 2 ? /[.:?!]$/.test(symbol) && isEnd : symbol === '#!/';
+    const isShebang = symbol === '#!/';
+    if (isStopped || isShebang) symbols.push({ symbol: symbol.slice(0, -1), start, end: end - 1 });
+  }
+  return symbols;
+}
+
+const WITHOUT_LETTERS = /(?<=^|\s)[^\s\p{L}\p{N}]+(?=\s|$)/gu;
+/** Signs that separate the words of a longer heading. */
+const SEPARATOR = /^[-\u2013\u2014|/:&\u00b7\u2022\u203a\u00bb.,;]$/;
+
+/** Signs of a heading count completely, with brackets. @param wordsMax words of a heading in which a separator counts */
+export function headingSymbolsOf(heading: string, wordsMax: number): string[] {
+  const symbols = new Set(symbolsOf(heading).map(({ symbol }) => symbol));
+  for (const [symbol] of heading.matchAll(WITHOUT_LETTERS)) symbols.add(symbol);
+  const isShort = heading.trim().split(/\s+/).length <= wordsMax;
+  return [...symbols].filter((symbol) => isShort || !SEPARATOR.test(symbol));
+}
+
+/** Signs that stand alone in a query, each with the spellings to try in this order, without quotes and the end of the sentence. */
+export function askedSymbols(query: string): string[][] {
+  const hasWords = /[\p{L}\p{N}]/u.test(query);
+  return Array.from(query.matchAll(WITHOUT_LETTERS), ([found]) => {
+    const spellings = [found];
+    for (let bare = ''; bare !== spellings.at(-1); ) {
+      bare = spellings.at(-1) ?? '';
+      const inside = bare.replace(/^[("'`\u201c\u201d\u2018\u2019]+|[)"'`\u201c\u201d\u2018\u2019]+$/g, '');
+      spellings.push(inside === bare && hasWords ? bare.replace(/[.,:;?!]$/, '') : inside);
+    }
+    return spellings.filter((symbol) => symbol !== '');
+  });
 }
 
 /** `What's new?` and `what's  New` have the same key. */
@@ -89,13 +272,18 @@ const BASES: Readonly<Record<string, string>> = {
   ς: 'σ',
 };
 /** Combining diacritics, Hebrew points, Arabic vowel signs and tatweel, and characters that are invisible in a word. */
-const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u00ad\u2060\p{Join_C}]/gu;
+const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u00ad\u02bc\u2060\p{Join_C}]/gu;
+const INVISIBLE = /[\u0307'\u2018\u2019\uff07\u00ad\u02bc\u0640\u2060\p{Join_C}]/gu;
 /** NFKC writes `⑴` as `(1)`. */
-const NO_LETTERS = /[^\p{L}\p{N}\p{M}_.+#-]/gu;
+const NO_LETTERS = /[^\p{L}\p{N}\p{M}_.+#/:@\\-]/gu;
+
+function spell(word: string): string {
+  return word.normalize('NFKC').toLowerCase().replace(INVISIBLE, '');
+}
 
 /** Removes case, diacritics and width. Indic, Japanese and Korean marks stay, because they are letters. */
-function fold(word: string): string {
-  if (ASCII.test(word)) return word.toLowerCase();
+export function fold(word: string): string {
+  if (ASCII.test(word)) return word.toLowerCase().replace("'", '');
   return word
     .normalize('NFKC')
     .toLowerCase()
@@ -114,21 +302,28 @@ interface TextTerms {
   /** One term per position, for phrases. A run of n characters gives n - 1 pairs and its last character. */
   readonly sequence: string[];
   readonly characters: string[];
-  readonly identifiers: string[];
+  /** Joined names, and the letters and digits of words such as `HTTP2`. Phrases and lengths do not include them. */
+  readonly names: string[];
+  readonly parts: string[];
 }
 
-export function isEnglish(language: string | null): boolean {
-  return language === null || /^en(?:$|[-_])/i.test(language);
+export type Surface = Pick<Word, 'folded' | 'spelling' | 'parts'>;
+
+/** How the words of a text become terms. */
+export interface Terms {
+  readonly termOf: (word: Surface) => string;
+  readonly runOf: (run: string) => string;
 }
 
-export function termsOf(text: string, termOf: (surface: string) => string): TextTerms {
-  const terms: TextTerms = { sequence: [], characters: [], identifiers: [] };
+export function termsOf(text: string, { termOf, runOf }: Terms): TextTerms {
+  const terms: TextTerms = { sequence: [], characters: [], names: [], parts: [] };
   for (const word of wordsOf(text)) {
-    if (word.kind === 'joined') terms.identifiers.push(word.folded);
-    else if (word.kind === 'run') addRun(terms, word.folded);
+    if (word.kind === 'joined') terms.names.push(word.folded, ...word.parts);
+    else if (word.kind === 'run') addRun(terms, runOf(word.folded));
     else {
-      terms.sequence.push(termOf(word.folded));
-      for (const part of word.parts) terms.identifiers.push(termOf(part));
+      terms.sequence.push(termOf(word));
+      const others = isNumbered(word.folded) ? terms.names : terms.parts;
+      for (const part of word.parts) others.push(termOf(plain(part)));
     }
   }
   return terms;
@@ -145,9 +340,4 @@ function addRun(terms: TextTerms, run: string): void {
 export function pairsOf(run: string): string[] {
   const characters = [...run];
   return characters.slice(1).map((character, at) => `${characters[at]}${character}`);
-}
-
-export function spellingsOf(surface: string): string[] {
-  const stemmed = stem(surface);
-  return stemmed === surface ? [surface] : [stemmed, surface];
 }

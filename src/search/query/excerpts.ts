@@ -1,8 +1,8 @@
 import type { ScoreReasons } from '../../domain/search.ts';
-import { stem } from '../keyword/english.ts';
 import type { IndexedSection } from '../keyword/index-writer.ts';
 import type { KeywordIndex } from '../keyword/keyword-index.ts';
-import { pairsOf, type Word, wordsOf } from '../keyword/words.ts';
+import { ENGLISH, keyOf, languageOf, simplify, type WordLanguage } from '../keyword/languages.ts';
+import { pairsOf, plain, type Surface, type Word, wordsOf } from '../keyword/words.ts';
 import type { Passage } from '../ports.ts';
 import type { ResultForm, SearchResult } from '../request.ts';
 import type { RankedSection, RankParts } from './rank.ts';
@@ -10,6 +10,12 @@ import type { RankedSection, RankParts } from './rank.ts';
 interface Excerpt {
   readonly content: string;
   readonly highlights: readonly Highlight[];
+}
+
+/** Terms of the query in one section, and the languages that may have made them. */
+interface Marked {
+  readonly terms: readonly string[];
+  readonly languages: readonly WordLanguage[];
 }
 
 interface QueryFindings {
@@ -29,33 +35,38 @@ export function excerptsOf(
     const found = read.get(section);
     if (found === undefined) return [];
     const matched = matchedIn(section);
-    const { content, highlights } = excerptOf(found, keyword.facts.passages(section), passageOf(section), matched);
+    const marked = markedIn(found, matched, keyword);
+    const { content, highlights } = excerptOf(found, keyword.facts.passages(section), passageOf(section), marked);
     const { title, headings, language, tags } = found;
     const version = found.version ?? otherwise;
     const metadata = { score, title, headings, version, language, tags, highlights, ...(source && { source }) };
     const result = { content, path: root + found.path, metadata };
     if (partsOf === null) return result;
-    const reasons = { ...partsOf(section), places: placesOf(found, matched), prior: keyword.priors[section] ?? 0 };
+    const reasons = { ...partsOf(section), places: placesOf(found, marked), prior: keyword.priors[section] ?? 0 };
     return { ...result, reasons };
   });
+}
+
+function markedIn({ language }: IndexedSection, terms: readonly string[], keyword: KeywordIndex): Marked {
+  return { terms, languages: language === null ? keyword.languages : [languageOf(language)] };
 }
 
 function excerptOf(
   { text, headings, title }: IndexedSection,
   passages: readonly Passage[],
   nearest: number | undefined,
-  matched: readonly string[],
+  marked: Marked,
 ): Excerpt {
   const passage = passages[nearest ?? -1];
-  if (passages.length > 1 && passage === undefined) return mostMarked(text, passages, matched);
+  if (passages.length > 1 && passage === undefined) return mostMarked(text, passages, marked);
   // A heading without text is found by its own words, so show them.
   const whole = text || (headings.at(-1) ?? title);
   const content = passages.length > 1 && passage !== undefined ? text.slice(passage.start, passage.end) : whole;
-  return { content, highlights: highlightsOf(content, matched) };
+  return { content, highlights: highlightsOf(content, marked.terms, marked.languages) };
 }
 
-function mostMarked(text: string, passages: readonly Passage[], matched: readonly string[]): Excerpt {
-  const places = highlightsOf(text, matched);
+function mostMarked(text: string, passages: readonly Passage[], { terms, languages }: Marked): Excerpt {
+  const places = highlightsOf(text, terms, languages);
   const candidates = passages.map(({ start, end }) => ({
     content: text.slice(start, end),
     highlights: places
@@ -65,9 +76,9 @@ function mostMarked(text: string, passages: readonly Passage[], matched: readonl
   return candidates.reduce((most, each) => (each.highlights.length > most.highlights.length ? each : most));
 }
 
-function placesOf({ title, headings, text }: IndexedSection, matched: readonly string[]): ScoreReasons['places'] {
+function placesOf({ title, headings, text }: IndexedSection, { terms, languages }: Marked): ScoreReasons['places'] {
   const texts = { title: [title], headings, text: [text] };
-  const isMarked = (each: string): boolean => highlightsOf(each, matched).length > 0;
+  const isMarked = (each: string): boolean => highlightsOf(each, terms, languages).length > 0;
   return (['title', 'headings', 'text'] as const).filter((place) => texts[place].some(isMarked));
 }
 
@@ -76,13 +87,18 @@ interface Highlight {
   readonly end: number;
 }
 
-export function highlightsOf(text: string, matched: readonly string[]): Highlight[] {
+export function highlightsOf(
+  text: string,
+  matched: readonly string[],
+  languages: readonly WordLanguage[] = [ENGLISH],
+): Highlight[] {
   const terms = new Set(matched);
-  const isMatched = matcherOf(terms);
+  const isMatched = matcherOf(terms, languages);
   const places: Highlight[] = [];
   for (const word of wordsOf(text)) {
     if (word.kind === 'run') places.push(...placesInRun(word, terms));
-    else if (isMatched(word.folded) || word.parts.some(isMatched)) places.push({ start: word.start, end: word.end });
+    else if (isMatched(word) || word.parts.some((part) => isMatched(plain(part))))
+      places.push({ start: word.start, end: word.end });
   }
   const merged: Highlight[] = [];
   for (const place of places.sort((left, right) => left.start - right.start)) {
@@ -93,16 +109,18 @@ export function highlightsOf(text: string, matched: readonly string[]): Highligh
   return merged;
 }
 
-/** A stem starts like its word, so most words need no stemming. */
-function matcherOf(terms: ReadonlySet<string>): (word: string) => boolean {
+/** An English stem starts like its word, so most words need no stemming. */
+function matcherOf(terms: ReadonlySet<string>, languages: readonly WordLanguage[]): (word: Surface) => boolean {
   const initials = new Set(Array.from(terms, (term) => term.charCodeAt(0)));
+  const isEnglish = languages.every(({ code }) => code === ENGLISH.code);
   const known = new Map<string, boolean>();
   return (word) => {
-    if (!initials.has(word.charCodeAt(0))) return false;
-    const before = known.get(word);
+    const { folded, spelling } = word;
+    if (isEnglish && !initials.has(folded.charCodeAt(0))) return false;
+    const before = known.get(spelling);
     if (before !== undefined) return before;
-    const isMatched = terms.has(word) || terms.has(stem(word));
-    known.set(word, isMatched);
+    const isMatched = terms.has(folded) || languages.some((language) => terms.has(keyOf(word, language)));
+    known.set(spelling, isMatched);
     return isMatched;
   };
 }
@@ -110,11 +128,12 @@ function matcherOf(terms: ReadonlySet<string>): (word: string) => boolean {
 function placesInRun({ folded, start, end }: Word, terms: ReadonlySet<string>): Highlight[] {
   const places: Highlight[] = [];
   const pairs = pairsOf(folded);
+  const isMatched = (term: string): boolean => terms.has(term) || terms.has(simplify(term));
   let at = start;
   for (const [number, character] of [...folded].entries()) {
     const pair = pairs[number];
-    if (terms.has(character)) places.push({ start: at, end: at + character.length });
-    if (pair !== undefined && terms.has(pair)) places.push({ start: at, end: at + pair.length });
+    if (isMatched(character)) places.push({ start: at, end: at + character.length });
+    if (pair !== undefined && isMatched(pair)) places.push({ start: at, end: at + pair.length });
     at += character.length;
   }
   // If folding changed the length, the places are unknown: mark the whole run.

@@ -1,18 +1,35 @@
 import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
+import { VERSION_NAME } from '../../files/index.ts';
 import { KEYWORD_FILE } from '../indexing/index-files.ts';
 import type { SectionFacts } from '../keyword/format.ts';
 import { KeywordIndex } from '../keyword/keyword-index.ts';
-import { type Mask, RANKING } from '../keyword/ranking.ts';
+import { type Mask, RANKING, SECONDARY_PART } from '../keyword/ranking.ts';
 import type { Embedder } from '../ports.ts';
 import { PLAIN_FORM, type ResultForm, type SearchFacts, type SearchRequest, type SearchResult } from '../request.ts';
 import type { VectorHit, VectorIndex } from '../semantic/vector-index.ts';
 import { excerptsOf } from './excerpts.ts';
-import { fuse, partsOf, votesOn } from './rank.ts';
+import { fuse, partsOf, type RankedSection, votesOn } from './rank.ts';
 
 /** With 50 or 200 nDCG changes by 0.0001. */
 const CANDIDATES_PER_RESULT = 4;
 const CANDIDATES_MIN = 100;
+
+/** A newer version of a page is shown instead if its odds to be relevant are at least this part of those of the best version. */
+const AS_GOOD_PART = 0.25;
+const oddsOf = (score: number): number => score / (1 - Math.min(score, 1 - Number.EPSILON));
+const VERSION_SEGMENT = new RegExp(`(?<=/)(?:${VERSION_NAME})(?:/|$)`);
+const UNRELEASED = /^(?:next|main|master|dev|devel|nightly|unreleased)\/?$/;
+
+/** Orders versions of a page: without a folder, a name such as `latest`, numbers from the highest, unreleased. */
+function comparePages(one: string, other: string): number {
+  const [left, right] = [one, other].map((page) => VERSION_SEGMENT.exec(page)?.[0] ?? '') as [string, string];
+  const groupOf = (folder: string): number => {
+    if (folder === '') return 0;
+    return UNRELEASED.test(folder) ? 3 : /\d/.test(folder) ? 2 : 1;
+  };
+  return groupOf(left) - groupOf(right) || right.localeCompare(left, 'en', { numeric: true });
+}
 
 export interface SemanticParts {
   readonly embedder: Embedder;
@@ -67,8 +84,9 @@ export class ReleaseSearch {
     }
   }
 
-  facts({ query, prefixLast }: SearchRequest): Omit<SearchFacts, 'semantic'> {
-    return { corrected: this.#keyword.corrected(query, prefixLast), facets: this.#keyword.facets };
+  facts({ query, prefixLast, filter }: SearchRequest): Omit<SearchFacts, 'semantic'> {
+    const readings = this.#keyword.readings(query, prefixLast, filter.language ?? undefined);
+    return { ...readings, facets: this.#keyword.facets };
   }
 
   async #search(
@@ -83,18 +101,49 @@ export class ReleaseSearch {
     // Start first: the model works in its thread while this one looks up keywords.
     const reading = leg?.read(query);
     const options = { limit, prefixLast, filter: filterOf(filter, label) };
-    const { hits, known, allowed, matchedIn } = this.#keyword.find(query, options);
+    const { hits, known, isShort, allowed, matchedIn } = this.#keyword.find(query, options);
     const found = hits.map(({ section }) => section);
     const vector = reading && (await reading);
     const nearest = (vector && leg?.nearest(vector, found, { allowed, limit })) ?? null;
-    const legs = { hits, nearest, known };
-    const ranked = fuse(legs, pageSize).filter(({ score }) => scoreThreshold === null || score >= scoreThreshold);
+    const { priors } = this.#keyword;
+    const partOf = (section: number): number => ((priors[section] ?? 0) < 0 ? SECONDARY_PART : 1);
+    const legs = { hits, nearest, known, isShort, partOf };
+    const fused = fuse(legs, filter.version === null ? limit : pageSize);
+    const ofOneVersion = filter.version === null ? this.#ofOneVersion(fused) : fused;
+    const ranked = ofOneVersion
+      .slice(0, pageSize)
+      .filter(({ score }) => scoreThreshold === null || score >= scoreThreshold);
     const findings = {
       matchedIn,
       passageOf: (section: number) => nearest?.get(section)?.passage,
       partsOf: isExplained ? (section: number) => partsOf(section, legs) : null,
     };
     return excerptsOf(ranked, this.#keyword, findings, form);
+  }
+
+  /** Keeps one version of each page: the newest of those that fit about as well as the best one. */
+  #ofOneVersion(ranked: readonly RankedSection[]): readonly RankedSection[] {
+    if (this.#keyword.facets.versions.length < 2) return ranked;
+    const read = this.#keyword.sections(ranked.map(({ section }) => section));
+    const best = new Map<string, Map<string, number>>();
+    const placeOf = (section: number): { readonly key: string; readonly page: string } => {
+      const { page = '', language = null } = read.get(section) ?? {};
+      return { key: `${language} ${page.replace(VERSION_SEGMENT, '')}`, page };
+    };
+    for (const { section, score } of ranked) {
+      const { key, page } = placeOf(section);
+      const pages = best.get(key) ?? new Map<string, number>();
+      best.set(key, pages.set(page, pages.get(page) ?? score));
+    }
+    const kept = new Set<string>();
+    for (const pages of best.values()) {
+      const [most = 0] = pages.values();
+      const fitting = Array.from(pages, ([page, score]) => ({ page, score })).filter(
+        ({ score }) => oddsOf(score) >= AS_GOOD_PART * oddsOf(most),
+      );
+      kept.add(fitting.sort((one, other) => comparePages(one.page, other.page))[0]?.page ?? '');
+    }
+    return ranked.filter(({ section }) => kept.has(placeOf(section).page));
   }
 
   close(): void {

@@ -23,7 +23,7 @@ export interface ListAnswer {
 
 /** UTF-16 code units. The list says that it omits further pages. */
 const LIST_LENGTH_MAX = 2 * 1024 ** 2;
-export const MORE_PAGES = '\nMore pages are left out here: the list is too long.\n';
+export const MORE_PAGES = '\nThis list is too long, so it omits some pages.\n';
 const SECTION_DEPTH = 2;
 const START_PAGE = /^index\.x?html?$/i;
 

@@ -154,7 +154,7 @@ export class MarkdownPages {
       if (markdown === null) continue;
       bytes += Buffer.byteLength(markdown);
       if (bytes > FULL_BYTES_MAX) {
-        parts.push('---', 'More pages are left out here: llms.txt lists them.');
+        parts.push('---', 'This text omits some pages; llms.txt lists them.');
         break;
       }
       parts.push('---', `Source: ${this.#form.mount.to}${markdownPathOf(path)}`, markdown.trimEnd());

@@ -38,7 +38,7 @@ export class OverlongFiles {
     const named = [...this.#paths].slice(0, NAMED_MAX).map((path) => `"${path}"`);
     const others = this.#paths.size - named.length;
     const files = [...named, ...(others > 0 ? [`and ${others} more`] : [])].join(', ');
-    return `Files of version "${version}" ${effect}, since each takes more than ${MAKE_MS_MAX / 1000} s of a processor or too much memory: ${files}.`;
+    return `Files of version "${version}" ${effect}, because each one needs more than ${MAKE_MS_MAX / 1000} s of processor time or too much memory: ${files}.`;
   }
 }
 
@@ -86,7 +86,7 @@ export class TransformThreads<Calls extends CallsOf<Calls>> {
     const act = async (wanted: AbortSignal, place: number): Promise<Result> => {
       const thread = threads[place] as Thread<Calls>;
       const late = new AbortController();
-      const message = `Cannot make "${path}": it takes more than ${this.#msMax / 1000} s of a processor`;
+      const message = `Cannot generate "${path}": it needs more than ${this.#msMax / 1000} s of processor time`;
       using limit = new ProcessorLimit(thread, this.#msMax, () =>
         late.abort(new DocshelfError('deadline_exceeded', message)),
       );

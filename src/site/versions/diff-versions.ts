@@ -16,7 +16,7 @@ const comparing = new Scheduler({
   max: 1,
   waitingMax: WAITING_MAX,
   refuse: () =>
-    new DocshelfError('busy', 'Cannot compare the versions now: others are being compared', {
+    new DocshelfError('busy', 'Cannot compare the versions now: another comparison is running', {
       next: 'Try again in a minute.',
       fields: { retryAfterS: 60 },
     }),
@@ -48,7 +48,7 @@ export async function diffVersions(
           'deadline_exceeded',
           `Cannot compare the versions: it takes longer than ${withinMs / 1000} s`,
           {
-            next: 'Run "docshelf bundle diff" on the machine: it takes its time.',
+            next: 'Run "docshelf bundle diff" on the machine, which has no time limit.',
           },
         );
       }

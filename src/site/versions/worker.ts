@@ -20,7 +20,11 @@ const handlers = {
 };
 export type DiffCalls = typeof handlers;
 
-const gone = rethrowAs('cannot_read', 'compare the versions', 'One was removed meanwhile, or storage does not answer.');
+const gone = rethrowAs(
+  'cannot_read',
+  'compare the versions',
+  'Check that both versions are still stored, and that storage.dir is readable.',
+);
 
 async function open(releaseDir: string): Promise<ComparedSite> {
   return { siteDir: join(releaseDir, 'site'), files: await readFileTable(releaseDir).catch(gone) };

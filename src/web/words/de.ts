@@ -9,15 +9,15 @@ export const de: ReaderWords = {
     nothingHere: { title: 'Nicht gefunden', text: 'Unter dieser Adresse gibt es keine Dokumentation.' },
     off: {
       title: 'Diese Dokumentation ist abgeschaltet',
-      text: 'Fragen Sie dort nach, woher Sie die Adresse haben.',
+      text: 'Wenden Sie sich an die Person, von der Sie die Adresse haben.',
     },
     notReady: {
       title: 'Diese Dokumentation ist noch nicht bereit',
-      text: 'Es ist noch keine Fassung von ihr eingetroffen. Versuchen Sie es in einigen Minuten noch einmal.',
+      text: 'Es ist noch keine Version verfügbar. Versuchen Sie es in einigen Minuten noch einmal.',
     },
     notLoaded: {
       title: 'Diese Dokumentation ist noch nicht bereit',
-      text: 'Sie konnte bisher nicht geladen werden. Wer sie betreut, sieht den Grund.',
+      text: 'Sie konnte noch nicht geladen werden. Der Betreiber sieht den Grund.',
     },
     unavailable: {
       title: 'Diese Seite kann im Moment nicht gezeigt werden',
@@ -25,12 +25,12 @@ export const de: ReaderWords = {
     },
     badAddress: {
       title: 'Diese Adresse ist nicht lesbar',
-      text: 'Sie enthält ein Prozentzeichen, das für kein Zeichen steht. Prüfen Sie, wie der Link geschrieben ist.',
+      text: 'Sie enthält ein ungültiges Prozentzeichen. Prüfen Sie den Link.',
     },
-    longAddress: { title: 'Diese Adresse ist zu lang', text: 'Prüfen Sie, wie der Link geschrieben ist.' },
+    longAddress: { title: 'Diese Adresse ist zu lang', text: 'Prüfen Sie den Link.' },
     readOnly: {
       title: 'Diese Seite kann nur gelesen werden',
-      text: 'An ihre Adresse kann nichts gesendet werden.',
+      text: 'Sie nimmt keine Daten an.',
     },
     signIn: {
       title: 'Melden Sie sich an, um diese Dokumentation zu lesen',
@@ -50,11 +50,11 @@ export const de: ReaderWords = {
     },
     signInUnfinished: {
       title: 'Sie sind noch nicht angemeldet',
-      text: 'Es hat zu lange gedauert, oder die Anmeldung wurde in einem anderen Browser begonnen. Öffnen Sie die Dokumentation erneut, um sich anzumelden.',
+      text: 'Die Anmeldung hat zu lange gedauert oder wurde in einem anderen Browser begonnen. Öffnen Sie die Dokumentation erneut, um sich anzumelden.',
     },
     notAllowed: {
-      title: 'Diese Dokumentation ist für Sie nicht zugänglich',
-      text: 'Sie sind angemeldet, aber Ihr Konto darf sie nicht lesen. Fragen Sie dort nach, woher Sie die Adresse haben.',
+      title: 'Sie haben keinen Zugriff auf diese Dokumentation',
+      text: 'Sie sind angemeldet, aber Ihr Konto darf sie nicht lesen. Wenden Sie sich an die Person, von der Sie die Adresse haben.',
     },
     stillSignedIn: {
       title: 'Sie sind noch angemeldet',
@@ -79,7 +79,7 @@ export const de: ReaderWords = {
     date: 'Datum',
     soon: 'Noch nicht verfügbar',
     signIn: 'Anmelden, um mehr zu sehen',
-    inPages: 'Auf ihren Seiten',
+    inPages: 'Ergebnisse auf Seiten',
     found: 'Gefundene Seiten: {count}',
     noneFound: 'Keine Seite gefunden',
     searchBusy: 'Im Moment wird zu viel gesucht, versuchen Sie es in Kürze noch einmal',
@@ -94,6 +94,9 @@ export const de: ReaderWords = {
     found: 'Ergebnisse: {count}',
     noneFound: 'Nichts gefunden zu „{query}“',
     didYouMean: 'Meinten Sie {query}?',
+    excluded: 'Ausgeschlossen: {words}',
+    inclusive: 'Stattdessen nach {query} suchen',
+    hint: 'Prüfen Sie die Schreibweise, oder verwenden Sie weniger oder andere Wörter.',
     recent: 'Letzte Suchen',
     forget: 'Löschen',
     language: 'Sprache',
@@ -113,8 +116,8 @@ export const de: ReaderWords = {
   },
   resultsPage: {
     home: 'Zurück zur Dokumentation',
-    ask: 'Geben Sie ein, wonach Sie suchen.',
-    refused: 'Danach kann nicht gesucht werden. Versuchen Sie es mit weniger Wörtern noch einmal.',
+    ask: 'Geben Sie einen Suchbegriff ein.',
+    refused: 'Diese Suche ist nicht möglich. Versuchen Sie es mit weniger Wörtern noch einmal.',
     more: 'Mehr Ergebnisse',
   },
   versions: {

@@ -7,14 +7,14 @@ export const es: ReaderWords = {
       text: 'Esta página no existe en esta documentación. Puede que se haya movido o cambiado de nombre.',
     },
     nothingHere: { title: 'No encontrado', text: 'No hay documentación en esta dirección.' },
-    off: { title: 'Esta documentación está desactivada', text: 'Pregunte a quien le dio su dirección.' },
+    off: { title: 'Esta documentación está desactivada', text: 'Pregunte a la persona que le dio esta dirección.' },
     notReady: {
       title: 'Esta documentación aún no está lista',
-      text: 'Aún no ha llegado ninguna versión. Vuelva a intentarlo dentro de unos minutos.',
+      text: 'Aún no hay ninguna versión disponible. Vuelva a intentarlo dentro de unos minutos.',
     },
     notLoaded: {
       title: 'Esta documentación aún no está lista',
-      text: 'Hasta ahora no se ha podido cargar. Quien la mantiene puede ver el motivo.',
+      text: 'Aún no se ha podido cargar. El operador puede ver el motivo.',
     },
     unavailable: {
       title: 'Esta página no se puede mostrar en este momento',
@@ -22,10 +22,10 @@ export const es: ReaderWords = {
     },
     badAddress: {
       title: 'Esta dirección no se puede leer',
-      text: 'Contiene un signo de porcentaje que no representa ningún carácter. Compruebe cómo está escrito el enlace.',
+      text: 'Contiene un signo de porcentaje no válido. Compruebe el enlace.',
     },
-    longAddress: { title: 'Esta dirección es demasiado larga', text: 'Compruebe cómo está escrito el enlace.' },
-    readOnly: { title: 'Esta página solo se puede leer', text: 'No se puede enviar nada a su dirección.' },
+    longAddress: { title: 'Esta dirección es demasiado larga', text: 'Compruebe el enlace.' },
+    readOnly: { title: 'Esta página es de solo lectura', text: 'No acepta datos.' },
     signIn: {
       title: 'Inicie sesión para leer esta documentación',
       text: 'Vuelva a cargar la página para iniciar sesión.',
@@ -44,11 +44,11 @@ export const es: ReaderWords = {
     },
     signInUnfinished: {
       title: 'Aún no ha iniciado sesión',
-      text: 'Ha tardado demasiado o se empezó en otro navegador. Abra de nuevo la documentación para iniciar sesión.',
+      text: 'El inicio de sesión ha tardado demasiado o empezó en otro navegador. Abra de nuevo la documentación para iniciar sesión.',
     },
     notAllowed: {
       title: 'No tiene acceso a esta documentación',
-      text: 'Ha iniciado sesión, pero su cuenta no puede leerla. Pregunte a quien le dio su dirección.',
+      text: 'Ha iniciado sesión, pero su cuenta no puede leerla. Pregunte a la persona que le dio esta dirección.',
     },
     stillSignedIn: {
       title: 'Su sesión sigue abierta',
@@ -73,7 +73,7 @@ export const es: ReaderWords = {
     date: 'Fecha',
     soon: 'Aún no disponible',
     signIn: 'Iniciar sesión para ver más',
-    inPages: 'En sus páginas',
+    inPages: 'Resultados en páginas',
     found: 'Páginas encontradas: {count}',
     noneFound: 'No se encontró ninguna página',
     searchBusy: 'Demasiadas búsquedas en este momento, vuelva a intentarlo dentro de poco',
@@ -88,6 +88,9 @@ export const es: ReaderWords = {
     found: 'Resultados: {count}',
     noneFound: 'No se encontró nada para «{query}»',
     didYouMean: '¿Quiso decir {query}?',
+    excluded: 'Excluido: {words}',
+    inclusive: 'Buscar {query} en su lugar',
+    hint: 'Revise la ortografía o use menos palabras u otras.',
     recent: 'Búsquedas recientes',
     forget: 'Borrar',
     language: 'Idioma',
@@ -107,8 +110,8 @@ export const es: ReaderWords = {
   },
   resultsPage: {
     home: 'Volver a la documentación',
-    ask: 'Escriba lo que busca.',
-    refused: 'Esto no se puede buscar. Inténtelo de nuevo con menos palabras.',
+    ask: 'Escriba un término de búsqueda.',
+    refused: 'Esta búsqueda no es posible. Inténtelo de nuevo con menos palabras.',
     more: 'Más resultados',
   },
   versions: {

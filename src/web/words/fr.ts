@@ -13,19 +13,19 @@ export const fr: ReaderWords = {
     },
     notReady: {
       title: 'Cette documentation n’est pas encore prête',
-      text: 'Aucune version n’est encore arrivée. Réessayez dans quelques minutes.',
+      text: 'Aucune version n’est encore disponible. Réessayez dans quelques minutes.',
     },
     notLoaded: {
       title: 'Cette documentation n’est pas encore prête',
-      text: 'Elle n’a pas pu être chargée jusqu’ici. La personne qui s’en occupe peut en voir la raison.',
+      text: 'Elle n’a pas encore pu être chargée. L’exploitant peut en voir la raison.',
     },
     unavailable: { title: 'Cette page ne peut pas être affichée pour le moment', text: 'Réessayez dans un instant.' },
     badAddress: {
       title: 'Cette adresse est illisible',
-      text: 'Elle contient un signe pour cent qui ne représente aucun caractère. Vérifiez l’écriture du lien.',
+      text: 'Elle contient un signe pour cent non valide. Vérifiez le lien.',
     },
-    longAddress: { title: 'Cette adresse est trop longue', text: 'Vérifiez l’écriture du lien.' },
-    readOnly: { title: 'Cette page peut seulement être lue', text: 'Rien ne peut être envoyé à son adresse.' },
+    longAddress: { title: 'Cette adresse est trop longue', text: 'Vérifiez le lien.' },
+    readOnly: { title: 'Cette page est en lecture seule', text: 'Elle n’accepte pas de données.' },
     signIn: {
       title: 'Connectez-vous pour lire cette documentation',
       text: 'Rechargez la page pour vous connecter.',
@@ -41,10 +41,10 @@ export const fr: ReaderWords = {
     noSignIn: { title: 'La connexion ne fonctionne pas pour le moment', text: 'Réessayez dans un instant.' },
     signInUnfinished: {
       title: 'Vous n’êtes pas encore connecté',
-      text: 'Cela a pris trop de temps, ou a été commencé dans un autre navigateur. Ouvrez à nouveau la documentation pour vous connecter.',
+      text: 'La connexion a pris trop de temps ou a été commencée dans un autre navigateur. Ouvrez à nouveau la documentation pour vous connecter.',
     },
     notAllowed: {
-      title: 'Cette documentation ne vous est pas ouverte',
+      title: 'Vous n’avez pas accès à cette documentation',
       text: 'Vous êtes connecté, mais votre compte n’a pas le droit de la lire. Adressez-vous à la personne qui vous a donné son adresse.',
     },
     stillSignedIn: {
@@ -70,7 +70,7 @@ export const fr: ReaderWords = {
     date: 'Date',
     soon: 'Pas encore disponible',
     signIn: 'Se connecter pour en voir plus',
-    inPages: 'Dans leurs pages',
+    inPages: 'Résultats dans les pages',
     found: 'Pages trouvées : {count}',
     noneFound: 'Aucune page trouvée',
     searchBusy: 'Trop de recherches pour le moment, réessayez dans un instant',
@@ -85,6 +85,9 @@ export const fr: ReaderWords = {
     found: 'Résultats : {count}',
     noneFound: 'Aucun résultat pour « {query} »',
     didYouMean: 'Vouliez-vous dire {query} ?',
+    excluded: 'Exclu : {words}',
+    inclusive: 'Rechercher plutôt {query}',
+    hint: 'Vérifiez l’orthographe, ou utilisez moins de mots ou d’autres mots.',
     recent: 'Recherches récentes',
     forget: 'Effacer',
     language: 'Langue',
@@ -104,7 +107,7 @@ export const fr: ReaderWords = {
   },
   resultsPage: {
     home: 'Retour à la documentation',
-    ask: 'Saisissez ce que vous cherchez.',
+    ask: 'Saisissez un terme à rechercher.',
     refused: 'Cette recherche est impossible. Réessayez avec moins de mots.',
     more: 'Plus de résultats',
   },

@@ -13,7 +13,7 @@ export const ja: ReaderWords = {
     },
     notReady: {
       title: 'このドキュメントはまだ準備中です',
-      text: 'まだどの版も届いていません。数分後にもう一度お試しください。',
+      text: '利用できるバージョンがまだありません。数分後にもう一度お試しください。',
     },
     notLoaded: {
       title: 'このドキュメントはまだ準備中です',
@@ -22,10 +22,10 @@ export const ja: ReaderWords = {
     unavailable: { title: 'このページは現在表示できません', text: 'しばらくしてからもう一度お試しください。' },
     badAddress: {
       title: 'このアドレスは読み取れません',
-      text: 'どの文字も表さないパーセント記号が含まれています。リンクの書き方を確認してください。',
+      text: '無効なパーセント記号が含まれています。リンクを確認してください。',
     },
-    longAddress: { title: 'このアドレスは長すぎます', text: 'リンクの書き方を確認してください。' },
-    readOnly: { title: 'このページは閲覧専用です', text: 'このアドレスには何も送信できません。' },
+    longAddress: { title: 'このアドレスは長すぎます', text: 'リンクを確認してください。' },
+    readOnly: { title: 'このページは閲覧専用です', text: 'データは受け付けません。' },
     signIn: {
       title: 'このドキュメントを読むにはサインインしてください',
       text: 'サインインするには、ページを再読み込みしてください。',
@@ -41,7 +41,7 @@ export const ja: ReaderWords = {
     noSignIn: { title: '現在サインインできません', text: 'しばらくしてからもう一度お試しください。' },
     signInUnfinished: {
       title: 'まだサインインしていません',
-      text: '時間がかかりすぎたか、別のブラウザーで開始されました。ドキュメントをもう一度開いてサインインしてください。',
+      text: 'サインインに時間がかかりすぎたか、別のブラウザーで開始されました。ドキュメントをもう一度開いてサインインしてください。',
     },
     notAllowed: {
       title: 'このドキュメントを読む権限がありません',
@@ -68,7 +68,7 @@ export const ja: ReaderWords = {
     version: 'バージョン',
     language: '言語',
     date: '日付',
-    soon: 'まだありません',
+    soon: 'まだ利用できません',
     signIn: 'サインインしてさらに表示',
     inPages: 'ページ内の検索結果',
     found: '見つかったページ: {count} 件',
@@ -85,6 +85,9 @@ export const ja: ReaderWords = {
     found: '検索結果: {count} 件',
     noneFound: '「{query}」は見つかりませんでした',
     didYouMean: 'もしかして: {query}',
+    excluded: '除外した語: {words}',
+    inclusive: '代わりに {query} を検索',
+    hint: 'つづりを確認するか、語を減らすか、別の語を試してください。',
     recent: '最近の検索',
     forget: '消去',
     language: '言語',

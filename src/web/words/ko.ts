@@ -10,7 +10,7 @@ export const ko: ReaderWords = {
     off: { title: '이 문서는 꺼져 있습니다', text: '주소를 알려 준 분에게 문의하세요.' },
     notReady: {
       title: '이 문서는 아직 준비되지 않았습니다',
-      text: '아직 도착한 버전이 없습니다. 몇 분 후에 다시 시도하세요.',
+      text: '아직 사용할 수 있는 버전이 없습니다. 몇 분 후에 다시 시도하세요.',
     },
     notLoaded: {
       title: '이 문서는 아직 준비되지 않았습니다',
@@ -19,10 +19,10 @@ export const ko: ReaderWords = {
     unavailable: { title: '지금은 이 페이지를 표시할 수 없습니다', text: '잠시 후에 다시 시도하세요.' },
     badAddress: {
       title: '이 주소를 읽을 수 없습니다',
-      text: '어떤 문자도 나타내지 않는 퍼센트 기호가 있습니다. 링크가 바르게 쓰였는지 확인하세요.',
+      text: '잘못된 퍼센트 기호가 있습니다. 링크를 확인하세요.',
     },
-    longAddress: { title: '이 주소는 너무 깁니다', text: '링크가 바르게 쓰였는지 확인하세요.' },
-    readOnly: { title: '이 페이지는 읽기만 할 수 있습니다', text: '이 주소로는 아무것도 보낼 수 없습니다.' },
+    longAddress: { title: '이 주소는 너무 깁니다', text: '링크를 확인하세요.' },
+    readOnly: { title: '이 페이지는 읽기 전용입니다', text: '데이터를 받지 않습니다.' },
     signIn: { title: '이 문서를 읽으려면 로그인하세요', text: '로그인하려면 페이지를 새로 고치세요.' },
     notSignedIn: {
       title: '로그인하지 않았습니다',
@@ -35,10 +35,10 @@ export const ko: ReaderWords = {
     noSignIn: { title: '지금은 로그인할 수 없습니다', text: '잠시 후에 다시 시도하세요.' },
     signInUnfinished: {
       title: '아직 로그인하지 않았습니다',
-      text: '시간이 너무 오래 걸렸거나 다른 브라우저에서 시작되었습니다. 문서를 다시 열어 로그인하세요.',
+      text: '로그인이 너무 오래 걸렸거나 다른 브라우저에서 시작되었습니다. 문서를 다시 열어 로그인하세요.',
     },
     notAllowed: {
-      title: '이 문서를 읽을 수 없습니다',
+      title: '이 문서에 접근할 권한이 없습니다',
       text: '로그인했지만 사용 중인 계정으로는 읽을 수 없습니다. 주소를 알려 준 분에게 문의하세요.',
     },
     stillSignedIn: { title: '아직 로그인되어 있습니다', text: '로그아웃하려면 이 주소를 다시 여세요.' },
@@ -59,7 +59,7 @@ export const ko: ReaderWords = {
     version: '버전',
     language: '언어',
     date: '날짜',
-    soon: '아직 없음',
+    soon: '아직 사용할 수 없음',
     signIn: '로그인하여 더 보기',
     inPages: '페이지 검색 결과',
     found: '찾은 페이지: {count}개',
@@ -76,6 +76,9 @@ export const ko: ReaderWords = {
     found: '검색 결과: {count}개',
     noneFound: '“{query}”에 대한 결과가 없습니다',
     didYouMean: '혹시 {query}을(를) 찾으셨나요?',
+    excluded: '제외한 단어: {words}',
+    inclusive: '대신 {query} 검색',
+    hint: '철자를 확인하거나, 단어를 줄이거나 바꾸어 보세요.',
     recent: '최근 검색',
     forget: '지우기',
     language: '언어',

@@ -7,14 +7,14 @@ export const pt: ReaderWords = {
       text: 'Esta página não existe nesta documentação. Talvez tenha sido movida ou renomeada.',
     },
     nothingHere: { title: 'Não encontrado', text: 'Não há documentação neste endereço.' },
-    off: { title: 'Esta documentação está desativada', text: 'Pergunte a quem lhe deu o endereço.' },
+    off: { title: 'Esta documentação está desativada', text: 'Pergunte à pessoa que lhe deu este endereço.' },
     notReady: {
       title: 'Esta documentação ainda não está pronta',
-      text: 'Nenhuma versão chegou ainda. Tente novamente em alguns minutos.',
+      text: 'Nenhuma versão está disponível ainda. Tente novamente em alguns minutos.',
     },
     notLoaded: {
       title: 'Esta documentação ainda não está pronta',
-      text: 'Não foi possível carregá-la até agora. Quem cuida dela pode ver o motivo.',
+      text: 'Ainda não foi possível carregá-la. O operador pode ver o motivo.',
     },
     unavailable: {
       title: 'Esta página não pode ser exibida no momento',
@@ -22,10 +22,10 @@ export const pt: ReaderWords = {
     },
     badAddress: {
       title: 'Este endereço não pode ser lido',
-      text: 'Ele contém um sinal de porcentagem que não representa nenhum caractere. Verifique como o link foi escrito.',
+      text: 'Ele contém um sinal de porcentagem inválido. Verifique o link.',
     },
-    longAddress: { title: 'Este endereço é longo demais', text: 'Verifique como o link foi escrito.' },
-    readOnly: { title: 'Esta página só pode ser lida', text: 'Nada pode ser enviado para o endereço dela.' },
+    longAddress: { title: 'Este endereço é longo demais', text: 'Verifique o link.' },
+    readOnly: { title: 'Esta página é somente leitura', text: 'Ela não aceita dados.' },
     signIn: { title: 'Entre para ler esta documentação', text: 'Recarregue a página para entrar.' },
     notSignedIn: {
       title: 'Você não entrou na sua conta',
@@ -38,11 +38,11 @@ export const pt: ReaderWords = {
     noSignIn: { title: 'Não é possível entrar no momento', text: 'Tente novamente em instantes.' },
     signInUnfinished: {
       title: 'Você ainda não entrou na sua conta',
-      text: 'Demorou demais ou foi iniciado em outro navegador. Abra a documentação novamente para entrar.',
+      text: 'A entrada demorou demais ou foi iniciada em outro navegador. Abra a documentação novamente para entrar.',
     },
     notAllowed: {
       title: 'Você não tem acesso a esta documentação',
-      text: 'Você entrou, mas sua conta não pode lê-la. Pergunte a quem lhe deu o endereço.',
+      text: 'Você entrou, mas sua conta não pode lê-la. Pergunte à pessoa que lhe deu este endereço.',
     },
     stillSignedIn: { title: 'Você ainda não saiu', text: 'Abra este endereço novamente para sair.' },
     signOut: {
@@ -64,7 +64,7 @@ export const pt: ReaderWords = {
     date: 'Data',
     soon: 'Ainda não disponível',
     signIn: 'Entrar para ver mais',
-    inPages: 'Nas páginas delas',
+    inPages: 'Resultados nas páginas',
     found: 'Páginas encontradas: {count}',
     noneFound: 'Nenhuma página encontrada',
     searchBusy: 'Muitas pesquisas no momento, tente novamente em instantes',
@@ -79,6 +79,9 @@ export const pt: ReaderWords = {
     found: 'Resultados: {count}',
     noneFound: 'Nada encontrado para “{query}”',
     didYouMean: 'Você quis dizer {query}?',
+    excluded: 'Excluído: {words}',
+    inclusive: 'Pesquisar {query} em vez disso',
+    hint: 'Verifique a ortografia ou use menos palavras ou outras.',
     recent: 'Buscas recentes',
     forget: 'Limpar',
     language: 'Idioma',

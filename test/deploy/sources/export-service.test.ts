@@ -161,8 +161,8 @@ describe('an error response', () => {
     [409, '{"error":"nothing to export","code":"no_source"}', 'no_source', 'nothing to export'],
     [415, 'plain words', 'bad_request', 'plain words'],
     [418, '<html>a page</html>', 'export_service_failed', 'responds with 418'],
-    [200, '<html>Sign in</html>', 'export_service_failed', 'not one of an export service'],
-    [200, '{"jobId":"se_1","status":"exploded"}', 'export_service_failed', 'not one of an export service'],
+    [200, '<html>Sign in</html>', 'export_service_failed', 'not from an export service'],
+    [200, '{"jobId":"se_1","status":"exploded"}', 'export_service_failed', 'not from an export service'],
     [
       401,
       `{"error":"${VENDOR_KEY} is unknown, see https://x.test/?token=0123456789\\u001b[2J"}`,

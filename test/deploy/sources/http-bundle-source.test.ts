@@ -134,7 +134,7 @@ describe('an error response to a fetch', () => {
   ])('suggests to quote the link: %s', async (_, body, path) => {
     await expect(openFrom(answerWith(403, body), null, path)).rejects.toMatchObject({
       code: 'link_refused',
-      next: expect.stringMatching(/quoted/),
+      next: expect.stringMatching(/in quotes/),
     });
   });
 
@@ -153,7 +153,7 @@ describe('an error response to a fetch', () => {
   ])('suggests a new link if the link has expired: %s', async (_, status, body) => {
     await expect(openFrom(answerWith(status, body))).rejects.toMatchObject({
       code: 'link_expired',
-      next: expect.stringMatching(/^Generate a fresh/),
+      next: expect.stringMatching(/^Generate a new/),
     });
   });
 

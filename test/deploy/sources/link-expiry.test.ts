@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { expiryOfLink, saysExpired } from '../../../src/deploy/sources/http-bundle-source.ts';
+import { saysExpired } from '../../../src/deploy/sources/http-bundle-source.ts';
+import { expiryOfLink } from '../../../src/domain/bundle-link.ts';
 
 describe('expiryOfLink()', () => {
   test.each([

@@ -101,7 +101,10 @@ describe('S3BundleSource, with a store that verifies signatures,', () => {
     const missing = await errorOf(sourceAt(endpoint), new Secret(`s3://${BUCKET}/b.tar.gz`));
     expect(missing).toMatchObject({ code: 'bundle_not_found', message: expect.stringContaining('no such object') });
     const bucket = await errorOf(sourceAt(endpoint), new Secret('s3://none/a.tar.gz'));
-    expect(bucket).toMatchObject({ code: 'bundle_not_found', message: expect.stringContaining('no such bucket') });
+    expect(bucket).toMatchObject({
+      code: 'bundle_not_found',
+      message: expect.stringContaining('the bucket does not exist'),
+    });
   });
 
   it('signs again with the time of the store if the local clock is two hours behind', async () => {

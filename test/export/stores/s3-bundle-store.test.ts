@@ -493,7 +493,7 @@ describe('S3BundleStore when the store fails', () => {
     [403, 'InvalidAccessKeyId', false, /credentials/],
     [403, 'SignatureDoesNotMatch', false, /credentials/],
     [403, 'RequestTimeTooSkewed', false, /clock/],
-    [404, 'NoSuchBucket', false, /no such bucket/],
+    [404, 'NoSuchBucket', false, /the bucket does not exist/],
     [400, 'AuthorizationHeaderMalformed', false, /region/],
     [400, 'XAmzContentSHA256Mismatch', true, /other bytes/],
     [400, 'KMS.DisabledException', false, /key of KMS/],

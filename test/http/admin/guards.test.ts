@@ -94,7 +94,7 @@ describe('TokenGuard', () => {
     const asked = () => guard.admit('Bearer wrong', '10.0.0.1').catch((error: DocshelfError) => error);
     for (let tries = 0; tries < 20; tries += 1) expect(await asked()).toMatchObject({ code: 'unauthorized' });
     const refused = await asked();
-    expect(refused).toMatchObject({ code: 'rate_limited', next: expect.stringContaining('is admitted at once') });
+    expect(refused).toMatchObject({ code: 'rate_limited', next: expect.stringContaining('is accepted immediately') });
     expect(refused).not.toMatchObject({ next: expect.stringContaining('trustedProxies') });
   });
 

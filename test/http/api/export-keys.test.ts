@@ -133,7 +133,7 @@ describe('API while the keys cannot be read', () => {
     const text = await response.text();
     expect(JSON.parse(text)).toMatchObject({
       code: 'database_unavailable',
-      error: expect.stringContaining('keys cannot be read anew'),
+      error: expect.stringContaining('cannot read the stored keys'),
     });
     expect(text).not.toContain('10.0.0.7');
   });
@@ -150,6 +150,6 @@ it('export API hides the details of a database failure from the client', async (
   const response = await app.request('/v1/search/acme', post({ query: 'a' }, { Authorization: `Bearer ${KEY}` }));
   expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
   const text = await response.text();
-  expect(JSON.parse(text)).toMatchObject({ code: 'database_unavailable', next: expect.stringContaining('Ask again') });
+  expect(JSON.parse(text)).toMatchObject({ code: 'database_unavailable', next: expect.stringContaining('Try again') });
   expect(text).not.toContain('10.0.0.7');
 });

@@ -34,7 +34,7 @@ describe('console page of API keys', () => {
     const operator = new Operator({ actions: { keys: deskInMemory() } });
     expect(await operator.page('/organizations')).toContain('href="./organizations/acme/keys"');
     const page = await operator.page(KEYS);
-    expect(page).toContain('Sign in to see the keys');
+    expect(page).toContain('Sign in to see, create and revoke keys.');
     expect(page).not.toContain('config');
     expect((await operator.get('/organizations/initech/keys')).status).toBe(404);
   });
@@ -45,10 +45,10 @@ describe('console page of API keys', () => {
   it.each<[string, 'admin' | 'assistant', object, string]>([
     ['a domain with a source', 'admin', {}, '/v1/static-export/jobs -H &#39;Authorization'],
     ['a domain that is searched', 'assistant', {}, 'http://127.0.0.1:8081/v1/search/found -H'],
-    ['the required plan', 'admin', { plan: 'team' }, 'only enterprise has'],
+    ['the required plan', 'admin', { plan: 'team' }, 'Only the plan enterprise does.'],
     ['a missing source', 'admin', { sites: [ownedSite('bare', false)] }, 'No domain of acme has a source'],
-    ['exports are off', 'admin', { isOff: true }, 'Turn them on by exportApi.enabled'],
-    ['no searched domain', 'assistant', { sites: [ownedSite('bare')] }, 'No domain of acme is searched here'],
+    ['exports are off', 'admin', { isOff: true }, 'Set exportApi.enabled'],
+    ['no searched domain', 'assistant', { sites: [ownedSite('bare')] }, 'This daemon searches no domain of acme'],
     ['the API is off', 'assistant', { apiUrl: null }, 'The API listener is off'],
   ])(
     'shows for a new key a command to try it or the reason why it has no use: %s',
@@ -92,14 +92,14 @@ describe('console page of API keys', () => {
     expect(keys).toMatchObject([{ name: 'pipeline', type: 'admin', expiresAt: '2126-12-31T23:59:59.000Z' }]);
 
     const again = await operator.page(path + query);
-    expect(again).toContain('has been shown');
+    expect(again).toContain('was already shown');
     for (const page of [again, await operator.page(KEYS)]) expect(page).not.toContain(key);
   });
 
   it('keeps the typed values of a rejected form, and shows the reason', async () => {
     const operator = await Operator.signedIn({ actions: { keys: deskInMemory() } });
     const { page } = await operator.actAndFollow(KEYS, { name: 'old "one"', type: 'admin', expires: '2020-01-31' });
-    expect(page).toContain('lies in the past');
+    expect(page).toContain('is in the past');
     expect(page).toContain('value="old &quot;one&quot;"');
     expect(page).toMatch(/<option value="admin" selected/);
     expect(page).toContain('value="2020-01-31"');
@@ -113,7 +113,7 @@ describe('console page of API keys', () => {
     expect(page).toContain('&lt;b&gt;bold&lt;/b&gt;');
     expect(page).not.toContain('<b>');
     expect(page.match(/Revoke/g)?.length).toBe(3);
-    expect(page).toContain('revoked in the config');
+    expect(page).toContain('remove it from the config');
     await operator.actAndFollow(`${KEYS}/revoke`, { key: keys[0]?.id ?? '', name: '<b>bold</b>' });
     expect(keys).toEqual([]);
     const refused = await operator.actAndFollow(`${KEYS}/revoke`, { key: 'ci', name: 'ci' });
@@ -148,7 +148,7 @@ describe('console page of changes', () => {
     ])
       expect(page).toContain(text);
     expect(page).toContain(`audit?before=${encodeURIComponent(line.at)}`);
-    expect(await operator.page(`/audit?before=${line.at}`)).toContain('Nothing has been changed yet');
+    expect(await operator.page(`/audit?before=${line.at}`)).toContain('There are no changes yet');
   });
 });
 

@@ -50,7 +50,7 @@ describe('manual link of an error on the console', () => {
     const lastReload = { at: STATUS.startedAt, ok: false, error: 'line 3: <b>"x"</b> is no key' };
     const page = await new Operator({ status: async () => ({ ...STATUS, lastReload }) }).page('/');
     expect(page).toContain(linkTo('config_invalid'));
-    expect(page).toContain('Mend the config');
+    expect(page).toContain('Fix the config');
     expect(page).toContain('&lt;b&gt;');
   });
 

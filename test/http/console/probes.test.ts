@@ -240,7 +240,7 @@ describe('wrong token on the sign-in page', () => {
     const answer = await new Operator().signIn('hunter2-hunter2');
     const page = await answer.text();
     expect([answer.status, answer.headers.get('set-cookie')]).toEqual([401, null]);
-    expect(page).toContain('not the admin.token');
+    expect(page).toContain('does not match the admin.token');
     expect(page).not.toContain('hunter2');
   });
 

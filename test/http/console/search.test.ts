@@ -22,7 +22,7 @@ describe('search on the console', () => {
     expect(asked).toEqual(['rotate key']);
     expect(page).toContain('href="https://acme.example/docs/keys/#rotate"');
     expect(page).toContain('<mark>Rotate</mark> a <mark>key</mark> before it ends.');
-    for (const text of ['0.88', '1.23', 'in its title, text', '0.57', '9.00', 'the query is the title of its page'])
+    for (const text of ['0.88', '1.23', 'in its title, text', '0.57', '9.00', 'the query is the title of the page'])
       expect(page).toContain(text);
     expect(page).toContain('value="rotate key"');
   });
@@ -45,7 +45,7 @@ describe('search on the console', () => {
   });
 
   it('shows that there are no results, or why the search failed', async () => {
-    expect(await (await Operator.signedIn()).page('/sites/acme/search?q=x')).toContain('Nothing is found');
+    expect(await (await Operator.signedIn()).page('/sites/acme/search?q=x')).toContain('No results.');
     const { changes } = operatorOf(() => Promise.reject(new DocshelfError('search_off', 'Cannot search: it is off')));
     const answer = await (await Operator.signedIn(changes)).get('/sites/acme/search?q=x');
     expect(answer.status).toBeGreaterThanOrEqual(400);

@@ -44,7 +44,7 @@ describe('audit lines of the console', () => {
     clock.atMs += 61_000;
     for (let at = 0; at < 5_000; at++) await signIns.failed(undefined, fault);
     expect(lines).toHaveLength(21);
-    expect(lines.at(-1)?.error).toBe('Cannot sign in (4980 others have failed since the last line of one)');
+    expect(lines.at(-1)?.error).toBe('Cannot sign in (4980 other attempts failed since the previous line)');
     await signIns.opened(undefined, null);
     expect(lines).toHaveLength(22);
   });

@@ -125,7 +125,7 @@ describe('upload on the console', () => {
     const signature = new File(['untrusted comment: x'], 'a.zip.minisig');
     const fields: Field[] = [['version', 'v9'], ['signature', signature], ...archives('a.zip', 'b.zip')];
     const { page } = await operator.follow(await sendForm(operator, fields), UPLOAD);
-    expect(page).toContain('a.zip is taken in: version v9 is active');
+    expect(page).toContain('a.zip was imported: version v9 is active');
     const options = { version: 'v9', activate: false, source: 'upload', contentLength: null };
     expect(uploadedTo(operator)).toEqual([
       ['upload', 'a.zip', 'bytes', { ...options, signature: 'untrusted comment: x' }],
@@ -143,10 +143,10 @@ describe('upload on the console', () => {
     const fields: Field[] = [['activate', 'true'], ['bundle', evil], ...archives('a.zip')];
     expect(await verdictsOn(operator, fields)).toEqual([
       {
-        text: 'evil.zip was refused',
+        text: 'evil.zip was rejected',
         problem: expect.objectContaining({ code: 'type_symlink', error: expect.stringContaining('a<b') }),
       },
-      { text: 'a.zip is taken in: version v1 is active', problem: null },
+      { text: 'a.zip was imported: version v1 is active', problem: null },
     ]);
     const { page } = await operator.follow(await sendForm(operator, fields), UPLOAD);
     expect(page).toContain('a&lt;b');
@@ -184,7 +184,7 @@ describe('upload on the console', () => {
       moved: 'e'.repeat(64),
     });
     const operator = await Operator.signedIn({ actions: actionsThatNote([], { upload }) });
-    const text = 'a.zip is taken in: version v1 is stored, whose label led to eeeeeeeeeeee before';
+    const text = 'a.zip was imported: version v1 is stored instead of eeeeeeeeeeee';
     expect(await verdictsOn(operator, archives('a.zip'))).toEqual([{ text, problem: null }]);
   });
 
@@ -199,8 +199,8 @@ describe('upload on the console', () => {
     const answer = await sendForm(operator, archives('link.zip', 'good.zip', 'above.zip'));
     const { page } = await operator.follow(answer, UPLOAD);
     for (const text of [
-      '1 of 3 archives are taken in',
-      'good.zip is taken in: version v1 is active',
+      '1 of 3 archives were imported',
+      'good.zip was imported: version v1 is active',
       'Cannot unpack &quot;link.zip&quot;: its entry &quot;a&lt;b&quot;',
       'Cannot unpack &quot;above.zip&quot;: its entry &quot;a&lt;b&quot;',
       'href="../manual/errors#type_symlink"',
@@ -236,7 +236,7 @@ describe('upload on the console', () => {
   ])('rejects a signature that was chosen as an archive, %s', async (_case, names, taken) => {
     const operator = await Operator.signedIn();
     expect((await verdictsOn(operator, archives(...names))).at(-1)).toMatchObject({
-      text: `${names.at(-1)} was refused`,
+      text: `${names.at(-1)} was rejected`,
       problem: { code: 'unknown_format', error: expect.stringContaining('it is a signature, not an archive') },
     });
     expect(uploadedTo(operator).map(([, fileName]) => fileName)).toEqual(taken);
@@ -255,7 +255,7 @@ describe('upload on the console', () => {
   it('reports that no file was chosen', async () => {
     const operator = await Operator.signedIn();
     expect(await verdictsOn(operator, [['bundle', zip('', '')]])).toMatchObject([
-      { text: 'No archive was chosen', problem: { next: expect.any(String) } },
+      { text: 'No archive was selected', problem: { next: expect.any(String) } },
     ]);
   });
 });

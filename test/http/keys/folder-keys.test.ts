@@ -44,8 +44,8 @@ describe('FolderKeys', () => {
   });
 
   it.each([
-    ['half a file', '{"format":1,"keys":[{"id":"on', 'it is no list of keys'],
-    ['no bytes', '', 'it is no list of keys'],
+    ['half a file', '{"format":1,"keys":[{"id":"on', 'it is not a list of keys'],
+    ['no bytes', '', 'it is not a list of keys'],
     ['an invalid row', '{"format":1,"keys":[{"id":"one"}]}', 'key 1 of 1'],
     [
       'a row with an invalid digest',

@@ -144,6 +144,41 @@ describe('read_page', () => {
     expect(text).toContain('# It');
   });
 
+  describe('of an address with a fragment', () => {
+    const rows = '<p>Common words of every section.</p>'.repeat(20);
+    const page = `<main><h1 id="top">Top</h1>${rows}<ul><li><a href="#second">Same name</a></li></ul><h2 id="first">Same name</h2><p>One.</p>
+      <section id="second"><h2>Same name</h2><p>Two &amp; <a href="/x">three</a>.</p></section><h2><a name="größe"></a>Größe</h2>${rows}
+      <dl><dt id="pkg.fetch" class="sig">pkg.<b>fetch</b>(<i>url</i>)<a class="headerlink" href="#pkg.fetch">¶</a></dt><dd><p>Brings rows.</p></dd></dl>
+      <h2 id="code">Code</h2><pre>let a;</pre></main>`;
+    const own = `# Top\n\nCommon.\n\n- [Same name](#second)\n\n## Same name\n\nOne.\n\n## Same name {#second}\n\nTwo & [three](/x).\n\n## Größe\n\n- **pkg.fetch**(*url*): Brings rows.\n\n## Code\n`;
+    const files = { 'made.html': page, 'own.html': page, 'own.html.md': own, 'own.md': own };
+
+    it.each([
+      ['made.html#second', /^## Same name\n\nTwo/],
+      ['made.html#first', /^## Same name\n\nOne/],
+      ['made.html#gr%C3%B6%C3%9Fe', /^## Größe/],
+      ['made.html#pkg.fetch', /^- `pkg\.fetch\(url\)`/],
+      ['made.html#code', /^## Code\n\n```\nlet a;/],
+      ['made.html#none', /^# Top/],
+      ['own.html#second', /^## Same name {#second}\n\nTwo/],
+      ['own.html#pkg.fetch', /^- \*\*pkg\.fetch/],
+      ['own.html#top', /^# Top/],
+    ])('starts %s at the section', async (address, start) => {
+      const site = await bench.open(bench.release(files));
+      const { facts, text } = saidBy(await site.tool('read_page', { address }));
+      expect(text).toMatch(start);
+      expect(facts).toMatchObject({ title: 'Top', length: text.length, next: null });
+      expect(facts.offset).toBe(Number(facts.total) - text.length);
+    });
+
+    it('reads from an offset of the page if the call has one', async () => {
+      const site = await bench.open(bench.release(files));
+      const address = 'made.html#second';
+      const { facts, text } = saidBy(await site.tool('read_page', { address, offset: 0, length: 5 }));
+      expect({ offset: facts.offset, text }).toEqual({ offset: 0, text: '# Top' });
+    });
+  });
+
   it('returns a long page in parts that add up to the page, and splits no character', async () => {
     const site = await opened();
     let whole = '';
@@ -259,7 +294,7 @@ describe('older versions over MCP', () => {
     ] as const) {
       const { content } = await site.tool(name, { ...args, version: '../may' });
       expect(content?.[0]?.text).toBe(
-        'Cannot read version "../may": this documentation has no such version. There is v1, june.',
+        'Cannot read version "../may": this documentation has no such version. Use one of these versions: v1, june.',
       );
     }
     const { error } = await site.call('resources/read', { uri: 'docshelf://acme/_docshelf/v/may/' });
@@ -378,7 +413,7 @@ describe('arguments and results of MCP tools', () => {
     ['search', { query: '  ' }, '"query" is empty'],
     ['search', { query: 'a'.repeat(1_001) }, '"query" has more than 1000'],
     ['search', { query: 'a', pageSize: 51 }, '"pageSize" must be at most 50'],
-    ['search', { query: 'a', pagesize: 5 }, '"pagesize" is not known'],
+    ['search', { query: 'a', pagesize: 5 }, '"pagesize" is unknown'],
     ['search', { query: 'a', filter: { tag: 7 } }, '"filter.tag" must be a string'],
     ['read_page', {}, '"address" is missing'],
     ['read_page', { address: 7 }, '"address" must be a string'],

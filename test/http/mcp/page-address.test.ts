@@ -29,7 +29,7 @@ it.each([
   ['/../secret', ROOT, '/../secret'],
   ['/%2e%2e/secret', ROOT, '/%2e%2e/secret'],
 ])('parseAddress() reads %s as page %s', (written, form, target) => {
-  expect(parseAddress(written, form)).toEqual({ version: null, target });
+  expect(parseAddress(written, form)).toMatchObject({ version: null, target });
 });
 
 it.each([
@@ -49,5 +49,16 @@ it.each([
   ['https://docs.acme.dev/docs/_docshelf/v/v2', 'v2', '/'],
   ['/docs/_docshelf/v/../x', '..', '/x'],
 ])('parseAddress() finds in %s the version %s', (written, version, target) => {
-  expect(parseAddress(written, BELOW)).toEqual({ version, target });
+  expect(parseAddress(written, BELOW)).toMatchObject({ version, target });
+});
+
+it.each([
+  ['/guides/start', null],
+  ['/guides/start#', null],
+  ['/guides/start?x=1#step-2 ', 'step-2'],
+  ['docshelf://acme/guides/start#a#b', 'a#b'],
+  ['/_docshelf/v/v2/guides/start#gr%C3%B6%C3%9Fe', 'größe'],
+  ['/guides/start#100%', '100%'],
+])('parseAddress() decodes the fragment of %s', (written, fragment) => {
+  expect(parseAddress(written, ROOT)).toMatchObject({ fragment });
 });

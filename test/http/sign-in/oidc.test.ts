@@ -283,7 +283,7 @@ describe('OIDC provider that is unavailable', () => {
       expect((await browser.ask(site.home)).status).toBe(200);
       const page = await new BrowserLike().visit(fresh.home);
       expect(page).toMatchObject({ status: 503, headers: { 'retry-after': '5', 'cache-control': 'no-store' } });
-      expect(page.body).toContain('Signing in does not work at the moment');
+      expect(page.body).toContain('Sign-in is not available at the moment');
       expect(fresh.faults).toEqual([expect.objectContaining({ code: 'source_unreachable' })]);
       // What was read before goes on to be used; the reader meets the provider's own silence.
       expect((await new BrowserLike().ask(site.home)).status).toBe(302);

@@ -5,7 +5,14 @@ import { ClientRates } from '../../../src/http/limits/client-rates.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
 import { SiteAssets } from '../../../src/http/site/site-assets.ts';
 import { type SiteSearchSettings, siteSearch } from '../../../src/http/site/site-search.ts';
-import type { Search, SearchAnswer, SearchFacts, SearchRequest, SearchResult } from '../../../src/search/index.ts';
+import {
+  NO_FACTS,
+  type Search,
+  type SearchAnswer,
+  type SearchFacts,
+  type SearchRequest,
+  type SearchResult,
+} from '../../../src/search/index.ts';
 import { BodyCache, SiteServer } from '../../../src/site/index.ts';
 import { languageOf } from '../../../src/web/words/index.ts';
 import { featuresOf } from '../../helpers/features.ts';
@@ -15,7 +22,7 @@ import { HOSTILE } from './shelf-example.ts';
 
 const NAVIGATION = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 const FEATURES = featuresOf();
-const FACTS: SearchFacts = { corrected: null, facets: { languages: [], versions: [], tags: [] }, semantic: false };
+const FACTS: SearchFacts = NO_FACTS;
 const assets = new SiteAssets();
 
 function result(path: string, content: string, changes: Partial<SearchResult['metadata']> = {}): SearchResult {
@@ -125,7 +132,7 @@ describe('search results page', () => {
   it('offers the corrected query, the facets and more results', async () => {
     const facets = { languages: ['en', 'de'], versions: ['2', '1'], tags: [] };
     const results = Array.from({ length: 2 }, (_, at) => result(`/docs/${at}`, 'text'));
-    const { ask } = siteWith({ results, facts: { corrected: 'rotate & key', facets, semantic: true } });
+    const { ask } = siteWith({ results, facts: { ...FACTS, corrected: 'rotate & key', facets, semantic: true } });
     const { named, links } = await read(await ask('?q=rotaet&language=de&limit=2&tag=x'));
     expect(links(named('main')[0] as PageNode)).toEqual([
       ['rotate & key', '?q=rotate+%26+key&language=de&tag=x'],
@@ -145,11 +152,28 @@ describe('search results page', () => {
     ]);
   });
 
+  it('lists the excluded words, and links to the query with them', async () => {
+    const facts = { ...FACTS, excluded: ['motorcar', 'a & b'], inclusive: 'jaguar motorcar "a & b"' };
+    const found = await read(await siteWith({ results: [result('/docs/', 'x')], facts }).ask('?q=jaguar&language=de'));
+    const main = found.named('main')[0] as PageNode;
+    expect(found.links(main)[0]).toEqual([facts.inclusive, '?q=jaguar+motorcar+%22a+%26+b%22&language=de']);
+    expect(text(main)).toContain('Excluded: motorcar, a & b');
+  });
+
+  it('marks a count as incomplete if there are more results, and offers hints if there are none', async () => {
+    const results = [result('/docs/', 'x'), result('/docs/#b', 'x')];
+    const statusOf = async (limit: number) =>
+      (await read(await siteWith({ results }).ask(`?q=a&limit=${limit}`))).status;
+    expect([await statusOf(2), await statusOf(3)]).toEqual(['Results: 2+', 'Results: 2']);
+    const none = await read(await siteWith({ results: [] }).ask('?q=zxqvjk'));
+    expect(text(none.named('main')[0] as PageNode)).toContain('Check the spelling');
+  });
+
   it('shows only a form if the query is empty, and does not search', async () => {
     const { ask, asked } = siteWith({ results: [] });
     for (const query of ['', '?q=', '?q=%20&language=de']) {
       const { status, named } = await read(await ask(query));
-      expect([status, named('input').length, asked]).toEqual(['Enter what you are looking for.', 1, []]);
+      expect([status, named('input').length, asked]).toEqual(['Enter a search term.', 1, []]);
     }
   });
 
@@ -170,12 +194,12 @@ describe('search results page', () => {
   });
 
   const building = new DocshelfError('index_building', 'Cannot search now', { fields: { retryAfterS: 3 } });
-  const refused = 'This cannot be searched for. Use fewer words, and try again.';
+  const refused = 'This search is not possible. Use fewer words, then try again.';
   it.each<[number, string, string, Error | null, string | null]>([
     [400, refused, `?q=${'a'.repeat(1001)}`, null, null],
     [400, refused, '?q=a&q=b', null, null],
     [503, 'The search is not ready yet, try again shortly', '?q=a', building, '3'],
-    [500, 'The search did not answer, try again shortly', '?q=a', new Error('secret'), null],
+    [500, 'The search did not respond, try again shortly', '?q=a', new Error('secret'), null],
   ])('explains an error with status %i: %s', async (code, told, query, fault, retryAfter) => {
     const response = await siteWith(fault ?? { results: [] }).ask(query);
     expect([response.status, response.headers.get('retry-after')]).toEqual([code, retryAfter]);
@@ -208,7 +232,10 @@ describe('search results page', () => {
     const hits = { highlights: [{ start: 0, end: HOSTILE.length }], title: HOSTILE, headings: [HOSTILE, 'b'] };
     const places = ['//evil.example/', '/\t/evil.example/', '\\\\evil.example', 'javascript:alert(1)', `/${HOSTILE}`];
     const results = places.map((path) => result(path, HOSTILE, { ...hits, language: HOSTILE, version: HOSTILE }));
-    const { ask } = siteWith({ results, facts: { corrected: HOSTILE, facets, semantic: false } });
+    const { ask } = siteWith({
+      results,
+      facts: { corrected: HOSTILE, excluded: [HOSTILE], inclusive: HOSTILE, facets, semantic: false },
+    });
     const query = new URLSearchParams({ q: HOSTILE, version: HOSTILE, tag: HOSTILE });
     const { all, named } = await read(await ask(`?${query}`));
     expect(named('script')).toEqual([]);

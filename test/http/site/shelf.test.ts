@@ -36,7 +36,7 @@ describe('shelf page', () => {
         href: 'https://docs.cafe.internal/',
         isShown: true,
       },
-      { domain: 'soon', text: 'Coming Not there yet', href: null, isShown: true },
+      { domain: 'soon', text: 'Coming Not available yet', href: null, isShown: true },
     ]);
     expect(status).toBe('Sites: 3');
   });

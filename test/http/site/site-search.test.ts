@@ -5,7 +5,7 @@ import { ClientRates } from '../../../src/http/limits/client-rates.ts';
 import { openListener } from '../../../src/http/listener/listener.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
 import { type SiteSearchSettings, siteSearch } from '../../../src/http/site/site-search.ts';
-import type { SearchRequest } from '../../../src/search/index.ts';
+import { NO_FACTS, type SearchRequest } from '../../../src/search/index.ts';
 import { BodyCache, SiteServer } from '../../../src/site/index.ts';
 import { featuresOf } from '../../helpers/features.ts';
 import { RESULTS, searchThatNotes } from '../api/api-example.ts';
@@ -54,7 +54,12 @@ describe('GET /_docshelf/search', () => {
   });
 
   it('returns additional facts to a search box, and searches by keywords only on request', async () => {
-    const facts = { corrected: 'rotate', facets: { languages: [], versions: ['2', '1'], tags: [] }, semantic: true };
+    const facts = {
+      ...NO_FACTS,
+      corrected: 'rotate',
+      facets: { languages: [], versions: ['2', '1'], tags: [] },
+      semantic: true,
+    };
     const asked: SearchRequest[] = [];
     const search = { search: async (request: SearchRequest) => ({ results: await noted(asked, request), facts }) };
     const { app } = siteWith({ search });
@@ -64,9 +69,7 @@ describe('GET /_docshelf/search', () => {
     const { app: other } = siteWith();
     expect(await (await other.request('/_docshelf/search?view=box&q=a')).json()).toEqual({
       results: RESULTS,
-      corrected: null,
-      facets: { languages: [], versions: [], tags: [] },
-      semantic: false,
+      ...NO_FACTS,
     });
   });
 

@@ -164,7 +164,7 @@ describe('listener with TLS', () => {
     connection.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     const answer = await connection.untilClosed();
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n.*X-Request-Id: /s);
-    expect(answer).toContain('Cannot read the request: it is plain HTTP, and this port speaks HTTPS');
+    expect(answer).toContain('Cannot read the request: it is plain HTTP, and this port needs HTTPS');
     expect(served).toMatchObject([{ status: 400, method: '-' }]);
   });
 

@@ -15,7 +15,7 @@ describe('extractPage(), writing the text as a browser shows it', () => {
   });
 
   it('writes tables row by row, with separated cells', () => {
-    expect(textOf('<table><thead><tr><th>a<th>b</thead><tr><td><p>1</p><p>2</p><td>3</table>')).toBe('a | b\n1 2 | 3');
+    expect(textOf('<table><thead><tr><th>a<th>b</thead><tr><td><p>1</p><p>2</p><td>3</table>')).toBe('a · b\n1 2 · 3');
   });
 
   it('keeps folded content of details and the content of hidden tabs', () => {

@@ -18,12 +18,12 @@ describe('corrections and facets of KeywordIndex', () => {
     ['', null],
     ['kuberne', null],
   ])('proposes for "%s" the correction %j', (query, corrected) => {
-    expect(indexOf(SECTIONS).corrected(query, true)).toBe(corrected);
+    expect(indexOf(SECTIONS).readings(query, true).corrected).toBe(corrected);
   });
 
   it('proposes a correction for a finished word, but not for the beginning of an indexed word', () => {
-    expect(indexOf([{ text: 'cluster' }]).corrected('cluste', true)).toBeNull();
-    expect(indexOf([{ text: 'cluster' }]).corrected('cluste', false)).toBe('cluster');
+    expect(indexOf([{ text: 'cluster' }]).readings('cluste', true).corrected).toBeNull();
+    expect(indexOf([{ text: 'cluster' }]).readings('cluste', false).corrected).toBe('cluster');
   });
 
   it('lists up to fifty languages, versions and tags by frequency, if there are several', () => {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { languageOf } from '../../../src/search/keyword/languages.ts';
 import { highlightsOf } from '../../../src/search/query/excerpts.ts';
 import { indexOf } from './index-folder.ts';
 
 /** The marked pieces of a section's text for a query. */
 function marked(text: string, query: string, language = 'en'): string[] {
   const { matchedIn } = indexOf([{ text, language }]).find(query, { limit: 1 });
-  return highlightsOf(text, matchedIn(0)).map(({ start, end }) => text.slice(start, end));
+  return highlightsOf(text, matchedIn(0), [languageOf(language)]).map(({ start, end }) => text.slice(start, end));
 }
 
 describe('highlightsOf()', () => {
@@ -21,6 +22,22 @@ describe('highlightsOf()', () => {
 
   it('marks a word with a diacritic if the query lacks the diacritic', () => {
     expect(marked('Die Größe der Datei', 'grosse', 'de')).toEqual(['Größe']);
+  });
+
+  it('marks inflected words and compounds whole', () => {
+    expect(marked('Die Datenbankverbindungen der Benutzer', 'Verbindung Benutzers', 'de')).toEqual([
+      'Datenbankverbindungen',
+      'Benutzer',
+    ]);
+    expect(marked("L'installation des applications", "installer l'application", 'fr')).toEqual([
+      'installation',
+      'applications',
+    ]);
+    expect(marked('المستخدمون والملفات', 'ملف مستخدم', 'ar')).toEqual(['المستخدمون', 'والملفات']);
+  });
+
+  it('marks traditional characters that a simplified query finds', () => {
+    expect(marked('連接資料庫', '资料库', 'zh-Hant')).toEqual(['資料庫']);
   });
 
   it('marks adjacent pairs of CJK characters as one highlight, and also single characters', () => {

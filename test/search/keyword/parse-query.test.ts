@@ -1,12 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseQuery } from '../../../src/search/keyword/query.ts';
+import { parseQuery as parse } from '../../../src/search/keyword/query.ts';
+
+const parseQuery = (text: string, isOption = false) => parse(text, () => isOption);
 
 describe('parseQuery()', () => {
   it('extracts quoted phrases and excluded words', () => {
     const query = parseQuery('retry "max count" -beta -"not this" last');
     expect(query).toMatchObject({ phrases: ['max count'], unwanted: ['beta', 'not this'], isQuestion: false });
     expect(query.wanted.split(/\s+/)).toEqual(['retry', 'max', 'count', 'last']);
+  });
+
+  it('keeps the options of a command line, and returns the query without its exclusions', () => {
+    expect(parseQuery('java -jar', true)).toMatchObject({ unwanted: [], wanted: 'java -jar', inclusive: null });
+    expect(parseQuery('jaguar -motorcar')).toMatchObject({ unwanted: ['motorcar'], inclusive: 'jaguar motorcar' });
+    expect(parseQuery('-a1 x -"not this" y').inclusive).toBe('a1 x "not this" y');
+    expect(parseQuery('-"a b"', true).unwanted).toEqual(['a b']);
   });
 
   it('recognizes typographic quotes', () => {

@@ -38,11 +38,14 @@ describe('wordsOf()', () => {
     ['maxRetryCount', ['max', 'retry', 'count']],
     ['max_retry_count', ['max', 'retry', 'count']],
     ['MAX_RETRY', ['max', 'retry']],
-    ['HTTPServer2', ['http', 'server2']],
-    ['base64Encode', ['base64', 'encode']],
+    ['HTTPServer2', ['http', 'server2', 'httpserver', '2']],
+    ['base64Encode', ['base64', 'encode', 'base', '64']],
     ['__init__', []],
     ['URLs', []],
-    ['sha256', []],
+    ['sha256', ['sha', '256']],
+    ['16GiB', ['16', 'gi', 'b', 'gib']],
+    ['1_000_000', ['1000000']],
+    ['3f2a1b9c', []],
   ])('splits %s into its parts', (word, parts) => {
     expect(partsOf(word)).toEqual([parts]);
   });

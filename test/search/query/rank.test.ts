@@ -9,10 +9,11 @@ const legs = (
 ) => ({
   hits: Object.entries(normalised).map(([key, value]) => {
     const section = Number(key);
-    return { section, normalised: value, exact: exact[section] ?? null };
+    return { section, normalised: value, exact: exact[section] ?? null, hasNames: false };
   }),
   nearest: cosines && nearestOf(Object.entries(cosines).map(([section, cosine]) => [Number(section), cosine])),
   known: 1,
+  isShort: false,
 });
 const nearestOf = (cosines: Iterable<readonly [number, number]>) =>
   new Map(Array.from(cosines, ([section, cosine]) => [section, { cosine }]));
@@ -28,7 +29,7 @@ describe('fuse()', () => {
   });
 
   it('keeps the order of the cosines if no keyword matches', () => {
-    expect(order({}, { 5: 0.3, 4: 0.7 })).toEqual([4, 5]);
+    expect(order({}, { 5: 0.5, 4: 0.7 })).toEqual([4, 5]);
   });
 
   it('orders equal sections by their position in the site', () => {
@@ -43,6 +44,19 @@ describe('fuse()', () => {
 
   it('scores by keywords alone if the model may not judge any section', () => {
     expect(fuse(legs({ 1: 0.9 }, {}), 9)).toEqual(fuse(legs({ 1: 0.9 }, null), 9));
+  });
+
+  it('returns no section that has no word of the query and is not near it in meaning', () => {
+    expect(order({ 1: 0.2 }, { 1: 0.1, 2: 0.46, 3: 0.48 })).toEqual([3, 1]);
+    expect(order({}, { 2: 0.46 })).toEqual([]);
+  });
+
+  it('scores a short query at least as high as by its keywords', () => {
+    const far = { ...legs({ 1: 1.1 }, { 1: 0.2 }), isShort: true };
+    const byWords = fuse({ ...far, nearest: null }, 1)[0]?.score ?? 0;
+    expect(byWords).toBeGreaterThan(0.8);
+    expect(fuse(far, 1)[0]?.score).toBeCloseTo(byWords);
+    expect(fuse({ ...far, isShort: false }, 1)[0]?.score).toBeLessThan(byWords);
   });
 
   it('weights keywords less if the site contains few words of the query', () => {
@@ -72,14 +86,14 @@ describe('fuse()', () => {
         scores(number(0, 8)),
         fc.option(scores(number(-1.5, 1.5)), { nil: null }),
         number(0, 1),
-        (normalised, cosines, known) => {
+        fc.boolean(),
+        (normalised, cosines, known, isShort) => {
           const hits = Array.from(normalised, ([section, value]) => {
-            return { section, normalised: value, exact: section === 7 ? ('title' as const) : null };
+            return { section, normalised: value, exact: section === 7 ? ('title' as const) : null, hasNames: false };
           });
-          const ranked = fuse({ hits, nearest: cosines && nearestOf(cosines), known }, 100);
-          expect(new Set(ranked.map((each) => each.section)).size).toBe(
-            new Set([...normalised.keys(), ...(cosines?.keys() ?? [])]).size,
-          );
+          const ranked = fuse({ hits, nearest: cosines && nearestOf(cosines), known, isShort }, 100);
+          const near = Array.from(cosines ?? []).flatMap(([each, cosine]) => (cosine >= 0.47 ? [each] : []));
+          expect(new Set(ranked.map((each) => each.section)).size).toBe(new Set([...normalised.keys(), ...near]).size);
           ranked.forEach(({ score }, at) => {
             expect(score).toBeGreaterThanOrEqual(0);
             expect(score).toBeLessThanOrEqual(1);

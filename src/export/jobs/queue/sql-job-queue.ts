@@ -275,8 +275,8 @@ async function patiently<T>(act: () => Promise<T>): Promise<{ readonly result: T
 const CHECKPOINT_LENGTH_MAX = 64 * 1024;
 
 function queueFull(domain: string, queuedMax: number): DocshelfError {
-  const message = `Cannot queue an export of "${domain}": ${queuedMax} jobs of its organization wait`;
-  const next = 'Wait until one of them has begun, or cancel one.';
+  const message = `Cannot queue an export of "${domain}": ${queuedMax} jobs of its organization are waiting`;
+  const next = 'Wait until one of them starts, or cancel one.';
   return new DocshelfError('queue_full', message, { next, fields: { queuedMax } });
 }
 
@@ -337,8 +337,8 @@ function seqOf(cursor: string | undefined): number {
   const seq = Number(Buffer.from(cursor, 'base64url').toString());
   // Node skips characters that are not base64url: a valid cursor is the same after a round trip.
   if (Number.isSafeInteger(seq) && seq > 0 && cursorOf(seq) === cursor) return seq;
-  throw new DocshelfError('bad_request', `Cannot list jobs from "${cursor.slice(0, 64)}": it is no cursor`, {
-    next: 'Give the nextCursor of an earlier answer, unchanged, or none to begin with the newest job.',
+  throw new DocshelfError('bad_request', `Cannot list jobs from "${cursor.slice(0, 64)}": it is not a cursor`, {
+    next: 'Send the unchanged nextCursor of an earlier response, or omit it to start with the newest job.',
     fields: { field: 'cursor' },
   });
 }

@@ -135,7 +135,7 @@ export function asStoreFault(file: string, error: unknown): unknown {
   switch (resultCodeOf(error)) {
     case BUSY:
     case LOCKED:
-      return fault('busy', 'another process keeps it locked', 'Try again in a moment.');
+      return fault('busy', 'another process has locked it', 'Try again in a moment.');
     case FULL:
       return fault('cannot_write', 'the disk is full', 'Free space on the volume of storage.dir, and try again.');
     case READONLY:
@@ -151,7 +151,7 @@ export function asStoreFault(file: string, error: unknown): unknown {
       return fault(
         'cannot_read',
         (error as Error).message,
-        'Put back a copy of it, or move it away with its -wal and -shm: docshelf begins with an empty one.',
+        'Restore a copy of it, or move it away with its -wal and -shm files. docshelf then creates an empty one.',
       );
     default:
       return error;

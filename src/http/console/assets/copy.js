@@ -7,7 +7,7 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   button.hidden = false;
   button.addEventListener('click', () => {
     void copied(shown).then((isCopied) => {
-      said.textContent = isCopied ? 'Copied.' : 'It is selected: copy it with the keyboard.';
+      said.textContent = isCopied ? 'Copied.' : 'The text is selected. Copy it with the keyboard.';
     });
   });
 }

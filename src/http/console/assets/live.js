@@ -46,6 +46,7 @@ function show(next, first) {
     const [old, other] = [document.querySelector(part), next.querySelector(part)];
     if (old !== null && other !== null) morph(old, other);
   }
+  offerAll();
   if (document.activeElement !== document.body) return;
   const place = (first && document.querySelector(first)) ?? around.find((each) => each.isConnected);
   if (!place) return;
@@ -181,6 +182,26 @@ async function send(form) {
     location.reload();
   }
 }
+
+/** Filters the list while the operator types, without a new entry in the history. */
+document.addEventListener('input', ({ target }) => {
+  const form = target.form;
+  if (!form?.hasAttribute('data-live')) return;
+  const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== '')).toString();
+  history.replaceState(null, '', `${form.action.replace(/[?#].*/, '')}${query === '' ? '' : `?${query}`}`);
+  changed();
+});
+
+/** Without scripts, the boxes that select all rows stay hidden. */
+function offerAll() {
+  for (const box of document.querySelectorAll('input[data-all]')) {
+    box.parentElement.hidden = false;
+    box.onchange = () => {
+      for (const each of document.getElementsByName(box.dataset.all)) each.checked = box.checked;
+    };
+  }
+}
+offerAll();
 
 function stay() {
   isStill = true;

@@ -54,20 +54,24 @@ if (form !== null && list !== null) {
       next();
     };
     isBusy = true;
-    row.state.textContent = 'is sent';
+    row.state.textContent = 'Sending';
     row.cancel.onclick = () => request.abort();
     request.upload.onprogress = ({ loaded, total }) => {
       row.bar.value = loaded / total;
-      row.state.textContent = loaded < total ? `${Math.floor((loaded / total) * 100)} % sent` : 'is read and unpacked';
+      row.state.textContent = loaded < total ? `${Math.floor((loaded / total) * 100)} % sent` : 'Importing';
     };
     request.onload = () => {
       const answer = parsed(request.responseText);
       if (Array.isArray(answer)) end(answer[0].text, answer[0].problem);
-      else end(`${file.name} was not taken`, answer ?? { error: `The daemon answered ${request.status}.`, next: '' });
+      else
+        end(
+          `${file.name} was not imported`,
+          answer ?? { error: `The daemon responded with status ${request.status}.`, next: '' },
+        );
     };
     request.onerror = () =>
-      end(`${file.name} was not taken`, { error: 'The connection has ended.', next: 'Try again; nothing is lost.' });
-    request.onabort = () => end(`${file.name} was given up`, null);
+      end(`${file.name} was not imported`, { error: 'The connection was lost.', next: 'Upload the file again.' });
+    request.onabort = () => end(`${file.name} was canceled`, null);
     request.open('POST', form.action);
     request.setRequestHeader('Accept', 'application/json');
     request.send(body);
@@ -88,16 +92,16 @@ if (form !== null && list !== null) {
     row.item.className = 'card';
     row.name.textContent = name;
     row.bar.value = 0;
-    row.bar.setAttribute('aria-label', `Sent of ${name}`);
-    row.state.textContent = 'waits';
+    row.bar.setAttribute('aria-label', `Upload progress of ${name}`);
+    row.state.textContent = 'Waiting';
     row.state.setAttribute('role', 'status');
     row.cancel.type = 'button';
-    row.cancel.textContent = 'Give up';
-    row.cancel.setAttribute('aria-label', `Give up ${name}`);
+    row.cancel.textContent = 'Cancel';
+    row.cancel.setAttribute('aria-label', `Cancel ${name}`);
     row.cancel.onclick = () => {
       const at = waiting.findIndex((upload) => upload.row === row);
       if (at >= 0) waiting.splice(at, 1);
-      tell(row, `${name} was given up`, null);
+      tell(row, `${name} was canceled`, null);
     };
     list.prepend(row.item);
     return row;

@@ -9,18 +9,18 @@ export const auditRoutes: readonly ConsoleRoute[] = [{ method: 'GET', path: '/au
 async function showAudit(visit: ConsoleVisit): Promise<Response> {
   const called = await callForPage<AuditPage>(visit, 'audit', {
     query: { before: visit.c.req.query('before') },
-    hint: 'Sign in to see it.',
-    failed: 'The lines cannot be shown',
+    hint: 'Sign in to see the audit log.',
+    failed: 'The audit log is not available',
   });
   const content = (
     <>
       <div class="heading">
-        <h1>Who changed what</h1>
+        <h1>Audit log</h1>
       </div>
       {called.value === null ? called.instead : <Lines visit={visit} page={called.value} />}
     </>
   );
-  return showPage(visit, { title: 'Who changed what', page: 'audit', content });
+  return showPage(visit, { title: 'Audit log', page: 'audit', content });
 }
 
 function Lines({ visit, page }: VisitProps & { readonly page: AuditPage }) {
@@ -29,9 +29,9 @@ function Lines({ visit, page }: VisitProps & { readonly page: AuditPage }) {
       <Table
         id="lines"
         title="Changes"
-        note="the newest first"
-        columns={['When', 'Who', 'What', 'Where', 'Change', 'Result']}
-        empty="Nothing has been changed yet."
+        note="newest first"
+        columns={['Time', 'User', 'Action', 'Site or organization', 'Change', 'Result']}
+        empty="There are no changes yet."
         rows={page.lines.map((line) => ({ cells: lineCells(visit, line) }))}
       />
       {page.before !== null && (
@@ -45,7 +45,7 @@ function Lines({ visit, page }: VisitProps & { readonly page: AuditPage }) {
 
 const ACTORS: Readonly<Record<AuditLine['by'], string>> = {
   token: 'admin token',
-  session: 'session',
+  session: 'console session',
   socket: 'command line',
   key: 'API key',
 };
@@ -60,7 +60,7 @@ function lineCells(visit: ConsoleVisit, line: AuditLine) {
     <>
       {action} {target && <Name>{target}</Name>}
     </>,
-    site ?? organization ?? 'the daemon',
+    site ?? organization ?? 'daemon',
     <>
       {!from && !to && '–'}
       {from && ['from ', <Name>{from}</Name>, ' ']}

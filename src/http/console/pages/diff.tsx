@@ -1,12 +1,17 @@
+import type { Child } from 'hono/jsx';
 import type { SiteStatusReport } from '../../../domain/status.ts';
 import { diffSummary, type VersionsDiff } from '../../../site/versions/diff-pages.ts';
-import { Chip, type ChipTone, countInWords, type RowOfCells, Table, Up } from '../elements.tsx';
+import { Chip, type ChipTone, countInWords, Name, type RowOfCells, Table, Up } from '../elements.tsx';
 import { callForPage } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
 import { shelfSite } from '../shown-sites.tsx';
-import { type ConsoleRoute, type ConsoleVisit, parameterOf, siteAddress, type VisitProps } from '../visit.ts';
+import { type ConsoleRoute, type ConsoleVisit, call, parameterOf, siteAddress, type VisitProps } from '../visit.ts';
+import { problemPage } from './errors.tsx';
 
-export const diffRoutes: readonly ConsoleRoute[] = [{ method: 'GET', path: '/sites/:domain/diff', run: showDiff }];
+export const diffRoutes: readonly ConsoleRoute[] = [
+  { method: 'GET', path: '/sites/:domain/diff', run: showDiff },
+  { method: 'GET', path: '/sites/:domain/page', run: openPage },
+];
 
 async function showDiff(visit: ConsoleVisit): Promise<Response> {
   const { session, root, c } = visit;
@@ -14,60 +19,131 @@ async function showDiff(visit: ConsoleVisit): Promise<Response> {
   const site = shelfSite(await visit.parts.status(), domain);
   const { from, to } = c.req.query();
   const isCalled = session === null || (from !== undefined && to !== undefined);
-  const input = { domain, query: { from, to }, hint: 'Sign in to see it.', failed: 'The versions are not compared' };
+  const input = {
+    domain,
+    query: { from, to },
+    hint: 'Sign in to compare versions.',
+    failed: 'The versions were not compared',
+  };
   const called = isCalled ? await callForPage<VersionsDiff>(visit, 'diff', input) : null;
   const content = (
     <>
       <Up to={root + siteAddress(domain)} name={domain} />
-      <h1>What changed between versions</h1>
+      <h1>Compare versions</h1>
       <DiffForm visit={visit} site={site} from={from} to={to} />
-      {called && (called.value === null ? called.instead : <Diff diff={called.value} />)}
+      {called && (called.value === null ? called.instead : <Diff visit={visit} domain={domain} diff={called.value} />)}
     </>
   );
   // Versions do not change, so the page need not reload and compare them again.
-  return showPage(visit, { title: `${domain}: what changed`, isStill: true, content });
+  return showPage(visit, { title: `${domain}: compare versions`, isStill: true, content });
 }
 
-function Diff({ diff }: { readonly diff: VersionsDiff }) {
-  const leftOut = Object.values(diff.leftOut).reduce((sum, count) => sum + count, 0);
+interface DiffProps extends VisitProps {
+  readonly domain: string;
+  readonly diff: VersionsDiff;
+}
+
+function Diff(props: DiffProps) {
   return (
     <>
-      <p>{diffSummary(diff)}</p>
+      <p>{diffSummary(props.diff)}</p>
+      <DiffPages {...props} />
+    </>
+  );
+}
+
+/** Number of pages of one kind, with those that the list omits. */
+export function sumOf(diff: VersionsDiff, kind: keyof VersionsDiff['leftOut']): number {
+  return diff[kind].length + diff.leftOut[kind];
+}
+
+/** Lists the pages that differ, with links to both sides. */
+export function DiffPages({ visit, domain, diff }: DiffProps) {
+  const leftOut = Object.values(diff.leftOut).reduce((sum, count) => sum + count, 0);
+  const linkTo = (version: string, page: string) => (
+    <a
+      href={`${visit.root}${siteAddress(domain)}/page?${new URLSearchParams({ version, page })}`}
+      target="_blank"
+      rel="noopener"
+      aria-label={`Open ${page} in ${version}`}
+    >
+      <Name>{version}</Name>
+    </a>
+  );
+  return (
+    <>
       <Table
         id="pages"
-        title="Pages"
-        note="by their main text"
-        columns={['Page', 'Change', 'Title', 'Words']}
-        empty="No page differs."
-        rows={rowsOf(diff)}
+        title="Changed pages"
+        note="by main text; links open a new tab"
+        class="dense"
+        columns={['Page', 'Change', 'Words', 'Before', 'After']}
+        empty="No pages differ."
+        rows={rowsOf(diff, linkTo)}
       />
       {leftOut > 0 && (
         <p>
-          And {countInWords(leftOut)} more, which <code>docshelf bundle diff --json</code> lists.
+          {countInWords(leftOut)} more pages are not shown. <code>docshelf bundle diff --json</code> lists all.
         </p>
       )}
     </>
   );
 }
 
-function rowsOf({ added, removed, moved, changed }: VersionsDiff): RowOfCells[] {
-  const row = (tone: ChipTone, change: string, { page, title }: { page: string; title: string }, words = '–') => ({
-    cells: [page, <Chip tone={tone}>{change}</Chip>, title, words],
-  });
-  return [
-    ...added.map((page) => row('good', 'added', page)),
-    ...removed.map((page) => row('bad', 'removed', page)),
-    ...moved.map((page) => row('info', 'moved', page, `from ${page.from}`)),
-    ...changed.map(({ wordsAdded, wordsRemoved, ...page }) => {
-      const words = `${countInWords(wordsAdded)} more, ${countInWords(wordsRemoved)} gone`;
-      return row('warn', 'changed', page, wordsAdded + wordsRemoved === 0 ? '–' : words);
-    }),
+/** Removed pages come first, because readers lose them. */
+function rowsOf(
+  { before, after, added, removed, moved, changed }: VersionsDiff,
+  linkTo: (version: string, page: string) => Child,
+): RowOfCells[] {
+  const row = (
+    tone: ChipTone,
+    change: string,
+    { page, title }: { page: string; title: string },
+    words: Child = '–',
+  ) => [
+    <>
+      {page} <small>{title}</small>
+    </>,
+    <Chip tone={tone}>{change}</Chip>,
+    words,
   ];
+  return [
+    ...removed.map((each) => [...row('bad', 'removed', each), linkTo(before, each.page), '–']),
+    ...changed.map(({ wordsAdded, wordsRemoved, ...each }) => {
+      const words = (
+        <span class="short">
+          {countInWords(wordsAdded)} added, {countInWords(wordsRemoved)} removed
+        </span>
+      );
+      const cells = row('warn', 'changed', each, wordsAdded + wordsRemoved === 0 ? '–' : words);
+      return [...cells, linkTo(before, each.page), linkTo(after, each.page)];
+    }),
+    ...moved.map((each) => [
+      ...row('info', 'moved', each, `from ${each.from}`),
+      linkTo(before, each.from),
+      linkTo(after, each.page),
+    ]),
+    ...added.map((each) => [...row('good', 'added', each), '–', linkTo(after, each.page)]),
+  ].map((cells) => ({ cells }));
+}
+
+/** Opens a page of any stored version. For other versions than the active one, it uses a preview link. */
+async function openPage(visit: ConsoleVisit): Promise<Response> {
+  const domain = parameterOf(visit, 'domain');
+  const { version = '', page = '' } = visit.c.req.query();
+  const path = page.split('/').map(encodeURIComponent).join('/');
+  const { active } = shelfSite(await visit.parts.status(), domain);
+  if (version === active?.version) return visit.c.redirect(visit.parts.observe(domain).address + path, 302);
+  const called = await call(visit, 'preview', { domain, parameters: { version } });
+  if (called.problem !== null) return problemPage(visit, called.problem, new Headers());
+  const link = new URL((called.value as { readonly link: string }).link);
+  link.pathname += path;
+  return visit.c.redirect(link.href, 302);
 }
 
 interface DiffFormProps extends VisitProps {
   readonly site: SiteStatusReport;
-  /** Former choice. The default compares the active version, or the second newest, with the newest. */
+  /** Versions that the operator chose. Default: the active version, or the second newest one, with the newest one. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }

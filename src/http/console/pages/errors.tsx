@@ -15,7 +15,7 @@ export function problemPage(visit: ConsoleVisit, problem: Problem, headers: Head
     content: (
       <>
         <h1>{title}</h1>
-        <ActionResult root={visit.root} message={{ text: 'What has happened', problem }} />
+        <ActionResult visit={visit} message={{ text: 'Details', problem }} />
       </>
     ),
   });
@@ -23,7 +23,7 @@ export function problemPage(visit: ConsoleVisit, problem: Problem, headers: Head
 
 export const manualRoutes: readonly ConsoleRoute[] = [{ method: 'GET', path: '/manual/errors', run: showErrors }];
 
-const TITLE = 'Errors, and what to do';
+const TITLE = 'Error reference';
 
 /** For machines without internet. `scripts/generate.ts` generates its text from `docs/errors.md`. */
 function showErrors(visit: ConsoleVisit): Promise<Response> {

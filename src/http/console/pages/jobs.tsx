@@ -45,7 +45,7 @@ const TONES: Readonly<Record<JobStatus, ChipTone>> = {
   completed: 'good',
   failed: 'bad',
 };
-/** Findings to show of a thousand. The JSON document lists all. */
+/** Maximum number of findings on the page. The JSON document lists all. */
 const FINDINGS_SHOWN = 200;
 
 async function showJobs(visit: ConsoleVisit): Promise<Response> {
@@ -68,10 +68,10 @@ function Board({ visit, board }: VisitProps & { readonly board: JobBoard }) {
       <Table
         id="jobs"
         title="Jobs"
-        note="the newest first"
+        note="newest first"
         columns={['Job', 'Site', 'Version', 'State', 'Pages', 'Started', ...(visit.session ? ['Actions'] : [])]}
         numbers={['Pages']}
-        empty="No job was started yet."
+        empty="There are no jobs yet."
         rows={jobs.map((job) => jobRow(visit, job))}
       />
       {nextCursor !== null && (
@@ -91,7 +91,7 @@ function StartForm({ visit, domains }: VisitProps & { readonly domains: readonly
   if (domains.length === 0) {
     return (
       <p class="card empty">
-        No site can be exported: give a domain of <code>organizations</code> its <code>source</code>.
+        No site can be exported. Set <code>source</code> for a domain in <code>organizations</code>.
       </p>
     );
   }
@@ -107,10 +107,10 @@ function StartForm({ visit, domains }: VisitProps & { readonly domains: readonly
       <label for="version">Version</label>
       <input id="version" name="version" autocomplete="off" maxlength={128} aria-describedby="version-help" />
       <p class="soft" id="version-help">
-        The label of the export, such as 2024-06-01. It may stay empty.
+        Optional label of the export, such as 2024-06-01.
       </p>
       <button type="submit" class="primary">
-        Start
+        Start export
       </button>
     </ActionForm>
   );
@@ -150,7 +150,7 @@ function jobRow(visit: ConsoleVisit, job: OperatedJob): RowOfCells {
 
 /** Button names include the job, because screen readers can list buttons without their rows. */
 function JobActs({ visit, job: { jobId, status } }: JobProps) {
-  const [act, name] = isTerminal(status) ? (['retry', 'Start again'] as const) : (['cancel', 'Cancel'] as const);
+  const [act, name] = isTerminal(status) ? (['retry', 'Retry'] as const) : (['cancel', 'Cancel'] as const);
   return (
     <ActionForm visit={visit} action={`${jobAddress(jobId)}/${act}`} stays>
       <button type="submit" aria-label={`${name} ${jobId}`}>
@@ -221,7 +221,7 @@ function Report({ visit, report: { jobId, files, bytes, counts, findings } }: Re
   const kinds = Object.entries(counts);
   const total = kinds.reduce((sum, [, count]) => sum + count, 0);
   const shown = findings.slice(0, FINDINGS_SHOWN);
-  const left = total > shown.length ? `, of which ${countInWords(shown.length)} are shown` : '';
+  const left = total > shown.length ? `, ${countInWords(shown.length)} shown` : '';
   return (
     <>
       <p>
@@ -234,15 +234,15 @@ function Report({ visit, report: { jobId, files, bytes, counts, findings } }: Re
       </p>
       <Table
         id="findings"
-        title="Left out, or found wrong"
+        title="Findings"
         note={`${countInWords(total)} ${nounOf(total, 'finding')}${left}`}
-        columns={['Kind', 'Page', 'What']}
-        empty="Nothing was."
+        columns={['Kind', 'Page', 'Details']}
+        empty="There are no findings."
         rows={shown.map(({ kind, page, detail }) => ({ cells: [<Name>{kind}</Name>, <code>{page}</code>, detail] }))}
       />
       {findings.length > shown.length && (
         <p>
-          <a href={`${visit.root}${jobAddress(jobId)}/report`}>The whole report, as JSON</a>
+          <a href={`${visit.root}${jobAddress(jobId)}/report`}>Full report as JSON</a>
         </p>
       )}
     </>
@@ -252,7 +252,8 @@ function Report({ visit, report: { jobId, files, bytes, counts, findings } }: Re
 async function startJob(visit: SignedVisit): Promise<Response> {
   const [domain, version] = [fieldOf(visit, 'domain'), visit.form.get('version')?.trim() ?? ''];
   const made = await call(visit, 'startJob', { body: { domain, ...(version === '' ? {} : { version }) } });
-  if (made.problem !== null) return backTo(visit, 'jobs', { text: `${domain} is not exported`, problem: made.problem });
+  if (made.problem !== null)
+    return backTo(visit, 'jobs', { text: `The export of ${domain} was not started`, problem: made.problem });
   const { jobId } = made.value as OperatedJob;
   return backTo(visit, jobAddress(jobId), { text: `The export of ${domain} is queued`, problem: null });
 }
@@ -261,14 +262,14 @@ async function retryJob(visit: SignedVisit): Promise<Response> {
   const former = parameterOf(visit, 'jobId');
   const made = await call(visit, 'retryJob', { parameters: { jobId: former } });
   if (made.problem !== null)
-    return backTo(visit, jobAddress(former), { text: 'It was not started again', problem: made.problem });
+    return backTo(visit, jobAddress(former), { text: 'The job was not retried', problem: made.problem });
   const { jobId } = made.value as OperatedJob;
-  return backTo(visit, jobAddress(jobId), { text: `What ${former} was asked for is queued again`, problem: null });
+  return backTo(visit, jobAddress(jobId), { text: `The retry of ${former} is queued`, problem: null });
 }
 
 async function cancelJob(visit: SignedVisit): Promise<Response> {
   const jobId = parameterOf(visit, 'jobId');
   const { problem } = await call(visit, 'cancelJob', { parameters: { jobId } });
-  const text = problem === null ? 'The job was asked to stop' : 'The job was not asked to stop';
+  const text = problem === null ? 'The job is being canceled' : 'The job was not canceled';
   return backTo(visit, jobAddress(jobId), { text, problem });
 }

@@ -31,10 +31,10 @@ function showOrganizations(visit: ConsoleVisit): Promise<Response> {
       </div>
       <Table
         id="organizations"
-        title="Who owns which domains"
-        note="as the config says"
+        title="Domains of each organization"
+        note="from the config"
         columns={['Organization', 'Plan', 'Domains', 'Keys']}
-        empty="The config has none."
+        empty="The config has no organizations."
         rows={organizations.map(({ id, plan, sites }) => ({
           id: `organization-${id}`,
           cells: [
@@ -61,8 +61,8 @@ async function showKeys(visit: ConsoleVisit): Promise<Response> {
   const { id } = organizationOf(visit);
   const called = await callForPage<{ readonly keys: readonly ListedKey[] }>(visit, 'listKeys', {
     query: { organization: id },
-    hint: 'Sign in to see the keys, to make and to revoke them.',
-    failed: 'The keys cannot be shown',
+    hint: 'Sign in to see, create and revoke keys.',
+    failed: 'The keys are not available',
   });
   const content = (
     <>
@@ -84,9 +84,9 @@ function Keys({ visit, id, keys }: VisitProps & { readonly id: string; readonly 
       <Table
         id="keys"
         title="Keys"
-        note="of each its digest alone is kept"
-        columns={['Name', 'Type', 'Made', 'Expires', 'Last used', 'Actions']}
-        empty="There is no key yet."
+        note="docshelf stores only their digests"
+        columns={['Name', 'Type', 'Created', 'Expires', 'Last used', 'Actions']}
+        empty="There are no keys yet."
         rows={keys.map((key) => keyRow(visit, id, key))}
       />
     </>
@@ -101,11 +101,11 @@ interface NewKeyFormProps extends VisitProps {
 function NewKeyForm({ visit, id, typed }: NewKeyFormProps) {
   return (
     <ActionForm visit={visit} action={keysAddress(id)} class="card narrow">
-      <h2>Make a key</h2>
+      <h2>Create a key</h2>
       <label for="name">Name</label>
       <input id="name" name="name" required maxlength={128} value={typed.name} aria-describedby="name-help" />
       <p class="soft" id="name-help">
-        For people: where it is used.
+        Name that shows where the key is used.
       </p>
       <label for="type">Type</label>
       <select id="type" name="type">
@@ -117,10 +117,10 @@ function NewKeyForm({ visit, id, typed }: NewKeyFormProps) {
       <label for="expires">Last day</label>
       <input id="expires" name="expires" type="date" value={typed.expires} aria-describedby="expires-help" />
       <p class="soft" id="expires-help">
-        Refused from the end of that day on, in UTC. Left out: it does not expire.
+        Last day on which the key is valid, in UTC. Leave empty for a key that does not expire.
       </p>
       <button type="submit" class="primary">
-        Make the key
+        Create key
       </button>
     </ActionForm>
   );
@@ -138,19 +138,19 @@ function keyRow(visit: ConsoleVisit, organizationId: string, key: ListedKey): Ro
       )}
     </>,
     type,
-    createdAt === null ? 'in the config' : <Time at={createdAt} />,
+    createdAt === null ? 'from the config' : <Time at={createdAt} />,
     <>
       {expiresAt === null ? 'never' : <Time at={expiresAt} />} {expired && <Chip tone="bad">expired</Chip>}
     </>,
-    lastUsedAt === null ? <span class="soft">not known</span> : <TimeAgo at={lastUsedAt} now={visit.now} />,
+    lastUsedAt === null ? <span class="soft">unknown</span> : <TimeAgo at={lastUsedAt} now={visit.now} />,
     readOnly ? (
-      <span class="soft">revoked in the config</span>
+      <span class="soft">remove it from the config</span>
     ) : (
       <details id={`revoke-${id}`}>
         <summary aria-label={`Revoke ${name}`}>Revoke</summary>
         <ActionForm visit={visit} action={`${keysAddress(organizationId)}/revoke`} stays fields={{ key: id, name }}>
           <button type="submit" class="danger">
-            Revoke {name} for good
+            Revoke {name} permanently
           </button>
         </ActionForm>
       </details>
@@ -167,7 +167,7 @@ async function createKey(visit: SignedVisit): Promise<Response> {
   const called = await call(visit, 'createKey', { body: { organization: id, type, name, ...expiresAt } });
   if (called.problem !== null) {
     const fields = { name, type, expires };
-    return backTo(visit, keysAddress(id), { text: 'The key was not made', problem: called.problem, fields });
+    return backTo(visit, keysAddress(id), { text: 'The key was not created', problem: called.problem, fields });
   }
   const made = visit.session.messages.put({ text: '', problem: null, made: called.value as CreatedKey });
   return visit.c.redirect(`${visit.root}${keysAddress(id)}/made?key=${made}`, 303);
@@ -185,23 +185,25 @@ async function showCreatedKey(visit: ConsoleVisit): Promise<Response> {
     <>
       <Up to={visit.root + keysAddress(organization.id)} name={`All keys of ${organization.id}`} />
       <div class="heading">
-        <h1>{made === null ? 'The key has been shown' : `The key ${made.name}`}</h1>
+        <h1>{made === null ? 'The key was already shown' : `The key ${made.name}`}</h1>
       </div>
       {made === null || trial === undefined ? (
-        <p class="card empty">A key is shown once. Make another one, and revoke that which is lost.</p>
+        <p class="card empty">
+          docshelf shows each key only once. If you lost the key, revoke it and create another one.
+        </p>
       ) : (
         <CreatedKeyShown visit={visit} made={made} trial={trial} />
       )}
     </>
   );
-  return showPage(visit, { title: 'A new key', page: 'organizations', isStill: true, content });
+  return showPage(visit, { title: 'New key', page: 'organizations', isStill: true, content });
 }
 
 async function revokeKey(visit: SignedVisit): Promise<Response> {
   const { id } = organizationOf(visit);
   const name = visit.form.get('name') ?? 'the key';
   const { problem } = await call(visit, 'revokeKey', { parameters: { id: fieldOf(visit, 'key') } });
-  const text = problem === null ? `${name} is revoked, and refused from now on` : `${name} was not revoked`;
+  const text = problem === null ? `${name} was revoked` : `${name} was not revoked`;
   return backTo(visit, keysAddress(id), { text, problem });
 }
 
@@ -210,7 +212,7 @@ function organizationOf(visit: ConsoleVisit): Organization {
   const found = visit.parts.service().organizations.find((each) => each.id === id);
   if (found !== undefined) return found;
   throw new DocshelfError('not_found', `Cannot show the keys of "${id.slice(0, 200)}": there is no such organization`, {
-    next: 'The page /organizations lists those of the config.',
+    next: 'The page /organizations lists the organizations of the config.',
   });
 }
 
@@ -220,20 +222,21 @@ type KeyTrial =
 
 async function keyTrial(visit: ConsoleVisit, organization: Organization, type: KeyType): Promise<KeyTrial> {
   const { apiUrl } = visit.parts.service();
-  if (apiUrl === null) return { missing: 'The API listener is off: search.enabled or exportApi.enabled turns it on.' };
+  if (apiUrl === null)
+    return { missing: 'The API listener is off. Turn it on with search.enabled or exportApi.enabled.' };
   const base = `${apiUrl.replace(/\/+$/, '')}/v1`;
   return type === 'admin' ? exportTrial(visit, organization, base) : searchTrial(visit, organization, base);
 }
 
 async function exportTrial(visit: ConsoleVisit, { id, plan, sites }: Organization, base: string): Promise<KeyTrial> {
   if (plan !== EXPORTING_PLAN)
-    return { missing: `The plan of ${id} has no static exports: only ${EXPORTING_PLAN} has.` };
+    return { missing: `The plan of ${id} does not include static exports. Only the plan ${EXPORTING_PLAN} does.` };
   const board = await call(visit, 'listJobs');
   if (board.problem !== null) return { missing: [board.problem.error, board.problem.next].join('. ') };
   const { domains } = board.value as JobBoard;
   const site = sites.find(({ domain }) => domains.includes(domain));
   if (site === undefined)
-    return { missing: `No domain of ${id} has a source: give one of them its source in the config.` };
+    return { missing: `No domain of ${id} has a source. Set the source of a domain in the config.` };
   return { address: `${base}/static-export/jobs`, body: { domain: site.domain }, missing: null };
 }
 
@@ -242,7 +245,9 @@ async function searchTrial(visit: ConsoleVisit, { id, sites }: Organization, bas
   const searched = served.filter(({ search }) => search !== null && search.keyword !== 'off');
   const site = sites.find(({ domain }) => searched.some(({ deployment }) => deployment.domain === domain));
   if (site === undefined)
-    return { missing: `No domain of ${id} is searched here: serve its site, with search.enabled.` };
+    return {
+      missing: `This daemon searches no domain of ${id}. Serve a site of the organization with search.enabled.`,
+    };
   return { address: `${base}/search/${site.domain}`, body: { query: 'getting started', pageSize: 5 }, missing: null };
 }
 
@@ -250,28 +255,28 @@ function CreatedKeyShown({ visit, made, trial }: VisitProps & { readonly made: C
   return (
     <>
       <section class="alert good">
-        <h2>Copy it now: it is shown this once</h2>
+        <h2>Copy the key now. docshelf shows it only once.</h2>
         <p>
           <code id="key">{made.key}</code>
         </p>
         <button type="button" data-copy="key" hidden>
-          Copy the key
+          Copy key
         </button>
         <p>
           {made.type === 'admin'
-            ? 'It is a secret: keep it where only servers read it.'
-            : 'It is public: it may stand in the code of pages.'}
+            ? 'The key is a secret. Store it only on servers.'
+            : 'The key is public. You can use it in the code of pages.'}
         </p>
       </section>
       <section class="card">
-        <h2>{made.type === 'admin' ? 'Export with it' : 'Search with it'}</h2>
+        <h2>{made.type === 'admin' ? 'Export with this key' : 'Search with this key'}</h2>
         {trial.missing === null ? (
           <>
             <p>
               <code id="curl">{curlLine(made.key, trial)}</code>
             </p>
             <button type="button" data-copy="curl" hidden>
-              Copy the line
+              Copy command
             </button>
           </>
         ) : (

@@ -45,18 +45,18 @@ function queryOf(written: string): string {
   const { maxLength } = searchRequestSchema.properties.query;
   if ([...query].length <= maxLength) return query;
   throw new DocshelfError('bad_request', `Cannot search: the query is longer than ${maxLength} characters`, {
-    next: 'Ask for less of it.',
+    next: 'Shorten the query.',
     fields: { field: 'q' },
   });
 }
 
 function Results({ results, address }: { readonly results: readonly SearchResult[]; readonly address: string }) {
-  if (results.length === 0) return <p class="card empty">Nothing is found.</p>;
+  if (results.length === 0) return <p class="card empty">No results.</p>;
   return (
     <>
       <p class="soft">
-        The engine here, in the active version. What words, meaning and place add up to is the order, and by a curve the
-        score, 0 to 1.
+        Results of the local search in the active version. The sum of words, meaning and place decides the order. The
+        score maps this sum to a value from 0 to 1.
       </p>
       <ol class="results">
         {results.map((result) => (
@@ -88,8 +88,8 @@ function Result({ result, address }: { readonly result: SearchResult; readonly a
 }
 
 const EXACT: Readonly<Record<NonNullable<ScoreReasons['exact']>, string>> = {
-  title: 'the query is the title of its page',
-  identifier: 'the query is a name that it has',
+  title: 'the query is the title of the page',
+  identifier: 'the query is an identifier in the section',
 };
 
 function Reasons({ reasons }: { readonly reasons: ScoreReasons }) {
@@ -104,10 +104,14 @@ function Reasons({ reasons }: { readonly reasons: ScoreReasons }) {
       <Reason
         name="Meaning"
         value={meaning === null ? '–' : inDigits(meaning)}
-        note={meaning === null ? 'not judged' : 'how near it is'}
+        note={meaning === null ? 'not computed' : 'semantic similarity'}
       />
-      <Reason name="Place" value={inDigits(lift)} note={exact === null ? 'neither title nor name' : EXACT[exact]} />
-      <Reason name="Page" value={inDigits(prior)} note="of 1; in words, among equals" />
+      <Reason
+        name="Place"
+        value={inDigits(lift)}
+        note={exact === null ? 'no exact match of title or identifier' : EXACT[exact]}
+      />
+      <Reason name="Page" value={inDigits(prior)} note="prior from 0 to 1, ranks equal words" />
     </>
   );
 }
@@ -152,7 +156,7 @@ export function SearchBox({ visit, domain, query = '' }: SearchBoxProps) {
   return (
     <search>
       <form action={`${visit.root}${siteAddress(domain)}/search`} class="search">
-        <label for="q">Search {domain}, with the reasons of each score</label>
+        <label for="q">Search {domain} and explain each score</label>
         <input id="q" type="search" name="q" value={query} required maxlength={maxLength} autocomplete="off" />
         <button type="submit">Search</button>
       </form>

@@ -16,9 +16,13 @@ export const signInRoutes: readonly ConsoleRoute[] = [
 /** A page of the console relative to the root, so that a sign-in never redirects elsewhere. */
 const OWN_PAGE = /^(?:[a-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*)?$/;
 
-const WRONG = new DocshelfError('unauthorized', 'Cannot sign in: that is not the admin.token of the config', {
-  next: 'Paste the value of admin.token, or of what its variable or file holds.',
-});
+const WRONG = new DocshelfError(
+  'unauthorized',
+  'Cannot sign in: the token does not match the admin.token of the config',
+  {
+    next: 'Paste the value of admin.token, or the content of its environment variable or file.',
+  },
+);
 
 /** The guard counts and delays wrong tokens per client, together with those of the API. It never delays a right one. */
 async function signIn(visit: ConsoleVisit, form: URLSearchParams): Promise<Response> {
@@ -53,7 +57,7 @@ function signInPage(visit: ConsoleVisit, to: string, problem?: Problem, headers?
   const content = (
     <>
       <h1>Sign in</h1>
-      {problem && <ActionResult root={visit.root} message={{ text: 'You are not signed in', problem }} />}
+      {problem && <ActionResult visit={visit} message={{ text: 'Sign-in failed', problem }} />}
       {isOpen ? (
         <form method="post" action={`${visit.root}sign-in`} class="card narrow">
           <input type="hidden" name="to" value={to} />
@@ -68,7 +72,7 @@ function signInPage(visit: ConsoleVisit, to: string, problem?: Problem, headers?
             aria-describedby="token-help"
           />
           <p class="soft" id="token-help">
-            The value of <code>admin.token</code> in the config. Reading needs none.
+            The value of <code>admin.token</code> in the config. You can see the status without it.
           </p>
           <button type="submit" class="primary">
             Sign in
@@ -76,8 +80,8 @@ function signInPage(visit: ConsoleVisit, to: string, problem?: Problem, headers?
         </form>
       ) : (
         <p>
-          No <code>admin.token</code> is set: what this daemon does can be read here, and changed by its command line
-          alone.
+          No <code>admin.token</code> is set, so the console is read-only. To make changes, use the command line or set
+          the token.
         </p>
       )}
     </>

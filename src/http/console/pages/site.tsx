@@ -37,21 +37,14 @@ import { UploadForm, upload } from './upload.tsx';
 
 export const siteRoutes: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/sites/:domain', run: showSite },
-  siteAction('activate', {
-    done: (version) => `Version ${version} is active`,
-    failed: (version) => `Version ${version} was not activated`,
-  }),
-  siteAction('rollback', {
-    done: (_, result) => `Rolled back: version ${result?.version} is active`,
-    failed: () => 'It was not rolled back',
-  }),
   siteAction('remove', {
-    done: (version) => `Version ${version} is removed`,
-    failed: (version) => `Version ${version} was not removed`,
+    done: (version) => `Version ${version} was deleted`,
+    failed: (version) => `Version ${version} was not deleted`,
   }),
   siteAction('preview', {
-    done: (version) => `Whoever has this link reads version ${version} for a day`,
-    failed: (version) => `There is no preview of version ${version}`,
+    done: (version) =>
+      `Preview link for version ${version}, valid for one day. Anyone with the link can read this version`,
+    failed: (version) => `The preview link for version ${version} was not created`,
   }),
   { method: 'POST', path: '/sites/:domain/upload', take: upload },
 ];
@@ -157,8 +150,8 @@ function SearchCard({ visit, site: { search, deployment } }: SiteProps) {
       <p class="big">{search?.keyword ?? 'off'}</p>
       {search && (
         <p class="soft">
-          by words {search.keyword}, by meaning {search.semantic}; {countInWords(search.sections)}{' '}
-          {nounOf(search.sections, 'section')}, {countInWords(search.embedded)} embedded
+          Keyword search: {search.keyword}. Semantic search: {search.semantic}. {countInWords(search.sections)}{' '}
+          {nounOf(search.sections, 'section')}, {countInWords(search.embedded)} embedded.
         </p>
       )}
       {visit.session && search && search.keyword !== 'off' && (
@@ -185,7 +178,7 @@ function Versions({ visit, site }: SiteProps) {
       id="versions"
       title="Versions"
       note={`${countInWords(versions.length)} stored`}
-      columns={['Version', 'Digest', 'Pages', 'Files', 'Size', 'From', 'Created', ...(isSignedIn ? ['Actions'] : [])]}
+      columns={['Version', 'Digest', 'Pages', 'Files', 'Size', 'Source', 'Created', ...(isSignedIn ? ['Actions'] : [])]}
       numbers={['Pages', 'Files', 'Size']}
       empty="No version is stored yet."
       rows={versions.map((version) => versionRow(visit, site, version))}
@@ -214,20 +207,25 @@ function VersionActions({ visit, site, version }: SiteProps & { readonly version
   const fields = { version };
   return (
     <>
-      {(['Activate', 'Preview'] as const).map((name) => (
-        <ActionForm visit={visit} action={`${base}/${name.toLowerCase()}`} stays fields={fields}>
-          <button type="submit" aria-label={`${name} ${version}`}>
-            {name}
-          </button>
-        </ActionForm>
-      ))}
+      <a
+        class="button"
+        href={`${visit.root}${base}/review?version=${encodeURIComponent(version)}`}
+        aria-label={`Activate ${version}`}
+      >
+        Activate
+      </a>
+      <ActionForm visit={visit} action={`${base}/preview`} stays fields={fields}>
+        <button type="submit" aria-label={`Preview ${version}`}>
+          Preview
+        </button>
+      </ActionForm>
       <details id={`remove-${version}`}>
-        <summary class="button" aria-label={`Remove ${version}`}>
-          Remove
+        <summary class="button" aria-label={`Delete ${version}`}>
+          Delete
         </summary>
         <ActionForm visit={visit} action={`${base}/remove`} stays fields={fields}>
           <button type="submit" class="danger">
-            Remove {version} for good
+            Delete {version} permanently
           </button>
         </ActionForm>
       </details>
@@ -236,19 +234,19 @@ function VersionActions({ visit, site, version }: SiteProps & { readonly version
 }
 
 interface ActionTexts {
-  readonly done: (version: string, result: { readonly version: string } | null) => string;
+  readonly done: (version: string) => string;
   readonly failed: (version: string) => string;
 }
 
-function siteAction(id: 'activate' | 'rollback' | 'remove' | 'preview', { done, failed }: ActionTexts): ConsoleRoute {
+function siteAction(id: 'remove' | 'preview', { done, failed }: ActionTexts): ConsoleRoute {
   const act = async (visit: SignedVisit): Promise<Response> => {
     const domain = parameterOf(visit, 'domain');
-    const version = id === 'rollback' ? '' : fieldOf(visit, 'version');
+    const version = fieldOf(visit, 'version');
     const { problem, ...called } = await call(visit, id, { domain, parameters: { version } });
     if (problem !== null) return backTo(visit, siteAddress(domain), { text: failed(version), problem });
-    const { value } = called as { readonly value: { readonly version: string; readonly link?: string } | null };
+    const { value } = called as { readonly value: { readonly link?: string } | null };
     const link = value?.link === undefined ? {} : { link: value.link };
-    return backTo(visit, siteAddress(domain), { text: done(version, value), problem, ...link });
+    return backTo(visit, siteAddress(domain), { text: done(version), problem, ...link });
   };
   return { method: 'POST', path: `/sites/:domain/${id}`, act };
 }
@@ -260,8 +258,8 @@ const SUPPORT_TONES: Readonly<Record<FeatureSupport, ChipTone>> = {
 };
 
 const FEATURE_NOTES: Readonly<Partial<Record<FeatureId, string>>> = {
-  search: 'of the hosted service',
-  localSearch: 'of this daemon',
+  search: 'hosted service',
+  localSearch: 'this daemon',
 };
 
 function Features({ all, domain }: { readonly all: DaemonFeatures; readonly domain: string | null }) {
@@ -271,8 +269,8 @@ function Features({ all, domain }: { readonly all: DaemonFeatures; readonly doma
       id="features"
       title="Features"
       note={`in this ${all.deploymentType} deployment`}
-      columns={['Feature', 'Support', 'Here', 'Why']}
-      empty="There are none."
+      columns={['Feature', 'Support', 'Status', 'Reason']}
+      empty="There are no features."
       rows={features.map(({ id, name, support, enabled, reason }) => ({
         id: `feature-${id}`,
         cells: [
@@ -290,15 +288,15 @@ function Features({ all, domain }: { readonly all: DaemonFeatures; readonly doma
 
 const ENFORCE_TEXTS: Readonly<Record<SiteFindings['policy'], { readonly note: string; readonly empty: string }>> = {
   on: {
-    note: 'blocked by features.enforce; anybody can send such reports, so check the pages with docshelf bundle audit',
-    empty: 'No browser has reported that a page asks another origin for anything.',
+    note: 'Blocked by features.enforce. Anyone can send such reports, so check the pages with docshelf bundle audit.',
+    empty: 'No browser has reported a request to another origin.',
   },
   report: {
-    note: 'reported by features.enforce, not blocked; anybody can send such reports, so check the pages with docshelf bundle audit',
-    empty: 'No browser has reported that a page asks another origin for anything.',
+    note: 'Reported by features.enforce, not blocked. Anyone can send such reports, so check the pages with docshelf bundle audit.',
+    empty: 'No browser has reported a request to another origin.',
   },
   off: {
-    note: 'not reported, since features.enforce is off',
+    note: 'Not reported, because features.enforce is off.',
     empty: 'Set features.enforce to report to collect browser reports. To check an archive, run docshelf bundle audit.',
   },
 };
@@ -321,8 +319,8 @@ function Findings({ findings }: { readonly findings: SiteFindings }) {
         <Table
           id="rules"
           title="Invalid rules"
-          note={`in the bundle; docshelf ignores them or applies them only in part${left > 0 ? `; ${countInWords(left)} more are not shown` : ''}`}
-          columns={['File', 'Line', 'Why']}
+          note={`docshelf ignores these rules or applies them only in part.${left > 0 ? ` ${countInWords(left)} more are not shown.` : ''}`}
+          columns={['File', 'Line', 'Reason']}
           numbers={['Line']}
           empty=""
           rows={ruleFaults.map(({ file, line, reason }) => ({ cells: [<code>{file}</code>, line ?? 'all', reason] }))}

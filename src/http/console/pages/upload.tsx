@@ -32,7 +32,7 @@ export function UploadForm({ visit, domain }: VisitProps & { readonly domain: st
       >
         <p class="check">
           <input type="checkbox" id="upload-activate" name="activate" value="true" checked />
-          <label for="upload-activate">Activate at once</label>
+          <label for="upload-activate">Activate after the import</label>
         </p>
         <p>
           <label for="upload-version">Version</label>
@@ -42,7 +42,7 @@ export function UploadForm({ visit, domain }: VisitProps & { readonly domain: st
         <p>
           <label for="upload-signature">Signatures</label>
           <input type="file" id="upload-signature" name="signature" accept=".minisig" multiple />
-          <small>Files of minisign, if the config has public keys.</small>
+          <small>Select minisign files if the config has public keys.</small>
         </p>
         <p>
           <label for="upload-bundle">Archives</label>
@@ -94,7 +94,7 @@ async function importOne(
 ): Promise<Verdict> {
   const name = fileName ?? '';
   const target = { domain: parameterOf(visit, 'domain'), parameters: { fileName: name } };
-  const failed = (problem: Problem): Verdict => ({ text: `${showName(name)} was refused`, problem });
+  const failed = (problem: Problem): Verdict => ({ text: `${showName(name)} was rejected`, problem });
   try {
     refuseSignatureName(requireFileName(name));
   } catch (error) {
@@ -108,9 +108,9 @@ async function importOne(
   const answer = await call(visit, 'upload', { ...target, query, body: ReadableStream.from(body) });
   if (answer.problem !== null) return failed(answer.problem);
   const { version, activated, moved } = answer.value as ShapeOf<typeof importedSchema>;
-  const former = moved === undefined ? '' : `, whose label led to ${moved.slice(0, 12)} before`;
+  const former = moved === undefined ? '' : ` instead of ${moved.slice(0, 12)}`;
   return {
-    text: `${showName(name)} is taken in: version ${version} is ${activated ? 'active' : 'stored'}${former}`,
+    text: `${showName(name)} was imported: version ${version} is ${activated ? 'active' : 'stored'}${former}`,
     problem: null,
   };
 }
@@ -122,10 +122,10 @@ async function textOf({ name, body }: FormPart): Promise<string> {
 }
 
 function noArchive(requestId: string | null): Verdict {
-  const error = new DocshelfError('bad_request', 'Cannot take an archive in: the form brings none', {
-    next: 'Choose a file, or drop one on the page.',
+  const error = new DocshelfError('bad_request', 'Cannot import a bundle: the form contains no archive', {
+    next: 'Select a file, or drop one on the page.',
   });
-  return { text: 'No archive was chosen', problem: problemOf(error, requestId) };
+  return { text: 'No archive was selected', problem: problemOf(error, requestId) };
 }
 
 function inOne(verdicts: readonly Verdict[]): ActionMessage {
@@ -133,6 +133,6 @@ function inOne(verdicts: readonly Verdict[]): ActionMessage {
   if (first !== undefined && second === undefined) return first;
   const refused = verdicts.filter(({ problem }) => problem !== null);
   const taken = verdicts.filter(({ problem }) => problem === null);
-  const text = `${taken.length} of ${verdicts.length} archives are taken in`;
+  const text = `${taken.length} of ${verdicts.length} archives were imported`;
   return { text, problem: null, each: [...refused, ...taken] };
 }

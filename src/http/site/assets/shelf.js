@@ -59,7 +59,9 @@ function excerpt(text, highlights) {
     parts.push(text.slice(at, start), element('mark', '', text.slice(start, end)));
     at = end;
   }
-  return element('p', 'text', ...parts, text.slice(at, at + 300));
+  const rest = text.slice(at, at + 300);
+  const isCut = at + 300 < text.length;
+  return element('p', 'text', ...parts, isCut ? `${rest.replace(/\s\S{0,40}$/, '')} …` : rest);
 }
 
 function resultItem(site, { content, path, metadata }) {

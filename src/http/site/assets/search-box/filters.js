@@ -15,6 +15,8 @@ function languageName(tag, shownIn) {
 export function createFilters({ words, tag: shownIn }, { isShelf, onChange }) {
   const node = element('div', { class: 'filters' });
   const chosen = new Map();
+  /** Filters that the reader has set. The others follow the page. */
+  const byReader = new Set();
   const selects = new Map();
 
   function choice(key, label, values) {
@@ -22,6 +24,7 @@ export function createFilters({ words, tag: shownIn }, { isShelf, onChange }) {
     select.value = chosen.get(key) ?? '';
     select.addEventListener('change', () => {
       chosen.set(key, select.value);
+      byReader.add(key);
       onChange();
     });
     selects.set(key, JSON.stringify(values));
@@ -52,6 +55,12 @@ export function createFilters({ words, tag: shownIn }, { isShelf, onChange }) {
       offerOne('version', words.version, versions);
       offerOne('tag', words.tag, tags);
     },
-    choose: (key, value) => chosen.set(key, value),
+    /** Follows the page, unless the reader has set this filter. */
+    choose(key, value = '') {
+      if (byReader.has(key)) return;
+      chosen.set(key, value);
+      const select = node.querySelector(`[data-key=${key}] select`);
+      if (select !== null) select.value = value;
+    },
   };
 }

@@ -1,6 +1,6 @@
 const here = import.meta.url;
 const ENDPOINT = new URL('../../search', here);
-const RESULTS_MAX = 30;
+export const RESULTS_MAX = 30;
 /** Pause after the last letter. */
 const WAIT_MS = 60;
 /** Pause before the slower search by meaning, which readers who continue typing do not need. */

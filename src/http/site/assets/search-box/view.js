@@ -1,18 +1,32 @@
 import { isDarkPage } from './colours.js';
 import { element, fill } from './element.js';
 import { createFilters } from './filters.js';
-import { createQuestions } from './questions.js';
+import { createQuestions, RESULTS_MAX } from './questions.js';
 import { forgetSearches, recentSearches, rememberSearch } from './recent.js';
 import { groupByPage, joinBelow } from './results.js';
 import { recentRows, resultRows } from './rows.js';
 import style from './search-box.css?inline';
 
 const QUERY_LENGTH_MAX = 1000;
+const VERSION_NAMES = ['docsearch:version', 'docusaurus_version', 'readthedocs-version-slug', 'doc:version'];
 const settings = document.querySelector('script[src*="_docshelf/assets/search-box"]')?.dataset ?? {};
 const isShelf = settings.shelf !== undefined && settings.shelf !== 'false';
 
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(style);
+
+/** Version and language that the page states, as the index reads them. The address of a kept version states it. */
+function pageFacts() {
+  const meta = VERSION_NAMES.map((name) =>
+    document.querySelector(`meta[name="${name}"]`)?.content.split(',')[0].trim(),
+  );
+  return {
+    language: document.documentElement.lang || null,
+    version: settings.version === undefined ? (meta.find(Boolean) ?? null) : null,
+  };
+}
+
+const same = (list = [], wanted) => list.find((each) => each.toLowerCase() === wanted?.toLowerCase());
 
 /** The dialog is at the end of the page, because a header can be hidden or replaced by the site's scripts. */
 export function createView(language) {
@@ -67,8 +81,9 @@ export function createView(language) {
   /** Set by Enter before the response: whether to open a new tab. Null otherwise. */
   let awaited = null;
   let isAnswered = false;
-  /** Language of the page. It changes if a response shows that the site has only one, or lacks it. */
-  let ownLanguage = document.documentElement.lang || null;
+  /** Facts of the page to search in, until a response shows which of them the site has. Null afterwards. */
+  let own = null;
+  let shownOn = null;
 
   const questions = createQuestions({ onAnswer, onFault });
 
@@ -83,28 +98,47 @@ export function createView(language) {
       showRecent();
       return;
     }
-    const { scope, version = settings.version, tag, language = ownLanguage } = filters.chosen();
+    const { scope, version = settings.version ?? own?.version, tag, language = own?.language } = filters.chosen();
     // Versions and tags only apply to one site.
     const said = Object.entries({ q, scope, language, ...(scope === undefined && { version, tag }) });
     questions.ask(Object.fromEntries(said.filter(([, value]) => value != null)), isNow);
   }
 
-  function onAnswer({ results, corrected, facets }, isWhole) {
-    if (ownLanguage !== null) {
-      const known = (facets?.languages ?? []).find((each) => each.toLowerCase() === ownLanguage.toLowerCase());
-      ownLanguage = null;
-      if (known !== undefined) filters.choose('language', known);
-      else if (results.length === 0) return ask(true);
-    }
+  function onAnswer({ results, corrected, excluded = [], inclusive, facets }, isWhole) {
+    if (own !== null && takeOwn(facets ?? {}, results.length === 0)) return ask(true);
     filters.offer(facets);
     isAnswered = true;
     const isPointedAt = isTouched || list.matches(':hover');
     groups = isPointedAt && isWhole && options.length > 0 ? joinBelow(groups, results) : groupByPage(results);
     showGroups(facets);
     const count = options.length;
-    if (count > 0) say(fill(words.found, { count }));
-    else if (isWhole) sayNothingFound(corrected);
+    if (count > 0) say(fill(words.found, { count: results.length < RESULTS_MAX ? count : `${RESULTS_MAX}+` }));
+    else if (isWhole) say(fill(words.noneFound, { query: input.value.trim() }));
+    if (count > 0 || isWhole)
+      more.replaceChildren(
+        ...(excluded.length > 0
+          ? [element('span', { dir: 'auto' }, fill(words.excluded, { words: excluded.join(', ') }))]
+          : []),
+        ...offer(words.inclusive, inclusive),
+        ...(count > 0 ? [] : [...offer(words.didYouMean, corrected), element('span', {}, words.hint)]),
+      );
     if (awaited !== null && count > 0) follow(awaited);
+  }
+
+  /** @returns true if the search must run again: with the version of the page's folder, or without facts that the site lacks */
+  function takeOwn({ languages, versions = [] }, isEmpty) {
+    const asked = own;
+    own = null;
+    const language = same(languages, asked.language);
+    const version = same(versions, asked.version);
+    const folder = location.pathname
+      .split('/')
+      .find((each) => settings.version === undefined && versions.includes(each));
+    filters.choose('language', language);
+    filters.choose('version', version ?? folder);
+    const isOfOthers = version === undefined && folder !== undefined && filters.chosen().version === folder;
+    const isUnknown = (asked.language && !language) || (asked.version && !version);
+    return isOfOthers || (isEmpty && isUnknown);
   }
 
   function onFault(code) {
@@ -160,16 +194,14 @@ export function createView(language) {
     if (status.textContent !== text) status.textContent = text;
   }
 
-  function sayNothingFound(corrected) {
-    say(fill(words.noneFound, { query: input.value.trim() }));
-    if (!corrected) return;
-    more.replaceChildren(
-      button(fill(words.didYouMean, { query: corrected }), () => {
-        input.value = corrected;
-        input.focus();
-        ask(true);
-      }),
-    );
+  function offer(sentence, query) {
+    if (!query) return [];
+    const offered = button(fill(sentence, { query }), () => {
+      input.value = query;
+      input.focus();
+      ask(true);
+    });
+    return [offered];
   }
 
   function button(said, onClick) {
@@ -277,6 +309,12 @@ export function createView(language) {
         return;
       }
       from = focusBack;
+      // A single-page site can show a page of another version.
+      if (shownOn !== location.pathname) {
+        own = pageFacts();
+        for (const key of ['language', 'version']) filters.choose(key);
+      }
+      shownOn = location.pathname;
       dialog.classList.toggle('dark', isDarkPage());
       if (!host.isConnected) document.body.append(host);
       fitWindow();

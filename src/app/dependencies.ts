@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export type DependencyName = 'database' | 'bucket';
+
+export interface DependencyState {
+  readonly dependency: DependencyName;
+  readonly isUp: boolean;
+}
+
+/** Starts a check. Null if the daemon does not have the dependency. */
+type Checks = Readonly<Record<DependencyName, () => Promise<void> | null>>;
+
+/** Prometheus and the console may ask more often, and every check is a request to another server. */
+const EVERY_MS = 30_000;
+const CHECK_MS_MAX = 2_000;
+
+/** Checks the servers that the daemon depends on when somebody asks, and remembers the result. */
+export class Dependencies {
+  readonly #checks: Checks;
+  readonly #running = new Map<DependencyName, Promise<boolean>>();
+  #last: { readonly atMs: number; readonly states: Promise<readonly DependencyState[]> } | null = null;
+
+  constructor(checks: Checks) {
+    this.#checks = checks;
+  }
+
+  /** Takes at most two seconds and never rejects. */
+  read(): Promise<readonly DependencyState[]> {
+    const atMs = performance.now();
+    if (this.#last === null || atMs - this.#last.atMs >= EVERY_MS) this.#last = { atMs, states: this.#check() };
+    return this.#last.states;
+  }
+
+  async notices(): Promise<string[]> {
+    const names = { database: 'database (database.urlFile)', bucket: 'bucket of exports (exportApi.store)' };
+    const down = (await this.read()).filter(({ isUp }) => !isUp);
+    return down.map(({ dependency }) => `The ${names[dependency]} does not respond. Run "docshelf doctor".`);
+  }
+
+  #check(): Promise<readonly DependencyState[]> {
+    const states = (['database', 'bucket'] as const).flatMap((dependency) => {
+      const running = this.#running.get(dependency) ?? this.#run(dependency);
+      if (running === null) return [];
+      const isUp = Promise.race([running, sleep(CHECK_MS_MAX, false, { ref: false })]);
+      return isUp.then((up): DependencyState => ({ dependency, isUp: up }));
+    });
+    return Promise.all(states);
+  }
+
+  /** A check that still runs is not started again, so that a server that never responds holds one connection. */
+  #run(dependency: DependencyName): Promise<boolean> | null {
+    const check = this.#checks[dependency]();
+    if (check === null) return null;
+    const running = check
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => this.#running.delete(dependency));
+    this.#running.set(dependency, running);
+    return running;
+  }
+}

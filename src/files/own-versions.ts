@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { type FileTable, isPage } from '../domain/release.ts';
+
+/** Entries to read before other requests have their turn. */
+const ENTRIES_A_TURN = 2_048;
+
+type Files = Pick<FileTable, 'has' | 'get' | 'values'>;
+
+/** Version folders of Docusaurus, mike and Read the Docs: at the root, in a language, in `docs/`. */
+export const VERSION_NAME =
+  'latest|stable|next|current|main|master|dev|devel|nightly|unreleased|v?\\d+(?:\\.(?:\\d+|x))*(?:[-.]?(?:a|b|rc|alpha|beta|dev|next)[-.]?\\d*)?';
+const VERSION_FOLDER = new RegExp(`^((?:[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?/)?(?:docs/)?)(${VERSION_NAME})/(.+)$`);
+/** Four-digit years are folders of a blog. */
+const YEAR = /^(?:19|20)\d\d$/;
+
+const PAGES_COMPARED = 40;
+/** Pages that two versions must share. One alone may be the start page of each. */
+const PAGES_MIN = 2;
+const FOLDERS_MAX = 64;
+const LIST = 'versions.json';
+const LIST_BYTES_MAX = 256 * 1024;
+
+interface VersionFolder {
+  readonly container: string;
+  readonly name: string;
+  readonly pages: string[];
+}
+
+/** Folders of the versions that a release contains, such as `docs/next/`. Such a release has its own switcher. */
+export async function ownVersions({
+  files,
+  siteDir,
+}: {
+  readonly files: Files;
+  readonly siteDir: string;
+}): Promise<string[]> {
+  const listed = await listedByMike(files, siteDir);
+  return listed.length > 1 ? listed : foundByPages(files);
+}
+
+/** Only entries of mike's list that have a folder count. */
+async function listedByMike(files: Files, siteDir: string): Promise<string[]> {
+  if ((files.get(LIST)?.size ?? Infinity) > LIST_BYTES_MAX) return [];
+  try {
+    const rows: unknown = JSON.parse(await readFile(join(siteDir, LIST), 'utf8'));
+    if (!Array.isArray(rows)) return [];
+    const names = rows.slice(0, FOLDERS_MAX).map((row: { readonly version?: unknown } | null) => row?.version);
+    return names.flatMap((name) => (typeof name === 'string' && files.has(`${name}/index.html`) ? [`${name}/`] : []));
+  } catch {
+    // The list has another format, or the volume is unreadable, which serving reports.
+    return [];
+  }
+}
+
+/** Folders with names of versions that share pages with a sibling or their parent: the current version of Docusaurus has no folder. */
+async function foundByPages(files: Files): Promise<string[]> {
+  const folders = new Map<string, VersionFolder>();
+  let turn = 0;
+  for (const { path } of files.values()) {
+    turn = (turn + 1) % ENTRIES_A_TURN;
+    if (turn === 0) await setImmediate();
+    if (!isPage(path)) continue;
+    const [, container, name, page] = VERSION_FOLDER.exec(path) ?? [];
+    if (container === undefined || name === undefined || page === undefined || YEAR.test(name)) continue;
+    const known = folders.get(container + name);
+    if (known === undefined && folders.size === FOLDERS_MAX) continue;
+    const folder = known ?? { container, name, pages: [] };
+    folders.set(container + name, folder);
+    if (folder.pages.length < PAGES_COMPARED) folder.pages.push(page);
+  }
+  const all = [...folders.values()];
+  return all
+    .filter(({ container, name, pages }) => {
+      const others = all.filter((other) => other.container === container && other.name !== name);
+      return ['', ...others.map((other) => `${other.name}/`)].some((place) => {
+        const shared = pages.filter((page) => files.has(container + place + page)).length;
+        return shared >= PAGES_MIN && shared * 2 >= pages.length;
+      });
+    })
+    .map(({ container, name }) => `${container}${name}/`);
+}

@@ -1,0 +1,290 @@
+import { stemmer as arabic } from '@orama/stemmers/arabic';
+import { stemmer as danish } from '@orama/stemmers/danish';
+import { stemmer as dutch } from '@orama/stemmers/dutch';
+import { stemmer as finnish } from '@orama/stemmers/finnish';
+import { stemmer as french } from '@orama/stemmers/french';
+import { stemmer as german } from '@orama/stemmers/german';
+import { stemmer as greek } from '@orama/stemmers/greek';
+import { stemmer as hungarian } from '@orama/stemmers/hungarian';
+import { stemmer as indonesian } from '@orama/stemmers/indonesian';
+import { stemmer as italian } from '@orama/stemmers/italian';
+import { stemmer as lithuanian } from '@orama/stemmers/lithuanian';
+import { stemmer as norwegian } from '@orama/stemmers/norwegian';
+import { stemmer as portuguese } from '@orama/stemmers/portuguese';
+import { stemmer as romanian } from '@orama/stemmers/romanian';
+import { stemmer as russian } from '@orama/stemmers/russian';
+import { stemmer as spanish } from '@orama/stemmers/spanish';
+import { stemmer as swedish } from '@orama/stemmers/swedish';
+import { stemmer as turkish } from '@orama/stemmers/turkish';
+import { stemmer as ukrainian } from '@orama/stemmers/ukrainian';
+import { stopwords as arabicStops } from '@orama/stopwords/arabic';
+import { stopwords as bulgarianStops } from '@orama/stopwords/bulgarian';
+import { stopwords as danishStops } from '@orama/stopwords/danish';
+import { stopwords as dutchStops } from '@orama/stopwords/dutch';
+import { stopwords as finnishStops } from '@orama/stopwords/finnish';
+import { stopwords as frenchStops } from '@orama/stopwords/french';
+import { stopwords as germanStops } from '@orama/stopwords/german';
+import { stopwords as greekStops } from '@orama/stopwords/greek';
+import { stopwords as hungarianStops } from '@orama/stopwords/hungarian';
+import { stopwords as indonesianStops } from '@orama/stopwords/indonesian';
+import { stopwords as italianStops } from '@orama/stopwords/italian';
+import { stopwords as lithuanianStops } from '@orama/stopwords/lithuanian';
+import { stopwords as norwegianStops } from '@orama/stopwords/norwegian';
+import { stopwords as portugueseStops } from '@orama/stopwords/portuguese';
+import { stopwords as romanianStops } from '@orama/stopwords/romanian';
+import { stopwords as russianStops } from '@orama/stopwords/russian';
+import { stopwords as spanishStops } from '@orama/stopwords/spanish';
+import { stopwords as swedishStops } from '@orama/stopwords/swedish';
+import { stopwords as turkishStops } from '@orama/stopwords/turkish';
+import { stopwords as ukrainianStops } from '@orama/stopwords/ukrainian';
+import traditional from 'opencc-js/dict/TSCharacters';
+import { STOP_WORDS, stem } from './english.ts';
+import { fold, type Word } from './words.ts';
+
+type Script = 'Latn' | 'Cyrl' | 'Grek' | 'Arab' | 'Hebr' | 'other';
+
+export interface WordLanguage {
+  readonly code: string;
+  readonly script: Script;
+  readonly stopWords: ReadonlySet<string>;
+  /** Words with long common parts are related, because the stemmer misses inflections. */
+  readonly hasParts: boolean;
+  /** Words are written together, as `Datenbankverbindung`. */
+  readonly isCompounding: boolean;
+  /** @param spelling in lower case, with its diacritics */
+  readonly stem: (spelling: string) => string;
+}
+
+interface Rules {
+  readonly script?: Script;
+  readonly stops?: readonly string[];
+  readonly isCompounding?: boolean;
+  /** Changes a word before the stemmer reads it. */
+  readonly before?: (word: string) => string;
+}
+
+const same = (word: string): string => word;
+const WORD_OF_LETTERS = /^\p{L}{3,}$/u;
+
+function language(code: string, stemmer: (word: string) => string, rules: Rules = {}): WordLanguage {
+  const { script = 'Latn', stops = [], isCompounding = false, before = same } = rules;
+  const stemOf = (word: string): string => {
+    if (!WORD_OF_LETTERS.test(word)) return fold(word);
+    return fold(stemmer(before(word))) || fold(word);
+  };
+  return { code, script, stopWords: new Set(stops.map(fold)), hasParts: true, isCompounding, stem: stemOf };
+}
+
+const words = (text: string): string[] => text.split(' ');
+const without =
+  (ending: RegExp) =>
+  (word: string): string => {
+    const rest = fold(word).replace(ending, '');
+    return rest.length >= STEM_LENGTH_MIN ? rest : word;
+  };
+const STEM_LENGTH_MIN = 3;
+
+/** `Schlüssel`, `Schluessel` and `Schlussel` have one key, but `neue` and `Quelle` keep their vowels. */
+const germanSpelling = (word: string): string => fold(word).replace(/(?<![aeiouq])([aou])e/g, '$1');
+/** `å` is also written `aa`, and `ø` is also written `oe`. */
+const danishSpelling = (word: string): string => fold(word).replaceAll('aa', 'a').replaceAll('oe', 'o');
+/** Letters that Arabic and Persian keyboards write differently. */
+const arabicSpelling = (word: string): string => fold(word).replace(/[یى]/g, 'ي').replaceAll('ک', 'ك');
+const ARABIC_ARTICLE = /^(?:[وف]?(?:[بك]?ال|لل)|[وف](?=ال))(?=\p{L}{3})/u;
+
+/** The stemmer removes only one letter of it. */
+const ARABIC_PLURAL = /(?<=\p{L}{3})ات$/u;
+
+/** The most frequent endings. @orama/stemmers has no rules for these languages, and those for Bulgarian throw an error. */
+const bulgarian = without(
+  /(?:овете|ищата|ията|ият|ите|ата|ята|ове|ени|ане|ът|ят|та|то|те|ия|ен|на|но|ни|а|я|о|е|и|ъ)$/,
+);
+const polish = without(
+  /(?:owanie|owania|owaniu|owaniem|owano|owane|owany|owana|owac|acych|ujacy|uje|ymi|imi|ach|ami|ego|emu|owi|iem|iej|iow|om|ow|em|ie|ia|iu|ej|ym|im|ych|ich|ac|ic|yc|y|i|a|e|u|o)$/,
+);
+const czech = without(
+  /(?:ovani|ovat|ovan[aoyi]?|ych|ich|ymi|imi|ami|emi|ach|ech|eho|emu|ovi|um|em|am|ou|ii|at|it|y|i|a|e|u|o)$/,
+);
+const FINAL_FORMS: Readonly<Record<string, string>> = { ך: 'כ', ם: 'מ', ן: 'נ', ף: 'פ', ץ: 'צ' };
+/** Removes particles, endings and the letter vav inside the word, which many spellings omit. */
+const hebrew = (word: string): string => {
+  const rest = word.replace(/^(?:[וש]?[הבלמכ]|[וש])(?=[\u05d0-\u05ea]{3})/, '').replace(/(?:יות|ויות|ים|ות|ה|ת)$/, '');
+  const stem = rest.length >= 2 ? rest : word;
+  return stem.replace(/(?<=.)ו(?=.)/g, '').replace(/[ךםןףץ]/g, (letter) => FINAL_FORMS[letter] ?? letter);
+};
+const persian = without(/(?:هايي|هاي|ها|اي|ي)$/);
+
+const POLISH_STOPS =
+  'a aby albo ale bez bo być co czy dla do gdy i ich ile in jak jako je jego jej jest jeśli już kiedy która które który lub ma mnie mogę można na nad nie niż o od oraz po pod przez przy są się ta tak te tego tej ten to tym w we z za ze że';
+const CZECH_STOPS =
+  'a aby ale ani bez být co do i jak jako je jeho její jejich jen ji k když která které který kde ke lze mezi mi mohu může na nad ne nebo není o od po pod podle pro proč při s se si své ta tak také ten to tu u v ve více z za ze že';
+const HEBREW_STOPS =
+  'אבל או אותה אותו אחרי איך אין איפה אל אם אני אנחנו את אתה בין גם הוא היא הם זאת זה זו יש כדי כי כל כמו לא לי למה מה מי מתי על עם עד של';
+const PERSIAN_STOPS = 'از است این آن با برای به تا چه چرا چگونه چیست در را شود که کجا کند کنم می من ما و هر هم یا یک';
+
+export const ENGLISH: WordLanguage = {
+  code: 'en',
+  script: 'Latn',
+  stopWords: STOP_WORDS,
+  hasParts: false,
+  isCompounding: false,
+  stem: (word) => stem(fold(word)),
+};
+
+/** Chinese, Japanese, Korean and Thai are indexed by pairs of characters. Their Latin words are mostly English. */
+const CHINESE: WordLanguage = { ...ENGLISH, code: 'zh', script: 'other', stopWords: new Set() };
+const PAIRS: WordLanguage = { ...CHINESE, code: 'other' };
+
+const cyrillic = { script: 'Cyrl' } as const;
+const compounds = { isCompounding: true } as const;
+const LANGUAGES: ReadonlyMap<string, WordLanguage> = new Map(
+  [
+    ENGLISH,
+    CHINESE,
+    ...['ja', 'ko', 'th', 'lo', 'km', 'my'].map((code) => ({ ...PAIRS, code })),
+    language('ar', (word) => arabic(word.replace(ARABIC_ARTICLE, '').replace(ARABIC_PLURAL, '')), {
+      script: 'Arab',
+      stops: arabicStops,
+      before: arabicSpelling,
+    }),
+    language('bg', bulgarian, { ...cyrillic, stops: bulgarianStops }),
+    language('cs', czech, { stops: words(CZECH_STOPS) }),
+    language('da', danish, { ...compounds, stops: danishStops, before: danishSpelling }),
+    language('de', german, { ...compounds, stops: germanStops, before: germanSpelling }),
+    language('el', (word) => greek(word.toUpperCase()).toLowerCase(), {
+      script: 'Grek',
+      stops: greekStops,
+      before: fold,
+    }),
+    language('es', spanish, { stops: spanishStops }),
+    language('fa', persian, { script: 'Arab', stops: words(PERSIAN_STOPS), before: arabicSpelling }),
+    language('fi', finnish, { ...compounds, stops: finnishStops, before: fold }),
+    language('fr', french, { stops: frenchStops }),
+    language('he', hebrew, { script: 'Hebr', stops: words(HEBREW_STOPS), before: fold }),
+    language('hu', hungarian, { ...compounds, stops: hungarianStops }),
+    language('id', indonesian, { stops: indonesianStops }),
+    language('it', italian, { stops: italianStops }),
+    language('lt', lithuanian, { stops: lithuanianStops }),
+    language('nl', dutch, { ...compounds, stops: dutchStops, before: fold }),
+    language('no', norwegian, { ...compounds, stops: norwegianStops, before: danishSpelling }),
+    language('pl', polish, { stops: words(POLISH_STOPS) }),
+    language('pt', portuguese, { stops: portugueseStops }),
+    language('ro', (word) => romanian(word.replaceAll('ș', 'ş').replaceAll('ț', 'ţ')), { stops: romanianStops }),
+    language('ru', russian, { ...cyrillic, stops: russianStops, before: (word) => word.replaceAll('ё', 'е') }),
+    language('sk', czech, { stops: words(CZECH_STOPS) }),
+    language('sv', swedish, { ...compounds, stops: swedishStops, before: fold }),
+    language('tr', turkish, { stops: turkishStops }),
+    language('uk', ukrainian, { ...cyrillic, stops: ukrainianStops }),
+  ].map((each) => [each.code, each]),
+);
+
+const ALIASES: Readonly<Record<string, string>> = { nb: 'no', nn: 'no', in: 'id', iw: 'he', yue: 'zh', cmn: 'zh' };
+
+const OF_SCRIPT: Readonly<Record<Script, WordLanguage>> = {
+  Latn: ENGLISH,
+  Cyrl: LANGUAGES.get('ru') ?? ENGLISH,
+  Grek: LANGUAGES.get('el') ?? ENGLISH,
+  Arab: LANGUAGES.get('ar') ?? ENGLISH,
+  Hebr: LANGUAGES.get('he') ?? ENGLISH,
+  other: PAIRS,
+};
+
+/** Returns a language without stems if docshelf has no rules for the tag. @param tag BCP 47 */
+export function languageOf(tag: string): WordLanguage {
+  const code = /^[a-z]+/i.exec(tag)?.[0].toLowerCase() ?? 'en';
+  const known = ALIASES[code] ?? code;
+  return LANGUAGES.get(known) ?? language(known, same, {});
+}
+
+/** Words in another script, as `Docker` on a Russian page, follow the usual language of that script. */
+function languageOfWord(spelling: string, language: WordLanguage): WordLanguage {
+  const own = scriptOf(spelling);
+  return own === language.script || own === 'other' ? language : OF_SCRIPT[own];
+}
+
+export function stemOf(spelling: string, language: WordLanguage): string {
+  return languageOfWord(spelling, language).stem(spelling);
+}
+
+/**
+ * Term of a word in the index. Stems of other languages than English have a prefix, because `servic` of `serviços` is no form of `services`.
+ * Identifiers, such as `maxRetryCount`, are English in every language.
+ */
+export function keyOf({ spelling, parts }: Pick<Word, 'spelling' | 'parts'>, language: WordLanguage): string {
+  const own = parts.length > 0 ? ENGLISH : languageOfWord(spelling, language);
+  const stemmed = own.stem(spelling);
+  return own.hasParts && WORD_OF_LETTERS.test(stemmed) ? `${own.code}_${stemmed}` : stemmed;
+}
+
+function scriptOf(word: string): Script {
+  const code = word.charCodeAt(0);
+  if (code < 0x370 || (code >= 0x1e00 && code < 0x1f00)) return 'Latn';
+  if (code < 0x400 || (code >= 0x1f00 && code < 0x2000)) return 'Grek';
+  if (code < 0x530) return 'Cyrl';
+  if (code >= 0x590 && code < 0x600) return 'Hebr';
+  return (code >= 0x600 && code < 0x780) || code >= 0xfb50 ? 'Arab' : 'other';
+}
+
+/** Different stop words of a text, and their share of all words. Prose has 0.3 to 0.5, code less. */
+const LEAST = { kinds: 3, share: 0.15 };
+const LIKELY = { kinds: 5, share: 0.25 };
+const LETTERS = /\p{L}+/gu;
+const SAMPLE_LENGTH = 1_000;
+
+/** Finds the language of a text by its script and stop words. Returns null if it is not clear. @param likely checked first */
+export function detectLanguage(text: string, likely: WordLanguage = ENGLISH): WordLanguage | null {
+  const sample = text.slice(0, SAMPLE_LENGTH).toLowerCase();
+  const words = (sample.match(LETTERS) ?? []).map(fold);
+  if (isProse(stopsOf(words, likely), words, LIKELY)) return likely;
+  const found = Map.groupBy(words, scriptOf);
+  const [script, own = []] = [...found].sort(([, left], [, right]) => right.length - left.length)[0] ?? [];
+  if (script === undefined) return null;
+  if (script === 'other') return unspacedLanguage(sample);
+  const counts = [...LANGUAGES.values()]
+    .filter((each) => each.script === script && each.stopWords.size > 0)
+    .map((each) => ({ each, stops: stopsOf(own, each) }))
+    .sort((left, right) => right.stops.length - left.stops.length);
+  const [first, second] = counts;
+  if (first === undefined || !isProse(first.stops, own, LEAST)) return script === 'Latn' ? null : OF_SCRIPT[script];
+  const isClear = first.stops.length >= 2 * (second?.stops.length ?? 0) || script !== 'Latn';
+  return isClear || areNear(first.each, second?.each) ? first.each : null;
+}
+
+function stopsOf(words: readonly string[], { stopWords }: WordLanguage): string[] {
+  return words.filter((word) => word.length > 1 && stopWords.has(word));
+}
+
+function isProse(stops: readonly string[], words: readonly string[], { kinds, share }: typeof LEAST): boolean {
+  return stops.length >= share * words.length && new Set(stops).size >= kinds;
+}
+
+/** `/de/guide` is German. */
+export function languageOfPath(path: string): WordLanguage | null {
+  const code = /^\/([a-z]{2})(?:-[a-z]{2,4})?\//i.exec(path)?.[1]?.toLowerCase() ?? '';
+  return LANGUAGES.get(ALIASES[code] ?? code) ?? null;
+}
+
+/** These languages share most stop words, and their stemmers are similar. */
+const NEAR = ['da no', 'no da', 'es pt', 'pt es', 'cs sk', 'sk cs', 'sv no', 'no sv', 'sv da', 'da sv'];
+
+function areNear(first: WordLanguage, second: WordLanguage | undefined): boolean {
+  return NEAR.includes(`${first.code} ${second?.code}`);
+}
+
+function unspacedLanguage(text: string): WordLanguage | null {
+  if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return languageOf('ja');
+  if (/\p{Script=Han}/u.test(text)) return CHINESE;
+  return PAIRS;
+}
+
+const SIMPLIFIED: ReadonlyMap<string, string> = new Map(
+  traditional
+    .split('|')
+    .map((pair) => pair.split(' ') as [string, string])
+    .filter(([from, to]) => from.length === to.length),
+);
+
+/** Writes traditional Chinese characters as simplified ones of the same length. */
+export function simplify(run: string): string {
+  return run.replace(/\p{Script=Han}/gu, (character) => SIMPLIFIED.get(character) ?? character);
+}

@@ -1,0 +1,147 @@
+import { isStopWord } from './english.ts';
+import { ENGLISH, keyOf, languageOf, simplify, stemOf, type WordLanguage } from './languages.ts';
+import type { Vocabulary } from './vocabulary.ts';
+import { plain, type Surface, wordsOf } from './words.ts';
+
+export interface Dictionary {
+  readonly sections: number;
+  readonly languages: readonly WordLanguage[];
+  readonly vocabulary: Pick<Vocabulary, 'startingWith' | 'near' | 'has' | 'related' | 'spellingOf'>;
+  sectionsWith(term: string): number;
+}
+
+const RELATED_MAX = 24;
+/** A related word counts at most half as much as the word itself. */
+export const RELATED_SHARE = 0.5;
+const STEM_LENGTH_MIN = 5;
+const PART_LENGTH_MIN = 4;
+/** Longer words are data. */
+const COMPOUND_LENGTH_MAX = 60;
+/** Letters between the parts of a compound. */
+const LINKING = ['', 's', 'es', 'n', 'en', 'e', 'er'];
+
+/** Finds the terms of a query's words in the languages of the index. */
+export class Spellings {
+  readonly #dictionary: Dictionary;
+  readonly #languages: readonly WordLanguage[];
+  readonly #ofQuery: readonly WordLanguage[];
+
+  /** @param filter BCP 47 tag, if the query searches one language */
+  constructor(query: string, dictionary: Dictionary, filter: string | undefined) {
+    this.#dictionary = dictionary;
+    const own = filter === undefined ? undefined : languageOf(filter).code;
+    const filtered = dictionary.languages.filter(({ code }) => code === own);
+    this.#languages = filtered.length > 0 ? filtered : dictionary.languages;
+    this.#ofQuery = this.#likeliest(query);
+  }
+
+  /** Terms of a word, first those of its stems. */
+  keysOf(word: Surface): string[] {
+    const { folded, parts } = word;
+    const keys = new Set<string>();
+    for (const language of this.#languages)
+      for (const spelling of this.#spelled(word, language)) keys.add(keyOf({ spelling, parts }, language));
+    return [...keys.add(folded)];
+  }
+
+  /** One list for each way to write the words in a language. */
+  variants(words: readonly Surface[]): string[][] {
+    const languages = this.#languages.map((language) =>
+      words.map((word) => keyOf({ ...word, spelling: this.#spelled(word, language)[0] ?? word.spelling }, language)),
+    );
+    return [...languages, words.map(({ folded }) => folded)];
+  }
+
+  runsOf(run: string): string[] {
+    const isChinese = this.#languages.some(({ code }) => code === 'zh');
+    return isChinese ? [...new Set([run, simplify(run)])] : [run];
+  }
+
+  /** Shares by term of words that contain the word, or most of it. */
+  related(word: Surface): ReadonlyMap<string, number> {
+    const shares = new Map<string, number>();
+    const languages = this.#ofQuery.filter(({ hasParts }) => hasParts);
+    const stems = languages.map((language) => stemOf(word.spelling, language));
+    for (const base of new Set(stems.map((stem) => (stem.length < STEM_LENGTH_MIN ? word.folded : stem))))
+      for (const { word: other, share } of this.#dictionary.vocabulary.related(base, languages, RELATED_MAX))
+        for (const term of this.keysOf(plain(other)))
+          shares.set(term, Math.max(shares.get(term) ?? 0, share * RELATED_SHARE));
+    return shares;
+  }
+
+  /** Known parts of a compound: `datenbank` and `verbindung` of `datenbankverbindung`. */
+  partsOf({ folded }: Surface): string[] {
+    if (folded.length < 2 * PART_LENGTH_MIN || folded.length > COMPOUND_LENGTH_MAX || !/^\p{L}+$/u.test(folded))
+      return [];
+    if (!this.#ofQuery.some(({ isCompounding }) => isCompounding)) return [];
+    return this.#split(folded) ?? this.#longestPart(folded);
+  }
+
+  isStopWord(folded: string, typed: string): boolean {
+    if (this.#ofQuery.some(({ code, stopWords }) => code !== 'en' && stopWords.has(folded))) return true;
+    if (!isStopWord(folded, typed)) return false;
+    return (
+      this.#ofQuery.includes(ENGLISH) || !this.#ofQuery.some((each) => each.hasParts && this.#isWordOf(folded, each))
+    );
+  }
+
+  #isWordOf(word: string, language: WordLanguage): boolean {
+    const stem = stemOf(word, language);
+    return this.#dictionary.vocabulary.has(stem.length < STEM_LENGTH_MIN ? word : stem, language);
+  }
+
+  /** Languages of the index that contain most words of the query. English wins a tie. */
+  #likeliest(query: string): readonly WordLanguage[] {
+    const languages = this.#languages;
+    if (languages.length < 2 || !languages.some(({ hasParts }) => hasParts)) return languages;
+    const words = wordsOf(query).filter(({ kind }) => kind === 'word');
+    const scored = languages.map((language) => ({
+      language,
+      known: words.reduce(
+        (sum, { folded }) => sum + Number(this.#isWordOf(folded, language)) + Number(language.stopWords.has(folded)),
+        0,
+      ),
+    }));
+    const most = Math.max(...scored.map(({ known }) => known));
+    const likeliest = scored.filter(({ known }) => known === most).map(({ language }) => language);
+    return most > 0 && likeliest.includes(ENGLISH) ? [ENGLISH] : likeliest;
+  }
+
+  /** A word typed without its diacritics has those of the index. */
+  #spelled({ folded, spelling }: Surface, language: WordLanguage): readonly string[] {
+    if (!language.hasParts) return [folded];
+    const known = spelling === folded ? this.#dictionary.vocabulary.spellingOf(folded) : spelling;
+    return known === folded ? [folded] : [known, folded];
+  }
+
+  #split(word: string): string[] | null {
+    for (let at = word.length - PART_LENGTH_MIN; at >= PART_LENGTH_MIN; at -= 1) {
+      const [head, tail] = [word.slice(0, at), word.slice(at)];
+      if (!this.#isKnown(tail)) continue;
+      const first = this.#partBefore(head);
+      if (first !== null) return [first, tail];
+      const more = head.length >= 2 * PART_LENGTH_MIN ? this.#split(head) : null;
+      if (more !== null) return [...more, tail];
+    }
+    return null;
+  }
+
+  #partBefore(head: string): string | null {
+    const forms = LINKING.filter((linking) => head.endsWith(linking)).map((linking) =>
+      head.slice(0, head.length - linking.length),
+    );
+    return forms.find((form) => form.length >= PART_LENGTH_MIN && this.#isKnown(form)) ?? null;
+  }
+
+  #longestPart(word: string): string[] {
+    for (let length = word.length - 1; length > PART_LENGTH_MIN; length -= 1) {
+      const part = [word.slice(-length), word.slice(0, length)].find((each) => this.#isKnown(each));
+      if (part !== undefined) return [part];
+    }
+    return [];
+  }
+
+  #isKnown(part: string): boolean {
+    return this.keysOf(plain(part)).some((term) => this.#dictionary.sectionsWith(term) > 0);
+  }
+}

@@ -1,0 +1,92 @@
+import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
+import { RAW_TEXT } from '../rewrite/markup/elements.ts';
+import { type MarkupReader, MarkupScanner } from '../rewrite/markup/scanner.ts';
+
+/** Letters and digits to compare: enough to tell two sections with the same heading apart. */
+const COMPARED_MAX = 200;
+
+/**
+ * Offset in a page's Markdown of the line that begins with the text at an anchor of the page. Compares letters and digits only, so that
+ * it also works for Markdown files of the bundle. Null if the page has no such anchor, or the Markdown no such line.
+ */
+export function fragmentOffset(html: string, fragment: string, markdown: string): number | null {
+  const { first, text } = new AnchorText(html, fragment);
+  if (first === '') return null;
+  const written = ATTRIBUTES.map((attribute) => markdown.indexOf(attribute(fragment))).find((at) => at !== -1);
+  if (written !== undefined) return markdown.lastIndexOf('\n', written) + 1;
+  let best = first.length;
+  let offset: number | null = null;
+  for (let start = 0; start !== -1 && start < markdown.length; start = nextLine(markdown, start)) {
+    // A list of contents has the same text as a heading.
+    const length = commonLength(markdown, start, text) + (markdown[start] === '#' ? 0.5 : 0);
+    if (length < best || (length === best && offset !== null)) continue;
+    best = length;
+    offset = start;
+  }
+  return offset;
+}
+
+/** Ways to write an anchor in Markdown. */
+const ATTRIBUTES: readonly ((anchor: string) => string)[] = [
+  (anchor) => `{#${anchor}}`,
+  (anchor) => `id="${anchor}"`,
+  (anchor) => `name="${anchor}"`,
+];
+
+function nextLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  return end === -1 ? -1 : end + 1;
+}
+
+const LETTER = /[\p{L}\p{N}]/u;
+
+/** Number of equal letters of `text` and of what begins at the line. A line's own marks do not count. */
+function commonLength(markdown: string, start: number, text: string): number {
+  let length = 0;
+  for (let at = start; at < markdown.length && length < text.length; at += 1) {
+    const letter = markdown[at] as string;
+    if (letter === text[length]) length += 1;
+    else if (LETTER.test(letter)) return length;
+    else if (length === 0 && letter === '\n') return 0;
+  }
+  return length;
+}
+
+const lettersOf = (text: string): string => (text.match(/[\p{L}\p{N}]+/gu) ?? []).join('');
+
+class AnchorText implements MarkupReader {
+  /** Letters of the first text after the anchor. Empty if the page has no such anchor. */
+  first = '';
+  text = '';
+  readonly #scanner: MarkupScanner;
+  readonly #fragment: string;
+  #isFound = false;
+
+  constructor(html: string, fragment: string) {
+    this.#scanner = new MarkupScanner(html);
+    this.#fragment = fragment;
+    this.#scanner.read(this);
+  }
+
+  onStartTag(): void {
+    const scanner = this.#scanner;
+    const tag = scanner.tagName;
+    this.#isFound ||= this.#has('id') || (tag === 'a' && this.#has('name'));
+    if (scanner.isHtml && RAW_TEXT.has(tag)) scanner.skipRawText();
+  }
+
+  onText(start: number, end: number): void {
+    if (!this.#isFound) return;
+    const letters = lettersOf(decodeHTML(this.#scanner.text.slice(start, end)));
+    this.first ||= letters;
+    this.text = (this.text + letters).slice(0, COMPARED_MAX);
+    if (this.text.length === COMPARED_MAX) this.#scanner.skipAll();
+  }
+
+  #has(name: string): boolean {
+    const index = this.#scanner.indexOfAttribute(name);
+    if (index === -1) return false;
+    const value = this.#scanner.text.slice(this.#scanner.valueStart(index), this.#scanner.valueEnd(index));
+    return decodeHTMLAttribute(value) === this.#fragment;
+  }
+}

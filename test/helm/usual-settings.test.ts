@@ -1,0 +1,356 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { OTHER_NAMES } from '../../scripts/chart/other-names.ts';
+import { CHART, configOf, fetchHelm, type Manifest, only, template, templateOf } from './chart.ts';
+import { manifestFaults } from './manifest-faults.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'docshelf-settings-'));
+const file = join(dir, 'values.yaml');
+const SCHEMA = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'));
+beforeAll(fetchHelm, 120_000);
+afterAll(() => rmSync(dir, { recursive: true }));
+
+function templateOfValues(values: string): Manifest[] {
+  writeFileSync(file, values);
+  return template('--values', file);
+}
+
+function refusalOf(values: string): string {
+  try {
+    templateOfValues(values);
+  } catch (error) {
+    return String((error as { stderr: unknown }).stderr);
+  }
+  throw new Error(`helm accepted the values: ${values}`);
+}
+
+/** Settings that the charts of bitnami/nginx, grafana, argo-cd and `helm create` have: values, kind of the object, its part that changes. */
+const POD = 'Deployment spec.template.spec';
+const MAIN = `${POD}.containers.0`;
+const SETTINGS: readonly (readonly [values: string, place: string, expected: unknown])[] = [
+  ['replicas: 0', 'Deployment spec.replicas', 0],
+  ['image: { registry: r.example, repository: a/b, tag: "1.10" }', `${MAIN}.image`, 'r.example/a/b:1.10'],
+  [`image: { digest: "sha256:${'a'.repeat(64)}" }`, `${MAIN}.image`, `docshelf@sha256:${'a'.repeat(64)}`],
+  ['image: { pullPolicy: Always }', `${MAIN}.imagePullPolicy`, 'Always'],
+  ['global: { imageRegistry: g.example }', `${MAIN}.image`, 'g.example/docshelf:0.1.0'],
+  ['imagePullSecrets: [one, { name: two }]', `${POD}.imagePullSecrets`, [{ name: 'one' }, { name: 'two' }]],
+  ['global: { imagePullSecrets: [one] }', `${POD}.imagePullSecrets`, [{ name: 'one' }]],
+  ['global: { storageClass: slow }', 'PersistentVolumeClaim spec.storageClassName', 'slow'],
+  ['nameOverride: docs', 'Service metadata.labels.app\\.kubernetes\\.io/name', 'docs'],
+  ['fullnameOverride: handbook', 'Service metadata.name', 'handbook'],
+  ['commonLabels: { team: docs }', 'ConfigMap metadata.labels.team', 'docs'],
+  ['commonAnnotations: { team: "{{ .Release.Name }}" }', 'ConfigMap metadata.annotations.team', 'docshelf'],
+  ['deploymentAnnotations: { reload: "yes" }', 'Deployment metadata.annotations.reload', 'yes'],
+  ['deploymentLabels: { tier: web }', 'Deployment metadata.labels.tier', 'web'],
+  ['podAnnotations: { a: b }', 'Deployment spec.template.metadata.annotations.a', 'b'],
+  ['podLabels: { a: b }', 'Deployment spec.template.metadata.labels.a', 'b'],
+  ['service: { type: NodePort, nodePort: 30080 }', 'Service spec.ports.0.nodePort', 30_080],
+  ['service: { type: NodePort, apiNodePort: 30081 }', 'Service spec.ports.1.nodePort', 30_081],
+  ['service: { port: 8080 }', 'Service spec.ports.0.port', 8080],
+  ['service: { annotations: { a: "{{ .Release.Namespace }}" } }', 'Service metadata.annotations.a', 'docs'],
+  ['service: { labels: { a: b } }', 'Service metadata.labels.a', 'b'],
+  ['service: { clusterIP: 10.0.0.9 }', 'Service spec.clusterIP', '10.0.0.9'],
+  ['service: { externalIPs: [192.0.2.1] }', 'Service spec.externalIPs', ['192.0.2.1']],
+  [
+    'service: { type: LoadBalancer, externalTrafficPolicy: Local, healthCheckNodePort: 30090 }',
+    'Service spec.healthCheckNodePort',
+    30_090,
+  ],
+  ['service: { type: NodePort, externalTrafficPolicy: Local }', 'Service spec.externalTrafficPolicy', 'Local'],
+  ['service: { internalTrafficPolicy: Local }', 'Service spec.internalTrafficPolicy', 'Local'],
+  ['service: { type: LoadBalancer, loadBalancerIP: 192.0.2.1 }', 'Service spec.loadBalancerIP', '192.0.2.1'],
+  ['service: { type: LoadBalancer, loadBalancerClass: lan }', 'Service spec.loadBalancerClass', 'lan'],
+  [
+    'service: { type: LoadBalancer, loadBalancerSourceRanges: [10.0.0.0/8] }',
+    'Service spec.loadBalancerSourceRanges',
+    ['10.0.0.0/8'],
+  ],
+  [
+    'service: { type: LoadBalancer, allocateLoadBalancerNodePorts: false }',
+    'Service spec.allocateLoadBalancerNodePorts',
+    false,
+  ],
+  ['service: { sessionAffinity: ClientIP }', 'Service spec.sessionAffinity', 'ClientIP'],
+  [
+    'service: { sessionAffinityConfig: { clientIP: { timeoutSeconds: 9 } } }',
+    'Service spec.sessionAffinityConfig.clientIP.timeoutSeconds',
+    9,
+  ],
+  [
+    'service: { ipFamilyPolicy: PreferDualStack, ipFamilies: [IPv6, IPv4] }',
+    'Service spec.ipFamilies',
+    ['IPv6', 'IPv4'],
+  ],
+  ['service: { extraPorts: [{ name: auth, port: 4180, targetPort: 4180 }] }', 'Service spec.ports.2.name', 'auth'],
+  ['ingress: { enabled: true, hosts: [docs.example] }', 'Ingress spec.rules.0.host', 'docs.example'],
+  [
+    'ingress: { enabled: true, hosts: [{ host: "{{ .Release.Name }}.example", path: /a }] }',
+    'Ingress spec.rules.0.host',
+    'docshelf.example',
+  ],
+  ['ingress: { enabled: true, hosts: [a.example], className: nginx }', 'Ingress spec.ingressClassName', 'nginx'],
+  [
+    'ingress: { enabled: true, hosts: [a.example], pathType: ImplementationSpecific }',
+    'Ingress spec.rules.0.http.paths.0.pathType',
+    'ImplementationSpecific',
+  ],
+  ['ingress: { enabled: true, hosts: [a.example], annotations: { a: b } }', 'Ingress metadata.annotations.a', 'b'],
+  ['ingress: { enabled: true, hosts: [a.example], labels: { a: b } }', 'Ingress metadata.labels.a', 'b'],
+  [
+    'ingress: { enabled: true, hosts: [a.example], tls: [{ secretName: "{{ .Release.Name }}-tls" }] }',
+    'Ingress spec.tls.0.secretName',
+    'docshelf-tls',
+  ],
+  [
+    'httpRoute: { enabled: true, parentRefs: [{ name: g }], hosts: [{ host: "{{ .Release.Name }}.example" }] }',
+    'HTTPRoute spec.hostnames.0',
+    'docshelf.example',
+  ],
+  [
+    'httpRoute: { enabled: true, parentRefs: [{ name: g }], hosts: [{ host: a.example }], labels: { a: b } }',
+    'HTTPRoute metadata.labels.a',
+    'b',
+  ],
+  ['resources: { limits: { memory: 2Gi } }', `${MAIN}.resources.limits.memory`, '2Gi'],
+  ['autoscaling: { enabled: true, maxReplicas: 9 }\n', 'HorizontalPodAutoscaler spec.maxReplicas', 9],
+  [
+    'autoscaling: { enabled: true, behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } }',
+    'HorizontalPodAutoscaler spec.behavior.scaleDown.stabilizationWindowSeconds',
+    60,
+  ],
+  [
+    'autoscaling: { enabled: true, targetMemoryUtilizationPercentage: 80 }',
+    'HorizontalPodAutoscaler spec.metrics.1.resource',
+    { name: 'memory', target: { type: 'Utilization', averageUtilization: 80 } },
+  ],
+  [
+    'autoscaling: { enabled: true, targetCPUUtilizationPercentage: null, metrics: [{ type: Pods, pods: { metric: { name: m }, target: { type: AverageValue, averageValue: "9" } } }] }',
+    'HorizontalPodAutoscaler spec.metrics.0.type',
+    'Pods',
+  ],
+  ['replicas: 2\npodDisruptionBudget: { minAvailable: 50% }', 'PodDisruptionBudget spec.minAvailable', '50%'],
+  ['replicas: 2\npodDisruptionBudget: { minAvailable: 1 }', 'PodDisruptionBudget spec.maxUnavailable', undefined],
+  ['replicas: 2\npodDisruptionBudget: { maxUnavailable: 2 }', 'PodDisruptionBudget spec.maxUnavailable', 2],
+  [
+    'replicas: 2\npodDisruptionBudget: { unhealthyPodEvictionPolicy: AlwaysAllow }',
+    'PodDisruptionBudget spec.unhealthyPodEvictionPolicy',
+    'AlwaysAllow',
+  ],
+  ['persistence: { size: 3Gi }', 'PersistentVolumeClaim spec.resources.requests.storage', '3Gi'],
+  ['persistence: { storageClass: fast }', 'PersistentVolumeClaim spec.storageClassName', 'fast'],
+  ['persistence: { storageClass: "-" }', 'PersistentVolumeClaim spec.storageClassName', ''],
+  ['persistence: { accessModes: [ReadWriteMany] }', 'Deployment spec.strategy.type', 'RollingUpdate'],
+  ['persistence: { existingClaim: mine }', `${POD}.volumes.1.persistentVolumeClaim.claimName`, 'mine'],
+  ['persistence: { existingClaim: mine, subPath: docs }', `${MAIN}.volumeMounts.1.subPath`, 'docs'],
+  ['persistence: { keep: true }', 'PersistentVolumeClaim metadata.annotations.helm\\.sh/resource-policy', 'keep'],
+  ['persistence: { annotations: { a: b } }', 'PersistentVolumeClaim metadata.annotations.a', 'b'],
+  ['persistence: { labels: { a: b } }', 'PersistentVolumeClaim metadata.labels.a', 'b'],
+  [
+    'persistence: { selector: { matchLabels: { a: b } } }',
+    'PersistentVolumeClaim spec.selector.matchLabels',
+    { a: 'b' },
+  ],
+  ['persistence: { volumeName: v }', 'PersistentVolumeClaim spec.volumeName', 'v'],
+  [
+    'persistence: { dataSource: { kind: PersistentVolumeClaim, name: old } }',
+    'PersistentVolumeClaim spec.dataSource.name',
+    'old',
+  ],
+  ['persistence: { enabled: false }', 'Deployment spec.strategy.rollingUpdate.maxUnavailable', 0],
+  [
+    'serviceAccount: { create: true, annotations: { a: "{{ .Release.Name }}" } }',
+    'ServiceAccount metadata.annotations.a',
+    'docshelf',
+  ],
+  ['serviceAccount: { create: true, labels: { a: b } }', 'ServiceAccount metadata.labels.a', 'b'],
+  ['serviceAccount: { name: mine, automount: true }', `${POD}.automountServiceAccountToken`, true],
+  ['networkPolicy: { annotations: { a: b } }', 'NetworkPolicy metadata.annotations.a', 'b'],
+  ['serviceMonitor: { enabled: true, scrapeTimeout: 5s }', 'ServiceMonitor spec.endpoints.0.scrapeTimeout', '5s'],
+  ['serviceMonitor: { enabled: true, namespace: monitoring }', 'ServiceMonitor metadata.namespace', 'monitoring'],
+  [
+    'serviceMonitor: { enabled: true, metricRelabelings: [{ sourceLabels: [a], targetLabel: b }] }',
+    'ServiceMonitor spec.endpoints.0.metricRelabelings.0.targetLabel',
+    'b',
+  ],
+  [
+    'serviceMonitor: { enabled: true, relabelings: [{ sourceLabels: [a], targetLabel: b }] }',
+    'ServiceMonitor spec.endpoints.0.relabelings.1.targetLabel',
+    'b',
+  ],
+  ['prometheusRule: { enabled: true, annotations: { a: b } }', 'PrometheusRule metadata.annotations.a', 'b'],
+  [
+    'dashboard: { enabled: true, namespace: grafana }',
+    'ConfigMap/docshelf-dashboard metadata.labels.grafana_dashboard',
+    '1',
+  ],
+  [
+    'updateStrategy: { type: RollingUpdate, rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } }',
+    'Deployment spec.strategy.rollingUpdate.maxUnavailable',
+    1,
+  ],
+  ['updateStrategy: { type: Recreate }', 'Deployment spec.strategy', { type: 'Recreate' }],
+  ['minReadySeconds: 9', 'Deployment spec.minReadySeconds', 9],
+  ['revisionHistoryLimit: 2', 'Deployment spec.revisionHistoryLimit', 2],
+  ['progressDeadlineSeconds: 90', 'Deployment spec.progressDeadlineSeconds', 90],
+  ['probes: { liveness: { initialDelaySeconds: 9 } }', `${MAIN}.livenessProbe.initialDelaySeconds`, 9],
+  ['probes: { liveness: { exec: { command: ["true"] } } }', `${MAIN}.livenessProbe.httpGet`, undefined],
+  ['probes: { startup: null }', `${MAIN}.startupProbe`, undefined],
+  ['lifecycle: { preStop: { exec: { command: ["true"] } } }', `${MAIN}.lifecycle.preStop.exec.command`, ['true']],
+  ['terminationGracePeriodSeconds: 90', `${POD}.terminationGracePeriodSeconds`, 90],
+  ['podSecurityContext: { fsGroup: 9 }', `${POD}.securityContext.fsGroup`, 9],
+  ['securityContext: { runAsUser: 9 }', `${MAIN}.securityContext.runAsUser`, 9],
+  ['priorityClassName: high', `${POD}.priorityClassName`, 'high'],
+  ['runtimeClassName: gvisor', `${POD}.runtimeClassName`, 'gvisor'],
+  ['schedulerName: mine', `${POD}.schedulerName`, 'mine'],
+  ['nodeSelector: { disk: ssd }', `${POD}.nodeSelector.disk`, 'ssd'],
+  ['tolerations: [{ operator: Exists }]', `${POD}.tolerations.0.operator`, 'Exists'],
+  [
+    'affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: zone, labelSelector: { matchLabels: { app.kubernetes.io/instance: "{{ .Release.Name }}" } } }] } }',
+    `${POD}.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.0.labelSelector.matchLabels.app\\.kubernetes\\.io/instance`,
+    'docshelf',
+  ],
+  [
+    'topologySpreadConstraints: [{ maxSkew: 2, topologyKey: zone, whenUnsatisfiable: DoNotSchedule }]',
+    `${POD}.topologySpreadConstraints.0.labelSelector.matchLabels.app\\.kubernetes\\.io/component`,
+    'site',
+  ],
+  ['hostAliases: [{ ip: 10.0.0.1, hostnames: [a] }]', `${POD}.hostAliases`, [{ ip: '10.0.0.1', hostnames: ['a'] }]],
+  ['dnsPolicy: None\ndnsConfig: { nameservers: [10.0.0.1] }', `${POD}.dnsConfig.nameservers`, ['10.0.0.1']],
+  ['dnsPolicy: Default', `${POD}.dnsPolicy`, 'Default'],
+  ['tmp: { sizeLimit: 1Gi }', `${POD}.volumes.2.emptyDir`, { sizeLimit: '1Gi' }],
+  ['tmp: { medium: Memory }', `${POD}.volumes.2.emptyDir`, { medium: 'Memory' }],
+  ['initContainers: [{ name: a, image: "{{ .Chart.Name }}" }]', `${POD}.initContainers.0.image`, 'docshelf'],
+  ['extraContainers: [{ name: a, image: b }]', `${POD}.containers.1`, { name: 'a', image: 'b' }],
+  ['extraEnv: [{ name: A, value: "{{ .Release.Name }}" }]', `${MAIN}.env.1.value`, 'docshelf'],
+  [
+    'extraEnv: [{ name: A, valueFrom: { fieldRef: { fieldPath: metadata.name } } }]',
+    `${MAIN}.env.1.valueFrom.fieldRef.fieldPath`,
+    'metadata.name',
+  ],
+  ['envFrom: [{ secretRef: { name: s } }]', `${MAIN}.envFrom`, [{ secretRef: { name: 's' } }]],
+  [
+    'extraVolumes: [{ name: a, configMap: { name: "{{ .Release.Name }}-a" } }]',
+    `${POD}.volumes.3.configMap.name`,
+    'docshelf-a',
+  ],
+  [
+    'extraVolumes: [{ name: a, emptyDir: {} }]\nextraVolumeMounts: [{ name: a, mountPath: /a }]',
+    `${MAIN}.volumeMounts.3.mountPath`,
+    '/a',
+  ],
+  [
+    'extraObjects: [{ apiVersion: v1, kind: ServiceAccount, metadata: { name: "{{ .Release.Name }}-a" } }]',
+    'ServiceAccount metadata.name',
+    'docshelf-a',
+  ],
+];
+
+/** The value at `Kind/name a.b.0`; a dot after a backslash belongs to a name. */
+function valueAt(manifests: readonly Manifest[], place: string): unknown {
+  const [object = '', path = ''] = place.split(' ');
+  const [kind = '', name] = object.split('/');
+  const found = name === undefined ? manifests.filter((each) => each.kind === kind) : [only(manifests, kind, name)];
+  return path.split(/(?<!\\)\./).reduce((node: Manifest, key) => node?.[key.replaceAll('\\', '')], found[0]);
+}
+
+describe('usual settings of the chart', () => {
+  it.each(SETTINGS)('take effect and give valid manifests: %s', async (values, place, expected) => {
+    const isMany = /replicas: 2|autoscaling: \{ enabled/.test(values);
+    const manifests = templateOfValues(isMany ? `${values}\npersistence: { accessModes: [ReadWriteMany] }` : values);
+    expect(valueAt(manifests, place)).toEqual(expected);
+    expect((await Promise.all(manifests.map(manifestFaults))).flat()).toEqual([]);
+  });
+
+  it.each(Object.entries(OTHER_NAMES))('have one name, which the chart states for %s', (name, advice) => {
+    const values = name.split('.').reduceRight((value: unknown, key) => ({ [key]: value }), { a: 1 });
+    const text = refusalOf(stringify(values));
+    expect(text).toContain(`${name} is not a value of this chart: ${advice}`);
+    expect(text).not.toContain('meet the specifications of the schema');
+  });
+
+  it('reject a wrong name as before', () => {
+    expect(refusalOf('replica: 2')).toMatch(/additional properties .replica. not allowed/);
+    expect(refusalOf('service: { nodeport: 1 }')).toMatch(/additional properties .nodeport. not allowed/);
+  });
+
+  it.each(Object.entries(OTHER_NAMES))('advise to use a value that exists instead of %s', (_, advice) => {
+    const ofKubernetes = new Set(['configMapRef', 'secretRef', 'valueFrom', 'podSecurityContext.fsGroup']);
+    const names = advice.match(/\b[a-z]+(?:[A-Z][a-zA-Z]*|(?:\.[a-zA-Z]+)+)(?:\.[a-zA-Z]+)*/g) ?? [];
+    for (const name of names.filter((each) => !ofKubernetes.has(each) && !each.startsWith('config.'))) {
+      const found = name.split('.').reduce((node: Manifest, key) => node?.properties?.[key] ?? node?.[key], SCHEMA);
+      expect(found, name).toBeDefined();
+      expect(Object.keys(OTHER_NAMES), name).not.toContain(name);
+    }
+  });
+});
+
+describe('an upgrade to a newer chart', () => {
+  it('does not replace pods that are otherwise the same', () => {
+    const newer = join(dir, 'newer');
+    cpSync(CHART, newer, { recursive: true });
+    const chart = readFileSync(join(newer, 'Chart.yaml'), 'utf8');
+    writeFileSync(join(newer, 'Chart.yaml'), chart.replace(/^(version|appVersion):.*$/gm, '$1: "9.9.9"'));
+    const options = ['--set', 'image.tag=1', '--set', 'exportApi.enabled=true', '--set', 'config.reload=restart'];
+    const podsOfChart = (path: string) =>
+      templateOf(path, ...options)
+        .filter(({ kind }) => kind === 'Deployment')
+        .map(({ spec }) => spec);
+    expect(podsOfChart(newer)).toEqual(podsOfChart(CHART));
+    const labels = only(templateOf(newer, ...options), 'Deployment', 'docshelf').metadata.labels;
+    expect(labels).toMatchObject({ 'helm.sh/chart': 'docshelf-9.9.9', 'app.kubernetes.io/version': '9.9.9' });
+  });
+
+  it('has no gap for pods of the export API without a volume, and ends the old pod first on a volume', () => {
+    const strategyOf = (enabled: boolean) =>
+      only(
+        templateOfValues(`exportApi: { enabled: true, persistence: { enabled: ${enabled} } }`),
+        'Deployment',
+        'docshelf-export',
+      ).spec.strategy;
+    expect(strategyOf(false)).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } });
+    expect(strategyOf(true)).toEqual({ type: 'Recreate' });
+  });
+});
+
+describe('common labels and annotations', () => {
+  it('are on every object and pod, and on no selector', () => {
+    const everything = join(import.meta.dirname, 'values/everything.yaml');
+    const options = ['--set', 'commonAnnotations.owner=docs', '--set', 'dashboard.enabled=true'];
+    const manifests = template('--values', everything, ...options).filter(({ metadata }) => {
+      return !/-(extra|text)$/.test(metadata.name);
+    });
+    expect(new Set(manifests.map(({ kind }) => kind)).size).toBeGreaterThan(12);
+    for (const { kind, metadata, spec } of manifests) {
+      expect(metadata, `${kind} ${metadata.name}`).toMatchObject({
+        labels: { team: 'docs' },
+        annotations: { owner: 'docs' },
+      });
+      if (kind !== 'Deployment') continue;
+      expect(spec.template.metadata).toMatchObject({ labels: { team: 'docs' }, annotations: { owner: 'docs' } });
+      expect(spec.selector.matchLabels).not.toHaveProperty('team');
+    }
+  });
+});
+
+describe('a version without quotes', () => {
+  it.each([
+    ['staticExport: { version: 3.10 }', 'staticExport.version', 'version'],
+    ['staticExport: { minVersion: 3.10 }', 'staticExport.minVersion', 'minVersion'],
+    ['image: { tag: 3.10 }', 'image.tag', 'tag'],
+    ['sites: [{ domain: a, staticExport: { version: 3.10 } }]', 'sites[0].staticExport.version', 'version'],
+  ])('is rejected with the way to write it: %s', (values, key, name) => {
+    const text = refusalOf(values);
+    expect(text).toContain(`${key} is the number 3.1, because it has no quotes`);
+    expect(text).toContain(`${name}: "3.10"`);
+  });
+
+  it.each(['20240601', '7'])('is accepted if it has only digits: %s', (version) => {
+    const { staticExport } = configOf(
+      templateOfValues(`staticExport: { version: ${version}, minVersion: ${version} }`),
+    );
+    expect(staticExport).toMatchObject({ version, minVersion: version });
+  });
+});

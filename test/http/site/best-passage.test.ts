@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { bestPassage } from '../../../src/http/site/best-passage.ts';
+
+function passageOf(text: string, found = ''): string {
+  const at = text.indexOf(found);
+  const { start, end } = bestPassage(text, found === '' ? [] : [{ start: at, end: at + found.length }]);
+  return text.slice(start, end);
+}
+
+const WORDS = Array.from({ length: 120 }, (_, at) => `word${at}`).join(' ');
+
+describe('bestPassage()', () => {
+  it.each(['', 'word0', 'word50', 'word99', 'word119'])('begins and ends with a whole word around "%s"', (found) => {
+    const words = passageOf(WORDS, found).trim().split(' ');
+    const known = new Set(WORDS.split(' '));
+    expect(words.filter((word) => !known.has(word))).toEqual([]);
+    expect(words).toContain(found || 'word0');
+  });
+
+  it('cuts a script without spaces between two characters', () => {
+    const text = '𠮷野家の資料を保存します。'.repeat(40);
+    expect(passageOf(text).isWellFormed()).toBe(true);
+    expect(passageOf(text).length).toBeGreaterThan(200);
+  });
+
+  it('shows code as code, and prose as prose', () => {
+    const isCode = (text: string) => bestPassage(text, []).isCode;
+    expect(isCode('const port = 80;\nserver.listen(port);')).toBe(true);
+    expect(isCode('search.memory · 384MiB · Memory of the search')).toBe(false);
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { detectLanguage, keyOf, languageOf } from '../../../src/search/keyword/languages.ts';
+import { plain, wordsOf } from '../../../src/search/keyword/words.ts';
+import { type SmallSite, smallSites } from '../../corpus/questions.ts';
+import { indexOf } from './index-folder.ts';
+
+const SITES = smallSites();
+const FIRSTS_MIN = 82;
+
+/** The questions whose page is not first, in one index of these sites. */
+function missed(sites: readonly SmallSite[], isTagged = true): string[] {
+  const pages = sites.flatMap(({ language, pages: own }) => own.map((page) => ({ ...page, language })));
+  const index = indexOf(
+    pages.map(({ title, text, language }) => ({
+      title,
+      headings: [title],
+      text,
+      language: isTagged ? language : null,
+    })),
+  );
+  return sites.flatMap(({ language, questions }) =>
+    questions
+      .filter(({ query, page }) => {
+        const filter = isTagged ? { language } : {};
+        const [first, second] = index.search(query, { limit: 2, filter });
+        const found = first === undefined ? undefined : pages[first.section];
+        return found?.path !== page || found.language !== language || first?.score === second?.score;
+      })
+      .map(({ query }) => `${language}: ${query}`),
+  );
+}
+
+describe('KeywordIndex.search() in other languages', () => {
+  const all = SITES.flatMap(({ questions }) => questions).length;
+
+  it(`finds the page first for ${FIRSTS_MIN} of ${all} questions on small sites`, () => {
+    const misses = SITES.flatMap((site) => missed([site]));
+    console.log(`figure: languages, one site each, ${all - misses.length}/${all} ${misses.join(', ')}`);
+    expect(all - misses.length).toBeGreaterThanOrEqual(FIRSTS_MIN);
+  });
+
+  it(`finds the page first for ${FIRSTS_MIN} of ${all} questions on one site in all languages`, () => {
+    const misses = missed(SITES);
+    console.log(`figure: languages, one site for all, ${all - misses.length}/${all} ${misses.join(', ')}`);
+    expect(all - misses.length).toBeGreaterThanOrEqual(FIRSTS_MIN);
+  });
+
+  it('finds most pages if no page names its language', () => {
+    const misses = SITES.flatMap((site) => missed([site], false));
+    console.log(`figure: languages, without tags, ${all - misses.length}/${all} ${misses.join(', ')}`);
+    expect(misses.length).toBeLessThan(8);
+  });
+
+  it('ranks an English question on a mixed site like on an English site', () => {
+    const english = SITES.filter(({ language }) => language === 'en');
+    const others = SITES.filter(({ language }) => language !== 'en');
+    const texts = [...english, ...others].flatMap(({ language, pages }) =>
+      pages.map((page) => ({ ...page, language })),
+    );
+    const index = indexOf(texts.map(({ title, text, language }) => ({ title, headings: [title], text, language })));
+    for (const { query, page } of english.flatMap(({ questions }) => questions))
+      expect([query, texts[index.search(query, { limit: 1 })[0]?.section ?? -1]?.path]).toEqual([query, page]);
+  });
+
+  it('suggests a real word with its diacritics', () => {
+    const index = indexOf([{ text: 'Die Größe der Datenbankverbindungen ändern', language: 'de' }]);
+    expect(index.readings('Größr', false).corrected).toBe('größe');
+    expect(index.readings('Verbindung', false).corrected).toBe(null);
+    expect(index.readings('Datenbank', false).corrected).toBe(null);
+  });
+});
+
+describe('keyOf()', () => {
+  it.each([
+    ['de', 'schlüssel', 'schluessel'],
+    ['de', 'größe', 'groesse'],
+    ['da', 'nøgle', 'noegle'],
+    ['fr', 'installations', 'installation'],
+    ['ru', 'учётная', 'учетная'],
+    ['el', 'αρχεία', 'αρχεια'],
+    ['ar', 'والملفات', 'ملف'],
+    ['fa', 'کتاب‌ها', 'كتاب'],
+    ['he', 'הקבצים', 'קובץ'],
+    ['pl', 'użytkownika', 'użytkownik'],
+  ])('in %s gives %s and %s one key', (code, left, right) => {
+    const keys = [left, right].map((word) => keyOf(wordsOf(word)[0] ?? plain(word), languageOf(code)));
+    expect(keys[0]).toBe(keys[1]);
+  });
+
+  it('never throws, and gives no word an empty key', () => {
+    const letters = 'abcdeföüßåøéñçışğабвгдежзийыюяієїґابتةثكلمنهويىאבגדהוםןץαβγδειοςάέ';
+    const codes = 'ar bg cs da de el en es fa fi fr he hu id it lt nl nb pl pt ro ru sk sv tr uk vi zh ja'.split(' ');
+    for (const code of codes)
+      for (let number = 0; number < 3_000; number += 1) {
+        const start = (number * 7) % 40;
+        const word = Array.from(
+          { length: 1 + (number % 13) },
+          (_, at) => letters[(start + at * (1 + (number % 5))) % letters.length],
+        );
+        expect(keyOf(plain(word.join('')), languageOf(code))).not.toBe('');
+      }
+  });
+});
+
+describe('detectLanguage()', () => {
+  it.each([
+    ['de', 'Der Dienst legt die Sicherungen in einem Ordner ab und löscht sie nach einer Woche.'],
+    ['en', 'The service writes the backups to a folder and deletes them after a week.'],
+    ['es', 'El servicio guarda las copias en una carpeta y las borra después de una semana.'],
+    ['ru', 'Копии базы данных сохраняются каждую ночь на другом диске.'],
+    ['ja', 'データベースは毎晩別のディスクに保存されます。'],
+    ['zh', '管理员创建用户账户并授予权限。'],
+  ])('finds %s', (code, text) => {
+    expect(detectLanguage(text)?.code).toBe(code);
+  });
+
+  it.each(['', '42', 'npm install --save-dev vitest'])('finds none in "%s"', (text) => {
+    expect(detectLanguage(text)).toBeNull();
+  });
+});
