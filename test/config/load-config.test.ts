@@ -130,7 +130,7 @@ describe('loadConfig() without a config file', () => {
       organizationsFile: null,
       metrics: { sites: 200 },
       traces: { endpoint: null, headersFile: null },
-      log: { level: 'info', format: 'auto', access: true },
+      log: { level: 'info', format: 'auto', access: true, queries: false },
     });
   });
 

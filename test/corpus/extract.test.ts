@@ -165,7 +165,7 @@ const BUNDLES: readonly Known[] = [
     name: 'sphinx-manual.tar.gz',
     root: '',
     pages: 94,
-    sections: [800, 900],
+    sections: [1_900, 2_100],
     languages: ['en'],
     versions: [null],
     titles: {
@@ -181,7 +181,7 @@ const BUNDLES: readonly Known[] = [
     name: 'postgres-15.tar.gz',
     root: 'html/',
     pages: 1_168,
-    sections: [4_000, 4_500],
+    sections: [5_000, 5_200],
     languages: [null],
     versions: [null],
     titles: {
@@ -193,7 +193,7 @@ const BUNDLES: readonly Known[] = [
     },
     around: ['Prev', 'Next', 'Home', 'Up', 'Table of Contents'],
     inside: {
-      '/datatype.html': ['bigint | int8 | signed eight-byte integer'],
+      '/datatype.html': ['bigint · int8 · signed eight-byte integer'],
       '/acronyms.html': ['American National Standards Institute'],
     },
   },
@@ -203,7 +203,9 @@ const BUNDLES: readonly Known[] = [
 function anchorsOf(html: string): Set<string> {
   const names = [...html.matchAll(/\s(?:id|name)=(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g)];
   return new Set(
-    names.map(([, quoted, apostrophed, bare]) => (quoted ?? apostrophed ?? bare ?? '').replaceAll('&amp;', '&')),
+    names.map(([, quoted, apostrophed, bare]) =>
+      (quoted ?? apostrophed ?? bare ?? '').replaceAll('&amp;', '&').replaceAll('&#64;', '@'),
+    ),
   );
 }
 
