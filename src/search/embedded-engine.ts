@@ -186,7 +186,7 @@ export class EmbeddedEngine {
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort(new DocshelfError('stopping', 'Cannot go on: docshelf is stopping'));
+    this.#stopping.abort(new DocshelfError('stopping', 'Cannot continue: docshelf is stopping'));
     await Promise.allSettled(this.#tasks);
     await Promise.all([
       this.#indexing.end(),

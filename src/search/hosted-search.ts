@@ -64,7 +64,7 @@ export class HostedSearch {
     });
     if (response.status !== 200) {
       response.close();
-      throw this.#failed(`it answers ${response.status}`);
+      throw this.#failed(`it responds with ${response.status}`);
     }
     const text = await response.text(ANSWER_BYTES_MAX);
     const results = parseHostedResults(text, request.pageSize);
@@ -81,7 +81,7 @@ export class HostedSearch {
 
   #failed(state: string, cause?: unknown): DocshelfError {
     return new DocshelfError('hosted_search_failed', `Cannot search at "${linkWithoutSecrets(this.#url)}": ${state}`, {
-      next: 'Check features.search.discoveryUrl and its keyFile; the local engine answers meanwhile.',
+      next: 'Check features.search.discoveryUrl and its keyFile. Until then, docshelf uses the local engine.',
       cause,
     });
   }

@@ -107,7 +107,7 @@ export class SiteSearch {
 
   switchTo(release: IndexedRelease, label: string): void {
     const former = this.#served;
-    former?.abort.abort(new DocshelfError('stopping', 'Cannot go on: another version is served'));
+    former?.abort.abort(new DocshelfError('stopping', 'Cannot continue: another version is active'));
     const abort = new AbortController();
     this.#keyword = 'building';
     this.#semantic = this.#options.isSemantic ? 'building' : 'off';
@@ -124,7 +124,7 @@ export class SiteSearch {
 
   close(): void {
     const former = this.#served;
-    former?.abort.abort(new DocshelfError('stopping', 'Cannot go on: serving is turned off'));
+    former?.abort.abort(new DocshelfError('stopping', 'Cannot continue: serving is turned off'));
     this.#served = null;
     this.#keyword = 'off';
     this.#semantic = 'off';
@@ -156,7 +156,7 @@ export class SiteSearch {
     if (this.#keyword === 'building') return building('it is being built');
     this.#options.onEvent({ kind: 'rebuilding', error: fault });
     this.switchTo(release, label);
-    return building('it was damaged and is being built anew');
+    return building('it was damaged, and docshelf rebuilds it');
   }
 
   /** Retries in the background. Callers wait only for the first attempt. */
@@ -178,7 +178,7 @@ export class SiteSearch {
       this.#keyword = 'ready';
       if (this.#semantic === 'failed') this.#semantic = 'building';
     } catch (error) {
-      if (signal.aborted) throw building('another version is served');
+      if (signal.aborted) throw building('another version is active');
       this.#keyword = 'failed';
       this.#semantic = this.#semantic === 'off' ? 'off' : 'failed';
       this.#reportFailure('index', error);
@@ -243,7 +243,7 @@ export class SiteSearch {
 
 function building(state: string): DocshelfError {
   return new DocshelfError('index_building', `Cannot search now: ${state}`, {
-    next: 'Try again in a few seconds; the status says when the index is ready.',
+    next: 'Try again in a few seconds. The status shows when the index is ready.',
     fields: { retryAfterS: 5 },
   });
 }

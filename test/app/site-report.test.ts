@@ -23,7 +23,7 @@ it('the findings of a site report match the notices of the status one by one', a
       { origin: 'https://b.example', reports: 2 },
       { origin: 'https://a.example', reports: 1 },
     ],
-    ruleFaults: [{ file: '_redirects', line: 2, reason: 'says no target' }],
+    ruleFaults: [{ file: '_redirects', line: 2, reason: 'has no target' }],
     ruleFaultCount: 1,
     notices: [...rules.notices, ...reports.notices],
   });

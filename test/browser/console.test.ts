@@ -50,7 +50,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
     const findings = {
       policy: 'on',
       origins: [{ origin: `https://${'cdn.'.repeat(40)}example`, reports: 1234 }],
-      ruleFaults: [{ file: '_redirects', line: 12, reason: `"${'/x'.repeat(120)}" says no target` }],
+      ruleFaults: [{ file: '_redirects', line: 12, reason: `"${'/x'.repeat(120)}" has no target` }],
       ruleFaultCount: 1,
     } as const;
     const line = { append: async () => undefined, read: async () => ({ lines: LINES, before: LINE.at }) };

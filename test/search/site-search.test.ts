@@ -248,9 +248,9 @@ it('SiteSearch reports no failure when the daemon stops', async () => {
   const { search, path, until, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
   await path();
-  index.embeddings[0]?.end.reject(new DocshelfError('stopping', 'Cannot go on: docshelf is stopping'));
+  index.embeddings[0]?.end.reject(new DocshelfError('stopping', 'Cannot continue: docshelf is stopping'));
   await until(({ semantic }) => semantic === 'failed');
-  index.gates.open = Promise.reject(new DocshelfError('stopping', 'Cannot go on: docshelf is stopping'));
+  index.gates.open = Promise.reject(new DocshelfError('stopping', 'Cannot continue: docshelf is stopping'));
   search.switchTo(JULY, 'v2');
   await until(({ keyword }) => keyword === 'failed');
   expect(kinds()).toEqual([]);

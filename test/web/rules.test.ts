@@ -120,8 +120,8 @@ describe('_redirects', () => {
   });
 
   it.each([
-    ['/a', 'says no target'],
-    ['/a # /b', 'says no target'],
+    ['/a', 'has no target'],
+    ['/a # /b', 'has no target'],
     ['a /b', 'is no path from the root'],
     ['https://x.example/a /b', 'names a host'],
     ['/a b', 'neither a path from the root'],
@@ -130,19 +130,19 @@ describe('_redirects', () => {
     ['/a javascript:alert(1)', 'neither a path from the root'],
     ['/a data:text/html,x', 'neither a path from the root'],
     ['/a ftp://x.example/', 'neither a path from the root'],
-    ['/* https://:splat/', 'no host that can be led to'],
-    ['/* https://x.example:splat/', 'no host that can be led to'],
-    ['/a https://user:pw@x.example/', 'no host that can be led to'],
-    ['/a https://x.example\\@y/', 'no host that can be led to'],
-    ['/a /b 200x', 'says "200x"'],
-    ['/a /b 418', 'says "418"'],
-    ['/a /b !', 'says "!"'],
-    ['/a /b ok', 'says "ok"'],
-    ['/a https://x.example/ 200', 'hands no request on'],
-    ['/a https://x.example/ 404', 'hands no request on'],
-    ['/a /b 301 Country=au', 'under a condition'],
-    ['/a /b Language=de', 'under a condition'],
-    ['/a /b 301 x y', 'under a condition'],
+    ['/* https://:splat/', 'is not a valid host'],
+    ['/* https://x.example:splat/', 'is not a valid host'],
+    ['/a https://user:pw@x.example/', 'is not a valid host'],
+    ['/a https://x.example\\@y/', 'is not a valid host'],
+    ['/a /b 200x', 'has "200x"'],
+    ['/a /b 418', 'has "418"'],
+    ['/a /b !', 'has "!"'],
+    ['/a /b ok', 'has "ok"'],
+    ['/a https://x.example/ 200', 'does not forward requests'],
+    ['/a https://x.example/ 404', 'does not forward requests'],
+    ['/a /b 301 Country=au', 'has a condition'],
+    ['/a /b Language=de', 'has a condition'],
+    ['/a /b 301 x y', 'has a condition'],
     ['/a id=:id /b/:id', 'asks for the query'],
     ['/a?b /c', 'more than a path'],
     ['/a//b /c', 'more than a path'],
@@ -246,7 +246,7 @@ describe('_redirects', () => {
 
   it('ignores a file larger than 1 MiB, and reports it', () => {
     const large = redirects(`/a /b\n${'#'.repeat(1024 ** 2)}`);
-    expect(large.notices).toEqual(['_redirects of the bundle is over 1 MiB; none of its rules holds.']);
+    expect(large.notices).toEqual(['_redirects of the bundle is over 1 MiB, so its rules do not apply.']);
     expect(large.faults).toMatchObject([{ file: '_redirects', line: null }]);
     expect([...large.redirects.others('/a')]).toEqual([]);
   });
@@ -314,7 +314,7 @@ describe('_headers', () => {
     const { headers: rules, notices } = headers(`/*\n  ${line}`);
     expect([...rules.headersFor('/').set.values()]).toEqual([expected]);
     expect(notices).toHaveLength(1);
-    expect(notices[0]).toMatch(/^_headers of the bundle, line 2, .*; the other parts hold\.$/);
+    expect(notices[0]).toMatch(/^_headers of the bundle, line 2, .*; the other parts apply\.$/);
     expect(notices[0]).toContain(reason);
   });
 
@@ -375,26 +375,26 @@ describe('_headers', () => {
   });
 
   it.each([
-    ['Set-Cookie: a=b', 'says "Set-Cookie", which docshelf does not take'],
-    ['Content-Type: text/html', 'does not take'],
-    ['Content-Length: 3', 'does not take'],
-    ['Content-Encoding: br', 'does not take'],
-    ['Transfer-Encoding: chunked', 'does not take'],
-    ['Connection: close', 'does not take'],
-    ['Location: /x', 'does not take'],
-    ['Refresh: 0; url=https://x.example', 'does not take'],
-    ['Strict-Transport-Security: max-age=1', 'does not take'],
-    ['Service-Worker-Allowed: /', 'does not take'],
-    ['Basic-Auth: a:b', 'does not take'],
-    ['Clear-Site-Data: "*"', 'does not take'],
-    ['Access-Control-Allow-Credentials: true', 'does not take'],
-    ['Reporting-Endpoints: a="https://x.example"', 'does not take'],
-    ['NEL: {}', 'does not take'],
-    ['ETag: "x"', 'does not take'],
-    ['__proto__: x', 'does not take'],
-    ['! Set-Cookie', 'does not take'],
+    ['Set-Cookie: a=b', 'sets "Set-Cookie", which docshelf does not accept'],
+    ['Content-Type: text/html', 'does not accept'],
+    ['Content-Length: 3', 'does not accept'],
+    ['Content-Encoding: br', 'does not accept'],
+    ['Transfer-Encoding: chunked', 'does not accept'],
+    ['Connection: close', 'does not accept'],
+    ['Location: /x', 'does not accept'],
+    ['Refresh: 0; url=https://x.example', 'does not accept'],
+    ['Strict-Transport-Security: max-age=1', 'does not accept'],
+    ['Service-Worker-Allowed: /', 'does not accept'],
+    ['Basic-Auth: a:b', 'does not accept'],
+    ['Clear-Site-Data: "*"', 'does not accept'],
+    ['Access-Control-Allow-Credentials: true', 'does not accept'],
+    ['Reporting-Endpoints: a="https://x.example"', 'does not accept'],
+    ['NEL: {}', 'does not accept'],
+    ['ETag: "x"', 'does not accept'],
+    ['__proto__: x', 'does not accept'],
+    ['! Set-Cookie', 'does not accept'],
     ['X-Robots-Tag : x', null],
-    ['X Robots: x', 'does not take'],
+    ['X Robots: x', 'does not accept'],
     ['X-Robots-Tag', 'neither a path nor a header'],
     [': x', 'neither a path nor a header'],
     ['X-Robots-Tag:', 'empty or not ASCII'],
@@ -402,10 +402,10 @@ describe('_headers', () => {
     ['X-Robots-Tag: a\u0000b', 'control character'],
     ['X-Robots-Tag: a\u007fb', 'control character'],
     [`X-Robots-Tag: ${'a'.repeat(5000)}`, 'longer than 4096'],
-    ['Link: <https://x.example/a>; rel=preload', 'nothing that stays on the site'],
-    ['Link: <//x.example/a>; rel=preload', 'nothing that stays on the site'],
-    ['Link: </\\x.example/a>; rel=preload', 'nothing that stays on the site'],
-    ['Content-Security-Policy: report-uri https://x.example', 'nothing that stays on the site'],
+    ['Link: <https://x.example/a>; rel=preload', 'values that all leave the site'],
+    ['Link: <//x.example/a>; rel=preload', 'values that all leave the site'],
+    ['Link: </\\x.example/a>; rel=preload', 'values that all leave the site'],
+    ['Content-Security-Policy: report-uri https://x.example', 'values that all leave the site'],
   ])('ignores %j, and reports it', (line, reason) => {
     const { headers: rules, notices } = headers(`/*\n  Referrer-Policy: origin\n  ${line}\n  Content-Language: de`);
     const { set } = rules.headersFor('/');

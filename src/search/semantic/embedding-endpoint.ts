@@ -97,8 +97,8 @@ async function request(
     if (!fault.code.startsWith('source_')) throw fault;
     throw failed(settings, fault.message.replace(/^[^:]*"[^"]*": /, ''), fault.fields.retryable === true, fault);
   }
-  if (status === 401 || status === 403) throw failed(settings, `it refuses the key (${status})`, false);
-  if (status !== 200) throw failed(settings, `it answers ${status}`, status === 429 || status >= 500);
+  if (status === 401 || status === 403) throw failed(settings, `it rejects the key (${status})`, false);
+  if (status !== 200) throw failed(settings, `it responds with ${status}`, status === 429 || status >= 500);
   return vectorsOf(settings, text, texts.length);
 }
 
@@ -108,13 +108,13 @@ function vectorsOf(settings: EmbeddingEndpointSettings, text: string, count: num
     const { index = at, embedding } = entry;
     const isVector = Array.isArray(embedding) && embedding.length > 0 && embedding.length <= DIMS_MAX;
     if (!isVector || !Number.isInteger(index) || index < 0 || index >= count || !embedding.every(Number.isFinite)) {
-      throw failed(settings, 'what it answers are no embeddings', false);
+      throw failed(settings, 'its response contains no embeddings', false);
     }
     const length = Math.hypot(...embedding) || 1;
     vectors[index] = Float32Array.from(embedding, (value: number) => value / length);
   }
   const missing = Array.from({ length: count }, (_, at) => vectors[at]).indexOf(undefined);
-  if (missing >= 0) throw failed(settings, `it answers without the embedding of text ${missing + 1}`, false);
+  if (missing >= 0) throw failed(settings, `its response lacks the embedding of text ${missing + 1}`, false);
   return vectors;
 }
 
@@ -134,7 +134,7 @@ function failed(
   cause?: unknown,
 ): DocshelfError {
   return new DocshelfError('embedder_failed', `Cannot embed by "${linkWithoutSecrets(settings.url)}": ${state}`, {
-    next: 'Check search.model (url, model, keyFile) and the endpoint; until it answers, search goes by keywords alone.',
+    next: 'Check search.model (url, model, keyFile) and the endpoint. Until it responds, docshelf searches by keywords only.',
     fields: { retryable },
     cause,
   });

@@ -90,7 +90,7 @@ async function readJson(file: string): Promise<Json | null> {
   } catch (error) {
     throw invalid(file, 'it is not JSON', error);
   }
-  if (typeof value !== 'object' || value === null) throw invalid(file, 'it holds no JSON object');
+  if (typeof value !== 'object' || value === null) throw invalid(file, 'it contains no JSON object');
   return value as Json;
 }
 
@@ -101,7 +101,8 @@ async function findOnnx(folder: string): Promise<string> {
   if (known !== undefined) return join(folder, known);
   const [only, another] = names;
   if (only === undefined) throw invalid(join(folder, 'onnx/model.onnx'), 'it is missing');
-  if (another !== undefined) throw invalid(join(folder, only), `"${another}" is beside it, and neither is model.onnx`);
+  if (another !== undefined)
+    throw invalid(join(folder, only), `"${another}" is in the same folder, and neither is model.onnx`);
   return join(folder, only);
 }
 

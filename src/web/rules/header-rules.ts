@@ -53,7 +53,7 @@ export function parseHeaders(text: string): { rules: HeaderRules; faults: FaultL
       }
       open = { set: new Map(), removed: new Set() };
       rules.push({ rule: { pattern, ...open }, line: number });
-    } else if (open === null) faults.add(number, 'stands before the first path');
+    } else if (open === null) faults.add(number, 'is before the first path');
     else if (open !== 'left') {
       const fault = addLine(line, open);
       if (fault !== null) faults.add(number, fault.reason, fault.use);
@@ -76,22 +76,22 @@ function addLine(
   if (!isRemoval && colon <= 0) return { reason: 'is neither a path nor a header such as "Name: value"' };
   const written = (isRemoval ? line.slice(1) : line.slice(0, colon)).trim();
   const name = NAMES.get(written.toLowerCase());
-  if (name === undefined) return { reason: `says "${written}", which docshelf does not take from a bundle` };
+  if (name === undefined) return { reason: `sets "${written}", which docshelf does not accept from a bundle` };
   if (isRemoval) {
     removed.add(name);
     return null;
   }
   const value = line.slice(colon + 1).trim();
-  if (!/^[\x20-\x7e\t]+$/.test(value)) return { reason: `gives ${name} a value that is empty or not ASCII` };
+  if (!/^[\x20-\x7e\t]+$/.test(value)) return { reason: `sets ${name} to a value that is empty or not ASCII` };
   const tooLong = { reason: `makes ${name} longer than ${VALUE_CHARS_MAX} characters` };
   if (value.length > VALUE_CHARS_MAX) return tooLong;
   const { own, leftOut } = localValue(name, value);
-  if (own === '') return { reason: `gives ${name} nothing that stays on the site: "${value.slice(0, 100)}"` };
+  if (own === '') return { reason: `sets ${name} to values that all leave the site: "${value.slice(0, 100)}"` };
   const joined = set.has(name) ? `${set.get(name)}, ${own}` : own;
   if (joined.length > VALUE_CHARS_MAX) return tooLong;
   set.set(name, joined);
   if (leftOut === null) return null;
-  return { reason: `has parts of ${name} that may leave the site (${leftOut})`, use: 'the other parts hold' };
+  return { reason: `has parts of ${name} that may leave the site (${leftOut})`, use: 'the other parts apply' };
 }
 
 /** Parts of the value that neither report to another host nor let pages load from one. `leftOut` has the other parts, for a notice. */

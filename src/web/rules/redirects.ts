@@ -46,7 +46,7 @@ function parseRule({ text }: RuleLine): RedirectRule | string {
   const comment = words.findIndex((word) => word.startsWith('#'));
   const [from = '', to, ...rest] = comment === -1 ? words : words.slice(0, comment);
   if (/^https?:\/\//i.test(from)) return `"${from}" names a host; rules of docshelf begin with a path`;
-  if (to === undefined) return 'says no target';
+  if (to === undefined) return 'has no target';
   if (!/^(?:\/|https?:)/i.test(to) && to.includes('='))
     return `asks for the query "${to}", which docshelf does not match`;
   const pattern = PathPattern.parse(from);
@@ -56,10 +56,10 @@ function parseRule({ text }: RuleLine): RedirectRule | string {
   const [word = '301', ...more] = rest.length > 0 && CONDITION.test(rest[0] ?? '') ? ['301', ...rest] : rest;
   const isForced = word.endsWith('!');
   const status = /^\d{3}!?$/.test(word) ? Number.parseInt(word, 10) : Number.NaN;
-  if (!STATUSES.has(status)) return `says "${word}", which is none of ${[...STATUSES].join(', ')}`;
-  if (more.length > 0) return `holds under a condition (${more.join(' ')}), which docshelf does not know`;
+  if (!STATUSES.has(status)) return `has "${word}", which is none of ${[...STATUSES].join(', ')}`;
+  if (more.length > 0) return `has a condition (${more.join(' ')}), which docshelf does not support`;
   if (target.origin !== null && (status === 200 || status === 404)) {
-    return `asks ${target.origin} with status ${status}; docshelf hands no request on`;
+    return `targets ${target.origin} with status ${status}, but docshelf does not forward requests`;
   }
   return { pattern, target, status, isForced };
 }
@@ -200,14 +200,14 @@ export class RedirectTarget {
     const url = origin === null ? null : URL.parse(origin);
     if (origin !== null) {
       if (url === null || url.username !== '' || url.password !== '' || /[%\\]/.test(origin)) {
-        return `"${origin}" is no host that can be led to`;
+        return `"${origin}" is not a valid host`;
       }
     } else if (!/^\/(?![/\\])/.test(written)) {
       return `"${written}" is neither a path from the root of the site nor an http or https address`;
     }
     const relative = written.slice(origin?.length ?? 0);
     const [, path = '', query = '', fragment = ''] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(relative) ?? [];
-    if (percentDecode(path) === null) return `"${written}" holds a percent sign that does not stand for a character`;
+    if (percentDecode(path) === null) return `"${written}" contains an invalid percent sign`;
     return new RedirectTarget(origin, url?.host ?? null, path === '' ? '/' : path, query, fragment);
   }
 

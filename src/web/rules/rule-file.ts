@@ -54,7 +54,7 @@ export function* ruleLines(text: string, onFault: (line: number, reason: string)
   for (const [index, line] of lines.entries()) {
     const trimmed = line.trim();
     if (trimmed === '' || trimmed.startsWith('#')) continue;
-    if (CONTROL.test(trimmed)) onFault(index + 1, 'holds a control character');
+    if (CONTROL.test(trimmed)) onFault(index + 1, 'contains a control character');
     else yield { number: index + 1, text: trimmed };
   }
 }

@@ -6,7 +6,7 @@ export const en = {
       text: 'This documentation does not contain this page. It may have been moved or renamed.',
     },
     nothingHere: { title: 'Not found', text: 'There is no documentation at this address.' },
-    off: { title: 'This documentation is turned off', text: 'Contact the person who gave you this address.' },
+    off: { title: 'This documentation is turned off', text: 'Contact the person who sent you this address.' },
     notReady: {
       title: 'This documentation is not ready yet',
       text: 'No version is available yet. Try again in a few minutes.',
@@ -38,7 +38,7 @@ export const en = {
     },
     notAllowed: {
       title: 'You do not have access to this documentation',
-      text: 'You are signed in, but your account cannot read it. Contact the person who gave you this address.',
+      text: 'You are signed in, but your account cannot read it. Contact the person who sent you this address.',
     },
     stillSignedIn: { title: 'You are still signed in', text: 'Open this address again to sign out.' },
     signOut: {

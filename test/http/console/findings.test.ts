@@ -17,8 +17,8 @@ describe('console page of a site', () => {
       policy: 'on',
       origins: [{ origin: 'https://cdn.example', reports: 1234 }],
       ruleFaults: [
-        { file: '_redirects', line: 12, reason: 'says no target' },
-        { file: '_headers', line: null, reason: 'is over 1 MiB; none of its rules holds' },
+        { file: '_redirects', line: 12, reason: 'has no target' },
+        { file: '_headers', line: null, reason: 'is over 1 MiB, so its rules do not apply' },
       ],
       ruleFaultCount: 302,
     });
@@ -27,11 +27,11 @@ describe('console page of a site', () => {
       expect(page).toContain(text);
     expect(page).toMatch(/<code>_redirects<\/code><\/th><td data-column="Line" class="number">12<\/td>/);
     expect(page).toMatch(/<code>_headers<\/code><\/th><td data-column="Line" class="number">all<\/td>/);
-    expect(page).toContain('says no target');
+    expect(page).toContain('has no target');
   });
 
   it('does not repeat a notice that another section shows', async () => {
-    const same = '_redirects of the bundle, line 12, says no target; it is left out.';
+    const same = '_redirects of the bundle, line 12, has no target; it is left out.';
     const page = await operatorAt({ notices: [same] }, [same, 'The disk fills.']).page('/sites/acme');
     expect([page.includes(same), page.includes('The disk fills.')]).toEqual([false, true]);
   });
