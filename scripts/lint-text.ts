@@ -29,9 +29,6 @@ const DATA_SOURCES: ReadonlySet<string> = new Set([
   'src/search/semantic/vector-index.ts',
 ]);
 
-/** Texts that are not rewritten in plain English yet. The list must become empty; an entry without findings is reported. */
-export const NOT_CONVERTED: ReadonlySet<string> = new Set();
-
 /** Findings of a Markdown page, as `line: message`. */
 export function lintPage(name: string, markdown: string): string[] {
   const { fields, blocks, lines } = readPage(markdown);
@@ -143,16 +140,7 @@ function main(args: readonly string[]): void {
       failed++;
     }
   } else {
-    const all = args.includes('--all');
     for (const [name, findings] of lintAll(root)) {
-      if (NOT_CONVERTED.has(name) && !all) {
-        console.log(
-          findings.length === 0
-            ? `lint:text: ${name} has no findings: remove it from NOT_CONVERTED`
-            : `lint:text: ${name} is not converted yet (${findings.length} findings)`,
-        );
-        continue;
-      }
       for (const finding of findings) console.error(name.startsWith('src/') ? finding : `${name}:${finding}`);
       failed += findings.length;
     }

@@ -1,5 +1,20 @@
-import { existsSync } from 'node:fs';
-import { copyFile, type FileHandle, link, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { createWriteStream, type Dirent, existsSync, fstatSync, realpathSync } from 'node:fs';
+import {
+  chown,
+  copyFile,
+  cp,
+  type FileHandle,
+  link,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { backup as backupSqlite, DatabaseSync } from 'node:sqlite';
@@ -8,10 +23,10 @@ import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { extract, type Header, type Pack, pack } from 'tar-stream';
 import { dataPaths, runningDaemons } from '../deploy/index.ts';
-import { DocshelfError, rethrowAs } from '../domain/errors.ts';
+import { DocshelfError, errnoOf, errnoState, rethrowAs, stateOf } from '../domain/errors.ts';
 import { membersOf } from '../domain/shape.ts';
 import { counted } from '../domain/text.ts';
-import { collect, ifThere, isLinkRefused } from '../files/index.ts';
+import { collect, flushPath, flushTree, ifThere, isLinkRefused } from '../files/index.ts';
 import { type CommonOptions, command } from './command.ts';
 import { loadStrictly } from './load-config.ts';
 import { note, printResult, toMiB } from './output.ts';
@@ -23,11 +38,14 @@ import { note, printResult, toMiB } from './output.ts';
 const LAST_ENTRY = 'docshelf-backup.json';
 const FORMAT = 1;
 
-/** Work in progress, marks of running processes, and data that docshelf rebuilds. */
+/** Work in progress, locks, marks of running processes, rejected archives, and data that docshelf rebuilds. */
 const LEFT_OUT =
-  /^(?:(?:spool|staging|inbox|daemons|rates)(?:\/|$)|(?:.*\/)?(?:lock|[^/]*\.lock)$|exports\/work(?:\/|$)|sites\/[^/]+\/(?:spool|inbox)(?:\/|$)|releases\/(?:\.|[^/]+\/(?:search|markdown)(?:\/|$)))/;
-const DATABASE = /\.sqlite$/;
-const DATABASE_PART = /\.sqlite-(?:wal|shm|journal)$/;
+  /^(?:(?:spool|staging|inbox|rejected|daemons|rates|lost\+found)(?:\/|$)|(?:lock|[^/]+\.lock)$|exports\/work(?:\/|$)|sites\/[^/]+\/(?:spool|inbox|rejected)(?:\/|$)|releases\/(?:\.|[^/]+\/(?:search|markdown)(?:\/|$))|(?!releases\/)(?:.*\/)?\.tmp-)/;
+/** Releases and labels may have such names, too. */
+const DATABASE = /^(?!releases\/|sites\/[^/]+\/versions\/).*\.sqlite$/;
+const DATABASE_PART = /^(?!releases\/|sites\/[^/]+\/versions\/).*\.sqlite-(?:wal|shm|journal)$/;
+const LOG = /^audit(?:-[^/]*)?\.jsonl$/;
+const POINTER = /^sites\/[^/]+\/(?:active|versions\/([^/]+))$/;
 /** Larger files are copied in pieces. */
 const READ_WHOLE_BYTES = 1024 ** 2;
 
@@ -39,31 +57,23 @@ export function backupCommand(): Command {
   )
     .argument('<file>', 'File to write ("-" for standard output)')
     .action(async (file: string, options: CommonOptions) => {
+      if (file === '-' && options.json === true) {
+        throw new DocshelfError('usage', 'Cannot use --json: the backup goes to standard output', {
+          next: 'Pass a file instead of "-", or leave out --json. The summary then goes to standard error.',
+        });
+      }
       const { config } = await loadStrictly(options);
       const { dir } = config.storage;
       if (config.database.urlFile !== null) note('The backup does not contain PostgreSQL: back it up with pg_dump.');
       if (config.exportApi.enabled && config.exportApi.store.kind === 's3')
         note('The backup does not contain the bucket of exportApi.store.');
-      if (file === '-') {
-        await writeBackup(dir, process.stdout);
-        return;
-      }
-      const part = `${file}.part`;
-      const next = 'Choose a file in a folder that you may write to, outside of storage.dir.';
-      const handle = await open(part, 'w', 0o600).catch(rethrowAs('cannot_write', `write "${file}"`, next));
-      try {
-        const written = await writeBackup(dir, handle.createWriteStream({ flush: true }));
-        await rename(part, file);
-        printResult(options, { file, ...written }, ({ files, bytes }) =>
-          [
-            `Saved ${counted(files, 'file')} (${toMiB(bytes)}) of "${dir}" in ${file}.`,
-            'The backup contains secrets: keep it private.',
-          ].join('\n'),
-        );
-      } catch (error) {
-        await rm(part, { force: true });
-        throw error;
-      }
+      const written = await whileInterruptible((signal) => writeBackup(dir, file, signal));
+      const summary = [
+        `Saved ${counted(written.files, 'file')} (${toMiB(written.bytes)}) of "${dir}" in ${file === '-' ? 'the backup' : file}.`,
+        'The backup contains secrets: keep it private.',
+      ];
+      if (file === '-') summary.forEach(note);
+      else printResult(options, { file, ...written }, () => summary.join('\n'));
     });
 }
 
@@ -79,7 +89,8 @@ export function restoreCommand(): Command {
       const { dir } = config.storage;
       const next = 'Check the path of the backup.';
       const handle = file === '-' ? null : await open(file).catch(rethrowAs('cannot_read', `read "${file}"`, next));
-      const restored = await restoreBackup(dir, handle?.createReadStream() ?? process.stdin);
+      const from = handle?.createReadStream() ?? process.stdin;
+      const restored = await whileInterruptible((signal) => restoreBackup(dir, from, signal));
       printResult(options, restored, ({ files, bytes }) =>
         [
           `Restored ${counted(files, 'file')} (${toMiB(bytes)}) into "${dir}".`,
@@ -89,31 +100,129 @@ export function restoreCommand(): Command {
     });
 }
 
+/** Turns SIGINT and SIGTERM into an abort, so that no partial file stays. @throws DocshelfError `stopping` */
+async function whileInterruptible<Result>(act: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  const abort = new AbortController();
+  const interrupt = (): void =>
+    abort.abort(
+      new DocshelfError('stopping', 'Cannot continue: the command was interrupted', { next: 'Run the command again.' }),
+    );
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt);
+  try {
+    return await act(abort.signal);
+  } catch (error) {
+    abort.signal.throwIfAborted();
+    throw error;
+  } finally {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt);
+  }
+}
+
 interface Written {
   readonly files: number;
   readonly bytes: number;
 }
 
-/** @throws DocshelfError `cannot_read` if the folder is unreadable, or a release was deleted while it was copied */
-async function writeBackup(dir: string, out: Writable): Promise<Written> {
+/** Leaves no partial file. @throws DocshelfError `cannot_read`, `cannot_write`; the signal's reason */
+async function writeBackup(dir: string, file: string, signal: AbortSignal): Promise<Written> {
+  if (file === '-') {
+    const { dev, ino } = fstatSync(STDOUT);
+    return copyFolder(dir, standardOutput(), signal, `${dev}:${ino}`);
+  }
+  const found = await ifThere(stat(file)).catch(rethrowAs('cannot_write', `write "${file}"`, NEXT_FILE));
+  if (found?.isDirectory() === true) throw cannotWrite(file, 'it is a folder');
+  if (existsSync(dir) && isInside(realpathSync(dir), await ifThere(realpath(dirname(file))))) {
+    throw cannotWrite(file, 'it is in the data folder');
+  }
+  // Only a regular file can be replaced: a rename would replace the device itself.
+  const isPlain = found === null || found.isFile();
+  const path = isPlain ? `${file}.part` : file;
+  if (isPlain) await rm(path, { force: true }).catch(rethrowAs('cannot_write', `write "${file}"`, NEXT_FILE));
+  const handle = await open(path, isPlain ? 'wx' : 'w', 0o600).catch(
+    rethrowAs('cannot_write', `write "${file}"`, NEXT_FILE),
+  );
+  try {
+    const written = await copyFolder(dir, handle.createWriteStream({ flush: isPlain }), signal);
+    if (isPlain) await rename(path, file);
+    return written;
+  } catch (error) {
+    if (isPlain) await rm(path, { force: true });
+    throw error;
+  }
+}
+
+const NEXT_FILE = 'Choose a file in a folder that you may write to, outside of storage.dir.';
+
+function cannotWrite(file: string, state: string): DocshelfError {
+  return new DocshelfError('cannot_write', `Cannot write "${file}": ${state}`, { next: NEXT_FILE });
+}
+
+/** @param path real path, or null if the folder does not exist */
+function isInside(dir: string, path: string | null): boolean {
+  return path !== null && (path === dir || path.startsWith(join(dir, '/')));
+}
+
+/** A reader that ends early must not look like success. A file needs a stream that completes short writes, as on a full disk. */
+function standardOutput(): Writable {
+  if (fstatSync(STDOUT).isFile()) return createWriteStream('', { fd: STDOUT, autoClose: false });
+  process.stdout.removeAllListeners('error');
+  return process.stdout;
+}
+
+const STDOUT = 1;
+
+async function copyFolder(
+  dir: string,
+  out: Writable,
+  signal: AbortSignal,
+  output: string | null = null,
+): Promise<Written> {
   if (!existsSync(dir)) {
     throw new DocshelfError('cannot_read', `Cannot back up "${dir}": there is no such folder`, {
       next: 'Pass the config of the daemon with --config, and check storage.dir.',
     });
   }
   const tar = pack();
-  const writing = pipeline(tar, out);
-  writing.catch((error: unknown) => tar.destroy(error as Error));
-  const copier = new Copier(dir, tar);
-  // Pointers come first: what they name cannot be younger than the pointer.
-  for (const folder of ['sites', '']) await copier.addFolder(folder);
-  copier.checkReleases();
-  const written = { files: copier.files, bytes: copier.bytes };
-  const last = { format: FORMAT, createdAt: new Date().toISOString(), ...written };
-  await addEntry(tar, { name: LAST_ENTRY, mode: 0o600 }, Buffer.from(JSON.stringify(last)));
-  tar.finalize();
-  await writing;
-  return written;
+  let fault: unknown = null;
+  const writing = pipeline(tar, out, { signal }).catch((error: unknown) => {
+    fault = writeFault(error);
+    tar.destroy();
+  });
+  try {
+    const copier = new Copier(dir, tar, output);
+    // Pointers come first: what they name cannot be younger than the pointer.
+    for (const folder of ['sites', '']) await copier.addFolder(folder);
+    await copier.addRotatedLogs();
+    copier.checkReleases();
+    const written = { files: copier.files, bytes: copier.bytes };
+    const last = { format: FORMAT, createdAt: new Date().toISOString(), ...written, sha256: copier.digest() };
+    await addEntry(tar, { name: LAST_ENTRY, mode: 0o600 }, Buffer.from(JSON.stringify(last)));
+    tar.finalize();
+    await writing;
+    if (fault !== null) throw fault;
+    return written;
+  } catch (error) {
+    tar.destroy();
+    await writing;
+    throw fault !== null && !(error instanceof DocshelfError) ? fault : error;
+  }
+}
+
+function throwWriteFault(cause: unknown): never {
+  throw writeFault(cause);
+}
+
+function writeFault(cause: unknown): DocshelfError {
+  const errno = errnoOf(cause);
+  const states: Readonly<Record<string, string>> = {
+    ENOSPC: 'the disk is full',
+    EDQUOT: 'the disk quota is used up',
+    EFBIG: 'the file would be too large',
+    EPIPE: 'the program that reads the backup has ended',
+  };
+  const state = states[errno ?? ''] ?? errno ?? String(cause);
+  const next = 'Free space, or write the backup to another place. docshelf has not changed the data folder.';
+  return new DocshelfError('cannot_write', `Cannot write the backup: ${state}`, { next, cause });
 }
 
 class Copier {
@@ -121,27 +230,60 @@ class Copier {
   bytes = 0;
   readonly #dir: string;
   readonly #tar: Pack;
+  /** First name of each inode with several names. */
   readonly #links = new Map<string, string>();
-  readonly #labels = new Map<string, string>();
+  /** Inodes, since a log keeps its inode under another name. */
+  readonly #logs = new Set<number>();
+  /** Digest of each release that a pointer names, with the label or name of the pointer. */
+  readonly #needed = new Map<string, string>();
   readonly #releases = new Set<string>();
+  readonly #hash = createHash('sha256');
 
-  constructor(dir: string, tar: Pack) {
+  /** Device and inode of the backup, which may be in the folder. */
+  readonly #output: string | null;
+
+  constructor(dir: string, tar: Pack, output: string | null) {
     this.#dir = dir;
     this.#tar = tar;
+    this.#output = output;
   }
 
-  /** Skips `sites` at the top, which is copied before. */
+  digest(): string {
+    return this.#hash.digest('hex');
+  }
+
+  /** Skips `sites` at the top, which is copied before. Databases come first, since they name other files. */
   async addFolder(folder: string): Promise<void> {
     const entries = (await ifThere(readdir(join(this.#dir, folder), { withFileTypes: true }))) ?? [];
-    for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-      const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
+    const nameOf = (entry: Dirent): string => (folder === '' ? entry.name : `${folder}/${entry.name}`);
+    const order = (entry: Dirent): string => `${DATABASE.test(nameOf(entry)) ? 0 : 1}${entry.name}`;
+    for (const entry of entries.toSorted((a, b) => (order(a) < order(b) ? -1 : 1))) {
+      const name = nameOf(entry);
       if (name === 'sites' || LEFT_OUT.test(name) || DATABASE_PART.test(name)) continue;
-      if (folder === 'releases' && !existsSync(join(this.#dir, name, 'COMPLETE'))) continue;
-      if (entry.isDirectory()) {
+      if (folder === 'releases') await this.#addRelease(entry.name);
+      else if (entry.isDirectory()) {
         await addEntry(this.#tar, { name, type: 'directory', mode: 0o700 });
         await this.addFolder(name);
-        if (folder === 'releases') this.#releases.add(entry.name);
       } else if (entry.isFile()) await this.#addFile(name);
+      else if (entry.isSymbolicLink()) throw linkFault(join(this.#dir, name));
+    }
+  }
+
+  async #addRelease(digest: string): Promise<void> {
+    const name = `releases/${digest}`;
+    const isComplete = (): boolean => existsSync(join(this.#dir, name, 'COMPLETE'));
+    if (!isComplete()) return;
+    await addEntry(this.#tar, { name, type: 'directory', mode: 0o700 });
+    await this.addFolder(name);
+    // Files of a release disappear together: it is renamed, then deleted.
+    if (!isComplete()) throw deletedFault(`release "${digest}"`);
+    this.#releases.add(digest);
+  }
+
+  /** A log that was rotated after its folder was read. */
+  async addRotatedLogs(): Promise<void> {
+    for (const name of await readdir(this.#dir)) {
+      if (LOG.test(name)) await this.#addFile(name);
     }
   }
 
@@ -155,29 +297,46 @@ class Copier {
 
   async #addOpen(name: string, handle: FileHandle): Promise<void> {
     const { size, mtime, mode, nlink, dev, ino } = await handle.stat();
+    if (`${dev}:${ino}` === this.#output) return;
+    if (LOG.test(name)) {
+      if (this.#logs.has(ino)) return;
+      this.#logs.add(ino);
+    }
     const header = { name, mode: mode & 0o777, mtime };
     this.files += 1;
-    const first = nlink > 1 ? this.#links.get(`${dev}:${ino}`) : undefined;
+    // A number of a deleted file is used again.
+    const inode = `${dev}:${ino}:${size}:${mtime.getTime()}`;
+    const first = nlink > 1 ? this.#links.get(inode) : undefined;
     if (first !== undefined) {
       await addEntry(this.#tar, { ...header, type: 'link', linkname: first });
       return;
     }
-    if (nlink > 1) this.#links.set(`${dev}:${ino}`, name);
+    if (nlink > 1) this.#links.set(inode, name);
     this.bytes += size;
     if (size > READ_WHOLE_BYTES) {
-      await addEntry(this.#tar, { ...header, size }, handle.createReadStream({ end: size - 1, autoClose: false }));
+      const content = handle.createReadStream({ end: size - 1, autoClose: false });
+      const hashed = content.map((chunk: Buffer) => {
+        this.#hash.update(chunk);
+        return chunk;
+      });
+      await addEntry(this.#tar, { ...header, size }, hashed);
       return;
     }
     // A log may have grown since.
     const content = (await handle.readFile()).subarray(0, size);
-    const label = /^sites\/[^/]+\/versions\/([^/]+)$/.exec(name)?.[1];
-    if (label !== undefined) this.#labels.set(label, String(membersOf<{ digest: string }>(String(content)).digest));
+    this.#hash.update(content);
+    const pointer = POINTER.exec(name);
+    if (pointer !== null) {
+      const { digest, version } = membersOf<{ digest: unknown; version: unknown }>(String(content));
+      if (typeof digest === 'string') this.#needed.set(digest, pointer[1] ?? String(version));
+    }
     await addEntry(this.#tar, { ...header, size: content.length }, content);
   }
 
   /** SQLite's online backup reads a database that another process writes to. */
   async #addDatabase(name: string, path: string): Promise<void> {
-    const copy = join(tmpdir(), `docshelf-backup-${process.pid}.sqlite`);
+    const folder = await mkdtemp(join(tmpdir(), 'docshelf-backup-')).catch(throwWriteFault);
+    const copy = join(folder, 'copy.sqlite');
     const database = new DatabaseSync(path, { readOnly: true });
     try {
       await backupSqlite(database, copy);
@@ -185,18 +344,26 @@ class Copier {
       await this.#addOpen(name, handle);
     } finally {
       database.close();
-      await rm(copy, { force: true });
+      await rm(folder, { recursive: true, force: true });
     }
   }
 
   checkReleases(): void {
-    for (const [label, digest] of this.#labels) {
-      if (this.#releases.has(digest)) continue;
-      throw new DocshelfError('cannot_read', `Cannot back up version "${label}": it was deleted during the backup`, {
-        next: 'Run the backup again.',
-      });
-    }
+    for (const [digest, version] of this.#needed)
+      if (!this.#releases.has(digest)) throw deletedFault(`version "${version}"`);
   }
+}
+
+function deletedFault(thing: string): DocshelfError {
+  return new DocshelfError('cannot_read', `Cannot back up ${thing}: it was deleted during the backup`, {
+    next: 'Run the backup again.',
+  });
+}
+
+function linkFault(path: string): DocshelfError {
+  return new DocshelfError('cannot_read', `Cannot back up "${path}": it is a symbolic link`, {
+    next: 'Remove the link. To keep a folder on another volume, mount the volume there.',
+  });
 }
 
 /** Resolves when the reader of the tar has taken the entry, so that memory stays bounded. */
@@ -213,66 +380,106 @@ async function addEntry(
 }
 
 /** Restores into a folder of its own first, so that an incomplete backup leaves the data folder empty. */
-async function restoreBackup(dir: string, from: Readable): Promise<Written> {
+async function restoreBackup(dir: string, from: Readable, signal: AbortSignal): Promise<Written> {
   await checkEmpty(dir);
-  const next = 'Make storage.dir a folder that you may write to, with enough space.';
-  const staging = join(dir, 'staging', 'restore');
-  await mkdir(staging, { recursive: true, mode: 0o700 }).catch(
-    rethrowAs('cannot_write', `restore into "${dir}"`, next),
+  const toWriteFault = rethrowAs(
+    'cannot_write',
+    `restore into "${dir}"`,
+    'Make storage.dir a folder that you may write to, with enough space.',
+    (error) => (errnoOf(error) === 'ENOSPC' ? 'the disk is full' : errnoState(error)),
   );
+  const staging = join(dir, 'staging', `restore-${process.pid}`);
+  await mkdir(staging, { recursive: true, mode: 0o700 }).catch(toWriteFault);
   try {
-    const restored = await unpackInto(staging, from);
-    for (const name of await readdir(staging)) {
-      await rm(join(dir, name), { recursive: true, force: true });
-      await rename(join(staging, name), join(dir, name));
-    }
+    const restored = await unpackInto(staging, from, signal).catch((error: unknown) =>
+      errnoOf(error) === undefined ? Promise.reject(error) : toWriteFault(error),
+    );
+    const { uid, gid } = await stat(dir);
+    if (process.getuid?.() === 0 && uid !== 0) await giveTo(staging, uid, gid);
+    await flushTree(staging);
+    // A daemon may have started meanwhile.
+    await checkEmpty(dir);
+    await moveContent(staging, dir);
+    await flushPath(dir);
     return restored;
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
 }
 
+/** Root restores for the user that owns the data folder. */
+async function giveTo(folder: string, uid: number, gid: number): Promise<void> {
+  await chown(folder, uid, gid);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  for (const entry of entries) await chown(join(entry.parentPath, entry.name), uid, gid);
+  await chown(dirname(folder), uid, gid);
+}
+
+/** Keeps folders that exist, since one may be a mount point. */
+async function moveContent(from: string, to: string): Promise<void> {
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory() && existsSync(target)) await moveContent(source, target);
+    else {
+      await rename(source, target).catch(async (error: unknown) => {
+        if (errnoOf(error) !== 'EXDEV') throw error;
+        await cp(source, target, { recursive: true, preserveTimestamps: true });
+      });
+    }
+  }
+}
+
 /** Files that a daemon creates in an empty folder. */
-const OF_EMPTY: ReadonlySet<string> = new Set(['id', 'lock', 'domain']);
+const OF_EMPTY = /^(?:id|lock|domain)$/;
 
 /** @throws DocshelfError `in_use` if a daemon runs on the folder, or it has content */
 async function checkEmpty(dir: string): Promise<void> {
-  const paths = dataPaths(dir);
-  const daemons = (await ifThere(runningDaemons(paths))) ?? [];
+  const daemons = (await ifThere(runningDaemons(dataPaths(dir)))) ?? [];
   if (daemons.length > 0) {
     throw new DocshelfError('in_use', `Cannot restore into "${dir}": a daemon uses it`, {
       next: `Stop the daemon with process id ${daemons[0]?.owner.pid} first.`,
     });
   }
-  const entries = (await ifThere(readdir(dir, { recursive: true, withFileTypes: true }))) ?? [];
-  const found = entries.find(
-    (entry) =>
-      !entry.isDirectory() && !(entry.parentPath === dir && OF_EMPTY.has(entry.name)) && !LEFT_OUT.test(entry.name),
-  );
-  if (found === undefined) return;
-  throw new DocshelfError(
-    'in_use',
-    `Cannot restore into "${dir}": it is not empty ("${join(found.parentPath, found.name)}")`,
-    {
-      next: 'Move the content of the folder away, or set storage.dir to an empty folder.',
-    },
-  );
+  const found = await firstFileIn(dir, '');
+  if (found === null) return;
+  throw new DocshelfError('in_use', `Cannot restore into "${dir}": it is not empty ("${join(dir, found)}")`, {
+    next: 'Move the content of the folder away, or set storage.dir to an empty folder.',
+  });
+}
+
+/** @returns relative path, or null if the folder contains only folders and files that a restore may replace */
+async function firstFileIn(dir: string, folder: string): Promise<string | null> {
+  for (const entry of (await ifThere(readdir(join(dir, folder), { withFileTypes: true }))) ?? []) {
+    const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
+    if (OF_EMPTY.test(name) || LEFT_OUT.test(name)) continue;
+    const found = entry.isDirectory() ? await firstFileIn(dir, name) : name;
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 const LAST_BYTES_MAX = 65_536;
 
-async function unpackInto(folder: string, from: Readable): Promise<Written> {
+interface LastEntry {
+  readonly format?: unknown;
+  readonly files?: unknown;
+  readonly sha256?: unknown;
+}
+
+/** @throws DocshelfError `damaged_archive`, `data_folder_newer`, `cannot_read`; the system's errors of writing */
+async function unpackInto(folder: string, from: Readable, signal: AbortSignal): Promise<Written> {
   const tar = extract();
-  const reading = pipeline(from, tar);
+  const reading = pipeline(from, tar, { signal });
   reading.catch(() => undefined);
+  const hash = createHash('sha256');
   let files = 0;
   let bytes = 0;
-  let last: { readonly format?: unknown; readonly files?: unknown } | null = null;
+  let last: LastEntry | null = null;
   try {
     for await (const entry of tar) {
       const { name, type, linkname, mode, mtime, size = 0 } = entry.header;
       if (name === LAST_ENTRY) {
-        last = membersOf(String(await collect(entry as AsyncIterable<Buffer>, LAST_BYTES_MAX)));
+        last = membersOf<LastEntry>(String(await collect(entry as AsyncIterable<Buffer>, LAST_BYTES_MAX)));
         continue;
       }
       const path = join(folder, safeName(name));
@@ -280,7 +487,10 @@ async function unpackInto(folder: string, from: Readable): Promise<Written> {
       if (type === 'link') await linkOrCopy(join(folder, safeName(linkname ?? '')), path);
       else if (type === 'file') {
         await using handle = await open(path, 'wx', mode === undefined ? 0o600 : mode & 0o777);
-        for await (const chunk of entry) await handle.writeFile(chunk as Uint8Array);
+        for await (const chunk of entry) {
+          hash.update(chunk as Uint8Array);
+          await handle.writeFile(chunk as Uint8Array);
+        }
         if (mtime !== undefined) await handle.utimes(mtime, mtime);
       }
       entry.resume();
@@ -290,12 +500,23 @@ async function unpackInto(folder: string, from: Readable): Promise<Written> {
     }
     await reading;
   } catch (error) {
-    throw error instanceof DocshelfError ? error : noBackup(error instanceof Error ? error.message : 'it is damaged');
+    const { syscall, message } = error as NodeJS.ErrnoException;
+    if (syscall === 'read') throw notReadable(error);
+    if (error instanceof DocshelfError || syscall !== undefined) throw error;
+    throw noBackup(/Invalid tar header/.test(message) ? 'it is not a tar file, or it is compressed' : message);
   }
   if (last === null) throw noBackup('its end is missing');
   if (last.format !== FORMAT) throw newerBackup(last.format);
   if (last.files !== files) throw noBackup(`it has ${files} files instead of ${last.files}`);
+  if (last.sha256 !== hash.digest('hex')) throw noBackup('its content has changed since it was written');
   return { files, bytes };
+}
+
+function notReadable(cause: unknown): DocshelfError {
+  return new DocshelfError('cannot_read', `Cannot read the backup: ${stateOf(cause)}`, {
+    next: 'Pass a file that "docshelf backup" wrote. The data folder is still empty.',
+    cause,
+  });
 }
 
 async function linkOrCopy(from: string, to: string): Promise<void> {

@@ -29,7 +29,10 @@ export function searchCommand(): Command {
     'Search the documentation of one site or of all sites, with or without a running daemon',
     'docshelf search "how do I rotate keys" --language en',
   )
-    .argument('<query>', 'Words to search for; "quoted words" are a phrase, -word excludes a word')
+    .argument(
+      '<query>',
+      'Words to search for; "quoted words" are a phrase, -word excludes a word that no page has after a dash',
+    )
     .option('--release <version>', 'Stored version to search (default: the active version)')
     .option(
       '--version <version>',

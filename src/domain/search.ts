@@ -12,7 +12,7 @@ const query = {
   // JSON Schema counts code points.
   maxLength: 1000,
   description:
-    'Words to search for. White space around them does not count towards the length. "Quotes" search for a phrase, -word excludes a word.',
+    'Words to search for. White space around them does not count towards the length. "Quotes" search for a phrase, -word excludes a word that no page has after a dash.',
 } as const;
 const pageSize = {
   type: 'integer',

@@ -107,7 +107,7 @@ export class SiteSearch {
 
   switchTo(release: IndexedRelease, label: string): void {
     const former = this.#served;
-    former?.abort.abort(new DocshelfError('stopping', 'Cannot continue: another version is active'));
+    former?.abort.abort(new DocshelfError('stopping', 'Cannot continue: the active version has changed'));
     const abort = new AbortController();
     this.#keyword = 'building';
     this.#semantic = this.#options.isSemantic ? 'building' : 'off';
@@ -156,7 +156,7 @@ export class SiteSearch {
     if (this.#keyword === 'building') return building('it is being built');
     this.#options.onEvent({ kind: 'rebuilding', error: fault });
     this.switchTo(release, label);
-    return building('it was damaged, and docshelf rebuilds it');
+    return building('it was damaged, and docshelf builds it again');
   }
 
   /** Retries in the background. Callers wait only for the first attempt. */
@@ -178,7 +178,7 @@ export class SiteSearch {
       this.#keyword = 'ready';
       if (this.#semantic === 'failed') this.#semantic = 'building';
     } catch (error) {
-      if (signal.aborted) throw building('another version is active');
+      if (signal.aborted) throw building('another version is served');
       this.#keyword = 'failed';
       this.#semantic = this.#semantic === 'off' ? 'off' : 'failed';
       this.#reportFailure('index', error);

@@ -1,14 +1,17 @@
+import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { fetchHelm, podsOf, ROOT, template, valueFiles } from '../helm/chart.ts';
+import { fetchHelm, HELM, parseManifests, podsOf, ROOT, template, valueFiles } from '../helm/chart.ts';
 import { Cluster } from '../helm/cluster/cluster.ts';
 import { GIVEN } from '../helm/given.ts';
 import { layOutPod } from '../helm/pod-folders.ts';
 import { runDocshelf } from '../helpers/daemon.ts';
 import { httpServer, type LocalServer } from '../helpers/local-server.ts';
 import { blocksOf, manualPage } from '../helpers/manual-blocks.ts';
+import { HAS_REGISTRY, Registry } from '../helpers/registry.ts';
 import { bundle } from './bundles.ts';
 
 /**
@@ -155,6 +158,24 @@ describe('the commands of docs/kubernetes.md', () => {
     expect(cluster.pod.log()).not.toContain('canary');
   });
 
+  it.runIf(HAS_REGISTRY)('push the chart into a registry, and install it from there', async () => {
+    const registry = await Registry.start({ tls: false, auth: 'none' });
+    try {
+      // The registry of the test has no TLS, and there is no cluster to install into.
+      const commands = (commandsOf('Keep the chart in a registry')[0] ?? '')
+        .replaceAll('registry.example', registry.host)
+        .replace(/^helm (?:push|upgrade) .*$/gm, '$& --plain-http')
+        .replace('helm upgrade --install', 'helm template');
+      const PATH = `${dirname(HELM)}:${process.env.PATH}`;
+      const run = promisify(execFile)('sh', ['-euc', commands], { cwd: folder, env: { ...env, PATH } });
+      const { stdout } = await run;
+      const text = stdout.slice(stdout.indexOf('---\n'));
+      expect(parseManifests(text)).toEqual(template());
+    } finally {
+      await registry.stop();
+    }
+  });
+
   it('are all covered by this test', () => {
     const sections = [
       'Install from a presigned link',
@@ -163,11 +184,12 @@ describe('the commands of docs/kubernetes.md', () => {
       'Set config keys',
       'Several sites',
       'Run the export API',
+      'Keep the chart in a registry',
       'OpenShift',
     ];
     const run = sections.flatMap(commandsOf);
     expect(run).toHaveLength(PAGE.match(/^```sh$/gm)?.length ?? 0);
-    expect(run.map((_, index) => index)).toHaveLength(4 + 2 + 4 + 2 + 2 + 1 + 1);
+    expect(run.map((_, index) => index)).toHaveLength(4 + 2 + 4 + 2 + 2 + 1 + 1 + 1);
   });
 });
 

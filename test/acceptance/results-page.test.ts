@@ -46,7 +46,7 @@ test('the results page works under a base path, in the language of the site', as
   const head = await fetch(address, { method: 'HEAD', headers: NAVIGATION });
   expect([head.status, await head.text()]).toEqual([200, '']);
   const corrected = await (
-    await fetch(`${daemon.site}/team/_docshelf/search?q=rotaet`, { headers: NAVIGATION })
+    await fetch(`${daemon.site}/team/_docshelf/search?q=rottate`, { headers: NAVIGATION })
   ).text();
   expect((await fetch(`${daemon.site}/team/_docshelf/opensearch.xml`)).status).toBe(404);
   expect(corrected).toContain('Meinten Sie <a dir="auto" href="?q=rotate">rotate</a>?');

@@ -68,7 +68,7 @@ describe('the unit for systemd', () => {
     for (const line of [
       'Type=notify',
       'NotifyAccess=all',
-      'DynamicUser=yes',
+      'User=docshelf',
       'ProtectSystem=strict',
       'NoNewPrivileges=yes',
       'CapabilityBoundingSet=',

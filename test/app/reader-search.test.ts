@@ -66,6 +66,7 @@ async function readerOf({ basePath = '/docs/', closed = null, discoveryUrl = nul
       search: { site: () => index },
       versions: new OpenVersions(),
       network: { client: async () => client },
+      metrics: { onSearch: () => undefined },
       log: { error: (line: unknown) => faults.push(line) },
     },
     active: index,

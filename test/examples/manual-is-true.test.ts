@@ -97,7 +97,7 @@ describe('the manual', () => {
     const registry = new Registry();
     defineMetrics(registry);
     const defined = registry.getMetricsAsArray().map(({ name }) => name);
-    const named = pages.flatMap(({ text }) => [...text.matchAll(/`(docshelf_[a-z_]+)`/g)].map(([, name]) => name));
+    const named = pages.flatMap(({ text }) => [...text.matchAll(/`(docshelf_[a-z_]+)[`{]/g)].map(([, name]) => name));
     expect([...new Set(named)].sort()).toEqual(defined.sort());
   });
 });

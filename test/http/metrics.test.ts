@@ -232,7 +232,7 @@ describe('Metrics', () => {
   });
 
   it('changes each metric that it defines', async () => {
-    const metrics = new Metrics();
+    const metrics = new Metrics(() => true, '1.2.3');
     const site = metrics.forSite('acme');
     metrics.onRequest({ ...SERVED, site: 'acme' });
     metrics.onReload(true);
@@ -249,7 +249,16 @@ describe('Metrics', () => {
     await delayMainThread();
     const text = await metrics.expose({
       ...READINGS,
-      states: [{ site: 'acme', state: 'ready', search: { waiting: 1, builtAtMs: 1 } }],
+      states: [
+        {
+          site: 'acme',
+          state: 'ready',
+          search: { waiting: 1, builtAtMs: 1 },
+          linkEndsAtMs: 1,
+          isFetchFailing: true,
+        },
+      ],
+      dependencies: [{ dependency: 'database', isUp: true }],
       jobs: { queued: 1, running: 1 },
       volume: { freeBytes: 1, sizeBytes: 2 },
       certificates: [{ setting: 'server.tls', endsAtMs: 1 }],

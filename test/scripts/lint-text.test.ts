@@ -1,15 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { countText } from '../../scripts/count-text.ts';
-import { lintPage, lintStrings, lintSubjects, NOT_CONVERTED, subjectsSince } from '../../scripts/lint-text.ts';
+import { lintPage, lintStrings, lintSubjects, subjectsSince } from '../../scripts/lint-text.ts';
 import { commentsOf, readPage, sentencesOf } from '../../scripts/text/prose.ts';
 import { stringsOf } from '../../scripts/text/strings.ts';
 import { findWords } from '../../scripts/text/words.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'docshelf-text-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -199,8 +198,4 @@ it('counts the texts of any folder', () => {
     comments: 2,
     'headless comments': 1,
   });
-});
-
-it('the list of unconverted texts names existing files', () => {
-  expect([...NOT_CONVERTED].filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
 });

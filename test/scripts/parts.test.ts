@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MODEL = join(ROOT, 'models/all-MiniLM-L6-v2');
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const sha256Of = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
 
 async function programSbom() {
@@ -72,4 +74,61 @@ it('the README and the manual show each image, and only existing ones', () => {
     ),
   );
   expect([...new Set(shown)].sort()).toEqual(readdirSync(join(ROOT, 'docs/images')).sort());
+});
+
+interface Step {
+  readonly uses?: string;
+  readonly run?: string;
+}
+
+describe('the files for GitHub and GitLab', () => {
+  const workflows = ['check', 'release'].map((name) => `.github/workflows/${name}.yml`);
+  const load = (file: string) => parse(read(file), { strict: true, uniqueKeys: true });
+
+  it.each(workflows)('%s has limited rights and time, and pins each action by version', (file) => {
+    const { on, permissions, jobs } = load(file);
+    expect(Object.keys(on).length).toBeGreaterThan(0);
+    expect(permissions).toEqual({ contents: 'read' });
+    for (const job of Object.values<{ 'runs-on': string; 'timeout-minutes': number; steps: Step[] }>(jobs)) {
+      expect(job).toMatchObject({
+        'runs-on': expect.stringMatching(/^ubuntu-\d/),
+        'timeout-minutes': expect.any(Number),
+      });
+      for (const { uses, run } of job.steps) {
+        expect([uses, run].filter((each) => each !== undefined)).toHaveLength(1);
+        if (uses !== undefined) expect(uses).toMatch(/^[\w-]+\/[\w-]+@(?:v\d+|[0-9a-f]{40})$/);
+        // An expression in a command would run the text of a branch or a title.
+        expect(run ?? '').not.toContain('${{');
+      }
+    }
+  });
+
+  it('run .ci/run for a change, and the release scripts for a tag', () => {
+    const stepsOf = (file: string): string =>
+      Object.values<{ steps: Step[] }>(load(file).jobs)
+        .flatMap(({ steps }) => steps.map(({ run = '' }) => run))
+        .join('\n');
+    const { check, release } = load('.gitlab-ci.yml');
+    for (const commands of [stepsOf('.github/workflows/check.yml'), check.script.join('\n')]) {
+      expect(commands).toMatch(/(?:^| )\.ci\/run$/m);
+    }
+    for (const commands of [stepsOf('.github/workflows/release.yml'), release.script.join('\n')]) {
+      expect(commands).toMatch(/^npm run release\nsh scripts\/release\/publish\.sh release/m);
+    }
+    for (const file of ['.ci/run', 'scripts/release/publish.sh']) expect(existsSync(join(ROOT, file))).toBe(true);
+  });
+
+  it('contain valid forms for issues, and updates for each kind of dependency', () => {
+    for (const name of ['bug', 'feature']) {
+      const { name: title, description, body } = load(`.github/ISSUE_TEMPLATE/${name}.yml`);
+      expect([title, description].every((text) => typeof text === 'string')).toBe(true);
+      const ids = body.flatMap(({ id }: { id?: string }) => id ?? []);
+      expect(new Set(ids).size).toBe(ids.length);
+      for (const { type } of body) expect(['markdown', 'input', 'dropdown', 'textarea']).toContain(type);
+    }
+    const { version, updates } = load('.github/dependabot.yml');
+    expect(version).toBe(2);
+    const kinds = updates.map((each: Record<string, string>) => each['package-ecosystem']);
+    expect(kinds).toEqual(['npm', 'github-actions', 'docker']);
+  });
 });

@@ -9,6 +9,7 @@ import { bundle } from '../acceptance/bundles.ts';
 import { fetchHelm, podsOf, ROOT, siteOf, templateOf } from '../helm/chart.ts';
 import { openBench, waitFor } from '../helpers/daemon.ts';
 import { freePorts } from '../helpers/free-ports.ts';
+import { blocksOf, manualPage } from '../helpers/manual-blocks.ts';
 
 /** The release of this checkout, and the main job with each of its packages in a folder without the checkout. */
 const bench = openBench(afterAll);
@@ -16,6 +17,7 @@ const isRoot = process.getuid?.() === 0;
 const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 const [node, system] = process.arch === 'arm64' ? ['arm64', 'arm64'] : ['x64', 'amd64'];
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+const ARCHIVE = 'acme-export-2026-11-01.tar.gz';
 let release: string;
 
 const sh = (command: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv = process.env): string =>
@@ -218,6 +220,43 @@ describe('a release installed in a clean place does the main job', () => {
     },
   );
 
+  it.skipIf(!isRoot).each([
+    ['systemd', 'the Debian package', 'dpkg --install'],
+    ['systemd', 'the archive', 'useradd'],
+    ['install', 'the npm package', 'npm install --global'],
+    ['install', 'the archive without root rights', 'tar -xzf docshelf'],
+  ])('with the commands of %s.md for %s', async (page, _, words) => {
+    const blocks = blocksOf(manualPage(page), 'sh');
+    const install = blocks.find((block) => block.includes(words)) ?? '';
+    const [port, admin, api] = (await freePorts(3)) as [number, number, number];
+    const folder = await bench.folder();
+    await writeFile(join(folder, ARCHIVE), bundle('november'));
+    const start = blocks.find((block) => block.includes('docshelf serve')) ?? '';
+    const bundleImport = blocks.find((block) => block.includes('bundle import')) ?? '';
+    const serve =
+      page === 'systemd'
+        ? ''
+        : `${start.replace('docshelf serve', 'setpriv --pdeathsig=KILL docshelf serve')}`.replace(/\n$/, ' &\n');
+    const commands = `${install.replaceAll('x64', node).replaceAll('amd64', system)}
+      ${serve}
+      ${page === 'systemd' ? 'systemctl start docshelf' : ''}
+      tries=0
+      until docshelf healthcheck --live --config "$CONFIG" 2>/dev/null; do tries=$((tries + 1)); [ $tries -lt 300 ]; sleep 0.2; done
+      ${bundleImport}
+      curl --fail --silent http://127.0.0.1:${port}/
+      ls -l "$CONFIG"`;
+    const env = {
+      DOCSHELF__SERVER__PORT: String(port),
+      DOCSHELF__ADMIN__PORT: String(admin),
+      DOCSHELF__API__PORT: String(api),
+      CONFIG: page === 'systemd' ? '/etc/docshelf/config.yaml' : 'config.yaml',
+      NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS,
+    };
+    const output = onCleanMachine(folder, commands, env);
+    expect(output).toContain('november');
+    if (page === 'systemd') expect(output).toContain('-rw-r----- 1 root docshelf ');
+  });
+
   it('from the chart, which names the image of this version', async () => {
     fetchHelm();
     const manifests = templateOf(join(release, `docshelf-${version}-chart.tgz`));
@@ -233,4 +272,17 @@ async function pathWithoutNode(): Promise<string> {
     await cp(sh('sh', ['-c', `command -v ${name}`], bin).trim(), join(bin, name), { dereference: true });
   }
   return bin;
+}
+
+const MACHINE = join(import.meta.dirname, 'clean-machine.sh');
+
+/** Output of commands on a copy of this machine's file system, which is discarded. They run in a folder with the release. */
+function onCleanMachine(folder: string, commands: string, env: NodeJS.ProcessEnv): string {
+  const given = { PATH, HOME: '/root', ...env };
+  return sh(
+    'unshare',
+    ['--mount', '--pid', '--fork', '--kill-child', 'sh', MACHINE, release, folder, commands],
+    folder,
+    given,
+  );
 }

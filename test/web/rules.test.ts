@@ -130,14 +130,14 @@ describe('_redirects', () => {
     ['/a javascript:alert(1)', 'neither a path from the root'],
     ['/a data:text/html,x', 'neither a path from the root'],
     ['/a ftp://x.example/', 'neither a path from the root'],
-    ['/* https://:splat/', 'is not a valid host'],
-    ['/* https://x.example:splat/', 'is not a valid host'],
-    ['/a https://user:pw@x.example/', 'is not a valid host'],
-    ['/a https://x.example\\@y/', 'is not a valid host'],
-    ['/a /b 200x', 'has "200x"'],
-    ['/a /b 418', 'has "418"'],
-    ['/a /b !', 'has "!"'],
-    ['/a /b ok', 'has "ok"'],
+    ['/* https://:splat/', 'is not a host that a redirect can name'],
+    ['/* https://x.example:splat/', 'is not a host that a redirect can name'],
+    ['/a https://user:pw@x.example/', 'is not a host that a redirect can name'],
+    ['/a https://x.example\\@y/', 'is not a host that a redirect can name'],
+    ['/a /b 200x', 'has the status "200x"'],
+    ['/a /b 418', 'has the status "418"'],
+    ['/a /b !', 'has the status "!"'],
+    ['/a /b ok', 'has the status "ok"'],
     ['/a https://x.example/ 200', 'does not forward requests'],
     ['/a https://x.example/ 404', 'does not forward requests'],
     ['/a /b 301 Country=au', 'has a condition'],
@@ -246,7 +246,7 @@ describe('_redirects', () => {
 
   it('ignores a file larger than 1 MiB, and reports it', () => {
     const large = redirects(`/a /b\n${'#'.repeat(1024 ** 2)}`);
-    expect(large.notices).toEqual(['_redirects of the bundle is over 1 MiB, so its rules do not apply.']);
+    expect(large.notices).toEqual(['_redirects of the bundle is over 1 MiB; docshelf ignores all its rules.']);
     expect(large.faults).toMatchObject([{ file: '_redirects', line: null }]);
     expect([...large.redirects.others('/a')]).toEqual([]);
   });
@@ -402,10 +402,10 @@ describe('_headers', () => {
     ['X-Robots-Tag: a\u0000b', 'control character'],
     ['X-Robots-Tag: a\u007fb', 'control character'],
     [`X-Robots-Tag: ${'a'.repeat(5000)}`, 'longer than 4096'],
-    ['Link: <https://x.example/a>; rel=preload', 'values that all leave the site'],
-    ['Link: <//x.example/a>; rel=preload', 'values that all leave the site'],
-    ['Link: </\\x.example/a>; rel=preload', 'values that all leave the site'],
-    ['Content-Security-Policy: report-uri https://x.example', 'values that all leave the site'],
+    ['Link: <https://x.example/a>; rel=preload', 'to a value that leaves the site'],
+    ['Link: <//x.example/a>; rel=preload', 'to a value that leaves the site'],
+    ['Link: </\\x.example/a>; rel=preload', 'to a value that leaves the site'],
+    ['Content-Security-Policy: report-uri https://x.example', 'to a value that leaves the site'],
   ])('ignores %j, and reports it', (line, reason) => {
     const { headers: rules, notices } = headers(`/*\n  Referrer-Policy: origin\n  ${line}\n  Content-Language: de`);
     const { set } = rules.headersFor('/');

@@ -114,7 +114,7 @@ function vectorsOf(settings: EmbeddingEndpointSettings, text: string, count: num
     vectors[index] = Float32Array.from(embedding, (value: number) => value / length);
   }
   const missing = Array.from({ length: count }, (_, at) => vectors[at]).indexOf(undefined);
-  if (missing >= 0) throw failed(settings, `its response lacks the embedding of text ${missing + 1}`, false);
+  if (missing >= 0) throw failed(settings, `it responds with without the embedding of text ${missing + 1}`, false);
   return vectors;
 }
 
@@ -134,7 +134,7 @@ function failed(
   cause?: unknown,
 ): DocshelfError {
   return new DocshelfError('embedder_failed', `Cannot embed by "${linkWithoutSecrets(settings.url)}": ${state}`, {
-    next: 'Check search.model (url, model, keyFile) and the endpoint. Until it responds, docshelf searches by keywords only.',
+    next: 'Check search.model (url, model, keyFile) and the endpoint; until it responds, search uses only keywords.',
     fields: { retryable },
     cause,
   });

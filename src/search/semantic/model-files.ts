@@ -102,7 +102,7 @@ async function findOnnx(folder: string): Promise<string> {
   const [only, another] = names;
   if (only === undefined) throw invalid(join(folder, 'onnx/model.onnx'), 'it is missing');
   if (another !== undefined)
-    throw invalid(join(folder, only), `"${another}" is in the same folder, and neither is model.onnx`);
+    throw invalid(join(folder, only), `"${another}" is in the same folder, and neither is named model.onnx`);
   return join(folder, only);
 }
 

@@ -167,7 +167,8 @@ function readHead(fd: number, file: string, modelDigest: string): { facts: Table
   const sections = new Uint32Array(count);
   const numbers = new Uint8Array(sections.buffer);
   readSync(fd, numbers, 0, numbers.length, HEADER_BYTES);
-  if (header.readUInt32LE(CRC_AT) !== headCrc(header, numbers)) throw damaged(file, 'its head has changed');
+  if (header.readUInt32LE(CRC_AT) !== headCrc(header, numbers))
+    throw damaged(file, 'its header does not match its content');
   if (!isRising(sections)) throw damaged(file, 'its sections are out of order');
   return { facts: { modelDigest, dims, key: header.toString('hex', 48, CRC_AT) }, sections };
 }

@@ -53,7 +53,7 @@ export function parseHeaders(text: string): { rules: HeaderRules; faults: FaultL
       }
       open = { set: new Map(), removed: new Set() };
       rules.push({ rule: { pattern, ...open }, line: number });
-    } else if (open === null) faults.add(number, 'is before the first path');
+    } else if (open === null) faults.add(number, 'comes before the first path');
     else if (open !== 'left') {
       const fault = addLine(line, open);
       if (fault !== null) faults.add(number, fault.reason, fault.use);
@@ -86,7 +86,7 @@ function addLine(
   const tooLong = { reason: `makes ${name} longer than ${VALUE_CHARS_MAX} characters` };
   if (value.length > VALUE_CHARS_MAX) return tooLong;
   const { own, leftOut } = localValue(name, value);
-  if (own === '') return { reason: `sets ${name} to values that all leave the site: "${value.slice(0, 100)}"` };
+  if (own === '') return { reason: `sets ${name} to a value that leaves the site: "${value.slice(0, 100)}"` };
   const joined = set.has(name) ? `${set.get(name)}, ${own}` : own;
   if (joined.length > VALUE_CHARS_MAX) return tooLong;
   set.set(name, joined);

@@ -42,7 +42,7 @@ export function readSiteRules(files: ReadonlyMap<string, Uint8Array | null>): Si
 }
 
 function addTooLarge(faults: FaultList): void {
-  faults.add(null, `is over ${RULE_FILE_BYTES_MAX / 1024 ** 2} MiB, so its rules do not apply`);
+  faults.add(null, `is over ${RULE_FILE_BYTES_MAX / 1024 ** 2} MiB; docshelf ignores all its rules`);
 }
 
 function noticesOf({ kept, count }: FaultList): string[] {

@@ -28,7 +28,7 @@ export class PathPattern {
   static parse(written: string): PathPattern | string {
     if (!written.startsWith('/')) return `"${written}" is no path from the root of the site`;
     const decoded = percentDecode(written);
-    if (decoded === null) return `"${written}" contains an invalid percent sign`;
+    if (decoded === null) return `"${written}" contains a percent sign that encodes no character`;
     if (/[?#\\]|\/\//.test(decoded)) return `"${written}" is more than a path`;
     const path = withoutSlash(decoded);
     const star = path.indexOf('*');

@@ -56,10 +56,10 @@ function parseRule({ text }: RuleLine): RedirectRule | string {
   const [word = '301', ...more] = rest.length > 0 && CONDITION.test(rest[0] ?? '') ? ['301', ...rest] : rest;
   const isForced = word.endsWith('!');
   const status = /^\d{3}!?$/.test(word) ? Number.parseInt(word, 10) : Number.NaN;
-  if (!STATUSES.has(status)) return `has "${word}", which is none of ${[...STATUSES].join(', ')}`;
-  if (more.length > 0) return `has a condition (${more.join(' ')}), which docshelf does not support`;
+  if (!STATUSES.has(status)) return `has the status "${word}", which is not one of ${[...STATUSES].join(', ')}`;
+  if (more.length > 0) return `has a condition (${more.join(' ')}), which docshelf does not know`;
   if (target.origin !== null && (status === 200 || status === 404)) {
-    return `targets ${target.origin} with status ${status}, but docshelf does not forward requests`;
+    return `has status ${status} for ${target.origin}, but docshelf does not forward requests`;
   }
   return { pattern, target, status, isForced };
 }
@@ -200,14 +200,14 @@ export class RedirectTarget {
     const url = origin === null ? null : URL.parse(origin);
     if (origin !== null) {
       if (url === null || url.username !== '' || url.password !== '' || /[%\\]/.test(origin)) {
-        return `"${origin}" is not a valid host`;
+        return `"${origin}" is not a host that a redirect can name`;
       }
     } else if (!/^\/(?![/\\])/.test(written)) {
       return `"${written}" is neither a path from the root of the site nor an http or https address`;
     }
     const relative = written.slice(origin?.length ?? 0);
     const [, path = '', query = '', fragment = ''] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(relative) ?? [];
-    if (percentDecode(path) === null) return `"${written}" contains an invalid percent sign`;
+    if (percentDecode(path) === null) return `"${written}" contains a percent sign that encodes no character`;
     return new RedirectTarget(origin, url?.host ?? null, path === '' ? '/' : path, query, fragment);
   }
 

@@ -18,7 +18,7 @@ describe('console page of a site', () => {
       origins: [{ origin: 'https://cdn.example', reports: 1234 }],
       ruleFaults: [
         { file: '_redirects', line: 12, reason: 'has no target' },
-        { file: '_headers', line: null, reason: 'is over 1 MiB, so its rules do not apply' },
+        { file: '_headers', line: null, reason: 'is over 1 MiB; docshelf ignores all its rules' },
       ],
       ruleFaultCount: 302,
     });
