@@ -10,6 +10,8 @@ import type { SamePages } from './versions/same-page.ts';
 
 export interface SearchBoxForm {
   readonly scripts: Readonly<Record<'loader' | 'replacing', string>>;
+  /** Address of the results page. */
+  readonly page: string;
   readonly replaces: boolean;
   readonly isOfShelf: boolean;
 }
@@ -45,7 +47,15 @@ export function searchBoxAdditions(
     const label = language === ENGLISH ? null : language.words.searchBox.open;
     return [language.tag, `${startTag('script', { ...attributes, 'data-label': label })}</script>`] as const;
   });
-  return { head: [...replaced.map(({ head }) => head), Object.fromEntries(scripts)], body: [] };
+  // Only browsers without scripts parse it, and they show it at the end of the page.
+  const links = PAGE_LANGUAGES.map(({ tag, words: { searchBox } }) => {
+    const link = `${startTag('a', { href: version === null ? form.page : `${form.page}?version=${encodeURIComponent(version)}` })}${escapeToAscii(searchBox.open)}</a>`;
+    return [tag, `<noscript><docshelf-search>${link}</docshelf-search></noscript>`] as const;
+  });
+  return {
+    head: [...replaced.map(({ head }) => head), Object.fromEntries(scripts)],
+    body: [Object.fromEntries(links)],
+  };
 }
 
 /** Adds no switcher if the bundle contains versions, since it then has its own. */

@@ -38,6 +38,7 @@ describe('search.widget', () => {
       const page = await textOf(path);
       const src = TAG.exec(page)?.groups?.src ?? '';
       expect(src, path).toMatch(/^\/team\/_docshelf\/assets\/search-box-[0-9a-f]{16}\/loader\.js$/);
+      expect(page, path).toContain('<noscript><docshelf-search><a href="/team/_docshelf/search">Search</a>');
       const script = await fetch(daemon.site + src);
       expect([script.status, script.headers.get('cache-control')]).toEqual([
         200,

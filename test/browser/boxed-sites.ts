@@ -5,7 +5,7 @@ export interface BoxedSite extends Pick<MountedSite, 'archive' | 'domain' | 'has
   /** Page that the reader begins on, and one that the site's own scripts lead to. */
   readonly start: string;
   readonly other: string;
-  /** What the button stands in on a wide screen; `body`: a corner. */
+  /** Element that contains the link on a wide screen. On pages of unknown themes, it precedes the title. */
   readonly room: string;
   readonly query: string;
   /** The first two results. */
@@ -34,7 +34,7 @@ export const BOXED_SITES: readonly BoxedSite[] = [
     ...mounted('sphinx'),
     start: 'usage/configuration.html',
     other: 'genindex.html',
-    room: 'body',
+    room: ':has(> docshelf-search + :is(h1, h2))',
     query: 'numbered figures',
     found: [
       'usage/restructuredtext/roles.html#cross-referencing-figures-by-figure-number',
@@ -45,7 +45,7 @@ export const BOXED_SITES: readonly BoxedSite[] = [
     ...NEXT,
     start: 'guides/rpc',
     other: BASIC_AUTH,
-    room: 'body',
+    room: ':has(> docshelf-search + :is(h1, h2))',
     query: 'basic auth import',
     found: [`${BASIC_AUTH}#import`, `${BASIC_AUTH}#basic-auth-middleware`],
   },
@@ -55,7 +55,7 @@ export const BOXED_SITES: readonly BoxedSite[] = [
     archive: 'nextjs-a-2024-07-15.tar.gz',
     start: 'guides/rpc',
     other: BASIC_AUTH,
-    room: 'body',
+    room: ':has(> docshelf-search + :is(h1, h2))',
     query: 'basic auth import',
     found: [`${BASIC_AUTH}#import`, `${BASIC_AUTH}#basic-auth-middleware`],
   },
@@ -65,7 +65,7 @@ export const BOXED_SITES: readonly BoxedSite[] = [
     archive: 'mixed-export.zip',
     start: 'guides/rpc/',
     other: `${BASIC_AUTH}/`,
-    room: 'body',
+    room: ':has(> docshelf-search + :is(h1, h2))',
     query: 'basic auth import',
     found: [`${BASIC_AUTH}/#import`, `${BASIC_AUTH}/#basic-auth-middleware`],
   },
@@ -98,7 +98,7 @@ export const BOXED_SITES: readonly BoxedSite[] = [
     go: null,
     start: 'sql-lock.html',
     other: '',
-    room: 'body',
+    room: ':has(> docshelf-search + :is(h1, h2))',
     query: 'row locking deadlock',
     found: ['explicit-locking.html#LOCKING-DEADLOCKS', 'explicit-locking.html#LOCKING-ROWS'],
   },

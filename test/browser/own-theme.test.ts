@@ -76,7 +76,7 @@ describe.skipIf(!hasChromium)(`the theme of Markdown sites in a browser${whyNoCh
     async (path, width, colorScheme) => {
       const reader = await open(path, { viewport: { width, height: 700 }, colorScheme });
       const { page } = reader;
-      const button = page.locator('docshelf-search').getByRole('button');
+      const button = page.locator('docshelf-search').getByRole('link');
       await button.waitFor();
       expect(await page.locator('.top docshelf-search').count()).toBe(1);
       expect(misplaced(await partsOf(reader), width)).toEqual([]);
@@ -94,7 +94,7 @@ describe.skipIf(!hasChromium)(`the theme of Markdown sites in a browser${whyNoCh
 
   it('does not move other parts of the header when the box appears', async () => {
     const reader = await open('/', { viewport: { width: 1280, height: 700 } });
-    await reader.page.locator('docshelf-search').getByRole('button').waitFor();
+    await reader.page.locator('docshelf-search').getByRole('link').waitFor();
     const others = (parts: readonly Part[]) => parts.filter(({ name }) => name !== 'search');
     const shown = others(await partsOf(reader));
     await reader.page.evaluate("document.querySelector('docshelf-search').remove()");

@@ -84,7 +84,7 @@ describe.skipIf(!hasChromium)(`the search box in place of another search${whyNoC
     const { page } = reader;
     const [box, button] = [
       page.locator('header').locator(theirs).first(),
-      page.locator('docshelf-search').getByRole('button'),
+      page.locator('docshelf-search').getByRole('link'),
     ];
     await button.waitFor();
     expect(await box.evaluate((node) => getComputedStyle(node).visibility)).toBe('hidden');

@@ -90,7 +90,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       readers.push(reader);
       const { page } = reader;
       await reader.load(path);
-      const button = page.locator('docshelf-search').getByRole('button');
+      const button = page.locator('docshelf-search').getByRole('link');
       const dialog = page.getByRole('dialog', { name: /\S/ }).filter({ has: page.getByRole('combobox') });
       return {
         reader,
@@ -105,7 +105,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
               const { right = 0, y = 0, height = 0 } = node?.getBoundingClientRect() ?? {};
               return { x: right, y: y + height / 2 };
             };
-            const ours = end(document.querySelector('docshelf-search')?.shadowRoot?.querySelector('button'));
+            const ours = end(document.querySelector('docshelf-search')?.shadowRoot?.querySelector('a'));
             const other = end(document.querySelector(selector));
             return Math.hypot(ours.x - other.x, ours.y - other.y);
           }, theirs);

@@ -90,7 +90,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       await page.addInitScript(SHIFTS);
       await page.goto(base + path);
       await page.waitForFunction(hasRun);
-      if (withBox) await page.locator('docshelf-search').getByRole('button').waitFor();
+      if (withBox) await page.locator('docshelf-search').getByRole('link').waitFor();
       const dialog = page.getByRole('dialog');
       const options = page.locator('docshelf-search-dialog [role=option]');
       return {
@@ -99,7 +99,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         base,
         dialog,
         options,
-        button: page.locator('docshelf-search').getByRole('button'),
+        button: page.locator('docshelf-search').getByRole('link'),
         find: async (query: string) => {
           await dialog.locator('input').waitFor();
           await page.keyboard.type(query);

@@ -55,7 +55,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
       page,
       path,
       status,
-      button: page.locator('docshelf-search').getByRole('button'),
+      button: page.locator('docshelf-search').getByRole('link'),
       box: page.getByRole('combobox', { name: 'Search this documentation' }),
       options: page.getByRole('option'),
       /** Opens by the key, types, and answers once. */
@@ -448,7 +448,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     await page.getByRole('dialog').waitFor();
     const body = '<h1>A</h1><p id="own"><docshelf-search></docshelf-search></p>';
     const own = await open({ body, lang: 'de', isByHand: true });
-    await own.page.locator('#own docshelf-search').getByRole('button', { name: 'Suchen' }).click();
+    await own.page.locator('#own docshelf-search').getByRole('link', { name: 'Suchen' }).click();
     await own.page.getByRole('dialog').waitFor();
     expect(await own.page.locator('docshelf-search').count()).toBe(1);
   });

@@ -107,7 +107,12 @@ it('SiteSwitch adds a version switcher to pages while other versions exist and t
 });
 
 it('SiteSwitch labels the search box in the language of the page', async () => {
-  const searchBox = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: false, isOfShelf: true };
+  const searchBox = {
+    scripts: { loader: '/l.js', replacing: '/r.js' },
+    replaces: false,
+    isOfShelf: true,
+    page: '/_docshelf/search',
+  };
   const { site } = recorded({ trailingSlash: 'auto', searchBox });
   const pages = Object.fromEntries(['en', 'de', 'ja'].map((tag) => [`${tag}.html`, page(tag)]));
   await (await site.prepare(releases.make(pages), []))(NOW);
@@ -123,7 +128,12 @@ it.each([
   ["script-src 'nonce-a' 'strict-dynamic'", 1],
   ["script-src 'self'", 0],
 ])('SiteSwitch reports that a policy blocks the search box: %s', async (policy, count) => {
-  const searchBox = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: false, isOfShelf: false };
+  const searchBox = {
+    scripts: { loader: '/l.js', replacing: '/r.js' },
+    replaces: false,
+    isOfShelf: false,
+    page: '/_docshelf/search',
+  };
   const headers = { preset: 'none', set: { 'content-security-policy': policy }, policy: {} } as const;
   const release = { builtFor: '/', version: 'v1', siteDir: '/', digest: 'd', pages: 0, files: new Map() };
   for (const [box, notices] of [
@@ -137,7 +147,12 @@ it.each([
 });
 
 it('SiteSwitch replaces a search box that uses an external service, and reports it', async () => {
-  const box = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: true, isOfShelf: false };
+  const box = {
+    scripts: { loader: '/l.js', replacing: '/r.js' },
+    replaces: true,
+    isOfShelf: false,
+    page: '/_docshelf/search',
+  };
   const { served, heads, site, use } = recorded({ trailingSlash: 'auto', searchBox: box });
   const release = releases.make({ 'index.html': page('en', '<div id="docsearch"></div>') }, { version: 'v2' });
   await (await site.prepare(release, []))(NOW);

@@ -98,6 +98,6 @@ describe.each(PAGE_LANGUAGES)('texts in $tag', ({ tag, direction, words }) => {
   });
 
   it('have the text direction of their script', () => {
-    expect(direction).toBe(tag === 'fa' ? 'rtl' : 'ltr');
+    expect(direction).toBe(['ar', 'fa', 'he'].includes(tag) ? 'rtl' : 'ltr');
   });
 });

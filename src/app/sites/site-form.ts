@@ -59,6 +59,7 @@ function searchBoxForm({ config, basePath }: SiteConfig, assets: SiteAssets): Se
   const { loader, replacing } = assets.searchBox;
   return {
     scripts: { loader: basePath + loader, replacing: basePath + replacing },
+    page: `${basePath}_docshelf/search`,
     replaces: widget === 'replace',
     isOfShelf: config.sites.length > 1 && config.server.shelf,
   };

@@ -12,14 +12,12 @@ export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: 
   const places = new PlaceFinder(unitsOf(page), body.length > 0).places();
   if (places === null) return bytes;
   const edits: Edit[] = [];
-  const add = (at: number | null, pieces: readonly string[]): void => {
-    if (at !== null && pieces.length > 0) edits.push({ start: at, end: at, text: pieces.join('') });
-  };
   const { tag } = languageOf(places.language) ?? ENGLISH;
-  add(
-    places.head,
-    head.map((piece) => (typeof piece === 'string' ? piece : (piece[tag] ?? ''))),
-  );
+  const add = (at: number | null, pieces: PageAdditions['head']): void => {
+    const text = pieces.map((piece) => (typeof piece === 'string' ? piece : (piece[tag] ?? ''))).join('');
+    if (at !== null && pieces.length > 0) edits.push({ start: at, end: at, text });
+  };
+  add(places.head, head);
   add(places.body, body);
   return edits.length === 0 ? bytes : spliceBytes(page, edits);
 }

@@ -5,7 +5,7 @@ type TranslatedMarkup = Readonly<Record<string, string>>;
 /** Markup to add, in this order. Each piece is ASCII and complete. */
 export interface PageAdditions {
   readonly head: readonly (string | TranslatedMarkup)[];
-  readonly body: readonly string[];
+  readonly body: readonly (string | TranslatedMarkup)[];
 }
 
 export const NO_ADDITIONS: PageAdditions = { head: [], body: [] };

@@ -1,10 +1,15 @@
+import { ar } from './ar.ts';
 import { de } from './de.ts';
 import { en, type ReaderWords } from './en.ts';
 import { es } from './es.ts';
 import { fa } from './fa.ts';
 import { fr } from './fr.ts';
+import { he } from './he.ts';
+import { it } from './it.ts';
 import { ja } from './ja.ts';
 import { ko } from './ko.ts';
+import { nl } from './nl.ts';
+import { pl } from './pl.ts';
 import { pt } from './pt.ts';
 import { ru } from './ru.ts';
 import { zh } from './zh.ts';
@@ -23,15 +28,20 @@ const RANGES_MAX = 32;
 
 export const ENGLISH = pageLanguage('en', en);
 
-/** Languages of the corpus. A new one needs a file and a row. */
+/** Languages of the Markdown theme. A new one needs a file and a row. */
 export const PAGE_LANGUAGES: readonly PageLanguage[] = [
   ENGLISH,
+  pageLanguage('ar', ar),
   pageLanguage('de', de),
   pageLanguage('es', es),
   pageLanguage('fa', fa),
   pageLanguage('fr', fr),
+  pageLanguage('he', he),
+  pageLanguage('it', it),
   pageLanguage('ja', ja),
   pageLanguage('ko', ko),
+  pageLanguage('nl', nl),
+  pageLanguage('pl', pl),
   pageLanguage('pt-BR', pt),
   pageLanguage('ru', ru),
   pageLanguage('zh-Hans', zh),

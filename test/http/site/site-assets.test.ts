@@ -66,12 +66,15 @@ const PAGE = `<!doctype html><html lang="de"><title>Seite</title><h1>Seite</h1><
 /** What a page is more to send by the loader's element. */
 function brotliGrowth(page: string): number {
   const scripts = { loader: '/docs/_docshelf/assets/search-box-3f9ab2c41d7e0856/loader.js', replacing: '' };
-  const additions = searchBoxAdditions({ scripts, replaces: false, isOfShelf: true }, []);
+  const additions = searchBoxAdditions(
+    { scripts, page: '/docs/_docshelf/search', replaces: false, isOfShelf: true },
+    [],
+  );
   const bytes = Buffer.from(page);
   return brotliCompressSync(addToPage(bytes, 'text/html', additions)).length - brotliCompressSync(bytes).length;
 }
 
-it('the search box loads less than 1 KB before a search and less than 15 KB for one', async () => {
+it('the search box loads less than 1.25 KiB before a search and less than 15 KB for one', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'docshelf-box-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const { buildSearchBox } = await import(join(import.meta.dirname, '../../../scripts/search-box.mjs'));
@@ -82,9 +85,9 @@ it('the search box loads less than 1 KB before a search and less than 15 KB for 
   if (loader === undefined || replacing === undefined || byHand === undefined || script === undefined)
     throw new Error('the build left a script out');
   // Over plain http browsers ask for no other coding.
-  expect(gzipSync(loader).length).toBeLessThan(KIB);
-  expect(brotliCompressSync(loader).length + brotliGrowth(PAGE)).toBeLessThan(KIB);
-  expect(brotliCompressSync(replacing).length).toBeLessThan(KIB);
+  expect(gzipSync(loader).length).toBeLessThan(1.25 * KIB);
+  expect(brotliCompressSync(loader).length + brotliGrowth(PAGE)).toBeLessThan(1.25 * KIB);
+  expect(brotliCompressSync(replacing).length).toBeLessThan(1.25 * KIB);
   expect(gzipSync(loader).length + gzipSync(script).length).toBeLessThanOrEqual(15 * KIB);
   // Nothing that the build was to put in, and nothing that a policy refuses.
   expect(`${loader}${replacing}${byHand}${script}`).not.toMatch(
@@ -97,7 +100,7 @@ it('the search box consists of scripts and one file of texts per language except
   expect(folder).toMatch(/^search-box-[0-9a-f]{16}$/);
   expect([...files.keys()].slice(0, 4)).toEqual(['loader.js', 'replacing.js', 'by-hand.js', 'search-box.js']);
   expect([...files.keys()]).toContain('words-pt-BR.json');
-  expect(files.size).toBe(13);
+  expect(files.size).toBe(18);
   const german = JSON.parse(Buffer.from(files.get('words-de.json')?.bytes ?? []).toString());
   expect([german.open, files.get('words-de.json')?.type]).toEqual(['Suchen', 'application/json; charset=utf-8']);
 });

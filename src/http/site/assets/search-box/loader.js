@@ -1,4 +1,4 @@
-// Every page loads this file, so keep it under 1 KB compressed. The build writes three files from it: `REPLACES` is true in `replacing.js`,
+// Every page loads this file, so keep it under 1.25 KiB compressed. The build writes three files from it: `REPLACES` is true in `replacing.js`,
 // for pages whose own box it replaces. `LABELS` is null except in `by-hand.js`: the button's word in each language but English.
 
 const page = document;
@@ -8,6 +8,7 @@ const NAME = 'docshelf-search';
 /** Element that a template of the site provides for the button. */
 const ROOM = '[data-docshelf-search]';
 const HEADERS = '.navbar__items--right>*,.VPNavBarMenu,.right-group>*';
+const here = import.meta.url;
 const KEY_K = 75;
 let host;
 let beside;
@@ -32,24 +33,33 @@ const place = () => {
   // An element of this name that this script did not insert belongs to the template.
   host = page.querySelector(NAME) ?? page.createElement(NAME);
   if (!host.shadowRoot) {
-    const button = page.createElement('button');
-    host.attachShadow({ mode: 'open' }).append(button);
-    button.style = `white-space:pre;background:inherit;color:inherit;font:inherit;border:1px solid;border-radius:6px;padding:4px 9px${REPLACES ? ';flex:1 0 auto' : ''}`;
-    button.append((LABELS ? LABELS[page.documentElement.lang.slice(0, 2)] : label) ?? 'Search');
-    button.onpointerenter = button.onfocus = load;
-    button.onclick = () => open(button);
+    // Without this script, the page has the same link.
+    const link = page.createElement('a');
+    host.attachShadow({ mode: 'open' }).append(link);
+    link.style = `white-space:pre;background:inherit;color:inherit;font:inherit;line-height:normal;text-decoration:none;border:1px solid;border-radius:6px;padding:4px 9px${REPLACES ? ';flex:1 0 auto' : ''}`;
+    link.href = new URL('../../search', here);
+    link.append((LABELS ? LABELS[page.documentElement.lang.slice(0, 2)] : label) ?? 'Search');
+    link.onpointerenter = link.onfocus = load;
+    link.onclick = (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      open(link);
+    };
   }
   if (host.isConnected && (!beside || (beside.isConnected && host.getClientRects()[0]))) return;
-  const node = REPLACES ? (shown(ROOM) ?? shown(replace) ?? shown(HEADERS)) : shown(`${ROOM},${HEADERS}`);
+  const room = REPLACES ? (shown(ROOM) ?? shown(replace) ?? shown(HEADERS)) : shown(`${ROOM},${HEADERS}`);
+  // On other pages, the link is in the first line of the title, which flows around it.
+  const node = room ?? shown('h1') ?? shown('h2');
   // React and Vue compare the page with their own before they take it over, and report unknown elements.
   const app = node?.closest('[id^=__],#app');
   if (node && (app ? !app.__vue_app__ : self.__next_f) && !Object.keys(node)[0] && ++tries < 60) return soon();
   beside = node ?? page.body;
-  // Place a corner by the window: on a phone, fixed elements of a page that is too wide are out of sight.
-  if (!node)
-    host.style =
-      'display:grid;width:0;height:0;place-content:end;position:fixed;top:98dvh;inset-inline-start:98vw;z-index:9;background:#000;color:#fff';
-  else if (node.matches(ROOM)) host.style = '';
+  if (!room) {
+    // In a row of a title, it is the last item.
+    host.style = 'float:inline-end;order:1;margin:4px;margin-inline-start:auto;font:1rem sans-serif';
+    return node ? node.before(host) : beside.prepend(host);
+  }
+  if (node.matches(ROOM)) host.style = '';
   else {
     // Takes no space in a header: the button extends towards the start, and nothing moves.
     host.style =
@@ -80,11 +90,12 @@ addEventListener(
   },
   true,
 );
+const sheet = new CSSStyleSheet();
+sheet.replaceSync('@media print{docshelf-search{display:none!important}}');
+page.adoptedStyleSheets.push(sheet);
 if (REPLACES) {
   // Hides the site's own boxes by a style, because scripts can write the header again.
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(`:is(${replace}),:is(${replace}) *{visibility:hidden!important}`);
-  page.adoptedStyleSheets.push(sheet);
+  sheet.insertRule(`:is(${replace}),:is(${replace}) *{visibility:hidden!important}`);
   addEventListener('resize', () => {
     if (beside) beside = sheet;
     soon();
