@@ -373,6 +373,8 @@ async function addEntry(
   content: Buffer | Readable = Buffer.alloc(0),
 ): Promise<void> {
   const taken = Promise.withResolvers<void>();
+  // The pipeline below may report the same error first.
+  taken.promise.catch(() => undefined);
   const onEnd = (error?: Error | null) => (error ? taken.reject(error) : taken.resolve());
   if (Buffer.isBuffer(content)) tar.entry(header as Header, content, onEnd);
   else await pipeline(content, tar.entry(header as Header, onEnd));

@@ -1,10 +1,16 @@
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chown, mkdir, readdir, readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openBench } from '../helpers/daemon.ts';
+import { openBench, waitFor } from '../helpers/daemon.ts';
+import { spawnProgram } from '../helpers/program.ts';
+import { runCommands, runShell, writePrograms } from '../helpers/shell.ts';
 import { writeFiles } from '../helpers/write-files.ts';
 import { bundle } from './bundles.ts';
 import { exporterOf, SITE, startExporter } from './export-service.ts';
+import { skipped, smallVolume, whySkipped } from './small-volume.ts';
 
 const bench = openBench(afterEach);
 const JUNE = 'docs-2024-06-01.tar.gz';
@@ -21,6 +27,28 @@ async function startOriginal() {
   }
   const job = await exporter.export('acme');
   return { folder, exporter, job };
+}
+
+/** A folder with a config, one imported version, and `docshelf` in `bin`. */
+async function openHome(version = '2024-06-01', files: Readonly<Record<string, string>> = {}): Promise<string> {
+  const folder = await bench.folder();
+  writePrograms(folder);
+  await bench.writeConfig(folder, {});
+  await writeFile(join(folder, JUNE), bundle('one', files));
+  expect(await bench.run(['bundle', 'import', JUNE, '--version', version], { cwd: folder })).toMatchObject({ code: 0 });
+  return folder;
+}
+
+async function openEmptyHome(): Promise<string> {
+  const folder = await bench.folder();
+  writePrograms(folder);
+  await bench.writeConfig(folder, {});
+  return folder;
+}
+
+async function versionsOf(cwd: string): Promise<string[]> {
+  const list = await bench.run(['bundle', 'list', '--json'], { cwd });
+  return list.json<{ versions: { version: string }[] }>().versions.map(({ version }) => version);
 }
 
 describe('docshelf backup and restore', () => {
@@ -75,6 +103,13 @@ describe('docshelf backup and restore', () => {
   test.each([
     ['a backup that was cut off', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2), 65, 'damaged_archive'],
     ['a tar of another program', () => bundle('other'), 65, 'damaged_archive'],
+    ['a compressed backup', (bytes: Buffer) => gzipSync(bytes), 65, 'damaged_archive'],
+    [
+      'a backup with a changed page',
+      (bytes: Buffer) => Buffer.from(bytes.toString('latin1').replaceAll('<p>one', '<p>two'), 'latin1'),
+      65,
+      'damaged_archive',
+    ],
   ] as const)('reject %s, and leave the data folder empty', async (_, change, code, fault) => {
     const folder = await bench.folder();
     await bench.writeConfig(folder, {});
@@ -113,5 +148,163 @@ describe('docshelf backup and restore', () => {
     expect(await readdir(folder)).toEqual(['config.yaml']);
     const refused = await bench.run(['backup', 'missing/saved.tar', '--json'], { cwd: folder });
     expect({ exit: refused.code, ...refused.json() }).toMatchObject({ exit: 73, code: 'cannot_write' });
+  });
+
+  test.each(['v1.lock', 'v1.sqlite'])('keep every file of version %s, whatever its name', async (version) => {
+    const long = `${'long-name-'.repeat(20)}/${'ü'.repeat(100)}/page.html`;
+    const names = ['lock', 'yarn.lock', 'a.sqlite', 'a.sqlite-wal', '.tmp-a/b.html', 'docs/lock/a.html', long];
+    const others = ['search/a.html', 'spool/a.html', '.well-known/a.txt', 'releases/.a/b.html', 'rejected/a.html'];
+    const files = Object.fromEntries([...names, ...others].map((name) => [name, `content of ${name}`]));
+    const folder = await openHome(version, files);
+    await runCommands('docshelf backup - > saved.tar', folder);
+    const other = await openEmptyHome();
+    await runCommands(`cat ${folder}/saved.tar | docshelf restore -`, other);
+    expect(await bench.run(['bundle', 'verify', version], { cwd: other })).toMatchObject({ code: 0 });
+    expect(await versionsOf(other)).toEqual([version]);
+  });
+
+  test('keep the versions complete while others are imported, activated and removed', async () => {
+    const { folder } = await startOriginal();
+    const changes = new AbortController();
+    const changing = (async () => {
+      for (let round = 0; !changes.signal.aborted; round += 1) {
+        await writeFile(join(folder, 'next.tar.gz'), bundle(`round ${round}`));
+        await bench.run(['bundle', 'import', 'next.tar.gz', '--version', `v${round}`], { cwd: folder });
+        await bench.run(['bundle', 'activate', '2024-07-01'], { cwd: folder });
+        await bench.run(['bundle', 'remove', `v${round}`], { cwd: folder });
+      }
+    })();
+    for (let backup = 0; backup < 3; backup += 1) {
+      const saved = await bench.run(['backup', 'saved.tar', '--json'], { cwd: folder });
+      if (saved.code !== 0) {
+        expect(saved.json()).toMatchObject({ code: 'cannot_read', next: 'Run the backup again.' });
+        continue;
+      }
+      const other = await openEmptyHome();
+      expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: other })).toMatchObject({ code: 0 });
+      const versions = await versionsOf(other);
+      expect(versions).toEqual(expect.arrayContaining(['2024-06-01', '2024-07-01']));
+      for (const version of versions)
+        expect(await bench.run(['bundle', 'verify', version], { cwd: other })).toMatchObject({ code: 0 });
+    }
+    changes.abort();
+    await changing;
+  });
+
+  test('reject a backup file in the data folder, and leave a redirected one out', async () => {
+    const folder = await openHome();
+    const inside = await bench.run(['backup', 'data/saved.tar', '--json'], { cwd: folder });
+    expect({ exit: inside.code, ...inside.json() }).toMatchObject({ exit: 73, code: 'cannot_write' });
+    expect(await readdir(join(folder, 'data'))).not.toContain('saved.tar');
+    await runCommands('docshelf backup - > data/saved.tar; mv data/saved.tar saved.tar', folder);
+    const other = await openEmptyHome();
+    expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: other })).toMatchObject({ code: 0 });
+    expect(await readdir(join(other, 'data'))).not.toContain('saved.tar');
+  });
+
+  test('report a symbolic link in the data folder, which a backup could not contain', async () => {
+    const folder = await openHome();
+    await symlink('/etc', join(folder, 'data/vectors'));
+    const result = await bench.run(['backup', 'saved.tar', '--json'], { cwd: folder });
+    expect({ exit: result.code, ...result.json() }).toMatchObject({
+      exit: 69,
+      error: expect.stringContaining('vectors": it is a symbolic link'),
+    });
+    expect(existsSync(join(folder, 'saved.tar'))).toBe(false);
+  });
+
+  test('write into a pipe without replacing it', async () => {
+    const folder = await openHome();
+    await runCommands('mkfifo pipe; cat pipe > saved.tar & docshelf backup pipe; wait; test -p pipe', folder);
+    const other = await openEmptyHome();
+    expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: other })).toMatchObject({ code: 0 });
+  });
+
+  test.each([
+    ['a reader that ends early', 'docshelf backup - | head -c 10 >&2; exit $PIPESTATUS', 73],
+    ['a full disk behind standard output', 'docshelf backup - > /dev/full', 73],
+    ['a folder as the backup file', 'mkdir saved; docshelf backup saved', 73],
+    ['a folder as the backup to restore', 'rm -r data; docshelf restore bin', 69],
+    ['--json with standard output', 'docshelf backup - --json', 64],
+  ])('report %s', async (_, commands, code) => {
+    const folder = await openHome('2024-06-01', { 'large.txt': 'x'.repeat(3_000_000) });
+    const result = await runShell(`set +e +o pipefail\n${commands}`, folder);
+    expect(result.stdout + result.stderr).toMatch(/Cannot (?:write|read|use)/);
+    expect(result.code).toBe(code);
+  });
+
+  test('remove the partial backup if they are interrupted', async () => {
+    const folder = await openHome();
+    await mkdir(join(folder, 'data/exports/bundles'), { recursive: true });
+    const large = join(folder, 'data/exports/bundles/large');
+    await writeFile(large, '');
+    await truncate(large, 4 * 1024 ** 3);
+    const child = spawnProgram(['backup', 'saved.tar'], folder, {});
+    await waitFor(
+      () => (existsSync(join(folder, 'saved.tar.part')) ? true : null),
+      () => 'the backup does not start',
+    );
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).toEqual([69, null]);
+    expect((await readdir(folder)).filter((name) => name.startsWith('saved'))).toEqual([]);
+  });
+
+  test('restore after a restore that was killed', async () => {
+    const folder = await openHome();
+    await bench.run(['backup', 'saved.tar'], { cwd: folder });
+    const other = await openEmptyHome();
+    const left = join(other, 'data/staging/restore-1/sites/docs/active');
+    await mkdir(dirname(left), { recursive: true });
+    await writeFile(left, '{}');
+    expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: other })).toMatchObject({ code: 0 });
+    expect(await versionsOf(other)).toEqual(['2024-06-01']);
+    const again = await bench.run(['restore', join(folder, 'saved.tar'), '--json'], { cwd: other });
+    expect(again.json()).toMatchObject({ code: 'in_use' });
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('restore as root for the owner of the data folder', async () => {
+    const folder = await openHome();
+    await bench.run(['backup', 'saved.tar'], { cwd: folder });
+    const other = await openEmptyHome();
+    await mkdir(join(other, 'data'));
+    await chown(join(other, 'data'), 12_345, 12_346);
+    expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: other })).toMatchObject({ code: 0 });
+    for (const entry of await readdir(join(other, 'data'), { recursive: true })) {
+      const { uid, gid } = await stat(join(other, 'data', entry));
+      expect([entry, uid, gid]).toEqual([entry, 12_345, 12_346]);
+    }
+  });
+});
+
+describe.skipIf(skipped)(`docshelf backup and restore on a volume${whySkipped}`, () => {
+  test('restore into a mount point, and ignore lost+found', async () => {
+    const folder = await openHome();
+    await writeFiles(join(folder, 'data'), { 'lost+found/#12': 'not ours' });
+    await bench.run(['backup', 'saved.tar'], { cwd: folder });
+    const volume = await smallVolume(bench, 8 * 1024 ** 2);
+    await bench.writeConfig(volume, {});
+    await writeFiles(join(volume, 'data'), { 'lost+found/#1': 'not ours' });
+    expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: volume })).toMatchObject({ code: 0 });
+    expect(await readdir(join(volume, 'data/lost+found'))).toEqual(['#1']);
+    expect(await bench.run(['bundle', 'verify', '2024-06-01'], { cwd: volume })).toMatchObject({ code: 0 });
+  });
+
+  test('leave no partial file on a full disk, and an empty data folder', async () => {
+    const folder = await openHome('2024-06-01', { 'large.txt': 'x'.repeat(3_000_000) });
+    const volume = await smallVolume(bench, 1024 ** 2);
+    await bench.writeConfig(volume, {});
+    const saved = await bench.run(['backup', join(volume, 'data/saved.tar'), '--json'], { cwd: folder });
+    expect({ exit: saved.code, ...saved.json() }).toMatchObject({
+      exit: 73,
+      error: 'Cannot write the backup: the disk is full',
+    });
+    expect(await readdir(join(volume, 'data'))).toEqual([]);
+    await bench.run(['backup', 'saved.tar'], { cwd: folder });
+    const restored = await bench.run(['restore', join(folder, 'saved.tar'), '--json'], { cwd: volume });
+    expect({ exit: restored.code, ...restored.json() }).toMatchObject({
+      exit: 73,
+      error: expect.stringContaining('the disk is full'),
+    });
+    expect(await readdir(join(volume, 'data'), { recursive: true })).toEqual(['staging']);
   });
 });
