@@ -17,7 +17,8 @@ say "behind the gap: no network but the loopback"
 (cd "$kit" && sha256sum --check --quiet --strict SHA256SUMS) || fail "the checksums"
 say "the kit: all $(wc -l <"$kit/SHA256SUMS") checksums hold"
 
-b pull --quiet "docker-archive:$kit/image/docshelf.tar.gz" >"$work/image" 2>"$work/log" || fail "the image does not load"
+gunzip --stdout "$kit/image/docshelf.tar.gz" >"$work/docshelf.tar"
+b pull --quiet "docker-archive:$work/docshelf.tar" >"$work/image" 2>"$work/log" || fail "the image does not load"
 image=$(cat "$work/image")
 [ "sha256:${image#sha256:}" = "$image_id" ] || fail "the image is $image, not $image_id"
 say "the image: loaded from the archive, $(echo "${image#sha256:}" | cut -c1-12)"

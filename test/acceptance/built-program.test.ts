@@ -46,7 +46,7 @@ describe('the built program', () => {
       }),
     );
     expect(told.map(({ name }) => name)).toEqual(expect.arrayContaining(['hono', 'pino', 'undici', 'yaml']));
-    const allowed = /^(?:MIT|ISC|BSD-[23]-Clause|0BSD|Apache-2\.0|BlueOak-1\.0\.0|Unlicense)$/;
+    const allowed = /^(?:MIT|ISC|BSD-[23]-Clause|0BSD|Apache-2\.0|BlueOak-1\.0\.0|Unlicense|MIT AND Apache-2\.0)$/;
     expect(told.filter(({ licence = '' }) => !allowed.test(licence))).toEqual([]);
     expect(texts).toContain('Permission is hereby granted, free of charge');
   });

@@ -218,7 +218,7 @@ test('after kill -9 during embedding, the next start resumes, and a version with
   expect((await runDocshelf(['bundle', 'import', changed, ...config])).code).toBe(0);
   await untilRead(again, JULY);
   expect(await vectorsOf(again)).toBe(search.sections + 1);
-  expect(pathsOf(await ofSite(again, 'foliage with a crimson colour'))[0]).toMatch(/^\/june-7\b/);
+  expect(pathsOf(await ofSite(again, 'leaves become crimson'))[0]).toMatch(/^\/june-7\b/);
 });
 
 test('the next start rebuilds a damaged index file, and logs that', async () => {

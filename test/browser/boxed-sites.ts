@@ -26,8 +26,8 @@ export const BOXED_SITES: readonly BoxedSite[] = [
     room: '.navbar__items--right',
     query: 'start your localized site',
     found: [
-      'docs/1.0/tutorial-extras/translate-your-site#start-your-localized-site',
-      'docs/1.0/tutorial-extras/translate-your-site#build-your-localized-site',
+      'docs/tutorial-extras/translate-your-site#start-your-localized-site',
+      'docs/tutorial-extras/translate-your-site#build-your-localized-site',
     ],
   },
   {
@@ -37,8 +37,8 @@ export const BOXED_SITES: readonly BoxedSite[] = [
     room: ':has(> docshelf-search + :is(h1, h2))',
     query: 'numbered figures',
     found: [
-      'usage/restructuredtext/roles.html#cross-referencing-figures-by-figure-number',
       'usage/restructuredtext/roles.html#cross-referencing-arbitrary-locations',
+      'usage/restructuredtext/roles.html#cross-referencing-figures-by-figure-number',
     ],
   },
   {
@@ -47,7 +47,7 @@ export const BOXED_SITES: readonly BoxedSite[] = [
     other: BASIC_AUTH,
     room: ':has(> docshelf-search + :is(h1, h2))',
     query: 'basic auth import',
-    found: [`${BASIC_AUTH}#import`, `${BASIC_AUTH}#basic-auth-middleware`],
+    found: [`${BASIC_AUTH}#import`, `${BASIC_AUTH}#defining-multiple-users`],
   },
   {
     ...NEXT,
@@ -57,7 +57,7 @@ export const BOXED_SITES: readonly BoxedSite[] = [
     other: BASIC_AUTH,
     room: ':has(> docshelf-search + :is(h1, h2))',
     query: 'basic auth import',
-    found: [`${BASIC_AUTH}#import`, `${BASIC_AUTH}#basic-auth-middleware`],
+    found: [`${BASIC_AUTH}#import`, `${BASIC_AUTH}#defining-multiple-users`],
   },
   {
     ...NEXT,
@@ -67,7 +67,7 @@ export const BOXED_SITES: readonly BoxedSite[] = [
     other: `${BASIC_AUTH}/`,
     room: ':has(> docshelf-search + :is(h1, h2))',
     query: 'basic auth import',
-    found: [`${BASIC_AUTH}/#import`, `${BASIC_AUTH}/#basic-auth-middleware`],
+    found: [`${BASIC_AUTH}/#import`, `${BASIC_AUTH}/#defining-multiple-users`],
   },
   {
     ...mounted('vitepress'),

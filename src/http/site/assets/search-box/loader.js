@@ -26,7 +26,15 @@ const open = async (from) => {
   (await load()).open(from, typed);
 };
 
-const shown = (selector) => [...page.querySelectorAll(selector)].find((node) => node.getClientRects()[0]);
+const shown = (selector, fits = () => true) =>
+  [...page.querySelectorAll(selector)].find((node) => node.getClientRects()[0] && fits(node));
+
+/** False under a menu or another layer of the page. */
+const isOnTop = (node) => {
+  const { x, y } = node.getBoundingClientRect();
+  const top = page.elementFromPoint(x + 1, y + 1);
+  return !top || top.contains(node) || node.contains(top);
+};
 
 const place = () => {
   timer = 0;
@@ -43,13 +51,13 @@ const place = () => {
     link.onclick = (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
-      open(link);
+      void open(link);
     };
   }
   if (host.isConnected && (!beside || (beside.isConnected && host.getClientRects()[0]))) return;
   const room = REPLACES ? (shown(ROOM) ?? shown(replace) ?? shown(HEADERS)) : shown(`${ROOM},${HEADERS}`);
   // On other pages, the link is in the first line of the title, which flows around it.
-  const node = room ?? shown('h1') ?? shown('h2');
+  const node = room ?? shown('h1', isOnTop) ?? shown('h2', isOnTop);
   // React and Vue compare the page with their own before they take it over, and report unknown elements.
   const app = node?.closest('[id^=__],#app');
   if (node && (app ? !app.__vue_app__ : self.__next_f) && !Object.keys(node)[0] && ++tries < 60) return soon();
@@ -85,7 +93,7 @@ addEventListener(
     ) {
       event.preventDefault();
       event.stopPropagation();
-      open(page.activeElement);
+      void open(page.activeElement);
     }
   },
   true,
