@@ -191,7 +191,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         site.start,
         PHONE,
       );
-      // A narrow title moves into the line below the link. Nothing covers the link, and it covers nothing.
+      expect(await page.evaluate(movedBy('docshelf-search'))).toEqual(NOTHING);
       await button.tap();
       await find(site.query);
       // A page that is not made for phones is shown small, and the dialog is not: 390 by 844 of the screen all the same.

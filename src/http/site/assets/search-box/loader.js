@@ -26,15 +26,7 @@ const open = async (from) => {
   (await load()).open(from, typed);
 };
 
-const shown = (selector, fits = () => true) =>
-  [...page.querySelectorAll(selector)].find((node) => node.getClientRects()[0] && fits(node));
-
-/** False under a menu or another layer of the page. */
-const isOnTop = (node) => {
-  const { x, y } = node.getBoundingClientRect();
-  const top = page.elementFromPoint(x + 1, y + 1);
-  return !top || top.contains(node) || node.contains(top);
-};
+const shown = (selector) => [...page.querySelectorAll(selector)].find((node) => node.getClientRects()[0]);
 
 const place = () => {
   timer = 0;
@@ -55,19 +47,18 @@ const place = () => {
     };
   }
   if (host.isConnected && (!beside || (beside.isConnected && host.getClientRects()[0]))) return;
-  const room = REPLACES ? (shown(ROOM) ?? shown(replace) ?? shown(HEADERS)) : shown(`${ROOM},${HEADERS}`);
-  // On other pages, the link is in the first line of the title, which flows around it.
-  const node = room ?? shown('h1', isOnTop) ?? shown('h2', isOnTop);
+  const node = REPLACES ? (shown(ROOM) ?? shown(replace) ?? shown(HEADERS)) : shown(`${ROOM},${HEADERS}`);
   // React and Vue compare the page with their own before they take it over, and report unknown elements.
   const app = node?.closest('[id^=__],#app');
   if (node && (app ? !app.__vue_app__ : self.__next_f) && !Object.keys(node)[0] && ++tries < 60) return soon();
   beside = node ?? page.body;
-  if (!room) {
-    // In a row of a title, it is the last item.
-    host.style = 'float:inline-end;order:1;margin:4px;margin-inline-start:auto;font:1rem sans-serif';
-    return node ? node.before(host) : beside.prepend(host);
-  }
-  if (node.matches(ROOM)) host.style = '';
+  // Place a corner by the window: on a phone, fixed elements of a page that is too wide are out of sight.
+  if (!node) {
+    // A link outside of the landmarks of the page needs its own.
+    host.setAttribute('role', 'search');
+    host.style =
+      'display:grid;width:0;height:0;place-content:end;position:fixed;top:98dvh;inset-inline-start:98vw;z-index:9;background:#000;color:#fff';
+  } else if (node.matches(ROOM)) host.style = '';
   else {
     // Takes no space in a header: the button extends towards the start, and nothing moves.
     host.style =
