@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { fetchHelm, only, template } from '../helm/chart.ts';
 import { Cluster } from '../helm/cluster/cluster.ts';
 import { openBench } from '../helpers/daemon.ts';
@@ -51,20 +52,59 @@ class Operator {
 const CONFIG = { deployment: { type: 'client-hosted', domain: 'acme' }, staticExport: { enabled: true } };
 
 describe('the commands of docs/backup.md', () => {
+  beforeAll(fetchHelm, 120_000);
+
   it('back up a running daemon, and restore a data folder that serves the same version', async () => {
     const operator = await Operator.open();
     const { folder } = operator;
     let daemon = await bench.start(CONFIG, { folder });
     await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz --config config.yaml');
     await daemon.untilServing('2026-11-01');
-    expect(await operator.run(blockWith('backup', 'tar --create'))).toContain('socket ignored');
+    await operator.run(shellBlocks('backup')[0] ?? '');
+    await operator.run(blockWith('backup', 'backup', 'gzip'));
     await daemon.stop();
-    await operator.run(blockWith('backup', 'tar --extract'));
+    await operator.run(blockWith('backup', 'mv data'));
+    await operator.run(blockWith('backup', 'gunzip'));
+    await operator.run('rm -r data');
+    await operator.run(blockWith('backup', 'restore docshelf-backup.tar'));
     expect(await operator.run(blockWith('backup', 'bundle verify'))).toMatch(/2026-11-01[\s\S]*is intact/);
     daemon = await bench.start(CONFIG, { folder });
     const { active } = await daemon.untilServing('2026-11-01');
     expect(active?.version).toBe('2026-11-01');
     expect(await (await fetch(`${daemon.site}/`)).text()).toContain('november');
+  });
+
+  it('move the data of a running daemon to another machine', async () => {
+    const [operator, other] = [await Operator.open(), await Operator.open()];
+    const daemon = await bench.start(CONFIG, { folder: operator.folder });
+    await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz');
+    await daemon.untilServing('2026-11-01');
+    await bench.writeConfig(other.folder, CONFIG);
+    writePrograms(operator.folder, { ssh: `test "$1" = new-host && cd "${other.folder}" && exec sh -c "$2"` });
+    await operator.run(blockWith('backup', 'ssh new-host'));
+    expect(await other.run(blockWith('backup', 'docshelf doctor'))).toMatch(/A version to serve is stored[\s\S]*0 errors/);
+  });
+
+  it('restore in a cluster with a pod that has the volume and the user of the chart', async () => {
+    const { spec } = parse(blocksOf(manualPage('backup'), 'yaml')[0] ?? '');
+    const [container] = spec.containers;
+    const pod = only(template(), 'Deployment').spec.template.spec;
+    expect(spec.securityContext).toEqual(pod.securityContext);
+    expect(container.securityContext).toEqual(pod.containers[0].securityContext);
+    const nameOf = (volumes: { name: string }[]): unknown => volumes.find(({ name }) => name === 'data');
+    expect(nameOf(spec.volumes)).toEqual(nameOf(pod.volumes));
+    const [operator, other] = [await Operator.open(['kubectl', 'helm']), await Operator.open()];
+    await bench.writeConfig(operator.folder, CONFIG);
+    await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz; docshelf backup docshelf-backup.tar');
+    for (const words of ['replicas=0', 'attach', 'replicas=1', 'helm get values'])
+      await operator.run(blockWith('backup', words));
+    expect((await operator.calls()).join('\n')).toContain('attach --stdin docshelf-restore');
+    const data = join(other.folder, 'volume');
+    const { name, value } = container.env[0];
+    expect(container.volumeMounts[0].mountPath).toBe(value);
+    const command = `docshelf ${container.args.join(' ')} < ${operator.folder}/docshelf-backup.tar`;
+    await other.run(`${name}=${data} ${command}`);
+    expect(await other.run(`${name}=${data} docshelf bundle verify 2026-11-01`)).toContain('is intact');
   });
 
   it('restore from the archive alone', async () => {
@@ -109,7 +149,7 @@ describe('the commands of docs/backup.md', () => {
   );
 
   it('are all covered by this test', () => {
-    expect(shellBlocks('backup')).toHaveLength(6);
+    expect(shellBlocks('backup')).toHaveLength(16);
   });
 });
 
@@ -168,6 +208,11 @@ describe('the commands for a cluster', () => {
     expect(await run(blockWith('upgrade', 'helm test'))).toContain('responds with 200');
     expect(await run(blockWith('runbook', 'bundle list'))).toContain('2026-11-01');
     expect(await run(blockWith('troubleshooting', 'kubectl'))).toContain('the running daemon');
+    await run(blockWith('backup', 'kubectl', 'docshelf backup'));
+    const other = await bench.folder();
+    await bench.writeConfig(other, CONFIG);
+    const restored = await bench.run(['restore', join(folder, 'docshelf-backup.tar')], { cwd: other });
+    expect(restored).toMatchObject({ code: 0 });
     await run(blockWith('uninstall', 'resource-policy'));
   });
 });
