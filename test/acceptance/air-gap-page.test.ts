@@ -48,7 +48,7 @@ interface Outcome {
  * helm packages and renders for real; applying, rolling out and `exec` are played by a folder (test/helm/cluster/program.ts), whose pod is the
  * daemon with the arguments, the environment and the mounted folders of the rendered Deployment.
  */
-const needsCluster = (text: string): boolean => /(?:^|\| )(?:kubectl|helm upgrade) /m.test(text);
+const needsCluster = (text: string): boolean => /(?:^|\| )(?:kubectl|helm upgrade|helm test) /m.test(text);
 
 describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about air gaps and signatures', () => {
   let folder: string;
