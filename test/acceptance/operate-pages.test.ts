@@ -66,7 +66,7 @@ describe('the commands of docs/backup.md', () => {
     await operator.run(blockWith('backup', 'mv data'));
     await operator.run(blockWith('backup', 'gunzip'));
     await operator.run('rm -r data');
-    await operator.run(blockWith('backup', 'restore docshelf-backup.tar'));
+    await operator.run(blockWith('backup', 'restore docshelf-backup.tar --config config.yaml'));
     expect(await operator.run(blockWith('backup', 'bundle verify'))).toMatch(/2026-11-01[\s\S]*is intact/);
     daemon = await bench.start(CONFIG, { folder });
     const { active } = await daemon.untilServing('2026-11-01');
@@ -82,7 +82,9 @@ describe('the commands of docs/backup.md', () => {
     await bench.writeConfig(other.folder, CONFIG);
     writePrograms(operator.folder, { ssh: `test "$1" = new-host && cd "${other.folder}" && exec sh -c "$2"` });
     await operator.run(blockWith('backup', 'ssh new-host'));
-    expect(await other.run(blockWith('backup', 'docshelf doctor'))).toMatch(/A version to serve is stored[\s\S]*0 errors/);
+    expect(await other.run(blockWith('backup', 'docshelf doctor'))).toMatch(
+      /A version to serve is stored[\s\S]*0 errors/,
+    );
   });
 
   it('restore in a cluster with a pod that has the volume and the user of the chart', async () => {
@@ -96,8 +98,8 @@ describe('the commands of docs/backup.md', () => {
     const [operator, other] = [await Operator.open(['kubectl', 'helm']), await Operator.open()];
     await bench.writeConfig(operator.folder, CONFIG);
     await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz; docshelf backup docshelf-backup.tar');
-    for (const words of ['replicas=0', 'attach', 'replicas=1', 'helm get values'])
-      await operator.run(blockWith('backup', words));
+    for (const block of shellBlocks('backup').filter((text) => /^kubectl .* (?:scale|delete|apply) |^helm/.test(text)))
+      await operator.run(block);
     expect((await operator.calls()).join('\n')).toContain('attach --stdin docshelf-restore');
     const data = join(other.folder, 'volume');
     const { name, value } = container.env[0];
@@ -149,7 +151,7 @@ describe('the commands of docs/backup.md', () => {
   );
 
   it('are all covered by this test', () => {
-    expect(shellBlocks('backup')).toHaveLength(16);
+    expect(shellBlocks('backup')).toHaveLength(18);
   });
 });
 
@@ -182,13 +184,18 @@ describe('the commands of docs/console.md and docs/admin-listener.md', () => {
 
 describe('the commands of docs/upgrade.md', () => {
   it('check the config and the data with the new program', async () => {
-    const operator = await Operator.open(['sudo']);
+    const operator = await Operator.open(['sudo', 'dpkg-deb']);
     const daemon = await bench.start(CONFIG, { folder: operator.folder });
     await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz');
-    expect(await operator.run(blockWith('upgrade', 'config check'))).toContain('is valid');
-    await operator.run(blockWith('upgrade', 'systemctl restart'));
-    expect(await operator.calls()).toEqual(['sudo systemctl restart docshelf']);
-    expect(await operator.run(blockWith('upgrade', 'doctor'))).toMatch(/0 errors[\s\S]*2026-11-01/);
+    for (const block of shellBlocks('upgrade').filter((text) => /^(?:sudo|dpkg-deb) /.test(text)))
+      await operator.run(block);
+    expect((await operator.calls()).filter((call) => call.includes('restart'))).toEqual([
+      'sudo systemctl restart docshelf',
+      'sudo systemctl restart docshelf',
+    ]);
+    expect(await operator.run(blockWith('upgrade', 'config check --config config.yaml'))).toContain('is valid');
+    const check = blockWith('upgrade', 'doctor').replace('http://127.0.0.1:9090', daemon.admin);
+    expect(await operator.run(check)).toMatch(/0 errors[\s\S]*2026-11-01[\s\S]*"programVersion":"\d/);
     await daemon.stop();
   });
 });
