@@ -1,6 +1,7 @@
 import { ConfigError } from '../config/index.ts';
 import type { DeployEvent } from '../deploy/index.ts';
 import { DocshelfError, exitCodeOf, toDocshelfError } from '../domain/errors.ts';
+import type { ExportReport } from '../domain/job.ts';
 import { counted, printable, printableJson, printableLines } from '../domain/text.ts';
 import type { CommonOptions } from './command.ts';
 
@@ -54,6 +55,26 @@ export function table(cells: readonly (readonly string[])[]): string {
         .trimEnd(),
     )
     .join('\n');
+}
+
+/** Maximum number of findings that a command lists in words. */
+export const SHOWN_MAX = 50;
+
+/** @param subject begins the first line: `Version v3` */
+export function findingsText(
+  subject: string,
+  { pages, counts, findings }: Pick<ExportReport, 'pages' | 'counts' | 'findings'>,
+): string {
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  if (total === 0) return `${subject}: ${counted(pages, 'page')}, no broken references, no requests to other hosts.`;
+  const summary = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
+  const rows = findings.slice(0, SHOWN_MAX).map(({ kind, page, detail }) => [kind, page, detail]);
+  const more = total - rows.length;
+  return [
+    `${subject}: ${counted(pages, 'page')}, ${summary.join(', ')}.`,
+    table([['KIND', 'PAGE', 'REFERENCE'], ...rows]),
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ].join('\n');
 }
 
 export function toMiB(bytes: number): string {

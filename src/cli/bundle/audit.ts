@@ -8,12 +8,8 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { counted } from '../../domain/text.ts';
 import { type SiteChoice, siteCommand } from '../command.ts';
 import { loadSite } from '../load-config.ts';
-import { ProgressBar, printResult, table } from '../output.ts';
+import { findingsText, ProgressBar, printResult, SHOWN_MAX, table } from '../output.ts';
 import { storedRelease } from '../stored-versions.ts';
-
-const SHOWN_MAX = 50;
-
-type Audit = Awaited<ReturnType<typeof auditStored>>;
 
 export function bundleAuditCommand(): Command {
   return siteCommand(
@@ -27,7 +23,8 @@ export function bundleAuditCommand(): Command {
       const { config } = await loadSite(options);
       const { basePath } = options;
       if (basePath !== undefined) printResult(options, await auditBasePath(version, basePath, config), basePathText);
-      else printResult(options, await auditStored(version, config), textOf);
+      else
+        printResult(options, await auditStored(version, config), (found) => findingsText(`Version ${version}`, found));
     });
 }
 
@@ -53,20 +50,6 @@ async function auditStored(version: string, config: Config) {
   }
   const { counts, listed } = found.soFar;
   return { version, digest: release.digest, pages: release.pages, counts, findings: listed };
-}
-
-function textOf({ version, pages, counts, findings }: Audit): string {
-  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  if (total === 0)
-    return `Version ${version}: ${counted(pages, 'page')}, no broken references, no requests to other hosts.`;
-  const summary = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
-  const rows = findings.slice(0, SHOWN_MAX).map(({ kind, page, detail }) => [kind, page, detail]);
-  const more = total - rows.length;
-  return [
-    `Version ${version}: ${counted(pages, 'page')}, ${summary.join(', ')}.`,
-    table([['KIND', 'PAGE', 'REFERENCE'], ...rows]),
-    ...(more > 0 ? [`and ${more} more`] : []),
-  ].join('\n');
 }
 
 interface FileLeft {

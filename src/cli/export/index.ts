@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { group } from '../command.ts';
-import { ProgressBar, printResult } from '../output.ts';
+import { findingsText, ProgressBar, printResult } from '../output.ts';
 import { exportPullCommand } from './pull.ts';
 import {
   asRows,
@@ -20,7 +20,7 @@ export function exportCommand(): Command {
     'export',
     'Export a site with a static export service, and get its bundle',
     'docshelf export pull --api-url https://api.example.com --key-file key --domain acme',
-    [startCommand(), statusCommand(), waitCommand(), bundleLinkCommand(), exportPullCommand()],
+    [startCommand(), statusCommand(), waitCommand(), reportCommand(), bundleLinkCommand(), exportPullCommand()],
   );
 }
 
@@ -61,6 +61,20 @@ function waitCommand(): Command {
         const waiting = { timeoutMs: options.timeout, signal, onJob: showJob(progress) };
         const job = await service.wait(jobId, waiting).finally(() => progress.end());
         printResult(options, job, asRows);
+      }),
+    );
+}
+
+function reportCommand(): Command {
+  return exportSubcommand(
+    'report',
+    'Print the findings of a job, such as broken references',
+    'docshelf export report se_0123456789abcdef --json',
+  )
+    .argument('<job-id>', 'Id of the job')
+    .action((jobId: string, options: ExportOptions) =>
+      withService(options, async ({ service }, _, signal) => {
+        printResult(options, await service.report(jobId, signal), (report) => findingsText(`Job ${jobId}`, report));
       }),
     );
 }
