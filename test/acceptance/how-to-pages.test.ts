@@ -186,4 +186,18 @@ describe('the commands of how-to pages', () => {
     await shell.configure(config.replace('docs.acme.dev', 'docs.globex.dev'));
     expect(await shell.sh(`${check.trim()} 2>&1`)).toContain('docs.globex.dev');
   });
+
+  test('preview and check a folder of Markdown (markdown-sites.md)', async () => {
+    const [preview = '', check = ''] = pageBlocks('markdown-sites', 'sh', 2);
+    const shell = await PageShell.open(bench);
+    await writeFiles(join(shell.folder, 'docs'), { 'index.md': '# Lantern\n' });
+    await shell.sh(check);
+    const page = await shell.sh(`
+      ${preview.trim()} --port 0 > preview.log &
+      until grep -q 'Preview at' preview.log; do sleep 0.1; done
+      curl -s "$(sed -n 's/^Preview at \\(.*\\): .*/\\1/p' preview.log)"
+      kill $!
+      wait $!`);
+    expect(page).toContain('<h1>Lantern</h1>');
+  });
 });
