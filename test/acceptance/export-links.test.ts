@@ -7,10 +7,10 @@ import { setClock, withClock } from '../helpers/shifted-clock.ts';
 import { sha256Of } from './bundles.ts';
 import { type Exporter, JOBS, problemOf, startAgain, startExporter } from './export-service.ts';
 
-/** Links to bundles, and the bundles behind them, against the built process (contract, section 6). */
+/** Links to bundles and their downloads, with the built program (contract, section 6). */
 
 const bench = openBench(afterAll);
-/** As the default of `exportApi.linkTtl` has it. */
+/** Default of `exportApi.linkTtl`. */
 const LINK_MS = 3_600_000;
 
 let service: Exporter;
@@ -35,7 +35,7 @@ describe('a bundle link of the export API', () => {
     expect([sha256Of(archive), archive.length]).toEqual([sha256, sizeBytes]);
     const lifeMs = Date.parse(expiresAt) - Date.now();
     expect(lifeMs).toBeGreaterThan(LINK_MS - 60_000);
-    // Links end on whole seconds, the last one begun in full.
+    // Links expire at whole seconds, rounded up.
     expect(lifeMs).toBeLessThanOrEqual(LINK_MS + 1_000);
   });
 

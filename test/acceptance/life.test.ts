@@ -7,7 +7,7 @@ import { bundle, folderOf, largeBundle } from './bundles.ts';
 
 const bench = openBench(afterEach);
 const TOKEN = 'a-long-random-token';
-/** Far more than the buffers of both ends of a connection hold. */
+/** Far more than the buffers of both ends of a connection. */
 const LARGE_BYTES = 32 * 1024 ** 2;
 
 async function startWithLargeFile(config: ConfigFile = {}): Promise<DaemonProcess> {
@@ -18,7 +18,7 @@ async function startWithLargeFile(config: ConfigFile = {}): Promise<DaemonProces
   return daemon;
 }
 
-/** A download that has begun and is not read on. */
+/** Starts a download and stops reading it. */
 async function beginDownload(daemon: DaemonProcess): Promise<IncomingMessage> {
   const { hostname, port } = new URL(daemon.site);
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -126,7 +126,7 @@ describe('the log', () => {
     const daemon = await bench.start({}, { folder });
     await daemon.untilServing('2024-06-01');
     const ids = new Map<string | null, string>();
-    // The second time it is prepared.
+    // The second response is prepared.
     for (const path of ['/', '/', '/guides/start?query=not-logged', '/nowhere']) {
       const answer = await fetch(`${daemon.site}${path}`);
       await answer.arrayBuffer();
@@ -175,7 +175,7 @@ describe('the log', () => {
     await daemon.untilServing('2024-06-01');
     await (await fetch(`${daemon.site}/`)).arrayBuffer();
     await daemon.rewriteConfig({ staticExport: { enabled: false } });
-    // The settings say off at once; the site is when the loop has turned it off.
+    // The setting changes at once, but the loop turns the site off later.
     await waitFor(
       async () => (daemon.lines().some(({ event }) => event === 'turned-off') ? true : null),
       () => 'the site is not turned off',

@@ -15,7 +15,7 @@ import { answerFault } from '../../src/http/problem.ts';
 import { packedBundle } from '../export/stores/packed-bundle.ts';
 import { s3StoreAt, startS3Server } from '../export/stores/s3-server.ts';
 
-/** What every BundleStore keeps (src/export/ports.ts), whatever stands behind it. */
+/** Contract of each BundleStore (src/export/ports.ts), for all kinds. */
 interface Subject {
   readonly store: BundleStore;
   close(): Promise<void>;
@@ -51,7 +51,7 @@ describe.each([
 ])('%s', (_, create) => {
   let dir: string;
   let subject: Subject;
-  /** By how much the store's clock is behind. */
+  /** Delay of the store's clock. */
   let behindMs = 0;
 
   beforeAll(async () => {

@@ -26,15 +26,15 @@ import { unpackHere } from './unpackers.ts';
 import { FakeSource, fault, type SettingsOf, settingsOf, startDaemon, type TestDaemon } from './workbench.ts';
 
 /**
- * Random sequences of config changes, deliveries, commands, faults and restarts, held against what contract section 2 says
- * of each. DOCSHELF_MODEL_SEQUENCES says how many: 2,000 in .ci/run, ten times as many in the soak. With 1, and the seed that
- * a failure names as DOCSHELF_SEED, that sequence is repeated.
+ * Random sequences of config changes, deliveries, commands, faults and restarts, compared with a model of contract section 2.
+ * DOCSHELF_MODEL_SEQUENCES sets their number: 2,000 in .ci/run, ten times as many in the soak. To repeat a failed sequence, set
+ * it to 1 and DOCSHELF_SEED to the seed of the failure.
  */
 const SEQUENCES = runs(Number(process.env.DOCSHELF_MODEL_SEQUENCES ?? 50));
-/** Of two sites; the others are of one. */
+/** Number of sequences with two sites. The others have one. */
 const SEQUENCES_OF_TWO = Math.ceil(SEQUENCES / 8);
 const SEQUENCES_OF_ONE = Math.max(1, SEQUENCES - SEQUENCES_OF_TWO);
-/** Side by side: a sequence waits for the disk half of its time. */
+/** Sequences run concurrently, because each waits for the disk half of its time. */
 const LANES = 4;
 const STEPS = 8;
 const WEIGHTS: Weights = {
@@ -55,13 +55,13 @@ let stock: Stock;
 let root: string;
 beforeAll(async () => {
   stock = await Stock.open();
-  // In memory where that is to be had: thousands of flushes are not what is tested here.
+  // In memory if possible, because durable writes are not tested here.
   const base = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
   root = await mkdtemp(join(base, 'docshelf-model-'));
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-/** One data folder and the deployment on it, in this process. */
+/** A data folder with a deployment in this process. */
 class DeploymentUnderTest implements ShelfUnderTest {
   readonly settleMsMax = 0;
   readonly #dir: string;
@@ -71,11 +71,11 @@ class DeploymentUnderTest implements ShelfUnderTest {
   #daemon: TestDaemon | null = null;
   /** A daemon that shares the folder. */
   #second: TestDaemon | null = null;
-  /** What a restart goes by, as it was before the act. */
+  /** Pointers before the action, which a restart reads. */
   #pointers = '';
 
   readonly #domain: string;
-  /** Of the daemon that it is a site of; null: a daemon of its own. */
+  /** Registration of the daemon to which the site belongs. Null: a separate daemon. */
   readonly #registration: DaemonRegistration | null;
 
   constructor(dir: string, { domain, config, gifts }: World, registration: DaemonRegistration | null = null) {
@@ -173,7 +173,7 @@ class DeploymentUnderTest implements ShelfUnderTest {
     return startDaemon(store, this.#settings(), this.#source, undefined, shared);
   }
 
-  /** A deployment as a command opens it, which follows no settings. */
+  /** Opens a deployment like a command, which follows no settings. */
   async #open(): Promise<Deployment> {
     const store = await this.#openStore();
     return new Deployment({
@@ -273,9 +273,9 @@ test(`${SEQUENCES_OF_ONE} random command sequences keep to the contract`, { time
   await forEachSeed(SEQUENCES_OF_ONE, LANES, runSequence);
 });
 
-/** Bundles without a manifest suit both; of the others each has one of its own. */
+/** Bundles without a manifest suit both domains. The others name one domain. */
 const DOMAINS = [DOMAIN, 'other'];
-/** Of each. */
+/** Number of steps per site. */
 const STEPS_OF_SITE = 5;
 
 async function runSequenceOfSites(seed: number): Promise<void> {

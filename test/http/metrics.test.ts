@@ -23,7 +23,7 @@ async function linesOf(metrics: Metrics): Promise<string[]> {
   return (await metrics.expose(READINGS)).split('\n');
 }
 
-/** Long enough that the next reading has it. */
+/** Long enough to appear in the next measurement. */
 async function delayMainThread(): Promise<void> {
   await setTimeout(120);
   const untilMs = performance.now() + 400;

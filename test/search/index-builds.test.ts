@@ -65,7 +65,7 @@ it('IndexBuilds builds an index once if two daemons share the folder, and remove
   const building = one.build(both, signal);
   await begun.promise;
   const waiting = other.build(both, signal);
-  // Far longer than it takes to sweep and build.
+  // Far longer than sweeping and building take.
   await sleep(200);
   gate.resolve();
   expect(await Promise.all([building, waiting])).toEqual([1, null]);

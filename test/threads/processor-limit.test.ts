@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { ProcessorLimit } from '../../src/threads/index.ts';
 
-/** A thread that has used what the test says. */
+/** A thread with this processor time. */
 function measured(usedMs: number | null) {
   const thread = { usedMs, processorMs: async () => thread.usedMs };
   return thread;

@@ -364,7 +364,7 @@ describe('The parent process', { timeout: 20_000 }, () => {
   });
 });
 
-/** Another process that has a `thread`. */
+/** Runs another process that starts a `thread`. */
 async function runProgram(
   options: string,
   body: string,

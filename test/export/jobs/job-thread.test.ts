@@ -21,7 +21,7 @@ afterEach(async () => {
 
 const seen = () => [watched.started.length, watched.alive()];
 
-/** A step that has next to nothing to do. */
+/** A step with almost no work. */
 const sweep = (thread: JobThread) =>
   thread.call('sweep', {
     keep: [],

@@ -119,7 +119,7 @@ describe('JobRunner', { timeout: 15_000 }, () => {
       checkpoint: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
     expect(kinds()).toEqual(['started', 'left']);
-    // What the site has become meanwhile is for the next job.
+    // Later changes of the site belong to the next job.
     await bench.write({ 'late.html': '<!doctype html><title>Late</title>' });
     bench.run();
     expect(await bench.ended('one')).toMatchObject({ status: 'completed', attempt: 2, pageCount: 2 });
@@ -132,7 +132,7 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     await search.begun;
     const other = await bench.another();
     await other.claim(15_000);
-    // The first one's heartbeat keeps real time: where it comes between the two, it has its lease once more.
+    // The heartbeat of the first worker uses real time, so it can renew its lease between the two claims.
     const claimLater = () => {
       bench.clocks.wait(15_000);
       return other.claim(15_000);

@@ -150,7 +150,7 @@ describe('bundleDownload()', () => {
   });
 
   it('closes the connection if the archive becomes shorter during the download', async () => {
-    // The framework's adapter prints what breaks a stream.
+    // The framework's adapter prints errors of streams.
     const printed = vi.spyOn(console, 'error').mockReturnValue();
     await truncate(bundle.diskPath, 50_000_000);
     bundle = { ...bundle, sizeBytes: 50_000_000 };
@@ -195,7 +195,7 @@ describe('bundleDownload()', () => {
   });
 });
 
-/** How often this process has a file open. */
+/** Number of open descriptors of a file in this process. */
 async function openFiles(path: string): Promise<number> {
   const names = await readdir('/proc/self/fd');
   const links = await Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')));

@@ -25,7 +25,7 @@ const { cert, key } = makeCertificate({ names: ['127.0.0.1'] });
 const TLS = { pairs: [{ chain: cert, key: new Secret(key) }], http2: true, hstsMs: null };
 const GET = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
-/** Answers with a large file, the same bytes from memory, or a word. */
+/** Responses: a large file, the same bytes from memory, or a word. */
 const answers = {
   calls: 0,
   async fetch(request: Request): Promise<Response> {
@@ -46,7 +46,7 @@ function open(budget: ClientBudget, options: Partial<ListenerOptions> = {}): Pro
   return bench.open({ budget, ...options });
 }
 
-/** A client that takes nothing before `resume`. */
+/** Client that reads nothing before `resume`. */
 async function still({ port }: Listener, { tls = false, from = '127.0.0.1' } = {}): Promise<Socket> {
   const at = { host: '127.0.0.1', port, localAddress: from };
   const socket = tls ? connectTls({ ...at, rejectUnauthorized: false }) : connect(at);
@@ -175,7 +175,7 @@ describe('client that does not read its responses', () => {
     const client = await still(listener, { tls });
     client.write(GET('/memory'));
     await expect.poll(() => budget.bytes).toBeGreaterThan(0);
-    // Both are timers of this process: on a slow machine both are late.
+    // Both are timers of this process, so a slow machine delays both.
     await new Promise((resolve) => setTimeout(resolve, 1.9 * unreadMsMax));
     expect(budget.bytes).toBe(0);
   });
@@ -203,7 +203,7 @@ describe('client that does not read its responses', () => {
   });
 
   it('is not disconnected while it reads slowly, even for longer than the limit in total', async () => {
-    // A pause of this process counts as one of the client, so the limit is far above what a busy machine causes.
+    // A pause of this process counts as one of the client, so the limit is far higher than pauses of a busy machine.
     const unreadMsMax = 3_000;
     const listener = await open(new ClientBudget(), { times: { unreadMsMax, checkMs: 20 } });
     const client = await still(listener);
@@ -212,7 +212,7 @@ describe('client that does not read its responses', () => {
     let taken = 0;
     while (taken < LARGE.length && !client.readableEnded && !client.destroyed) {
       await new Promise((resolve) => setTimeout(resolve, 10));
-      // It leaves something to read until the time is over.
+      // It leaves unread bytes until the time has passed.
       const rest = performance.now() < endMs ? 20 * 1024 : client.readableLength;
       const chunk: Buffer | null = client.read(Math.min(rest, client.readableLength) || undefined);
       taken += chunk?.length ?? 0;

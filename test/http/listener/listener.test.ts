@@ -9,7 +9,6 @@ import { RawConnection } from './raw-connection.ts';
 
 const { open, connectTo } = listenerBench();
 
-/** A promise and what fulfils it. */
 const gate = () => Promise.withResolvers<void>();
 const GET = 'GET /a?token=canary HTTP/1.1\r\nHost: x\r\n\r\n';
 

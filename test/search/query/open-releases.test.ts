@@ -14,7 +14,7 @@ const closing = vi.spyOn(ReleaseSearch.prototype, 'close');
 beforeEach(() => vi.clearAllMocks());
 afterEach(() => vi.clearAllMocks());
 
-/** A release's search folder with one section, which has this text. */
+/** Search folder of a release with one section of this text. */
 async function release(text: string): Promise<string> {
   const path = indexPath();
   writeIndex(path, [{ title: 'Lantern', text }], () => [{ start: 0, end: text.length }]);
@@ -63,7 +63,7 @@ it('OpenReleases keeps open indexes within the byte limit, closes the least rece
   for (const searchDir of [june, july, june, august]) await textOf(open, searchDir);
   expect([opening.mock.calls.length, closing.mock.calls.length, open.size]).toEqual([3, 1, 2]);
   expect(open.bytes).toBeLessThanOrEqual(one * 2.5);
-  // June was asked after July.
+  // June was searched after July.
   expect(await textOf(open, june)).toBe('June lantern');
   expect(opening).toHaveBeenCalledTimes(3);
   expect(await textOf(open, july)).toBe('July lantern');
