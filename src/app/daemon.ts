@@ -84,6 +84,8 @@ class Daemon {
   #reloading: Promise<unknown> = Promise.resolve();
   /** With several sites, `starting` ends when each has finished its first attempt, or after `server.readyAfter`. */
   #phase: 'starting' | 'running' | 'stopping';
+  /** Resolves when each site has finished its first attempt to serve a version. */
+  firstAttempt: Promise<void> = Promise.resolve();
 
   constructor(options: DaemonOptions, parts: DaemonParts) {
     this.#options = options;
@@ -142,7 +144,7 @@ class Daemon {
       if (this.#phase === 'starting') this.#phase = 'running';
     };
     // Do not wait: a daemon must respond while it fetches for minutes.
-    void sites.settle().then(begun);
+    this.firstAttempt = sites.settle().then(begun);
     setTimeout(begun, readyAfterMs).unref();
   }
 
