@@ -51,7 +51,7 @@ describe('openSqliteJobQueue()', () => {
   });
 });
 
-describe('embedded queue', { timeout: 20_000 }, () => {
+describe('embedded queue', () => {
   test('waits while another process writes', async () => {
     const queue = await open();
     const other = new DatabaseSync(file);
