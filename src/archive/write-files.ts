@@ -92,10 +92,7 @@ export class FileWriter extends Lanes {
     return this.#refuse(
       'name_case_conflict',
       'has a name that the file system of the data folder does not distinguish from another name',
-      {
-        entry: target.entryName,
-        cause: error,
-      },
+      { entry: target.entryName, cause: error },
     );
   }
 }

@@ -181,9 +181,7 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
       throw new DocshelfError(
         'daemon_unreachable',
         `Cannot use ${name}: its response (${statusCode}) is not from docshelf`,
-        {
-          next: 'Check the address. Another program or a proxy may listen there.',
-        },
+        { next: 'Check the address. Another program or a proxy may listen there.' },
       );
     },
   };

@@ -122,9 +122,7 @@ export function healthcheckCommand(): Command {
         throw new DocshelfError(
           'daemon_unreachable',
           `Cannot confirm the health of the daemon at ${url.origin}: ${state}`,
-          {
-            next: 'Check its log, and /v1/status of its admin listener.',
-          },
+          { next: 'Check its log, and /v1/status of its admin listener.' },
         );
       }
       printResult(options, { ok: true, url: url.href }, () => `${url.origin} is ${options.live ? 'alive' : 'ready'}.`);

@@ -155,9 +155,7 @@ async function inputOf(file: string): Promise<ArchiveInput> {
   if (file === '-') return { stream: process.stdin };
   if (LINK_LIKE.test(file)) {
     const state = `Cannot fetch "${linkWithoutSecrets(file)}": docshelf does not support this kind of link`;
-    throw new DocshelfError('usage', state, {
-      next: `Write it as ${BUNDLE_LINK_FORMS}.`,
-    });
+    throw new DocshelfError('usage', state, { next: `Write it as ${BUNDLE_LINK_FORMS}.` });
   }
   const next = 'Pass a readable archive file, or - for standard input.';
   const info = await stat(file).catch(rethrowAs('cannot_read', `read "${file}"`, next));
