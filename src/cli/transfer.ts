@@ -264,11 +264,7 @@ interface UnpackOptions extends SiteChoice {
   readonly activate: boolean;
 }
 
-interface VerifiedSignature {
-  readonly file: string;
-  readonly keyId: string;
-  readonly trustedComment: string;
-}
+type VerifiedSignature = { readonly file: string; readonly keyId: string; readonly trustedComment: string };
 
 /** Checks the whole folder before the first import. */
 async function unpackTransfer(given: string, options: UnpackOptions) {
@@ -346,11 +342,7 @@ async function verifySignatures(
 
 const SUMS_FILE = 'SHA256SUMS';
 
-interface TransferFile {
-  readonly path: string;
-  readonly bytes: number;
-  readonly sha256: string;
-}
+type TransferFile = { readonly path: string; readonly bytes: number; readonly sha256: string };
 
 /** Names that every file system and sha256sum accept without escapes. */
 const SEGMENT = '[A-Za-z0-9][A-Za-z0-9._+@-]{0,200}';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
-import { constants, type FileHandle, link, open, readdir, rename, rm } from 'node:fs/promises';
+import { constants, type FileHandle, link, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { DocshelfError, errnoOf } from '../domain/errors.ts';
@@ -64,6 +64,12 @@ export async function openToAppend(file: string, mode = MODE): Promise<FileHandl
   return open(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_RDWR, mode).catch((error: unknown) => {
     throw errnoOf(error) === 'ELOOP' ? linkFault(file, error) : error;
   });
+}
+
+/** A folder with a unique name. The end of the scope removes it with its content. */
+export async function temporaryFolder(prefix: string) {
+  const path = await mkdtemp(prefix);
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
 /** SQLite follows links. @throws DocshelfError `cannot_write` for a symbolic link */
