@@ -21,10 +21,7 @@ export interface Layout {
   readonly pages: number;
 }
 
-export interface Placement {
-  readonly place: 'site' | 'own';
-  readonly path: string;
-}
+export type Placement = { readonly place: 'site' | 'own'; readonly path: string };
 
 /** Limit for lists of names, which a hostile archive may fill. */
 export const NAMED_MAX = 100;

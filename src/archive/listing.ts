@@ -125,11 +125,7 @@ export class ListingBuilder {
   }
 }
 
-export interface ExtractedFile {
-  readonly path: string;
-  readonly size: number;
-  readonly sha256: string;
-}
+export type ExtractedFile = { readonly path: string; readonly size: number; readonly sha256: string };
 
 const DIGEST_BYTES = 32;
 

@@ -81,11 +81,7 @@ async function prehashOf(file: string, signal: AbortSignal | undefined): Promise
 }
 
 /** Facts in the trusted comment of our signatures: `docshelf domain=acme version=v1 created=2024-06-01T00:00:00Z`. */
-export interface SignedFacts {
-  readonly domain: string;
-  readonly version: string | null;
-  readonly createdAt: string;
-}
+export type SignedFacts = { readonly domain: string; readonly version: string | null; readonly createdAt: string };
 
 export function signedComment({ domain, version, createdAt }: SignedFacts): string {
   return [

@@ -24,10 +24,7 @@ export interface PackBundleOptions {
   readonly onProgress?: (doneBytes: number) => void;
 }
 
-export interface PackedArchive {
-  readonly sha256: string;
-  readonly sizeBytes: number;
-}
+export type PackedArchive = { readonly sha256: string; readonly sizeBytes: number };
 
 /** Reproducible, in constant memory. Removes the file after an error. @throws DocshelfError `cannot_read` */
 export async function packBundle(options: PackBundleOptions): Promise<PackedArchive> {
@@ -87,11 +84,7 @@ export type PackEntry =
       readonly sha256?: string;
     };
 
-interface OpenedEntry {
-  readonly path: string;
-  readonly size: number;
-  readonly content: Buffer | AsyncIterable<Buffer>;
-}
+type OpenedEntry = { readonly path: string; readonly size: number; readonly content: Buffer | AsyncIterable<Buffer> };
 
 type FileEntry = Extract<PackEntry, { file: string }>;
 

@@ -15,11 +15,7 @@ import { nearestOf } from './validate.ts';
 
 const VALUE_FILE_BYTES_MAX = 1024 ** 2;
 
-interface Variable {
-  readonly name: string;
-  readonly key: KeySpec;
-  readonly fromFile: boolean;
-}
+type Variable = { readonly name: string; readonly key: KeySpec; readonly fromFile: boolean };
 
 /** Ignores case and single underscores: `STATIC_EXPORT` and `STATICEXPORT` are equal. */
 function comparable(name: string): string {

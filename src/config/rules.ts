@@ -27,10 +27,7 @@ export function findBrokenRules(
   return faults;
 }
 
-interface Rule {
-  readonly keys: readonly string[];
-  readonly broken: (config: Config, daemon: Config) => string | null;
-}
+type Rule = { readonly keys: readonly string[]; readonly broken: (config: Config, daemon: Config) => string | null };
 
 const rule = (
   keys: readonly string[],

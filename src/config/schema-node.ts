@@ -6,11 +6,7 @@ import document from './config.schema.json' with { type: 'json' };
 /** Converts the written value to the one in `Config`. A word of an enumeration stays as it is. */
 type Unit = 'bytes' | 'ms' | 'path' | 'folder' | 'file' | 'secret' | 'lower-case';
 
-export interface TextRule {
-  readonly minLength?: number;
-  readonly pattern?: string;
-  readonly format?: string;
-}
+export type TextRule = { readonly minLength?: number; readonly pattern?: string; readonly format?: string };
 
 /** Required content of a file, without surrounding white space. `expects` follows "it does not contain". */
 export interface Contents extends TextRule {
@@ -83,10 +79,7 @@ export function typesOf(schema: SchemaNode | undefined): ReadonlySet<string> {
   return types;
 }
 
-export interface KeySpec {
-  readonly path: readonly string[];
-  readonly schema: SchemaNode;
-}
+export type KeySpec = { readonly path: readonly string[]; readonly schema: SchemaNode };
 
 function listNodes(schema: SchemaNode, path: readonly string[]): KeySpec[] {
   const children = Object.entries(sectionOf(schema)?.properties ?? {});

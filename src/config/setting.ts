@@ -106,10 +106,7 @@ export function faultInside(setting: Setting | undefined, path: Path, sentence: 
 
 type Source = Pick<Setting, 'where' | 'places'>;
 
-export interface Reading {
-  readonly settings: readonly Setting[];
-  readonly faults: readonly ConfigFault[];
-}
+export type Reading = { readonly settings: readonly Setting[]; readonly faults: readonly ConfigFault[] };
 
 export interface FileReading extends Reading {
   readonly files: readonly string[];

@@ -14,11 +14,7 @@ export interface Naming {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface CrawlSize {
-  readonly entries: number;
-  readonly pages: number;
-  readonly bytes: number;
-}
+export type CrawlSize = { readonly entries: number; readonly pages: number; readonly bytes: number };
 
 interface AdmissionOptions {
   readonly settings: CrawlSettings;

@@ -3,11 +3,7 @@ import { type FoundKind, type SourceType, sourceTypeOf } from '../web/rewrite/in
 
 export type AskedAs = FoundKind | 'browser' | 'known_file' | 'sitemap' | 'llms' | 'not_found';
 
-export interface FoundPlace {
-  readonly thread: number;
-  readonly offset: number;
-  readonly length: number;
-}
+export type FoundPlace = { readonly thread: number; readonly offset: number; readonly length: number };
 
 export interface Entry {
   readonly url: string;
@@ -50,16 +46,9 @@ export interface FetchedUrl {
   readonly content: FetchedContent | null;
 }
 
-export interface PackedAt {
-  readonly pack: string;
-  readonly offset: number;
-}
+export type PackedAt = { readonly pack: string; readonly offset: number };
 
-export interface FetchedContent {
-  readonly sha256: string;
-  readonly size: number;
-  readonly packed: PackedAt | null;
-}
+export type FetchedContent = { readonly sha256: string; readonly size: number; readonly packed: PackedAt | null };
 
 export function mediaTypeOf({ contentType }: Pick<FetchedUrl, 'contentType'>): string {
   return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';

@@ -6,10 +6,7 @@ import { filesOfGenerators, isGeneratorFile } from '../web/rewrite/index.ts';
 import type { AskedAs, ContentEntry } from './entry.ts';
 import type { Scope } from './scope.ts';
 
-interface ListedUrl {
-  readonly url: string;
-  readonly askedAs: AskedAs;
-}
+type ListedUrl = { readonly url: string; readonly askedAs: AskedAs };
 
 export function isList({ url, askedAs }: Pick<ContentEntry, 'url' | 'askedAs'>): boolean {
   if (askedAs === 'sitemap' || askedAs === 'llms') return true;

@@ -58,11 +58,7 @@ export async function writeSite(options: WriteSiteOptions): Promise<ReadonlyMap<
   return withRedirects;
 }
 
-interface SiteFile {
-  readonly entry: ContentEntry;
-  readonly path: string;
-  readonly isRooted?: boolean;
-}
+type SiteFile = { readonly entry: ContentEntry; readonly path: string; readonly isRooted?: boolean };
 
 const isPageFile = ({ entry }: SiteFile): boolean => isPageType(entry.type);
 
@@ -189,11 +185,7 @@ async function writeRoot(
   await sink.add('index.html', Buffer.from(redirectPage(relativeUrl('index.html', start), scope.published(startUrl))));
 }
 
-interface Redirect {
-  readonly url: string;
-  readonly target: string;
-  readonly fragment: string;
-}
+type Redirect = { readonly url: string; readonly target: string; readonly fragment: string };
 
 /** Browsers follow 20. */
 const HOPS_MAX = 20;

@@ -75,10 +75,7 @@ export function parseOciReference(link: string): OciReference | null {
   return { registry: registry.toLowerCase(), repository, tag, digest };
 }
 
-export interface S3Link {
-  readonly bucket: string;
-  readonly key: string;
-}
+export type S3Link = { readonly bucket: string; readonly key: string };
 
 /** Allows `_` and capitals for older buckets and other services. */
 const S3_LINK = /^s3:\/\/(?<bucket>[A-Za-z0-9][A-Za-z0-9._-]{1,254})\/(?<key>[^?#\u0000-\u001f\u007f\\]+)$/;

@@ -32,11 +32,7 @@ export const jobSchema = {
 } as const;
 export type Job = ShapeOf<typeof jobSchema>;
 
-export interface JobFault {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly next: string | null;
-}
+export type JobFault = { readonly code: ErrorCode; readonly message: string; readonly next: string | null };
 
 export const CANCELED: JobFault = { code: 'canceled', message: 'canceled', next: null };
 
@@ -214,11 +210,7 @@ type Lenient<Shape, Needed extends keyof Shape> = Pick<Shape, Needed> & {
 export type JobAnswer = Lenient<Job, 'jobId' | 'status'>;
 export type BundleAnswer = Omit<Lenient<BundleLink, 'jobId'>, 'bundleUrl'> & { readonly bundleUrl: Secret };
 
-export interface StoredContent {
-  readonly sha256: string;
-  readonly size: number;
-  readonly type: string;
-}
+export type StoredContent = { readonly sha256: string; readonly size: number; readonly type: string };
 
 /** Accepts files in any order. A repeated path is an error of the source. */
 export interface SiteSink {

@@ -3,10 +3,7 @@ import { BlockList, isIP } from 'node:net';
 /** `metadata` gives a cloud's credentials to any process of the machine; `private` is not on the Internet. */
 type AddressKind = 'public' | 'private' | 'metadata';
 
-interface AddressRules {
-  readonly allowPrivate: boolean;
-  readonly allowAddresses: readonly string[];
-}
+type AddressRules = { readonly allowPrivate: boolean; readonly allowAddresses: readonly string[] };
 
 /** IANA's IPv4 registry of special purposes without "globally reachable" ones, and multicast (RFC 6890, RFC 5771). */
 const PRIVATE_V4 = (

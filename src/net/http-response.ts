@@ -122,10 +122,7 @@ export function headerOf(headers: IncomingHttpHeaders, name: string): string | n
   return name === 'content-disposition' && isUtf8(bytes) ? bytes.toString('utf8') : text;
 }
 
-export interface Exchange {
-  readonly signal: AbortSignal;
-  end(): void;
-}
+export type Exchange = { readonly signal: AbortSignal; end(): void };
 
 /** Read the body to its end or call `close`, which frees the socket. */
 export class HttpResponse {

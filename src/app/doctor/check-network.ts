@@ -24,11 +24,7 @@ const SKEW_MS_MAX = 30_000;
 
 const DOCUMENT_BYTES_MAX = 1024 ** 2;
 
-export interface CheckedConfig {
-  readonly domain: string | null;
-  readonly config: Config;
-  readonly store: SiteStore;
-}
+export type CheckedConfig = { readonly domain: string | null; readonly config: Config; readonly store: SiteStore };
 
 /**
  * Behind an air gap, only contacts hosts of `network.allowedHosts`. @param checked the shared part first: targets in it are checked once
@@ -289,10 +285,7 @@ async function checkStores(config: Config, signal: AbortSignal): Promise<Diagnos
   return Promise.all(checks);
 }
 
-interface CheckedStore {
-  check(): Promise<void>;
-  close(): Promise<void>;
-}
+type CheckedStore = { check(): Promise<void>; close(): Promise<void> };
 
 /** The SDK also reads the region from the environment. */
 function withRegion({ region, endpoint, pathStyle }: S3Place): S3Place {

@@ -16,11 +16,7 @@ const END64_BYTES = 56;
 const END64_SIZE_LEAVES_OUT = 12;
 const CENTRAL_HEADER_BYTES_MIN = 46;
 
-export interface ZipEnd {
-  readonly entries: number;
-  readonly directoryStart: number;
-  readonly directoryEnd: number;
-}
+export type ZipEnd = { readonly entries: number; readonly directoryStart: number; readonly directoryEnd: number };
 
 /** @throws DocshelfError `truncated`, `trailing_garbage`, `bad_length`, `multi_disk`, `damaged_archive` */
 export async function readZipEnd(archive: ArchiveFile): Promise<ZipEnd> {

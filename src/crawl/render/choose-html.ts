@@ -102,10 +102,7 @@ interface TreeNode {
     readonly attrs?: Readonly<Record<string, Range>>;
   } | null;
 }
-interface Range {
-  readonly startOffset: number;
-  readonly endOffset: number;
-}
+type Range = { readonly startOffset: number; readonly endOffset: number };
 
 export function dropScripts(html: string): string {
   const dropped: Range[] = [];

@@ -4,10 +4,7 @@ import type { Page } from './page.ts';
 import type { RenderedText } from './render-markdown.ts';
 import { canonicalOf, referenceOf, type View } from './view.ts';
 
-export interface PageBody {
-  readonly heading: string;
-  readonly text: RenderedText;
-}
+export type PageBody = { readonly heading: string; readonly text: RenderedText };
 
 /** Number of characters that search engines show. */
 const DESCRIPTION_LENGTH_MAX = 160;

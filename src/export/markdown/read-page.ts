@@ -44,10 +44,7 @@ export async function readSource({ path, file }: FoundFile, bytesMax: number): P
   }
 }
 
-interface TitledBody {
-  readonly heading: string | null;
-  readonly body: string;
-}
+type TitledBody = { readonly heading: string | null; readonly body: string };
 
 export interface PageText extends TitledBody {
   readonly matter: FrontMatter;

@@ -12,11 +12,7 @@ import { percentDecode } from '../../web/escape.ts';
 import { resolvePath } from '../../web/resolve.ts';
 import { type FoundFile, walkFolder } from './walk-folder.ts';
 
-interface FolderSourceOptions {
-  readonly path: string;
-  readonly workDir: string;
-  readonly limits: ArchiveLimits;
-}
+type FolderSourceOptions = { readonly path: string; readonly workDir: string; readonly limits: ArchiveLimits };
 
 /** Number of files in flight: enough to keep the disk busy, but not all in memory. */
 const IN_FLIGHT_MAX = 16;

@@ -2,11 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { DocshelfError } from '../../domain/errors.ts';
 
-export interface PackedBundle {
-  readonly sha256: string;
-  readonly sizeBytes: number;
-  readonly file: string;
-}
+export type PackedBundle = { readonly sha256: string; readonly sizeBytes: number; readonly file: string };
 
 /** Reads a packed bundle. @throws DocshelfError `store_failed` at the end if size or digest differ, `cannot_read`; the signal's reason */
 export async function* bundleBytes(

@@ -9,10 +9,7 @@ const CELLS_MAX = 200_000;
 
 type Align = 'left' | 'right' | 'center' | null;
 
-interface DataRow {
-  readonly isHead: boolean;
-  readonly cells: readonly Element[];
-}
+type DataRow = { readonly isHead: boolean; readonly cells: readonly Element[] };
 
 export function rowsOf(table: Element, isSkipped: (element: Element) => boolean): readonly DataRow[] | null {
   const rows: DataRow[] = [];

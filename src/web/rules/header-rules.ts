@@ -120,10 +120,7 @@ function reportsElsewhere(directive: string): boolean {
   return name === 'report-uri' && !(places.length > 0 && places.every((place) => /^\/(?![/\\])/.test(place)));
 }
 
-export interface SiteHeaders {
-  readonly set: ReadonlyMap<string, string>;
-  readonly removed: ReadonlySet<string>;
-}
+export type SiteHeaders = { readonly set: ReadonlyMap<string, string>; readonly removed: ReadonlySet<string> };
 
 export const NO_HEADERS: SiteHeaders = { set: new Map(), removed: new Set() };
 

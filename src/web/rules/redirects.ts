@@ -11,10 +11,7 @@ interface RedirectRule {
   readonly isForced: boolean;
 }
 
-export interface MatchedRule {
-  readonly rule: RedirectRule;
-  readonly captures: Captures;
-}
+export type MatchedRule = { readonly rule: RedirectRule; readonly captures: Captures };
 
 const STATUSES = new Set([200, 301, 302, 303, 307, 308, 404]);
 /** Conditions that Netlify and Cloudflare Pages accept after the target. */

@@ -16,11 +16,7 @@ import { zh } from './zh.ts';
 
 export type { ReaderWords } from './en.ts';
 
-export interface PageLanguage {
-  readonly tag: string;
-  readonly direction: 'ltr' | 'rtl';
-  readonly words: ReaderWords;
-}
+export type PageLanguage = { readonly tag: string; readonly direction: 'ltr' | 'rtl'; readonly words: ReaderWords };
 
 const RIGHT_TO_LEFT: readonly (string | undefined)[] = ['Arab', 'Hebr'];
 /** Browsers send up to ten. */
