@@ -179,6 +179,4 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
   }
 }
 
-function manifestPath({ place, path }: Placement): string {
-  return place === 'own' ? OWN_FOLDER + path : path;
-}
+const manifestPath = ({ place, path }: Placement): string => (place === 'own' ? OWN_FOLDER + path : path);

@@ -130,9 +130,7 @@ export function parseSecretKey(text: string): { readonly keyIdBytes: Buffer; rea
   return { keyIdBytes, key };
 }
 
-function keyIdOf(bytes: Buffer): string {
-  return bytes.readBigUInt64LE().toString(16).toUpperCase().padStart(16, '0');
-}
+const keyIdOf = (bytes: Buffer): string => bytes.readBigUInt64LE().toString(16).toUpperCase().padStart(16, '0');
 
 function base64Bytes(text: string, count: number): Buffer | null {
   const bytes = Buffer.from(text, 'base64');

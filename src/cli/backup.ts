@@ -150,12 +150,7 @@ function standardOutput(): Writable {
 
 const STDOUT = 1;
 
-async function copyFolder(
-  dir: string,
-  out: Writable,
-  signal: AbortSignal,
-  output: string | null = null,
-): Promise<Written> {
+async function copyFolder(dir: string, out: Writable, signal: AbortSignal, output: string | null = null) {
   if (!existsSync(dir)) {
     throw new DocshelfError('cannot_read', `Cannot back up "${dir}": there is no such folder`, {
       next: 'Pass the config of the daemon with --config, and check storage.dir.',

@@ -257,6 +257,4 @@ function fromFolder(path: string, folder: string): string {
 }
 
 /** Every JSON string is a YAML string. */
-function quoted(text: string): string {
-  return JSON.stringify(text);
-}
+const quoted = (text: string): string => JSON.stringify(text);

@@ -85,13 +85,9 @@ export function firstRows(
   return table([header, ...shown]) + (more > 0 ? `\nand ${more} more${hint}` : '');
 }
 
-export async function isFile(name: string): Promise<boolean> {
-  return (await stat(name).catch(() => null))?.isFile() === true;
-}
+export const isFile = async (name: string): Promise<boolean> => (await stat(name).catch(() => null))?.isFile() === true;
 
-export function toMiB(bytes: number): string {
-  return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
-}
+export const toMiB = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
 
 const BAR_CELLS = 24;
 const REDRAW_MS = 80;

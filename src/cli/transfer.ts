@@ -325,11 +325,7 @@ async function unpackFolder(
   return { folder, files, signatures, unsigned, imported };
 }
 
-async function verifySignatures(
-  folder: string,
-  paths: readonly string[],
-  keys: readonly string[],
-): Promise<VerifiedSignature[]> {
+async function verifySignatures(folder: string, paths: readonly string[], keys: readonly string[]) {
   const verified: VerifiedSignature[] = [];
   if (keys.length === 0) return verified;
   for (const path of paths) {

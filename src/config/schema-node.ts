@@ -54,9 +54,7 @@ export function sectionOf(schema: SchemaNode | undefined): SchemaNode | null {
   return schema.anyOf?.find((alternative) => alternative.properties !== undefined) ?? null;
 }
 
-export function mapOf(schema: SchemaNode): SchemaNode {
-  return schema.anyOf?.find(({ type }) => type === 'object') ?? schema;
-}
+export const mapOf = (schema: SchemaNode): SchemaNode => schema.anyOf?.find(({ type }) => type === 'object') ?? schema;
 
 export function childOf(schema: SchemaNode | undefined, key: string): SchemaNode | undefined {
   const { properties, additionalProperties } = schema === undefined ? {} : mapOf(schema);
@@ -64,9 +62,7 @@ export function childOf(schema: SchemaNode | undefined, key: string): SchemaNode
   return typeof additionalProperties === 'object' ? additionalProperties : undefined;
 }
 
-export function nameOf(key: string, schema: SchemaNode): string {
-  return `${key}${schema['x-suffix'] ?? ''}`;
-}
+export const nameOf = (key: string, schema: SchemaNode): string => `${key}${schema['x-suffix'] ?? ''}`;
 
 export function schemaAt(path: readonly string[]): SchemaNode | undefined {
   return path.reduce<SchemaNode | undefined>(childOf, configSchema);
@@ -130,11 +126,7 @@ function parse(written: unknown, factors: Readonly<Record<string, number>>): num
   return match === null || factor === undefined ? null : Number(match[1]) * factor;
 }
 
-export function parseSize(written: unknown): number | null {
-  return parse(written, SIZE);
-}
+export const parseSize = (written: unknown): number | null => parse(written, SIZE);
 
 /** Milliseconds of `30s`. Null for text that is no duration. Seconds are the finest unit. */
-export function parseDuration(written: unknown): number | null {
-  return parse(written, DURATION_MS);
-}
+export const parseDuration = (written: unknown): number | null => parse(written, DURATION_MS);

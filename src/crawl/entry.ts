@@ -31,9 +31,7 @@ export function hasContent(entry: Entry): entry is ContentEntry {
   return entry.fetched?.status === 200 && entry.fetched.content !== null;
 }
 
-export function contentOf({ settled, fetched }: ContentEntry): FetchedContent {
-  return settled ?? fetched.content;
-}
+export const contentOf = ({ settled, fetched }: ContentEntry): FetchedContent => settled ?? fetched.content;
 
 export interface FetchedUrl {
   readonly url: string;
@@ -73,17 +71,11 @@ const TYPE_BY_KIND: Partial<Record<AskedAs, string>> = {
   manifest: 'application/manifest+json',
 };
 
-export function namesPage(askedAs: AskedAs): boolean {
-  return askedAs === 'link' || askedAs === 'frame';
-}
+export const namesPage = (askedAs: AskedAs): boolean => askedAs === 'link' || askedAs === 'frame';
 
-export function isMissing(status: number): boolean {
-  return status === 404 || status === 410;
-}
+export const isMissing = (status: number): boolean => status === 404 || status === 410;
 
-export function isPageType(type: string): boolean {
-  return PAGE_TYPES.has(type);
-}
+export const isPageType = (type: string): boolean => PAGE_TYPES.has(type);
 
 export function typeOfAnswer(fetched: FetchedUrl, askedAs: AskedAs): string {
   const type = mediaTypeOf(fetched);

@@ -44,9 +44,7 @@ export const SITEMAP_BYTES_MAX = 50 * 1024 ** 2;
 const ADDRESSES_MAX = 50_000;
 const NAME = /\/sitemap[^/]*\.xml(?:\.gz)?$/i;
 
-export function isSitemapPath(pathname: string): boolean {
-  return NAME.test(pathname);
-}
+export const isSitemapPath = (pathname: string): boolean => NAME.test(pathname);
 
 export function readSitemap(text: string): Pick<SitemapReader, 'pages' | 'sitemaps'> {
   const start = text.trimStart();

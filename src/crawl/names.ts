@@ -86,9 +86,7 @@ function querySuffix(query: string): string {
   return PLAIN_QUERY.test(query) ? `@${query}` : `@${hash('sha256', query).slice(0, 12)}`;
 }
 
-function fold(path: string): string {
-  return path.normalize('NFC').toUpperCase().toLowerCase();
-}
+const fold = (path: string): string => path.normalize('NFC').toUpperCase().toLowerCase();
 
 const EXTERNAL_FOLDER = '_external';
 

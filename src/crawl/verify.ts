@@ -195,13 +195,9 @@ function addressWithoutOrigin(url: string): string {
   return pathname + search;
 }
 
-function gist(message: string): string {
-  return message.replace(URL_IN_TEXT, '').replace(NUMBER, '');
-}
+const gist = (message: string): string => message.replace(URL_IN_TEXT, '').replace(NUMBER, '');
 
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
-}
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 type TextChange = { readonly missing: number; readonly added: number; readonly detail: string };
 

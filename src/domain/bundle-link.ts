@@ -37,13 +37,9 @@ function schemeOf(link: string): LinkScheme | null {
   return (LINK_SCHEMES as Readonly<Record<string, LinkScheme | undefined>>)[name] ?? null;
 }
 
-export function isBundleLink(link: string): boolean {
-  return schemeOf(link)?.isSound(link) === true;
-}
+export const isBundleLink = (link: string): boolean => schemeOf(link)?.isSound(link) === true;
 
-export function isFileLink(link: string): boolean {
-  return isBundleLink(link) && schemeOf(link)?.leadsTo === 'file';
-}
+export const isFileLink = (link: string): boolean => isBundleLink(link) && schemeOf(link)?.leadsTo === 'file';
 
 const formsOf = (schemes: readonly LinkScheme[]) =>
   schemes.map(({ form }, index) => `${index > 0 && index === schemes.length - 1 ? 'or ' : ''}${form}`).join(', ');
@@ -101,9 +97,7 @@ export function askedUrl(link: string | null, s3: S3Place | null): URL | null {
 }
 
 /** Milliseconds since 1970. Null if the link states no end. */
-export function expiryOfLink(link: string): number | null {
-  return validityOf(link).endsAtMs;
-}
+export const expiryOfLink = (link: string): number | null => validityOf(link).endsAtMs;
 
 /** Validity of a presigned link, in milliseconds since 1970. */
 export function validityOf(link: string): { readonly startsAtMs: number | null; readonly endsAtMs: number | null } {
@@ -134,6 +128,4 @@ function basicDate(text: string | undefined): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
-function wholeNumber(text: string | undefined): number | null {
-  return /^\d{1,12}$/.test(text ?? '') ? Number(text) : null;
-}
+const wholeNumber = (text: string | undefined): number | null => (/^\d{1,12}$/.test(text ?? '') ? Number(text) : null);

@@ -6,9 +6,7 @@ import { VERSION_PATTERN } from './version.ts';
 export const JOB_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-export function isTerminal(status: JobStatus): boolean {
-  return status === 'completed' || status === 'failed';
-}
+export const isTerminal = (status: JobStatus): boolean => status === 'completed' || status === 'failed';
 
 export const JOB_ID_PATTERN = /^se_[0-9a-f]{16}$/;
 export const jobIdSchema = { type: 'string', pattern: JOB_ID_PATTERN.source } as const;
@@ -36,9 +34,7 @@ export type JobFault = { readonly code: ErrorCode; readonly message: string; rea
 
 export const CANCELED: JobFault = { code: 'canceled', message: 'canceled', next: null };
 
-export function jobError({ message, next }: JobFault): string {
-  return next === null ? message : `${message}. ${next}`;
-}
+export const jobError = ({ message, next }: JobFault): string => (next === null ? message : `${message}. ${next}`);
 
 export const JOBS_LIMIT_MAX = 100;
 export const JOBS_LIMIT_DEFAULT = 20;

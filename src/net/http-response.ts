@@ -104,9 +104,7 @@ function causeWithoutSecrets(error: unknown): Error {
   return Object.assign(cause, { code: codeOf(error) });
 }
 
-function withoutQueries(text: string): string {
-  return text.replace(/\?[^\s"'<>]+/g, '?[redacted]');
-}
+const withoutQueries = (text: string): string => text.replace(/\?[^\s"'<>]+/g, '?[redacted]');
 
 const ADDRESSES: ReadonlySet<string> = new Set(['location', 'refresh', 'link']);
 

@@ -124,6 +124,4 @@ export function outlinePage(html: string): PageOutline {
   return { base, references, pictures, anchors };
 }
 
-export function srcsetUrls(srcset: string): string[] {
-  return srcsetSpans(srcset).map((span) => srcset.slice(...span));
-}
+export const srcsetUrls = (srcset: string): string[] => srcsetSpans(srcset).map((span) => srcset.slice(...span));

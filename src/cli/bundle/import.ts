@@ -97,12 +97,7 @@ export async function importArchive(
   return { delivered, place };
 }
 
-async function importAlone(
-  site: ChosenSite,
-  options: DaemonChoice,
-  archive: ArchiveInput,
-  request: ImportRequest,
-): Promise<Delivered> {
+async function importAlone(site: ChosenSite, options: DaemonChoice, archive: ArchiveInput, request: ImportRequest) {
   const delivered = await importHere(site.config, archive, request);
   // A daemon that started during the import can have read the folder before the bundle was stored. Notify it.
   const begun = await findDaemon(site, options).catch(() => null);

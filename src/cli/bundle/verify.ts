@@ -53,9 +53,7 @@ async function inspectStored(version: string, config: Config): Promise<Record<st
   return { version, ...info, searches: searchFacts(own), notes: [...info.notes, ...rules.notices] };
 }
 
-function searchFacts(own: readonly BundledSearch[]) {
-  return own.map(({ kind, state, needs }) => ({ kind, state, needs }));
-}
+const searchFacts = (own: readonly BundledSearch[]) => own.map(({ kind, state, needs }) => ({ kind, state, needs }));
 
 function textOf(key: string, value: unknown): string {
   if (typeof value === 'number' && /bytes/i.test(key)) return `${toMiB(value)} (${counted(value, 'byte')})`;

@@ -159,9 +159,7 @@ function pageOf({ jobId, version, sha256, file, imported, values }: Pulled): str
 }
 
 /** Loaded on demand: a YAML parser takes 28 ms. */
-function valuesWriter() {
-  return import('./write-values.ts');
-}
+const valuesWriter = () => import('./write-values.ts');
 
 export interface DownloadOptions {
   readonly sources: readonly BundleSource[];

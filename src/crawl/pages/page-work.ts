@@ -345,6 +345,4 @@ export function publishedHost(url: string, bytes: Uint8Array): string | null {
   return null;
 }
 
-function plainPath({ pathname }: URL): string {
-  return pathname.replace(/\.html?$/i, '').replace(/\/(?:index)?$/i, '');
-}
+const plainPath = ({ pathname }: URL): string => pathname.replace(/\.html?$/i, '').replace(/\/(?:index)?$/i, '');

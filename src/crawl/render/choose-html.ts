@@ -31,9 +31,7 @@ export function chooseHtml(
 }
 
 /** A byte order mark overrides another encoding in the document. */
-function asUtf8(html: string): string {
-  return htmlCharset(Buffer.from(html)) === 'utf-8' ? html : BYTE_ORDER_MARK + html;
-}
+const asUtf8 = (html: string): string => (htmlCharset(Buffer.from(html)) === 'utf-8' ? html : BYTE_ORDER_MARK + html);
 
 const WORD = /[\p{L}\p{N}]+/gu;
 

@@ -55,9 +55,7 @@ export interface LivePage {
 }
 
 /** Line breaks depend on the width of a font. */
-export function normalText(text: string): string {
-  return text.normalize('NFC').replace(/\s+/g, ' ').trim();
-}
+export const normalText = (text: string): string => text.normalize('NFC').replace(/\s+/g, ' ').trim();
 
 const KEPT_MAX = 20;
 
@@ -69,13 +67,9 @@ export function livePageOf({ dom, failures, consoleErrors }: BrowserPage): LiveP
   };
 }
 
-export function hasText({ textSha256 }: LivePage, text: string): boolean {
-  return textSha256 === digestOf(text);
-}
+export const hasText = ({ textSha256 }: LivePage, text: string): boolean => textSha256 === digestOf(text);
 
-function digestOf(text: string): string {
-  return hash('sha256', normalText(text));
-}
+const digestOf = (text: string): string => hash('sha256', normalText(text));
 
 const REFUSALS: Readonly<Record<string, string>> = {
   method: 'it could change data on the site',

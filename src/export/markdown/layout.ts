@@ -53,9 +53,7 @@ export function layoutRedirect(title: string, target: string, canonical: string)
 `;
 }
 
-function documentTitle(site: string, page: string): string {
-  return site === page ? site : `${page} · ${site}`;
-}
+const documentTitle = (site: string, page: string): string => (site === page ? site : `${page} · ${site}`);
 
 function shorten(text: string | null): string | null {
   if (text === null || text.length <= DESCRIPTION_LENGTH_MAX) return text;

@@ -72,9 +72,7 @@ export function decodeText(bytes: Uint8Array): { readonly text: string; readonly
   }
 }
 
-function unixLines(text: string): string {
-  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
-}
+const unixLines = (text: string): string => (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
 
 const HEADING_LENGTH_MAX = 1_000;
 /** First characters of blocks that are not setext headings (CommonMark, section 4.3). */

@@ -147,9 +147,7 @@ function alignByClass(cell: Token): void {
   cell.attrSet('class', `align-${alignment}`);
 }
 
-function html(content: string): Token {
-  return Object.assign(new Token('html_block', '', 0), { content });
-}
+const html = (content: string): Token => Object.assign(new Token('html_block', '', 0), { content });
 
 const MARK = /^\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*([^\n]*)(?:\n|$)/i;
 

@@ -78,12 +78,7 @@ function siteOf(found: readonly FoundFile[], sink: SiteSink): readonly FoundFile
   });
 }
 
-function limitTo(
-  paths: readonly string[],
-  site: readonly FoundFile[],
-  source: string,
-  sink: SiteSink,
-): readonly FoundFile[] {
+function limitTo(paths: readonly string[], site: readonly FoundFile[], source: string, sink: SiteSink) {
   const { pages, files, findings } = selectPages(site, paths);
   for (const finding of findings) sink.find(finding);
   if (pages === 0) {
@@ -93,12 +88,7 @@ function limitTo(
   return files;
 }
 
-async function give(
-  files: readonly FoundFile[],
-  sink: SiteSink,
-  unpackedBytes: number,
-  signal: AbortSignal,
-): Promise<void> {
+async function give(files: readonly FoundFile[], sink: SiteSink, unpackedBytes: number, signal: AbortSignal) {
   const totalBytes = unpackedBytes + files.reduce((sum, { size }) => sum + size, 0);
   let doneBytes = unpackedBytes;
   await using lanes = new Lanes(IN_FLIGHT_MAX);
@@ -183,9 +173,7 @@ async function unpackArchive(
   return { dir, leftOut };
 }
 
-function leaveOut(path: string, detail: string): Finding {
-  return { kind: 'left_out', page: showName(path), detail };
-}
+const leaveOut = (path: string, detail: string): Finding => ({ kind: 'left_out', page: showName(path), detail });
 
 /** Errors of the location, not of the content, get the code of sources. */
 function asBadSource(file: string, error: unknown): unknown {

@@ -301,6 +301,4 @@ function isOf({ ETag, ChecksumSHA256 }: StoredPart, bytes: Uint8Array): boolean 
   return ETag === `"${hash('md5', bytes)}"`;
 }
 
-function checksum(bytes: Uint8Array): string {
-  return hash('sha256', bytes, 'base64');
-}
+const checksum = (bytes: Uint8Array): string => hash('sha256', bytes, 'base64');

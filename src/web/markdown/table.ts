@@ -75,9 +75,7 @@ const withBreaks = (parts: readonly Phrase[][]): Phrase[] =>
   parts.flatMap((part, at) => [...(at === 0 ? [] : [rawOf('<br>')]), ...part]);
 
 /** Separates blocks by `<br>`, since a Markdown row is one line. */
-export function cellPhrases(blocks: readonly Block[]): Phrase[] {
-  return withBreaks(blocks.map(phrasesOf));
-}
+export const cellPhrases = (blocks: readonly Block[]): Phrase[] => withBreaks(blocks.map(phrasesOf));
 
 function phrasesOf(block: Block): Phrase[] {
   switch (block.type) {

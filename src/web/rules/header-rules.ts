@@ -67,10 +67,7 @@ export function parseHeaders(text: string): { rules: HeaderRules; faults: FaultL
   return { rules: headers, faults };
 }
 
-function addLine(
-  line: string,
-  { set, removed }: { set: Map<string, string>; removed: Set<string> },
-): { readonly reason: string; readonly use?: string } | null {
+function addLine(line: string, { set, removed }: { set: Map<string, string>; removed: Set<string> }) {
   const isRemoval = line.startsWith('!');
   const colon = line.indexOf(':');
   if (!isRemoval && colon <= 0) return { reason: 'is neither a path nor a header such as "Name: value"' };
