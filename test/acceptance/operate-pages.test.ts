@@ -82,7 +82,9 @@ describe('the commands of docs/backup.md', () => {
     await bench.writeConfig(other.folder, CONFIG);
     writePrograms(operator.folder, { ssh: `test "$1" = new-host && cd "${other.folder}" && exec sh -c "$2"` });
     await operator.run(blockWith('backup', 'ssh new-host'));
-    expect(await other.run(blockWith('backup', 'docshelf doctor'))).toMatch(/A version to serve is stored[\s\S]*0 errors/);
+    expect(await other.run(blockWith('backup', 'docshelf doctor'))).toMatch(
+      /A version to serve is stored[\s\S]*0 errors/,
+    );
   });
 
   it('restore in a cluster with a pod that has the volume and the user of the chart', async () => {

@@ -23,8 +23,8 @@ export type LastError = NonNullable<StatusReport['lastError']>;
 export type Status = StatusReport & { readonly search: NonNullable<StatusReport['search']> };
 
 /** A daemon that listens; whether it has a version to serve is for `until` to wait for. */
-export async function startDaemon(configFile: string, env: Env = {}): Promise<DaemonProcess> {
-  const daemon = new DaemonProcess(configFile, env);
+export async function startDaemon(configFile: string, env: Env = {}, program?: string): Promise<DaemonProcess> {
+  const daemon = new DaemonProcess(configFile, env, program);
   try {
     await daemon.listening();
     return daemon;
@@ -47,10 +47,10 @@ export class DaemonProcess {
   #stderr = '';
   #isSignalled = false;
 
-  constructor(configFile: string, env: Env) {
+  constructor(configFile: string, env: Env, program?: string) {
     this.configFile = configFile;
     this.folder = dirname(configFile);
-    this.#child = spawnProgram(['serve', '--config', configFile], this.folder, env);
+    this.#child = spawnProgram(['serve', '--config', configFile], this.folder, env, program);
     this.#child.stdout?.on('data', (chunk: Buffer) => {
       this.#stdout += chunk.toString();
     });
@@ -207,11 +207,15 @@ export class Bench {
    *
    * @param config null: the one that the folder has
    * @param folder a new one unless told
+   * @param program another build
    */
-  async start(config: ConfigFile | null, { folder, env }: { folder?: string; env?: Env } = {}): Promise<DaemonProcess> {
+  async start(
+    config: ConfigFile | null,
+    { folder, env, program }: { folder?: string; env?: Env; program?: string } = {},
+  ): Promise<DaemonProcess> {
     const home = folder ?? (await this.folder());
     const configFile = config === null ? join(home, 'config.yaml') : await this.writeConfig(home, config);
-    const daemon = await startDaemon(configFile, env);
+    const daemon = await startDaemon(configFile, env, program);
     this.#daemons.push(daemon);
     return daemon;
   }

@@ -15,6 +15,8 @@ export interface RunOptions {
   readonly env?: Env;
   /** Standard input; closed at once unless told. */
   readonly input?: Uint8Array;
+  /** Another build; the one of this checkout unless told. */
+  readonly program?: string;
 }
 
 export interface CommandResult {
@@ -28,7 +30,7 @@ export interface CommandResult {
 
 /** One command to its end. */
 export async function runDocshelf(args: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
-  const child = spawnProgram(args, options.cwd ?? tmpdir(), options.env ?? {});
+  const child = spawnProgram(args, options.cwd ?? tmpdir(), options.env ?? {}, options.program);
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.on('data', (chunk: Buffer) => {
@@ -52,10 +54,10 @@ function parseOutput({ stdout, stderr }: { stdout: string; stderr: string }): un
 }
 
 /** Starts the program; whoever starts it ends it. */
-export function spawnProgram(args: readonly string[], cwd: string, env: Env): ChildProcess {
-  if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is not there: build first (npm run build)`);
+export function spawnProgram(args: readonly string[], cwd: string, env: Env, program = PROGRAM): ChildProcess {
+  if (!existsSync(program)) throw new Error(`${program} is not there: build first (npm run build)`);
   // Only what a program needs: a DOCSHELF variable of the person who runs the tests must not decide them.
   const { PATH, HOME, TMPDIR } = process.env;
   const base = Object.fromEntries(Object.entries({ PATH, HOME, TMPDIR }).filter(([, value]) => value !== undefined));
-  return spawn(process.execPath, [PROGRAM, ...args], { cwd, env: { ...base, ...env } as NodeJS.ProcessEnv });
+  return spawn(process.execPath, [program, ...args], { cwd, env: { ...base, ...env } as NodeJS.ProcessEnv });
 }
