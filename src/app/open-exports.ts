@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/index.ts';
 import type { Database } from '../database/database.ts';
 import type { RunJobOptions, ExportService as Service } from '../export/index.ts';
-import type { BundleStore, JobCounts, JobQueue, SharedFiles } from '../export/ports.ts';
+import type { JobCounts, JobQueue } from '../export/ports.ts';
 import type { AnswerDownload } from '../http/api/exports.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
 import { threadEntry } from '../threads/index.ts';
@@ -159,10 +159,7 @@ function siteOf(config: Config, { organizationId, domain }: Parameters<RunJobOpt
   return site === undefined || site.source === null ? null : { source: site.source, hosts: site.hosts };
 }
 
-async function openStore(
-  { config, current, network, publicUrl, log }: ExportsParts,
-  dir: string,
-): Promise<Pick<Exports, 'checkBucket' | 'download'> & { store: BundleStore; files: SharedFiles | null }> {
+async function openStore({ config, current, network, publicUrl, log }: ExportsParts, dir: string) {
   const settings = s3Slice(config);
   if (settings !== null) {
     const { S3BundleStore } = await import('../export/stores/s3-bundle-store.ts');
