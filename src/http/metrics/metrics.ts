@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Registry } from 'prom-client';
 import type { DeployEvent } from '../../deploy/index.ts';
-import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, SOURCE_CODES, toDocshelfError } from '../../domain/errors.ts';
+import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, isFetchFault, toDocshelfError } from '../../domain/errors.ts';
 import type { BundleSourceKind } from '../../domain/release.ts';
 import { DEPLOY_STATES, type DeployState, type StatusReport } from '../../domain/status.ts';
 import { addProcessMetrics, defineMetrics } from './metric-set.ts';
@@ -132,7 +132,6 @@ export interface CountedSearch {
 }
 
 const REFUSED_BUNDLE: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES]);
-const FAILED_FETCH: ReadonlySet<ErrorCode> = new Set([...SOURCE_CODES, 'wrong_digest']);
 
 export class SiteMetrics {
   readonly #metrics: ReturnType<typeof defineMetrics>;
@@ -209,13 +208,9 @@ export class SiteMetrics {
 
   #onFailure(step: string, code: ErrorCode): void {
     this.onError(code);
-    if (FAILED_FETCH.has(code)) this.#metrics.fetches.inc({ ...this.#label, result: 'failed' });
+    if (isFetchFault(code)) this.#metrics.fetches.inc({ ...this.#label, result: 'failed' });
     else if (REFUSED_BUNDLE.has(code)) this.onBundleRefused(step === 'preload' || step === 'inbox' ? step : 'url');
   }
-}
-
-export function isFetchFault(code: ErrorCode): boolean {
-  return FAILED_FETCH.has(code);
 }
 
 export function isBundleFault(code: ErrorCode): boolean {
