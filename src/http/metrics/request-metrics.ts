@@ -50,7 +50,7 @@ export class RequestMetrics {
   }
 }
 
-const labelOf = (site: string | undefined) => (site === undefined ? {} : { site });
+export const labelOf = (site: string | undefined) => (site === undefined ? {} : { site });
 
 /** A series for the hot path. Counting is an addition, while prom-client's counters hash the labels each time. */
 export interface Cell {
