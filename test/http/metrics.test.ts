@@ -223,8 +223,9 @@ describe('Metrics', () => {
   });
 
   it('omits site labels if there are too many sites', async () => {
-    const metrics = new Metrics(() => false);
-    metrics.forSite('acme').onCache(1, 0);
+    const metrics = new Metrics();
+    metrics.useConfig({ sites: ['acme', 'other'], metrics: { sites: 1 } });
+    metrics.forSite('acme').onCache(true);
     metrics.onRequest({ ...SERVED, site: 'acme' });
     const text = await metrics.expose(READINGS);
     expect(text).toContain('docshelf_cache_hits_total 1');
@@ -232,14 +233,14 @@ describe('Metrics', () => {
   });
 
   it('changes each metric that it defines', async () => {
-    const metrics = new Metrics(() => true, '1.2.3');
+    const metrics = new Metrics('1.2.3');
     const site = metrics.forSite('acme');
     metrics.onRequest({ ...SERVED, site: 'acme' });
     metrics.onReload(true);
     metrics.onJobEnded('completed');
     metrics.onWrongToken();
     metrics.onError('bad_request');
-    site.onCache(1, 1);
+    for (const isHit of [true, false]) site.onCache(isHit);
     site.onWrongSignIn();
     site.onPageReport('https://cdn.example');
     site.onDeployEvent({ kind: 'fetched', link: 'https://x/', digest: DIGESTS.one, bytes: 42, seconds: 1 });
@@ -284,7 +285,7 @@ describe('Metrics', () => {
 
   it('shares no values between two instances', async () => {
     const [one, other] = [new Metrics(), new Metrics()];
-    one.forSite(null).onCache(1, 0);
+    one.forSite(null).onCache(true);
     other.forSite(null);
     expect(await linesOf(other)).toContain('docshelf_cache_hits_total 0');
     expect(await linesOf(one)).toContain('docshelf_cache_hits_total 1');

@@ -4,8 +4,7 @@ import type { DeployEvent } from '../../deploy/index.ts';
 import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, SOURCE_CODES, toDocshelfError } from '../../domain/errors.ts';
 import type { BundleSourceKind } from '../../domain/release.ts';
 import { DEPLOY_STATES, type DeployState, type StatusReport } from '../../domain/status.ts';
-import { addProcessMetrics, defineMetrics } from './metric-set.ts';
-import { type Cell, type CountedRequest, SiteGauge } from './request-metrics.ts';
+import { addProcessMetrics, type Cell, type CountedRequest, defineMetrics, SiteGauge } from './metric-set.ts';
 
 export interface Readings {
   readonly states: readonly {
@@ -47,12 +46,10 @@ export class Metrics {
   readonly #registry: Registry = new Registry();
   readonly #metrics = defineMetrics(this.#registry);
 
-  readonly #namesSites: () => boolean;
+  #namesSites = true;
   readonly #loopDelay = monitorEventLoopDelay({ resolution: LOOP_TICK_MS });
 
-  /** @param namesSites false if there are so many sites that series must not have the label `site` */
-  constructor(namesSites: () => boolean = () => true, programVersion: string | null = null) {
-    this.#namesSites = namesSites;
+  constructor(programVersion: string | null = null) {
     addProcessMetrics(this.#registry);
     if (programVersion !== null) this.#metrics.buildInfo.set({ version: programVersion, node: process.version }, 1);
     this.#loopDelay.enable();
@@ -64,8 +61,19 @@ export class Metrics {
 
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
+  /** If there are more sites than `metrics.sites`, series must not have the label `site`. */
+  useConfig({
+    sites,
+    metrics,
+  }: {
+    readonly sites: readonly unknown[];
+    readonly metrics: { readonly sites: number };
+  }): void {
+    this.#namesSites = sites.length <= metrics.sites;
+  }
+
   forSite(site: string | null): SiteMetrics {
-    return new SiteMetrics(this.#metrics, this.#namesSites() ? site : null);
+    return new SiteMetrics(this.#metrics, this.#namesSites ? site : null);
   }
 
   async expose({ states, isReady, jobs, volume, dependencies = [], certificates = [] }: Readings): Promise<string> {
@@ -97,7 +105,7 @@ export class Metrics {
   }
 
   onRequest(served: CountedRequest): void {
-    this.#metrics.requests.count(served, this.#namesSites() ? served.site : undefined);
+    this.#metrics.requests.count(served, this.#namesSites ? served.site : undefined);
   }
 
   onReload(ok: boolean): void {
@@ -153,9 +161,9 @@ export class SiteMetrics {
     lastActivation.set(this, this.#label, 0);
   }
 
-  onCache(hits: number, misses: number): void {
-    this.#cacheHits.value += hits;
-    this.#cacheMisses.value += misses;
+  onCache(isHit: boolean): void {
+    const cell = isHit ? this.#cacheHits : this.#cacheMisses;
+    cell.value++;
   }
 
   onSearch({ result, isCorrected, seconds }: CountedSearch): void {
