@@ -242,7 +242,6 @@ export class Site {
 
   close(): void {
     this.#localSearch?.close();
-    this.#host.metrics.forget();
   }
 
   #settingsOf(config: SiteConfig, former: ServedSettings | null): ServedSettings {

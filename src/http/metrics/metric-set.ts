@@ -87,35 +87,6 @@ class CellCounter<T extends string> {
   }
 }
 
-/** Has one series per site, which ends with the site. */
-export class SiteGauge<T extends string> {
-  readonly #series = new Map<object, { readonly labels: LabelValues<T | 'site'>; readonly value: number }>();
-
-  constructor(registry: Registry, { name, help }: MetricName, labelNames: readonly T[]) {
-    const series = this.#series;
-    new Gauge<T | 'site'>({
-      name,
-      help,
-      labelNames: ['site', ...labelNames],
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const { labels, value } of series.values()) this.set(labels, value);
-      },
-    });
-  }
-
-  /** If sites share a series because they have no label, the last call counts. */
-  set(site: object, labels: LabelValues<T | 'site'>, value: number): void {
-    this.remove(site);
-    this.#series.set(site, { labels, value });
-  }
-
-  remove(site: object): void {
-    this.#series.delete(site);
-  }
-}
-
 /** Replaces prom-client's histogram, which cannot expose counts from outside. */
 class CellHistogram<T extends string> {
   readonly #bounds: readonly number[];
@@ -164,10 +135,11 @@ export function defineMetrics(registry: Registry) {
   const registers = [registry];
   const counter = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
     new Counter<T>({ name: `docshelf_${name}`, help, labelNames, registers });
+  /** A gauge of a site belongs to `ofSites`, so that its series end with the site. */
   const gauge = <T extends string>(name: string, help: string, labelNames: readonly Exclude<T, 'site'>[]) =>
     new Gauge<T>({ name: `docshelf_${name}`, help, labelNames, registers });
-  const siteGauge = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
-    new SiteGauge(registry, { name: `docshelf_${name}`, help }, labelNames);
+  const siteGauge = <T extends string = never>(name: string, help: string, labelNames: readonly T[] = []) =>
+    new Gauge<T | 'site'>({ name: `docshelf_${name}`, help, labelNames: ['site', ...labelNames], registers });
   const cells = (name: string, help: string) => new CellCounter(registry, { name: `docshelf_${name}`, help }, ['site']);
   return {
     requests: new RequestMetrics(registry),
@@ -181,7 +153,6 @@ export function defineMetrics(registry: Registry) {
       'result',
     ]),
     activations: counter('activations_total', 'Activations of a version.', ['site']),
-    lastActivation: siteGauge('last_activation_timestamp_seconds', 'Time of the last activation.', []),
     reloads: counter('reloads_total', 'Reloads of the config, by result.', ['result']),
     isConfigSound: gauge(
       'config_last_reload_successful',
@@ -202,18 +173,6 @@ export function defineMetrics(registry: Registry) {
     dependencyUp: gauge('dependency_up', '1 if the database or the bucket of exports responds, otherwise 0.', [
       'dependency',
     ]),
-    linkEnd: new Gauge({
-      name: 'docshelf_bundle_link_expiry_timestamp_seconds',
-      help: 'Expiry of the configured link to the bundle.',
-      labelNames: ['site'],
-      registers,
-    }),
-    fetchFailing: new Gauge({
-      name: 'docshelf_fetch_failing',
-      help: '1 from a failed download of the bundle until docshelf has the bundle.',
-      labelNames: ['site'],
-      registers,
-    }),
     buildInfo: gauge('build_info', 'Versions of docshelf and Node.', ['version', 'node']),
     jobs: gauge('export_jobs', 'Queued and running export jobs, by status.', ['status']),
     jobsEnded: counter('export_jobs_ended_total', 'Export jobs that this process completed, by result.', ['result']),
@@ -233,27 +192,20 @@ export function defineMetrics(registry: Registry) {
       registers,
     }),
     errors: counter('errors_total', 'Errors, by code.', ['site', 'code']),
-    activeVersion: siteGauge('active_version_info', 'Active version, in the labels.', ['version', 'digest']),
-    // Set from the reports of all sites at each reading.
-    searchWaiting: new Gauge({
-      name: 'docshelf_search_sections_waiting',
-      help: 'Sections that wait for their vectors.',
-      labelNames: ['site'],
-      registers,
-    }),
-    searchBuilt: new Gauge({
-      name: 'docshelf_search_index_built_timestamp_seconds',
-      help: 'Time at which the index of the active version was built.',
-      labelNames: ['site'],
-      registers,
-    }),
-    state: new Gauge({
-      name: 'docshelf_state',
-      help: '1 for the current state of the site, 0 for the other states.',
-      labelNames: ['site', 'state'],
-      registers,
-    }),
     ready: gauge('ready', '1 if /readyz reports ready.', []),
+    /** Set from the reports of all sites at each scrape. */
+    ofSites: {
+      state: siteGauge('state', '1 for the current state of the site, 0 for the other states.', ['state']),
+      activeVersion: siteGauge('active_version_info', 'Active version, in the labels.', ['version', 'digest']),
+      lastActivation: siteGauge('last_activation_timestamp_seconds', 'Time of the last activation.'),
+      searchWaiting: siteGauge('search_sections_waiting', 'Sections that wait for their vectors.'),
+      searchBuilt: siteGauge(
+        'search_index_built_timestamp_seconds',
+        'Time at which the index of the active version was built.',
+      ),
+      linkEnd: siteGauge('bundle_link_expiry_timestamp_seconds', 'Expiry of the configured link to the bundle.'),
+      fetchFailing: siteGauge('fetch_failing', '1 from a failed download of the bundle until docshelf has the bundle.'),
+    },
   };
 }
 
