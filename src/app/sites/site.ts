@@ -112,15 +112,7 @@ export class Site {
       () => reportedSite(this.config),
     );
     this.#versions = new ReadableVersions({ store, bodies, assets, open: host.versions, site: this.#site, onFault });
-    this.search =
-      localSearch &&
-      new ReaderSearch({
-        host,
-        active: localSearch,
-        versions: this.#versions,
-        config: () => this.config,
-        domain: () => this.domain,
-      });
+    this.search = localSearch && new ReaderSearch({ host, active: localSearch, versions: this.#versions, site: this });
   }
 
   get config(): SiteConfig {

@@ -117,8 +117,9 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     const stream = isOfHttp2 ? (tls?.began(incoming as never, outgoing as never) ?? null) : null;
     if (isOfHttp2 && stream === null) return;
     const begun = { requestId, startedMs: performance.now(), peer: peerOf(incoming) };
-    const mayBePlain = !connections.isDraining && (stream === null || stream.hasRoom);
-    const prepared = mayBePlain && isPlainRequest(incoming, outgoing) ? (options.fastAnswer?.(incoming) ?? null) : null;
+    const isPlain = isPlainRequest(incoming, outgoing);
+    const mayBePrepared = isPlain && !connections.isDraining && (stream === null || stream.hasRoom);
+    const prepared = mayBePrepared ? (options.fastAnswer?.(incoming) ?? null) : null;
     if (prepared !== null) {
       writePrepared(prepared, outgoing, { requestId, hsts });
       // Count the response as in flight until a slow client has read it.
@@ -140,14 +141,19 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     outgoing.setHeader(REQUEST_ID_HEADER, requestId);
     if (hsts !== null) outgoing.setHeader(HSTS_HEADER, hsts);
     answers.set(outgoing, held);
-    const act = (): void => held.whenRoom(() => respond(incoming, outgoing, held, requestId));
+    const act = (): void => held.whenRoom(() => respond(incoming, outgoing, { held, requestId, isPlain }));
     if (isOfHttp2) act();
-    else if (hasBody(incoming)) connections.afterPacket(outgoing, () => connections.whenPreviousSent(outgoing, act));
+    else if (!isPlain && hasBody(incoming))
+      connections.afterPacket(outgoing, () => connections.whenPreviousSent(outgoing, act));
     else connections.whenPreviousSent(outgoing, act);
   };
-  const respond = (incoming: IncomingMessage, outgoing: ServerResponse, held: HeldAnswer, requestId: string): void => {
+  const respond = (
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    { held, requestId, isPlain }: { readonly held: HeldAnswer; readonly requestId: string; readonly isPlain: boolean },
+  ): void => {
     if (held.isOver) return;
-    const refusal = refusalOf(incoming);
+    const refusal = isPlain ? null : refusalOf(incoming);
     if (refusal !== null) {
       refuse(refusal, outgoing, requestId);
       return;
@@ -156,7 +162,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     if (incoming.httpVersion === '1.0' && incoming.headers['transfer-encoding'] !== undefined) {
       outgoing.setHeader('Connection', 'close');
     }
-    normalizeAddress(incoming);
+    if (!isPlain) normalizeAddress(incoming);
     void answer(incoming, outgoing).then(() => {
       if (!outgoing.headersSent && !outgoing.destroyed) void send(problemResponse(NO_ADDRESS, requestId), outgoing);
       held.holdUnread();

@@ -171,8 +171,8 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
     if (asked.method === 'POST' && path === REPORTS_PATH && reports !== undefined) return reports.answer(c.req.raw);
     const asset = assets?.answer(path, basePath, asked.header('accept-encoding'), asked.method);
     if (asset) return asset;
-    const assistants = mcp?.() ?? null;
-    if (assistants !== null && isMcp(path, server, asked.header('host'))) return assistants(c.req.raw, c.env);
+    const assistants = isMcp(path, server, asked.header('host')) ? (mcp?.() ?? null) : null;
+    if (assistants !== null) return assistants(c.req.raw, c.env);
     const read = byPath.get(path);
     const request = basePath === '/' ? asked : { ...asked, target: stripped.target };
     const isRead = request.method === 'GET' || request.method === 'HEAD';
