@@ -244,13 +244,14 @@ class Daemon {
   }
 
   async #takeConfig(confirmations: number): Promise<{ result: LastReload; mustSettle: boolean }> {
-    const { sites, network } = this.#parts;
+    const { sites, network, metrics } = this.#parts;
     try {
       const loaded = await this.#readConfig(confirmations);
       const { config } = loaded;
       // A change between one site and a list waits for a restart.
       if (config.sites.length > 0 === sites.isList) await sites.accept(loaded.sites);
       network.useConfig(config);
+      metrics.useConfig(config);
       this.#listeners?.useConfig(config);
       this.#options.log.level = config.log.level;
       this.#loaded = loaded;
@@ -340,10 +341,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { loaded, log, onProgress } = options;
   const network = new Network(loaded.config);
   const database = await openDatabase(loaded.config, network, (error) => logFailure(log, 'database', error));
-  const metrics = new Metrics(
-    () => network.config.sites.length <= network.config.metrics.sites,
-    options.programVersion,
-  );
+  const metrics = new Metrics(options.programVersion);
+  metrics.useConfig(loaded.config);
   const traces = await openTraces(loaded.config, network, log, options.programVersion);
   const search = openSearch(loaded.config, network);
   const exports = loaded.config.exportApi.enabled ? Promise.withResolvers<Exports>() : null;
