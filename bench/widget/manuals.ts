@@ -70,8 +70,8 @@ export async function benchManuals(bench: Bench, launch: () => Promise<Browser>)
       const { statusCode, headers, body } = await request(`http://127.0.0.1:${port}/_docshelf/search?${parameters}`, {
         headers: { host: `${name}-docshelf.localhost:${port}`, accept: 'application/json' },
       });
-      const answer = (await body.json()) as { results: { url: string }[] };
-      if (statusCode === 200) return answer.results.map(({ url }) => url);
+      const answer = (await body.json()) as readonly { path: string }[];
+      if (statusCode === 200) return answer.map(({ path }) => path);
       // The daemon limits the searches of one client.
       if (statusCode !== 429) throw new Error(`the search responded with ${statusCode}: ${JSON.stringify(answer)}`);
       await sleep(1_000 * Number(headers['retry-after']));
@@ -142,9 +142,8 @@ function figuresOf(places: readonly number[]): string[] {
 function pageOf(url: string): string {
   const { pathname } = new URL(url, 'http://localhost');
   return pathname
+    .replace(/(?:\/index)?\.html$|\/$/, '')
     .slice(1)
-    .replace(/(?:index)?\.html$|\/$/, '')
-    .replace(/\/$/, '')
     .replace(VERSION_FOLDER, '');
 }
 
