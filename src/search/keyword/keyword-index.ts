@@ -12,7 +12,7 @@ import {
   onlyIdentifier,
   type ParsedQuery,
   parseQuery,
-  phraseExpression,
+  phraseVariants,
   planOf,
 } from './query.ts';
 import { Accumulator, byScore, type Mask, Proximity, RANKING, type Ranked, type Ranking, rarity } from './ranking.ts';
@@ -171,8 +171,15 @@ export class KeywordIndex {
   }
 
   #holding(phrase: string, spellings: Spellings): number[] | null {
-    const expression = phraseExpression(phrase, spellings);
-    return expression === null ? null : this.#file.matching(expression);
+    const variants = phraseVariants(phrase, spellings, (start) => this.#file.termsStartingWith(start));
+    return variants && [...new Set(variants.flatMap((terms) => this.#withPhrase(terms)))];
+  }
+
+  #withPhrase(terms: readonly string[]): number[] {
+    const lists = terms.map((term) => this.#file.postings(term).sections);
+    const [rarest = new Uint32Array(), ...others] = lists.sort((left, right) => left.length - right.length);
+    const sections = [...rarest].filter((section) => others.every((list) => holds(list, section)));
+    return sections.length === 0 || terms.length === 1 ? sections : this.#file.withPhrase(sections, terms);
   }
 
   #scorePhrase(found: readonly number[], mask: Mask): void {

@@ -247,8 +247,12 @@ export function onlyIdentifier(text: string, spellings: Spellings): readonly str
   return first.parts.length > 0 || DIGIT.test(first.folded) ? spellings.keysOf(first).slice(0, 1) : [];
 }
 
-/** Builds an FTS5 phrase in one column, with the terms of each language. Returns null without words. */
-export function phraseExpression(phrase: string, spellings: Spellings): string | null {
+/** Returns the terms of the phrase in each language. Returns null without words. @param startingWith finds terms of the index */
+export function phraseVariants(
+  phrase: string,
+  spellings: Spellings,
+  startingWith: (start: string) => readonly string[],
+): string[][] | null {
   const words = wordsOf(phrase).filter((word) => word.kind !== 'joined');
   if (words.length === 0) return null;
   const last = words.at(-1);
@@ -260,13 +264,15 @@ export function phraseExpression(phrase: string, spellings: Spellings): string |
     const end = word === last && !isOpen ? [] : [[...run].at(-1) ?? ''];
     return [...pairsOf(run), ...end];
   };
-  const variants = new Set<string>();
+  const variants = new Map<string, string[]>();
   for (const terms of spellings.variants(words))
     for (const at of [0, 1]) {
       const phraseTerms = words.flatMap((word, place) => termsOf(word, terms[place] as string, at));
-      variants.add(`"${phraseTerms.join(' ')}"${isOpen ? ' *' : ''}`);
+      variants.set(phraseTerms.join(' '), phraseTerms);
     }
-  return [...variants].join(' OR ');
+  const all = [...variants.values()];
+  if (!isOpen) return all;
+  return all.flatMap((terms) => startingWith(terms.at(-1) ?? '').map((end) => [...terms.slice(0, -1), end]));
 }
 
 export function correctedQuery(
