@@ -116,6 +116,13 @@ export class IndexFile {
     return postings;
   }
 
+  /** Sections with the term in their title or headings. */
+  headedBy(term: string): number[] {
+    const runs = this.#statements.postings.all(term) as unknown as Run[];
+    const { sections, impacts } = readPostings(runs, this.sections, (_, title, headings) => title + headings);
+    return [...sections].filter((_, at) => impacts[at] !== 0);
+  }
+
   list(kind: ListKind, key: string): Uint32Array {
     return this.#sectionsOf(listName(kind, key));
   }

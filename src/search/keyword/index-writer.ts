@@ -34,14 +34,16 @@ export class KeywordIndexWriter implements Disposable {
   #page: string | null = null;
   readonly #words = new KnownWords();
   /** A page without `lang` has the language of its first clear section, and until then the one before it. */
-  #language: WordLanguage = ENGLISH;
+  #language: WordLanguage;
   #isDetected = false;
   #postings = new Map<string, PostingsBuilder>();
   #occurrences = 0;
   #run = 0;
 
-  constructor(path: string) {
+  /** @param language of pages before the first one with a known language */
+  constructor(path: string, language = ENGLISH) {
     this.#path = path;
+    this.#language = language;
     // In defensive mode SQLite would keep a journal (sqlite.org/c3ref/c_dbconfig_defensive.html).
     this.#database = new DatabaseSync(path, { defensive: false });
     this.#database.exec('PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;');

@@ -262,8 +262,9 @@ export class Proximity {
     for (const [at, second] of links.slice(1).entries()) this.#addPair(links[at] as QueryWord, second);
   }
 
-  get isEmpty(): boolean {
-    return this.#rarities.length === 0;
+  /** Number of different neighbours. */
+  get pairs(): number {
+    return this.#rarities.length;
   }
 
   of(sequence: Uint16Array, impact: (count: number) => number): number {
