@@ -325,7 +325,7 @@ describe('structure of src/', () => {
     expect(loadedFrom([JOB_THREAD], files)).toContain(CRAWL_DOOR);
   });
 
-  it('keeps to the design', { timeout: 60_000 }, () => {
+  it('keeps to the design', () => {
     expect(breaches(tree, dependencies, files)).toEqual([]);
   });
 });

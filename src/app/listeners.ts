@@ -140,9 +140,7 @@ function onError({ log }: ListenerParts, step: string) {
   return (error: unknown, requestId: string | null): void => logFailure(log, step, toDocshelfError(error), requestId);
 }
 
-function addressOf({ host, port }: { readonly host: string; readonly port: number }): ListenAddress {
-  return { host, port };
-}
+const addressOf = ({ host, port }: { readonly host: string; readonly port: number }): ListenAddress => ({ host, port });
 
 function adminAnswer(parts: ListenerParts, endpoint: AdminOptions['endpoint']): ListenerOptions['fetch'] {
   const { metrics, programVersion } = parts;

@@ -22,22 +22,11 @@ export type Task<Result> = (signal: AbortSignal, place: number) => Promise<Resul
 
 type Rank = readonly [number, number, number, number];
 
-interface Waiting {
-  readonly rank: Rank;
-  readonly begin: (place: number) => void;
-}
+type Waiting = { readonly rank: Rank; readonly begin: (place: number) => void };
 
-interface Line {
-  readonly waiting: Waiting[];
-  running: number;
-  turns: number;
-}
+type Line = { readonly waiting: Waiting[]; running: number; turns: number };
 
-interface Shared {
-  readonly result: Promise<unknown>;
-  readonly abort: AbortController;
-  wanted: number;
-}
+type Shared = { readonly result: Promise<unknown>; readonly abort: AbortController; wanted: number };
 
 const NEVER = new AbortController().signal;
 

@@ -68,7 +68,7 @@ function filtered(filter: Partial<SearchRequest['filter']>): SearchRequest {
   return ask('lantern', { filter: { version: null, language: null, tag: null, ...filter } });
 }
 
-describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30_000 }, (_name, open) => {
+describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', (_name, open) => {
   let folder: string;
   let subject: Subject;
   let made = 0;

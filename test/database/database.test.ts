@@ -108,6 +108,19 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
     });
   });
 
+  it('rejects a schema that a newer docshelf has migrated while the database is open', async () => {
+    const url = await server.createDatabase();
+    const database = open(url, { migrations: [NOTES] });
+    await database.run(ADD, { text: 'kept' });
+    await server.ask('ALTER TABLE docshelf.notes RENAME COLUMN text TO words', url);
+    const write = { text: 'lost' };
+    await expect(database.run(ADD, write)).rejects.not.toBeInstanceOf(DocshelfError);
+    await server.ask('INSERT INTO docshelf.migrations VALUES (2)', url);
+    const newer = { code: 'database_unfit' };
+    await expect(database.run(ADD, write)).rejects.toMatchObject(newer);
+    await expect(database.transact((session) => session.run(ADD, write))).rejects.toMatchObject(newer);
+  });
+
   it('needs no right to create a schema if the schema exists', async () => {
     const url = await server.createDatabase();
     await server.ask("DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN PASSWORD 'r'", url);

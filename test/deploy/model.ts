@@ -386,8 +386,7 @@ export class World {
       if (target.do === 'fetch') {
         const hasFailed = !this.#fetch(daemon, failures);
         if (hasFailed) {
-          const { active } = this.disk;
-          if (daemon.served === null && active !== null) this.#serve(daemon, refOf(active), { by: 'settings' });
+          this.#serveLast(daemon);
           return;
         }
       } else {
@@ -696,9 +695,16 @@ export class World {
     if (pin !== null) this.#servePin(daemon, pin);
     else {
       const target = this.#unpinnedTarget(daemon, null);
-      if (target.do === 'serve' && this.#bringAbout(daemon, target, 'settings')) this.#met(daemon);
+      if (target.do !== 'serve') this.#serveLast(daemon);
+      else if (this.#bringAbout(daemon, target, 'settings')) this.#met(daemon);
     }
     this.#prune(daemon);
+  }
+
+  /** While the link gives no bundle, readers get the active version. */
+  #serveLast(daemon: DaemonState): void {
+    const { active } = this.disk;
+    if (daemon.served === null && active !== null) this.#serve(daemon, refOf(active), { by: 'settings' });
   }
 
   /** True if another daemon on the folder has imported the pinned version, or has activated a version. */
@@ -710,7 +716,7 @@ export class World {
       const pinned = this.#pinnedRef(version);
       return pinned !== null && !isSame(served, pinned) && this.#relabelFault(version) === null;
     }
-    return enabled && version === null && served !== null && active !== null && !isSame(served, active);
+    return enabled && version === null && active !== null && !isSame(served, active);
   }
 
   #heldChoice(daemon: DaemonState): Ref | null {

@@ -156,18 +156,21 @@ describe('Metrics', () => {
     expect(gauges(await metrics.expose(READINGS))).toEqual([]);
   });
 
-  it('counts finished export jobs by result', async () => {
+  it('counts finished export jobs by site and result, from 0', async () => {
     const metrics = new Metrics();
-    metrics.onJobEnded('completed');
-    metrics.onJobEnded('completed');
-    metrics.onJobEnded('canceled');
+    for (const site of ['acme', 'beta', null]) metrics.addExports(site);
+    metrics.onJobEnded('acme', 'completed');
+    metrics.onJobEnded('acme', 'completed');
+    metrics.onJobEnded(null, 'canceled');
     const lines = await linesOf(metrics);
-    for (const [result, count] of [
-      ['completed', 2],
-      ['failed', 0],
-      ['canceled', 1],
+    for (const series of [
+      '{site="acme",result="completed"} 2',
+      '{site="acme",result="failed"} 0',
+      '{site="beta",result="failed"} 0',
+      '{result="canceled"} 1',
+      '{result="failed"} 0',
     ]) {
-      expect(lines).toContain(`docshelf_export_jobs_ended_total{result="${result}"} ${count}`);
+      expect(lines).toContain(`docshelf_export_jobs_ended_total${series}`);
     }
   });
 
@@ -238,7 +241,7 @@ describe('Metrics', () => {
     const site = metrics.forSite('acme');
     metrics.onRequest({ ...SERVED, site: 'acme' });
     metrics.onReload(true);
-    metrics.onJobEnded('completed');
+    metrics.onJobEnded('acme', 'completed');
     metrics.onWrongToken();
     metrics.onError('bad_request');
     for (const isHit of [true, false]) site.onCache(isHit);

@@ -116,7 +116,7 @@ function vectorsIn(searchDir: string, modelDigest: string) {
   }
 }
 
-describe('BundleSearchMaker', { timeout: 60_000 }, () => {
+describe('BundleSearchMaker', () => {
   it('writes the same vectors that a deployment computes for the same pages', async () => {
     const files = await writeSite();
     const made = await make(makerOf(builtin), files, 'made');

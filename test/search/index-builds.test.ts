@@ -130,7 +130,7 @@ it('IndexBuilds reports that a second site waits while the first is indexed', as
   const build = async (site: string) =>
     builds.build(await release(site), signal, { site, report: (phase) => void told[site]?.push(phase) });
   const both = [build('acme'), build('beta')];
-  await vi.waitFor(() => expect([told.acme?.length, told.beta?.length].sort()).toEqual([1, 2]));
+  await vi.waitFor(() => expect([told.acme?.length, told.beta?.length].sort()).toEqual([1, 2]), 30_000);
   end.resolve();
   await Promise.all(both);
   expect(told).toEqual({ acme: ['waiting to index', 'indexing'], beta: ['waiting to index', 'indexing'] });

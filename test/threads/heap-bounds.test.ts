@@ -55,7 +55,7 @@ const DIED = {
   message: expect.stringMatching(/^Cannot .*: its .* needs more than [68] MiB of memory$/),
 };
 
-describe('A thread that exceeds its heap limit', { timeout: 60_000 }, () => {
+describe('A thread that exceeds its heap limit', () => {
   it('fails only the import that it unpacks', async () => {
     const archive = join(dir, 'site.tar.gz');
     await packTarGz({ files: [{ path: 'index.html', bytes: Buffer.from('<title>Home</title>') }], to: archive });

@@ -85,7 +85,7 @@ export class ReaderSearch implements Search {
     const results = found?.map((each) => (each.path.startsWith('/') ? { ...each, path: root + each.path } : each));
     if (results !== undefined) return { results };
     const local = await this.#searchHere({ ...request, wantsFacts: false }, { root, version: null, source: 'local' });
-    // Omit the facts, because they would come and go with the service.
+    // The hosted service has no facts, so omit them also while it is unavailable.
     return request.wantsFacts ? { results: local.results, facts: NO_FACTS } : local;
   }
 

@@ -104,11 +104,7 @@ async function collect(
   return { tableSha256: await writeSiteTable(store, table), pages };
 }
 
-async function check(
-  { tableSha256, filesDir, siteDir, hosts }: CheckCommand,
-  onStep: OnStep,
-  signal: AbortSignal,
-): Promise<CheckedSite> {
+async function check({ tableSha256, filesDir, siteDir, hosts }: CheckCommand, onStep: OnStep, signal: AbortSignal) {
   const store = new FileStore(filesDir);
   const { files, found } = await readSiteTable(store, tableSha256);
   for (const folder of new Set(files.map(({ path }) => dirname(join(siteDir, path))))) {
@@ -167,10 +163,7 @@ async function pack(order: PackCommand, onStep: OnStep, signal: AbortSignal) {
   return { ...packed, createdAt };
 }
 
-async function sweep(
-  { keep, olderThanMs, filesDir, manifestsDir, recordsDir }: SweepCommand,
-  crawler: SiteCrawler,
-): Promise<void> {
+async function sweep({ keep, olderThanMs, filesDir, manifestsDir, recordsDir }: SweepCommand, crawler: SiteCrawler) {
   const manifests = new ManifestStore(manifestsDir);
   const files = new Set(await crawler.recordedContents(recordsDir));
   for (const contentSha256 of keep) {

@@ -51,7 +51,7 @@ class RequestMetrics {
   }
 }
 
-const labelOf = (site: string | undefined) => (site === undefined ? {} : { site });
+export const labelOf = (site: string | undefined) => (site === undefined ? {} : { site });
 
 /** A series for the hot path. Counting is an addition, while prom-client's counters hash the labels each time. */
 export interface Cell {
@@ -175,7 +175,10 @@ export function defineMetrics(registry: Registry) {
     ]),
     buildInfo: gauge('build_info', 'Versions of docshelf and Node.', ['version', 'node']),
     jobs: gauge('export_jobs', 'Queued and running export jobs, by status.', ['status']),
-    jobsEnded: counter('export_jobs_ended_total', 'Export jobs that this process completed, by result.', ['result']),
+    jobsEnded: counter('export_jobs_ended_total', 'Export jobs of the site that this process completed, by result.', [
+      'site',
+      'result',
+    ]),
     wrongTokens: counter('admin_wrong_tokens_total', 'Requests to the admin listener with a wrong token.', []),
     wrongSignIns: counter('wrong_sign_ins_total', 'Requests of readers with a wrong password or token.', ['site']),
     pageReports: counter(

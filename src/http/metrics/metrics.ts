@@ -1,10 +1,10 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Registry } from 'prom-client';
 import type { DeployEvent } from '../../deploy/index.ts';
-import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, SOURCE_CODES, toDocshelfError } from '../../domain/errors.ts';
+import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, isFetchFault, toDocshelfError } from '../../domain/errors.ts';
 import type { BundleSourceKind } from '../../domain/release.ts';
 import { type ActiveVersion, DEPLOY_STATES, type DeployState, type StatusReport } from '../../domain/status.ts';
-import { addProcessMetrics, type Cell, type CountedRequest, defineMetrics } from './metric-set.ts';
+import { addProcessMetrics, type Cell, type CountedRequest, defineMetrics, labelOf } from './metric-set.ts';
 
 export interface Readings {
   readonly states: readonly {
@@ -58,7 +58,6 @@ export class Metrics {
     // Start series at 0. A series that starts with its first event shows no rate for it.
     for (const result of ['ok', 'failed']) this.#metrics.reloads.inc({ result }, 0);
     this.#metrics.isConfigSound.set(1);
-    for (const result of JOB_RESULTS) this.#metrics.jobsEnded.inc({ result }, 0);
   }
 
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
@@ -119,8 +118,13 @@ export class Metrics {
     if (ok) this.#metrics.lastReloadSuccess.setToCurrentTime();
   }
 
-  onJobEnded(result: (typeof JOB_RESULTS)[number]): void {
-    this.#metrics.jobsEnded.inc({ result });
+  /** Starts the series of a site at 0. @param site null if there are so many that series have no label */
+  addExports(site: string | null): void {
+    for (const result of JOB_RESULTS) this.#metrics.jobsEnded.inc({ ...labelOf(site ?? undefined), result }, 0);
+  }
+
+  onJobEnded(site: string | null, result: (typeof JOB_RESULTS)[number]): void {
+    this.#metrics.jobsEnded.inc({ ...labelOf(site ?? undefined), result });
   }
 
   onWrongToken(): void {
@@ -145,7 +149,6 @@ export interface CountedSearch {
 }
 
 const REFUSED_BUNDLE: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES]);
-const FAILED_FETCH: ReadonlySet<ErrorCode> = new Set([...SOURCE_CODES, 'wrong_digest']);
 
 export class SiteMetrics {
   readonly #metrics: ReturnType<typeof defineMetrics>;
@@ -210,13 +213,9 @@ export class SiteMetrics {
 
   #onFailure(step: string, code: ErrorCode): void {
     this.onError(code);
-    if (FAILED_FETCH.has(code)) this.#metrics.fetches.inc({ ...this.#label, result: 'failed' });
+    if (isFetchFault(code)) this.#metrics.fetches.inc({ ...this.#label, result: 'failed' });
     else if (REFUSED_BUNDLE.has(code)) this.onBundleRefused(step === 'preload' || step === 'inbox' ? step : 'url');
   }
-}
-
-export function isFetchFault(code: ErrorCode): boolean {
-  return FAILED_FETCH.has(code);
 }
 
 export function isBundleFault(code: ErrorCode): boolean {

@@ -83,7 +83,7 @@ it('OpenReleases finishes pending queries of an evicted index before it closes i
   const model = Promise.withResolvers<never>();
   const semantic = { digest: 'm', revision: 1, load: () => model.promise };
   const asked = open.use(june, (found) => found.search(REQUEST, 'v1', semantic));
-  await vi.waitFor(() => expect(open.size).toBe(1));
+  await vi.waitFor(() => expect(open.size).toBe(1), 30_000);
   expect(await textOf(open, july)).toBe('July lantern');
   expect(open.size).toBe(1);
   model.reject(new Error('no answer'));

@@ -49,9 +49,20 @@ describe('openSqliteJobQueue()', () => {
     newer.close();
     expect(await codeOf(openSqliteJobQueue({ file }))).toBe('data_folder_newer');
   });
+
+  test('reports a file that a newer docshelf has migrated while it is open', async () => {
+    const queue = await open();
+    await queue.add(JOB, QUEUED_MAX);
+    const newer = new DatabaseSync(file);
+    newer.exec('ALTER TABLE jobs RENAME COLUMN job_id TO id');
+    expect(await codeOf(queue.get(JOB.jobId))).toBe('internal');
+    newer.exec('PRAGMA user_version = 99');
+    newer.close();
+    expect(await codeOf(queue.get(JOB.jobId))).toBe('data_folder_newer');
+  });
 });
 
-describe('embedded queue', { timeout: 20_000 }, () => {
+describe('embedded queue', () => {
   test('waits while another process writes', async () => {
     const queue = await open();
     const other = new DatabaseSync(file);
