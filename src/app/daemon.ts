@@ -266,12 +266,12 @@ class Daemon {
 
   /** A partial file can be a valid config that serves less, so such a config must be read twice. @throws ConfigError */
   async #readConfig(confirmations: number): Promise<LoadedConfig> {
-    let loaded = await this.#readOnce();
+    let loaded = await this.#readStable();
     for (let same = 0; same < confirmations && isReduced(this.#loaded, loaded); same += 1) {
       await sleep(CONFIRM_MS, undefined, { ref: false });
       if (this.#phase === 'stopping') throw new DocshelfError('stopping', 'Cannot reload: the daemon is stopping');
       if (!(await this.#watch.remember())) continue;
-      loaded = await this.#readOnce();
+      loaded = await this.#readStable();
       same = -1;
     }
     return loaded;
@@ -279,16 +279,15 @@ class Daemon {
 
   /** Reads again if a file changes meanwhile, because a reverted change would not be noticed. @throws ConfigError */
   async #readStable(): Promise<LoadedConfig> {
-    for (let tries = 1; ; tries += 1) {
+    let reading: Promise<LoadedConfig>;
+    let tries = 0;
+    do {
+      tries += 1;
       await this.#watch.remember();
-      const reading = this.#options.reload();
+      reading = this.#options.reload();
       await reading.catch(() => undefined);
-      if (tries === READS_MAX || (await this.#watch.isUntouched())) return reading;
-    }
-  }
-
-  async #readOnce(): Promise<LoadedConfig> {
-    const loaded = await this.#readStable();
+    } while (tries < READS_MAX && !(await this.#watch.isUntouched()));
+    const loaded = await reading;
     const { file, watchedFiles, written } = this.#loaded;
     if (loaded.written.size === 0 && written.size > 0) throw emptyConfigError(loaded.file && file, watchedFiles);
     return loaded;
