@@ -70,9 +70,8 @@ export class ManifestSplitter {
     const isParted = this.#isBehindBlank && isOfLiteral(byte) && isOfLiteral(this.#head[this.#headBytes - 1]);
     this.#isBehindBlank = false;
     if (isParted) throw this.#parts.onFault('it is not valid JSON');
-    if (this.#headBytes === this.#head.length) {
+    if (this.#headBytes === this.#head.length)
       throw this.#parts.onFault(`all but its files has more than ${this.#head.length} bytes`);
-    }
     const isFiles = byte === OPEN_LIST && !this.#isInString && this.#depth === 1 && this.#endsWithKey();
     this.#head[this.#headBytes] = byte;
     this.#headBytes += 1;
@@ -125,9 +124,8 @@ export class ManifestSplitter {
 
   #hold(part: Buffer): void {
     this.#heldBytes += part.length;
-    if (this.#heldBytes > this.#parts.fileBytesMax) {
+    if (this.#heldBytes > this.#parts.fileBytesMax)
       throw this.#parts.onFault(`what it says of a file has more than ${this.#parts.fileBytesMax} bytes`);
-    }
     this.#held.push(Buffer.from(part));
   }
 }

@@ -28,9 +28,8 @@ export function baseOf(found: FoundReferences, fileUrl: string, siteUrl: string,
 }
 
 /** Import maps are rewritten, so their specifiers stay. */
-export function isMapped({ kind, url }: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): boolean {
-  return kind === 'module' && resolveSpecifier(url, base.baseUrl, base.importMaps)?.isMapped === true;
-}
+export const isMapped = ({ kind, url }: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): boolean =>
+  kind === 'module' && resolveSpecifier(url, base.baseUrl, base.importMaps)?.isMapped === true;
 
 /** The menu of a site is on all of its pages. */
 const KNOWN_MAX = 100_000;

@@ -107,9 +107,8 @@ async function collect(
 async function check({ tableSha256, filesDir, siteDir, hosts }: CheckCommand, onStep: OnStep, signal: AbortSignal) {
   const store = new FileStore(filesDir);
   const { files, found } = await readSiteTable(store, tableSha256);
-  for (const folder of new Set(files.map(({ path }) => dirname(join(siteDir, path))))) {
+  for (const folder of new Set(files.map(({ path }) => dirname(join(siteDir, path)))))
     await mkdir(folder, { recursive: true });
-  }
   for (const { path, sha256 } of files) await store.link(sha256, join(siteDir, path));
   const findings = FindingList.of(found);
   const find = (finding: Finding): void => findings.add(finding);

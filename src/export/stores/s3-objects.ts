@@ -150,9 +150,8 @@ export class S3Objects {
   }
 }
 
-function isNotFound(error: unknown): boolean {
-  return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 404;
-}
+const isNotFound = (error: unknown): boolean =>
+  (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 404;
 
 type S3Object = { readonly Bucket: string; readonly Key: string };
 

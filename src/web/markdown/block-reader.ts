@@ -283,9 +283,8 @@ function itemOf(blocks: Block[]): ListItem[] {
   return [{ type: 'listItem', spread: paragraphs > 1, children: blocks as ListItem['children'] }];
 }
 
-function withoutLinks(phrases: readonly Phrase[]): Phrase[] {
-  return phrases.flatMap((node) => (node.type === 'link' ? node.children : [node]));
-}
+const withoutLinks = (phrases: readonly Phrase[]): Phrase[] =>
+  phrases.flatMap((node) => (node.type === 'link' ? node.children : [node]));
 
 const BLOCKS = new Set(
   (

@@ -70,9 +70,8 @@ export function editsOfGenerators(place: GeneratorPlace, source: MountSource): E
   ).flatMap((row) => [...row.edits(source)]);
 }
 
-export function isCovered(text: string): boolean {
-  return ROWS.some(({ completes, mark }) => completes === true && isIn(text, mark));
-}
+export const isCovered = (text: string): boolean =>
+  ROWS.some(({ completes, mark }) => completes === true && isIn(text, mark));
 
 /** Webpack's public path, `n.p="/"`. */
 const PUBLIC_PATH = /\b[\w$]+\.p\s*=\s*"(?<url>\/[^"\\]*)"/dg;
@@ -165,9 +164,8 @@ export const inlineScripts = (html: string): string[] => Array.from(scriptSpans(
 function inScripts(edits: (source: MountSource) => Iterable<Edit>) {
   return function* (source: MountSource): Generator<Edit> {
     for (const [start, end] of scriptSpans(source.text)) {
-      for (const edit of edits({ ...source, text: source.text.slice(start, end) })) {
+      for (const edit of edits({ ...source, text: source.text.slice(start, end) }))
         yield { ...edit, start: edit.start + start, end: edit.end + start };
-      }
     }
   };
 }

@@ -125,13 +125,11 @@ export function filesOfGenerators(place: GeneratorPlace, source: GeneratorSource
   return rows.flatMap((row) => [...row.files(source)]);
 }
 
-export function isGeneratorFile(path: string): boolean {
-  return GENERATORS.some((row) => row.in === 'file' && isIn(path, row.mark));
-}
+export const isGeneratorFile = (path: string): boolean =>
+  GENERATORS.some((row) => row.in === 'file' && isIn(path, row.mark));
 
-export function isIn(text: string, mark: string | RegExp): boolean {
-  return typeof mark === 'string' ? text.includes(mark) : mark.test(text);
-}
+export const isIn = (text: string, mark: string | RegExp): boolean =>
+  typeof mark === 'string' ? text.includes(mark) : mark.test(text);
 
 const ROUTE_FILE = /^\/.*\.(?:js|css)$/;
 

@@ -16,9 +16,8 @@ function rootOf({ text, named }: GeneratorSource): string {
 
 export const chunksInPayload = (source: GeneratorSource): string[] => chunksIn(source.text, rootOf(source));
 
-export function buildManifestChunks({ text }: GeneratorSource): string[] {
-  return text.includes('__next_f') ? [] : chunksIn(text, BUILD_MANIFEST_TO_ROOT);
-}
+export const buildManifestChunks = ({ text }: GeneratorSource): string[] =>
+  text.includes('__next_f') ? [] : chunksIn(text, BUILD_MANIFEST_TO_ROOT);
 
 function chunksIn(text: string, root: string): string[] {
   const below = [...addressesWith(text, NEXT_CHUNKS)].filter((address) => address.startsWith(NEXT_CHUNKS));
@@ -80,6 +79,5 @@ function nameOf(segment: unknown): string | null {
   return typeof n === 'string' && typeof t === 'string' ? `$${t}$${encode(n)}` : null;
 }
 
-function encode(text: string): string {
-  return PLAIN.test(text) ? text : `!${Buffer.from(text, 'utf8').toString('base64url')}`;
-}
+const encode = (text: string): string =>
+  PLAIN.test(text) ? text : `!${Buffer.from(text, 'utf8').toString('base64url')}`;

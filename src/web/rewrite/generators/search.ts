@@ -40,9 +40,8 @@ export function pagefindFilesOfMeta({ text: meta }: Pick<GeneratorSource, 'text'
   }
 }
 
-function rowsOf(value: unknown): unknown[][] {
-  return Array.isArray(value) ? value.filter((row): row is unknown[] => Array.isArray(row)) : [];
-}
+const rowsOf = (value: unknown): unknown[][] =>
+  Array.isArray(value) ? value.filter((row): row is unknown[] => Array.isArray(row)) : [];
 
 const named = (value: unknown): string[] => (typeof value === 'string' && NAME.test(value) ? [value] : []);
 
@@ -125,9 +124,8 @@ export function treeParts(source: GeneratorSource): string[] {
   return [...parts, ...branchFiles(source)].slice(0, FILES_MAX);
 }
 
-export function branchFiles({ text }: GeneratorSource): string[] {
-  return Array.from(text.matchAll(BRANCH), ([, name]) => `${name}.js`).slice(0, FILES_MAX);
-}
+export const branchFiles = ({ text }: GeneratorSource): string[] =>
+  Array.from(text.matchAll(BRANCH), ([, name]) => `${name}.js`).slice(0, FILES_MAX);
 
 const ROOT = /^(?:[.]{0,2}\/)*[\w./-]{0,100}$/;
 
