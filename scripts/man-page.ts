@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { DocshelfCommand } from './command.ts';
-import { type ShownCommand, shownCommands } from './completion.ts';
+import { DocshelfCommand } from '../src/cli/command.ts';
+import { type ShownCommand, shownCommands } from '../src/cli/completion.ts';
 
 type Terms = Readonly<Record<string, string>>;
 
