@@ -112,9 +112,8 @@ async function writeBackup(dir: string, file: string, signal: AbortSignal): Prom
   const toWriteFault = rethrowAs('cannot_write', `write "${file}"`, NEXT_FILE);
   const found = await ifThere(stat(file)).catch(toWriteFault);
   if (found?.isDirectory() === true) throw cannotWrite(file, 'it is a folder');
-  if (existsSync(dir) && isInside(realpathSync(dir), await ifThere(realpath(dirname(file))))) {
+  if (existsSync(dir) && isInside(realpathSync(dir), await ifThere(realpath(dirname(file)))))
     throw cannotWrite(file, 'it is in the data folder');
-  }
   // Only a regular file can be replaced: a rename would replace the device itself.
   const isPlain = found === null || found.isFile();
   const path = isPlain ? `${file}.part` : file;
@@ -132,14 +131,12 @@ async function writeBackup(dir: string, file: string, signal: AbortSignal): Prom
 
 const NEXT_FILE = 'Choose a file in a folder that you may write to, outside of storage.dir.';
 
-function cannotWrite(file: string, state: string): DocshelfError {
-  return new DocshelfError('cannot_write', `Cannot write "${file}": ${state}`, { next: NEXT_FILE });
-}
+const cannotWrite = (file: string, state: string): DocshelfError =>
+  new DocshelfError('cannot_write', `Cannot write "${file}": ${state}`, { next: NEXT_FILE });
 
 /** @param path real path, or null if the folder does not exist */
-function isInside(dir: string, path: string | null): boolean {
-  return path !== null && (path === dir || path.startsWith(join(dir, '/')));
-}
+const isInside = (dir: string, path: string | null): boolean =>
+  path !== null && (path === dir || path.startsWith(join(dir, '/')));
 
 /** A reader that ends early must not look like success. A file needs a stream that completes short writes, as on a full disk. */
 function standardOutput(): Writable {

@@ -73,9 +73,8 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
       ...namedFiles.files,
     ]),
   ];
-  if (faults.length > 0 && lastGood === undefined) {
+  if (faults.length > 0 && lastGood === undefined)
     throw new ConfigError(file.path === null ? null : file.name, faults, watchedFiles, config.storage.dir);
-  }
 
   const origins = new Map(CONFIG_KEYS.map(({ path }) => [path.join('.'), all.get(path.join('.'))?.where ?? 'default']));
   return {

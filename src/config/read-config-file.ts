@@ -53,9 +53,8 @@ export async function readOrganizationsFile(
   const refused = (message: string, files: readonly string[]) => {
     return { ...nothing, faults: [faultOf(message, 'organizationsFile', setting.where)], files };
   };
-  if (given.get(ORGANIZATIONS) !== undefined) {
+  if (given.get(ORGANIZATIONS) !== undefined)
     return refused('organizations and organizationsFile are both set; keep one of them', []);
-  }
   const file = resolve(baseDir, name);
   try {
     const text = await readText(file, ORGANIZATIONS_BYTES_MAX);

@@ -62,9 +62,8 @@ export class BundledSearchSurvey {
   }
 }
 
-export function failingSearches(searches: readonly BundledSearch[]): BundledSearch[] {
-  return searches.filter(({ state }) => state !== 'works');
-}
+export const failingSearches = (searches: readonly BundledSearch[]): BundledSearch[] =>
+  searches.filter(({ state }) => state !== 'works');
 
 interface OwnSearchKind {
   readonly name: string;

@@ -193,9 +193,8 @@ function unreachable(cause: unknown, shown: string): DocshelfError {
 function observed(watch: ExchangeWatch): Diagnosis[] {
   return [...watch.facts].flatMap(([origin, { aheadMs, certificateEndsAtMs }]) => {
     const found: Diagnosis[] = [];
-    if (certificateEndsAtMs !== null) {
+    if (certificateEndsAtMs !== null)
       found.push(certificateState(origin, `The server at ${origin}`, certificateEndsAtMs, Date.now()));
-    }
     if (aheadMs !== null) found.push(clockState(origin, aheadMs));
     return found;
   });
@@ -274,9 +273,8 @@ function withRegion({ region, endpoint, pathStyle }: S3Place): S3Place {
   return { region: region ?? process.env.AWS_REGION ?? null, endpoint, pathStyle };
 }
 
-function portsOf({ server, admin, api }: Config): number[] {
-  return [server.port, admin.port, api.port].filter((port) => port !== 0);
-}
+const portsOf = ({ server, admin, api }: Config): number[] =>
+  [server.port, admin.port, api.port].filter((port) => port !== 0);
 
 function crawlTargets(config: Config, policy: EgressPolicy): NetworkTarget[] {
   return organizationsSlice(config)
