@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { createWriteStream, type Dirent, existsSync, fstatSync, realpathSync } from 'node:fs';
 import {
   chown,
@@ -23,9 +23,10 @@ import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { extract, type Header, type Pack, pack } from 'tar-stream';
 import { dataPaths, runningDaemons } from '../deploy/index.ts';
-import { DocshelfError, errnoOf, errnoState, rethrowAs, stateOf } from '../domain/errors.ts';
+import { DocshelfError, errnoOf, errnoState, nextFor, rethrowAs, stateOf } from '../domain/errors.ts';
 import { membersOf } from '../domain/shape.ts';
 import { counted } from '../domain/text.ts';
+import { whileLocked } from '../files/file-lock.ts';
 import { collect, flushPath, flushTree, ifThere, isLinkRefused } from '../files/index.ts';
 import { type CommonOptions, command } from './command.ts';
 import { loadStrictly } from './load-config.ts';
@@ -136,8 +137,8 @@ async function writeBackup(dir: string, file: string, signal: AbortSignal): Prom
   }
   // Only a regular file can be replaced: a rename would replace the device itself.
   const isPlain = found === null || found.isFile();
-  const path = isPlain ? `${file}.part` : file;
-  if (isPlain) await rm(path, { force: true }).catch(rethrowAs('cannot_write', `write "${file}"`, NEXT_FILE));
+  // Two backups may write to the same file.
+  const path = isPlain ? `${file}.${randomBytes(4).toString('hex')}.part` : file;
   const handle = await open(path, isPlain ? 'wx' : 'w', 0o600).catch(
     rethrowAs('cannot_write', `write "${file}"`, NEXT_FILE),
   );
@@ -204,12 +205,17 @@ async function copyFolder(
   } catch (error) {
     tar.destroy();
     await writing;
-    throw fault !== null && !(error instanceof DocshelfError) ? fault : error;
+    if (error instanceof DocshelfError) throw error;
+    const { syscall = 'write', path = dir } = error as NodeJS.ErrnoException;
+    throw /^(?:open|read|scandir|f?stat)$/.test(syscall) ? readFault(path, stateOf(error), error) : fault;
   }
 }
 
-function throwWriteFault(cause: unknown): never {
-  throw writeFault(cause);
+function readFault(path: string, state: string, cause: unknown): DocshelfError {
+  return new DocshelfError('cannot_read', `Cannot back up "${path}": ${state}`, {
+    next: nextFor(cause, 'Run the command as the user of the daemon or as root, and check the disk of storage.dir.'),
+    cause,
+  });
 }
 
 function writeFault(cause: unknown): DocshelfError {
@@ -335,15 +341,15 @@ class Copier {
 
   /** SQLite's online backup reads a database that another process writes to. */
   async #addDatabase(name: string, path: string): Promise<void> {
-    const folder = await mkdtemp(join(tmpdir(), 'docshelf-backup-')).catch(throwWriteFault);
-    const copy = join(folder, 'copy.sqlite');
-    const database = new DatabaseSync(path, { readOnly: true });
+    const folder = await mkdtemp(join(tmpdir(), 'docshelf-backup-')).catch((error: unknown) => {
+      throw temporaryFault(error);
+    });
     try {
-      await backupSqlite(database, copy);
+      const copy = join(folder, 'copy.sqlite');
+      await copyDatabase(path, copy);
       await using handle = await open(copy);
       await this.#addOpen(name, handle);
     } finally {
-      database.close();
       await rm(folder, { recursive: true, force: true });
     }
   }
@@ -352,6 +358,30 @@ class Copier {
     for (const [digest, version] of this.#needed)
       if (!this.#releases.has(digest)) throw deletedFault(`version "${version}"`);
   }
+}
+
+/** Primary result code of SQLite (sqlite.org/rescode.html). */
+const FULL = 13;
+
+async function copyDatabase(path: string, copy: string): Promise<void> {
+  let database: DatabaseSync | null = null;
+  try {
+    database = new DatabaseSync(path, { readOnly: true });
+    await backupSqlite(database, copy);
+  } catch (error) {
+    const { errcode = 0, message } = error as Error & { errcode?: number };
+    throw (errcode & 0xff) === FULL ? temporaryFault(error) : readFault(path, message, error);
+  } finally {
+    database?.close();
+  }
+}
+
+function temporaryFault(cause: unknown): DocshelfError {
+  const state = ['EACCES', 'EROFS', 'ENOENT'].includes(errnoOf(cause) ?? '') ? 'no access to' : 'no space in';
+  return new DocshelfError('cannot_write', `Cannot write the backup: ${state} the temporary folder "${tmpdir()}"`, {
+    next: 'Free space there, or set TMPDIR to another folder. docshelf copies each SQLite file there first.',
+    cause,
+  });
 }
 
 function deletedFault(thing: string): DocshelfError {
@@ -383,7 +413,6 @@ async function addEntry(
 
 /** Restores into a folder of its own first, so that an incomplete backup leaves the data folder empty. */
 async function restoreBackup(dir: string, from: Readable, signal: AbortSignal): Promise<Written> {
-  await checkEmpty(dir);
   const toWriteFault = rethrowAs(
     'cannot_write',
     `restore into "${dir}"`,
@@ -391,17 +420,23 @@ async function restoreBackup(dir: string, from: Readable, signal: AbortSignal): 
     (error) => (errnoOf(error) === 'ENOSPC' ? 'the disk is full' : errnoState(error)),
   );
   const staging = join(dir, 'staging', `restore-${process.pid}`);
+  await checkEmpty(dir).catch(toWriteFault);
   await mkdir(staging, { recursive: true, mode: 0o700 }).catch(toWriteFault);
   try {
     const restored = await unpackInto(staging, from, signal).catch((error: unknown) =>
       errnoOf(error) === undefined ? Promise.reject(error) : toWriteFault(error),
     );
     const { uid, gid } = await stat(dir);
-    if (process.getuid?.() === 0 && uid !== 0) await giveTo(staging, uid, gid);
+    const isForOther = process.getuid?.() === 0 && uid !== 0;
+    if (isForOther) await giveTo(staging, uid, gid);
     await flushTree(staging);
-    // A daemon may have started meanwhile.
-    await checkEmpty(dir);
-    await moveContent(staging, dir);
+    const lock = join(dir, 'lock');
+    await whileLocked(lock, { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
+      if (isForOther) await chown(lock, uid, gid);
+      // A daemon or another restore may have used the folder since.
+      await checkEmpty(dir);
+      await moveContent(staging, dir);
+    });
     await flushPath(dir);
     return restored;
   } finally {
@@ -460,6 +495,7 @@ async function firstFileIn(dir: string, folder: string): Promise<string | null> 
   return null;
 }
 
+const LOCK_MS_MAX = 10_000;
 const LAST_BYTES_MAX = 65_536;
 
 interface LastEntry {
@@ -505,7 +541,8 @@ async function unpackInto(folder: string, from: Readable, signal: AbortSignal): 
     const { syscall, message } = error as NodeJS.ErrnoException;
     if (syscall === 'read') throw notReadable(error);
     if (error instanceof DocshelfError || syscall !== undefined) throw error;
-    throw noBackup(/Invalid tar header/.test(message) ? 'it is not a tar file, or it is compressed' : message);
+    const isTar = !/Invalid tar header/.test(message);
+    throw noBackup(isTar ? 'it is incomplete or damaged' : 'it is not a tar file, or it is compressed');
   }
   if (last === null) throw noBackup('its end is missing');
   if (last.format !== FORMAT) throw newerBackup(last.format);

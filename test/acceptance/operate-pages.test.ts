@@ -109,6 +109,28 @@ describe('the commands of docs/backup.md', () => {
     expect(await other.run(`${name}=${data} docshelf bundle verify 2026-11-01`)).toContain('is intact');
   });
 
+  it('back up and restore the volume of a container', async () => {
+    const operator = await Operator.open();
+    const { folder } = operator;
+    await bench.writeConfig(folder, CONFIG);
+    await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz; mkdir config');
+    // A Docker engine with one container, whose volume and config are folders.
+    const at = (place: string) => `cd "${folder}"; DOCSHELF__STORAGE__DIR="${folder}/${place}" exec`;
+    writePrograms(folder, {
+      docker: `case "$*" in
+        "exec docs "*) shift 2; ${at('data')} "$@" ;;
+        "rm --force docs") ;;
+        "volume rm docshelf-data") test ! -e volume ;;
+        "run --rm --interactive --volume docshelf-data:/var/lib/docshelf docshelf restore -") ${at('volume')} docshelf restore - ;;
+        *) exit 64 ;;
+      esac`,
+    });
+    expect(shellBlocks('containers').join()).toContain('--volume docshelf-data:/var/lib/docshelf');
+    for (const words of ['docker exec', 'docker run']) await operator.run(blockWith('backup', words));
+    const verify = `DOCSHELF__STORAGE__DIR="${folder}/volume" docshelf bundle verify 2026-11-01`;
+    expect(await operator.run(verify)).toContain('is intact');
+  });
+
   it('restore from the archive alone', async () => {
     const operator = await Operator.open();
     const daemon = await bench.start(CONFIG, { folder: operator.folder });
@@ -151,7 +173,7 @@ describe('the commands of docs/backup.md', () => {
   );
 
   it('are all covered by this test', () => {
-    expect(shellBlocks('backup')).toHaveLength(16);
+    expect(shellBlocks('backup')).toHaveLength(18);
   });
 });
 
@@ -215,19 +237,19 @@ describe('the commands for a cluster', () => {
     await bench.writeConfig(other, CONFIG);
     const restored = await bench.run(['restore', join(folder, 'docshelf-backup.tar')], { cwd: other });
     expect(restored).toMatchObject({ code: 0 });
-    await run(blockWith('uninstall', 'resource-policy'));
+    await run(blockWith('uninstall', 'persistence.keep'));
   });
 });
 
 describe('the commands of docs/uninstall.md', () => {
   beforeAll(fetchHelm, 120_000);
 
-  it('keep the persistent volume claim if its annotation is set, which the chart does not set itself', () => {
-    const [, setting = ''] = /--set-string '([^']+)'/.exec(blockWith('uninstall', 'resource-policy')) ?? [];
+  it('keep the persistent volume claim if the value is set, which the chart does not set itself', () => {
+    const [, setting = ''] = /--set (persistence\.keep=\S+)/.exec(blockWith('uninstall', 'persistence.keep')) ?? [];
     const annotationsOf = (...args: string[]): unknown =>
       only(template(...args), 'PersistentVolumeClaim').metadata.annotations;
     expect(annotationsOf()).toBeUndefined();
-    expect(annotationsOf('--set-string', setting)).toEqual({ 'helm.sh/resource-policy': 'keep' });
+    expect(annotationsOf('--set', setting)).toEqual({ 'helm.sh/resource-policy': 'keep' });
   });
 
   it('remove the files that systemd.md installs, and the volume that containers.md creates', async () => {
