@@ -191,6 +191,8 @@ async function copyFolder(
   });
   try {
     const copier = new Copier(dir, tar, output);
+    // Without the folder, a restored export service would look like the first edition.
+    if (existsSync(join(dir, 'sites'))) await addEntry(tar, { name: 'sites', type: 'directory', mode: 0o700 });
     // Pointers come first: what they name cannot be younger than the pointer.
     for (const folder of ['sites', '']) await copier.addFolder(folder);
     await copier.addRotatedLogs();

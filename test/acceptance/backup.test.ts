@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chown, mkdir, readdir, readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ import { runCommands, runShell, writePrograms } from '../helpers/shell.ts';
 import { writeFiles } from '../helpers/write-files.ts';
 import { bundle } from './bundles.ts';
 import { crawlOf } from './crawl-service.ts';
-import { exporterOf, organizations, SITE, startExporter } from './export-service.ts';
+import { exporterOf, organizations, SITE, startAgain, startExporter } from './export-service.ts';
 import { skipped, smallVolume, whySkipped } from './small-volume.ts';
 
 const bench = openBench(afterEach);
@@ -96,6 +96,19 @@ describe('docshelf backup and restore', () => {
     expect(await api.job(job.jobId)).toMatchObject({ status: 'completed' });
     const link = await api.bundle(job.jobId);
     expect((await api.download(link.bundleUrl)).length).toBe(link.sizeBytes);
+  });
+
+  test('move an export service without a site', async () => {
+    const exporter = await startExporter(bench);
+    const { jobId } = await exporter.export('acme');
+    const { folder } = exporter.daemon;
+    expect(await bench.run(['backup', 'saved.tar'], { cwd: folder })).toMatchObject({ code: 0 });
+    await exporter.daemon.stop();
+    await rm(join(folder, 'data'), { recursive: true });
+    expect(await bench.run(['restore', 'saved.tar'], { cwd: folder })).toMatchObject({ code: 0 });
+    const moved = await startAgain(bench, exporter);
+    expect(await moved.job(jobId)).toMatchObject({ status: 'completed' });
+    expect((await moved.download((await moved.bundle(jobId)).bundleUrl)).length).toBeGreaterThan(0);
   });
 
   test('store a file that two versions share once', async () => {

@@ -2,13 +2,15 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { BUCKET, copyObjects, KEY, startS3Server } from '../export/stores/s3-server.ts';
 import { fetchHelm, only, template } from '../helm/chart.ts';
 import { Cluster } from '../helm/cluster/cluster.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { blocksOf, manualPage } from '../helpers/manual-blocks.ts';
 import { HAS_POSTGRES, PostgresServer } from '../helpers/postgres.ts';
 import { runCommands, writePrograms } from '../helpers/shell.ts';
-import { bundle } from './bundles.ts';
+import { bundle, sha256Of } from './bundles.ts';
+import { organizations, startExporter } from './export-service.ts';
 
 /** The pages of the group Operate: their commands run word for word. */
 const bench = openBench(afterEach);
@@ -172,6 +174,47 @@ describe('the commands of docs/backup.md', () => {
     },
   );
 
+  it.skipIf(!HAS_POSTGRES)('move the export API with its database and its bucket to other servers', async () => {
+    const server = await PostgresServer.start();
+    const [former, next] = [await startS3Server(), await startS3Server()];
+    bench.onEnd(() => next.close());
+    const storeAt = (endpoint: string) => ({
+      exportApi: {
+        enabled: true,
+        browser: { verify: 'off' },
+        store: {
+          kind: 's3',
+          bucket: BUCKET,
+          region: 'eu-central-1',
+          endpoint,
+          pathStyle: true,
+          accessKeyId: KEY,
+          secretAccessKey: KEY,
+        },
+      },
+      database: { urlFile: './database-url' },
+    });
+    const [operator, other] = [await Operator.open(), await Operator.open()];
+    for (const { folder } of [operator, other])
+      await writeFile(join(folder, 'database-url'), await server.createDatabase());
+    const before = await startExporter(bench, storeAt(former.endpoint), { folder: operator.folder });
+    const { jobId } = await before.export('acme');
+    await before.daemon.stop();
+    await operator.run(blockWith('backup', 'pg_dump'));
+    await operator.run(shellBlocks('backup')[0] ?? '');
+    await operator.run(`cp docshelf.dump docshelf-backup.tar "${other.folder}"`);
+    await copyObjects(former.endpoint, next.endpoint);
+    await former.close();
+    await bench.writeConfig(other.folder, { ...CONFIG, ...storeAt(next.endpoint), organizations: organizations() });
+    await other.run(blockWith('backup', 'pg_restore'));
+    await other.run(blockWith('backup', 'restore docshelf-backup.tar'));
+    const after = await startExporter(bench, storeAt(next.endpoint), { folder: other.folder });
+    expect(await after.job(jobId)).toMatchObject({ status: 'completed' });
+    const link = await after.bundle(jobId);
+    expect(new URL(link.bundleUrl).origin).toBe(next.endpoint);
+    expect(sha256Of(await after.download(link.bundleUrl))).toBe(link.sha256);
+  });
+
   it('are all covered by this test', () => {
     expect(shellBlocks('backup')).toHaveLength(18);
   });
@@ -212,6 +255,10 @@ describe('the commands of docs/upgrade.md', () => {
     expect(await operator.run(blockWith('upgrade', 'config check'))).toContain('is valid');
     await operator.run(blockWith('upgrade', 'systemctl restart'));
     expect(await operator.calls()).toEqual(['sudo systemctl restart docshelf']);
+    await operator.run(blockWith('upgrade', 'ln -sfn'));
+    const [, unpacks = '', links = ''] = await operator.calls();
+    const installs = blockWith('systemd', 'useradd').replaceAll('0.1.0', '0.2.0').replace('ln -s ', 'ln -sfn ');
+    for (const call of [unpacks, links]) expect(installs).toContain(call);
     expect(await operator.run(blockWith('upgrade', 'doctor'))).toMatch(/0 errors[\s\S]*2026-11-01/);
     await daemon.stop();
   });
