@@ -45,11 +45,7 @@ export const DAY_MS = 86_400_000;
 /** Leaves a person time to get a new certificate. Automatic renewal happens 30 days before the end. */
 export const SOON_MS = 21 * DAY_MS;
 
-interface CertificateFinding {
-  readonly setting: string;
-  readonly message: string;
-  readonly next: string;
-}
+type CertificateFinding = { readonly setting: string; readonly message: string; readonly next: string };
 
 const RENEW = 'Replace the file with a new certificate. docshelf uses it without a restart.';
 

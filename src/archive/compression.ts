@@ -50,9 +50,7 @@ export async function* gunzip(archive: ArchiveFile): AsyncGenerator<Buffer> {
   }
 }
 
-export function isZeros(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte === 0);
-}
+export const isZeros = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
 
 const TRAILING = 'it has more bytes after its compressed data';
 
@@ -106,11 +104,7 @@ export async function* unzstd(
 
 const CUT_OFF = 'it is cut off inside a zstd frame';
 
-async function* decodeFrame(
-  frame: AsyncIterable<Buffer>,
-  limits: ArchiveLimits,
-  refuse: Refuse,
-): AsyncGenerator<Buffer> {
+async function* decodeFrame(frame: AsyncIterable<Buffer>, limits: ArchiveLimits, refuse: Refuse) {
   const decoder = createZstdDecompress({
     chunkSize: OUTPUT_BYTES,
     params: { [constants.ZSTD_d_windowLogMax]: Math.ceil(Math.log2(limits.windowBytesMax)) },
@@ -125,17 +119,10 @@ async function* decodeFrame(
   }
 }
 
-export function isSkippableMagic(magic: number): boolean {
-  return magic >>> 4 === 0x184d2a5;
-}
+export const isSkippableMagic = (magic: number): boolean => magic >>> 4 === 0x184d2a5;
 
 /** Starts after the magic number. @throws DocshelfError `window_too_large`, `truncated`, `damaged_archive` */
-async function* frameBytes(
-  magic: Buffer,
-  cursor: ByteCursor,
-  windowBytesMax: number,
-  refuse: Refuse,
-): AsyncGenerator<Buffer> {
+async function* frameBytes(magic: Buffer, cursor: ByteCursor, windowBytesMax: number, refuse: Refuse) {
   const descriptor = await cursor.take(1);
   const flags = descriptor[0] ?? 0;
   const isSingleSegment = (flags & 0x20) !== 0;

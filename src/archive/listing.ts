@@ -125,11 +125,7 @@ export class ListingBuilder {
   }
 }
 
-export interface ExtractedFile {
-  readonly path: string;
-  readonly size: number;
-  readonly sha256: string;
-}
+export type ExtractedFile = { readonly path: string; readonly size: number; readonly sha256: string };
 
 const DIGEST_BYTES = 32;
 
@@ -183,6 +179,4 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
   }
 }
 
-function manifestPath({ place, path }: Placement): string {
-  return place === 'own' ? OWN_FOLDER + path : path;
-}
+const manifestPath = ({ place, path }: Placement): string => (place === 'own' ? OWN_FOLDER + path : path);

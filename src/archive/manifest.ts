@@ -32,9 +32,7 @@ export function encodeManifest(words: ManifestFacts, files: readonly FileEntry[]
   return Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-function isSitePage({ path }: { readonly path: string }): boolean {
-  return !path.startsWith(OWN_FOLDER) && isPage(path);
-}
+const isSitePage = ({ path }: { readonly path: string }): boolean => !path.startsWith(OWN_FOLDER) && isPage(path);
 
 const HEAD_BYTES_MAX = 64 * 1024;
 /** Bytes of a file's object besides its path: keys, digest, a type of 255 bytes, indentation. */

@@ -81,11 +81,7 @@ async function prehashOf(file: string, signal: AbortSignal | undefined): Promise
 }
 
 /** Facts in the trusted comment of our signatures: `docshelf domain=acme version=v1 created=2024-06-01T00:00:00Z`. */
-export interface SignedFacts {
-  readonly domain: string;
-  readonly version: string | null;
-  readonly createdAt: string;
-}
+export type SignedFacts = { readonly domain: string; readonly version: string | null; readonly createdAt: string };
 
 export function signedComment({ domain, version, createdAt }: SignedFacts): string {
   return [
@@ -134,9 +130,7 @@ export function parseSecretKey(text: string): { readonly keyIdBytes: Buffer; rea
   return { keyIdBytes, key };
 }
 
-function keyIdOf(bytes: Buffer): string {
-  return bytes.readBigUInt64LE().toString(16).toUpperCase().padStart(16, '0');
-}
+const keyIdOf = (bytes: Buffer): string => bytes.readBigUInt64LE().toString(16).toUpperCase().padStart(16, '0');
 
 function base64Bytes(text: string, count: number): Buffer | null {
   const bytes = Buffer.from(text, 'base64');

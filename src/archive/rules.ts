@@ -47,10 +47,7 @@ export function canonicalName(raw: string, limits: ArchiveLimits, refuse: Refuse
 
 export type ArchiveCode = (typeof ARCHIVE_CODES)[number];
 
-export interface ArchiveRule {
-  readonly rule: string;
-  readonly next: string;
-}
+export type ArchiveRule = { readonly rule: string; readonly next: string };
 
 const REGENERATE = 'Generate the bundle again; if docshelf rejects it again, fix the program that writes it.';
 const FETCH_AGAIN = 'Fetch or copy the archive again, and compare its size and SHA-256 with those of the original.';
@@ -104,11 +101,7 @@ export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.
   no_pages: rule('the archive contains an HTML page', 'Check that this is the archive of a static export.'),
 });
 
-interface Refusal {
-  readonly entry?: string;
-  readonly next?: string;
-  readonly cause?: unknown;
-}
+type Refusal = { readonly entry?: string; readonly next?: string; readonly cause?: unknown };
 
 /** @param state follows the entry (`leaves the site`) or the archive (`it is cut off`) */
 export type Refuse = (code: ArchiveCode, state: string, refusal?: Refusal) => DocshelfError;

@@ -285,9 +285,7 @@ class TarGuard {
   }
 }
 
-function paddingOf(size: number): number {
-  return (TAR_BLOCK_BYTES - (size % TAR_BLOCK_BYTES)) % TAR_BLOCK_BYTES;
-}
+const paddingOf = (size: number): number => (TAR_BLOCK_BYTES - (size % TAR_BLOCK_BYTES)) % TAR_BLOCK_BYTES;
 
 /** POSIX.1-2024, pax, "ustar Interchange Format". */
 
@@ -305,9 +303,7 @@ interface TarHeader {
 }
 
 /** True for ustar, pax and GNU tar, without a check of the checksum. Tars older than 1988 have no magic. */
-function hasTarMagic(block: Buffer): boolean {
-  return block.subarray(257, 262).equals(Buffer.from('ustar'));
-}
+const hasTarMagic = (block: Buffer): boolean => block.subarray(257, 262).equals(Buffer.from('ustar'));
 
 /** The checksum is the sum of the block's bytes, with its own bytes as spaces. */
 export function isTarHeader(block: Uint8Array): boolean {

@@ -13,11 +13,7 @@ const SMALL_BYTES_MAX = 1024 ** 2;
 /** Small files written at once, one per thread of the pool; 4 MiB of memory. */
 const WRITING_MAX = 4;
 
-interface FileTarget {
-  readonly file: string;
-  readonly size: number;
-  readonly entryName: string;
-}
+type FileTarget = { readonly file: string; readonly size: number; readonly entryName: string };
 
 /** File with this SHA-256, whose content is compared before linking. */
 export type FindSame = (sha256: string) => string | null;
@@ -92,10 +88,7 @@ export class FileWriter extends Lanes {
     return this.#refuse(
       'name_case_conflict',
       'has a name that the file system of the data folder does not distinguish from another name',
-      {
-        entry: target.entryName,
-        cause: error,
-      },
+      { entry: target.entryName, cause: error },
     );
   }
 }

@@ -7,7 +7,6 @@ import {
   type FileHandle,
   link,
   mkdir,
-  mkdtemp,
   open,
   readdir,
   realpath,
@@ -27,10 +26,10 @@ import { DocshelfError, errnoOf, errnoState, nextFor, rethrowAs, stateOf } from 
 import { membersOf } from '../domain/shape.ts';
 import { counted } from '../domain/text.ts';
 import { whileLocked } from '../files/file-lock.ts';
-import { collect, flushPath, flushTree, ifThere, isLinkRefused } from '../files/index.ts';
+import { collect, flushPath, flushTree, ifThere, isLinkRefused, temporaryFolder } from '../files/index.ts';
 import { type CommonOptions, command } from './command.ts';
 import { loadStrictly } from './load-config.ts';
-import { note, printResult, toMiB } from './output.ts';
+import { note, printResult, toMiB, whileInterruptible } from './output.ts';
 
 /**
  * A backup is a tar of the data folder. Its last entry has this name, so that a restore notices a backup that was cut off. Files that
@@ -50,6 +49,8 @@ const POINTER = /^sites\/[^/]+\/(?:active|versions\/([^/]+))$/;
 /** Larger files are copied in pieces. */
 const READ_WHOLE_BYTES = 1024 ** 2;
 
+const AGAIN = 'Run the command again.';
+
 export function backupCommand(): Command {
   return command(
     'backup',
@@ -68,7 +69,7 @@ export function backupCommand(): Command {
       if (config.database.urlFile !== null) note('The backup does not contain PostgreSQL: back it up with pg_dump.');
       if (config.exportApi.enabled && config.exportApi.store.kind === 's3')
         note('The backup does not contain the bucket of exportApi.store.');
-      const written = await whileInterruptible((signal) => writeBackup(dir, file, signal));
+      const written = await whileInterruptible(AGAIN, (signal) => writeBackup(dir, file, signal));
       const summary = [
         `Saved ${counted(written.files, 'file')} (${toMiB(written.bytes)}) of "${dir}" in ${file === '-' ? 'the backup' : file}.`,
         'The backup contains secrets: keep it private.',
@@ -91,7 +92,7 @@ export function restoreCommand(): Command {
       const next = 'Check the path of the backup.';
       const handle = file === '-' ? null : await open(file).catch(rethrowAs('cannot_read', `read "${file}"`, next));
       const from = handle?.createReadStream() ?? process.stdin;
-      const restored = await whileInterruptible((signal) => restoreBackup(dir, from, signal));
+      const restored = await whileInterruptible(AGAIN, (signal) => restoreBackup(dir, from, signal));
       printResult(options, restored, ({ files, bytes }) =>
         [
           `Restored ${counted(files, 'file')} (${toMiB(bytes)}) into "${dir}".`,
@@ -101,28 +102,7 @@ export function restoreCommand(): Command {
     });
 }
 
-/** Turns SIGINT and SIGTERM into an abort, so that no partial file stays. @throws DocshelfError `stopping` */
-async function whileInterruptible<Result>(act: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-  const abort = new AbortController();
-  const interrupt = (): void =>
-    abort.abort(
-      new DocshelfError('stopping', 'Cannot continue: the command was interrupted', { next: 'Run the command again.' }),
-    );
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt);
-  try {
-    return await act(abort.signal);
-  } catch (error) {
-    abort.signal.throwIfAborted();
-    throw error;
-  } finally {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt);
-  }
-}
-
-interface Written {
-  readonly files: number;
-  readonly bytes: number;
-}
+type Written = { readonly files: number; readonly bytes: number };
 
 /** Leaves no partial file. @throws DocshelfError `cannot_read`, `cannot_write`; the signal's reason */
 async function writeBackup(dir: string, file: string, signal: AbortSignal): Promise<Written> {
@@ -130,7 +110,8 @@ async function writeBackup(dir: string, file: string, signal: AbortSignal): Prom
     const { dev, ino } = fstatSync(STDOUT);
     return copyFolder(dir, standardOutput(), signal, `${dev}:${ino}`);
   }
-  const found = await ifThere(stat(file)).catch(rethrowAs('cannot_write', `write "${file}"`, NEXT_FILE));
+  const toWriteFault = rethrowAs('cannot_write', `write "${file}"`, NEXT_FILE);
+  const found = await ifThere(stat(file)).catch(toWriteFault);
   if (found?.isDirectory() === true) throw cannotWrite(file, 'it is a folder');
   if (existsSync(dir) && isInside(realpathSync(dir), await ifThere(realpath(dirname(file))))) {
     throw cannotWrite(file, 'it is in the data folder');
@@ -139,9 +120,7 @@ async function writeBackup(dir: string, file: string, signal: AbortSignal): Prom
   const isPlain = found === null || found.isFile();
   // Two backups may write to the same file.
   const path = isPlain ? `${file}.${randomBytes(4).toString('hex')}.part` : file;
-  const handle = await open(path, isPlain ? 'wx' : 'w', 0o600).catch(
-    rethrowAs('cannot_write', `write "${file}"`, NEXT_FILE),
-  );
+  const handle = await open(path, isPlain ? 'wx' : 'w', 0o600).catch(toWriteFault);
   try {
     const written = await copyFolder(dir, handle.createWriteStream({ flush: isPlain }), signal);
     if (isPlain) await rename(path, file);
@@ -172,12 +151,7 @@ function standardOutput(): Writable {
 
 const STDOUT = 1;
 
-async function copyFolder(
-  dir: string,
-  out: Writable,
-  signal: AbortSignal,
-  output: string | null = null,
-): Promise<Written> {
+async function copyFolder(dir: string, out: Writable, signal: AbortSignal, output: string | null = null) {
   if (!existsSync(dir)) {
     throw new DocshelfError('cannot_read', `Cannot back up "${dir}": there is no such folder`, {
       next: 'Pass the config of the daemon with --config, and check storage.dir.',
@@ -209,7 +183,7 @@ async function copyFolder(
     await writing;
     if (error instanceof DocshelfError) throw error;
     const { syscall = 'write', path = dir } = error as NodeJS.ErrnoException;
-    throw /^(?:open|read|scandir|f?stat)$/.test(syscall) ? readFault(path, stateOf(error), error) : fault;
+    throw /^(?:open|read|scandir|f?stat)$/.test(syscall) ? readFault(path, stateOf(error), error) : (fault ?? error);
   }
 }
 
@@ -246,7 +220,6 @@ class Copier {
   readonly #needed = new Map<string, string>();
   readonly #releases = new Set<string>();
   readonly #hash = createHash('sha256');
-
   /** Device and inode of the backup, which may be in the folder. */
   readonly #output: string | null;
 
@@ -343,17 +316,13 @@ class Copier {
 
   /** SQLite's online backup reads a database that another process writes to. */
   async #addDatabase(name: string, path: string): Promise<void> {
-    const folder = await mkdtemp(join(tmpdir(), 'docshelf-backup-')).catch((error: unknown) => {
+    await using folder = await temporaryFolder(join(tmpdir(), 'docshelf-backup-')).catch((error: unknown) => {
       throw temporaryFault(error);
     });
-    try {
-      const copy = join(folder, 'copy.sqlite');
-      await copyDatabase(path, copy);
-      await using handle = await open(copy);
-      await this.#addOpen(name, handle);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    const copy = join(folder.path, 'copy.sqlite');
+    await copyDatabase(path, copy);
+    await using handle = await open(copy);
+    await this.#addOpen(name, handle);
   }
 
   checkReleases(): void {
@@ -366,15 +335,12 @@ class Copier {
 const FULL = 13;
 
 async function copyDatabase(path: string, copy: string): Promise<void> {
-  let database: DatabaseSync | null = null;
   try {
-    database = new DatabaseSync(path, { readOnly: true });
+    using database = new DatabaseSync(path, { readOnly: true });
     await backupSqlite(database, copy);
   } catch (error) {
     const { errcode = 0, message } = error as Error & { errcode?: number };
     throw (errcode & 0xff) === FULL ? temporaryFault(error) : readFault(path, message, error);
-  } finally {
-    database?.close();
   }
 }
 
@@ -500,11 +466,7 @@ async function firstFileIn(dir: string, folder: string): Promise<string | null> 
 const LOCK_MS_MAX = 10_000;
 const LAST_BYTES_MAX = 65_536;
 
-interface LastEntry {
-  readonly format?: unknown;
-  readonly files?: unknown;
-  readonly sha256?: unknown;
-}
+type LastEntry = Partial<Record<'format' | 'files' | 'sha256', unknown>>;
 
 /** @throws DocshelfError `damaged_archive`, `data_folder_newer`, `cannot_read`; the system's errors of writing */
 async function unpackInto(folder: string, from: Readable, signal: AbortSignal): Promise<Written> {

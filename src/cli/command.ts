@@ -2,15 +2,9 @@ import { Command, InvalidArgumentError } from 'commander';
 import type { Operation } from '../domain/operation.ts';
 import { isVersion } from '../domain/version.ts';
 
-export interface CommonOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-}
+export type CommonOptions = { readonly config?: string; readonly json?: boolean };
 
-export interface DaemonChoice {
-  readonly pid?: number;
-  readonly adminUrl?: string;
-}
+export type DaemonChoice = { readonly pid?: number; readonly adminUrl?: string };
 
 export interface SiteChoice extends CommonOptions, Pick<DaemonChoice, 'adminUrl'> {
   readonly site?: string;
@@ -70,6 +64,10 @@ export function parserOf<T>(read: (text: string) => T | null, rule: string): (te
 export const versionLabel = parserOf(
   (text) => (isVersion(text) ? text : null),
   'Use a version such as 2024-06-01 or v3.2.0.',
+);
+export const portNumber = parserOf(
+  (text) => (/^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : null),
+  'Use a number from 0 to 65535; 0 selects a free port.',
 );
 const processId = parserOf(
   (text) => (/^[1-9]\d{0,9}$/.test(text) ? Number(text) : null),

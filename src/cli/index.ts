@@ -6,6 +6,7 @@ import { completionCommand } from './completion.ts';
 import { configCommand, doctorCommand } from './config.ts';
 import { healthcheckCommand, reloadCommand, serveCommand } from './daemon.ts';
 import { exportCommand } from './export/index.ts';
+import { checkCommand, previewCommand } from './folder.ts';
 import { initCommand } from './init.ts';
 import { keysCommand } from './keys.ts';
 import { ReportedFailure, reportFailure } from './output.ts';
@@ -93,6 +94,8 @@ export function createProgram(version: string): Command {
     featuresCommand(),
     searchCommand(),
     mcpCommand(version),
+    checkCommand(),
+    previewCommand(version),
     exportCommand(),
     keysCommand(),
     transferCommand(),

@@ -24,9 +24,7 @@ export interface ChosenSite {
 }
 
 /** For commands that need the config itself. @throws ConfigError with every error of the file and the environment */
-export function loadStrictly(options: CommonOptions): Promise<LoadedConfig> {
-  return loadConfig(sourcesOf(options));
-}
+export const loadStrictly = (options: CommonOptions): Promise<LoadedConfig> => loadConfig(sourcesOf(options));
 
 /** If the file is broken, empty, or missing, uses the config of a running daemon that follows this file. @throws ConfigError */
 export async function loadOrLastGood(options: CommonOptions): Promise<LoadedConfig> {
@@ -72,11 +70,7 @@ export async function namedSites({ config, sites }: LoadedConfig): Promise<(Site
 }
 
 /** Prints the error of the file. Returns null if no daemon on this host follows that file. */
-async function lastGoodConfig(
-  sources: LoadOptions,
-  fault: ConfigError,
-  storageDir: string | null,
-): Promise<LoadedConfig | null> {
+async function lastGoodConfig(sources: LoadOptions, fault: ConfigError, storageDir: string | null) {
   const { file, env, cwd } = sources;
   const config = await canonicalPath(resolve(cwd, file ?? (env.DOCSHELF_CONFIG || 'config.yaml')));
   for (const dir of new Set([...(storageDir === null ? [] : [storageDir]), ...(await foldersWithSockets())])) {
@@ -95,11 +89,7 @@ async function lastGoodConfig(
 
 const RESPONSE_MS_MAX = 3_000;
 
-async function requestConfig(
-  { socket, folder }: DaemonMark,
-  dir: string,
-  sources: LoadOptions,
-): Promise<LoadedConfig | null> {
+async function requestConfig({ socket, folder }: DaemonMark, dir: string, sources: LoadOptions) {
   if (socket === null) return null;
   const headers = folder === null ? {} : { [FOLDER_HEADER]: folderName(folder) };
   const response = await askSocket(socket, LAST_GOOD_PATH, headers, AbortSignal.timeout(RESPONSE_MS_MAX));

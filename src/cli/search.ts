@@ -81,11 +81,7 @@ function requestOf(query: string, { version, language, tag, limit }: SearchOptio
   return { query: text, pageSize, scoreThreshold: null, filter, prefixLast: false };
 }
 
-async function versionsIn(
-  config: Config,
-  sites: readonly ChosenSite[],
-  release: string | null,
-): Promise<SearchedVersion[]> {
+async function versionsIn(config: Config, sites: readonly ChosenSite[], release: string | null) {
   const status = await daemonStatus(config, {}, sites.length === 1 ? (sites[0]?.domain ?? null) : null);
   const versions: SearchedVersion[] = [];
   for (const { config: own, domain } of sites) {

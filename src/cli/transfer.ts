@@ -264,11 +264,7 @@ interface UnpackOptions extends SiteChoice {
   readonly activate: boolean;
 }
 
-interface VerifiedSignature {
-  readonly file: string;
-  readonly keyId: string;
-  readonly trustedComment: string;
-}
+type VerifiedSignature = { readonly file: string; readonly keyId: string; readonly trustedComment: string };
 
 /** Checks the whole folder before the first import. */
 async function unpackTransfer(given: string, options: UnpackOptions) {
@@ -329,11 +325,7 @@ async function unpackFolder(
   return { folder, files, signatures, unsigned, imported };
 }
 
-async function verifySignatures(
-  folder: string,
-  paths: readonly string[],
-  keys: readonly string[],
-): Promise<VerifiedSignature[]> {
+async function verifySignatures(folder: string, paths: readonly string[], keys: readonly string[]) {
   const verified: VerifiedSignature[] = [];
   if (keys.length === 0) return verified;
   for (const path of paths) {
@@ -346,11 +338,7 @@ async function verifySignatures(
 
 const SUMS_FILE = 'SHA256SUMS';
 
-interface TransferFile {
-  readonly path: string;
-  readonly bytes: number;
-  readonly sha256: string;
-}
+type TransferFile = { readonly path: string; readonly bytes: number; readonly sha256: string };
 
 /** Names that every file system and sha256sum accept without escapes. */
 const SEGMENT = '[A-Za-z0-9][A-Za-z0-9._+@-]{0,200}';

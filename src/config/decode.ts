@@ -69,12 +69,7 @@ export function decode(settings: Settings, baseDir: string, only?: ReadonlySet<s
     );
   }
 
-  function converted(
-    written: unknown,
-    schema: SchemaNode,
-    at: readonly string[],
-    setting: Setting | null | undefined,
-  ): unknown {
+  function converted(written: unknown, schema: SchemaNode, at: readonly string[], setting: Setting | null | undefined) {
     switch (schema['x-unit']) {
       case 'bytes':
         return parseSize(written);

@@ -107,10 +107,7 @@ const hostsOf = ({ hosts }: SiteConfig): readonly string[] =>
 
 const signInOf = ({ server }: Pick<Config, 'server'>): string => JSON.stringify(server.auth);
 
-interface Named {
-  readonly name: string;
-  readonly path: Path;
-}
+type Named = { readonly name: string; readonly path: Path };
 
 const SECRETS = 'cookieFile or bearerFile of the source';
 

@@ -27,9 +27,7 @@ export interface LoadOptions {
   readonly lastGood?: string;
 }
 
-export function jsonSchema(): object {
-  return configSchema;
-}
+export const jsonSchema = (): object => configSchema;
 
 /**
  * Loads file, environment and flags. Relative paths begin at the config file's folder, or at `cwd` without one.

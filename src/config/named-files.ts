@@ -61,9 +61,7 @@ export async function readNamedFiles(named: readonly NamedPath[]): Promise<Omit<
   return { faults, files: named.filter(isFile).map(({ path }) => path) };
 }
 
-function isFile({ schema }: NamedPath): boolean {
-  return schema['x-names'] !== 'folder';
-}
+const isFile = ({ schema }: NamedPath): boolean => schema['x-names'] !== 'folder';
 
 async function stateOfNamed({ schema, path, target }: NamedPath): Promise<string | null> {
   const { 'x-names': kind, 'x-holds': holds } = schema;

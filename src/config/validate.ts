@@ -82,11 +82,7 @@ function createAjv(): Ajv {
   return ajv;
 }
 
-interface Explanation {
-  readonly pointer: string;
-  readonly missing?: string;
-  readonly message: string;
-}
+type Explanation = { readonly pointer: string; readonly missing?: string; readonly message: string };
 
 /** Explains what a key expects, without its value. @param top pointer of the checked value */
 function explainErrors(errors: readonly ErrorObject[], top: string): Explanation[] {

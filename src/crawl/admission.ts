@@ -14,11 +14,7 @@ export interface Naming {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface CrawlSize {
-  readonly entries: number;
-  readonly pages: number;
-  readonly bytes: number;
-}
+export type CrawlSize = { readonly entries: number; readonly pages: number; readonly bytes: number };
 
 interface AdmissionOptions {
   readonly settings: CrawlSettings;
@@ -221,9 +217,7 @@ function normalized(path: string): string {
 
 const NO_FOLLOW = /(?:^|[\s,])(?:nofollow|none)(?:$|[\s,])/i;
 
-export function hasNoFollow(directives: string): boolean {
-  return NO_FOLLOW.test(directives);
-}
+export const hasNoFollow = (directives: string): boolean => NO_FOLLOW.test(directives);
 
 const WAITING_MAX = 5_000;
 const REPORTED_MAX = 100_000;
@@ -257,10 +251,6 @@ export class CrawlFindings {
   }
 }
 
-function pathOf(url: string): string {
-  return URL.parse(url)?.pathname.slice(1) ?? '';
-}
+const pathOf = (url: string): string => URL.parse(url)?.pathname.slice(1) ?? '';
 
-function shown(url: string): string {
-  return url.length > 300 ? `${url.slice(0, 297)}...` : url;
-}
+const shown = (url: string): string => (url.length > 300 ? `${url.slice(0, 297)}...` : url);

@@ -197,9 +197,7 @@ async function findScope(
   throw fail(`its start page redirects more than ${REDIRECTS_MAX} times`);
 }
 
-function plain(url: URL): URL {
-  return new URL(`${url.pathname}${url.search}`, url.origin);
-}
+const plain = (url: URL): URL => new URL(`${url.pathname}${url.search}`, url.origin);
 
 const SITEMAPS = ['sitemap.xml', 'sitemap_index.xml', 'sitemap-index.xml'];
 const SITEMAPS_MAX = 500;

@@ -3,11 +3,7 @@ import { type FoundKind, type SourceType, sourceTypeOf } from '../web/rewrite/in
 
 export type AskedAs = FoundKind | 'browser' | 'known_file' | 'sitemap' | 'llms' | 'not_found';
 
-export interface FoundPlace {
-  readonly thread: number;
-  readonly offset: number;
-  readonly length: number;
-}
+export type FoundPlace = { readonly thread: number; readonly offset: number; readonly length: number };
 
 export interface Entry {
   readonly url: string;
@@ -35,9 +31,7 @@ export function hasContent(entry: Entry): entry is ContentEntry {
   return entry.fetched?.status === 200 && entry.fetched.content !== null;
 }
 
-export function contentOf({ settled, fetched }: ContentEntry): FetchedContent {
-  return settled ?? fetched.content;
-}
+export const contentOf = ({ settled, fetched }: ContentEntry): FetchedContent => settled ?? fetched.content;
 
 export interface FetchedUrl {
   readonly url: string;
@@ -50,16 +44,9 @@ export interface FetchedUrl {
   readonly content: FetchedContent | null;
 }
 
-export interface PackedAt {
-  readonly pack: string;
-  readonly offset: number;
-}
+export type PackedAt = { readonly pack: string; readonly offset: number };
 
-export interface FetchedContent {
-  readonly sha256: string;
-  readonly size: number;
-  readonly packed: PackedAt | null;
-}
+export type FetchedContent = { readonly sha256: string; readonly size: number; readonly packed: PackedAt | null };
 
 export function mediaTypeOf({ contentType }: Pick<FetchedUrl, 'contentType'>): string {
   return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
@@ -84,17 +71,11 @@ const TYPE_BY_KIND: Partial<Record<AskedAs, string>> = {
   manifest: 'application/manifest+json',
 };
 
-export function namesPage(askedAs: AskedAs): boolean {
-  return askedAs === 'link' || askedAs === 'frame';
-}
+export const namesPage = (askedAs: AskedAs): boolean => askedAs === 'link' || askedAs === 'frame';
 
-export function isMissing(status: number): boolean {
-  return status === 404 || status === 410;
-}
+export const isMissing = (status: number): boolean => status === 404 || status === 410;
 
-export function isPageType(type: string): boolean {
-  return PAGE_TYPES.has(type);
-}
+export const isPageType = (type: string): boolean => PAGE_TYPES.has(type);
 
 export function typeOfAnswer(fetched: FetchedUrl, askedAs: AskedAs): string {
   const type = mediaTypeOf(fetched);

@@ -4,11 +4,7 @@ import { isPage, OWN_FOLDER } from '../domain/release.ts';
 import { percentDecode, shownTypeOf } from '../web/index.ts';
 import { GENERIC_TYPES } from './entry.ts';
 
-interface AnsweredUrl {
-  readonly url: string;
-  readonly type: string;
-  readonly sha256: string;
-}
+type AnsweredUrl = { readonly url: string; readonly type: string; readonly sha256: string };
 
 interface Named extends AnsweredUrl {
   readonly name: NaturalName;
@@ -90,17 +86,11 @@ function querySuffix(query: string): string {
   return PLAIN_QUERY.test(query) ? `@${query}` : `@${hash('sha256', query).slice(0, 12)}`;
 }
 
-function fold(path: string): string {
-  return path.normalize('NFC').toUpperCase().toLowerCase();
-}
+const fold = (path: string): string => path.normalize('NFC').toUpperCase().toLowerCase();
 
 const EXTERNAL_FOLDER = '_external';
 
-interface NaturalName {
-  readonly folder: string;
-  readonly stem: string;
-  readonly extension: string;
-}
+type NaturalName = { readonly folder: string; readonly stem: string; readonly extension: string };
 
 /** UTF-8 bytes. File systems allow 255, and some names get a suffix. */
 const SEGMENT_BYTES_MAX = 180;

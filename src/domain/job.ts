@@ -6,9 +6,7 @@ import { VERSION_PATTERN } from './version.ts';
 export const JOB_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-export function isTerminal(status: JobStatus): boolean {
-  return status === 'completed' || status === 'failed';
-}
+export const isTerminal = (status: JobStatus): boolean => status === 'completed' || status === 'failed';
 
 export const JOB_ID_PATTERN = /^se_[0-9a-f]{16}$/;
 export const jobIdSchema = { type: 'string', pattern: JOB_ID_PATTERN.source } as const;
@@ -32,17 +30,11 @@ export const jobSchema = {
 } as const;
 export type Job = ShapeOf<typeof jobSchema>;
 
-export interface JobFault {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly next: string | null;
-}
+export type JobFault = { readonly code: ErrorCode; readonly message: string; readonly next: string | null };
 
 export const CANCELED: JobFault = { code: 'canceled', message: 'canceled', next: null };
 
-export function jobError({ message, next }: JobFault): string {
-  return next === null ? message : `${message}. ${next}`;
-}
+export const jobError = ({ message, next }: JobFault): string => (next === null ? message : `${message}. ${next}`);
 
 export const JOBS_LIMIT_MAX = 100;
 export const JOBS_LIMIT_DEFAULT = 20;
@@ -214,11 +206,7 @@ type Lenient<Shape, Needed extends keyof Shape> = Pick<Shape, Needed> & {
 export type JobAnswer = Lenient<Job, 'jobId' | 'status'>;
 export type BundleAnswer = Omit<Lenient<BundleLink, 'jobId'>, 'bundleUrl'> & { readonly bundleUrl: Secret };
 
-export interface StoredContent {
-  readonly sha256: string;
-  readonly size: number;
-  readonly type: string;
-}
+export type StoredContent = { readonly sha256: string; readonly size: number; readonly type: string };
 
 /** Accepts files in any order. A repeated path is an error of the source. */
 export interface SiteSink {

@@ -24,13 +24,9 @@ export function printableJson(json: string): string {
   });
 }
 
-export function counted(count: number, one: string, many?: string): string {
-  return `${count} ${nounOf(count, one, many)}`;
-}
+export const counted = (count: number, one: string, many?: string): string => `${count} ${nounOf(count, one, many)}`;
 
-export function nounOf(count: number, one: string, many = `${one}s`): string {
-  return count === 1 ? one : many;
-}
+export const nounOf = (count: number, one: string, many = `${one}s`): string => (count === 1 ? one : many);
 
 /** Optimal string alignment. Returns `max + 1` for anything above `max`. */
 export function editDistance(left: string, right: string, max = Number.MAX_SAFE_INTEGER - 1): number {

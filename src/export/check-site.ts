@@ -37,11 +37,7 @@ const FOLLOWED_AT_ONCE = 100;
 const READ_AHEAD = 8;
 
 /** The spool keeps it on disk, because 100 references each of 20,000 pages took 120 MB of memory. */
-interface CheckedPage {
-  readonly path: string;
-  readonly base: string | null;
-  readonly references: readonly Reference[];
-}
+type CheckedPage = { readonly path: string; readonly base: string | null; readonly references: readonly Reference[] };
 
 type Anchors = ReadonlyMap<string, string>;
 
@@ -193,10 +189,7 @@ class ServedSite {
   }
 }
 
-interface PublishedAt {
-  readonly origin: string;
-  readonly prefix: string;
-}
+type PublishedAt = { readonly origin: string; readonly prefix: string };
 
 const INDEX_PAGE = /(?:^|\/)index\.x?html?$/i;
 const EXTENSION = /\.x?html?$/i;

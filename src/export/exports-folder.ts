@@ -37,9 +37,7 @@ export async function makeWorkFolder({ work }: ExportsFolder, jobId: string, att
   return path;
 }
 
-export function journalFolder({ work }: ExportsFolder, jobId: string): string {
-  return join(work, jobId);
-}
+export const journalFolder = ({ work }: ExportsFolder, jobId: string): string => join(work, jobId);
 
 const MARK = 'api';
 
@@ -85,9 +83,7 @@ export async function removeWorkFolders(
   }
 }
 
-export function jobIdOf(workFolderName: string): string {
-  return workFolderName.replace(/-.*$/, '');
-}
+export const jobIdOf = (workFolderName: string): string => workFolderName.replace(/-.*$/, '');
 
 const NAME = /^[1-9]-(?:live|written)\.png$/;
 

@@ -41,10 +41,7 @@ export class FindingList {
   }
 }
 
-export interface FoundSoFar {
-  readonly counts: Readonly<Record<string, number>>;
-  readonly listed: readonly Finding[];
-}
+export type FoundSoFar = { readonly counts: Readonly<Record<string, number>>; readonly listed: readonly Finding[] };
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 

@@ -104,9 +104,7 @@ function causeWithoutSecrets(error: unknown): Error {
   return Object.assign(cause, { code: codeOf(error) });
 }
 
-function withoutQueries(text: string): string {
-  return text.replace(/\?[^\s"'<>]+/g, '?[redacted]');
-}
+const withoutQueries = (text: string): string => text.replace(/\?[^\s"'<>]+/g, '?[redacted]');
 
 const ADDRESSES: ReadonlySet<string> = new Set(['location', 'refresh', 'link']);
 
@@ -122,10 +120,7 @@ export function headerOf(headers: IncomingHttpHeaders, name: string): string | n
   return name === 'content-disposition' && isUtf8(bytes) ? bytes.toString('utf8') : text;
 }
 
-export interface Exchange {
-  readonly signal: AbortSignal;
-  end(): void;
-}
+export type Exchange = { readonly signal: AbortSignal; end(): void };
 
 /** Read the body to its end or call `close`, which frees the socket. */
 export class HttpResponse {

@@ -337,11 +337,7 @@ const MIB = 1024 ** 2;
 const WATCH_EVERY_MS = 100;
 
 /** V8's limits omit buffers, SQLite and models. proc_pid_status(5) includes them. */
-function watchResident(
-  pid: number | undefined,
-  bytesMax: number | undefined,
-  onOver: () => void,
-): NodeJS.Timeout | undefined {
+function watchResident(pid: number | undefined, bytesMax: number | undefined, onOver: () => void) {
   if (pid === undefined || bytesMax === undefined || process.platform !== 'linux') return undefined;
   const look = async (): Promise<void> => {
     const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '');

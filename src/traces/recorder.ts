@@ -294,6 +294,4 @@ function anyValue(value: string | number | boolean) {
   return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 }
 
-function nanoseconds(ms: number): string {
-  return `${Math.round(ms * 1000)}000`;
-}
+const nanoseconds = (ms: number): string => `${Math.round(ms * 1000)}000`;

@@ -71,9 +71,7 @@ export function mediaTypeOf(path: string, charset = 'utf-8'): string {
 
 const MARKUP = new Set(['html', 'htm', 'xhtml', 'xml', 'svg', 'rss', 'atom']);
 
-export function namesItsCharset(path: string): boolean {
-  return MARKUP.has(extensionOf(path));
-}
+export const namesItsCharset = (path: string): boolean => MARKUP.has(extensionOf(path));
 
 export function mediaTypeOfFile(path: string, head: Uint8Array): string {
   const charset = namesItsCharset(path) ? htmlCharset(head) : null;

@@ -138,10 +138,7 @@ export const OWN_SEARCH_KINDS: readonly OwnSearchKind[] = [
   {
     name: 'Nextra',
     mark: /\bclass=["']?[^"'<>]{0,300}\bnextra-search\b/,
-    index: {
-      file: /(?:^|\/)(?:pagefind-entry|nextra-data-[\w-]+)\.json$/,
-      name: '_pagefind/pagefind-entry.json',
-    },
+    index: { file: /(?:^|\/)(?:pagefind-entry|nextra-data-[\w-]+)\.json$/, name: '_pagefind/pagefind-entry.json' },
     service: null,
     boxes: '.nextra-search',
   },

@@ -4,9 +4,7 @@ import { isAssetPath } from './media-type.ts';
 import { RULE_FILES } from './rules/rule-file.ts';
 
 /** `guide` for `guide.html` and `guide/index.html`; empty for the first page of a site. */
-export function pageStem(path: string): string {
-  return path.replace(/(?:(?:^|\/)index)?\.x?html?$/i, '');
-}
+export const pageStem = (path: string): string => path.replace(/(?:(?:^|\/)index)?\.x?html?$/i, '');
 
 export type Resolution =
   | { readonly kind: 'file'; readonly path: string }
@@ -41,9 +39,7 @@ function firstOf(files: Paths, prefix: string, names: readonly string[]): string
 }
 
 /** Also escapes `:`, since `a:b` would read as a scheme. */
-function lastSegment(path: string): string {
-  return encodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
-}
+const lastSegment = (path: string): string => encodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
 
 function resolveExactly(files: Paths, path: string, trailingSlash: TrailingSlash): Resolution | null {
   if (path === '' || path.endsWith('/')) {

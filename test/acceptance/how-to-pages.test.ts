@@ -8,7 +8,7 @@ import { writeFiles } from '../helpers/write-files.ts';
 import { bundle } from './bundles.ts';
 import { PageShell } from './page-shell.ts';
 
-/** Runs the commands of how-to pages in their order. A block that a page gains fails its test until it is run here. */
+/** Runs the commands of how-to pages in their order. A new block of a page fails its test until the test runs it. */
 const bench = openBench(afterEach);
 
 function pageBlocks(page: string, language: string, count: number): readonly string[] {
@@ -27,7 +27,7 @@ const ENV = {
 const SERVING = 'staticExport: { enabled: true }\n';
 const VERSIONS = ['2026-10-01', '2026-11-01', '2026-12-01'];
 
-/** A daemon with archives of three versions in its folder. @param imported versions that it has */
+/** Starts a daemon with archives of three versions in its folder. @param imported versions to import */
 async function openPage(imported: readonly string[]) {
   const shell = await PageShell.open(bench, ENV);
   for (const version of VERSIONS) {
@@ -93,7 +93,7 @@ describe('the commands of how-to pages', () => {
 
     await shell.configure(SERVING);
     await shell.sh('docshelf reload');
-    // The import before the pin was a choice, which applies again.
+    // The version that was chosen before the pin is active again.
     expect((await daemon.status()).active?.version).toBe('2026-10-01');
     await shell.configure('staticExport: [');
     await expect(shell.sh(broken)).rejects.toThrow(/ended with 78/);
@@ -185,5 +185,19 @@ describe('the commands of how-to pages', () => {
     await shell.sh(check);
     await shell.configure(config.replace('docs.acme.dev', 'docs.globex.dev'));
     expect(await shell.sh(`${check.trim()} 2>&1`)).toContain('docs.globex.dev');
+  });
+
+  test('preview and check a folder of Markdown (markdown-sites.md)', async () => {
+    const [preview = '', check = ''] = pageBlocks('markdown-sites', 'sh', 2);
+    const shell = await PageShell.open(bench);
+    await writeFiles(join(shell.folder, 'docs'), { 'index.md': '# Lantern\n' });
+    await shell.sh(check);
+    const page = await shell.sh(`
+      ${preview.trim()} --port 0 > preview.log &
+      until grep -q 'Preview at' preview.log; do sleep 0.1; done
+      curl -s "$(sed -n 's/^Preview at \\(.*\\): .*/\\1/p' preview.log)"
+      kill $!
+      wait $!`);
+    expect(page).toContain('<h1>Lantern</h1>');
   });
 });

@@ -12,20 +12,20 @@ import { runCommands, writePrograms } from '../helpers/shell.ts';
 import { bundle, sha256Of } from './bundles.ts';
 import { organizations, startExporter } from './export-service.ts';
 
-/** The pages of the group Operate: their commands run word for word. */
+/** Runs the commands of the pages in the group Operate, word for word. */
 const bench = openBench(afterEach);
 const TOKEN = 'a-long-random-text';
 
 const shellBlocks = (page: string): string[] => blocksOf(manualPage(page), 'sh');
 
-/** The only block that contains all of these words. */
+/** Returns the only block that contains all these words. */
 function blockWith(page: string, ...words: string[]): string {
   const found = shellBlocks(page).filter((block) => words.every((word) => block.includes(word)));
   expect(found, words.join(', ')).toHaveLength(1);
   return found[0] ?? '';
 }
 
-/** A folder with `docshelf` on the PATH, and with stand-ins that note their arguments in the file `calls`. */
+/** A folder with `docshelf` on the PATH, and with stand-ins that record their arguments in the file `calls`. */
 class Operator {
   readonly folder: string;
 
@@ -40,7 +40,7 @@ class Operator {
     return new Operator(folder);
   }
 
-  /** Both outputs of commands. @throws Error if a command fails */
+  /** Returns both outputs of the commands. @throws Error if a command fails */
   async run(commands: string): Promise<string> {
     const { stdout, stderr } = await runCommands(commands, this.folder);
     return stdout + stderr;

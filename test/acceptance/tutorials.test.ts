@@ -17,14 +17,14 @@ interface Block {
   readonly text: string;
 }
 
-/** The code blocks of a page, in their order. `text` is the output of the command before it. */
+/** Code blocks of a page in their order. `text` is the output of the command before it. */
 function pageBlocks(page: string): Block[] {
   const manual = manualPage(page);
   const fences = manual.match(/^ *```\w/gm)?.length;
   const blocks = codeBlocks(manual).filter(
     (block): block is Block & typeof block => block.title === '' && /^(?:sh|yaml|text)$/.test(block.kind),
   );
-  // A fence with another language would not run.
+  // A block in another language would not run.
   expect(blocks).toHaveLength(fences ?? 0);
   return blocks;
 }
@@ -50,7 +50,7 @@ async function follow(blocks: readonly Block[], { cwd = ROOT, env = {}, changes 
     env: { PATH: `${join(ROOT, 'bin')}:${process.env.PATH}`, ...env },
   });
   const outputs = stdout.split(`${mark}\n`);
-  // The last part is what a failed block printed.
+  // The last part is the output of a failed block.
   expect({ code, ran: outputs.length - 1, errors: code === 0 ? '' : stderr + outputs.at(-1) }).toEqual({
     code: 0,
     ran: blocks.length,
@@ -67,7 +67,7 @@ describe.each(['tutorial-first-site', 'tutorial-markdown'])('docs/%s.md', (page)
     const outputs = await follow(blocks, {
       changes: { ':8080': `:${site}`, ':9090': `:${admin}`, ':8081': `:${api}` },
       env: {
-        // `npm run build` is a command of the page. The program that the other tests use must not be built again.
+        // `npm run build` is a command of the page, but the program of the other tests must stay.
         DOCSHELF_BUILT: '1',
         DOCSHELF__SERVER__HOST: '127.0.0.1',
         DOCSHELF__SERVER__PORT: String(site),
@@ -84,7 +84,7 @@ describe.each(['tutorial-first-site', 'tutorial-markdown'])('docs/%s.md', (page)
   });
 });
 
-/** Commands of a how-to. Its configs are checked by test/examples/manual-is-true.test.ts. */
+/** Commands of a how-to. test/examples/manual-is-true.test.ts checks its configs. */
 const commandsOf = (page: string): Block[] => pageBlocks(page).filter(({ kind }) => kind === 'sh');
 
 describe('the commands of docs/pipelines.md', () => {

@@ -13,10 +13,10 @@ const COUNT = statement('SELECT count(*)::int AS rows FROM docshelf.notes');
 const ADD = statement('INSERT INTO docshelf.notes (text) VALUES (:text)');
 const NOTES = 'CREATE TABLE docshelf.notes (text TEXT NOT NULL)';
 
-/** Number of migrations of the builds that kept running jobs in pg-boss. */
+/** Number of migrations of builds that kept running jobs in pg-boss. */
 const WITH_PG_BOSS = 5;
 
-/** Samples of what pg-boss 12.35 creates in the schema: partitions, a type, functions and tables that depend on each other. */
+/** Samples of pg-boss 12.35's schema: partitions, a type, functions, and tables that depend on each other. */
 const PG_BOSS = `
   CREATE TYPE docshelf.job_state AS ENUM ('created', 'active');
   CREATE TABLE docshelf.version (version INT PRIMARY KEY);

@@ -8,11 +8,7 @@ import { once } from '../../threads/once.ts';
 import type { DocumentedVersions } from './site-documentation.ts';
 
 interface McpAnswerOptions extends FaultHooks {
-  readonly site: {
-    readonly domain: string;
-    readonly config: SiteConfig;
-    readonly search: Search | null;
-  };
+  readonly site: { readonly domain: string; readonly config: SiteConfig; readonly search: Search | null };
   readonly versions: DocumentedVersions;
   readonly bodies: BodyCache;
   readonly programVersion: string;

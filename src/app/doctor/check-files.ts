@@ -114,9 +114,7 @@ function noSpace(state: string): Diagnosis {
   return faulty('space', DATA_FOLDER, { code: 'not_enough_space', message, next: MAKE_ROOM });
 }
 
-function inGiB(bytes: number): string {
-  return `${(bytes / GiB).toFixed(1)} GiB`;
-}
+const inGiB = (bytes: number): string => `${(bytes / GiB).toFixed(1)} GiB`;
 
 export async function checkExportSources(config: Config): Promise<Diagnosis[]> {
   const found: Diagnosis[] = [];

@@ -12,10 +12,7 @@ import { logFailure } from '../log/log-events.ts';
 import type { Sites } from '../sites/sites.ts';
 import { organizationsSlice } from '../slices.ts';
 
-export interface OpenedRates {
-  readonly rates: OrganizationRates;
-  close(): void;
-}
+export type OpenedRates = { readonly rates: OrganizationRates; close(): void };
 
 interface RatesParts {
   readonly config: Config;

@@ -16,11 +16,7 @@ const END64_BYTES = 56;
 const END64_SIZE_LEAVES_OUT = 12;
 const CENTRAL_HEADER_BYTES_MIN = 46;
 
-export interface ZipEnd {
-  readonly entries: number;
-  readonly directoryStart: number;
-  readonly directoryEnd: number;
-}
+export type ZipEnd = { readonly entries: number; readonly directoryStart: number; readonly directoryEnd: number };
 
 /** @throws DocshelfError `truncated`, `trailing_garbage`, `bad_length`, `multi_disk`, `damaged_archive` */
 export async function readZipEnd(archive: ArchiveFile): Promise<ZipEnd> {
@@ -114,17 +110,11 @@ function checked({ entries, bytes, start }: Directory, directoryLimit: number, r
   return { entries, directoryStart: start, directoryEnd: start + bytes };
 }
 
-function sameOr(short: number, long: number, placeholder: number): boolean {
-  return short === placeholder || short === long;
-}
+const sameOr = (short: number, long: number, placeholder: number): boolean => short === placeholder || short === long;
 
-function toNumber(value: bigint): number | null {
-  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : null;
-}
+const toNumber = (value: bigint): number | null => (value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : null);
 
-function multiDisk(refuse: Refuse) {
-  return refuse('multi_disk', 'it is one part of several');
-}
+const multiDisk = (refuse: Refuse) => refuse('multi_disk', 'it is one part of several');
 
 /** Central directory of a zip (APPNOTE.TXT 4.3.12), with one header per entry. */
 

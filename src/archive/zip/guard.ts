@@ -115,12 +115,7 @@ export class ZipDirectory {
 }
 
 /** @param dataLimit start of the central directory @throws DocshelfError `zip_header_mismatch`, `bad_length` */
-async function checkLocalHeader(
-  archive: ArchiveFile,
-  ahead: ReadAhead,
-  entry: ZipEntry,
-  dataLimit: number,
-): Promise<Pick<ZipRecord, 'dataEnd' | 'end'>> {
+async function checkLocalHeader(archive: ArchiveFile, ahead: ReadAhead, entry: ZipEntry, dataLimit: number) {
   const bad = (state: string) => archive.refuse('bad_length', state, { entry: entry.name });
   const mismatch = (what: string, where = 'local header') =>
     archive.refuse('zip_header_mismatch', `has ${what} in its ${where}`, { entry: entry.name });

@@ -23,9 +23,7 @@ export const exportApi = t.section(
       ['both', 'api', 'worker'],
       'Part of the API that this daemon runs: api responds to calls, worker runs jobs, both does both. api and worker need the database.',
       'both',
-      {
-        restart: true,
-      },
+      { restart: true },
     ),
     concurrency: t.integer(1, 64, 'Number of jobs that this daemon runs at the same time.', 1),
     queuedMax: t.integer(

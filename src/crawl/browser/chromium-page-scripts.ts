@@ -65,9 +65,7 @@ export function untilUnchanged(quietMs: number, msMax: number): Promise<void> {
 }
 
 /** Counts the page's own time, because a stalled page is not quiet. */
-export function tick(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
+export const tick = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 export function snapshot({ htmlCharactersMax, textCharactersMax, linksMax }: SnapshotBounds) {
   const roots: ShadowRoot[] = [];

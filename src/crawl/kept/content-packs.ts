@@ -7,10 +7,7 @@ import type { FoundReferences } from '../../web/rewrite/index.ts';
 import type { FetchedContent, FetchedUrl, FoundPlace, PackedAt } from '../entry.ts';
 import type { FetchedAnswer } from '../fetcher.ts';
 
-export interface PackFolders {
-  readonly jobDir: string;
-  readonly recordDir: string;
-}
+export type PackFolders = { readonly jobDir: string; readonly recordDir: string };
 
 const GIVEN_BYTES_MAX = 256 * 1024;
 

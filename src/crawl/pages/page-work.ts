@@ -120,20 +120,14 @@ export interface PageThreadData {
   readonly givesPages: boolean;
 }
 
-export interface StartPage {
-  readonly url: string;
-  readonly content: Uint8Array | FetchedContent;
-}
+export type StartPage = { readonly url: string; readonly content: Uint8Array | FetchedContent };
 
 export interface ReadRequest extends StartPage {
   readonly type: SourceType;
   readonly charset: string | null;
 }
 
-interface FoundUrl {
-  readonly kind: FoundKind;
-  readonly url: string;
-}
+type FoundUrl = { readonly kind: FoundKind; readonly url: string };
 
 export interface ReadPage {
   readonly content: FetchedContent;
@@ -162,10 +156,7 @@ export interface WriteRequest {
   readonly needsDigest: boolean;
 }
 
-export interface WrittenPage {
-  readonly content: StoredFile | Uint8Array;
-  readonly integrity: string | null;
-}
+export type WrittenPage = { readonly content: StoredFile | Uint8Array; readonly integrity: string | null };
 
 const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 'hint', 'scope', 'pattern']);
 const STAYING: ReadonlySet<FoundKind> = new Set(['canonical', 'mention', 'scope', 'pattern']);
@@ -354,6 +345,4 @@ export function publishedHost(url: string, bytes: Uint8Array): string | null {
   return null;
 }
 
-function plainPath({ pathname }: URL): string {
-  return pathname.replace(/\.html?$/i, '').replace(/\/(?:index)?$/i, '');
-}
+const plainPath = ({ pathname }: URL): string => pathname.replace(/\.html?$/i, '').replace(/\/(?:index)?$/i, '');

@@ -13,9 +13,7 @@ export interface ReferenceTarget {
   address: string;
 }
 
-export interface Folder {
-  readonly path: string;
-}
+export type Folder = { readonly path: string };
 
 export interface ReferenceBase {
   readonly fileUrl: string;

@@ -180,9 +180,7 @@ export async function writeLivePages(journalDir: string, scope: ScopeSettings, p
   await replaceFile(join(journalDir, FILE), JSON.stringify({ scope, pages }));
 }
 
-async function readLivePages(
-  journalDir: string,
-): Promise<{ readonly scope: ScopeSettings; readonly pages: LivePages } | null> {
+async function readLivePages(journalDir: string) {
   const text = await readIfThere(join(journalDir, FILE));
   return text === null ? null : JSON.parse(text);
 }

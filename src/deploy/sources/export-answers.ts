@@ -1,5 +1,11 @@
 import { DocshelfError, type ErrorCode } from '../../domain/errors.ts';
-import { type BundleAnswer, JOB_STATUSES, type JobAnswer, type JobStatus } from '../../domain/job.ts';
+import {
+  type BundleAnswer,
+  type ExportReport,
+  JOB_STATUSES,
+  type JobAnswer,
+  type JobStatus,
+} from '../../domain/job.ts';
 import { Secret } from '../../domain/secret.ts';
 import { retryAfterOf } from '../../net/retry.ts';
 
@@ -42,6 +48,24 @@ export function readBundle(answer: unknown, jobId: string): BundleAnswer | null 
 export function readJobs(answer: unknown): readonly JobAnswer[] | null {
   const { jobs } = membersOf(answer);
   return Array.isArray(jobs) ? jobs.map(readJob).filter((job) => job !== null) : null;
+}
+
+export function readReport(answer: unknown): ExportReport | null {
+  const { jobId, pages, files, bytes, counts, findings } = membersOf(answer);
+  if (!isJobId(jobId) || !Array.isArray(findings)) return null;
+  const listed = findings.map(membersOf);
+  return {
+    jobId,
+    pages: number(pages, Number.MAX_SAFE_INTEGER) ?? 0,
+    files: number(files, Number.MAX_SAFE_INTEGER) ?? 0,
+    bytes: number(bytes, Number.MAX_SAFE_INTEGER) ?? 0,
+    counts: Object.fromEntries(Object.entries(membersOf(counts)).map(([kind, count]) => [kind, Number(count)])),
+    findings: listed.map(({ kind, page, detail }) => ({
+      kind: text(kind) ?? '',
+      page: text(page) ?? '',
+      detail: text(detail) ?? '',
+    })),
+  };
 }
 
 function isJobId(value: unknown): value is string {

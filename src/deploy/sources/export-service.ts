@@ -1,13 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DocshelfError } from '../../domain/errors.ts';
-import { type BundleAnswer, type ExportRequest, isTerminal, type JobAnswer } from '../../domain/job.ts';
+import {
+  type BundleAnswer,
+  type ExportReport,
+  type ExportRequest,
+  isTerminal,
+  type JobAnswer,
+} from '../../domain/job.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
 import { retryAfterOf } from '../../net/retry.ts';
 import type { FreshLink, LinkSource } from '../ports.ts';
 import type { RenewSettings } from '../settings.ts';
-import { parseJson, readBundle, readJob, readJobs, serviceRefusal } from './export-answers.ts';
+import { parseJson, readBundle, readJob, readJobs, readReport, serviceRefusal } from './export-answers.ts';
 
 interface WaitOptions {
   readonly timeoutMs: number;
@@ -67,6 +73,16 @@ export class ExportServiceClient {
       method: 'POST',
       path: `/jobs/${encodeURIComponent(jobId)}/bundle`,
       read: (answer) => readBundle(answer, jobId),
+      signal,
+    });
+  }
+
+  async report(jobId: string, signal: AbortSignal): Promise<ExportReport> {
+    return this.#persist(isPassing, {
+      act: `get the report of job "${jobId}"`,
+      method: 'GET',
+      path: `/jobs/${encodeURIComponent(jobId)}/report`,
+      read: readReport,
       signal,
     });
   }

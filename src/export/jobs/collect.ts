@@ -8,16 +8,9 @@ import { flushPath, readBeginning } from '../../files/index.ts';
 import { CHARSET_HEAD_BYTES, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from '../../web/index.ts';
 import { FindingList, type FoundSoFar } from '../findings.ts';
 
-interface SiteTable {
-  readonly files: readonly FileEntry[];
-  readonly found: FoundSoFar;
-}
+type SiteTable = { readonly files: readonly FileEntry[]; readonly found: FoundSoFar };
 
-export interface CollectProgress {
-  readonly done: number;
-  readonly total: number;
-  readonly pages: number;
-}
+export type CollectProgress = { readonly done: number; readonly total: number; readonly pages: number };
 
 export async function collectSite(
   source: SiteSource,

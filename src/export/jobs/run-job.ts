@@ -187,12 +187,7 @@ async function packAndStore(
   return { ...packed, contentSha256 };
 }
 
-async function keptTable(
-  checkpoint: string | null,
-  filesDir: string,
-  shared: SharedJobs | null,
-  signal: AbortSignal,
-): Promise<string | null> {
+async function keptTable(checkpoint: string | null, filesDir: string, shared: SharedJobs | null, signal: AbortSignal) {
   if (checkpoint === null) return null;
   const isHere = access(new FileStore(filesDir).pathOf(checkpoint)).then(
     () => true,

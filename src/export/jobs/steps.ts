@@ -1,11 +1,12 @@
 import { mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 import { archiveOrder, type PackEntry, packBundle } from '../../archive/pack.ts';
 // Import files directly, because the readers of archives load slower than a small job runs.
 
 import { DocshelfError } from '../../domain/errors.ts';
-import type { ExportRequest, Finding } from '../../domain/job.ts';
+import type { ExportRequest, Finding, SiteSource } from '../../domain/job.ts';
+import type { ArchiveLimits } from '../../domain/limits.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER } from '../../domain/release.ts';
 import { FileStore } from '../../files/file-store.ts';
 import { listFiles } from '../../files/index.ts';
@@ -15,7 +16,7 @@ import { checkSite } from '../check-site.ts';
 import { FindingList, type FoundSoFar } from '../findings.ts';
 import { ManifestStore, wordsOf } from '../manifest-store.ts';
 import type { CollectCommand, SiteCrawler, StoreFolders, VerifyCommand } from '../ports.ts';
-import { openSource } from '../sources/open-source.ts';
+import { type FolderSettings, openFolder, openSource } from '../sources/open-source.ts';
 import { type CollectProgress, collectSite, readSiteTable, writeSiteTable } from './collect.ts';
 
 interface CheckCommand extends StoreFolders {
@@ -64,7 +65,8 @@ const onStep =
     progress(done);
 
 const stepsWith = (crawler: SiteCrawler) => ({
-  collect: (order: CollectCommand, context: StepContext) => collect(order, crawler, onStep(context), context.signal),
+  collect: async (order: CollectCommand, context: StepContext) =>
+    collect(order, await openSource(order, crawler), onStep(context), context.signal),
   check: (order: CheckCommand, context: StepContext) => check(order, onStep(context), context.signal),
   verify: (order: VerifyCommand, context: StepContext) => verify(order, crawler, onStep(context), context.signal),
   describe: (order: DescribeCommand) => describe(order),
@@ -73,26 +75,36 @@ const stepsWith = (crawler: SiteCrawler) => ({
 });
 export type JobSteps = ReturnType<typeof stepsWith>;
 
+/** Exports a local folder and checks it, without a job. `workDir` must be on one volume and stay until the files are used. */
+export async function exportFolder(
+  source: FolderSettings,
+  workDir: string,
+  limits: ArchiveLimits,
+  onProgress: OnStep,
+  signal: AbortSignal,
+): Promise<CheckedSite & { readonly siteDir: string }> {
+  const folders = { filesDir: join(workDir, 'files'), manifestsDir: join(workDir, 'manifests') };
+  const siteDir = join(workDir, 'site');
+  const request = { domain: basename(source.path), version: null, paths: null };
+  const site = await openFolder(source, join(workDir, 'source'), limits);
+  const { tableSha256 } = await collect({ ...folders, request }, site, onProgress, signal);
+  return { siteDir, ...(await check({ ...folders, tableSha256, siteDir, hosts: [] }, onProgress, signal)) };
+}
+
 async function collect(
-  order: CollectCommand,
-  crawler: SiteCrawler,
+  { request, filesDir }: Pick<CollectCommand, 'request' | 'filesDir'>,
+  site: SiteSource,
   onStep: OnStep,
   signal: AbortSignal,
 ): Promise<{ readonly tableSha256: string; readonly pages: number }> {
-  const { request, filesDir } = order;
   const store = new FileStore(filesDir);
   const onProgress = ({ done, total, pages }: CollectProgress): void => onStep(done, total, pages);
-  const site = await openSource(order, crawler);
   const table = await collectSite(site, request, store, onProgress, signal);
   const pages = table.files.filter(({ path }) => isPage(path)).length;
   return { tableSha256: await writeSiteTable(store, table), pages };
 }
 
-async function check(
-  { tableSha256, filesDir, siteDir, hosts }: CheckCommand,
-  onStep: OnStep,
-  signal: AbortSignal,
-): Promise<CheckedSite> {
+async function check({ tableSha256, filesDir, siteDir, hosts }: CheckCommand, onStep: OnStep, signal: AbortSignal) {
   const store = new FileStore(filesDir);
   const { files, found } = await readSiteTable(store, tableSha256);
   for (const folder of new Set(files.map(({ path }) => dirname(join(siteDir, path))))) {
@@ -151,10 +163,7 @@ async function pack(order: PackCommand, onStep: OnStep, signal: AbortSignal) {
   return { ...packed, createdAt };
 }
 
-async function sweep(
-  { keep, olderThanMs, filesDir, manifestsDir, recordsDir }: SweepCommand,
-  crawler: SiteCrawler,
-): Promise<void> {
+async function sweep({ keep, olderThanMs, filesDir, manifestsDir, recordsDir }: SweepCommand, crawler: SiteCrawler) {
   const manifests = new ManifestStore(manifestsDir);
   const files = new Set(await crawler.recordedContents(recordsDir));
   for (const contentSha256 of keep) {

@@ -56,9 +56,7 @@ function section(title: string, pages: readonly Page[]): string {
   return lines.length === 0 ? '' : `\n## ${oneLine(title)}\n\n${lines.join('\n')}\n`;
 }
 
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
-}
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 const FULL_BYTES_MAX = 1024 ** 2;
 

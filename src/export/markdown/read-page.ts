@@ -44,10 +44,7 @@ export async function readSource({ path, file }: FoundFile, bytesMax: number): P
   }
 }
 
-interface TitledBody {
-  readonly heading: string | null;
-  readonly body: string;
-}
+type TitledBody = { readonly heading: string | null; readonly body: string };
 
 export interface PageText extends TitledBody {
   readonly matter: FrontMatter;
@@ -75,9 +72,7 @@ export function decodeText(bytes: Uint8Array): { readonly text: string; readonly
   }
 }
 
-function unixLines(text: string): string {
-  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
-}
+const unixLines = (text: string): string => (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
 
 const HEADING_LENGTH_MAX = 1_000;
 /** First characters of blocks that are not setext headings (CommonMark, section 4.3). */

@@ -118,9 +118,7 @@ function toneOfColour(colour: string): Tone | null {
   return { hue: Math.round((Math.atan2(b, a) * 180) / Math.PI + 360) % 360, tint: 1 };
 }
 
-function linear(channel: number): number {
-  return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
-}
+const linear = (channel: number): number => (channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4);
 
 const DEPTH_MAX = 16;
 const ENTRY_KEYS = ['pages', 'groups', 'tabs'] as const;

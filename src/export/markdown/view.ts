@@ -29,10 +29,7 @@ export function canonicalOf(site: Pick<MarkdownSite, 'url'>, page: Page): string
   return `${site.url}/${encodeSegments(page.address)}`;
 }
 
-export interface TextFile {
-  readonly path: string;
-  readonly text: string;
-}
+export type TextFile = { readonly path: string; readonly text: string };
 
 export type Theme = Readonly<Record<'css' | 'js' | 'icon', TextFile>>;
 

@@ -10,16 +10,9 @@ import { OWN_FOLDER } from '../../domain/release.ts';
 import { showName } from '../../domain/secret.ts';
 import { isHidden } from '../../web/resolve.ts';
 
-export interface FoundFile {
-  readonly path: string;
-  readonly file: string;
-  readonly size: number;
-}
+export type FoundFile = { readonly path: string; readonly file: string; readonly size: number };
 
-interface FoundFiles {
-  readonly files: readonly FoundFile[];
-  readonly leftOut: readonly Finding[];
-}
+type FoundFiles = { readonly files: readonly FoundFile[]; readonly leftOut: readonly Finding[] };
 
 interface Folder {
   readonly path: string;
@@ -28,11 +21,7 @@ interface Folder {
   readonly trail: ReadonlySet<string>;
 }
 
-interface Found {
-  readonly path: string;
-  readonly file: string;
-  readonly info: Stats;
-}
+type Found = { readonly path: string; readonly file: string; readonly info: Stats };
 
 const NEITHER = 'it is neither a file nor a folder';
 const OWN = "it is docshelf's own folder, which each export creates again";

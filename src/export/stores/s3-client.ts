@@ -7,10 +7,7 @@ import { CERTIFICATE_FAULT } from '../../net/http-response.ts';
 import { openS3Client, s3ConfigOf } from '../../net/s3.ts';
 import { type S3FaultKind, s3FaultOf } from '../../net/s3-faults.ts';
 
-export interface S3Encryption {
-  readonly algorithm: 'AES256' | 'aws:kms';
-  readonly kmsKeyId: string | null;
-}
+export type S3Encryption = { readonly algorithm: 'AES256' | 'aws:kms'; readonly kmsKeyId: string | null };
 
 export interface S3Settings extends S3Place {
   readonly bucket: string;
@@ -43,11 +40,7 @@ function revealed({ accessKeyId, secretAccessKey }: NonNullable<S3Settings['cred
 export type StoreVerb = 'store' | 'look for' | 'link to' | 'read' | 'remove';
 export type StoreAct = `${StoreVerb} ${'bundle' | 'file'} "${string}" in bucket "${string}"`;
 
-interface Fault {
-  readonly state: string;
-  readonly next: string;
-  readonly retryable: boolean;
-}
+type Fault = { readonly state: string; readonly next: string; readonly retryable: boolean };
 const lasting = (state: string, next: string): Fault => ({ state, next, retryable: false });
 const passing = (state: string, next: string): Fault => ({ state, next, retryable: true });
 

@@ -38,10 +38,7 @@ export interface ObjectName {
   readonly contentType: string;
 }
 
-interface Found {
-  readonly sizeBytes: number;
-  readonly changedMs: number;
-}
+type Found = { readonly sizeBytes: number; readonly changedMs: number };
 
 const ROUNDS_MORE = 6;
 
@@ -157,10 +154,7 @@ function isNotFound(error: unknown): boolean {
   return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 404;
 }
 
-interface S3Object {
-  readonly Bucket: string;
-  readonly Key: string;
-}
+type S3Object = { readonly Bucket: string; readonly Key: string };
 
 /** The smallest part that S3 accepts. Its limit of 10,000 parts allows 48 GiB, six times the largest bundle. */
 export const PART_BYTES = 5 * 1024 ** 2;
@@ -307,6 +301,4 @@ function isOf({ ETag, ChecksumSHA256 }: StoredPart, bytes: Uint8Array): boolean 
   return ETag === `"${hash('md5', bytes)}"`;
 }
 
-function checksum(bytes: Uint8Array): string {
-  return hash('sha256', bytes, 'base64');
-}
+const checksum = (bytes: Uint8Array): string => hash('sha256', bytes, 'base64');

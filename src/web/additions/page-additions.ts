@@ -10,9 +10,7 @@ export interface PageAdditions {
 
 export const NO_ADDITIONS: PageAdditions = { head: [], body: [] };
 
-export function isEmptyAdditions({ head, body }: PageAdditions): boolean {
-  return head.length === 0 && body.length === 0;
-}
+export const isEmptyAdditions = ({ head, body }: PageAdditions): boolean => head.length === 0 && body.length === 0;
 
 export function joinAdditions(parts: readonly PageAdditions[]): PageAdditions {
   return { head: parts.flatMap(({ head }) => head), body: parts.flatMap(({ body }) => body) };

@@ -70,9 +70,7 @@ function hasClutterClass(element: Element): boolean {
   return element.tagName === 'span' && attributeOf(element, 'class') === 'lang';
 }
 
-function isLineNumber(element: Element): boolean {
-  return classesOf(element).some((name) => LINE_NUMBER_CLASSES.has(name));
-}
+const isLineNumber = (element: Element): boolean => classesOf(element).some((name) => LINE_NUMBER_CLASSES.has(name));
 
 function isClutterLink(link: Element): boolean {
   const relation = attributeOf(link, 'rel');
@@ -178,9 +176,7 @@ export function headingText(heading: Element): string {
     .toWellFormed();
 }
 
-export function isLayoutCell(cell: Element): boolean {
-  return holdsBlocks(cell) || isCodeCell(cell);
-}
+export const isLayoutCell = (cell: Element): boolean => holdsBlocks(cell) || isCodeCell(cell);
 
 export function holdsBlocks(cell: Element): boolean {
   return findElement(cell, (inner) => inner.tagName === 'table' || isHeading(inner)) !== null;

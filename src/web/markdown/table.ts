@@ -9,10 +9,7 @@ const CELLS_MAX = 200_000;
 
 type Align = 'left' | 'right' | 'center' | null;
 
-interface DataRow {
-  readonly isHead: boolean;
-  readonly cells: readonly Element[];
-}
+type DataRow = { readonly isHead: boolean; readonly cells: readonly Element[] };
 
 export function rowsOf(table: Element, isSkipped: (element: Element) => boolean): readonly DataRow[] | null {
   const rows: DataRow[] = [];
@@ -78,9 +75,7 @@ const withBreaks = (parts: readonly Phrase[][]): Phrase[] =>
   parts.flatMap((part, at) => [...(at === 0 ? [] : [rawOf('<br>')]), ...part]);
 
 /** Separates blocks by `<br>`, since a Markdown row is one line. */
-export function cellPhrases(blocks: readonly Block[]): Phrase[] {
-  return withBreaks(blocks.map(phrasesOf));
-}
+export const cellPhrases = (blocks: readonly Block[]): Phrase[] => withBreaks(blocks.map(phrasesOf));
 
 function phrasesOf(block: Block): Phrase[] {
   switch (block.type) {

@@ -159,9 +159,7 @@ function* scriptSpans(html: string): Generator<readonly [start: number, end: num
   }
 }
 
-export function inlineScripts(html: string): string[] {
-  return Array.from(scriptSpans(html), (span) => html.slice(...span));
-}
+export const inlineScripts = (html: string): string[] => Array.from(scriptSpans(html), (span) => html.slice(...span));
 
 /** Leaves out the code that a page shows. */
 function inScripts(edits: (source: MountSource) => Iterable<Edit>) {

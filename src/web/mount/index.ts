@@ -98,9 +98,7 @@ export function leftAddresses(file: MountableFile, site: MountedSite): string[] 
   return [...left];
 }
 
-export function isData(path: string, size: number): boolean {
-  return path.endsWith('.json') && size <= MOUNT_BYTES_MAX;
-}
+export const isData = (path: string, size: number): boolean => path.endsWith('.json') && size <= MOUNT_BYTES_MAX;
 
 export function isTooLargeToMount({ path, type }: Omit<MountableFile, 'bytes'>, size: number): boolean {
   return size > MOUNT_BYTES_MAX && isMountable(path, type, 0);

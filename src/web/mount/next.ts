@@ -7,9 +7,7 @@ import { leadsIntoSite, type MountedSite, type MountSource, rebaseMatches } from
 
 const FOLDER = /(?<=["'`])(?<url>\/(?:[\w.~-]+\/)*_next\/[^"'`\\\s]*)(?=\\?["'`])/dg;
 
-export function nextFolders(source: MountSource): Iterable<Edit> {
-  return rebaseMatches(FOLDER, source);
-}
+export const nextFolders = (source: MountSource): Iterable<Edit> => rebaseMatches(FOLDER, source);
 
 /** Matches `addPathPrefix)(e,"")`. */
 const PREFIX = /\b(?:addPathPrefix|pathHasPrefix)\)?\(\s*[\w$]+\s*,\s*"(?<base>[^"]*)"/dg;
@@ -60,9 +58,7 @@ interface Payload {
   readonly places: readonly number[] | null;
 }
 
-export function nextPayload({ text, site }: MountSource): Edit[] {
-  return editsOfPayload({ text, places: null }, site);
-}
+export const nextPayload = ({ text, site }: MountSource): Edit[] => editsOfPayload({ text, places: null }, site);
 
 const PUSH = 'self.__next_f.push([1,"';
 

@@ -13,11 +13,7 @@ export const SPECIFIER = 1 << 7;
 /** Flag for digests, which are no addresses. */
 export const LITERAL = 1 << 8;
 
-export interface Edit {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
+export type Edit = { readonly start: number; readonly end: number; readonly text: string };
 
 /** Characters that end an address in some syntax. `%` stays, since it is deliberate. */
 const UNSAFE = /[^\w!#$%&()*+,./:;=?@~[\]-]/gu;

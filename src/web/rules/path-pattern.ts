@@ -105,9 +105,8 @@ function followKey(key: string, path: string, start: number, segments?: string[]
   }
 }
 
-export function withoutSlash(path: string): string {
-  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-}
+export const withoutSlash = (path: string): string =>
+  path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 
 /** Cost of a look-up, of visiting a node, and of a found rule. */
 const LOOKUP_UNITS = 500;
@@ -257,6 +256,4 @@ function walk(root: TrieNode, text: string, work: Work, visit: (node: TrieNode, 
   return true;
 }
 
-function reversed(text: string): string {
-  return text.split('').reverse().join('');
-}
+const reversed = (text: string): string => text.split('').reverse().join('');

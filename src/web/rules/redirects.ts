@@ -11,10 +11,7 @@ interface RedirectRule {
   readonly isForced: boolean;
 }
 
-export interface MatchedRule {
-  readonly rule: RedirectRule;
-  readonly captures: Captures;
-}
+export type MatchedRule = { readonly rule: RedirectRule; readonly captures: Captures };
 
 const STATUSES = new Set([200, 301, 302, 303, 307, 308, 404]);
 /** Conditions that Netlify and Cloudflare Pages accept after the target. */
@@ -91,10 +88,7 @@ export const REDIRECTS_MAX = 20;
 /** Budget for a file, some 20 ms. Later rules are checked only on request. */
 const SURVEY_UNITS = 5_000_000;
 
-function* endlessRules(
-  rules: Iterable<RedirectRule>,
-  redirects: RedirectRules,
-): Generator<{ readonly rule: RedirectRule; readonly path: string }> {
+function* endlessRules(rules: Iterable<RedirectRule>, redirects: RedirectRules) {
   const survey = new Work(SURVEY_UNITS);
   for (const rule of rules) {
     // The parser rejects circles of literal rules, and every other circle has a rule that is not literal.
@@ -271,12 +265,7 @@ function fillPath(into: BoundedText, template: Template, captures: Captures, enc
 }
 
 /** Encodes a captured text once, and only if it may fit, since encoding never shortens it. */
-function* filled(
-  into: BoundedText,
-  template: Template,
-  captures: Captures,
-  encode: (text: string) => string,
-): Generator<string> {
+function* filled(into: BoundedText, template: Template, captures: Captures, encode: (text: string) => string) {
   const encoded = new Map<string, string>();
   for (const piece of template) {
     if (typeof piece === 'string') yield piece;
@@ -290,9 +279,7 @@ function* filled(
   }
 }
 
-function escaped(text: string): string {
-  return text.replace(/[^\x21-\x7e]|["<>\\^`{|}]/gu, encodeURIComponent);
-}
+const escaped = (text: string): string => text.replace(/[^\x21-\x7e]|["<>\\^`{|}]/gu, encodeURIComponent);
 
 export function isAt(location: string, host: string | undefined, asked: string): boolean {
   const url = URL.parse(location);

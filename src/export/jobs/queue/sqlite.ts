@@ -9,19 +9,12 @@ import type { JobQueue } from '../../ports.ts';
 import { type JobDatabase, SqlJobQueue } from './sql-job-queue.ts';
 import { SQLITE_STATEMENTS } from './statements.ts';
 
-export interface QueueFile {
-  readonly file: string;
-}
+export type QueueFile = { readonly file: string };
 
-export interface QueueCalls {
-  ask(call: { readonly method: keyof JobQueue; readonly args: readonly unknown[] }): unknown;
-}
+export type QueueCalls = { ask(call: { readonly method: keyof JobQueue; readonly args: readonly unknown[] }): unknown };
 
 /** Milliseconds: the time of day, which may jump, and a clock of the machine that only runs forward. */
-interface Clocks {
-  wallMs(): number;
-  monotonicMs(): number;
-}
+type Clocks = { wallMs(): number; monotonicMs(): number };
 
 export function serveQueue({ file }: QueueFile, clocks: Clocks): void {
   let database: SqliteDatabase | null = null;

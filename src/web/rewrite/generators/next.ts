@@ -14,9 +14,7 @@ function rootOf({ text, named }: GeneratorSource): string {
   return known === undefined || at === -1 ? '/_next/' : `${known.slice(0, at)}/_next/`;
 }
 
-export function chunksInPayload(source: GeneratorSource): string[] {
-  return chunksIn(source.text, rootOf(source));
-}
+export const chunksInPayload = (source: GeneratorSource): string[] => chunksIn(source.text, rootOf(source));
 
 export function buildManifestChunks({ text }: GeneratorSource): string[] {
   return text.includes('__next_f') ? [] : chunksIn(text, BUILD_MANIFEST_TO_ROOT);

@@ -44,9 +44,7 @@ function rowsOf(value: unknown): unknown[][] {
   return Array.isArray(value) ? value.filter((row): row is unknown[] => Array.isArray(row)) : [];
 }
 
-function named(value: unknown): string[] {
-  return typeof value === 'string' && NAME.test(value) ? [value] : [];
-}
+const named = (value: unknown): string[] => (typeof value === 'string' && NAME.test(value) ? [value] : []);
 
 /** The part of CBOR (RFC 8949) that an index uses: integers, strings, arrays, floats and simple values. */
 class Cbor {

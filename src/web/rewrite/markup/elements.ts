@@ -75,9 +75,7 @@ export function isLazyAttribute(name: string): boolean {
   return LAZY_ATTRIBUTES.has(name) || name.endsWith('-src') || name.endsWith('-srcset');
 }
 
-export function isListAttribute(name: string): boolean {
-  return name.endsWith('srcset') || name === 'data-bgset';
-}
+export const isListAttribute = (name: string): boolean => name.endsWith('srcset') || name === 'data-bgset';
 
 export const CSS_ATTRIBUTES: ReadonlySet<string> = new Set(
   'clip-path cursor fill filter marker marker-end marker-mid marker-start mask stroke'.split(' '),

@@ -62,7 +62,7 @@ describe('openSqliteJobQueue()', () => {
   });
 });
 
-describe('embedded queue', { timeout: 20_000 }, () => {
+describe('embedded queue', () => {
   test('waits while another process writes', async () => {
     const queue = await open();
     const other = new DatabaseSync(file);
@@ -75,7 +75,7 @@ describe('embedded queue', { timeout: 20_000 }, () => {
   test('starts a new thread after its thread ended, and rejects the waiting calls', async () => {
     const queue = await open();
     await queue.add(JOB, QUEUED_MAX);
-    // What is asked cannot be answered before the thread ends: another process writes.
+    // The thread cannot respond before it ends, because another process writes.
     const other = new DatabaseSync(file);
     other.exec('BEGIN IMMEDIATE');
     const waiting = codeOf(queue.add({ ...JOB, jobId: 'se_00000000000000ff' }, QUEUED_MAX));
