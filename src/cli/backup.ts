@@ -7,7 +7,6 @@ import {
   type FileHandle,
   link,
   mkdir,
-  mkdtemp,
   open,
   readdir,
   realpath,
@@ -26,10 +25,10 @@ import { dataPaths, runningDaemons } from '../deploy/index.ts';
 import { DocshelfError, errnoOf, errnoState, rethrowAs, stateOf } from '../domain/errors.ts';
 import { membersOf } from '../domain/shape.ts';
 import { counted } from '../domain/text.ts';
-import { collect, flushPath, flushTree, ifThere, isLinkRefused } from '../files/index.ts';
+import { collect, flushPath, flushTree, ifThere, isLinkRefused, temporaryFolder } from '../files/index.ts';
 import { type CommonOptions, command } from './command.ts';
 import { loadStrictly } from './load-config.ts';
-import { note, printResult, toMiB } from './output.ts';
+import { note, printResult, toMiB, whileInterruptible } from './output.ts';
 
 /**
  * A backup is a tar of the data folder. Its last entry has this name, so that a restore notices a backup that was cut off. Files that
@@ -49,6 +48,8 @@ const POINTER = /^sites\/[^/]+\/(?:active|versions\/([^/]+))$/;
 /** Larger files are copied in pieces. */
 const READ_WHOLE_BYTES = 1024 ** 2;
 
+const AGAIN = 'Run the command again.';
+
 export function backupCommand(): Command {
   return command(
     'backup',
@@ -67,7 +68,7 @@ export function backupCommand(): Command {
       if (config.database.urlFile !== null) note('The backup does not contain PostgreSQL: back it up with pg_dump.');
       if (config.exportApi.enabled && config.exportApi.store.kind === 's3')
         note('The backup does not contain the bucket of exportApi.store.');
-      const written = await whileInterruptible((signal) => writeBackup(dir, file, signal));
+      const written = await whileInterruptible(AGAIN, (signal) => writeBackup(dir, file, signal));
       const summary = [
         `Saved ${counted(written.files, 'file')} (${toMiB(written.bytes)}) of "${dir}" in ${file === '-' ? 'the backup' : file}.`,
         'The backup contains secrets: keep it private.',
@@ -90,7 +91,7 @@ export function restoreCommand(): Command {
       const next = 'Check the path of the backup.';
       const handle = file === '-' ? null : await open(file).catch(rethrowAs('cannot_read', `read "${file}"`, next));
       const from = handle?.createReadStream() ?? process.stdin;
-      const restored = await whileInterruptible((signal) => restoreBackup(dir, from, signal));
+      const restored = await whileInterruptible(AGAIN, (signal) => restoreBackup(dir, from, signal));
       printResult(options, restored, ({ files, bytes }) =>
         [
           `Restored ${counted(files, 'file')} (${toMiB(bytes)}) into "${dir}".`,
@@ -100,28 +101,7 @@ export function restoreCommand(): Command {
     });
 }
 
-/** Turns SIGINT and SIGTERM into an abort, so that no partial file stays. @throws DocshelfError `stopping` */
-async function whileInterruptible<Result>(act: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-  const abort = new AbortController();
-  const interrupt = (): void =>
-    abort.abort(
-      new DocshelfError('stopping', 'Cannot continue: the command was interrupted', { next: 'Run the command again.' }),
-    );
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt);
-  try {
-    return await act(abort.signal);
-  } catch (error) {
-    abort.signal.throwIfAborted();
-    throw error;
-  } finally {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt);
-  }
-}
-
-interface Written {
-  readonly files: number;
-  readonly bytes: number;
-}
+type Written = { readonly files: number; readonly bytes: number };
 
 /** Leaves no partial file. @throws DocshelfError `cannot_read`, `cannot_write`; the signal's reason */
 async function writeBackup(dir: string, file: string, signal: AbortSignal): Promise<Written> {
@@ -129,18 +109,16 @@ async function writeBackup(dir: string, file: string, signal: AbortSignal): Prom
     const { dev, ino } = fstatSync(STDOUT);
     return copyFolder(dir, standardOutput(), signal, `${dev}:${ino}`);
   }
-  const found = await ifThere(stat(file)).catch(rethrowAs('cannot_write', `write "${file}"`, NEXT_FILE));
+  const toWriteFault = rethrowAs('cannot_write', `write "${file}"`, NEXT_FILE);
+  const found = await ifThere(stat(file)).catch(toWriteFault);
   if (found?.isDirectory() === true) throw cannotWrite(file, 'it is a folder');
-  if (existsSync(dir) && isInside(realpathSync(dir), await ifThere(realpath(dirname(file))))) {
+  if (existsSync(dir) && isInside(realpathSync(dir), await ifThere(realpath(dirname(file)))))
     throw cannotWrite(file, 'it is in the data folder');
-  }
   // Only a regular file can be replaced: a rename would replace the device itself.
   const isPlain = found === null || found.isFile();
   const path = isPlain ? `${file}.part` : file;
-  if (isPlain) await rm(path, { force: true }).catch(rethrowAs('cannot_write', `write "${file}"`, NEXT_FILE));
-  const handle = await open(path, isPlain ? 'wx' : 'w', 0o600).catch(
-    rethrowAs('cannot_write', `write "${file}"`, NEXT_FILE),
-  );
+  if (isPlain) await rm(path, { force: true }).catch(toWriteFault);
+  const handle = await open(path, isPlain ? 'wx' : 'w', 0o600).catch(toWriteFault);
   try {
     const written = await copyFolder(dir, handle.createWriteStream({ flush: isPlain }), signal);
     if (isPlain) await rename(path, file);
@@ -153,14 +131,12 @@ async function writeBackup(dir: string, file: string, signal: AbortSignal): Prom
 
 const NEXT_FILE = 'Choose a file in a folder that you may write to, outside of storage.dir.';
 
-function cannotWrite(file: string, state: string): DocshelfError {
-  return new DocshelfError('cannot_write', `Cannot write "${file}": ${state}`, { next: NEXT_FILE });
-}
+const cannotWrite = (file: string, state: string): DocshelfError =>
+  new DocshelfError('cannot_write', `Cannot write "${file}": ${state}`, { next: NEXT_FILE });
 
 /** @param path real path, or null if the folder does not exist */
-function isInside(dir: string, path: string | null): boolean {
-  return path !== null && (path === dir || path.startsWith(join(dir, '/')));
-}
+const isInside = (dir: string, path: string | null): boolean =>
+  path !== null && (path === dir || path.startsWith(join(dir, '/')));
 
 /** A reader that ends early must not look like success. A file needs a stream that completes short writes, as on a full disk. */
 function standardOutput(): Writable {
@@ -171,12 +147,7 @@ function standardOutput(): Writable {
 
 const STDOUT = 1;
 
-async function copyFolder(
-  dir: string,
-  out: Writable,
-  signal: AbortSignal,
-  output: string | null = null,
-): Promise<Written> {
+async function copyFolder(dir: string, out: Writable, signal: AbortSignal, output: string | null = null) {
   if (!existsSync(dir)) {
     throw new DocshelfError('cannot_read', `Cannot back up "${dir}": there is no such folder`, {
       next: 'Pass the config of the daemon with --config, and check storage.dir.',
@@ -238,7 +209,6 @@ class Copier {
   readonly #needed = new Map<string, string>();
   readonly #releases = new Set<string>();
   readonly #hash = createHash('sha256');
-
   /** Device and inode of the backup, which may be in the folder. */
   readonly #output: string | null;
 
@@ -335,17 +305,12 @@ class Copier {
 
   /** SQLite's online backup reads a database that another process writes to. */
   async #addDatabase(name: string, path: string): Promise<void> {
-    const folder = await mkdtemp(join(tmpdir(), 'docshelf-backup-')).catch(throwWriteFault);
-    const copy = join(folder, 'copy.sqlite');
-    const database = new DatabaseSync(path, { readOnly: true });
-    try {
-      await backupSqlite(database, copy);
-      await using handle = await open(copy);
-      await this.#addOpen(name, handle);
-    } finally {
-      database.close();
-      await rm(folder, { recursive: true, force: true });
-    }
+    await using folder = await temporaryFolder(join(tmpdir(), 'docshelf-backup-')).catch(throwWriteFault);
+    const copy = join(folder.path, 'copy.sqlite');
+    using database = new DatabaseSync(path, { readOnly: true });
+    await backupSqlite(database, copy);
+    await using handle = await open(copy);
+    await this.#addOpen(name, handle);
   }
 
   checkReleases(): void {
@@ -462,11 +427,7 @@ async function firstFileIn(dir: string, folder: string): Promise<string | null> 
 
 const LAST_BYTES_MAX = 65_536;
 
-interface LastEntry {
-  readonly format?: unknown;
-  readonly files?: unknown;
-  readonly sha256?: unknown;
-}
+type LastEntry = Partial<Record<'format' | 'files' | 'sha256', unknown>>;
 
 /** @throws DocshelfError `damaged_archive`, `data_folder_newer`, `cannot_read`; the system's errors of writing */
 async function unpackInto(folder: string, from: Readable, signal: AbortSignal): Promise<Written> {

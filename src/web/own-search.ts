@@ -62,9 +62,8 @@ export class BundledSearchSurvey {
   }
 }
 
-export function failingSearches(searches: readonly BundledSearch[]): BundledSearch[] {
-  return searches.filter(({ state }) => state !== 'works');
-}
+export const failingSearches = (searches: readonly BundledSearch[]): BundledSearch[] =>
+  searches.filter(({ state }) => state !== 'works');
 
 interface OwnSearchKind {
   readonly name: string;
@@ -138,10 +137,7 @@ export const OWN_SEARCH_KINDS: readonly OwnSearchKind[] = [
   {
     name: 'Nextra',
     mark: /\bclass=["']?[^"'<>]{0,300}\bnextra-search\b/,
-    index: {
-      file: /(?:^|\/)(?:pagefind-entry|nextra-data-[\w-]+)\.json$/,
-      name: '_pagefind/pagefind-entry.json',
-    },
+    index: { file: /(?:^|\/)(?:pagefind-entry|nextra-data-[\w-]+)\.json$/, name: '_pagefind/pagefind-entry.json' },
     service: null,
     boxes: '.nextra-search',
   },

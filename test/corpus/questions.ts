@@ -5,7 +5,7 @@ const FOLDER = join(import.meta.dirname, 'questions');
 
 export interface Question {
   readonly query: string;
-  /** The page that must come first. */
+  /** Page that must be the first result. */
   readonly page: string;
 }
 
@@ -15,7 +15,7 @@ export interface SmallSite {
   readonly questions: readonly Question[];
 }
 
-/** Questions about the VitePress manual in one of its languages, in other inflections than the pages use. */
+/** Questions about the VitePress manual in one of its languages, with other inflections than the pages use. */
 export function manualQuestions(language: string): Question[] {
   return linesOf(`vitepress-${language}.txt`).map((line) => {
     const [query = '', page = ''] = line.split('\t');

@@ -15,9 +15,12 @@ import { smallSites } from '../corpus/questions.ts';
 
 const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
 
-/** Title, bar and body of each page by its path. */
+/** Title, bar and body of each page, by path. */
 type Pages = Readonly<Record<string, string>>;
-/** A query and the address that must come first, of any section of the page if it has no fragment. Null: no result. `!`: not found. */
+/**
+ * A query and the address of the first result. Without a fragment, any section of the page counts. Null: no result. `!`: not
+ * found.
+ */
 type Question = readonly [query: string, first: string | null];
 
 interface Site {

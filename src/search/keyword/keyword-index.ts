@@ -12,7 +12,7 @@ import {
   onlyIdentifier,
   type ParsedQuery,
   parseQuery,
-  phraseExpression,
+  phraseVariants,
   planOf,
 } from './query.ts';
 import { Accumulator, byScore, type Mask, Proximity, RANKING, type Ranked, type Ranking, rarity } from './ranking.ts';
@@ -187,8 +187,15 @@ export class KeywordIndex {
   }
 
   #holding(phrase: string, spellings: Spellings): number[] | null {
-    const expression = phraseExpression(phrase, spellings);
-    return expression === null ? null : this.#file.matching(expression);
+    const variants = phraseVariants(phrase, spellings, (start) => this.#file.termsStartingWith(start));
+    return variants && [...new Set(variants.flatMap((terms) => this.#withPhrase(terms)))];
+  }
+
+  #withPhrase(terms: readonly string[]): number[] {
+    const lists = terms.map((term) => this.#file.postings(term).sections);
+    const all = lists.reduce<Mask>((mask, list) => only(list, mask, this.count), null);
+    const sections = [...(lists[0] ?? [])].filter((section) => all?.[section] === 1);
+    return sections.length === 0 || terms.length === 1 ? sections : this.#file.withPhrase(sections, terms);
   }
 
   #scorePhrase(found: readonly number[], mask: Mask): void {

@@ -180,12 +180,17 @@ function addPiece(words: Word[], piece: string, start: number): void {
 }
 
 export function plain(folded: string): Surface {
-  return { folded, spelling: folded, parts: [] };
+  return { folded, spelling: folded, parts: NO_PARTS };
 }
+
+/** One array and one object for each word, because a site has millions of words. */
+const NO_PARTS: readonly string[] = [];
 
 function addWord(words: Word[], word: string, start: number): void {
   if (LOWER.test(word)) {
-    if (word.length <= WORD_LENGTH_MAX) words.push({ kind: 'word', ...plain(word), start, end: start + word.length });
+    const end = start + word.length;
+    if (end - start <= WORD_LENGTH_MAX)
+      words.push({ kind: 'word', folded: word, spelling: word, parts: NO_PARTS, start, end });
     return;
   }
   const folded = fold(word);
@@ -195,7 +200,7 @@ function addWord(words: Word[], word: string, start: number): void {
 }
 
 function partsOf(word: string, folded: string): readonly string[] {
-  if (CAPITALISED.test(word)) return [];
+  if (CAPITALISED.test(word)) return NO_PARTS;
   if (GROUPED_DIGITS.test(word)) return [word.replaceAll('_', '')];
   const humps = HUMP.test(word) && !PLURAL_CAPITALS.test(word) ? (word.match(PART) ?? []).map(fold) : [];
   const parts = humps.length > 1 ? humps : [];

@@ -36,9 +36,7 @@ const DOCUSAURUS_CLASS = /(?:^|\s)docs-version-(\S+)/;
 /** Sphinx before 7 writes its options into each page, later versions into a file. */
 const SPHINX_VERSION = /DOCUMENTATION_OPTIONS\b[\s\S]{0,400}?\bVERSION:\s*(['"])(.{0,128}?)\1/;
 
-export function sphinxVersion(script: string): string | null {
-  return SPHINX_VERSION.exec(script)?.[2]?.trim() || null;
-}
+export const sphinxVersion = (script: string): string | null => SPHINX_VERSION.exec(script)?.[2]?.trim() || null;
 
 type Metadata = ReadonlyMap<string, readonly string[]>;
 

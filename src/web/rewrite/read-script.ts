@@ -89,11 +89,7 @@ function readScopes(region: Region, list: ReferenceList): void {
 
 const isAlternative = (text: string, at: number): boolean => text[skipBlankBack(text, at) - 1] === '?';
 
-interface StringLiteral {
-  readonly start: number;
-  readonly end: number;
-  readonly value: string;
-}
+type StringLiteral = { readonly start: number; readonly end: number; readonly value: string };
 
 function* stringArguments(text: string, start: number): Generator<StringLiteral> {
   for (let at = start; ; ) {

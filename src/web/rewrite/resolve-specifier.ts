@@ -46,13 +46,11 @@ function resolveIn(names: Readonly<Record<string, string>>, name: string, pageUr
   return null;
 }
 
-function parseAddress(text: string, base: string): URL | null {
-  return /^\.{0,2}\//.test(text) ? URL.parse(text, base) : URL.parse(text);
-}
+const parseAddress = (text: string, base: string): URL | null =>
+  /^\.{0,2}\//.test(text) ? URL.parse(text, base) : URL.parse(text);
 
-function longestFirst<T>(entries: readonly (readonly [string, T])[]): (readonly [string, T])[] {
-  return entries.toSorted(([a], [b]) => b.length - a.length);
-}
+const longestFirst = <T>(entries: readonly (readonly [string, T])[]): (readonly [string, T])[] =>
+  entries.toSorted(([a], [b]) => b.length - a.length);
 
 function parseImportMap(json: string): ImportMap {
   try {

@@ -8,7 +8,7 @@ const SITES = smallSites();
 const FIRSTS_MIN = 82;
 const OPERATOR_SITES = smallSites('operator-sites.txt');
 
-/** The questions whose page is not first, in one index of these sites. */
+/** Questions whose page is not the first result, in one index of these sites. */
 function missed(sites: readonly SmallSite[], isTagged = true): string[] {
   const pages = sites.flatMap(({ language, pages: own }) => own.map((page) => ({ ...page, language })));
   const index = indexOf(

@@ -7,7 +7,7 @@ const QUERY = new Proximity([
   { terms: ['admin'], rarity: 5 },
   { terms: ['key'], rarity: 3 },
 ]);
-/** What nearness gives a text of one column, an occurrence counting one. */
+/** Score of nearness for a text of one column. Each occurrence counts one. */
 const nearness = (text: string) => QUERY.of(sequenceOf([text.split(' ')]), (count) => count);
 
 describe('Proximity', () => {

@@ -224,6 +224,4 @@ const JOINED = {
 } as const;
 
 /** Minifiers write 1000 as `1e3`. */
-function numeral(digits: string): string {
-  return String(Number(digits));
-}
+const numeral = (digits: string): string => String(Number(digits));

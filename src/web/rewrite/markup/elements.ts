@@ -59,9 +59,8 @@ const CUSTOM_RULE: ReadonlyMap<string, FoundKind> = new Map(
   ['src', 'srcset', 'ios-src', 'poster', 'spec-url', 'apidescriptionurl'].map((name) => [name, 'lazy'] as const),
 );
 
-export function ruleOf(tag: string): ReadonlyMap<string, FoundKind> | undefined {
-  return RULE_MAPS.get(tag) ?? (tag.includes('-') ? CUSTOM_RULE : undefined);
-}
+export const ruleOf = (tag: string): ReadonlyMap<string, FoundKind> | undefined =>
+  RULE_MAPS.get(tag) ?? (tag.includes('-') ? CUSTOM_RULE : undefined);
 
 /** Attributes of lazy pictures and frames, of Nuxt's payload, and all `data-…-src` (Docsy). They may hold anything. */
 const LAZY_ATTRIBUTES: ReadonlySet<string> = new Set(
@@ -75,9 +74,7 @@ export function isLazyAttribute(name: string): boolean {
   return LAZY_ATTRIBUTES.has(name) || name.endsWith('-src') || name.endsWith('-srcset');
 }
 
-export function isListAttribute(name: string): boolean {
-  return name.endsWith('srcset') || name === 'data-bgset';
-}
+export const isListAttribute = (name: string): boolean => name.endsWith('srcset') || name === 'data-bgset';
 
 export const CSS_ATTRIBUTES: ReadonlySet<string> = new Set(
   'clip-path cursor fill filter marker marker-end marker-mid marker-start mask stroke'.split(' '),
@@ -198,6 +195,5 @@ function skip(text: string, start: number, belongs: (code: number) => boolean): 
   return at;
 }
 
-function isSpace(code: number): boolean {
-  return code === 0x20 || code === 0x0a || code === 0x09 || code === 0x0d || code === 0x0c;
-}
+const isSpace = (code: number): boolean =>
+  code === 0x20 || code === 0x0a || code === 0x09 || code === 0x0d || code === 0x0c;
