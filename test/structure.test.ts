@@ -4,19 +4,18 @@ import { parseSync, Visitor } from 'vite';
 import { describe, expect, it } from 'vitest';
 
 /**
- * Holds the import directions of the design over src/. It reads the code with a real parser (the one that vite carries), so
- * that comments, strings and type annotations neither hide an import nor look like one.
- *
- * What it does not see: an import whose name is computed, and state that hides in a closure or in a static field.
+ * Checks the import directions of the design in src/. It uses a real parser (that of vite), so that comments, strings and type
+ * annotations cannot hide or imitate an import. It does not see imports with a computed name, and state in closures or static
+ * fields.
  */
 
 const ROOT = posix.join(import.meta.dirname, '..');
 const VERBS = ['deploy', 'site', 'search', 'export', 'crawl'];
 const NOUNS = ['web', 'archive', 'config', 'net', 'database', 'traces'];
-/** What even a noun may stand on. */
+/** Rooms that each room may import. */
 const GROUND = ['files', 'threads', 'domain'];
 
-/** Who may import whom. A room is a folder of src/, or one of the two files beside the rooms. */
+/** Allowed imports. A room is a folder of src/, or one of the two files next to the rooms. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ['cli'],
   app: ['http', ...VERBS, ...NOUNS, ...GROUND],
@@ -29,14 +28,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
 };
 
-/** Adapters, each beside the port that it serves: a folder or a file. Only `app` imports them. */
+/** Adapters next to their ports: folders or files. Only `app` imports them. */
 const ADAPTERS = ['deploy/sources', 'export/stores', 'search/hosted-search.ts'];
 
-/** The thread of a job, which joins export and crawl: it alone knows the crawl, and that by its door. */
+/** The thread of a job joins export and crawl. Only it imports the crawl, through its index. */
 const JOB_THREAD = 'app/export-thread.ts';
 const CRAWL_DOOR = 'crawl/index.ts';
 
-/** The gate of egress: all that opens sockets is made in net, of a policy. Outside of it only these names of socket modules are used. */
+/** Only net opens sockets, with an egress policy. Elsewhere, only these names of socket modules are allowed. */
 const SOCKETS: Readonly<Record<string, readonly string[]>> = {
   undici: ['errors'],
   'playwright-core': [],
@@ -50,7 +49,7 @@ const SOCKETS: Readonly<Record<string, readonly string[]>> = {
   'node:dgram': [],
   'node:inspector': [],
 };
-/** Of packages that do more than open sockets, what opens them. */
+/** Names that open sockets in packages with other uses. */
 const SOCKET_MAKERS: Readonly<Record<string, string>> = {
   '@aws-sdk/client-s3': 'S3Client',
   '@aws-sdk/credential-provider-web-identity': 'fromTokenFile',
@@ -61,12 +60,12 @@ const SOCKET_GLOBALS = new Set(['fetch', 'WebSocket', 'EventSource', 'XMLHttpReq
 const DAEMON_REQUEST = 'net/daemon-request.ts';
 const ASKS_DAEMONS = /^(?:cli\/|app\/doctor\/)/;
 
-/** The rooms that compute and do nothing else, and the packages that they may use: parsers and tables, all pure. */
+/** Rooms that only compute, and the packages that they may use: pure parsers and tables. */
 const PURE: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   web: ['parse5', 'htmlparser2', 'entities', 'css-tree', 'es-module-lexer', 'mime-types', 'mdast-util-to-markdown'],
 };
-/** Globals that read the clock, chance, the network or the process; a pure room names none of them. */
+/** Globals that read the clock, random numbers, the network or the process. A pure room uses none of them. */
 const IMPURE_GLOBALS = new Set(
   'performance process console crypto fetch setTimeout setInterval setImmediate queueMicrotask globalThis'.split(' '),
 );
@@ -77,13 +76,13 @@ const FILES_MAX = 30;
 
 interface Import {
   readonly specifier: string;
-  /** `import type`, gone when the program runs. `import { type A }` is not: it still loads the module. */
+  /** True for `import type`, which is removed at run time. `import { type A }` still loads the module. */
   readonly isType: boolean;
-  /** Values that are named; `*` for all, as of a namespace or on demand. */
+  /** Imported values. `*` means all, for a namespace or a dynamic import. */
   readonly names: readonly string[];
 }
 
-/** A tree of sources: path below src/ -> text. */
+/** Text of the sources by their path in src/. */
 type Tree = Readonly<Record<string, string>>;
 
 const roomOf = (path: string) => (path.includes('/') ? path.slice(0, path.indexOf('/')) : path.replace(/\.tsx?$/, ''));
@@ -95,7 +94,7 @@ function read(path: string, text: string) {
   const { program, errors } = parseSync(path, text);
   const imports: Import[] = [];
   const impure: string[] = [];
-  /** Where names stand that are no variables: `a.fetch`, `{ fetch: 1 }`. */
+  /** Positions of names that are no variables: `a.fetch`, `{ fetch: 1 }`. */
   const labels = new Set<number>();
   const opened: string[] = [];
   const add = (node: { value: unknown } | null, kind?: string | null, names: readonly string[] = ['*']) => {
@@ -143,7 +142,7 @@ function read(path: string, text: string) {
 
 type Statements = ReturnType<typeof parseSync>['program']['body'];
 
-/** Names at a module's top that can change: `let`, `var`, and a collection that begins empty, which is only of use to fill. */
+/** Mutable names at the top level of a module: `let`, `var`, and collections that begin empty. */
 function moduleState(body: Statements): string[] {
   return body.flatMap((statement) => {
     const node = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement;
@@ -173,7 +172,7 @@ function beginsEmpty(init: { type: string }): boolean {
   );
 }
 
-/** Names by which a module opens sockets, those of `Import.names` among them. */
+/** Names in a module that open sockets, including those of `Import.names`. */
 function socketNames({ specifier, isType, names }: Import): string[] {
   if (isType) return [];
   const maker = SOCKET_MAKERS[specifier];
@@ -182,7 +181,7 @@ function socketNames({ specifier, isType, names }: Import): string[] {
   return harmless === undefined ? [] : names.filter((name) => !harmless.includes(name));
 }
 
-/** What goes past the gate, one sentence each. */
+/** Uses of sockets outside of the policy, one sentence each. */
 function pastTheGate(path: string, text: string, { imports, opened }: ReturnType<typeof read>): string[] {
   const names = [...imports.flatMap(socketNames), ...opened];
   if (roomOf(path) === 'net') {
@@ -196,7 +195,7 @@ function pastTheGate(path: string, text: string, { imports, opened }: ReturnType
   ];
 }
 
-/** Why `path` may not import this, or null. */
+/** Reason why `path` may not import this, or null. */
 function faultOf(path: string, { specifier, isType }: Import, packages: ReadonlySet<string>): string | null {
   const room = roomOf(path);
   if (!isRelative(specifier)) {
@@ -224,7 +223,7 @@ function faultOf(path: string, { specifier, isType }: Import, packages: Readonly
   return null;
 }
 
-/** The first import cycle found, as the paths along it. Types count: a circle of words is a circle. */
+/** First import cycle as a list of paths. Imports of types also count. */
 function cycleOf(edges: ReadonlyMap<string, readonly string[]>): string[] | null {
   const done = new Set<string>();
   const walk = (path: string, trail: readonly string[]): string[] | null => {
@@ -249,7 +248,7 @@ type ReadTree = ReadonlyMap<string, ReturnType<typeof read>>;
 
 const readAll = (tree: Tree): ReadTree => new Map(Object.entries(tree).map(([path, text]) => [path, read(path, text)]));
 
-/** Every breach of the design in a tree, one sentence each. */
+/** Violations of the design in a tree, one sentence each. */
 function breaches(tree: Tree, packages: ReadonlySet<string>, files: ReadTree = readAll(tree)): string[] {
   const found: string[] = [];
   const edges = new Map<string, string[]>();
@@ -288,7 +287,7 @@ function importsOf(path: string, files: ReadTree): readonly Import[] {
   return files.get(path)?.imports.filter(({ isType }) => !isType) ?? [];
 }
 
-/** Files that may be loaded once these are, whatever is loaded on demand included. */
+/** Files that these may load, including dynamic imports. */
 function loadedFrom(entries: readonly string[], files: ReadTree): ReadonlySet<string> {
   const loaded = new Set(entries);
   for (const path of loaded) {
@@ -321,12 +320,12 @@ describe('structure of src/', () => {
     expect([...loaded].filter((path) => roomOf(path) === 'crawl' || path === JOB_THREAD)).toEqual([]);
     const packages = [...loaded].flatMap((path) => importsOf(path, files).map(({ specifier }) => packageOf(specifier)));
     expect(packages).not.toContain('playwright-core');
-    // 373 modules, a third of a command's processor time: schemas are JSON when the program runs.
+    // 373 modules, a third of a command's processor time. At run time the schemas are JSON.
     expect(packages).not.toContain('typebox');
     expect(loadedFrom([JOB_THREAD], files)).toContain(CRAWL_DOOR);
   });
 
-  it('keeps to the design', { timeout: 60_000 }, () => {
+  it('keeps to the design', () => {
     expect(breaches(tree, dependencies, files)).toEqual([]);
   });
 });

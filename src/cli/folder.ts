@@ -101,6 +101,7 @@ async function preview(
   const { daemon, stop } = await startDaemon({ loaded, reload: load, onProgress: () => undefined, programVersion });
   const show = () => printResult(options, report, () => findingsText(`Preview at ${daemon.siteUrl}/`, report));
   try {
+    await daemon.firstAttempt;
     show();
     for (let round = 2; (await Promise.race([changed.promise, stopped.promise])) === 'changed'; round += 1) {
       await sleep(SETTLE_MS);

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Secret } from '../domain/secret.ts';
-import { NamedFile, NamedFolder, type NamedPath } from './named-files.ts';
+import { NamedFile, NamedFolder, type NamedPath } from './read-config-file.ts';
 import type { Config } from './schema/index.ts';
 import {
   childOf,

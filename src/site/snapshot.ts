@@ -200,7 +200,7 @@ export class SiteSnapshot {
     );
   }
 
-  /** `isByHost`: a rule was ignored because it leads to the requested address. */
+  /** `isByHost`: true if a rule was ignored because it redirects to the requested address itself. */
   #byRule(
     kind: 'forced' | 'others',
     built: string | null,

@@ -27,7 +27,7 @@ async function act(
   return fetch(`${daemon.admin}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
 }
 
-/** What a browser sends first of a form with a file, whose rest is to follow. */
+/** First part of a multipart form with a file, as a browser sends it. The rest follows later. */
 async function signIn(): Promise<{ readonly headers: Record<string, string>; readonly begin: string }> {
   const origin = new URL(daemon.admin).origin;
   const answer = await fetch(`${daemon.admin}/sign-in`, {

@@ -24,12 +24,12 @@ const ARCHIVE = 'acme-export-2026-11-01.tar.gz';
 
 /** Each page continues in the folder of the pages before it, but packs its own transfer folder. */
 const PAGES = ['air-gap-host', 'air-gap', 'signatures'];
-/** Commands, and configs that apply from there on. */
+/** Commands, and the configs that apply from there on. */
 const blocks = PAGES.flatMap((page) => manualBlocks(page).map((block) => ({ page, ...block })));
 
-/** Where a program is not here: it notes that it was called, and does the part of it that the page goes on from. */
+/** Programs that this machine lacks. Each one records its call and does the part that the page needs next. */
 const STANDINS = {
-  // The images of this machine are lines of a file.
+  // The images of this machine are the lines of a file.
   docker: `case "$1" in
 load) grep -q image "$3" && echo docshelf:0.1.0 >> images ;;
 tag) grep -qx "$2" images && echo "$3" >> images ;;
@@ -45,10 +45,10 @@ interface Outcome {
 }
 
 /**
- * helm packages and renders for real; applying, rolling out and `exec` are played by a folder (test/helm/cluster/program.ts), whose pod is the
- * daemon with the arguments, the environment and the mounted folders of the rendered Deployment.
+ * helm packages and renders for real. A folder simulates applying, rolling out and `exec` (test/helm/cluster/program.ts). Its
+ * pod is the daemon with the arguments, environment and mounted folders of the rendered Deployment.
  */
-const needsCluster = (text: string): boolean => /(?:^|\| )(?:kubectl|helm upgrade) /m.test(text);
+const needsCluster = (text: string): boolean => /(?:^|\| )(?:kubectl|helm upgrade|helm test) /m.test(text);
 
 describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about air gaps and signatures', () => {
   let folder: string;
@@ -76,7 +76,7 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about
     bench.onEnd(() => registry.stop());
     const noted = ([name, script]: [string, string]) => [name, `echo "${name} $*" >> "$DOCSHELF_CALLS"\n${script}`];
     writePrograms(folder, Object.fromEntries(Object.entries(STANDINS).map(noted)));
-    // The files of a release that the pages name: the chart, and stand-ins that are small.
+    // Files of a release that the pages name: the chart and small stand-ins.
     await writeFile(join(folder, 'docshelf-0.1.0-image-amd64.tar'), 'an image');
     const release = { version: '0.1.0', revision: '', date: new Date(0) };
     await writeFile(join(folder, 'docshelf-0.1.0-chart.tgz'), await chartPackage(release));
@@ -86,7 +86,7 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about
       release.date,
     );
     await writeFile(join(folder, 'docshelf-0.1.0-linux-x64.tar.gz'), await gzip(program));
-    // What `oras push` would do, by the helper that the tests of registries use.
+    // Replaces `oras push` with the helper of the registry tests.
     const push = join(folder, 'push.mjs');
     await writeFile(
       push,
@@ -109,7 +109,7 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about
       DOCSHELF__API__PORT: String(api),
       DOCSHELF__NETWORK__PROXY: 'off',
     };
-    // What a machine of the tests cannot be: the owner of port 9090, of a host name, of /mnt/share.
+    // This machine cannot use port 9090, the host name, and /mnt/share.
     const share = join(folder, 'share');
     await mkdir(share);
     await writeFile(join(share, ARCHIVE), bundle('november'));
@@ -120,7 +120,7 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about
         .replaceAll('/mnt/share', share);
 
     for (const { page, kind, text } of blocks) {
-      // Each page begins outside, where nothing is packed yet.
+      // Each page begins outside the air gap, before anything is packed.
       if (text.includes('--output transfer')) await rm(join(folder, 'transfer'), { recursive: true, force: true });
       if (kind === 'yaml') await mergeConfig(replace(text));
       else outcomes.push({ page, text, outcome: await (needsCluster(text) ? inCluster : sh)(replace(text)) });
@@ -189,7 +189,7 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about
   });
 });
 
-/** Pushes for the stand-in of oras, which is a process of its own. */
+/** Pushes for the stand-in of oras, which is a separate process. */
 async function pushServer(registry: Registry, folder: () => string): Promise<number> {
   const server = await httpServer(async (request, response) => {
     const { repository, tag, name, mediaType } = JSON.parse(await text(request));

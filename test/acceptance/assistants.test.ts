@@ -11,11 +11,11 @@ import { basic } from '../http/sign-in/guarded-listener.ts';
 import { bundle, folderOf } from './bundles.ts';
 import { adminKey, exporterOf, KEYS } from './export-service.ts';
 
-/** Assistants at a running daemon and at `docshelf mcp`, by the official client. */
+/** The official MCP client uses a running daemon and `docshelf mcp`. */
 
 const bench = openBench(afterAll);
 const MANUAL = join(import.meta.dirname, '../../docs');
-/** `correct horse`, of cost 4. */
+/** `correct horse`, with cost 4. */
 const USERS = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
 const ANNA = basic('anna', 'correct horse');
 const DOOR = '/_docshelf/mcp';
@@ -27,7 +27,7 @@ async function connect(url: string, headers: Readonly<Record<string, string>> = 
   return client;
 }
 
-/** `docshelf mcp` as an assistant starts it. */
+/** Starts `docshelf mcp` as an assistant does. */
 async function startLocal(configFile: string, args: readonly string[] = []): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' });
   const command = { command: process.execPath, args: [PROGRAM, 'mcp', '--config', configFile, ...args] };
@@ -51,7 +51,7 @@ async function startWith(
   return bench.start({ search: { mcp: true }, ...config }, { folder });
 }
 
-/** A question about the manual, the page that answers it, and what stands there. */
+/** A question about the manual, the page that answers it, and text of that page. */
 const QUESTIONS: readonly (readonly [question: string, page: string, says: RegExp])[] = [
   ['how do I roll back to the version before', '/versions', /docshelf bundle rollback/],
   ['carry bundles over an air gap with checksums', '/air-gap-host', /docshelf transfer pack/],
@@ -244,7 +244,7 @@ describe('docshelf mcp', () => {
     child.stdin?.end();
     expect(await ended).toBe(0);
 
-    // What was asked with the last bytes is answered.
+    // The server responds to a request whose bytes end together with the input.
     const ask = (id: number, method: string, params: object) => JSON.stringify({ jsonrpc: '2.0', id, method, params });
     const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
     const asked = [
@@ -276,7 +276,7 @@ describe('docshelf mcp', () => {
       isError: true,
       content: [{ text: expect.stringContaining('no version is active') }],
     });
-    // A version that comes is there with the next question.
+    // A new version is found with the next question.
     await mkdir(join(folder, 'bundles'), { recursive: true });
     await folderOf(folder, { 'docs-2024-06-01.tar.gz': bundle('june') });
     await rename(join(folder, 'docs-2024-06-01.tar.gz'), join(folder, 'bundles', 'docs-2024-06-01.tar.gz'));
@@ -298,7 +298,7 @@ it('a running daemon responds to hostile MCP messages and survives all of them',
   const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
   const bodies = ['{', deep, '[[[]]]', '{"__proto__":{"method":"ping"}}', '{"jsonrpc":"2.0","id":{},"method":"ping"}'];
   for (const body of bodies) expect(await say(body)).toBe(400);
-  // Cancelled by its own batch: nobody would answer it.
+  // Canceled by its own batch, so no response follows.
   const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
   expect(await say(JSON.stringify([{ jsonrpc: '2.0', id: 2, method: 'ping' }, cancel]))).toBe(400);
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });

@@ -56,7 +56,7 @@ beforeAll(async () => {
   await daemon.untilServing('2024-06-01');
 });
 
-/** Sets the link and waits for that fault. */
+/** Sets the link and waits for that error. */
 async function failWith(code: string, bundleUrl: string, sha256: string | null = null): Promise<LastError> {
   const before = await daemon.status();
   await daemon.rewriteConfig({ staticExport: { bundleUrl, sha256 } });
@@ -104,7 +104,7 @@ describe('a link that provides no bundle', () => {
   });
 
   test('is reported if its host name does not resolve', async () => {
-    // Name service says no, or is not there itself: both are the way to the host.
+    // The name service reports an unknown host, or is itself unavailable. Both cases are `source_unreachable`.
     const { message } = await failWith('source_unreachable', 'http://docs.invalid/docs.tar.gz');
     expect(message).toContain('docs.invalid');
     await expectGoodServed();

@@ -7,7 +7,7 @@ import { Home } from './home.ts';
 
 const bench = openBench(afterEach);
 
-/** A site with links from its root. @param base that it is built for */
+/** A site with links from its root. @param base path for which it was built */
 const siteFor = (base: string): Buffer =>
   bundle('mounted', {
     'index.html': `<title>Home</title><link rel="stylesheet" href="${base}a.css"><a href="${base}guides/start">Start</a>`,

@@ -6,7 +6,7 @@ import { bundle, folderOf } from './bundles.ts';
 
 const bench = openBench(afterEach);
 
-/** Serves July and stores June, in a folder that is not the default one. */
+/** Starts a daemon that serves July and stores June, in a folder that is not the default. */
 async function start(): Promise<DaemonProcess> {
   const folder = await bench.folder();
   const archives = { 'docs-2024-06-01.tar.gz': bundle('june'), 'docs-2024-07-01.tar.gz': bundle('july') };

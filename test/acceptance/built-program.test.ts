@@ -57,7 +57,7 @@ describe('bin/docshelf', () => {
   const folder = mkdtempSync(join(tmpdir(), 'docshelf-bin-'));
   afterAll(() => rmSync(folder, { recursive: true }));
   const path = `${dirname(process.execPath)}:${process.env.PATH}`;
-  // npm's name for the folder of the caller, set by a script around this one.
+  // npm's variable for the folder of the caller. An outer script may have set it.
   const env = { ...process.env, PATH: `${folder}:${path}`, INIT_CWD: '/' };
 
   test('runs the program in the caller’s folder, also through a link on the PATH', () => {

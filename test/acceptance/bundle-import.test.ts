@@ -17,7 +17,7 @@ describe.each(WAYS)('bundle import %s', (way) => {
     expect(second.json()).toMatchObject({ version: 'next', digest: sha256Of(JULY), activated: false });
     expect(await home.shelf()).toEqual(['2024-06-01', ['2024-06-01', 'next']]);
     expect(await home.page()).toContain('june');
-    // The person's own file stays where it is.
+    // The imported file stays in its folder.
     expect(await readdir(home.folder)).toContain('docs-2024-06-01.tar.gz');
   });
 

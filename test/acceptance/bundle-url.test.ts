@@ -102,7 +102,7 @@ describe('bundleUrl without a version', () => {
     const digest = sha256Of(bundles['/docs-2024-06-01.tar.gz']);
     await second.until(({ active }) => active?.digest === digest);
     expect(await homePage(second)).toContain('two');
-    // The old release stays, by digest.
+    // The old release stays on disk.
     expect(await readdir(join(second.dataDir, 'releases'))).toHaveLength(2);
   });
 });

@@ -30,9 +30,9 @@ describe('bundle verify', () => {
   test('exits with 65 for an archive that an import would reject', async () => {
     const home = await Home.open(bench, 'without a daemon');
     const broken = Buffer.from(bundle('broken'));
-    // The checksum of gzip's content (RFC 1952, section 2.3.1): the first of the last eight bytes.
+    // Checksum of the content in gzip (RFC 1952, section 2.3.1): the first of the last eight bytes.
     broken.writeUInt8(broken.readUInt8(broken.length - 8) ^ 1, broken.length - 8);
-    // Its listing is sound, and so are its pages, which inspect reads: only who reads everything finds this.
+    // The listing and the pages that inspect reads are valid. Only a complete read finds the damage.
     const crc = 1;
     const rotten = rawZip([
       { name: 'index.html', body: '<title>Home</title>' },

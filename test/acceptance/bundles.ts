@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { gz, rawTar, type TarMemberSpec } from '../helpers/archives.ts';
 import type { WholeManifest } from '../helpers/manifests.ts';
 
-/** A small sound site whose every page says `mark`, so that a body tells which bundle it came from. */
+/** Small valid site whose pages all contain `mark`, so that a body shows its bundle. */
 export function bundle(mark: string, more: Readonly<Record<string, string>> = {}): Buffer {
   return archiveOf(filesOf(mark, more));
 }
 
-/** The same with a manifest of docshelf's own exporter. */
+/** The same site with a manifest of docshelf's exporter. */
 export function bundleWithManifest(mark: string, says: Partial<WholeManifest>): Buffer {
   const files = filesOf(mark, {});
   const listed = Object.entries(files).map(([path, body]) => {
@@ -28,7 +28,7 @@ export function bundleWithManifest(mark: string, says: Partial<WholeManifest>): 
   return archiveOf({ ...files, '_docshelf/manifest.json': JSON.stringify(manifest) });
 }
 
-/** A sound bundle of at least so many bytes that no compression makes smaller. */
+/** Valid bundle with at least this number of incompressible bytes. */
 export function largeBundle(mark: string, bytes: number): Buffer {
   const block = createHash('shake256', { outputLength: bytes }).update(mark).digest();
   const members: TarMemberSpec[] = Object.entries(filesOf(mark, {})).map(([name, body]) => ({ name, body }));
@@ -39,7 +39,7 @@ export function sha256Of(bytes: string | Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Writes archives into a folder, made where it is missing, and gives it. */
+/** Writes archives into a folder, and creates it if it is missing. @returns the folder */
 export async function folderOf(folder: string, archives: Readonly<Record<string, Uint8Array>>): Promise<string> {
   await mkdir(folder, { recursive: true });
   for (const [name, bytes] of Object.entries(archives)) await writeFile(join(folder, name), bytes);

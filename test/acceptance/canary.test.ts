@@ -7,10 +7,13 @@ import { bundle } from './bundles.ts';
 
 const bench = openBench(afterEach);
 const CANARY = 'c4n4ry-s3cr3t';
-/** Where a credential stands in a link, besides its query. */
+/** Parts of a link, except its query, that can contain a credential. */
 const QUERY = `X-Amz-Signature=${CANARY}&se=${CANARY}`;
 
-/** Gives the bundle at `/docs-2024-06-01.tar.gz`, a redirect to it at `/moved`, and else 403 that echoes the link. */
+/**
+ * Serves the bundle at `/docs-2024-06-01.tar.gz` and a redirect to it at `/moved`. Other paths return 403 with the link in the
+ * body.
+ */
 async function origin(): Promise<string> {
   const server = await httpServer((request, response) => {
     const { url = '' } = request;
@@ -24,7 +27,7 @@ async function origin(): Promise<string> {
   return server.origin;
 }
 
-/** Everything that the daemon says to anybody, by where it says it. */
+/** All outputs of the daemon, with the name of each. */
 async function everythingSaid(daemon: DaemonProcess): Promise<[string, string][]> {
   const said: [string, string][] = [];
   for (const path of ['/', '/metrics', '/v1/status', '/v1/features', '/readyz']) {
@@ -50,7 +53,7 @@ async function everythingSaid(daemon: DaemonProcess): Promise<[string, string][]
   return said;
 }
 
-/** Percent-encoding and base64 hide nothing from those who look. */
+/** Also finds percent-encoded and base64 forms. */
 function expectNoCanary(said: readonly [string, string][]): void {
   const forms = [CANARY, encodeURIComponent(CANARY), Buffer.from(CANARY).toString('base64').slice(0, 12)];
   const leaks = said.filter(([, text]) => forms.some((form) => text.includes(form))).map(([where]) => where);
@@ -80,7 +83,7 @@ describe('the query of the bundle link', () => {
     await daemon.untilError('source_truncated');
     expectNoCanary(await everythingSaid(daemon));
 
-    // Each of these has been a way to print what a person pasted into the wrong place.
+    // Each of these once printed text that a person had pasted into the wrong place.
     for (const text of [
       `htps://x/?${CANARY}`,
       `http://user:${CANARY}@127.0.0.1:1/a.zip`,
@@ -90,7 +93,7 @@ describe('the query of the bundle link', () => {
       await writeFile(linkFile, text);
       await daemon.until((status) => status.lastReload?.at !== lastReload?.at);
     }
-    // A path outside of network.fileRoots is a fault of the config that names the file.
+    // A path outside of network.fileRoots is a config error that names the file.
     expect((await daemon.status()).lastReload).toMatchObject({ ok: false });
     expectNoCanary(await everythingSaid(daemon));
     expect(await daemon.stop()).toBe(0);

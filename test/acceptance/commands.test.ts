@@ -7,7 +7,7 @@ import { bundle, bundleWithManifest } from './bundles.ts';
 
 const bench = openBench(afterEach);
 
-/** What a failed command with `--json` prints. */
+/** Output of a failed command with `--json`. */
 interface Failure {
   readonly code: string;
   readonly error: string;
@@ -15,7 +15,7 @@ interface Failure {
   readonly faults?: readonly { readonly code: string; readonly key: string | null; readonly where: string | null }[];
 }
 
-/** A command in a folder of its own, whose config.yaml has this text. */
+/** Runs a command in a new folder whose config.yaml contains this text. */
 async function runWith(config: string, args: readonly string[]): Promise<CommandResult> {
   const cwd = await bench.folder();
   await writeFile(join(cwd, 'config.yaml'), config);
@@ -37,7 +37,7 @@ describe('docshelf', () => {
   });
 });
 
-/** Commands that need no argument and end by themselves. */
+/** Commands that need no argument and end without a signal. */
 const SHORT = ['config check', 'config print', 'config schema', 'bundle list', 'sites', 'features', 'doctor'];
 
 test.each([...SHORT, 'healthcheck'])('%s --json prints one JSON document and no progress bar', async (command) => {
@@ -140,7 +140,7 @@ describe('serve on a machine that is not ready', () => {
 
   test('exits with 73 if it cannot write to the data folder', async () => {
     const cwd = await bench.folder();
-    // A file where the folder should be: not even root can make a folder below it.
+    // A file at the path of the folder: not even root can create a folder under it.
     await writeFile(join(cwd, 'file'), '');
     await writeFile(
       join(cwd, 'config.yaml'),

@@ -12,7 +12,7 @@ const DIST = join(import.meta.dirname, '../../dist');
 const MAN_PAGE = join(DIST, 'man/docshelf.1');
 const has = (program: string): boolean => spawnSync(program, ['--version']).error === undefined;
 
-/** Commands, options, words, files: what is typed, and words that must and must not be offered. */
+/** Typed text, and words that must and must not be offered: commands, options, words, files. */
 const LINES: readonly [line: string, offered: readonly string[], others: readonly string[]][] = [
   ['docshelf ', ['serve', 'bundle', 'doctor', 'init', 'transfer', 'completion'], ['import']],
   ['docshelf bun', ['bundle'], ['serve']],
@@ -41,7 +41,7 @@ describe('shell completion', () => {
       staticExport: null,
     });
     await writeFile(join(folder, 'one.yaml'), 'sites: [{ domain: initech }]\n');
-    // The scripts ask the program for its sites.
+    // The scripts run the program to list its sites.
     writePrograms(folder);
     for (const shell of ['bash', 'zsh', 'fish']) {
       const { code, stdout } = await bench.run(['completion', shell]);
@@ -50,10 +50,10 @@ describe('shell completion', () => {
     }
   });
 
-  /** The program is on the path. */
+  /** Puts the program on the PATH. */
   const inFolder = () => ({ cwd: folder, env: { ...process.env, PATH: `${join(folder, 'bin')}:${process.env.PATH}` } });
 
-  /** What bash offers for a line, through the function that the script registers for the command. */
+  /** Words that bash offers for a line, through the function that the script registers. */
   async function offeredByBash(line: string): Promise<string[]> {
     const words = line.split(' ').map((word) => `'${word}'`);
     const script = `
@@ -81,7 +81,7 @@ describe('shell completion', () => {
   });
 
   test.skipIf(!has('zsh'))('loads in zsh, and defines a function for every command', async () => {
-    // Completion itself needs a terminal; that the words of _arguments are sound is what compinit's own loading shows.
+    // Completion needs a terminal, so the test only loads the script. compinit checks the words of _arguments.
     const script =
       'autoload -Uz compinit; compinit -D -u; source ./completion.zsh; print -l $_comps[docshelf]; functions +';
     const { stdout, stderr } = await run('zsh', ['-f', '-c', script], { cwd: folder });

@@ -17,7 +17,7 @@ interface Printed {
   readonly settings: Readonly<Record<string, { readonly value: unknown; readonly origin: string }>>;
 }
 
-/** What `config print --json` says of some keys: value and origin. */
+/** Value and origin of some keys in `config print --json`. */
 async function printed(keys: readonly string[], env: Record<string, string> = {}): Promise<unknown[][]> {
   const result = await bench.run(['config', 'print', '--json'], { cwd, env });
   expect(result.stderr).toBe('');

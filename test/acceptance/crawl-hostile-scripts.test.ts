@@ -6,14 +6,14 @@ import { openBench } from '../helpers/daemon.ts';
 import { crawlOf, filesOfJob, sitePaths, startCrawler, storedNames } from './crawl-service.ts';
 import { startAgain } from './export-service.ts';
 
-/** Pages whose scripts mean harm, opened by the built process: the job ends within its limits, and nothing stays behind. */
+/** Pages with hostile scripts, opened by the built program: the job ends within its limits and leaves nothing behind. */
 
 const bench = openBench(afterEach);
 const BROWSER = { sandbox: 'off', verify: 'off', pageTimeout: '3s', tabs: 2 };
 const page = (script: string): string =>
   `<!doctype html><title>x</title><p>Text of the page.</p><script>${script}</script>`;
 
-/** By path; what their scripts do, and whether the page is told of: null where that is a matter of the machine's speed. */
+/** Scripts by path, and whether the report mentions the page. Null if that depends on the speed of the machine. */
 const SCRIPTS: Readonly<Record<string, readonly [script: string, isTold: boolean | null]>> = {
   '/loops': ['for(;;){}', true],
   '/never-settles': ['let n=0;setInterval(()=>fetch("/tick?n="+n++),20)', true],
@@ -46,7 +46,7 @@ const site = async (): ReturnType<typeof originOf> => {
   return origin;
 };
 
-/** Chromium's processes that belong to a service. */
+/** Chromium processes of a service. */
 async function browsersOf(folder: string): Promise<string[]> {
   const found: string[] = [];
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {

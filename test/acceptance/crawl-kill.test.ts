@@ -9,20 +9,20 @@ import { sha256Of } from './bundles.ts';
 import { crawlOf, filesOfJob, journaledPaths, sitePaths, startCrawler, storedNames } from './crawl-service.ts';
 import { type Exporter, startAgain } from './export-service.ts';
 
-/** The service is killed in the middle of a crawl, of packing and of an upload: the next one ends the same job. */
+/** Kills the service during a crawl, packing, and an upload. The next service completes the same job. */
 
 const bench = openBench(afterEach);
 const PAGES = 120;
 const PICTURES = 24;
-/** What nobody can compress: packing takes its time. */
+/** Incompressible bytes, so that packing takes long. */
 const PICTURE_BYTES = 1024 ** 2;
 
-/** A site whose server answers nobody while it is closed. */
+/** A site whose server does not respond while it is closed. */
 interface GatedSite {
   readonly origin: Origin;
-  /** How many answers it gives before it closes. */
+  /** Number of responses before the server closes. */
   closeAfter(answers: number): void;
-  /** Addresses that it has answered, each as often. */
+  /** Addresses of all responses, with repetitions. */
   readonly answered: readonly string[];
   open(): void;
 }
@@ -177,7 +177,7 @@ test('a job completes after kill -9 in the middle of an upload to S3, and its li
   expect(site.origin.requests.length).toBe(asked);
 });
 
-/** Stands before an S3 service, and holds uploads from the second part on until it is opened. */
+/** Proxy of an S3 service. It delays uploads from the second part on until it is opened. */
 async function gatedUploads(endpoint: string): Promise<{ server: LocalServer; held: Promise<void>; open(): void }> {
   const held = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();

@@ -6,7 +6,7 @@ import { openBench } from '../helpers/daemon.ts';
 import { crawlOf, filesOfJob, sitePaths, startCrawler, storedNames } from './crawl-service.ts';
 import { organizations } from './export-service.ts';
 
-/** Credentials, addresses, a second crawl and a canceled one, against the built process. */
+/** Credentials, addresses, a second crawl and a canceled crawl with the built program. */
 
 const bench = openBench(afterEach);
 
@@ -16,7 +16,7 @@ async function open(files: Readonly<Record<string, OriginFile>>): Promise<Origin
   return origin;
 }
 
-/** Answers with an entity tag, and with 304 to whoever has it. */
+/** Responds with an entity tag, or with 304 if the request contains that tag. */
 const tagged =
   (type: string, body: string): OriginFile =>
   (request, response) => {

@@ -5,42 +5,45 @@ import { srcsetUrls } from '../../src/web/references.ts';
 import { type Origin, type OriginFile, originOf } from '../crawl/origin.ts';
 import { httpServer, type LocalServer } from '../helpers/local-server.ts';
 
-/** One kind of reference: a page that has it, and the file behind it. */
+/** One kind of reference: a page that contains it, and the referenced file. */
 export interface Probe {
   readonly name: string;
   /**
-   * The page. In it, and in `files`, `{d}` is the probe's folder on the site, `{c}` the one on the other origin with that
-   * origin, `{site}` and `{cdn}` are the origins.
+   * The page. In it and in `files`, `{d}` is the probe's folder on the site, `{c}` its folder on the other origin with that
+   * origin, and `{site}` and `{cdn}` are the origins.
    */
   readonly page: OriginFile;
-  /** The file that has the mark, in the probe's folder; `c:` before it: on the other origin. Null: the page has it. */
+  /**
+   * File in the probe's folder that contains the mark. The prefix `c:` means the other origin. If null, the page contains the
+   * mark.
+   */
   readonly marked: string | null;
-  /** From the written page to the written file, each step by what the file before it says. */
+  /** Steps from the written page to the written file. Each step reads the file before it. */
   readonly steps: readonly Step[];
-  /** Other files, named as `marked` is; with a leading slash: from the root. */
+  /** Other files, named like `marked`. A leading slash means the root. */
   readonly files?: Readonly<Record<string, OriginFile>>;
-  /** What the marked file answers, where it is not told by its name; its body gets the mark. */
+  /** Response of the marked file if its name does not define it. The mark is added to its body. */
   readonly answer?: { readonly type?: string; readonly headers?: Readonly<Record<string, string>> };
-  /** The media type that a host must see in the marked file's name. */
+  /** Media type that a host must derive from the name of the marked file. */
   readonly served?: string;
 }
 
-/** A file as a host of the written site answers it. */
+/** Response of a host of the written site. */
 export interface Reached {
   readonly url: string;
   readonly type: string;
   readonly text: string;
 }
 
-/** The address that a file names next, absolute. Throws where it names none. */
+/** Returns the absolute address of the next file. Throws if the file contains none. */
 export type Step = (from: Reached) => string;
 
-/** The text that says that a file is the one. */
+/** Text that identifies a file. */
 export const markOf = (name: string): string => `MARK-${slugOf(name)}-END`;
 
 export const slugOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 
-/** A file with the mark in it that is what its type says. */
+/** Returns a file of this type that contains the mark. */
 export function markedBody(type: string, mark: string): string {
   if (type === 'text/css') return `/* ${mark} */ .x{color:red}`;
   if (type === 'text/javascript' || type === 'application/javascript') return `/* ${mark} */`;
@@ -69,7 +72,7 @@ function* elementsOf(parent: ParentNode): Generator<Element> {
 const attributeOf = ({ attrs }: Element, name: string): string | null =>
   attrs.find((attr) => (attr.prefix ? `${attr.prefix}:${attr.name}` : attr.name) === name)?.value ?? null;
 
-/** The document as a reader without scripts has it: what is in `noscript` is markup. */
+/** The document without scripts, in which the content of `noscript` is markup. */
 const documentOf = (html: string): ParentNode => parse(html, { scriptingEnabled: false });
 
 function valueIn(html: string, tag: string, attribute: string, index: number): string {
@@ -88,19 +91,19 @@ function baseOf({ text, url }: Reached): string {
   return href === undefined ? url : new URL(href, url).href;
 }
 
-/** By an attribute of the page's first such element that has it. */
+/** Follows an attribute of the page's first matching element. */
 export const at =
   (tag: string, attribute: string, index = 0): Step =>
   (from) =>
     new URL(valueIn(from.text, tag, attribute, index), baseOf(from)).href;
 
-/** By an address of a list with descriptors. */
+/** Follows an address in a list with descriptors. */
 export const listed =
   (tag: string, attribute: string, index: number): Step =>
   (from) =>
     new URL(srcsetUrls(valueIn(from.text, tag, attribute, 0))[index] ?? '', baseOf(from)).href;
 
-/** By an attribute of a document that stands in the page's `iframe`. */
+/** Follows an attribute in the document of the page's `iframe`. */
 export const within =
   (...steps: readonly [tag: string, attribute: string][]): Step =>
   (from) => {
@@ -109,7 +112,7 @@ export const within =
     return new URL(valueIn(html, tag, attribute, 0), from.url).href;
   };
 
-/** By what a pattern finds in the file as it is, its first group. */
+/** Follows the first group of a pattern in the text of the file. */
 export const found =
   (pattern: RegExp): Step =>
   (from) => {
@@ -118,7 +121,7 @@ export const found =
     return new URL(address, from.url).href;
   };
 
-/** By the style sheet's first `url()`, its escapes undone. */
+/** Follows the first `url()` of the style sheet, without escapes. */
 export const cssUrl: Step = (from) => {
   const urls: string[] = [];
   walk(parseCss(from.text), (node) => {
@@ -128,13 +131,13 @@ export const cssUrl: Step = (from) => {
   return new URL(urls[0], from.url).href;
 };
 
-/** By what a pattern finds in an attribute. */
+/** Follows the match of a pattern in an attribute. */
 export const foundIn =
   (tag: string, attribute: string, pattern: RegExp): Step =>
   (from) =>
     found(pattern)({ ...from, text: valueIn(from.text, tag, attribute, 0) });
 
-/** By a bare name that the page's import map knows. */
+/** Follows a bare name in the page's import map. */
 export const mapped =
   (name: string, rest = ''): Step =>
   (from) => {
@@ -145,22 +148,22 @@ export const mapped =
     return new URL(rest, new URL(address, from.url)).href;
   };
 
-/** By an address that nothing written names: a framework's scripts put it together. */
+/** Follows an address that no file contains, because scripts of a framework build it. */
 export const known =
   (address: string): Step =>
   (from) =>
     new URL(address, from.url).href;
 
-/** The live site of the probes, and the other origin that its pages load from. */
+/** The live site of the probes, and the other origin from which its pages load files. */
 export interface ProbeSite {
   readonly site: Origin;
   readonly cdn: Origin;
-  /** Files of the site besides, by path. */
+  /** Adds files to the site, by path. */
   add(extra: Readonly<Record<string, OriginFile>>): void;
   close(): Promise<void>;
 }
 
-/** Where a probe's page is. */
+/** Path of a probe's page. */
 export const pageOf = (name: string): string => `/probe/${slugOf(name)}`;
 
 export async function startProbeSite(probes: readonly Probe[]): Promise<ProbeSite> {
@@ -203,7 +206,7 @@ function addProbe(probe: Probe, origins: Origins, files: Record<'site' | 'cdn', 
   put(probe.marked, { type, headers, body: markedBody(type, markOf(probe.name)) });
 }
 
-/** With its places filled in. */
+/** Replaces the placeholders. */
 function filled(file: OriginFile, folder: string, { site, cdn }: Origins): OriginFile {
   const fill = (text: string): string =>
     text
@@ -219,7 +222,7 @@ function filled(file: OriginFile, folder: string, { site, cdn }: Origins): Origi
   return { ...rest, headers: filledHeaders, body: typeof body === 'string' ? fill(body) : body };
 }
 
-/** The written files, as a host that knows nothing but files answers for them; types are those of the names. */
+/** File server of the written files. Types follow from the names. */
 export async function dumbHostOf(files: ReadonlyMap<string, Buffer>): Promise<LocalServer> {
   return httpServer((request, response) => {
     const path = decodeURIComponent((request.url ?? '').replace(/[?#].*/, '').slice(1));
@@ -230,7 +233,7 @@ export async function dumbHostOf(files: ReadonlyMap<string, Buffer>): Promise<Lo
   });
 }
 
-/** Goes from a page to what its references lead to, and never off its host. @throws where a step leads nowhere */
+/** Follows the references from a page, and never leaves its host. @throws Error if a step fails */
 export async function follow(start: string, steps: readonly Step[]): Promise<Reached> {
   const { origin } = new URL(start);
   let reached = await reach(start);

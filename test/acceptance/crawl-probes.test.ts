@@ -5,9 +5,8 @@ import { PROBES, seedFiles } from './crawl-probes.ts';
 import { crawlOf, filesOfJob, startCrawler } from './crawl-service.ts';
 
 /**
- * A live site with a page for each kind of reference, exported by the built process without a browser. Each mark must be
- * reached from its page by the references that are written, on a file server at another origin, and as docshelf serves the
- * bundle.
+ * The built program exports a live site with one page per kind of reference, without a browser. Each mark must be reachable from
+ * its page by written references, on a file server at another origin and in docshelf.
  */
 
 const bench = openBench(afterAll);

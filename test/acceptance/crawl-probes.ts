@@ -15,7 +15,7 @@ import {
   within,
 } from './crawl-probe.ts';
 
-/** The probes of a crawl, by the kind of file or address that names the marked one: name, page, marked file, steps to it, and more. */
+/** Probes of a crawl, grouped by the kind of file or address with the reference: name, page, marked file, steps, and more. */
 
 const img = at('img', 'src');
 const link = at('link', 'href');
@@ -97,7 +97,7 @@ const MARKUP_PROBES: readonly Probe[] = [
   probe('attribute of a library for lazy pictures', '<p data-hero-bg-src="{d}/b.png"><img data-wide-srcset="{d}/c.png 1x, {d}/a.png 2x">', 'a.png', listed('img', 'data-wide-srcset', 1), { files: { 'b.png': 'x', 'c.png': 'x' } }),
 ];
 
-/** Documents in documents, and what the references of a page start from. */
+/** Nested documents, and base addresses of references. */
 // biome-ignore format: one probe a line
 const FRAME_PROBES: readonly Probe[] = [
   probe('iframe', '<iframe src="{d}/a"></iframe>', 'a', at('iframe', 'src'), { answer: HTML, served: 'text/html' }),
@@ -118,7 +118,7 @@ const FRAME_PROBES: readonly Probe[] = [
   probe('noframes', '<!doctype html><html><frameset><noframes><a href="{d}/a.html">x</a></noframes></frameset></html>', 'a.html', found(/<a href="([^"]+)/)),
 ];
 
-/** What the head of a page loads ahead, its icons and its manifest. */
+/** Preloads, icons and the web manifest in the head of a page. */
 // biome-ignore format: one probe a line
 const HEAD_PROBES: readonly Probe[] = [
   probe('preload font', '<link rel="preload" as="font" crossorigin href="{c}/a.woff2">', 'c:a.woff2', link),
@@ -133,7 +133,7 @@ const HEAD_PROBES: readonly Probe[] = [
   probe('manifest sent as json', '<link rel="manifest" href="{d}/manifest.json" crossorigin=use-credentials>', 'a.png', [link, found(/"src":"([^"]+)/)], { files: { 'manifest.json': '{"name":"x","screenshots":[{"src":"\\/f\\/manifest-sent-as-json\\/a.png"}]}' } }),
 ];
 
-/** References in SVG, in a page and in files, and in XHTML. */
+/** References in SVG (inline and in files) and in XHTML. */
 // biome-ignore format: one probe a line
 const SVG_PROBES: readonly Probe[] = [
   probe('svg use', '<svg><use href="{d}/a.svg#part"/></svg>', 'a.svg', at('use', 'href')),
@@ -153,7 +153,7 @@ const SVG_PROBES: readonly Probe[] = [
 ];
 
 const SHEET = '<link rel="stylesheet" href="{d}/s.css">';
-/** A style sheet of the probe's folder that names the marked file. */
+/** A style sheet in the probe's folder that references the marked file. */
 const styled = (name: string, css: string, marked: string, pattern = URL_IN_CSS, more: Partial<Probe> = {}): Probe =>
   probe(`css ${name}`, SHEET, marked, [link, found(pattern)], { ...more, files: { 's.css': css, ...more.files } });
 
@@ -206,18 +206,18 @@ const STYLE_PROBES: readonly Probe[] = [
   probe('css in utf 16', SHEET, 'a.png', [link, (from) => cssUrl({ ...from, text: from.text.replaceAll('\0', '') })], { files: { 's.css': { type: 'text/css', body: Buffer.from('\ufeffp{background:url("a.png")}', 'utf16le') } } }),
 ];
 
-/** An inline module that names the marked file. */
+/** An inline module that references the marked file. */
 const inline = (name: string, body: string, marked: string, pattern: RegExp): Probe =>
   probe(`js ${name}`, `<script type="module">${body}</script>`, marked, found(pattern));
 
-/** A script file of the probe's folder that names the marked one. */
+/** A script file in the probe's folder that references the marked file. */
 const scripted = (name: string, body: string, marked: string, pattern = STRING, more: Partial<Probe> = {}): Probe =>
   probe(`js ${name}`, '<script type="module" src="{d}/s.js"></script>', marked, [script, found(pattern)], {
     ...more,
     files: { 's.js': { ...JS, body }, ...more.files },
   });
 
-/** References in scripts that can be read without running them. */
+/** References in scripts that docshelf can find without running them. */
 // biome-ignore format: one probe a line
 const SCRIPT_PROBES: readonly Probe[] = [
   probe('script src', '<script async src="{c}/a.js"></script>', 'c:a.js', script),
@@ -267,7 +267,7 @@ const SCRIPT_PROBES: readonly Probe[] = [
   probe('script that adds a style sheet', `<script>const l=document.createElement("link");l.rel="stylesheet";l.href='{d}/a.css';document.head.append(l)</script>`, 'a.css', found(/l\.href='([^']+)/)),
 ];
 
-/** A picture whose address is written like this. */
+/** A picture with this address. */
 const written = (name: string, src: string, marked: string, more: Partial<Probe> = {}): Probe =>
   probe(`address with ${name}`, `<img src="${src}">`, marked, img, more);
 
@@ -277,7 +277,7 @@ const linked = (name: string, href: string, marked: string | null, more: Partial
 
 const redirect = (location: string, status = 301): OriginFile => ({ status, headers: { location } });
 
-/** How an address may be written, what it may answer, and what its file is called. */
+/** Forms of addresses, responses, and file names. */
 // biome-ignore format: one probe a line
 const ADDRESS_PROBES: readonly Probe[] = [
   written('no scheme', '//{cdnhost}{d}/a.png', 'c:a.png'),
@@ -347,11 +347,11 @@ const ADDRESS_PROBES: readonly Probe[] = [
   probe('gzip as a file', '<a href="{d}/a.tar.gz">x</a>', 'a.tar.gz', a, { answer: { type: 'application/gzip' } }),
 ];
 
-/** A page in an encoding: text, and bytes of characters in it, with its mark and a reference. */
+/** A page in an encoding, as text and bytes, with its mark and a reference. */
 const encoded = (name: string, parts: readonly (string | number[])[], marked = 'a.png', type = 'text/html'): Probe =>
   probe(`page in ${name}`, { type, body: latin1(parts, `/f/page-in-${name}`) }, marked, img);
 
-/** `{d}` is the folder: only texts have it filled in later. */
+/** `{d}` is the folder. It is replaced here, because later only texts are. */
 const latin1 = (parts: readonly (string | number[])[], folder: string): Buffer =>
   Buffer.concat(
     parts.map((part) =>
@@ -364,7 +364,7 @@ const utf16 = (name: string, turn: (body: Buffer) => Buffer, type?: string): Pro
   return probe(`page in ${name}`, { type: type ?? 'text/html', body: turn(body) }, 'a.png', img);
 };
 
-/** Pages in other encodings than UTF-8, with a reference. `表` ends in 0x5c, which is a backslash to a reader of bytes as ASCII. */
+/** Pages in encodings other than UTF-8, with a reference. `表` ends in 0x5c, a backslash in ASCII. */
 // biome-ignore format: one probe a line
 const CHARSET_PROBES: readonly Probe[] = [
   encoded('shift-jis', ['<meta charset=shift_jis><p title="', [0x95, 0x5c], '">x</p><img src="{d}/a.png">']),
@@ -381,7 +381,7 @@ const CHARSET_PROBES: readonly Probe[] = [
 
 const sheetOf = found(/xml-stylesheet[^>]*href=["']([^"']+)/);
 
-/** References in XML that is no page, and in headers. */
+/** References in XML files that are not pages, and in headers. */
 // biome-ignore format: one probe a line
 const FEED_PROBES: readonly Probe[] = [
   probe('style sheet of a feed', '<link rel="alternate" type="application/rss+xml" href="{d}/rss.xml">', 'a.xsl', [link, sheetOf], { answer: { type: 'text/xsl' }, files: { 'rss.xml': { type: 'application/rss+xml', body: '<?xml version="1.0"?>\n<?xml-stylesheet type="text/xsl" href="a.xsl"?>\n<rss/>', }, } }),
@@ -392,11 +392,11 @@ const FEED_PROBES: readonly Probe[] = [
 
 const js = (body: string): OriginFile => ({ ...JS, body });
 
-/** A page whose generator's search asks for the marked file by an address that no markup has. */
+/** A page whose built-in search requests the marked file at an address that is not in the markup. */
 const searched = (name: string, page: string, marked: string, more: Partial<Probe> = {}): Probe =>
   probe(`search of ${name}`, page, `/search-of/${marked}`, known(`/search-of/${marked}`), more);
 
-/** The searches of static sites, which load their index once a reader searches. Pages are at `/probe/`, one folder deep. */
+/** Built-in searches of static sites, which load their index when a reader searches. Pages are at `/probe/`, one folder deep. */
 // biome-ignore format: one probe a line
 const SEARCH_PROBES: readonly Probe[] = [
   searched('mkdocs material', '<script id="__config" type="application/json">{"base": "../search-of/material", "search": "../search-of/worker.js"}</script>', 'material/search/search_index.json', { files: { '/search-of/worker.js': js('1') } }),
@@ -415,7 +415,7 @@ const SEARCH_PROBES: readonly Probe[] = [
 const seeded = (name: string, address: string): Probe =>
   probe(name, '<p>Nothing leads on from here.</p>', null, known(address));
 
-/** Pages that no other page leads to. */
+/** Pages without links from other pages. */
 // biome-ignore format: one probe a line
 const SEED_PROBES: readonly Probe[] = [
   seeded('page of a sitemap', '/seed/sitemap.html'),
@@ -426,7 +426,7 @@ const SEED_PROBES: readonly Probe[] = [
   seeded('markdown of llms txt', '/seed/llms.md'),
 ];
 
-/** All that a crawl finds without a browser. */
+/** All probes that a crawl solves without a browser. */
 export const PROBES: readonly Probe[] = [
   ...MARKUP_PROBES,
   ...FRAME_PROBES,
@@ -445,7 +445,7 @@ const seedPage = (name: string): OriginFile => ({ ...HTML, body: markedBody('tex
 const sitemap = (...pages: string[]): string =>
   `<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${pages.map((path) => `<url><loc>{site}${path}</loc></url>`).join('')}</urlset>`;
 
-/** Files that name the seeds. @param site origin of the site, which the gzip needs as it is made */
+/** Files that name the seeds. @param site origin of the site, which the gzip file contains */
 export const seedFiles = (site: string): Readonly<Record<string, OriginFile>> => ({
   '/robots.txt': {
     type: 'text/plain',
@@ -483,10 +483,10 @@ const TEXT =
   );
 const CORS = { 'access-control-allow-origin': '*' };
 const JSON_TYPE = { type: 'application/json', headers: CORS };
-/** What shows a text. It is put together, so that no mark stands in a script. */
+/** Shows a text. The script builds it, so that the mark is not in the script itself. */
 const SHOW = 'const show=(t)=>{document.getElementById("o").textContent=t},ok="MARK-"+slug+"-"+"END";';
 
-/** A page whose script, once it has got what it asks for, shows the mark. */
+/** A page whose script shows the mark after it has loaded a file. */
 const run = (name: string, script: string, marked: string, more: Partial<Probe> = {}): Probe => ({
   name,
   page: `<!doctype html><title>x</title><p>${TEXT}</p><output id="o"></output><div id="end"></div><script>const slug="${name.replaceAll(' ', '-')}";${SHOW}${script}</script>`,
@@ -498,7 +498,7 @@ const run = (name: string, script: string, marked: string, more: Partial<Probe> 
 
 const shared = (body: string): OriginFile => ({ type: 'text/javascript', headers: CORS, body });
 
-/** References that only a script can name, while it runs. */
+/** References that exist only while a script runs. */
 // biome-ignore format: one probe a line
 export const RUNTIME_PROBES: readonly Probe[] = [
   run('fetch of a path', 'fetch("{d}/a.json").then(r=>r.json()).then(j=>show(j.mark))', 'a.json'),
@@ -530,7 +530,7 @@ export const RUNTIME_PROBES: readonly Probe[] = [
   run('link that is made', 'const a=document.createElement("a");a.href="{d}/"+"a.html";a.textContent="on";document.body.append(a);show(ok)', 'a.html'),
 ];
 
-/** Pages that are nothing without their scripts. */
+/** Pages that are empty without their scripts. */
 // biome-ignore format: one probe a line
 export const CLIENT_PROBES: readonly Probe[] = [
   probe('page that a script writes', '<!doctype html><title>x</title><div id="app"></div><script src="{d}/app.js"></script>', null, [], { files: { 'app.js': shared('document.getElementById("app").innerHTML = "<h1>MARK-page-that-" + "a-script-writes-END</h1><p>All of this text is written by a script, <a href={d}/next>and so is this link</a>.</p>"'), next: { type: 'text/html', body: '<p>next' }, } }),

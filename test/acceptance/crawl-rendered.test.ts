@@ -8,15 +8,16 @@ import { CLIENT_PROBES, RUNTIME_PROBES } from './crawl-probes.ts';
 import { crawlOf, filesOfJob, startCrawler } from './crawl-service.ts';
 
 /**
- * What only a script can name, exported without a browser and with one. With one, each mark must be in the bundle, and be shown
- * by its page on a host of files at another origin, with all else cut off. Without, what is missing is in the report.
+ * References that only a script contains, exported with and without a browser. With a browser, each mark must be in the bundle,
+ * and its page must show it on a file server at another origin, without other network access. Without a browser, the report must
+ * list what is missing.
  */
 
 const PROBES: readonly Probe[] = [...RUNTIME_PROBES, ...CLIENT_PROBES];
 const RENDERS = ['none', 'chromium'] as const;
 type Render = (typeof RENDERS)[number];
 
-/** What no page asks for before a reader clicks: without a browser it is not there, and nothing says so. */
+/** Files that are loaded only after a click. Without a browser they are missing, and the report cannot list them. */
 const UNTOLD: ReadonlySet<string> = new Set(['link that is made', 'page that a script writes']);
 
 const READERS = 4;
@@ -29,14 +30,14 @@ const shown = new Set<string>();
 let live: ProbeSite;
 let browser: Browser;
 
-/** Whether the mark is in the bundle: in a file of its own, or in the page where that is all there is. */
+/** True if the bundle contains the mark, in its own file or in the page. */
 const isThere = (files: ReadonlyMap<string, Buffer>, { name }: Probe): boolean =>
   [...files].some(([path, bytes]) => !path.startsWith('_docshelf/') && bytes.includes(markOf(name)));
 
 const isTold = ({ findings }: ExportReport, { name }: Probe): boolean =>
   findings.some(({ page }) => `/${page}` === `${pageOf(name)}.html`);
 
-/** Opens the pages of a bundle, and notes which of them show their mark. */
+/** Opens the pages of a bundle, and records which of them show their mark. */
 async function showAll(files: ReadonlyMap<string, Buffer>): Promise<void> {
   const host = await dumbHostOf(files);
   bench.onEnd(() => host.close());

@@ -4,9 +4,9 @@ import type { Bench, ConfigFile } from '../helpers/daemon.ts';
 import { readArchive } from '../helpers/read-archive.ts';
 import { type Exporter, organizations, startExporter } from './export-service.ts';
 
-/** A service whose `acme` is a live site, as tests crawl it. */
+/** A service that crawls a live site for `acme`. */
 
-/** A source of this machine's own servers. */
+/** Crawl source of servers on this machine. */
 export const crawlOf = (url: string, more: ConfigFile = {}): ConfigFile => ({
   kind: 'crawl',
   url,
@@ -14,7 +14,7 @@ export const crawlOf = (url: string, more: ConfigFile = {}): ConfigFile => ({
   ...more,
 });
 
-/** A daemon that crawls. No page is opened in a browser afterwards, unless the config says so. */
+/** Starts a daemon that crawls. It verifies pages in a browser only if the config sets that. */
 export async function startCrawler(bench: Bench, source: ConfigFile, config: ConfigFile = {}): Promise<Exporter> {
   const { exportApi, ...others } = config;
   return startExporter(bench, {
@@ -24,7 +24,7 @@ export async function startCrawler(bench: Bench, source: ConfigFile, config: Con
   });
 }
 
-/** The files of a job's bundle. */
+/** Files in the bundle of a job. */
 export async function filesOfJob(bench: Bench, service: Exporter, jobId: string): Promise<ReadonlyMap<string, Buffer>> {
   const { bundleUrl } = await service.bundle(jobId);
   const archive = join(await bench.folder(), 'bundle.tar.gz');
@@ -37,14 +37,14 @@ export function sitePaths(files: ReadonlyMap<string, Buffer>): string[] {
   return [...files.keys()].filter((path) => !path.startsWith('_docshelf/')).sort();
 }
 
-/** Names of all that lies below a folder of the service's data. */
+/** Names of all files in a folder of the service's data. */
 export async function storedNames({ daemon }: Exporter, folder: string): Promise<string[]> {
   const at = join(daemon.dataDir, 'exports', folder);
   const entries = await readdir(at, { recursive: true, withFileTypes: true }).catch(() => []);
   return entries.flatMap((entry) => (entry.isFile() ? [join(entry.parentPath, entry.name)] : [])).sort();
 }
 
-/** Paths of the addresses that running jobs have written down as fetched. */
+/** Paths that the journals of running jobs list as fetched. */
 export async function journaledPaths(service: Exporter): Promise<ReadonlySet<string>> {
   const journals = (await storedNames(service, 'work')).filter((file) => file.endsWith('.jsonl'));
   const texts = await Promise.all(journals.map((file) => readFile(file, 'utf8').catch(() => '')));

@@ -12,7 +12,7 @@ const bench = openBench(afterAll);
 const EXPORTS_MS_MAX = 240_000;
 const ROOT = join(import.meta.dirname, '../..');
 
-/** The demo in a folder of its own, and what it prints. */
+/** Starts the demo in a new folder, and returns its output. */
 async function startDemo() {
   const folder = await bench.folder();
   const env = { ...process.env, INIT_CWD: ROOT };
@@ -35,7 +35,7 @@ async function startDemo() {
   return { folder, child, printed, output: () => output };
 }
 
-/** A command that the demo prints, as it is printed. */
+/** Runs a command that the demo prints, unchanged. */
 async function run(command: string): Promise<string> {
   const here = command.replace('npm run -s docshelf --', `"${process.execPath}" dist/main.js`);
   return (await runCommands(here, ROOT)).stdout;

@@ -10,10 +10,10 @@ import { startOrigin } from './origin.ts';
 
 const bench = openBench(afterEach);
 const VOLUME_BYTES = 8 * 1024 ** 2;
-/** Fits once, as it comes, and not a second time, unpacked. */
+/** Archive that fits on the volume only once, either packed or unpacked. */
 const TOO_LARGE_TWICE_BYTES = 5 * 1024 ** 2;
 
-/** A small volume of its own at `folder/data`, which only root can mount. */
+/** Mounts a small volume at `folder/data`, which needs root. */
 async function homeOnSmallVolume(): Promise<string> {
   const folder = await bench.folder();
   const data = join(folder, 'data');
@@ -40,7 +40,7 @@ async function leftIn(daemon: DaemonProcess, folder: string): Promise<string[]> 
   return (await readdir(join(daemon.dataDir, folder))).filter((name) => name !== 'lock');
 }
 
-/** @param spoolBefore what June's fetch left for other daemons on the folder */
+/** @param spoolBefore files of June's fetch for other daemons on the folder */
 async function expectJuneServedAndNothingLeft(daemon: DaemonProcess, spoolBefore: readonly string[]): Promise<void> {
   expect(await (await fetch(`${daemon.site}/`)).text()).toContain('june');
   expect(await daemon.status()).toMatchObject({
@@ -67,7 +67,7 @@ describe.skipIf(skipped !== null)(`docshelf on a full disk${reason}`, () => {
     expect(await daemon.untilError('cannot_write')).toMatchObject({ next: expect.stringContaining('storage.dir') });
     await expectJuneServedAndNothingLeft(daemon, spool);
 
-    // There is room again for what fits.
+    // A smaller archive fits again.
     await daemon.rewriteConfig({ staticExport: { bundleUrl: `${origin}/docs-2024-06-01.tar.gz` } });
     await daemon.untilRecovered('2024-06-01');
   });
@@ -88,7 +88,7 @@ describe.skipIf(skipped !== null)(`docshelf on a full disk${reason}`, () => {
     expect(next).toContain('storage.dir');
     await expectJuneServedAndNothingLeft(daemon, spool);
 
-    // Nobody tells the daemon that there is room now.
+    // The daemon must notice by itself that the volume is larger.
     execFileSync('mount', ['-o', `remount,size=${8 * VOLUME_BYTES}`, join(folder, 'data')]);
     await daemon.untilServing('2024-07-01');
   });

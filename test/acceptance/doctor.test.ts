@@ -118,7 +118,7 @@ describe('docshelf doctor', () => {
     };
     const sound = await withIssuer(`${provider.issuer}/`);
     expect(about(sound, 'reach')).toMatchObject([{ state: 'ok', subject: 'server.auth.issuer' }]);
-    // The same provider by another name, and a path at which there is none.
+    // The same provider with another name, and a path without a provider.
     for (const [issuer, told] of [
       [provider.issuer.replace('127.0.0.1', 'localhost'), `that of "${provider.issuer}"`],
       [`${provider.issuer}/realms/docs`, 'returned 404'],
@@ -183,7 +183,7 @@ describe('docshelf doctor', () => {
       const result = await doctor({ staticExport: { bundleUrl: `${origin.origin}/docs.tar.gz?Expires=100` } });
       expect(result.code).toBe(69);
       expect(about(result, 'link')).toMatchObject([{ state: 'fault', code: 'link_expired' }]);
-      // Its server is there all the same.
+      // The server is available nevertheless.
       expect(about(result, 'reach')).toMatchObject([{ state: 'ok' }]);
     });
 

@@ -11,8 +11,8 @@ import { bundle } from './bundles.ts';
 import { ExportClient, KEYS, organizations, SITE } from './export-service.ts';
 
 /**
- * The gate, seen from the kernel: every connection that the program opens, as strace has them. What strace cannot see
- * fails: without it, these tests do. That each key which holds a URL is judged by the gate is in `test/config/egress.test.ts`.
+ * Checks with strace each connection that the program opens. Without strace, these tests fail. `test/config/egress.test.ts`
+ * checks that the egress policy covers each key with a URL.
  */
 const bench = openBench(afterEach);
 const PROGRAM = join(import.meta.dirname, '../../dist/main.js');
@@ -22,16 +22,16 @@ const HTML = { 'content-type': 'text/html' };
 const JSON_TYPE = { 'content-type': 'application/json' };
 const PUBLIC_KEY = 'RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3';
 
-/** Addresses and ports of the connections in a trace; sockets of the machine itself aside. */
+/** Addresses and ports of the connections in a trace, without sockets of this machine. */
 async function connectionsIn(trace: string): Promise<string[]> {
   const text = await readFile(trace, 'utf8');
-  // Chromium looks whether IPv6 has a route by a datagram socket, through which it sends nothing.
+  // Chromium opens a datagram socket to find out whether IPv6 has a route. It sends nothing through it.
   const opened = text.split('\n').filter((line) => !/<UDPv6:.*"2001:4860:4860::8888"/.test(line));
   const found = opened.join('\n').matchAll(/sin6?_port=htons\((\d+)\).*?"([0-9a-f.:]+)"/g);
   return [...new Set(Array.from(found, ([, port, address]) => `${address}:${port}`))].sort();
 }
 
-/** The program under strace, in that folder. */
+/** Runs the program in that folder under strace. */
 function traced(folder: string, args: readonly string[], more: Readonly<Record<string, string>> = {}) {
   const trace = join(folder, `${args[0]}.trace`);
   const { PATH = '' } = process.env;
@@ -53,7 +53,7 @@ function traced(folder: string, args: readonly string[], more: Readonly<Record<s
   return { log: () => log, ended, connections: () => connectionsIn(trace) };
 }
 
-/** A daemon under strace, from when its log has these words. */
+/** Starts a daemon under strace, and waits until its log contains these words. */
 async function served(folder: string, words: string, more: Readonly<Record<string, string>> = {}) {
   const daemon = traced(folder, ['serve'], more);
   await waitFor(
@@ -64,7 +64,7 @@ async function served(folder: string, words: string, more: Readonly<Record<strin
   return daemon;
 }
 
-/** A server that counts who asks it, and answers all in one way. */
+/** Server that counts its clients and responds in one way. */
 async function server(answer: Parameters<typeof httpServer>[0]): Promise<LocalServer> {
   const started = await httpServer(answer);
   bench.onEnd(() => started.close());
@@ -146,7 +146,7 @@ describe('a deployment with network.allowedHosts', () => {
     expect((await fetch(`http://127.0.0.1:${site}/_docshelf/search?q=one`)).status).toBe(200);
     const client = new ExportClient(`http://127.0.0.1:${api}`, KEYS.acme);
     const job = await client.ended((await client.start('acme')).jobId);
-    // It gets as far as the store, which refuses it.
+    // The job reaches the store, which rejects it.
     expect([job.status, job.error]).toEqual(['failed', expect.stringContaining('the store denies access')]);
 
     const doctor = traced(folder, ['doctor']);
@@ -160,7 +160,7 @@ describe('a deployment with network.allowedHosts', () => {
       (await connections()).filter((each) => !named.includes(each));
     expect(await others(daemon)).toEqual([]);
     expect(await others(pull)).toEqual([]);
-    // The doctor asks the daemon of its mark how it is.
+    // The doctor requests the status of the running daemon.
     expect(await others(doctor)).toEqual([`127.0.0.1:${admin}`]);
   });
 
@@ -207,14 +207,14 @@ describe('a deployment with network.allowedHosts', () => {
       status: 302,
       headers: { location: expect.stringContaining(trap.origin) },
     });
-    // Its keys lie where the provider says.
+    // The provider's metadata names the address of its keys.
     const token = ['{"alg":"RS256"}', '{}', 'x'].map((part) => Buffer.from(part).toString('base64url')).join('.');
     expect((await ask(site, '/', { authorization: `Bearer ${token}` })).status).toBe(503);
     await waitFor(
       () => (collector.requests.length > 0 ? true : null),
       () => `no traces come: ${daemon.log()}`,
     );
-    // Without keys in its environment: no metadata service of a cloud is asked for any.
+    // Without keys in the environment, it requests no metadata service of a cloud.
     const doctor = traced(folder, ['doctor']);
     await doctor.ended;
 
@@ -244,7 +244,7 @@ describe('an air-gapped deployment', () => {
       organizations: organizations(),
     };
     await bench.writeConfig(folder, base);
-    // Another process of the operator's, which knows no gap.
+    // Another process of the operator, outside the air gap.
     await mkdir(join(folder, 'client'));
     await bench.writeConfig(join(folder, 'client'), { storage: { dir: './none' } });
     const docshelf = `${process.execPath} ${PROGRAM}`;

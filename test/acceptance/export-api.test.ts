@@ -5,7 +5,7 @@ import type { Job } from '../../src/domain/job.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { adminKey, type Exporter, holdJobs, JOBS, KEYS, problemOf, SITE, startExporter } from './export-service.ts';
 
-/** Contract, sections 6 to 8, against the built process: what is asked, by whom, and what it answers. */
+/** Contract, sections 6 to 8, with the built program: requests, keys and responses. */
 
 const bench = openBench(afterAll);
 const UNKNOWN = 'se_0000000000000000';
@@ -236,7 +236,7 @@ describe('an export job', () => {
     expect(await held.cancel(running.jobId)).toMatchObject({ status: 'failed', error: 'canceled' });
     expect((await problemOf(await held.call('POST', `${JOBS}/${running.jobId}/bundle`))).code).toBe('not_completed');
     expect(await held.report(queued.jobId)).toMatchObject({ pages: 0, findings: [] });
-    // The domain is free again.
+    // The domain can start another job.
     const { jobId } = await held.start();
     await held.until(jobId, ({ status }) => status === 'running');
   });

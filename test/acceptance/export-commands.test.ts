@@ -19,7 +19,7 @@ async function startVendor(options: Partial<VendorOptions> = {}): Promise<Vendor
   return vendor;
 }
 
-/** `docshelf export …` against the vendor, with its key in the environment. */
+/** Runs `docshelf export …` against the vendor, with its key in the environment. */
 function run(vendor: VendorService, args: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
   const env = { DOCSHELF_API_KEY: VENDOR_KEY, ...options.env };
   return bench.run(['export', ...args, '--api-url', vendor.url], { ...options, env });
@@ -184,7 +184,7 @@ describe('export pull', () => {
     const result = await run(vendor, ['pull', '--domain', 'acme', ...args, '--json'], { cwd });
     expect(faultOf(result)).toEqual({ code: exit, fault });
     expect(await readdir(cwd)).toEqual(['list.yaml']);
-    // What could be known before was found before the service was set to work.
+    // The command found the error before it contacted the service.
     if (args.length > 0) expect(vendor.jobs).toEqual([]);
   });
 

@@ -12,7 +12,7 @@ import { DOMAINS_OF_EACH, ORGANIZATIONS, SharedService } from './shared-service.
 
 const bench = openBench(afterEach);
 
-/** 500 orders in all where it soaks. */
+/** 500 requests in all in a soak run. */
 const ROUNDS = runs(1);
 const ORDERS_OF_A_ROUND = 50;
 const EVENTS = ['kill', 'kill', 'kill', 'cut', 'cut', 'stop', 'crash'] as const;
@@ -31,7 +31,7 @@ interface Kill {
   readonly atMs: number;
 }
 
-/** Random orders of random organizations while workers are killed and the database comes and goes. */
+/** Starts random jobs of random organizations while workers are killed and the database stops and starts. */
 class Chaos {
   readonly orders: Order[] = [];
   readonly kills: Kill[] = [];
@@ -43,7 +43,7 @@ class Chaos {
     this.#random = random;
   }
 
-  /** No two are equal: each has a label of its own. */
+  /** Each request has its own version label. */
   async order(count: number): Promise<void> {
     const random = this.#random;
     const asked = Array.from({ length: count }, (_, n) => ({
@@ -56,7 +56,7 @@ class Chaos {
     const started = asked.map(async ({ organization, domain, version, paths, api }) => {
       const more = paths === null ? { version } : { version, paths };
       const { jobId } = await waitFor(
-        // A connection that was cut may be the first that is asked.
+        // The first request can use a connection that was cut.
         () => this.#service.as(organization, api).start(`${organization}-${domain}`, more).catch(ifAway),
         () => `${organization} cannot order`,
       );
@@ -89,14 +89,14 @@ class Chaos {
     return Number(row?.jobs);
   }
 
-  /** In the middle of a job, and another one in its place. */
+  /** Kills a worker in the middle of a job, and starts another one. */
   async #killWorker(): Promise<void> {
     await waitFor(
       async () => {
         const busy = this.#service.workers.filter((worker) => begunBy(worker) !== null);
         if (busy.length === 0) return null;
         const victim = this.#random.pick(busy);
-        // What it has begun stays so while it is looked at.
+        // Stop the worker, so that its job stays running during the check.
         victim.signal('SIGSTOP');
         const begun = begunBy(victim);
         const [row] = await this.#service.ask(
@@ -122,14 +122,14 @@ function ifAway(error: unknown): null {
   throw error;
 }
 
-/** The job that a worker has told the begin of, and not the end. A killed one has none. */
+/** The job that a worker's log reports as started but not as ended. A killed worker has none. */
 function begunBy(worker: DaemonProcess): Pick<Kill, 'jobId' | 'attempt'> | null {
   if (!worker.isRunning) return null;
   const last = worker.lines().findLast(({ event }) => String(event).startsWith('job-'));
   return last?.event === 'job-started' ? { jobId: String(last.jobId), attempt: Number(last.attempt) } : null;
 }
 
-/** Asks for bundles of any job, and reads what it is given, until it is told to stop. */
+/** Requests bundles of any job and reads them, until it is stopped. */
 async function readBundles(
   service: SharedService,
   orders: readonly Order[],
@@ -162,7 +162,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
     const random = new SeededRandom(seedOfEnvironment());
     const seed = `DOCSHELF_SEED=${random.seed}`;
     const service = await SharedService.start(bench, { apis: 3, workers: 4 });
-    // The first claim has made the tables of the queue.
+    // The first claim has created the tables of the queue.
     await service.as('a').export('a-0');
     await recordJobChanges(service);
     const chaos = new Chaos(service, random);
@@ -185,7 +185,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
       const orders = chaos.orders.slice(round * ORDERS_OF_A_ROUND);
       expect(orders).toHaveLength(ORDERS_OF_A_ROUND);
       for (const [at, { organization, jobId, pages }] of orders.entries()) {
-        // Whichever process is asked.
+        // Any process can respond.
         const client = service.as(organization, at);
         const job = await waitFor<Job>(
           async () => {

@@ -21,7 +21,7 @@ import {
   startExporter,
 } from './export-service.ts';
 
-/** What the service side keeps, and for how long, against the built process. */
+/** Content and lifetime of the service side's data, with the built program. */
 
 const bench = openBench(afterEach);
 
@@ -32,7 +32,7 @@ const MARKDOWN: Files = {
   'guides/next.md': '# Next\n\nSee [the start](start.md#first).\n',
 };
 
-/** Names of the stored files and of the bundles, and when each was last written. */
+/** Names of stored files and bundles, with the time of their last write. */
 async function stored({ daemon }: Exporter): Promise<{ files: string[]; bundles: string[]; manifests: string[] }> {
   const at = join(daemon.dataDir, 'exports');
   const named = async (name: string) =>
@@ -75,7 +75,7 @@ describe.each<[kind: string, site: Files, change: Files]>([
     const after = await stored(service);
     expect(after.bundles).toHaveLength(before.bundles.length + 1);
     const fresh = after.files.filter((name) => !before.files.includes(name));
-    // Of the bundle's files the changed ones; the manifest is kept apart, and the site's table is stored beside them.
+    // Changed files of the bundle. The manifest is stored elsewhere, and the table of the site is stored with the files.
     const digests = changed.map((path) => sha256Of(now.get(path) ?? '')).filter((sha256) => fresh.includes(sha256));
     expect(digests).toHaveLength(changed.length - 1);
     expect(fresh).toHaveLength(digests.length + 1);
@@ -132,7 +132,7 @@ test('another daemon uses the search data of a bundle for search by meaning, wit
   const response = await fetch(`${reader.site}/_docshelf/search?q=automobile%20repair`);
   const [best] = (await response.json()) as { path: string }[];
   expect(best?.path).toMatch(/^\/guides\/start/);
-  // What it had to embed itself would lie in its cache of vectors.
+  // Vectors that the daemon computed itself would be in its vector cache.
   const made = await readFolder(join(reader.dataDir, 'vectors')).catch(() => new Map<string, Buffer>());
   expect([...made].filter(([path]) => path.endsWith('.seg'))).toEqual([]);
 });
@@ -165,7 +165,7 @@ describe('a reload of the export config', () => {
     const { jobId } = await service.export();
     const [acme, ...others] = organizations();
     await write([{ ...acme, keys: [adminKey('ci', 'svc_next')], domains: { acme: {}, second: acme?.domains } }]);
-    // A faulty file changes nothing.
+    // An invalid file changes nothing.
     await service.daemon.until(({ lastReload }) => lastReload?.ok === false);
     expect((await service.job(jobId)).status).toBe('completed');
 
@@ -226,7 +226,7 @@ test('the export service applies retention: removes old jobs and their files, bu
   expect((await stored(first)).bundles).toHaveLength(2);
   expect(await first.daemon.stop()).toBe(0);
 
-  // Longer than what is unused is let be: a job may be at work on it for 7 days.
+  // Longer than unused files stay: a job can run for 7 days.
   setClock(clock, 10 * 24 * 3_600_000);
   const config = await readFile(first.daemon.configFile, 'utf8');
   await writeFile(first.daemon.configFile, config.replace('exportApi:', 'exportApi:\n  retention: 1h'));
@@ -236,7 +236,7 @@ test('the export service applies retention: removes old jobs and their files, bu
   expect((await problemOf(await second.call('GET', `/v1/static-export/jobs/${old.jobId}`))).status).toBe(404);
   await expect.poll(async () => (await stored(second)).bundles, { timeout: 60_000 }).toEqual([`${sha256}.tar.gz`]);
   await expect.poll(async () => (await stored(second)).manifests.length, { timeout: 60_000 }).toBe(1);
-  // The bundle can still be packed from what is left.
+  // The remaining files are enough to pack the bundle again.
   await rm(join(second.daemon.dataDir, 'exports/bundles', `${sha256}.tar.gz`));
   expect((await second.bundle(kept.jobId)).sha256).toBe(sha256);
 });
@@ -254,7 +254,7 @@ test('the export service keeps jobs for years if no retention is set', async () 
   expect((await new ExportClient(second.origin).download(bundleUrl)).length).toBeGreaterThan(0);
 });
 
-/** Asks until the answer has that status, some seconds at most; gives the last one. */
+/** Repeats a request for some seconds until the response has that status. @returns the last status */
 async function retry(ask: () => Promise<Response>, status: number): Promise<number> {
   for (let n = 0; n < 100; n++) {
     if ((await ask()).status === status) return status;

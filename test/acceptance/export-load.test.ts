@@ -16,24 +16,24 @@ const DOMAINS_OF_EACH = 12;
 const ALL_JOBS = ORGANIZATIONS.length * JOBS_OF_EACH;
 const CONCURRENCY = 4;
 const ALL_MS_MAX = runs(600_000);
-/** By then a process has loaded all that it needs. */
+/** After these jobs, a process has loaded all its modules. */
 const EARLY_JOBS = 2 * JOBS_OF_EACH;
-/** What it may grow by from there to the last job; a leak of a thread's memory a job would be gigabytes. */
+/** Maximum growth from there to the last job. A leak of one thread's memory per job would be gigabytes. */
 const GROWTH_MIB_MAX = 120;
-/** The aim is 20 ms on a machine that does nothing else, which a benchmark shows; others may be at work on this one. */
+/** The aim is 20 ms on an idle machine, which a benchmark shows. This machine can be busy. */
 const P99_MS_MAX = 2_000;
 
-/** Between two rounds of measured calls, so that they are not the load themselves. */
+/** Pause between two rounds of measured calls, so that they do not cause the load themselves. */
 const PAUSE_MS = 50;
 
 const keyOf = (organization: string): string => `svc_load-${organization}`;
 
-/** A service whose jobs wait for it already, with an organization more that waits behind none: `probe`. */
+/** A service with waiting jobs, and one more organization without jobs: `probe`. */
 async function startLoaded(): Promise<Exporter> {
   const folder = await bench.folder();
   await writeFiles(join(folder, 'site'), SITE);
   const queue = await openSqliteJobQueue({ file: join(folder, 'data/exports/jobs.sqlite') });
-  // One organization after the other, so that the order of arrival is as unfair as can be.
+  // Add all jobs of one organization before those of the next, which is the most unfair order.
   for (const organizationId of ORGANIZATIONS) {
     for (let n = 0; n < JOBS_OF_EACH; n++) {
       const site = {
@@ -68,7 +68,7 @@ function jobLines({ daemon }: Exporter): JobLine[] {
   return daemon.lines().filter(({ event }) => /^job-(?:started|completed|failed)$/.test(String(event))) as never;
 }
 
-/** How long each of the three calls takes while jobs run, in ms. */
+/** Duration of each of the three calls while jobs run, in ms. */
 async function measureCalls(probe: ExportClient, isOver: () => Promise<boolean>): Promise<Map<string, number[]>> {
   const durations = new Map<string, number[]>();
   const timed = async <T>(name: string, call: () => Promise<T>): Promise<T> => {
@@ -124,7 +124,7 @@ test(`${ALL_JOBS} jobs of five organizations run in turn, within their limits an
   expect(late - early).toBeLessThan(GROWTH_MIB_MAX);
   for (const [name, values] of durations) expect([name, p99(values) < P99_MS_MAX]).toEqual([name, true]);
 
-  // Turns: of each five that begin one after the other, one of each organization; and one at a time of each domain.
+  // Of each five consecutive starts, one belongs to each organization. Each domain runs one job at a time.
   const begun = ownLines().filter(({ event }) => event === 'job-started');
   for (let at = 0; at < begun.length; at += ORGANIZATIONS.length) {
     const round = begun.slice(at, at + ORGANIZATIONS.length).map(({ domain }) => domain[0]);

@@ -10,7 +10,7 @@ import { KEYS, SITE, startExporter } from './export-service.ts';
 const bench = openBench(afterEach);
 const run = promisify(execFile);
 
-/** What a pipeline has without docshelf: a shell, curl and jq. Prints the link. */
+/** A pipeline without docshelf: a shell, curl and jq. It prints the link. */
 const LOOP = `#!/bin/sh
 set -eu
 auth="Authorization: Bearer $SVC_KEY"
@@ -43,14 +43,14 @@ test('a shell loop of curl and jq exports a site, writes the link to a config, a
   await reader.until(({ state }) => state === 'ready');
   expect(await (await fetch(`${reader.site}/`)).text()).toBe(SITE['index.html']);
 
-  // The next round of the loop swaps in what has changed.
+  // The next round swaps in the changed site.
   await writeFiles(join(service.daemon.folder, 'site'), { 'index.html': '<!doctype html><title>Next</title>' });
   const before = (await reader.status()).active?.digest;
   await reader.rewriteConfig({ staticExport: { bundleUrl: await loop() } });
   await reader.until(({ state, active }) => state === 'ready' && active?.digest !== before);
   expect(await (await fetch(`${reader.site}/`)).text()).toBe('<!doctype html><title>Next</title>');
 
-  // A failure ends the loop with the sentence that says why.
+  // A failure ends the loop with the sentence that states the reason.
   await service.daemon.rewriteConfig({
     organizations: [],
   });

@@ -99,7 +99,7 @@ describe.skipIf(!HAS_POSTGRES)('processes of one export service', () => {
           url,
         );
       }
-      // At the same time: one of them takes the steps.
+      // Both processes start at the same time. One of them migrates.
       const service = await SharedService.start(bench, { apis: 1, workers: 2, server: { postgres, url } });
       expect(await service.as('a').ended('se_0000000000000001')).toMatchObject({
         status: 'completed',

@@ -9,9 +9,9 @@ import { httpServer } from '../helpers/local-server.ts';
 import { type Files, writeFiles } from '../helpers/write-files.ts';
 import { sha256Of } from './bundles.ts';
 
-/** A daemon of the service side: organizations with keys and sources, and the calls of its API. */
+/** A daemon of the service side: organizations with keys and sources, and calls of its API. */
 
-/** One key for each way of holding one. */
+/** One key of each type and organization. */
 export const KEYS = {
   acme: 'svc_acme-admin',
   acmeAssistant: 'svc_dsc_acme-assistant',
@@ -22,7 +22,7 @@ export const KEYS = {
 export const JOBS = '/v1/static-export/jobs';
 const JOB_MS_MAX = 150_000;
 
-/** A site of two pages with a link, a style sheet and what is no page. */
+/** Site with two pages, a link, a style sheet, and a file that is not a page. */
 export const SITE: Files = {
   'index.html':
     '<!doctype html><html lang="en"><title>Home</title><link rel="stylesheet" href="/a.css"><main><h1>Home</h1><p>The lantern burns all night.</p><a href="/guides/start.html">Start</a></main></html>',
@@ -37,8 +37,8 @@ type Organization = { readonly id: string } & ConfigFile;
 export const adminKey = (id: string, key: string) => ({ id, type: 'admin', sha256: sha256Of(key) });
 
 /**
- * `acme` exports `./site`, knows no source for `bare`, and has a key of each type; `globex` exports `./globex`; `team` has a
- * plan that does not export.
+ * `acme` exports `./site`, has a domain `bare` without a source, and a key of each type. `globex` exports `./globex`. The plan
+ * of `team` has no exports.
  */
 export function organizations(source: ConfigFile = { kind: 'folder', path: './site' }): Organization[] {
   return [
@@ -69,7 +69,7 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The export API as a client sees it. */
+/** Client of the export API. */
 export class ExportClient {
   readonly origin: string;
   readonly #key: string;
@@ -84,7 +84,7 @@ export class ExportClient {
     return new ExportClient(this.origin, key);
   }
 
-  /** A body that is text is sent as it is. */
+  /** A body of type string is sent unchanged. */
   call(method: string, path: string, { key = this.#key, body, headers = {} }: CallOptions = {}): Promise<Response> {
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
     return fetch(this.origin + path, {
@@ -122,7 +122,7 @@ export class ExportClient {
     return answerOf<Job>(await this.call('DELETE', `${JOBS}/${jobId}`), 202);
   }
 
-  /** Polls until the job holds, and gives it. */
+  /** Polls until the job meets the condition. @returns the job */
   async until(jobId: string, holds: (job: Job) => boolean, timeoutMs = JOB_MS_MAX): Promise<Job> {
     let last: Job | null = null;
     return waitFor(
@@ -135,7 +135,7 @@ export class ExportClient {
     );
   }
 
-  /** Waits for a job's end, whichever. */
+  /** Waits until the job has ended in any way. */
   ended(jobId: string): Promise<Job> {
     return this.until(jobId, ({ status }) => status === 'completed' || status === 'failed');
   }
@@ -147,7 +147,7 @@ export class ExportClient {
     return job;
   }
 
-  /** The archive that a link leads to. */
+  /** Downloads the archive of a link. */
   async download(url: string): Promise<Buffer> {
     const response = await fetch(url);
     if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
@@ -155,7 +155,7 @@ export class ExportClient {
   }
 }
 
-/** The problem that an answer carries, with its status. */
+/** Returns the problem in a response, with its status. */
 export async function problemOf(response: Response): Promise<Problem> {
   expect(response.headers.get('content-type')).toContain('application/problem+json');
   const problem = (await response.json()) as Problem;
@@ -175,12 +175,12 @@ export interface Exporter extends ExportClient {
 
 export interface ExporterOptions {
   readonly folder?: string;
-  /** Files of `./site`; those of `SITE` unless told. */
+  /** Files of `./site`. Default: `SITE`. */
   readonly site?: Files;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A daemon with `organizations()`, and this config on top. */
+/** Starts a daemon with `organizations()` and this config. */
 export async function startExporter(
   bench: Bench,
   config: ConfigFile = {},
@@ -208,15 +208,12 @@ export function exporterOf(daemon: DaemonProcess, port: number): Exporter {
   return Object.assign(new ExportClient(`http://127.0.0.1:${port}`), { daemon });
 }
 
-/** The same home once more. */
+/** Starts a daemon on the same folder again. */
 export async function startAgain(bench: Bench, { daemon, origin }: Exporter, env = {}): Promise<Exporter> {
   return exporterOf(await bench.start(null, { folder: daemon.folder, env }), Number(new URL(origin).port));
 }
 
-/**
- * A hosted model that answers nobody until it is opened: it holds jobs in the middle, for as long as a test wants.
- * `config` makes a daemon ask it.
- */
+/** Hosted model that does not respond until it is opened, so that jobs stay in the middle. `config` makes a daemon use it. */
 export async function holdJobs(bench: Bench): Promise<{ readonly config: ConfigFile; open(): void }> {
   const gate = Promise.withResolvers<void>();
   const server = await httpServer(async (request, response) => {

@@ -9,7 +9,7 @@ import { startOrigin } from './origin.ts';
 const bench = openBench(afterEach);
 
 const ROWS = ['search', 'assistant', 'analytics', 'apiPlayground', 'staticExport', 'localSearch'];
-/** Contract section 4: support by type, and what holds where the config says nothing of features. */
+/** Contract, section 4: support by type, and the defaults of features. */
 const TABLE = {
   cloud: [
     ['available', true],

@@ -1,4 +1,4 @@
-/** An operator's browser at the console, without JavaScript. */
+/** An operator's browser in the console, without JavaScript. */
 export class FormBrowser {
   #cookie = '';
   readonly #origin: string;
@@ -11,7 +11,7 @@ export class FormBrowser {
     return (await fetch(this.#origin + path, { headers: { cookie: this.#cookie, accept: 'text/html' } })).text();
   }
 
-  /** @returns the page that it leads to */
+  /** @returns the page after the redirect */
   async send(path: string, fields: Readonly<Record<string, string>>, from = path): Promise<string> {
     const formToken = /name="formToken" value="([^"]+)"/.exec(await this.open(from))?.[1] ?? '';
     const answer = await fetch(this.#origin + path, {

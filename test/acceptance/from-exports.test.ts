@@ -23,7 +23,7 @@ test('a daemon exports a site, serves and searches it, and follows the next expo
   const search = await fetch(`${daemon.site}/_docshelf/search?q=lantern`);
   expect(await search.text()).toContain('burns all night');
 
-  // Pages that were picked are no site.
+  // An export of selected pages is not a site.
   await service.export('acme', { paths: ['/guides/start'] });
   await writeFiles(join(daemon.folder, 'site'), { 'index.html': '<!doctype html><title>Next</title>' });
   await service.export();

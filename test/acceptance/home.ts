@@ -5,7 +5,7 @@ import { bundle, folderOf } from './bundles.ts';
 export const JUNE = bundle('june');
 export const JULY = bundle('july');
 
-/** The ways of a command: the socket of a daemon, with an admin token or without, and the folder itself. */
+/** Ways to run a command: through the socket of a daemon, with or without an admin token, or in the folder itself. */
 export const WAYS = ['with a daemon and a token', 'with a daemon and no token', 'without a daemon'] as const;
 export type Way = (typeof WAYS)[number];
 
@@ -14,7 +14,7 @@ interface Shelf {
   readonly versions: readonly { readonly version: string }[];
 }
 
-/** A folder with a config, two archives beside it, and a daemon on it where the way has one. */
+/** A folder with a config and two archives, and a daemon if the way needs one. */
 export class Home {
   readonly folder: string;
   readonly #bench: Bench;
@@ -42,13 +42,13 @@ export class Home {
     return runDocshelf(command, { cwd: this.folder, ...(input === undefined ? {} : { input }) });
   }
 
-  /** The active version and the stored ones. */
+  /** Active version and stored versions. */
   async shelf(): Promise<[active: string | null, stored: string[]]> {
     const shelf: Shelf = this.#daemon ? await this.#daemon.status() : (await this.bundle(['list'])).json<Shelf>();
     return [shelf.active?.version ?? null, shelf.versions.map(({ version }) => version).sort()];
   }
 
-  /** The home page of what the daemon serves, or of what the next start serves. */
+  /** Home page that the daemon serves, or that the next start would serve. */
   async page(): Promise<string> {
     const daemon = this.#daemon ?? (await this.#bench.start(null, { folder: this.folder }));
     await daemon.until(({ state }) => state === 'ready');

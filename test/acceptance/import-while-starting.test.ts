@@ -11,11 +11,11 @@ const JUNE = bundle('june');
 const JULY = bundle('july');
 
 interface SlowImport {
-  /** Gives the rest of the archive, and waits for the command's end. */
+  /** Sends the rest of the archive, and waits until the command ends. */
   finish(): Promise<{ readonly code: number | null; readonly output: string }>;
 }
 
-/** `bundle import -` that has looked for a daemon, found none, and waits in the middle of its archive. */
+/** Starts `bundle import -`. It has found no daemon, and waits in the middle of its archive. */
 async function importSlowly(folder: string, archive: Buffer, version: string): Promise<SlowImport> {
   const configFile = join(folder, 'config.yaml');
   const child = spawnProgram(
@@ -28,7 +28,7 @@ async function importSlowly(folder: string, archive: Buffer, version: string): P
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk));
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   child.stdin?.write(archive.subarray(0, 64));
-  // It has come as far as the data folder: the archive is being spooled.
+  // The command writes the archive to the data folder now.
   await waitFor(
     async () => ((await readdir(join(folder, 'data/staging')).catch(() => [])).length > 0 ? true : null),
     () => `the import does not begin: ${output}`,
@@ -85,7 +85,7 @@ describe('an archive that is imported while the daemon starts', () => {
     await daemon.untilServing('v1.0.0');
   });
 
-  // From before the program has read its config to after it listens.
+  // From before the program reads its config until after it listens.
   test.each([0, 250, 600])('is served if the command begins %d ms after the daemon', async (delayMs) => {
     const folder = await home({ admin: { port: 0, token: 'a-long-random-token' } });
     const starting = bench.start(null, { folder });

@@ -6,14 +6,14 @@ import { type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
 import { bundle, bundleWithManifest, sha256Of } from './bundles.ts';
 
 const bench = openBench(afterEach);
-/** More than two looks of the inbox and the time that a file has to rest. */
+/** Longer than two checks of the inbox plus the time without changes that a file needs. */
 const LONG_ENOUGH_MS = 3_500;
 
 const inboxOf = (daemon: DaemonProcess): string => join(daemon.dataDir, 'inbox');
 const filesIn = async (folder: string): Promise<string[]> =>
   (await readdir(folder)).filter((name) => !name.startsWith('.')).sort();
 
-/** An archive is served a moment before it is deleted. */
+/** The daemon serves an archive a moment before it deletes it. */
 const untilTaken = (daemon: DaemonProcess): Promise<true> =>
   waitFor(
     async () => ((await filesIn(inboxOf(daemon))).length === 0 ? true : null),
@@ -48,13 +48,13 @@ describe('an archive in the inbox', () => {
     const growing = join(inboxOf(daemon), 'docs-2024-06-01.tar.gz');
     const part = join(inboxOf(daemon), 'docs-2024-07-01.tar.gz.part');
     await writeFile(part, bundle('july'));
-    // A byte now and then, for longer than the inbox waits for a file to come to rest.
+    // Write one byte from time to time, for longer than a file must rest in the inbox.
     const pieces = 35;
     const chunk = Math.ceil(bytes.length / pieces);
     for (let piece = 0; piece * chunk < bytes.length; piece += 1) {
       await appendFile(growing, bytes.subarray(piece * chunk, (piece + 1) * chunk));
       await sleep(LONG_ENOUGH_MS / pieces);
-      // Seldom: on a busy machine the answer takes longer than a file has to rest.
+      // Check seldom: on a busy machine a response takes longer than a file must rest.
       if (piece % 8 === 0) expect(await daemon.status()).toMatchObject({ versions: [] });
     }
     await daemon.untilServing('2024-06-01');

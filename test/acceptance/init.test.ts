@@ -10,7 +10,7 @@ const bench = openBench(afterEach);
 const PROGRAM = join(import.meta.dirname, '../../dist/main.js');
 const HAS_TERMINAL = spawnSync('script', ['--version']).status === 0;
 
-/** A command on a terminal of its own, with these lines typed one after another. */
+/** Runs a command on a new terminal, and types these lines one after another. */
 async function typed(cwd: string, args: readonly string[], lines: readonly string[]): Promise<string> {
   const command = [process.execPath, PROGRAM, ...args].join(' ');
   const child = spawn('script', ['-qec', command, '/dev/null'], { cwd });
@@ -49,7 +49,7 @@ describe('docshelf init', () => {
     });
     expect((await stat(join(cwd, 'config.yaml'))).mode & 0o777).toBe(0o600);
     expect((await bench.run(['config', 'check'], { cwd })).code).toBe(0);
-    // Commented: every section says what it is for.
+    // Each section has a comment.
     expect(text.split('\n').filter((line) => line.includes('# ')).length).toBeGreaterThan(10);
   });
 
@@ -129,7 +129,7 @@ describe('the first run of serve, without a config', () => {
   });
 
   test('starts without a suggestion if an environment variable sets a value', async () => {
-    // Port 1 of nobody's host: it must get as far as listening.
+    // An address of another host: the program must get as far as listening.
     const env = { DOCSHELF__SERVER__HOST: '192.0.2.1' };
     const result = await bench.run(['serve', '--json'], { env });
     expect(result.json().code).toBe('cannot_listen');

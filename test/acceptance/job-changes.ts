@@ -1,22 +1,22 @@
 import type { SharedService } from './shared-service.ts';
 
-/** A change of a job's status or attempt as the database saw it. */
+/** A change of a job's status or attempt, recorded by the database. */
 export interface JobChange {
   readonly jobId: string;
   readonly organization: string;
   readonly domain: string;
-  /** Null: it was added. */
+  /** Null if the job was added. */
   readonly former: string | null;
   readonly status: string;
   readonly attempt: number;
-  /** Before its transaction has ended. */
+  /** Before the transaction ended. */
   readonly atMs: number;
-  /** Of its transaction. */
+  /** Start of the transaction. */
   readonly beganMs: number;
   readonly committedMs: number;
 }
 
-/** A setting of PostgreSQL. */
+/** Setting of PostgreSQL. */
 export const KEEPS_COMMIT_TIMES = 'track_commit_timestamp=on';
 
 const RECORD = `
@@ -35,10 +35,10 @@ const RECORD = `
   END $$;
   CREATE TRIGGER recorded AFTER INSERT OR UPDATE ON docshelf.export_jobs FOR EACH ROW EXECUTE FUNCTION public.record_job_change()`;
 
-/** From now on, by the database itself: no process can leave out what it did, or tell what was undone. */
+/** Makes the database record changes, so that no process can omit its own or report undone ones. */
 export const recordJobChanges = (service: SharedService): Promise<unknown> => service.ask(RECORD);
 
-/** In their order. The server must have been started with {@link KEEPS_COMMIT_TIMES}. */
+/** Changes in their order. The server must have been started with {@link KEEPS_COMMIT_TIMES}. */
 export async function jobChanges(service: SharedService): Promise<JobChange[]> {
   const rows = await service.ask(`
     SELECT job_id AS "jobId", organization_id AS organization, domain, former, status, attempt,
@@ -48,21 +48,20 @@ export async function jobChanges(service: SharedService): Promise<JobChange[]> {
   return rows as unknown as JobChange[];
 }
 
-/** From the time of a commit, which is taken before it is written, to when others see it. */
+/** Maximum time from the commit timestamp, which is taken before the write, until other sessions see the change. */
 const SETTLED_MS = 1_000;
 
 interface DomainState {
   readonly organization: string;
-  /** When others could see each, by the job. */
+  /** Time when other sessions could see each job. */
   readonly queued: Map<string, number>;
   isRunning: boolean;
   freeSinceMs: number;
 }
 
 /**
- * Holds each claim of a waiting job against the rule: it is of the organization whose last claim is longest ago, among those that have
- * a job which may run.
- * @returns claims that passed over an organization, and how many had a choice
+ * Checks each claim of a waiting job against the rule: its organization is the one with the oldest last claim among
+ * organizations with a job that may run. @returns claims that skipped an organization, and the number of claims with a choice
  */
 export function claimsInTurn(changes: readonly JobChange[]): { readonly unfair: string[]; readonly choices: number } {
   const domains = new Map<string, DomainState>();

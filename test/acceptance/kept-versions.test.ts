@@ -16,7 +16,7 @@ import { bundle, folderOf, sha256Of } from './bundles.ts';
 const bench = openBench(afterEach);
 const KEY = 'svc_dsc_public';
 const KEPT = 30;
-/** Sparse, and twice what a daemon without search has. */
+/** Sparse, and twice the memory of a daemon without search. */
 const TABLE_BYTES = 512 * 1024 ** 2;
 
 const JUNE = bundle('june', {
@@ -47,7 +47,7 @@ async function ask(daemon: DaemonProcess, path: string, init: RequestInit = {}):
   return { status, headers, location: headers.get('location'), body: await response.text() };
 }
 
-/** A daemon that has served June and serves July. */
+/** Starts a daemon that has served June and serves July. */
 async function startWith(staticExport: ConfigFile, config: ConfigFile = {}) {
   const folder = await bench.folder();
   await folderOf(folder, { 'june.tar.gz': JUNE, 'july.tar.gz': JULY });
@@ -81,7 +81,7 @@ describe('serveVersions: kept', () => {
     const canonicals: Record<string, string> = {
       'guides/start': '/guides/start',
       'guides/start.html': '/guides/start.html',
-      // By its title; and what is gone leads to the nearest parent.
+      // A moved page is found by its title. A deleted page links to the nearest parent.
       'guides/deep/old': '/new/place',
       'only-june': '/',
       'keys/': '/keys/',
@@ -318,7 +318,7 @@ describe('kept releases', () => {
       await store.markServed(digest, new Date(Date.UTC(2024, month)).toISOString());
       digests.push(digest);
     }
-    // An entry is found in them as before; whoever reads one whole has all of it in memory.
+    // Entries are still found. Reading a whole table would need all its bytes in memory.
     for (const digest of digests.slice(0, KEPT)) await truncate(join(store.folderOf(digest), TABLE_FILE), TABLE_BYTES);
 
     const daemon = await bench.start({

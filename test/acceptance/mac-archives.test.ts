@@ -13,7 +13,7 @@ const BY_PRODUCT = /\._|__MACOSX|DS_Store/;
 const page = (title: string) => `<!doctype html><title>${title}</title><h1>${title}</h1><p>Wombats live here.</p>`;
 const binary = { body: '\x00\x05\x16\x07Mac OS X wombats' };
 
-/** As `tar` of macOS packs a folder: an AppleDouble file before each entry. */
+/** Packs a folder like `tar` of macOS: an AppleDouble file before each entry. */
 const fromTar = (mark: string) =>
   rawTar([
     { name: './._site', ...binary },
@@ -23,7 +23,7 @@ const fromTar = (mark: string) =>
     { name: './site/._guide.html', ...binary },
     { name: './site/guide.html', body: page('Guide') },
   ]);
-/** As Finder compresses a folder. */
+/** Packs a folder like Finder. */
 const fromFinder = (mark: string) =>
   rawZip([
     { name: 'site/', mode: 0o040700, method: 0 },

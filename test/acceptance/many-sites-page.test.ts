@@ -7,7 +7,7 @@ import { bundle, folderOf } from './bundles.ts';
 import { startOrigin } from './origin.ts';
 import { PageShell } from './page-shell.ts';
 
-/** `docs/many-sites.md`, word for word: its configs are those of a daemon, its commands are run in a shell beside them. */
+/** `docs/many-sites.md`, word for word: a daemon uses its configs, and a shell runs its commands. */
 const bench = openBench(afterEach);
 const page = manualPage('many-sites');
 const [THREE = '', SINGLE = '', LIST = ''] = blocksOf(page, 'yaml');
@@ -24,7 +24,7 @@ const [
   SEARCH_ALL = '',
 ] = COMMANDS;
 
-/** Beside the three of the page: a company has a dozen. Their bundles lie where each looks for them by default. */
+/** More sites than the three of the page, because a company has a dozen. Their bundles are in the default folders. */
 const TEAMS = Array.from({ length: 9 }, (_, at) => `team-${at + 1}`);
 const TWELVE = THREE.replace(
   /^search:/m,
@@ -33,10 +33,10 @@ const TWELVE = THREE.replace(
 
 const PAGE =
   '<!doctype html><html lang="en"><title>Holidays</title><main><h1>Holidays</h1><p>Ask for holidays.</p></main>';
-/** Its digest is in the config of the page. */
+/** The config of the page contains its digest. */
 const SEARCH_KEY = 'foo';
 
-/** A shell with the archives of the page, and the server of its links. */
+/** Opens a shell with the archives of the page, and the server of its links. */
 async function openShelf() {
   const origin = await startOrigin(bench, {
     '/acme-export-2026-11-01.tar.gz': bundle('acme'),

@@ -31,12 +31,12 @@ import { SeededRandom } from '../helpers/random.ts';
 import { runs } from '../helpers/runs.ts';
 
 /**
- * The random sequences of test/deploy/model.test.ts, carried out with the built program: its config file, its commands, its
- * inbox and preload folder, a server of bundles, kills, and daemons that share a folder. DOCSHELF_MODEL_PROCESSES says how
- * many. With 1, and the seed that a failure names as DOCSHELF_SEED, that sequence is repeated.
+ * Random sequences of test/deploy/model.test.ts with the built program: its config file, commands, inbox, preload folder, a
+ * server of bundles, kills, and daemons that share a folder. DOCSHELF_MODEL_PROCESSES sets their number. To repeat a failed
+ * sequence, set it to 1 and DOCSHELF_SEED to the seed of the failure.
  */
 const SEQUENCES = runs(Number(process.env.DOCSHELF_MODEL_PROCESSES ?? 50));
-/** Side by side: a daemon waits more than it works. */
+/** Sequences run concurrently, because a daemon waits most of the time. */
 const LANES = 3;
 const STEPS = 5;
 const WEIGHTS: Weights = {
@@ -55,17 +55,17 @@ const WEIGHTS: Weights = {
   beside: 2,
 };
 const TOKEN = 'a-long-random-token';
-/** Between the two parts of a slow answer. */
+/** Pause between the two parts of a slow response. */
 const SLOW_MS = 300;
-/** So many times in a row the status is the same, and nothing goes on, before it is taken as settled. */
+/** Number of equal statuses in a row, without activity, until the state counts as settled. */
 const LOOKS = 3;
-/** An archive in the inbox is taken after a second and a half without a change. */
+/** The inbox imports an archive after 1.5 seconds without a change. */
 const INBOX_MS = 1_500;
 
 const bench = openBench(afterAll);
 let stock: Stock;
 let origin: LocalServer;
-/** By path. */
+/** Bundles by path. */
 const gifts = new Map<string, { readonly gift: Gift; readonly slow: boolean }>();
 
 beforeAll(async () => {
@@ -89,7 +89,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
 }
 
-/** One folder with its config file and archives, and the daemons that run on it. */
+/** A folder with its config file and archives, and the daemons that use it. */
 class ProgramUnderTest implements ShelfUnderTest {
   readonly settleMsMax = 90_000;
   readonly #folder: string;
@@ -164,7 +164,7 @@ class ProgramUnderTest implements ShelfUnderTest {
     return first.map(({ activity: _, ...observation }) => observation);
   }
 
-  /** Readers get the active version's page, or are told why there is none. */
+  /** Readers get the page of the active version, or the reason why none is active. */
   async check(): Promise<void> {
     for (const daemon of this.#running) {
       const { state, active } = await daemon.status();
@@ -228,7 +228,7 @@ class ProgramUnderTest implements ShelfUnderTest {
     }
   }
 
-  /** A config that is refused changes nothing but what is said of it. */
+  /** An invalid config changes only the reported error. */
   async #spoil(): Promise<void> {
     const before = await this.#daemon.status();
     await this.#daemon.replaceConfig('staticExport: { enabled: perhaps }\n');
@@ -241,13 +241,13 @@ class ProgramUnderTest implements ShelfUnderTest {
   }
 
   async #rewrite(): Promise<void> {
-    // The file watch goes by content: the same settings are written in other words.
+    // The file watch compares content, so the same settings need other text.
     this.#rewrites += 1;
     const text = stringify(withDefaults(this.#configFile()));
     await this.#daemon.replaceConfig(`# ${this.#rewrites}\n${text}`);
   }
 
-  /** Begins an act, and kills the daemon while it is at it. */
+  /** Begins an action, and kills the daemon during it. */
   async #kill(during: Act | null, afterMs: number): Promise<void> {
     let begun: Promise<unknown> = Promise.resolve();
     if (during?.do === 'reload') {
@@ -267,7 +267,7 @@ class ProgramUnderTest implements ShelfUnderTest {
     if (during?.do === 'drop') await this.#untilInboxIsEmpty();
   }
 
-  /** An action of the admin listener: it begins at once, where a command has to start first. */
+  /** Action on the admin listener, which begins at once. A command needs time to start. */
   async #ask(act: Command): Promise<void> {
     const { admin } = this.#daemon;
     const headers = { authorization: `Bearer ${TOKEN}` };
@@ -283,7 +283,7 @@ class ProgramUnderTest implements ShelfUnderTest {
     else await send('DELETE', `versions/${act.version}`);
   }
 
-  /** `docshelf bundle …`, for the first daemon where there is one. @returns the code that it was refused with */
+  /** Runs `docshelf bundle …` for the first daemon, if there is one. @returns the code of a rejection */
   async #command(act: Command): Promise<ErrorCode | null> {
     const pid = this.#first === null ? [] : ['--pid', String(this.#first.pid)];
     return this.#run(['bundle', ...wordsOf(act), ...pid]);
@@ -359,7 +359,7 @@ async function runSequence(seed: number): Promise<void> {
   const world = await stock.begin(beginning, join(folder, 'data'));
   const program = new ProgramUnderTest(folder, world, random.pick([true, false, false, false]));
   try {
-    // What holds at the end holds after a restart.
+    // The final state must stay after a restart.
     await carryOut(program, stock, world, [{ do: 'restart' }, ...acts, { do: 'restart' }]);
   } catch (error) {
     const { message } = error as Error;

@@ -10,7 +10,7 @@ import { FormBrowser } from './form-browser.ts';
 const bench = openBench(afterAll);
 const TOKEN = 'a-token-that-is-long-enough';
 
-/** The shell lines of a page of the manual, the nth of them, with these words in place of others. */
+/** Shell lines of the nth block of a manual page, with replaced words. */
 function publishedLines(page: string, nth: number, changes: Readonly<Record<string, string>>): string {
   let lines = blocksOf(manualPage(page), 'sh')[nth] ?? '';
   for (const [before, after] of Object.entries(changes)) {

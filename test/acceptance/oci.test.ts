@@ -26,7 +26,7 @@ async function pull(
   return bench.run(['bundle', 'import', link, '--json'], { cwd: folder });
 }
 
-/** What `docker login` writes. */
+/** File that `docker login` writes. */
 const dockerConfig =
   (host: string, password = PASSWORD) =>
   (folder: string) =>

@@ -2,7 +2,7 @@ import type { Bench } from '../helpers/daemon.ts';
 import { bundleAnswer, httpServer, type LocalServer } from '../helpers/local-server.ts';
 import { sha256Of } from './bundles.ts';
 
-/** A server that answers each path with its bundle; what the record holds at the time of asking counts. */
+/** Server that responds to each path with its bundle. Later changes of the record take effect. */
 export async function startOrigin(bench: Bench, bundles: Readonly<Record<string, Uint8Array>>): Promise<LocalServer> {
   const server = await httpServer((request, response) => {
     const bytes = bundles[(request.url ?? '').split('?')[0] ?? ''];

@@ -6,7 +6,7 @@ import { runCommands, writePrograms } from '../helpers/shell.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
 
-/** A folder in which a test runs the commands of a page of the manual, next to a daemon. */
+/** A folder in which a test runs the commands of a manual page, next to a daemon. */
 export class PageShell {
   readonly folder: string;
   readonly #bench: Bench;

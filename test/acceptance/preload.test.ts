@@ -77,7 +77,7 @@ describe('the preload folder', () => {
     expect(takenIn(second)).toEqual([]);
     await second.stop();
 
-    // Bytes that would be refused, in place of the others: only who reads them can know.
+    // Replace the archives by invalid bytes of the same size: reading them would fail.
     await writeFile(file, Buffer.alloc(bundle('june').length), { flag: 'r+' });
     await utimes(file, aDay, aDay);
     const third = await bench.start(null, { folder: first.folder });

@@ -30,7 +30,7 @@ async function withStaged() {
   return { folder, run };
 }
 
-/** Follows a link as a browser does. @returns the cookie */
+/** Opens a link like a browser does. @returns the cookie */
 async function follow(link: string): Promise<string> {
   const opened = await ask(link);
   expect([opened.status, opened.headers.get('location')]).toEqual([302, `${STAGED_AT}/`]);
@@ -71,7 +71,7 @@ describe('a staged version', () => {
     ])
       expect((await ask(address)).headers.get('set-cookie')).toBeNull();
 
-    // Under its label another release is staged.
+    // The label now names another staged release.
     await run('import', 'three.tar.gz', '--version', 'v2', '--no-activate');
     expect((await ask(`${daemon.site}${STAGED_AT}/`, cookie)).status).toBe(404);
     expect((await ask(preview.link)).status).toBe(404);

@@ -4,7 +4,7 @@ import { loadAtRandom, SMALL_SIZE } from './random-load.ts';
 
 const bench = openBench(afterEach);
 
-/** The short form of `npm run soak`'s: seconds, and a small site. */
+/** Short form of the soak test: some seconds, and a small site. */
 test('the daemon responds correctly to random pages, ranges, conditions and disconnects, and to 2,000 connections at once', async () => {
   await loadAtRandom(bench, 10, SMALL_SIZE);
 });

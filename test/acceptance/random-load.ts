@@ -22,21 +22,20 @@ interface LoadSize {
   readonly downloadBytes: number;
 }
 
-/** 2 GiB in 16,064 files, as a site with its downloads has it. */
+/** 2 GiB in 16,064 files, like a site with downloads. */
 export const LARGE_SIZE: LoadSize = { pages: 16_000, downloads: 64, downloadBytes: 16 * 1024 ** 2 };
 export const SMALL_SIZE: LoadSize = { pages: 200, downloads: 4, downloadBytes: 1024 ** 2 };
 
 const PAGE_BYTES = 64 * 1024;
 const CLIENTS = 24;
 const CONNECTIONS = 2_000;
-/** Samples of the resident size, over the time of the load. */
+/** Number of samples of the resident memory during the load. */
 const SAMPLES = 20;
 
 /**
- * Asks a daemon for pages and downloads at random: whole and in ranges, in all encodings, under conditions, for what is
- * not there, and by clients that hang up. Every answer is the right one, and 2,000 connections that are open at once are all answered, twice.
- *
- * @returns the daemon's resident size over that time, in MiB, at least twice
+ * Requests random pages and downloads: whole, in ranges, in all encodings, with conditions, missing paths, and with early
+ * disconnects. Checks each response, and twice that 2,000 open connections all get responses. @returns resident memory of the
+ * daemon over that time, in MiB, at least two values
  */
 export async function loadAtRandom(bench: Bench, seconds: number, size: LoadSize): Promise<readonly number[]> {
   const folder = await newHome(bench, { search: { enabled: false } });
@@ -54,7 +53,7 @@ export async function loadAtRandom(bench: Bench, seconds: number, size: LoadSize
   );
   console.log(`figure: load: resident MiB, every ${Math.round(seconds / SAMPLES)} s: ${figures}`);
   expect(faults.slice(0, 20)).toEqual([]);
-  // Downloads are rare.
+  // Downloads are rare, so one kind may be missing.
   expect(asked.size).toBeGreaterThanOrEqual(Object.keys(load.ways).length - 1);
 
   const answered = await askOnConnections(daemon, CONNECTIONS);
@@ -65,7 +64,7 @@ export async function loadAtRandom(bench: Bench, seconds: number, size: LoadSize
   return samples;
 }
 
-/** No two pages are alike, and each says which it is. */
+/** Each page is different and contains its number. */
 function pageOf(page: number): string {
   const words = createHash('shake256', { outputLength: PAGE_BYTES / 4 })
     .update(`page ${page}`)
@@ -99,14 +98,14 @@ const pathOf = (page: number): string => `part-${Math.floor(page / 500)}/page-${
 class RandomLoad {
   readonly faults: string[] = [];
   readonly samples: number[] = [];
-  /** Way of asking -> how often. */
+  /** Number of requests by kind. */
   readonly asked = new Map<string, number>();
   readonly #daemon: DaemonProcess;
   readonly #client: SiteClient;
   readonly #size: LoadSize;
   readonly #random = new SeededRandom(seedOfEnvironment());
 
-  /** Each gives what was wrong, or null. */
+  /** Each returns the problem that it found, or null. */
   readonly ways: Readonly<Record<string, () => Promise<string | null>>> = {
     pages: () => this.#page('identity'),
     'pages by gzip': () => this.#page('gzip'),
@@ -144,7 +143,7 @@ class RandomLoad {
 
   async #ask(endMs: number): Promise<void> {
     while (Date.now() < endMs && this.faults.length === 0) {
-      // Downloads are sixteen times as large as all else together.
+      // Downloads are 16 times as large as all other files together.
       const isDownload = this.#random.next() < 0.005;
       const [name, way] = isDownload
         ? (['downloads', this.ways.downloads] as const)
@@ -199,7 +198,7 @@ class RandomLoad {
       : `${body.length} bytes, and not download ${download}`;
   }
 
-  /** With the head of the answer, or before it. */
+  /** Disconnects before or after the head of the response. */
   async #hangUp(): Promise<string | null> {
     const { hostname, port } = new URL(this.#daemon.site);
     const path = `/download-${this.#below(this.#size.downloads)}.bin`;
@@ -214,7 +213,7 @@ class RandomLoad {
   }
 }
 
-/** Connections that are all open at once. @returns whole answers that came, where each is asked for two */
+/** Opens all connections at once. @returns number of complete responses, with two requests each */
 async function askOnConnections({ site }: DaemonProcess, count: number): Promise<number> {
   const { hostname, port } = new URL(site);
   const sockets = await Promise.all(Array.from({ length: count }, () => openSocket(hostname, Number(port))));

@@ -11,7 +11,7 @@ import { startOrigin } from './origin.ts';
 const bench = openBench(afterEach);
 const TOKEN = 'a-long-random-token';
 
-/** A daemon with two versions on its shelf, `2024-06-01` pinned. */
+/** Starts a daemon with two stored versions, `2024-06-01` pinned. */
 async function startWithTwo(config: ConfigFile = {}): Promise<DaemonProcess> {
   const folder = await bench.folder();
   const archives = { 'docs-2024-06-01.tar.gz': bundle('june'), 'docs-2024-07-01.tar.gz': bundle('july') };
@@ -27,14 +27,16 @@ async function startWithTwo(config: ConfigFile = {}): Promise<DaemonProcess> {
 
 const homePage = async (daemon: DaemonProcess): Promise<string> => (await fetch(`${daemon.site}/`)).text();
 
-/** Waits for a reload after the one that the status tells of. */
+/** Waits for a reload after the one in this status. */
 const untilReloaded = (daemon: DaemonProcess, { lastReload }: StatusReport): Promise<StatusReport> =>
   daemon.until((status) => status.lastReload !== null && status.lastReload.at !== lastReload?.at);
 
 const postReload = (daemon: DaemonProcess): Promise<Response> =>
   fetch(`${daemon.admin}/v1/reload`, { method: 'POST', headers: { authorization: `Bearer ${TOKEN}` } });
 
-/** A folder as Kubernetes mounts it: each name a link into `..data`, which is a link to a folder of one generation. */
+/**
+ * Creates a folder as Kubernetes mounts it: each name is a link into `..data`, which is a link to the folder of one generation.
+ */
 async function mountVolume(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   await mkdir(folder, { recursive: true });
   await swapVolume(folder, files, 1);
@@ -141,7 +143,7 @@ test('a running daemon applies every change of its config, even if it follows th
   for (let change = 1; change <= 15; change += 1) {
     const version = change % 2 === 1 ? '2024-07-01' : '2024-06-01';
     await daemon.rewriteConfig({ staticExport: { version } });
-    // The moment that the pin is taken: the reload that took it is still at work.
+    // The pin has changed, but its reload still runs.
     await daemon.until(({ pinned }) => pinned === version);
   }
   await daemon.untilServing('2024-07-01');
@@ -189,7 +191,7 @@ describe('an invalid config', () => {
 describe('a config that is written in steps', () => {
   const JULY = stringify(withDefaults({ staticExport: { version: '2024-07-01' }, admin: { token: TOKEN } }));
 
-  /** Statuses that the site answered with until the act was over. */
+  /** Statuses of the site until the action has ended. */
   async function statusesDuring(daemon: DaemonProcess, act: () => Promise<unknown>): Promise<Set<number>> {
     const statuses = new Set<number>();
     let isOver = false;
@@ -222,7 +224,7 @@ describe('a config that is written in steps', () => {
     await daemon.untilRecovered('2024-07-01');
   });
 
-  /** SIGHUP, as the answer that POST /v1/reload would have had. */
+  /** Sends SIGHUP. @returns the status that POST /v1/reload would have returned */
   async function hangUp(daemon: DaemonProcess): Promise<number> {
     const before = await daemon.status();
     daemon.signal('SIGHUP');

@@ -14,7 +14,7 @@ const SITE = bundle('found', {
 });
 const NAVIGATION = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
-/** A daemon of this site, searchable. */
+/** Starts a daemon of this site with search. */
 async function start(server: object, more: Record<string, string> = {}, search: object = {}) {
   const folder = await bench.folder();
   await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': SITE });
@@ -84,7 +84,7 @@ test('every page with the search box links to an OpenSearch description if the p
 });
 
 test('the results page requires the sign-in of the site, but its style does not', async () => {
-  // `correct horse`, of cost 4.
+  // `correct horse`, with cost 4.
   const users = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
   const daemon = await start({ auth: { kind: 'basic', usersFile: './users' } }, { users });
   const port = Number(new URL(daemon.site).port);

@@ -10,10 +10,10 @@ import { CREATED_AT, SITE_FILES } from '../http/rows/row-site.ts';
 import { TABLES } from '../http/rows/tables.ts';
 import { folderOf } from './bundles.ts';
 
-/** What is compressed while it is sent is, a moment later, there: the length of its answers is of no row here. */
+/** Excludes files whose compressed form is cached only after the first response, which changes their length. */
 const isSettled = ([asked]: Row): boolean => !/large\.txt.*gzip/.test(asked);
 
-/** As the listener alone is asked in `test/http/rows`, through all that the program puts together. */
+/** Sends the rows of `test/http/rows` through the whole program instead of only the listener. */
 describe('the built daemon', () => {
   const bench = openBench(afterAll);
   let port: number;
@@ -41,7 +41,7 @@ describe('the built daemon', () => {
   it.each(TABLES)('responds as the table requires: %s', async (_, rows) => {
     const faults: string[] = [];
     for (const row of rows.filter(isSettled)) {
-      // What was just answered is answered from memory.
+      // The second response comes from memory.
       for (const time of ['first', 'second']) {
         const found = await askRow(port, row, words);
         faults.push(...found.map((fault) => `${row[0].slice(0, 200)}, the ${time} time: ${fault}`));

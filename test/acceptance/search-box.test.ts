@@ -15,7 +15,7 @@ const SITE = bundle('boxed', {
 });
 const TAG = /<script type="module" src="(?<src>[^"]+)"(?: data-shelf)?><\/script>/;
 
-/** A daemon of this site, served. */
+/** Starts a daemon that serves this site. */
 async function start(server: object, more: Record<string, string> = {}) {
   const folder = await bench.folder();
   await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': SITE });
@@ -79,7 +79,7 @@ describe('search.widget', () => {
   });
 
   test('shows the box only to readers who are signed in, and serves its files to everybody', async () => {
-    // `correct horse`, of cost 4.
+    // `correct horse`, with cost 4.
     const users = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
     const daemon = await start({ auth: { kind: 'basic', usersFile: './users' } }, { users });
     const port = Number(new URL(daemon.site).port);

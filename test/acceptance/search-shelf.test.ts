@@ -6,12 +6,12 @@ import { ask, basic } from '../http/sign-in/guarded-listener.ts';
 import { bundle, folderOf } from './bundles.ts';
 
 const bench = openBench(afterEach);
-/** `correct horse`, of cost 4. */
+/** `correct horse`, with cost 4. */
 const HASH = '$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba';
 const PASSWORD = 'correct horse';
 const NOBODY = { auth: { kind: 'none' } };
 
-/** Two that everybody may read, two under the sign-in of the daemon, one under its own. */
+/** Two public sites, two with the sign-in of the daemon, and one with its own. */
 const SITES = [
   { domain: 'acme', title: 'Acme <Docs>', hosts: ['acme.test'], ...NOBODY },
   { domain: 'beta', hosts: ['beta.test'], ...NOBODY },
@@ -54,7 +54,7 @@ test('scope=all searches the sites that a reader can open, and returns no page o
     [...new Set((await get<readonly Found[]>(site, 'scope=all', reader)).map((result) => result.site))].toSorted();
 
   expect(await sitesOf('acme', null)).toEqual(['acme', 'beta']);
-  // A name that signs in elsewhere opens nothing here.
+  // The name of another sign-in gives no access here.
   expect(await sitesOf('acme', 'anna')).toEqual(['acme', 'beta']);
   expect(await sitesOf('beta', null)).toEqual(['acme', 'beta']);
   expect(await sitesOf('team', 'anna')).toEqual(['acme', 'beta', 'staff', 'team']);

@@ -20,7 +20,7 @@ const GARAGE = bundle('cars', { 'engine.html': page('Engine', 'Fixing the engine
 
 const entry = (domain: string) => ({ domain, basePath: `/${domain}/`, staticExport: { enabled: true } });
 
-/** A daemon with a site for each of these archives. */
+/** Starts a daemon with one site per archive. */
 async function start(archives: Readonly<Record<string, Uint8Array>>, search: object) {
   const folder = await bench.folder();
   for (const [domain, archive] of Object.entries(archives))

@@ -15,7 +15,7 @@ const KEY = 'svc_dsc_public';
 const ADMIN_KEY = 'svc_secret';
 const JUNE = '2024-06-01';
 const JULY = '2024-07-01';
-/** A record of the vector cache with the built-in model: key, 384 numbers, checksum; behind a header. */
+/** Record of the vector cache with the built-in model: key, 384 numbers, and checksum after a header. */
 const RECORD_BYTES = 32 + 384 + 4;
 const HEADER_BYTES = 16;
 
@@ -27,7 +27,7 @@ const LIGHTHOUSE = {
   'cars.html': page('Cars', 'Fixing the engine of a vehicle in the garage.'),
 };
 
-/** So many pages, each of its own words. */
+/** Creates pages with different words. */
 function leaves(count: number, mark: string): Record<string, string> {
   const text = (n: number) => `Leaf ${n} of the ${mark} lantern: ${createHash('md5').update(`${n}`).digest('hex')}.`;
   return Object.fromEntries(
@@ -40,7 +40,7 @@ interface Site {
   readonly api: string;
 }
 
-/** A daemon with these archives to pre-load, and an API listener whose address is known. */
+/** Starts a daemon that preloads these archives, with a known address of the API listener. */
 async function start(
   archives: Readonly<Record<string, Uint8Array>>,
   config: ConfigFile = {},
@@ -88,7 +88,7 @@ test('the site and the API return results by words and by meaning, and the API r
   const { search } = await untilRead(daemon, JUNE);
   expect(search).toMatchObject({ keyword: 'ready', embedded: search.sections });
 
-  // The last word may be a beginning on the site, and not on the API.
+  // The site completes the last word of a query. The API does not.
   expect(pathsOf(await ofSite(daemon, 'lighthouse lant'))[0]).toMatch(/^\/lantern/);
   const response = await post(api, { query: 'automobile repair', pageSize: 1 });
   const results = (await response.json()) as SearchResult[];
@@ -133,7 +133,7 @@ test('search results link only to pages of the served version during swaps', asy
     const paths = response.status === 200 ? pathsOf((await response.json()) as SearchResult[]) : [];
     const after = await served();
     if (response.status !== 200 || paths.length === 0) wrong.push(`${response.status}, ${paths.length} results`);
-    // An answer that left before a swap is for the pages of before it.
+    // A response that began before a swap contains pages of the former version.
     if (before === undefined || before !== after) return;
     seen.add(before);
     wrong.push(...paths.filter((path) => !path.startsWith(`/${before}-`)).map((path) => `${path} in ${before}`));
@@ -181,7 +181,7 @@ test('an air-gapped deployment searches by words and by meaning, and the inferen
   const { daemon } = await start({ [archive(JUNE)]: bundle('june', LIGHTHOUSE) }, { deployment }, env);
   await untilRead(daemon, JUNE);
   expect(pathsOf(await ofSite(daemon, 'automobile repair'))[0]).toMatch(/^\/cars/);
-  // Where its telemetry is on, it keeps an id of the machine and what it has to send there.
+  // If its telemetry were on, it would write a machine id and data here.
   expect(await readdir(home, { recursive: true })).toEqual([]);
 });
 
@@ -292,7 +292,7 @@ async function filesLike(folder: string, pattern: RegExp): Promise<string[]> {
   return names.map((name) => join(folder, name)).filter((path) => pattern.test(path));
 }
 
-/** Whole vectors in the cache of the data folder. */
+/** Number of complete vectors in the cache of the data folder. */
 async function vectorsOf({ dataDir }: DaemonProcess): Promise<number> {
   const segments = await filesLike(join(dataDir, 'vectors'), /\.seg$/);
   const sizes = await Promise.all(segments.map(async (file) => (await stat(file)).size));
@@ -306,10 +306,10 @@ test('if the indexing process is killed, the daemon serves the pages of the vers
   const dropped = join(daemon.dataDir, 'inbox', archive(JULY));
   await writeFile(`${dropped}.part`, bundle('July', pages));
   await rename(`${dropped}.part`, dropped);
-  // The kernel takes it before the listeners, and gives it less of a core: it asks for both itself.
+  // The process lowers its own priority, and makes itself the first choice of the kernel's out-of-memory killer.
   const pid = await waitFor(
     async () => {
-      // What compresses the first version's files may run beside it.
+      // A thread that compresses files of the first version may also run.
       const [found = 0] = workerProcesses(daemon.pid, '/search');
       const score = await readFile(`/proc/${found}/oom_score_adj`, 'utf8').catch(() => '');
       return score.trim() === '1000' && getPriority(found) > 0 ? found : null;

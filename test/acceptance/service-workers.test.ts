@@ -24,7 +24,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** Node's own client sends the target as it is, and any header. */
+/** Node's client sends targets unchanged, and any header. */
 async function ask(daemon: DaemonProcess, path: string, headers = {}, method = 'GET'): Promise<Answer> {
   const sent = request(`${daemon.site}/`, { path, headers, method }).end();
   const [answer] = await once(sent, 'response');
@@ -37,7 +37,7 @@ const script = (daemon: DaemonProcess, path: string, headers = {}): Promise<Answ
 const isRetired = ({ status, headers, body }: Answer): boolean =>
   status === 200 && headers['content-type'] === 'text/javascript; charset=utf-8' && body.includes('unregister()');
 
-/** Version 2.0 is active, and 1.0, which was active before, had a service worker. */
+/** Version 2.0 is active. Version 1.0, which was active before, had a service worker. */
 async function start(
   config: ConfigFile = {},
   newer: Readonly<Record<string, string>> = {},
@@ -75,7 +75,7 @@ describe('the script of a service worker', () => {
     expect(headers.vary).toContain('Service-Worker');
     const head = await ask(daemon, '/sw.js', { 'Service-Worker': 'script' }, 'HEAD');
     expect([head.status, head.headers['content-length'], head.body]).toEqual([200, headers['content-length'], '']);
-    // Old assets, and what a worker imports.
+    // Old assets, and files that a worker imports.
     expect((await ask(daemon, '/offline.js')).body).toBe('old');
     expect((await ask(daemon, '/part.js')).body).toBe('part()');
     for (const path of ['/sw.js', '/never.js', '/worker']) expect((await ask(daemon, path)).status).toBe(404);
@@ -100,7 +100,7 @@ describe('the script of a service worker', () => {
     const site = (domain: string) => ({ domain, basePath: `/${domain}/`, staticExport: { enabled: true } });
     const daemon = await start({ sites: [site('a'), site('b')], staticExport: null }, OLD, 'a');
     expect((await script(daemon, '/a/sw.js')).body).toContain('importScripts');
-    // It waits for its first version.
+    // The site waits for its first version.
     expect((await script(daemon, '/b/sw.js')).status).toBe(503);
     expect(isRetired(await script(daemon, '/sw.js'))).toBe(true);
     await daemon.rewriteConfig({ sites: [{ ...site('a'), staticExport: { enabled: false } }] });

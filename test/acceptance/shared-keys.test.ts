@@ -10,7 +10,7 @@ import { FormBrowser } from './form-browser.ts';
 const bench = openBench(afterEach);
 const TOKEN = 'a-token-that-is-long-enough';
 const CONFIG_KEY = 'svc_dsc_of-the-config';
-/** Of the form of a key that was made at run time. */
+/** Has the form of a key that was created at run time. */
 const UNKNOWN_KEY = `svc_dsc_${'x'.repeat(43)}`;
 
 class Replica {
@@ -61,7 +61,7 @@ interface Replicas {
   readonly replicas: readonly [Replica, Replica, ...Replica[]];
 }
 
-/** Daemons of their own data folders, on one database. */
+/** Starts daemons with separate data folders and one database. */
 async function startReplicas(count = 2): Promise<Replicas> {
   const postgres = await PostgresServer.start();
   const url = await postgres.createDatabase();
@@ -87,7 +87,7 @@ async function startReplicas(count = 2): Promise<Replicas> {
   return { postgres, url, replicas: replicas as [Replica, Replica, ...Replica[]] };
 }
 
-/** What readers ask for, of one replica after the other, until it is told to stop. */
+/** Requests of readers to the replicas in turn, until it is stopped. */
 class ReadLoad {
   readonly failures: string[] = [];
   answered = 0;
@@ -132,7 +132,7 @@ class ReadLoad {
   }
 }
 
-/** A revocation is read within 5 s; a machine with other work takes longer. */
+/** A replica reads a revocation within 5 s. A busy machine takes longer. */
 const REVOKED_MS_MAX = 30_000;
 
 const leftOf = ({ headers }: Response): number => Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
@@ -259,7 +259,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
     await load.until(150);
     await postgres.stop('SIGQUIT');
     await load.until(450);
-    // Long enough for each replica to have asked for keys and counts.
+    // Long enough for each replica to have read keys and counts.
     for (const { daemon } of replicas) {
       await daemon.until(({ notices }) => notices.some((notice) => notice.includes('The previous keys stay valid')));
     }

@@ -8,7 +8,7 @@ import { writeFiles } from '../helpers/write-files.ts';
 import { adminKey, type ExportClient, type Exporter, exporterOf, SITE, startExporter } from './export-service.ts';
 import { KEEPS_COMMIT_TIMES } from './job-changes.ts';
 
-/** The service side in several processes: some answer calls, some run jobs, all of them on one database. */
+/** The service side in several processes on one database: some respond to calls, some run jobs. */
 
 export const ORGANIZATIONS = ['a', 'b', 'c', 'd', 'e'];
 export const DOMAINS_OF_EACH = 3;
@@ -19,20 +19,20 @@ interface ServiceOptions {
   readonly apis: number;
   readonly workers: number;
   readonly config?: ConfigFile;
-  /** A bucket, and a disk for each process; one folder for all unless told. */
+  /** Bucket with a disk per process. Default: one folder for all. */
   readonly store?: ConfigFile | null;
-  /** With a database that is there; a new one unless told. */
+  /** Existing database. Default: a new one. */
   readonly server?: Pick<SharedService, 'postgres' | 'url'>;
 }
 
 export class SharedService {
   readonly apis: readonly Exporter[];
-  /** Those that were killed, too. */
+  /** All workers, including killed ones. */
   readonly workers: DaemonProcess[] = [];
   readonly postgres: PostgresServer;
-  /** Of the database. */
+  /** URL of the database. */
   readonly url: string;
-  /** Of all configs. */
+  /** Folder of all configs. */
   readonly folder: string;
   readonly #start: (name: string, role: string, port: number, config?: object) => Promise<DaemonProcess>;
   #named = 0;
@@ -93,7 +93,7 @@ export class SharedService {
     return worker;
   }
 
-  /** One of the processes that answer, with the key of an organization. */
+  /** Client of one of the API processes, with the key of an organization. */
   as(organization: string, at = 0): ExportClient {
     return (this.apis[at % this.apis.length] as Exporter).as(keyOf(organization));
   }
@@ -107,7 +107,7 @@ export class SharedService {
   }
 }
 
-/** A server that is stopped as by a crash has all that it said it had. */
+/** A server that is stopped like in a crash keeps all data that it has confirmed. */
 async function newDatabase(): Promise<Pick<SharedService, 'postgres' | 'url'>> {
   const postgres = await PostgresServer.start(['synchronous_commit=on', KEEPS_COMMIT_TIMES]);
   return { postgres, url: await postgres.createDatabase() };

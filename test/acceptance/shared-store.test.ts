@@ -11,7 +11,7 @@ import { keyOf, SharedService } from './shared-service.ts';
 
 const bench = openBench(afterEach);
 
-/** Processes with a disk each, that have PostgreSQL and a bucket in common. */
+/** Processes with separate disks, and a common PostgreSQL and bucket. */
 async function startService(workers: number, config = {}) {
   const s3 = await startS3Server();
   bench.onEnd(() => s3.close());
@@ -48,7 +48,7 @@ describe.skipIf(!HAS_POSTGRES)('an API process, workers, PostgreSQL and a bucket
     expect(sha256Of(await client.download(first.bundleUrl))).toBe(first.sha256);
     const objects = new Set(await listObjects(endpoint));
 
-    // Another one, whose disk is empty.
+    // Start another worker, whose disk is empty.
     expect(await service.workers[0]?.stop()).toBe(0);
     await service.addWorker();
     expect(await client.bundle((await client.export('a-0', { version: 'v1' })).jobId)).toMatchObject({
@@ -59,7 +59,7 @@ describe.skipIf(!HAS_POSTGRES)('an API process, workers, PostgreSQL and a bucket
     const next = await client.bundle((await client.export('a-0', { version: 'v2' })).jobId);
     const more = (await listObjects(endpoint)).filter((name) => !objects.has(name));
     const kinds = more.map((name) => name.replace(/[^/]*$/, '')).toSorted();
-    // A bundle has its manifest, which names the version.
+    // A bundle has a manifest that names its version.
     expect(kinds).toEqual(['', 'jobs/manifests/']);
     expect(more).toContain(`${next.sha256}.tar.gz`);
   });
@@ -80,7 +80,7 @@ describe.skipIf(!HAS_POSTGRES)('an API process, workers, PostgreSQL and a bucket
     );
     await reader.until(({ state }) => state === 'ready');
     expect(await (await fetch(`${reader.site}/guides/start`)).text()).toContain('Fixing the engine');
-    // A stop sends what waits.
+    // A stop sends waiting spans.
     const daemons = [reader, ...service.apis.map(({ daemon }) => daemon), ...service.workers];
     expect(await Promise.all(daemons.map((daemon) => daemon.stop()))).toEqual([0, 0, 0]);
 

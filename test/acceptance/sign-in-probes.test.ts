@@ -10,8 +10,8 @@ import { ask, basic } from '../http/sign-in/guarded-listener.ts';
 import { bundle, folderOf } from './bundles.ts';
 
 /**
- * Nobody reads a guarded site without its sign-in: on no route of the site listener's own table (a later one is probed too), by
- * no method, and by none of the ways around that the table names.
+ * No request gets a protected site without its sign-in: on no route of the site listener (new routes are probed too), with no
+ * method, and by none of the bypasses in the table.
  */
 
 const bench = openBench(afterAll);
@@ -19,7 +19,7 @@ const MARK = 'lighthouse';
 const USERS = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
 const ANNA = basic('anna', 'correct horse');
 
-/** Every kind, at the root and below a path; the last is open, and its rights are nobody else's. */
+/** One site per kind of sign-in, at the root and under a path. The last one is open, and its rights apply only to it. */
 const SITES = [
   { domain: 'pass', host: 'pass.test', basePath: '/', auth: { kind: 'basic', usersFile: './users' } },
   { domain: 'path', host: 'path.test', basePath: '/docs/', auth: { kind: 'basic', usersFile: './users' } },
@@ -50,7 +50,7 @@ beforeAll(async () => {
     staticExport: { enabled: true },
     auth: auth.kind === 'oidc' ? { ...auth, issuer: provider.issuer, clientId: CLIENT.id } : auth,
   }));
-  // The documentation addresses of RFC 5737: nobody of this machine.
+  // Documentation addresses of RFC 5737, which no client has.
   const server = { trustedProxies: ['192.0.2.1'], publicUrl: 'http://127.0.0.1:8080' };
   daemon = await bench.start({ staticExport: null, server, sites, search: {} }, { folder });
   await daemon.until(
@@ -59,7 +59,7 @@ beforeAll(async () => {
   const page = await ask(portOf(daemon.site), '/', { host: 'pass.test', authorization: ANNA });
   expect(page.body).toContain(MARK);
   etag = String(page.headers.etag);
-  // In memory, where a prepared answer could be given.
+  // Load the page into memory, so that a prepared response exists.
   for (let count = 0; count < 3; count++) await ask(portOf(daemon.site), '/', { host: 'open.test' });
 });
 
@@ -74,7 +74,7 @@ async function send(text: string): Promise<string> {
 interface Probe {
   readonly name: string;
   readonly method?: string;
-  /** Of the request line; the site's first page by default. */
+  /** Target of the request line. Default: the first page of the site. */
   readonly target?: (site: ProbedSite) => string;
   readonly host?: (site: ProbedSite) => string;
   readonly version?: '1.0';
@@ -90,7 +90,7 @@ const withHeaders = (name: string, ...headers: string[]): Probe => ({ name, head
 const sealed = randomBytes(120).toString('base64url');
 
 const PROBES: readonly Probe[] = [
-  // Addresses that might pass for what is free.
+  // Addresses that resemble public ones.
   at('a dot segment after the assets', '_docshelf/assets/../features.json'),
   at('an escaped dot segment', '_docshelf/assets/%2e%2e/features.json'),
   at('an escaped slash', '_docshelf/assets/..%2ffeatures.json'),
@@ -123,7 +123,7 @@ const PROBES: readonly Probe[] = [
   { name: 'the base path escaped', target: ({ basePath }) => `${basePath.replace('d', '%64')}index.html` },
   { name: 'the base path in two slashes', target: ({ basePath }) => `/${basePath}index.html` },
   { name: 'another case of the base path', target: ({ basePath }) => `${basePath.toUpperCase()}index.html` },
-  // Whose site it is.
+  // Forms of the host.
   { name: 'a host in upper case', host: ({ host }) => host.toUpperCase() },
   { name: 'a host with a last dot', host: ({ host }) => `${host}.` },
   { name: 'a host with another port', host: ({ host }) => `${host}:1` },
@@ -141,7 +141,7 @@ const PROBES: readonly Probe[] = [
     target: ({ host, basePath }) => `http://${host}${basePath}`,
   },
   { name: 'HTTP/1.0', version: '1.0', headers: ({ host }) => [`Host: ${host}`] },
-  // What a proxy would say.
+  // Headers of proxies.
   withHeaders('the header of a proxy', 'X-Remote-User: anna'),
   withHeaders(
     'the header of a proxy, from its address by its own word',
@@ -163,7 +163,7 @@ const PROBES: readonly Probe[] = [
     headers: ['Origin: http://evil.test', 'Access-Control-Request-Method: GET'],
   },
   { name: 'a method of WebDAV', method: 'PROPFIND' },
-  // Parts and conditions.
+  // Ranges and conditions.
   withHeaders('a range', 'Range: bytes=0-10'),
   { name: 'a condition that holds', headers: () => [`If-None-Match: ${etag}`] },
   withHeaders('a condition on everything', 'If-None-Match: *'),
@@ -175,7 +175,7 @@ const PROBES: readonly Probe[] = [
     'Upgrade: h2c',
     'HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA',
   ),
-  // Credentials that are none.
+  // Invalid credentials.
   withHeaders('an empty password', `Authorization: ${basic('anna', '')}`),
   withHeaders('no user', `Authorization: ${basic('', '')}`),
   withHeaders('a hash as a password', `Authorization: ${basic('anna', USERS.slice(5).trim())}`),
@@ -203,7 +203,7 @@ const textOf = (probe: Probe, site: ProbedSite): string => {
   return `${[`${method} ${target(site)} HTTP/${version}`, ...host, ...lines, ...closing].join('\r\n')}\r\n\r\n`;
 };
 
-/** Null where the answer gives nothing away. */
+/** Null if the response reveals nothing. */
 function leakOf(answer: string): string | null {
   const status = /^HTTP\/1\.[01] (\d{3})/.exec(answer)?.[1] ?? '';
   if (answer.includes(MARK) || answer.includes('"features"')) return `${status} with the site's own words`;
@@ -217,7 +217,7 @@ it('no probe of the table reads a protected site', async () => {
   for (const site of GUARDED) {
     for (const probe of PROBES) {
       const leak = leakOf(await send(textOf(probe, site)));
-      // Whose page it is that signs out is told to everybody.
+      // The page after sign-out may name the site.
       if (leak !== null) leaks.push(`${site.domain}: ${probe.name}: ${leak}`);
     }
   }

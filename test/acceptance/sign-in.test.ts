@@ -8,10 +8,10 @@ import { CLIENT, TestIdentityProvider } from '../helpers/identity-provider.ts';
 import { ask, basic } from '../http/sign-in/guarded-listener.ts';
 import { bundle, folderOf } from './bundles.ts';
 
-/** Reader sign-in of a running daemon: one site, and a shelf of sites with sign-ins of their own. */
+/** Reader sign-in of a running daemon: one site, and a shelf of sites with separate sign-ins. */
 
 const bench = openBench(afterAll);
-/** `correct horse` and `tide-table-7`, of cost 4. */
+/** `correct horse` and `tide-table-7`, with cost 4. */
 const ANNA_LINE = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
 const BEN_LINE = 'ben:$2b$04$wa1Po1AGF.DqvQEJGv7d0OLEFStJNU6.w1Q.vVad8EFhSH8kTgRLe\n';
 const ANNA = basic('anna', 'correct horse');
@@ -59,7 +59,7 @@ describe('one site with htpasswd', () => {
       () => daemon.log(),
     );
     expect((await ask(port, '/', { authorization: ANNA })).status).toBe(401);
-    // A broken file changes nothing.
+    // An invalid file changes nothing.
     await replace(join(daemon.folder, 'users'), 'anna:secret\n');
     await daemon.until(({ lastReload }) => lastReload?.ok === false);
     expect((await ask(port, '/', { authorization: BEN })).status).toBe(200);
@@ -96,7 +96,7 @@ describe('one site with htpasswd', () => {
   });
 });
 
-/** Each with a word that no other has. Those of `beta` and `gamma` sign in as the daemon says, `delta` in its own way. */
+/** Each site contains a unique word. `beta` and `gamma` use the sign-in of the daemon, `delta` has its own. */
 const SITES = [
   { domain: 'acme', mark: 'anchorword', hosts: ['acme.test'], auth: { kind: 'none' }, reader: null },
   { domain: 'beta', mark: 'beaconword', hosts: [], basePath: '/beta/', reader: ANNA },

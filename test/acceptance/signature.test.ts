@@ -15,7 +15,7 @@ const PUBLIC = readFileSync(join(FIXTURES, 'throwaway.pub'), 'utf8').split('\n')
 const required = { required: true, publicKeys: [PUBLIC] };
 const TOKEN = 'a-long-random-token';
 
-/** The `.minisig` of these bytes. */
+/** Minisign signature of these bytes. */
 async function signatureOf(bytes: Uint8Array): Promise<Buffer> {
   const file = join(await bench.folder(), 'bundle');
   await writeFile(file, bytes);

@@ -27,7 +27,7 @@ interface SiteRow {
   readonly configured: boolean;
 }
 
-/** A folder with two sites, archives beside the config, and a daemon on it or none. */
+/** A folder with two sites, archives next to the config, and optionally a daemon. */
 class Shelf {
   readonly folder: string;
   daemon: DaemonProcess | null = null;
@@ -55,13 +55,13 @@ class Shelf {
     return bench.run(args, { cwd: this.folder });
   }
 
-  /** Of a failure its exit code and its problem. */
+  /** Exit code and problem of a failed command. */
   async fault(...args: readonly string[]) {
     const result = await this.run(...args, '--json');
     return { exit: result.code, ...result.json<{ code: string; error: string; next: string }>() };
   }
 
-  /** Each site's active version and its stored ones. */
+  /** Active version and stored versions of each site. */
   async versions(): Promise<Record<string, [string | null, string[]]>> {
     const { sites } = (await this.run('bundle', 'list', '--json')).json<ListedSites<Versions>>();
     return Object.fromEntries(
@@ -82,7 +82,7 @@ describe.each([
   ['without a daemon', false],
 ] as const)('commands for one of two sites, %s', (_, hasDaemon) => {
   const ofAll = openBench(afterAll);
-  /** Each test finds what the one before it has left. */
+  /** Each test continues with the state of the test before it. */
   let shelf: Shelf;
 
   beforeAll(async () => {
@@ -175,7 +175,7 @@ describe.each([
   });
 
   test('list a site that left the config, and remove it only on an explicit command', async () => {
-    // It has the release of the other one, and no more.
+    // The site gets the release of the other site, and no other data.
     await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'globex');
     expect((await shelf.run('bundle', 'remove', '2024-07-01', '--site', 'globex')).code).toBe(0);
     const state = hasDaemon ? 'ready' : null;

@@ -6,14 +6,14 @@ import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { bundle, folderOf } from './bundles.ts';
 
 /**
- * Nothing of one site is answered under another's host or path. The routes are those of the site listener's own table, so that
- * a later one is probed too.
+ * No response of one site appears under the host or path of another. The routes come from the site listener's table, so that new
+ * ones are probed too.
  */
 
 const bench = openBench(afterAll);
 const page = (mark: string) => `<!doctype html><title>${mark}</title><p>${mark}</p>`;
 
-/** Each with a word that no other has, in its pages, its 404 page, its assets and its title. */
+/** Each site has a unique word in its pages, 404 page, assets and title. */
 const SITES = [
   { domain: 'acme', mark: 'anchorword', hosts: [], basePath: '/' },
   { domain: 'beta', mark: 'beaconword', hosts: [], basePath: '/beta/' },
@@ -48,7 +48,7 @@ beforeAll(async () => {
   );
 });
 
-/** The site that contract 2.1 says answers there; null: none. */
+/** The site that must respond there according to contract 2.1, or null. */
 function ownerOf(host: string, path: string): ProbedSite | null {
   const ofHost = SITES.filter(({ hosts }) => (hosts as readonly string[]).includes(host));
   const named = ofHost.length > 0 ? ofHost : SITES.filter(({ hosts }) => hosts.length === 0);
@@ -70,7 +70,7 @@ function ask(host: string, target: string, method = 'GET'): Promise<string> {
   });
 }
 
-/** Docshelf's own, and the files of each site. */
+/** Paths of docshelf's routes, and of each site's files. */
 function pathsOfRoutes(): string[] {
   const files = SITES.flatMap(({ domain }) => FILES.map((file) => `/${file.replace('<domain>', domain)}`));
   return [...READ_ROUTES.flatMap((route) => SITES.map(({ mark }) => `${route}?q=${mark}`)), ...files];
@@ -78,7 +78,7 @@ function pathsOfRoutes(): string[] {
 
 const PLACES = ['/', '/beta/', '/beta/delta/', '/kappa/', '/none/'];
 const HOSTS = ['localhost', '127.0.0.1', 'gamma.test', 'kappa.test', 'other.test'];
-/** Ways around a base path, with what they begin with put in. */
+/** Ways around a base path, with a prefix. */
 const DETOURS = [
   (base: string, path: string) => `${base}..${path}`,
   (base: string, path: string) => `${base}%2e%2e${path}`,
@@ -108,7 +108,7 @@ test('no route of one site serves content under the host or path of another site
     for (const place of PLACES) {
       for (const path of paths) {
         const target = place.slice(0, -1) + path;
-        // The shelf's own, which searches all that it lists.
+        // The search of the shelf covers all listed sites.
         if (ownerOf(host, target) === null && path.startsWith('/_docshelf/search') && place === '/') continue;
         await probe(host, target, ownerOf(host, target));
       }
@@ -120,7 +120,7 @@ test('no route of one site serves content under the host or path of another site
     for (const place of PLACES) {
       for (const path of ['/only-acme.html', '/only-gamma.html', '/_docshelf/search?q=anchorword']) {
         const target = detour(place, path);
-        // Whoever answers, it is the site of that host alone, and no other host's.
+        // The site of that host responds, and no other one.
         const host = target.startsWith('http') ? 'gamma.test' : 'kappa.test';
         const answer = await ask('kappa.test', target);
         probes += 1;

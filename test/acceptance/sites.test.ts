@@ -20,7 +20,7 @@ const entry = (domain: string, more: ConfigFile = {}): ConfigFile => ({
   ...more,
 });
 
-/** acme at the root of every host, beta below a path there, gamma on a host of its own. */
+/** acme is at the root of every host, beta under a path there, and gamma on its own host. */
 const SITES = [entry('acme'), entry('beta', { basePath: '/beta' }), entry('gamma', { hosts: ['gamma.test'] })];
 
 const configOf = (sites: readonly ConfigFile[], more: ConfigFile = {}): ConfigFile => ({
@@ -31,7 +31,7 @@ const configOf = (sites: readonly ConfigFile[], more: ConfigFile = {}): ConfigFi
   ...more,
 });
 
-/** Preloads `<mark>` of June for each domain. */
+/** Preloads June's bundle `<mark>` for each domain. */
 async function home(marks: Readonly<Record<string, string>>): Promise<string> {
   const folder = await bench.folder();
   for (const [domain, mark] of Object.entries(marks)) {
@@ -45,7 +45,7 @@ const MARKS = { acme: 'anchor', beta: 'beacon', gamma: 'galley' };
 const siteOf = (sites: readonly SiteStatusReport[] | undefined, domain: string) =>
   sites?.find(({ deployment }) => deployment.domain === domain);
 
-/** Waits until every one of these is ready. */
+/** Waits until all these sites are ready. */
 const untilReady = (daemon: DaemonProcess, domains: readonly string[]) =>
   daemon.until(({ sites }) => domains.every((domain) => siteOf(sites, domain)?.state === 'ready'));
 
@@ -180,7 +180,7 @@ describe('several sites in one daemon', () => {
     await daemon.rewriteConfig({ sites: [...SITES, pinned] });
     await daemon.until(({ sites }) => siteOf(sites, 'delta')?.lastError?.code === 'version_not_found');
     const { sites: changed } = await daemon.status();
-    // A pin that is not there leaves what is served, at its new place.
+    // With a missing pin, the served version stays, at its new path.
     expect(siteOf(changed, 'delta')).toMatchObject({
       state: 'stale',
       active: { version: JUNE },

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { Bench } from '../helpers/daemon.ts';
 
-/** A home whose data folder (`data`) is a small volume of its own, which only root can mount. */
+/** A folder whose `data` is a small volume, which only root can mount. */
 export async function smallVolume(bench: Bench, bytes: number): Promise<string> {
   const folder = await bench.folder();
   const data = join(folder, 'data');
@@ -14,7 +14,7 @@ export async function smallVolume(bench: Bench, bytes: number): Promise<string> 
 
 const reason = whyNot();
 export const skipped = reason !== null;
-/** For the name of a suite that is skipped without one. */
+/** Suffix for the name of a skipped suite. */
 export const whySkipped = reason === null ? '' : ` (skipped: ${reason})`;
 
 function whyNot(): string | null {

@@ -18,7 +18,7 @@ interface Mark {
   readonly socket: string;
 }
 
-/** The marks of the daemons on a data folder. */
+/** Marks of the daemons on a data folder. */
 async function marksIn(dataDir: string): Promise<Mark[]> {
   const names = (await readdir(join(dataDir, 'daemons'))).filter((name) => name.endsWith('.json'));
   return Promise.all(
@@ -68,7 +68,7 @@ describe('the socket of a daemon', () => {
     expect((await bundleCommand(folder, 'import', 'docs-2024-06-01.tar.gz')).json()).toMatchObject({ activated: true });
     await daemon.untilServing('2024-06-01');
     await daemon.kill();
-    // Looking for a daemon clears what the killed one left.
+    // Looking for a daemon removes the files of the killed one.
     expect((await bundleCommand(folder, 'list')).code).toBe(0);
     await expect(stat(mark?.socket ?? '')).rejects.toThrow('ENOENT');
     expect(await readdir(join(daemon.dataDir, 'daemons'))).toEqual([]);
@@ -175,7 +175,7 @@ describe('a command', () => {
   });
 });
 
-/** A daemon that serves July and stores June, and a restored backup of its folder beside it. */
+/** Starts a daemon that serves July and stores June, and restores a backup of its folder. */
 async function copied(cpOptions: string, from?: string): Promise<{ daemon: DaemonProcess; copy: string }> {
   const folder = from ?? (await home());
   const daemon = await bench.start({}, { folder });
@@ -276,7 +276,7 @@ describe('a data folder that is not at the path where its daemon started', () =>
   });
 });
 
-/** Namespaces of processes need privileges that a test runner may lack. */
+/** Process namespaces need privileges that a test runner may lack. */
 const canUnshare = await runProgram('unshare', ['--pid', '--fork', '--mount-proc', 'true']).then(
   () => true,
   () => false,

@@ -10,10 +10,10 @@ const bench = openBench(afterEach);
 const SWAPS = 6;
 const CONNECTIONS = 8;
 const VERSIONS = ['2024-06-01', '2024-07-01'] as const;
-/** The next swap begins after so many requests: enough that some are in flight at every moment of it. */
+/** Number of requests until the next swap, so that some are always in flight. */
 const REQUESTS_A_SWAP = 300;
 
-/** Pages of some size, so that a body that mixes two versions would show. */
+/** Pages large enough to show a body that mixes two versions. */
 const pages = (mark: string): Record<string, string> => {
   return { 'long.html': `<!doctype html><title>${mark}</title>${`<p>${mark}</p>`.repeat(5000)}`, 'old.html': mark };
 };
@@ -53,7 +53,7 @@ test('requests during swaps never fail or mix versions: every body is complete a
   expect([...seen].sort()).toEqual(['july', 'june']);
 });
 
-/** The ETag of a body that is sent as it is: the first half of the content's SHA-256. */
+/** ETag of an uncompressed body: the first half of the content's SHA-256. */
 function isOf(etag: string | undefined, digest: string): boolean {
   return etag === `"${digest.slice(0, 32)}"`;
 }

@@ -53,7 +53,7 @@ describe('serve under a service manager', () => {
 describe('the unit for systemd', () => {
   test.skipIf(!has('systemd-analyze'))('is accepted by systemd-analyze verify', async () => {
     const folder = await bench.folder();
-    // Verify looks for the program and the man page, which an installation puts there.
+    // The verification looks for the program and the man page, which an installation adds.
     const text = (await readFile(UNIT, 'utf8'))
       .replaceAll('/usr/local/bin/docshelf', process.execPath)
       .replace(/^Documentation=.*\n/m, '');

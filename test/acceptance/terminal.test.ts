@@ -8,7 +8,7 @@ import { bundle, bundleWithManifest } from './bundles.ts';
 
 const bench = openBench(afterEach);
 
-/** C0 and C1 controls, writing direction, zero width, line separators; a line break ends a line of a command. */
+/** C0 and C1 controls, writing direction, zero width, line separators. A line feed only ends a line of a command. */
 const ACTED_ON = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
 const HOSTILE = 'Lantern \u001b]0;owned\u0007\u001b[2J\u009b31m\u202e\u2066\u200b\ufeff\u007f end';
 
@@ -24,7 +24,7 @@ const BUNDLE = (mark: string): Buffer =>
     _headers: `/*\n  X-\u202e: \u009b31m\n  Set-Cookie: \u202e\u009b\n`,
   });
 
-/** What a command prints, with line breaks of its own alone. */
+/** The output of a command contains no control characters except line feeds. */
 function expectPrintable({ stdout, stderr }: CommandResult, more: RegExp | null = null): void {
   for (const output of [stdout, stderr]) expect(ACTED_ON.exec(output)).toBe(null);
   if (more !== null) expect(stdout + stderr).toMatch(more);

@@ -25,7 +25,7 @@ async function putPair(folder: string, { cert, key }: TestPair): Promise<void> {
   }
 }
 
-/** One version on the shelf, and a certificate for `first.test`. */
+/** Starts a daemon with one version, and a certificate for `first.test`. */
 async function start(config: ConfigFile): Promise<{ folder: string; daemon: DaemonProcess }> {
   const folder = await bench.folder();
   await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': bundle('june') });
@@ -71,7 +71,7 @@ describe('a site with TLS', () => {
     }
     await daemon.until(({ lastReload }) => lastReload?.ok === true);
     await writeFile(join(folder, 'tls.key'), pairOf('other.test').key);
-    // A file that is being written may be read empty.
+    // A file can be empty while it is written.
     const { notices } = await daemon.until(
       ({ lastReload }) => lastReload?.error?.includes('is the key of another certificate') === true,
     );
@@ -124,7 +124,7 @@ test('commands reach an admin listener with TLS', async () => {
   expect([reload.code, reload.stderr]).toEqual([0, '']);
   const doctor = await runDocshelf(['doctor', '--json', ...config], { cwd: folder });
   expect(JSON.stringify(doctor.json())).not.toContain('Cannot reach the daemon');
-  // One who does not know the certificate sends no token.
+  // A client that does not trust the certificate sends no token.
   const stranger = await bench.folder();
   await bench.writeConfig(stranger, { admin: { token: TOKEN } });
   const refused = await runDocshelf(

@@ -12,7 +12,7 @@ test('a renewal is one trace, from the start call through queue, worker and stor
   const headersFile = join(await bench.folder(), 'headers');
   await writeFile(headersFile, '# of the collector\nX-Collector-Key: secret-of-the-collector\n');
   const traces = { endpoint: `${collector.origin}/`, headersFile };
-  // It serves what it exports, too.
+  // This daemon also serves its own export.
   const service = await startExporter(bench, { traces, staticExport: { enabled: true, from: 'exports' } });
   const keyFile = join(await bench.folder(), 'key');
   await writeFile(keyFile, KEYS.acme);
@@ -24,7 +24,7 @@ test('a renewal is one trace, from the start call through queue, worker and stor
   await reader.until(({ state }) => state === 'ready');
   await service.daemon.until(({ state }) => state === 'ready');
   await fetch(`${reader.site}/guides/start.html`);
-  // A stop sends what waits.
+  // A stop sends waiting spans.
   await Promise.all([reader.stop(), service.daemon.stop()]);
 
   const all = collector.spans();
@@ -43,7 +43,7 @@ test('a renewal is one trace, from the start call through queue, worker and stor
       'send exports > process exports',
       ...steps.map((step) => `process exports > ${step}`),
       'POST > POST /v1/static-export/jobs/{jobId}/bundle',
-      // In the daemon that exports.
+      // Spans of the daemon that exports.
       'send exports > deploy',
       'deploy > fetch',
       'deploy > extract',
@@ -53,7 +53,7 @@ test('a renewal is one trace, from the start call through queue, worker and stor
   const swaps = spans.filter(({ name }) => name === 'swap');
   expect(new Set(swaps.map(({ instance }) => instance)).size).toBe(2);
   expect(spans.filter(({ status }) => status !== undefined)).toEqual([]);
-  // Readers have none: the rest is of the exporter, which had nothing yet that it could serve.
+  // The other spans belong to the exporter before it could serve. Requests of readers have none.
   const others = new Set(
     all.filter((span) => !spans.includes(span)).map(({ name, status }) => `${name} ${status?.message}`),
   );

@@ -21,7 +21,7 @@ const IMAGE = 'an image of repeated words '.repeat(1000);
 const OCTOBER = 'acme-export-2026-10-01.tar.gz';
 const NOVEMBER = 'acme-export-2026-11-01.tar.gz';
 
-/** A folder with an image, a chart, two bundles and a config, and a transfer packed of them. */
+/** Packs a transfer of an image, a chart, two bundles and a config. */
 async function pack(
   more: readonly string[] = [],
 ): Promise<{ folder: string; transfer: string; packed: CommandResult }> {
@@ -66,9 +66,10 @@ describe('transfer pack', () => {
     const { stdout } = await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: transfer });
     expect(stdout.trim().split('\n')).toEqual(expected.map((path) => `${path}: OK`));
     const readme = await readFile(join(transfer, 'README.txt'), 'utf8');
-    expect(readme.trimEnd().split('\n')).toHaveLength(12);
-    expect(readme).toContain('minisign -V -p minisign.pub -m SHA256SUMS');
-    // The newest, under its version: without one, it would take the place of a newer version.
+    expect(readme.trimEnd().split('\n')).toHaveLength(13);
+    expect(readme).toContain('the folder is not signed');
+    expect(readme).toContain('docshelf init --type air-gapped --domain acme --config config.yaml');
+    // The newest bundle keeps its version. Without a version, it would replace a newer one.
     expect(readme).toContain(`docshelf bundle import - --version 2026-11-01 < bundles/${NOVEMBER}`);
   });
 
@@ -254,7 +255,7 @@ describe('signatures of a transfer', () => {
     const foreign = await unpack(folder, ['--verify-only', '--public-key', OTHER]);
     expect({ code: foreign.code, fault: foreign.json().code }).toEqual({ code: 65, fault: 'bad_signature' });
 
-    // Whoever changes a file and its checksum cannot sign that.
+    // Replace a file and its checksum, which cannot have a valid signature.
     await cp(join(folder, OCTOBER), join(transfer, 'bundles', NOVEMBER));
     const files = [
       'README.txt',

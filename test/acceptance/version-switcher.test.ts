@@ -75,7 +75,7 @@ describe('server.versionSwitcher', () => {
     expect((await fetch(daemon.site + style)).headers.get('content-type')).toBe('text/css; charset=utf-8');
     const notices = {
       '': ['en', '/team/'],
-      // By its file: with scripts the link is that of the address.
+      // Found by its file. With scripts, the link is that of the address.
       'guides/deep/old': ['en', '/team/new/place.html'],
       'de/': ['de', '/team/de/'],
       'de/seite': ['de', '/team/de'],
@@ -128,7 +128,7 @@ describe('server.versionSwitcher', () => {
     const auth = { kind: 'basic', usersFile: './users' };
     const server = { host: '127.0.0.1', port: 0, versionSwitcher: true, auth };
     const { daemon, folder, take } = await startWith({ server: { ...server, auth: { kind: 'none' } } });
-    // `correct horse`, of cost 4.
+    // `correct horse`, with cost 4.
     await writeFile(join(folder, 'users'), 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n');
     await take('import', 'july.tar.gz', '--version', 'v2');
     await daemon.untilServing('v2');
@@ -139,7 +139,7 @@ describe('server.versionSwitcher', () => {
     const staged = await (await fetch(`${daemon.site}/_docshelf/v/v3/guides/deep/old`, { headers: { cookie } })).text();
     expect(NOTICE.exec(staged)?.groups).toMatchObject({ href: '/new/place.html' });
     expect(await textOf(`${daemon.site}/`)).not.toMatch(SCRIPT);
-    // By what it leads to nobody learns of a page of a version that he may not know of.
+    // The redirect must not reveal a page of a version that the reader may not see.
     const moved = `${daemon.site}/_docshelf/v/v2/guides/deep/old?docshelf-from=v3`;
     expect(await locationOf(moved)).toBe('/guides/deep/old');
     const led = await fetch(moved, { headers: { cookie }, redirect: 'manual' });

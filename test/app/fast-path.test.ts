@@ -112,7 +112,7 @@ it.each(Object.entries(MODES))('the daemon serves a hot page on the prepared pat
     async () => ((await ask()) === 200 ? true : null),
     () => 'the page is not served',
   );
-  // The first answers prepare it.
+  // The first responses prepare it.
   await ask();
   plain.mockClear();
   expect([await ask(), await ask()]).toEqual([200, 200]);

@@ -85,7 +85,7 @@ describe('FileWatch', () => {
   it('reports a change between the reading of the files and the next watch', async () => {
     await watch.start([file]);
     await watch.remember();
-    // Here the reader reads "one".
+    // The reader reads "one" at this point.
     await writeFile(file, 'two');
     await watch.start([file]);
     await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);

@@ -16,7 +16,7 @@ it('OpenVersions keeps the most recently used versions up to a bound, and opens 
   expect(open.size).toBe(2);
   await open.get('a', make);
   expect(make).toHaveBeenCalledTimes(3);
-  // One that is larger than all of it is there while it is read.
+  // A version that is larger than the limit exists while it is read.
   await open.get('large', async () => version(1_000_000));
   expect(open.size).toBe(1);
 });

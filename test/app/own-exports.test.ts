@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const desk of desks.splice(0)) await desk.stop();
 });
 
-/** A desk over a list of job ids, the newest last, and the domains that it told of newer ones. */
+/** A desk over a list of job ids (newest last), and the domains for which it reported newer ones. */
 function deskOver(jobs: string[], isOpen: Promise<unknown> = Promise.resolve()) {
   const told: string[] = [];
   const asked: unknown[][] = [];

@@ -35,12 +35,12 @@ function resultOf(path: string): SearchResult {
 
 interface Site {
   readonly basePath?: string;
-  /** Pages that rules with `!` close. Null: the site has no such rules. */
+  /** Pages that rules with `!` override. Null: the site has no such rules. */
   readonly closed?: readonly string[] | null;
   readonly discoveryUrl?: string | null;
 }
 
-/** The reader's search of a site whose index finds `/open#a` and `/closed`, and which keeps version v1. */
+/** Search of a reader on a site whose index finds `/open#a` and `/closed`, and which keeps version v1. */
 async function readerOf({ basePath = '/docs/', closed = null, discoveryUrl = null }: Site = {}) {
   const asked: { readonly request: SearchRequest; readonly form: ResultForm }[] = [];
   let answer: SearchAnswer = { results: [] };
@@ -74,8 +74,7 @@ async function readerOf({ basePath = '/docs/', closed = null, discoveryUrl = nul
       searched: async (version: string) => (version === 'v1' ? { version, digest: 'a', siteDir: '/a/site' } : null),
       at: async () => ({ pages }),
     },
-    config: () => ({ config, basePath }),
-    domain: () => 'acme',
+    site: { config: { config, basePath }, domain: 'acme' },
   } as never);
   const ask = (changes: Partial<SearchRequest> = {}) => search.search({ ...REQUEST, ...changes }, NEVER);
   return { ask, asked, answered: () => answer };

@@ -27,7 +27,7 @@ const FORMATS = {
   zip: (members: readonly Member[]) => rawZip(members),
 };
 
-/** As macOS tar packs a folder: each AppleDouble file before the one that it is about. */
+/** Packs a folder like tar of macOS: each AppleDouble file before its file. */
 const fromMacTar = (folder: string): Member[] => [
   { name: `._${folder}`, body: BINARY },
   ...PAGES.flatMap(({ name, body }) => [
@@ -36,7 +36,7 @@ const fromMacTar = (folder: string): Member[] => [
   ]),
 ];
 
-/** As Finder packs files. */
+/** Packs files like Finder. */
 const fromFinder: readonly Member[] = [
   ...PAGES.flatMap(({ name, body }) => [
     { name, body },

@@ -41,12 +41,12 @@ describe.each(ARCHIVE_FORMATS)('a damaged %s', (format) => {
 });
 
 describe('an archive whose first block is damaged', () => {
-  // More than the decoder gives at once, so that the block is read before the checksum.
+  // More than the decoder returns at once, so that the block is read before the checksum.
   const tar = rawTar([
     { name: 'index.html', body: '<title>x</title>' },
     { name: 'x.bin', body: randomBytes(2 ** 21) },
   ]);
-  /** No magic and no checksum of a tar is left in it. */
+  /** Overwrites all magic bytes and checksums of the tar. */
   const garbled = (stored: Buffer, at: number): Buffer => {
     const bytes = Buffer.from(stored);
     for (let index = at; index < at + 512; index += 1) bytes[index] = (bytes[index] ?? 0) ^ 0x55;
@@ -54,7 +54,7 @@ describe('an archive whose first block is damaged', () => {
   };
 
   it('is reported as a tar.gz with a wrong checksum, not as an unknown format', async () => {
-    // A deflate block of stored bytes begins behind a header of ten bytes and its own of five (RFC 1951, 3.2.4).
+    // A deflate block of stored bytes begins after a header of 10 bytes and its own of 5 (RFC 1951, 3.2.4).
     const bytes = garbled(gzipSync(tar, { level: 0 }), 15);
     expect(await bench.codeOf(bytes)).toBe('wrong_crc');
   });
@@ -68,7 +68,7 @@ describe('an archive whose first block is damaged', () => {
       head.writeUIntLE((body.length << 3) | (at + 2 ** 17 >= tar.length ? 1 : 0), 0, 3);
       blocks.push(head, body);
     }
-    // Magic number, a checksum and a window of 1 MiB, blocks of raw bytes (RFC 8878, 3.1.1).
+    // Magic number, a frame header with a checksum and a window of 1 MiB, and raw blocks (RFC 8878, 3.1.1).
     const frame = Buffer.concat([Buffer.of(0x28, 0xb5, 0x2f, 0xfd, 0x04, 0x50), ...blocks, checksum]);
     expect((await bench.attempt(frame)).stage).toBe('passed');
     expect(await bench.codeOf(garbled(frame, 9))).toBe('wrong_crc');
@@ -89,7 +89,8 @@ it.each([1, 2 ** 21])(
       { name: 'x.bin', body: randomBytes(size) },
     ]);
     const whole = gzipSync(tar, { level: 0 });
-    // Behind the headers of gzip and of a stored block: name, checksum and magic of the first header, its content, the next header.
+    // Positions after the headers of gzip and of a stored block: name, checksum and magic of the first header, its content, the
+    // next header.
     for (const at of [0, 150, 258, 512, 1024]) {
       const bytes = Buffer.from(whole);
       bytes[15 + at] = (bytes[15 + at] ?? 0) ^ 0x55;

@@ -27,7 +27,7 @@ afterAll(() => bench.close());
 
 const EX_DATAERR = 65;
 
-/** A bad archive is a fault of the archive, with a code; all else is ours. */
+/** A bad archive is an error with an archive code. All other errors are bugs of docshelf. */
 async function refusedAtMost(read: () => unknown): Promise<void> {
   try {
     await read();

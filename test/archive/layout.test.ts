@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { layoutOf, placeOf } from '../../src/archive/layout.ts';
 
-/** Names as entries; those that end in a slash are folders. */
+/** Entries with these names. Names with a final slash are folders. */
 const entriesOf = (...names: string[]) =>
   names.map((name) => ({
     name: name.replace(/\/$/, ''),

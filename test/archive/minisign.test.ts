@@ -33,7 +33,7 @@ const faultOf = async (work: Promise<unknown>): Promise<DocshelfError | null> =>
   );
 const codeOf = async (work: Promise<unknown>) => (await faultOf(work))?.code ?? null;
 
-/** The text with one of its lines as it is given back. */
+/** Returns the text with one changed line. */
 function withLine(text: string, number: number, change: (line: string) => string): string {
   return text
     .split('\n')
@@ -41,7 +41,7 @@ function withLine(text: string, number: number, change: (line: string) => string
     .join('\n');
 }
 
-/** The base64 of other bytes: those of the line, one bit changed. */
+/** Base64 of the line's bytes with one changed bit. */
 function withBit(line: string, at: number): string {
   const bytes = Buffer.from(line, 'base64');
   bytes[at] = (bytes[at] as number) ^ 1;

@@ -17,7 +17,7 @@ import {
 import { toDocshelfError } from '../../src/domain/errors.ts';
 import { Workbench } from './workbench.ts';
 
-/** Bytes that deflate can and cannot make smaller, in turns, the same in every run. */
+/** Compressible and incompressible bytes in turns, equal in every run. */
 function mixed(sizeBytes: number): Buffer {
   const parts: Buffer[] = [];
   for (let at = 0, bytes = 0; bytes < sizeBytes; at += 1) {
@@ -29,7 +29,7 @@ function mixed(sizeBytes: number): Buffer {
   return Buffer.concat(parts).subarray(0, sizeBytes);
 }
 
-/** Sizes around the borders of tar's and our blocks, and one that is read in chunks. */
+/** Sizes around the limits of tar blocks and of our blocks, and one that is read in chunks. */
 const contents: Readonly<Record<string, Buffer>> = {
   'index.html': Buffer.from('<p>Home</p>'),
   'empty.txt': Buffer.alloc(0),

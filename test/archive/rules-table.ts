@@ -16,7 +16,7 @@ import {
   zst,
 } from '../helpers/archives.ts';
 
-/** One archive for each rule of archives.md in each format that can break it. */
+/** One archive per rule of archives.md and format that can break it. */
 
 export type Format = (typeof ARCHIVE_FORMATS)[number];
 
@@ -25,11 +25,11 @@ export interface Refused {
   readonly code: ArchiveCode;
   readonly limits?: Partial<ArchiveLimits>;
   readonly foldsCase?: boolean;
-  /** Where only reading the content can tell. */
+  /** Only reading the content shows the fault. */
   readonly whileExtracting?: boolean;
 }
 
-/** An archive that must be refused, or the reason why the format cannot break the rule. */
+/** An archive that must be rejected, or the reason why the format cannot break the rule. */
 export type Cell = Refused | { readonly impossible: string };
 export type Row = { readonly [format in Format]: Cell };
 
@@ -38,7 +38,7 @@ const SECOND = { name: 'second.html', body: '<p>Second</p>' };
 
 type Extra = Pick<Refused, 'limits' | 'foldsCase' | 'whileExtracting'>;
 
-/** The same tar, bare and in both compressions. */
+/** The same tar, uncompressed and with both compressions. */
 function inTars(code: ArchiveCode, tar: Buffer, extra: Extra = {}): Omit<Row, 'zip'> {
   return {
     tar: { bytes: tar, code, ...extra },
@@ -47,7 +47,7 @@ function inTars(code: ArchiveCode, tar: Buffer, extra: Extra = {}): Omit<Row, 'z
   };
 }
 
-/** A page, and then these entries, in every format. */
+/** A page, followed by these entries, in each format. */
 function everywhere(
   code: ArchiveCode,
   tar: readonly (TarMemberSpec | Buffer)[],
@@ -57,10 +57,10 @@ function everywhere(
   return { ...inTars(code, rawTar([PAGE, ...tar]), extra), zip: { bytes: rawZip([PAGE, ...zip]), code, ...extra } };
 }
 
-/** A page, and then an entry of this name, in every format. */
+/** A page, followed by an entry with this name, in each format. */
 function named(code: ArchiveCode, name: string | Buffer): Row {
   const raw = Buffer.from(name as string);
-  // The name as PAX writes it: header fields hold 100 bytes, and end at a NUL.
+  // The name in a PAX record, because header fields have 100 bytes and end at a NUL.
   const tar = [paxMember(paxRecord('path', raw)), { name: 'short', body: 'x' }];
   return everywhere(code, tar, [{ name: raw, body: 'x' }]);
 }
@@ -72,7 +72,7 @@ const NOT_IN_TAR = (reason: string) => ({
 });
 const refused = (code: ArchiveCode, bytes: Buffer, extra: Extra = {}): Refused => ({ code, bytes, ...extra });
 
-/** The bytes with `change` made to a copy of them. */
+/** Applies `change` to a copy of the bytes. */
 function changed(bytes: Buffer, change: (copy: Buffer) => void): Buffer {
   const copy = Buffer.from(bytes);
   change(copy);
@@ -218,7 +218,7 @@ export const RULES_TABLE: Readonly<Record<ArchiveCode, Row>> = {
   wrong_size: {
     tar: { impossible: oneSize },
     'tar.gz': refused('wrong_size', changed(gz(goodTar), flip(-1))),
-    // The decoder takes a false content size for damage, and says no more.
+    // The decoder reports a wrong content size only as damage.
     'tar.zst': refused('damaged_archive', changed(zst(goodTar), flip(5))),
     zip: refused('wrong_size', rawZip([{ ...PAGE, central: { size: 5 }, local: { size: 5 } }]), {
       whileExtracting: true,
@@ -255,7 +255,7 @@ export const RULES_TABLE: Readonly<Record<ArchiveCode, Row>> = {
   },
 };
 
-/** An entry whose whole record lies inside the stored content of another: every header is true, only the ranges tell. */
+/** An entry whose record is inside the stored content of another entry. All headers are valid, and only the ranges overlap. */
 function overlappingZip(): Buffer {
   const inner: ZipMemberSpec = { name: 'inner.html', body: 'twice', method: 0 };
   const outer: ZipMemberSpec = { name: 'outer.html', body: zipLocal(inner), method: 0 };
@@ -263,7 +263,7 @@ function overlappingZip(): Buffer {
   return rawZip([outer, { ...inner, centralOnly: true, central: { localStart: contentStart } }]);
 }
 
-/** A frame that states its window and not its content size. */
+/** A frame with its window but without its content size. */
 function streamedZst(bytes: Buffer): Buffer {
   const magic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
   const block = Buffer.alloc(3);

@@ -48,7 +48,7 @@ function print(rule: string, cell: string): void {
   printed.set(rule, [...(printed.get(rule) ?? []), cell]);
 }
 
-/** The table itself, for CI: one line a rule, `-` where the format cannot break it, and why. */
+/** Prints the table for CI: one line per rule, with `-` and the reason if the format cannot break it. */
 afterAll(() => {
   if (process.env.DOCSHELF_PRINT_RULES !== '1') return;
   const line = (cells: readonly string[]) =>

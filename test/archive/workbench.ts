@@ -6,14 +6,14 @@ import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../src/domain/limits.ts';
 
 export interface Attempt {
-  /** `inspected` means refused before anything may be written, `extracted` while writing into staging. */
+  /** `inspected`: rejected before anything is written. `extracted`: rejected while writing to staging. */
   readonly stage: 'inspected' | 'extracted' | 'passed';
   readonly error: DocshelfError | null;
   readonly listing: ArchiveListing | null;
   readonly extracted: readonly ExtractedFile[];
 }
 
-/** A temporary folder with a staging folder in it; whatever is written beside the staging folder is an escape. */
+/** A temporary folder that contains the staging folder. Files next to the staging folder have escaped. */
 export class Workbench {
   readonly dir: string;
 
@@ -33,7 +33,7 @@ export class Workbench {
     return join(this.dir, 'staging', 'own');
   }
 
-  /** Inspects and extracts these bytes. Errors that are not `DocshelfError` are thrown. */
+  /** Inspects and extracts these bytes. @throws all errors except `DocshelfError` */
   async attempt(
     bytes: Buffer,
     limits: Partial<ArchiveLimits> = {},
@@ -60,7 +60,7 @@ export class Workbench {
     return (await this.attempt(bytes, limits)).error?.code ?? null;
   }
 
-  /** What is in the temporary folder besides the archive: `staging`, and anything that escaped. */
+  /** Names in the temporary folder except the archive: `staging`, and everything that escaped. */
   async written(): Promise<string[]> {
     return (await readdir(this.dir)).filter((name) => name !== 'archive');
   }

@@ -1,14 +1,14 @@
 import { MOUNTED_SITES, type MountedSite } from './mounted-sites.ts';
 
-/** A site of others, what is looked for in it with the search box, and what is found. */
+/** A third-party site, a query for its search box, and the expected results. */
 export interface BoxedSite extends Pick<MountedSite, 'archive' | 'domain' | 'hasRun' | 'go'> {
-  /** Page that the reader begins on, and one that the site's own scripts lead to. */
+  /** First page of the reader, and a page that the site's own scripts open. */
   readonly start: string;
   readonly other: string;
   /** Element that contains the link on a wide screen. On pages of unknown themes, it precedes the title. */
   readonly room: string;
   readonly query: string;
-  /** The first two results. */
+  /** Paths of the first two results. */
   readonly found: readonly [string, string];
   readonly rightToLeft?: { readonly start: string; readonly query: string; readonly found: string };
 }
@@ -17,7 +17,7 @@ const mounted = (domain: string): MountedSite => MOUNTED_SITES.find((site) => si
 const NEXT = mounted('next');
 const BASIC_AUTH = 'middleware/builtin/basic-auth';
 
-/** In the order of their sizes: the small ones are indexed first. */
+/** Ordered by size, so that the small ones are indexed first. */
 export const BOXED_SITES: readonly BoxedSite[] = [
   {
     ...mounted('docusaurus'),

@@ -4,14 +4,10 @@ import type { PageVisit } from './page-visits.ts';
 type Visits = ReadonlyMap<string, PageVisit>;
 
 /**
- * What pages do where they are served that they do not do live. When a page asks for something depends on the moment, so what is
- * asked is compared with the site as a whole:
- *
- * - what was not answered must be something that the live site does not answer either, or a page that was not asked for;
- * - no host outside may be asked that no live page asks, and no complaint made that no live page makes;
- * - the text of each page must be the same.
- *
- * @param pages addresses of those that the export was limited to; null: it was not
+ * Differences between visits of served pages and of live pages. Requests depend on timing, so they are compared over the whole
+ * site. Each failed request must also fail on the live site, or belong to a page that the export omitted. Each other host and
+ * each console error must also occur on the live site. The text of each page must be equal. @param pages addresses of a limited
+ * export. Null means a whole export
  */
 export async function differencesOf(
   site: LiveSite,
@@ -35,7 +31,7 @@ export async function differencesOf(
   return differences;
 }
 
-/** Hosts outside that pages ask, in their order. */
+/** Hosts outside the site that pages request, sorted. */
 export function hostsOutside(visits: Visits): string[] {
   return [...allOf(visits, 'outside')].sort();
 }
@@ -59,7 +55,7 @@ async function notToAnswer(
   return broken;
 }
 
-/** What one text says, and what is in its place in the other one. */
+/** First difference of two texts, with its surroundings. */
 function firstDifference(text: string, other: string): string {
   let at = 0;
   while (at < text.length && text[at] === other[at]) at += 1;

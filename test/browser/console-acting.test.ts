@@ -12,7 +12,7 @@ import { newestChange } from './console-audit.ts';
 import { ConsoleOperator } from './console-operator.ts';
 import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
 
-/** Operators at a running daemon: each action by keyboard, each without JavaScript, and two of them at once. */
+/** Operators at a running daemon: each action by keyboard, each without JavaScript, and two operators at once. */
 
 const TOKEN = 'correct-horse-battery';
 const AUTHORIZED = { headers: { Authorization: `Bearer ${TOKEN}` } };
@@ -48,7 +48,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     await press('button', 'Upload');
   }
 
-  /** By the interface. */
+  /** Imports an archive by the API. */
   async function store(name: string, version: string, activate = true): Promise<void> {
     const address = `${daemon.admin}/v1/bundles/${name}.tar.gz?version=${version}&activate=${activate}`;
     const answer = await fetch(address, { ...AUTHORIZED, method: 'PUT', body: new Uint8Array(bundle(name)) });
@@ -200,7 +200,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     const { page } = other;
     await takeIn(one, 'three', 'v3');
     await one.told('version v3 is active');
-    // It came by itself.
+    // The page has updated itself.
     await page.locator('#version-v3').waitFor();
     await page.getByLabel('Version', { exact: true }).fill('v4-typed');
     const details = page.locator('#remove-v2');
@@ -217,7 +217,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     await other.press('link', 'Activate v3');
     await other.press('button', 'Activate v3');
     await other.told('Version v3 is active');
-    // The result gets the focus, because the page is another one.
+    // The result has the focus, because the page is a new one.
     expect(await page.evaluate('document.activeElement.id')).toBe('said');
     await page.evaluate('window.isSame = true');
     await page.getByLabel('Version', { exact: true }).fill('v4-typed');
@@ -227,7 +227,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     await other.press('button', 'Roll back');
     await other.told('Rolled back: version v4 is active');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Roll back');
-    // The update that follows keeps the message.
+    // The next update keeps the message.
     await page.locator('#version-v4').getByText('active', { exact: true }).waitFor();
     await other.told('Rolled back: version v4 is active');
     expect(await page.evaluate('window.isSame')).toBe(true);
@@ -259,7 +259,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
       read: 'refused',
       listened: 'refused',
     });
-    // Its frame shows nothing of the console.
+    // The frame shows no content of the console.
     expect(page.frames().map((frame) => frame.url())).toEqual([`${daemon.site}/`, 'chrome-error://chromewebdata/']);
     expect(reader.failures).toContainEqual({
       path: 'sites/acme/rollback',
@@ -272,7 +272,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
 
     await page.goto(`${daemon.site}/`);
     await page.evaluate(`location.assign('${daemon.admin}/sites/acme')`);
-    // The session came with all of that.
+    // The session cookie belongs to the page.
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
     await reader.close();
   });
@@ -284,7 +284,7 @@ interface Aim {
   readonly formToken: string;
 }
 
-/** Runs in the page of a site: what it may try without leaving, with the token of a form that it has got from somewhere. */
+/** Runs in a page of another site: attempts without navigation, with a stolen form token. */
 async function attempt({ admin, address, formToken }: Aim) {
   const told = (asked: Promise<unknown>) => asked.then(String, () => 'refused');
   const body = new URLSearchParams({ formToken });
@@ -308,7 +308,7 @@ async function attempt({ admin, address, formToken }: Aim) {
   };
 }
 
-/** As if its reader had pressed a button there. */
+/** Runs in a page of another site: submits a form as if its reader had pressed a button. */
 function submit({ address, formToken }: Omit<Aim, 'admin'>): void {
   const form = document.createElement('form');
   form.method = 'post';
@@ -321,7 +321,7 @@ function submit({ address, formToken }: Omit<Aim, 'admin'>): void {
   form.submit();
 }
 
-/** A line that is pasted into a shell. */
+/** Runs a line in a shell, as an operator pastes it. */
 async function shell(line: string): Promise<string> {
   return (await promisify(execFile)('sh', ['-euc', line], { timeout: 60_000 })).stdout;
 }

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { AuditLine } from '../../src/http/audit/audit.ts';
 import { type DaemonProcess, waitFor } from '../helpers/daemon.ts';
 
-/** The newest change, which the interface, the file and the log tell alike. */
+/** Newest audit line, which must be equal in the API, the file and the log. */
 export async function newestChange(daemon: DaemonProcess, token: string): Promise<AuditLine> {
   const headers = { Authorization: `Bearer ${token}` };
   const answer = await fetch(`${daemon.admin}/v1/audit?limit=1`, { headers });

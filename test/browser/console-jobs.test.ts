@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium)(`export jobs in the console${whyNoChromium}`, () =
     const operator = await ConsoleOperator.signedIn(browser, daemon.admin, { token: TOKEN, javaScriptEnabled });
     const { page, press, told } = operator;
     const jobId = (): string => new URL(page.url()).pathname.split('/').at(-1) ?? '';
-    /** By itself, or whenever it is asked for. */
+    /** Waits until the page shows the status, by itself or after a reload. */
     const comes = async (status: string): Promise<void> => {
       await service.until(jobId(), (job) => job.status === status);
       if (!javaScriptEnabled) await operator.show(`jobs/${jobId()}`);

@@ -13,7 +13,7 @@ import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
 const STEP_MS_MAX = 60_000;
 const ORGANIZATIONS = [organization('acme-inc', { sites: [ownedSite('acme')] })];
 
-/** What comes by itself: whatever changes is shown, and focus is never lost by it. */
+/** The page shows each change by itself, and never loses the focus. */
 describe.skipIf(!hasChromium)(`live updates of the console${whyNoChromium}`, () => {
   const shown = { status: STATUS, token: TOKEN };
   const { exports, queue } = exportsInMemory();
@@ -128,7 +128,7 @@ describe.skipIf(!hasChromium)(`live updates of the console${whyNoChromium}`, () 
   });
 });
 
-/** Of a stored one. */
+/** Facts of a stored version. */
 function versionOf(label: string): { readonly version: string; readonly digest: string } {
   const { version = '', digest = '' } = STATUS.versions.find((each) => each.version === label) ?? {};
   return { version, digest };

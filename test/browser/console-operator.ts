@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { tellBreaches } from '../helpers/accessibility.ts';
 import { Reader } from './reader.ts';
 
-/** A phone, a screen and a wall. */
+/** Widths of a phone, a laptop and a wall display. */
 const WIDTHS = [390, 1280, 2560] as const;
 const SCHEMES = ['light', 'dark'] as const;
 const HEIGHT = 844;
@@ -13,11 +13,11 @@ type Role = 'button' | 'link' | 'textbox' | 'searchbox' | 'combobox';
 
 interface Entry extends BrowserContextOptions {
   readonly token: string;
-  /** Where the console is entered, without a slash before it. */
+  /** First path in the console, without a leading slash. */
   readonly path?: string;
 }
 
-/** Somebody at a console, who acts by the keyboard alone, with an eye on all that goes wrong. */
+/** Operator who uses only the keyboard. It records all errors of the pages. */
 export class ConsoleOperator {
   readonly reader: Reader;
   readonly page: Page;
@@ -32,7 +32,7 @@ export class ConsoleOperator {
     return new ConsoleOperator(await Reader.open(browser, admin, profile));
   }
 
-  /** From a page of the console, and back to it. */
+  /** Signs in from a page of the console, and returns to it. */
   static async signedIn(browser: Browser, admin: string, { token, path = '', ...profile }: Entry) {
     const operator = await ConsoleOperator.open(browser, admin, profile);
     await operator.show(path);
@@ -44,12 +44,12 @@ export class ConsoleOperator {
     return operator;
   }
 
-  /** Loaded, and not at rest: its stream of events never ends. */
+  /** Waits until the page has loaded. It never becomes idle, because its event stream does not end. */
   async show(path: string): Promise<void> {
     await this.page.goto(`${this.reader.site}/${path}`);
   }
 
-  /** What the keyboard cannot reach and press is not found. */
+  /** Finds only elements that the keyboard reaches and presses. */
   readonly press = async (role: Role, name: string | RegExp): Promise<void> => {
     await this.page.getByRole(role, { name, exact: true }).focus();
     await this.page.keyboard.press('Enter');
@@ -57,13 +57,13 @@ export class ConsoleOperator {
 
   readonly told = (text: string | RegExp): Promise<void> => this.page.getByText(text).first().waitFor();
 
-  /** Opens what a `summary` keeps closed. */
+  /** Opens the content of a closed `summary`. */
   async unfold(selector: string): Promise<void> {
     await this.page.locator(`${selector} summary`).focus();
     await this.page.keyboard.press('Enter');
   }
 
-  /** On by the Tab key from where the focus is, until it is there. */
+  /** Presses Tab from the current focus until the element has it. */
   async tabTo(role: Role, name: string, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
     const wanted = this.page.getByRole(role, { name, exact: true });
     for (let tabs = 0; tabs < TABS_MAX; tabs += 1) {
@@ -74,10 +74,9 @@ export class ConsoleOperator {
   }
 
   /**
-   * At three sizes and in both schemes axe finds nothing, no column of a table is cut off or outside, nothing is to be
-   * scrolled to the side, no identifier breaks inside, and lines of a cell begin below each other.
-   *
-   * @param rowsMax rows that axe reads of each table
+   * Checks a page at three widths and in both color schemes: axe reports nothing, no table column is cut off or outside, the
+   * page does not scroll sideways, identifiers do not wrap, and lines of a cell are aligned. @param rowsMax number of rows per
+   * table that axe checks
    */
   async looksWell(name: string, { rowsMax }: { readonly rowsMax?: number } = {}): Promise<void> {
     const scope = rowsMax === undefined ? {} : { rowsMax };
@@ -96,17 +95,17 @@ export class ConsoleOperator {
     }
   }
 
-  /** @param failures paths and statuses of what was to be refused */
+  /** @param failures paths and statuses of expected failures */
   async leave(failures: readonly string[] = []): Promise<void> {
     const { blocked, complaints } = this.reader;
     expect({ blocked, complaints }).toEqual({ blocked: [], complaints: [] });
-    // A page of a problem is asked for again by its script.
+    // The script requests the page of an error again.
     expect([...new Set(this.reader.failures.map(({ path, why }) => `${why} /${path}`))]).toEqual(failures);
     await this.reader.close();
   }
 }
 
-/** Runs in the page: cells of tables that the window does not show as a whole, and what is cut off within them. */
+/** Runs in the page: table cells outside the window, and content that is cut off in them. */
 const OUTSIDE = `(() => {
   const found = [];
   for (const cell of document.querySelectorAll('td, tbody th')) {
@@ -121,8 +120,8 @@ const OUTSIDE = `(() => {
 })()`;
 
 /**
- * Runs in the page: identifiers that are on two lines, and, in cells that begin with their column's name, lines that begin further
- * left than the first. An identifier is a marked name, a code of one word, or a word with a digit or underscore, of at most 24 characters.
+ * Runs in the page: identifiers that wrap, and lines that begin to the left of the first line in cells with a column label. An
+ * identifier is a `mark`, a one-word `code`, or a word with a digit or underscore, of at most 24 characters.
  */
 const MISSET = `(() => {
   const found = new Set();

@@ -20,7 +20,7 @@ const WAITING = 'other-2024-07-01.tar.gz';
 const SIGNED = 'signed-2024-06-01.tar.gz';
 const FORGED = 'forged-2024-08-01.tar.gz';
 const LARGE_BYTES = 8 * 1024 * 1024;
-/** A minute for the large one: long after it was canceled, or let go. */
+/** The large upload takes a minute, so it still runs when it is canceled. */
 const SLOW_BYTES_PER_S = 128 * 1024;
 const UNBOUNDED = -1;
 
@@ -49,7 +49,7 @@ describe.skipIf(!hasChromium)(`archives that are dropped on the console${whyNoCh
   const enter = (): Promise<ConsoleOperator> =>
     ConsoleOperator.signedIn(browser, daemon.admin, { token: TOKEN, path: 'sites/acme' });
 
-  /** As the browser tells a page that somebody drops files on it. */
+  /** Simulates files that are dropped on the page. */
   async function drop({ page }: ConsoleOperator, names: readonly string[]): Promise<void> {
     const session = await page.context().newCDPSession(page);
     const form = page.locator('form.upload');
@@ -61,7 +61,7 @@ describe.skipIf(!hasChromium)(`archives that are dropped on the console${whyNoCh
     await session.detach();
   }
 
-  /** The line between this page and the daemon, as it sends. */
+  /** Limits the upload rate of the page. */
   async function slowDown({ page }: ConsoleOperator): Promise<(bytesPerS: number) => Promise<void>> {
     const session = await page.context().newCDPSession(page);
     await session.send('Network.enable');

@@ -16,7 +16,7 @@ import { STATUS } from '../http/status-example.ts';
 import { ConsoleOperator } from './console-operator.ts';
 import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
 
-/** Axe takes seconds for all rows of a long table: so many are of all kinds. */
+/** Number of rows with all kinds of content. For a long table, axe takes seconds. */
 const ROWS_READ = 12;
 
 const ORGANIZATION = organization('acme', { sites: [ownedSite('acme')] });
@@ -72,7 +72,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
     for (const listener of listeners) await listener.stop(0);
   });
 
-  /** Addresses of what pages load beside themselves, by name. */
+  /** Addresses of files that pages load, by name. */
   const loaded = new Map<string, string>();
   function weigh({ page }: ConsoleOperator): void {
     page.on('request', (request) => {
@@ -96,7 +96,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
     return listener.url;
   }
 
-  /** A version is damaged, an archive evil, and another one is never read to its end. */
+  /** One version is damaged, one archive is malicious, and the upload of another never ends. */
   function actions(): AdminActions {
     const noted = actionsThatNote([], {
       activate: () => Promise.reject(new DocshelfError('release_damaged', LONG, { next: LONG })),

@@ -1,24 +1,24 @@
 import type { Hosting } from './live-site.ts';
 
-/** A site of the corpus as a live origin, and how it is exported. */
+/** A corpus site as a live origin, and settings of its export. */
 export interface CorpusSite extends Hosting {
-  /** Of the archive. */
+  /** Name of the archive. */
   readonly name: string;
-  /** The wrapping folder in the archive, with its slash, or empty. */
+  /** Top-level folder of the archive with a slash, or empty. */
   readonly root: string;
-  /** Files of the archive that are not part of the site. */
+  /** Files of the archive that do not belong to the site. */
   readonly launchers: readonly string[];
   readonly render: 'none' | 'chromium';
-  /** Pages that the export is limited to, evenly over all of them; null: the whole site. */
+  /** Number of exported pages, spread evenly over the site. Null exports all. */
   readonly pagesMax: number | null;
-  /** Addresses of pages that no link, no sitemap and no list of the site leads to: nobody can know of them. */
+  /** Addresses of pages without a link or sitemap entry, which a crawl cannot find. */
   readonly orphans: readonly string[];
-  /** CI exports its generator's sites the other way. */
+  /** Another site of the same generator is enough for CI. */
   readonly isForSoak?: true;
 }
 
 const WHOLE = { root: '', base: '/', launchers: [], render: 'none', pagesMax: null, orphans: [] } as const;
-/** A browser takes its time, and so do two of them beside it. */
+/** A browser is slow, so few pages are rendered. */
 const RENDERED = { render: 'chromium', pagesMax: 10 } as const;
 
 const NEXT = { ...WHOLE, name: 'nextjs-a-2024-06-01.tar.gz', addresses: 'bare', orphans: ['/_not-found'] } as const;

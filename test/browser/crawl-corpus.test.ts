@@ -15,19 +15,19 @@ import { LiveSite } from './live-site.ts';
 import { linksTo, nameOf, type Stop, visitPages, withLaterVisits } from './page-visits.ts';
 import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
 
-/** Pages of each site that are opened, evenly over all of them; `npm run soak` opens more. */
+/** Number of opened pages per site, spread evenly. `npm run soak` opens more. */
 const PAGES_OPENED = Number(process.env.DOCSHELF_CRAWL_PAGES ?? 3);
-/** `npm run soak` takes those of one generator both ways, with and without a browser. */
+/** `npm run soak` crawls all sites of a generator, with and without a browser. */
 const SITES = CORPUS_SITES.filter(({ isForSoak }) => !isForSoak || process.env.DOCSHELF_CRAWL_PAGES !== undefined);
-/** Links that are clicked on, of a page in the middle: first pages have few. */
+/** Number of links to click, on a page in the middle. First pages have few links. */
 const CLICKS = 2;
-/** On a busy machine a page may be looked at before its scripts have written all of it: such a one is opened again. */
+/** Maximum number of visits. On a busy machine, scripts may not have finished at the first one. */
 const VISITS_MAX = 4;
 const JOB_MS_MAX = 600_000;
-/** For all pages of a large site, on a busy machine. */
+/** Enough for all pages of a large site on a busy machine. */
 const TEST_MS_MAX = 3_600_000;
 const KEY = 'svc_crawl-corpus';
-/** No name leads anywhere, as behind an air gap. */
+/** Resolves no host name, like in an air gap. */
 const NO_NAMES = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1';
 
 const isPossible = corpus !== undefined && hasChromium && canCutOff;
@@ -35,7 +35,7 @@ const isPossible = corpus !== undefined && hasChromium && canCutOff;
 describe.skipIf(!isPossible)(`crawls of public sites${whyNoCorpus}${whyNoChromium}${whyNoCutOff}`, () => {
   const bench = openBench(afterAll);
   let network: CutOffNetwork;
-  /** One in the network that is cut off, and one that reaches the live sites. */
+  /** One browser is in the isolated network, the other one reaches the live sites. */
   let browser: Browser;
   let liveBrowser: Browser;
 
@@ -91,7 +91,7 @@ describe.skipIf(!isPossible)(`crawls of public sites${whyNoCorpus}${whyNoChromiu
       await importBundle(bench, folder, archive);
       const daemon = await network.startDaemon(folder);
       const pages = spread(addresses, PAGES_OPENED).map((address): Stop => ({ address, link: null }));
-      // Nobody has this one: what is shown then is a page, too.
+      // A missing address also shows a page.
       const missing = hosting.addresses === 'file' ? [] : [{ address: `${hosting.base}docs/no-such-page`, link: null }];
       const middle = addresses[addresses.length >> 1] ?? hosting.base;
       const links = await linksTo(liveBrowser, live.origin, middle, new Set(addresses));

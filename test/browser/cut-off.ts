@@ -8,17 +8,17 @@ import { waitFor } from '../helpers/wait-for.ts';
 import { executablePath, launchChromium } from './reader.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../dist/main.js');
-/** Loopback comes up in it; nothing else is there. */
+/** Starts the loopback device. The network contains nothing else. */
 const NEW_NETWORK = ['--net', 'sh', '-c', 'ip link set lo up && echo up && exec cat'];
 
 export const canCutOff = spawnSync('unshare', NEW_NETWORK, { input: '' }).status === 0;
 
-/** For the name of a suite that is skipped without it. */
+/** Suffix for the name of a skipped suite. */
 export const whyNoCutOff = canCutOff ? '' : ' (skipped: unshare cannot make a network here, which takes root and ip)';
 
 const START_MS_MAX = 60_000;
 
-/** A network of its own that has a loopback device alone: what runs in it reaches nothing but what runs in it too. */
+/** Network namespace with only a loopback device. Its processes reach only each other. */
 export class CutOffNetwork {
   readonly #bench: Bench;
   readonly #holder: ChildProcess;
@@ -35,11 +35,11 @@ export class CutOffNetwork {
     return new CutOffNetwork(bench, holder);
   }
 
-  /** A daemon in it, on the config of that folder. @returns its site's origin, and what ends it */
+  /** Starts a daemon in the network with the config of that folder. @returns origin of its site, and a function that stops it */
   async startDaemon(folder: string): Promise<{ readonly site: string; stop(): Promise<void> }> {
     const [command = '', ...args] = this.#enter;
     const program = [process.execPath, PROGRAM, 'serve', '--config', join(folder, 'config.yaml')];
-    // Nothing of the person who runs the tests decides them.
+    // The environment of the test runner must not change the result.
     const env = { PATH: process.env.PATH ?? '', HOME: folder };
     const daemon = spawn(command, [...args, ...program], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
     const stop = (): Promise<void> => end(daemon, () => daemon.kill());

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Browsers, hasChromium, MemorySite, ORIGIN, renderPath } from './export-site.ts';
 import { whyNoChromium } from './reader.ts';
 
-/** Browser processes (not their children) that have a profile in this folder. */
+/** Ids of browser processes (without children) that have a profile in this folder. */
 function browsersIn(tempDir: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

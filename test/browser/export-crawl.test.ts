@@ -15,7 +15,7 @@ import { hasChromium, whyNoChromium } from './reader.ts';
 const picture = { type: 'image/png', body: PIXEL };
 const json = (value: unknown) => ({ type: 'application/json', body: JSON.stringify(value) });
 const page = (body: string) => `<!doctype html><html lang="en"><title>A page</title><body>${body}</body></html>`;
-/** Client-rendered: one document for every address, which a script fills. */
+/** Client-rendered site: one document for every address, which a script fills. */
 const SHELL = page('<div id="app"></div><script type="module" src="/app.js"></script>');
 
 const FILES: Readonly<Record<string, OriginFile>> = {
@@ -65,7 +65,7 @@ describe.skipIf(!hasChromium)(`a crawl with rendering${whyNoChromium}`, () => {
   const crawl = (scripts: 'keep' | 'drop', job: string): Promise<RecordingSink> =>
     home.crawl(crawlOf(`${live.origin}/`, { render: { scripts } }), { job });
 
-  /** What is found where the written site is opened. */
+  /** Findings of opening the written site. */
   async function verified(site: RecordingSink, job: string) {
     const siteDir = join(home.dir, `site-${job}`);
     await writeFiles(siteDir, Object.fromEntries(site.files));
@@ -115,7 +115,7 @@ describe.skipIf(!hasChromium)(`a crawl with rendering${whyNoChromium}`, () => {
     ]);
     const asked = live.askedPaths();
     expect(asked.filter((path, at) => asked.indexOf(path) !== at)).toEqual([]);
-    // A page whose text is in it stays as it came, but for its references.
+    // A page with text stays unchanged, except for its references.
     expect(site.text('index.html')).toContain('<p id="date"></p>');
     expect(site.text('guide.html')).toContain('<p>Which nobody reads who runs no scripts.</p>');
     expect(site.text('guide.html')).toContain('src="app.js"');

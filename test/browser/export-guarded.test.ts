@@ -7,7 +7,7 @@ import { egressRulesOf } from '../net/http-client-of.ts';
 import { Browsers, hasChromium } from './export-site.ts';
 import { whyNoChromium } from './reader.ts';
 
-/** Ways to write an address that no page may reach. */
+/** Forms of addresses that no page may reach. */
 const METADATA = ['http://169.254.169.254/a', 'http://2852039166/b', 'http://[::ffff:169.254.169.254]/c'];
 
 describe.skipIf(!hasChromium)(`a page behind the guarded fetcher${whyNoChromium}`, () => {

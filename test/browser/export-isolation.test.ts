@@ -5,7 +5,7 @@ import { whyNoChromium } from './reader.ts';
 
 const picture = { headers: { 'content-type': 'image/png' }, body: PIXEL };
 
-/** A page with a frame of another site, in which there is one of a third. */
+/** Page with a frame of another site, which contains a frame of a third site. */
 const framed = (name: string) => ({
   [`/${name}.html`]: `<p>${name}</p><iframe src="https://other.test/${name}.html"></iframe>`,
   [`https://other.test/${name}.html`]: `<img src="/${name}.png"><iframe src="https://third.test/${name}.html"></iframe>`,
@@ -42,7 +42,7 @@ describe.skipIf(!hasChromium)(`a rendered page with frames of other sites${whyNo
       const of = (each: string): string[] =>
         ['other', 'third'].flatMap((host) => ['html', 'png'].map((end) => `https://${host}.test/${each}.${end}`));
       expect(asked).toEqual(expect.arrayContaining([`${ORIGIN}/${name}.html`, ...of(name)]));
-      // The first document of a frame within such a frame is nobody's alone: its process is not known yet.
+      // The process of the first document in a nested frame is not known yet.
       const others = of(name === 'a' ? 'b' : 'a').filter((url) => !/third.*html$/.test(url));
       expect(asked.filter((url) => others.includes(url))).toEqual([]);
     }
@@ -71,7 +71,7 @@ function flagsOfBrowserIn(tempDir: string): string[] {
       const isBrowser = flags.some((flag) => flag.startsWith(`--user-data-dir=${tempDir}`));
       if (isBrowser && !flags.some((flag) => flag.startsWith('--type='))) return flags;
     } catch {
-      // It has ended meanwhile.
+      // The process has ended already.
     }
   }
   return [];

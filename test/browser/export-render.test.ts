@@ -165,7 +165,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
   });
 
   it('is aborted if it floods its console or sends requests without end', async () => {
-    // Under load its tab may run out of memory before it is seen to hang.
+    // On a busy machine the tab may run out of memory before it counts as hanging.
     expect(await render('/floods.html')).toMatchObject({
       state: expect.stringMatching(/^(?:hung|crashed)$/),
       consoleErrors: [],
@@ -230,7 +230,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     const cut = await browsers.open(hostile.answer);
     const page = await cut.render('http://site.test/', { signal: AbortSignal.timeout(60_000) });
     expect(page.state).toBe('settled');
-    // It asked us, whose guard refused it.
+    // The request reached the proxy, which rejected it.
     expect(page.failures).toEqual(
       expect.arrayContaining([
         { url: metadata, why: 'address_not_allowed' },

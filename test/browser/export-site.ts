@@ -11,7 +11,7 @@ import { hasChromium } from './reader.ts';
 
 export const ORIGIN = 'https://site.test';
 
-/** What a path answers: a page's text, or status, headers and body. */
+/** Response of a path: text of a page, or status, headers and body. */
 export type Answers = Readonly<
   Record<
     string,
@@ -24,12 +24,12 @@ export type Answers = Readonly<
   >
 >;
 
-/** A site in memory that writes down who asked it for what. */
+/** In-memory site that records its requests. */
 export class MemorySite {
   readonly requests: PageRequest[] = [];
   readonly #answers: Answers;
 
-  /** @param answers by path of ORIGIN, or by whole URL */
+  /** @param answers by path of ORIGIN, or by complete URL */
   constructor(answers: Answers) {
     this.#answers = answers;
   }
@@ -77,13 +77,13 @@ function typeOf(path: string): string {
   return 'text/html; charset=utf-8';
 }
 
-/** A picture of one pixel. */
+/** Picture of one pixel. */
 export const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
 
-/** Browsers of one test file; `close` ends them all. */
+/** Browsers of one test file. `close` ends all of them. */
 export class Browsers {
   readonly #closing: (() => Promise<void>)[] = [];
 
@@ -104,7 +104,7 @@ export class Browsers {
     return session;
   }
 
-  /** A new folder, removed once the browsers have ended. */
+  /** Creates a folder that is removed after the browsers have ended. */
   async folder(): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'docshelf-browser-'));
     this.#closing.unshift(() => rm(folder, { recursive: true, force: true }));

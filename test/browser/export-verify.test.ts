@@ -101,7 +101,7 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
     const seen = new Map<string, LivePage>();
     for (const path of ['index.html', 'same.html']) {
       const shown = await renderPath(session, `/${path.replace('index.html', '')}`);
-      // What a crawl keeps goes through its journal.
+      // A crawl writes these values to its journal.
       seen.set(path, JSON.parse(JSON.stringify(livePageOf(shown))));
     }
     const asked = site.asked.length;

@@ -10,7 +10,7 @@ import { MOUNTED_SITES } from './mounted-sites.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
 
 const TEST_MS_MAX = 600_000;
-/** A label that browsers, servers and scripts write in two ways. */
+/** Label with two encodings in addresses. */
 const OLD = '1.0+a';
 const SITES = MOUNTED_SITES.filter(({ domain }) => ['next', 'sphinx', 'docusaurus'].includes(domain));
 const NEXT_JULY = 'nextjs-a-2024-07-15.tar.gz';
@@ -74,7 +74,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
           await reader.page.evaluate(`(${mounted.go})(${JSON.stringify(base + second)}, ${JSON.stringify(base)})`);
           await untilShown(second);
         }
-        // Dead links of the site as built are its own.
+        // Dead links of the original site do not count.
         const failures = reader.failures.filter(({ path }) => site.fileAt(path.slice(base.length - 1)) !== null);
         const complaints = reader.complaints.filter(
           (text) => !(mounted.known ?? []).some((each) => text.includes(each)),

@@ -2,13 +2,13 @@ import type { ServerResponse } from 'node:http';
 import { lookup } from 'mime-types';
 import { httpServer, type LocalServer } from '../helpers/local-server.ts';
 
-/** How a host makes addresses of a site's files. */
+/** Mapping of files to addresses on a host. */
 export interface Hosting {
-  /** Path of the folder that the site is in, with its slashes. */
+  /** Path of the site's folder, with slashes. */
   readonly base: string;
   /**
-   * What a page is known by, with `x.html` and `x/index.html`: `file`: both, as they are; `bare`: `/x` for either;
-   * `slash`: `/x/`, which `/x` redirects to.
+   * Addresses of `x.html` and `x/index.html`. `file`: unchanged. `bare`: `/x` for both. `slash`: `/x/`, with a redirect from
+   * `/x`.
    */
   readonly addresses: 'file' | 'bare' | 'slash';
 }
@@ -17,7 +17,7 @@ const PAGE = /\.html$/;
 const NOT_FOUND = '404.html';
 const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.html$/;
 
-/** A site's files, served as its host would: with clean addresses where it has those, its 404 page, and plain types. */
+/** Serves files of a site like its host: with clean addresses, the 404 page, and basic media types. */
 export class LiveSite {
   readonly #files: ReadonlyMap<string, Buffer>;
   readonly #hosting: Hosting;
@@ -39,12 +39,12 @@ export class LiveSite {
     return this.#server.origin;
   }
 
-  /** Where it begins. */
+  /** Address of the first page. */
   get url(): string {
     return this.origin + this.#hosting.base;
   }
 
-  /** The addresses of its pages, but for those that say that there is none; in their order. */
+  /** Sorted addresses of the pages, without 404 pages. */
   pages(): string[] {
     return pageAddresses(this.#files.keys(), this.#hosting);
   }
@@ -54,7 +54,7 @@ export class LiveSite {
   }
 }
 
-/** Addresses of the pages among files, but for those that say that there is none; in their order. */
+/** Sorted addresses of the pages among files, without 404 pages. */
 export function pageAddresses(files: Iterable<string>, { base, addresses }: Hosting): string[] {
   return [...files]
     .filter((path) => PAGE.test(path) && !NOT_FOUND_PAGE.test(path))
@@ -89,7 +89,7 @@ class Answering {
     else this.#send(response, 200, name);
   }
 
-  /** The nearest page up the tree that says so: languages have one each. */
+  /** Sends the nearest 404 page up the tree, because each language has its own. */
   #sendNotFound(response: ServerResponse, path: string): void {
     const folders = path.split('/').slice(0, -1);
     const candidates = folders.map((_, at) => [...folders.slice(0, folders.length - at), NOT_FOUND].join('/'));

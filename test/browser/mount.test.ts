@@ -11,7 +11,7 @@ import { MOUNTED_SITES, type MountedSite } from './mounted-sites.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
 import { serveBundles } from './shelf-of-bundles.ts';
 
-/** `npm run soak` opens every page; CI one of each template. */
+/** `npm run soak` opens each page. CI opens one page of each template. */
 const IS_SOAK = process.env.DOCSHELF_SOAK !== undefined;
 const TABS = 4;
 const TEST_MS_MAX = 1_800_000;
@@ -110,7 +110,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
 
       const appOf = (address: string): string => mounted.apps?.exec(address.slice(base.length))?.[0] ?? '';
 
-      /** What goes wrong, in as many tabs as there are, each with the page that was open when it was seen. */
+      /** Runs a check in several tabs. @returns the errors, each with its page */
       async function inTabs(
         addresses: readonly string[],
         visit: (tab: Tab, address: string) => Promise<string[]>,
@@ -149,14 +149,14 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       await reader.load('/team/next/');
       await reader.page.locator('.search input').fill('routing');
       expect(await reader.page.locator('.search a').first().getAttribute('href')).toMatch(/^\/team\/next\/.+/);
-      // A picture that the bundle lacks, and that not every browser asks for before it is seen.
+      // The bundle lacks this picture. Not every browser loads it before it is visible.
       expect(reader.failures.filter(({ path }) => path !== 'team/next/images/sc.gif')).toEqual([]);
       await reader.close();
     });
   },
 );
 
-/** A tab that knows which of its site's faults are the mount's. */
+/** A tab that separates errors of mounting from those of the original site. */
 class Tab {
   readonly reader: Reader;
   readonly #mounted: MountedSite;
@@ -181,7 +181,7 @@ class Tab {
     return tab;
   }
 
-  /** Waits until the page is shown and its scripts have run. */
+  /** Waits until the page is visible and its scripts have run. */
   async faultsOfPage(address: string): Promise<string[]> {
     const { page } = this.reader;
     const base = baseOf(this.#mounted);
@@ -198,7 +198,10 @@ class Tab {
     return [...new Set(faults), ...this.faultsSoFar()];
   }
 
-  /** What was asked outside of the path, not answered, or complained of since the last call; dead links of the site as built are its own. */
+  /**
+   * Requests outside of the path, failed requests, and console errors since the last call, without dead links of the original
+   * site.
+   */
   faultsSoFar(): string[] {
     const { known = [] } = this.#mounted;
     const { failures, complaints } = this.reader;
@@ -213,7 +216,7 @@ class Tab {
     return faults;
   }
 
-  /** True for what the bundle lacks and its pages name, or a page's payload beside such a name. */
+  /** True if the bundle lacks the file that a page references, or the page data of such a reference. */
   #isDead(path: string): boolean {
     const base = baseOf(this.#mounted).slice(1);
     if (!path.startsWith(base)) return false;
@@ -224,7 +227,7 @@ class Tab {
   }
 }
 
-/** Addresses, without fragment, that links there lead to on the site, besides the page itself. */
+/** Addresses of the links in an element, without fragments and without the page itself. */
 async function linksOf(reader: Reader, within: string): Promise<string[]> {
   const hrefs = await reader.page
     .locator(`${within} a[href]:visible`)
@@ -234,7 +237,7 @@ async function linksOf(reader: Reader, within: string): Promise<string[]> {
   return [...new Set(hrefs)].filter((href) => href.startsWith(origin) && !href.includes('#') && href !== own);
 }
 
-/** @returns whether the page's own scripts showed the next one */
+/** @returns true if the page's own scripts showed the next page */
 async function click(reader: Reader, within: string, href: string): Promise<boolean> {
   const { page } = reader;
   await page.evaluate(() => Object.assign(window, { docshelfMark: true }));

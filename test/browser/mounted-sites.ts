@@ -1,23 +1,26 @@
 import type { Hosting } from './live-site.ts';
 
-/** A site of others that is mounted below a base path, and how its generator works in a browser. */
+/** A third-party site under a base path, with facts about its generator. */
 export interface MountedSite extends Omit<Hosting, 'base'> {
   readonly archive: string;
   readonly domain: string;
-  /** Pages of every template, as classes and elements tell them apart. The second is where links are clicked. */
+  /** One page per template, which differ in classes and elements. Links are clicked on the second one. */
   readonly templates: readonly string[];
-  /** Expression, true once the page's own scripts have taken it over. */
+  /** Expression that is true after the scripts of the page have started. */
   readonly hasRun: string;
-  /** Function of a path, with the base path, and of the base path, that shows a page as a link does; null: the browser loads documents. */
+  /**
+   * Function of a path with its base path, and of the base path. It shows a page like a link does. Null if the browser loads
+   * documents.
+   */
   readonly go: string | null;
-  /** Where links are clicked, and how many. */
+  /** Selector of the clicked links, and their number. */
   readonly within: string;
   readonly clicks: number;
-  /** The link to the first page. */
+  /** Link to the first page. */
   readonly home?: string;
-  /** Start of the paths of another application of the same site, a language: leading there loads a document. */
+  /** Prefix of paths of another application on the site, such as a language. Links to it load a document. */
   readonly apps?: RegExp;
-  /** What the console says at the root, too. */
+  /** Console errors that also occur at the root. */
   readonly known?: readonly string[];
 }
 
@@ -92,7 +95,7 @@ export const MOUNTED_SITES: readonly MountedSite[] = [
       'markdown-page',
     ],
     hasRun: "document.documentElement.dataset.hasHydrated === 'true'",
-    // Its router follows the address.
+    // The router of the site follows the address.
     go: `(path) => {
       history.pushState({ key: path }, '', path);
       dispatchEvent(new PopStateEvent('popstate', { state: history.state }));

@@ -42,7 +42,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         ] as const) {
           await reader.load('/');
           for (const href of spread(await pageLinks(reader, within, site), clicks)) {
-            // Links in the text are on the first page only.
+            // Only the first page contains links in its text.
             if (within === 'main' && !reader.page.url().endsWith(`${reader.site}/`)) await reader.load('/');
             expect([href, await reader.follow(within, href)]).toEqual([href, true]);
             await reader.untilTitled(site.titleAt(href.slice(1)));
@@ -68,7 +68,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       for (const href of spread(inBoth, 3)) expect(await reader.follow('nav', href)).toBe(true);
       expect(faultsOf(reader, site)).toEqual([]);
 
-      // The certificate with it.
+      // The files include a certificate.
       await writePair(folder);
       await daemon.rewriteConfig({ staticExport: { version: '2024-07-15' } });
       await daemon.untilServing('2024-07-15');
@@ -107,7 +107,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       return { daemon, reader, site: siteOf(version) };
     }
 
-    /** The different pages that the links there lead to, besides the first page. */
+    /** Different pages that links in an element open, without the first page. */
     async function pageLinks(reader: Reader, within: string, site: BuiltSite): Promise<string[]> {
       const hrefs = await reader.page
         .locator(`${within} a[href^="/"]`)

@@ -33,7 +33,7 @@ describe.skipIf(!hasChromium)(`docshelf's own pages${whyNoChromium}`, () => {
     expect([response.status, await breachesOf(await response.text())]).toEqual([404, []]);
   });
 
-  /** In both schemes, on a screen and on a phone. */
+  /** Checks both color schemes, on a screen and on a phone. */
   async function breachesOf(html: string): Promise<string[]> {
     await page.setContent(html);
     const found: string[] = [];

@@ -22,7 +22,7 @@ const SCREENS = [
   [360, 'light'],
   [360, 'dark'],
 ] as const;
-/** Bounds, in pixels, of the visible parts of the header, in document order. */
+/** Bounds of the visible parts of the header in pixels, in document order. */
 const PARTS = `[...document.querySelectorAll('.top > :not(.space, .visually-hidden)')]
   .map((node) => [node.className || node.localName, node.getBoundingClientRect()])
   .filter(([, { width, height }]) => width > 0 && height > 0)
@@ -59,7 +59,7 @@ describe.skipIf(!hasChromium)(`the theme of Markdown sites in a browser${whyNoCh
   };
   const partsOf = async ({ page }: Reader): Promise<readonly Part[]> => page.evaluate(PARTS);
 
-  /** The names of parts that overlap, or lie outside of the header. */
+  /** Names of parts that overlap or are outside of the header. */
   function misplaced(parts: readonly Part[], width: number): string[] {
     const height = 56;
     const outside = parts.filter(

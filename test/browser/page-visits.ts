@@ -2,22 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { sideBySide } from '../helpers/side-by-side.ts';
 
-/** A page to open, and which of its links to click on then. */
+/** A page to open, and the links to click on it. */
 export interface Stop {
   readonly address: string;
-  /** Place among the page's `a`, or null. */
+  /** Index among the page's `a` elements, or null. */
   readonly link: number | null;
 }
 
-/** What a page does when it is opened. */
+/** Observations of an open page. */
 export interface PageVisit {
-  /** As a reader sees it. */
+  /** Visible text. */
   readonly text: string;
-  /** Addresses of the site that were not answered well: path and query. */
+  /** Addresses of the site with an error: path and query. */
   readonly failed: readonly string[];
-  /** Hosts outside that were asked, and did not answer. */
+  /** Hosts outside the site that were requested without success. */
   readonly outside: readonly string[];
-  /** What the console says at level error, and errors that nobody caught. */
+  /** Console messages of level error, and uncaught errors. */
   readonly complaints: readonly string[];
 }
 
@@ -28,7 +28,7 @@ const LOOKS_MAX = 20;
 
 export const nameOf = ({ address, link }: Stop): string => (link === null ? address : `${address} link ${link}`);
 
-/** Opens pages of a site, a few at a time, each until it asks for nothing more. @returns what they did, by `nameOf` */
+/** Opens pages of a site, a few at a time, until each is idle. @returns observations by `nameOf` */
 export async function visitPages(
   browser: Browser,
   origin: string,
@@ -50,7 +50,7 @@ export async function visitPages(
   return visits;
 }
 
-/** All visits of each page: the text as it was at last, and all that went wrong on the way. */
+/** Joins all visits of each page: the last text, and all errors. */
 export function withLaterVisits(
   first: ReadonlyMap<string, PageVisit>,
   second: ReadonlyMap<string, PageVisit>,
@@ -64,7 +64,7 @@ export function withLaterVisits(
   return both;
 }
 
-/** The first link of a page to each of these addresses, by its place. */
+/** Index of the first link of a page to each address. */
 export async function linksTo(
   browser: Browser,
   origin: string,
@@ -89,7 +89,7 @@ export async function linksTo(
   }
 }
 
-/** A page with a browser profile of its own. */
+/** A page with a separate browser profile. */
 class Tab {
   readonly #page: Page;
   readonly #origin: string;
@@ -126,7 +126,7 @@ class Tab {
     return this.#page.context().close();
   }
 
-  /** Clicks as a script does, since menus hide links; and waits for where it leads, by whatever means. */
+  /** Clicks by script, because menus hide links. Waits for the next page, however it is loaded. */
   async #click(link: number): Promise<void> {
     const before = new URL(this.#page.url()).pathname;
     await Promise.all([
@@ -136,7 +136,7 @@ class Tab {
     await this.#page.waitForLoadState('networkidle');
   }
 
-  /** Scripts go on writing after the last answer, for as long as the processor is busy. */
+  /** Text of the page after it stays the same, because scripts still run after the last response. */
   async #settledText(): Promise<string> {
     let text = '';
     for (let look = 0; look < LOOKS_MAX; look += 1) {
@@ -155,7 +155,7 @@ class Tab {
     });
     this.#page.on('requestfailed', (request) => {
       const why = request.failure()?.errorText ?? 'failed';
-      // Aborted is what the page itself gave up: Next.js cancels its HEAD requests as soon as they are answered.
+      // Pages abort some requests themselves. Next.js cancels its HEAD requests after the headers.
       if (why !== 'net::ERR_ABORTED') this.#fail(request.url());
     });
     this.#page.on('response', (response) => {
@@ -163,7 +163,7 @@ class Tab {
     });
     this.#page.on('pageerror', (error) => this.#complain(String(error)));
     this.#page.on('console', (message) => {
-      // What did not load is in `failed` or `outside` already.
+      // Failed requests are already in `failed` or `outside`.
       const isAboutLoading = message.text().startsWith('Failed to load resource');
       if (message.type() === 'error' && !isAboutLoading) this.#complain(message.text());
     });

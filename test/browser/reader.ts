@@ -2,19 +2,19 @@ import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 /**
- * Of the browser. A reader may have the Chromium without windows, for two fifths of the processor time; crawls have the whole one,
- * since the other opens each window that a script asks for.
+ * Path of the browser. Readers may use the headless shell, which takes 40 % of the processor time. Crawls need the complete
+ * Chromium, because the shell opens each window that a script requests.
  */
 export const executablePath = process.env.DOCSHELF_TEST_READER ?? process.env.DOCSHELF_CHROMIUM ?? '/usr/bin/chromium';
 
 export const hasChromium = existsSync(executablePath);
 
-/** For the name of a suite that is skipped without it. */
+/** Suffix for the name of a skipped suite. */
 export const whyNoChromium = hasChromium
   ? ''
   : ` (skipped: there is no Chromium at ${executablePath}; DOCSHELF_CHROMIUM names another)`;
 
-/** No sandbox, since tests may run as root in a container; nothing that calls home. */
+/** No sandbox, because tests may run as root in a container. No requests to the vendor. */
 const ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -27,31 +27,31 @@ const ARGUMENTS = [
 
 const STEP_MS_MAX = 60_000;
 const MARK = 'docshelfMark';
-/** Chromium does not know the directive yet, and `features.enforce` sends it for browsers that do. */
+/** Chromium does not know this directive, but `features.enforce` sends it for browsers that do. */
 const NO_WEBRTC = "Unrecognized Content-Security-Policy directive 'webrtc'.";
 
-/** @param more arguments besides; `program`: what starts the browser in its place */
+/** @param more additional arguments @param program command that starts the browser */
 export function launchChromium(more: readonly string[] = [], program = executablePath): Promise<Browser> {
   return chromium.launch({ executablePath: program, args: [...ARGUMENTS, ...more] });
 }
 
-/** A request that did not succeed. */
+/** Failed request. */
 export interface Failure {
-  /** Decoded, without a leading slash and without the query. */
+  /** Decoded path without a leading slash and without the query. */
   readonly path: string;
-  /** The status, or the browser's word for why there is none. */
+  /** Status, or the browser's reason if there is none. */
   readonly why: string;
 }
 
-/** A page in a browser profile of its own, with an eye on all that goes wrong. Whatever leaves the site is blocked. */
+/** A page with a separate browser profile. It records all errors and blocks requests that leave the site. */
 export class Reader {
   readonly page: Page;
   readonly site: string;
-  /** Requests to the site that failed or were answered with 400 and above; the browser's complaints of those are not kept. */
+  /** Requests to the site that failed or returned 400 and more. The browser's messages about them are omitted. */
   readonly failures: Failure[] = [];
-  /** What else the browser's console says at level error, and errors that nobody caught. */
+  /** Other console messages of level error, and uncaught errors. */
   readonly complaints: string[] = [];
-  /** Addresses outside the site that were asked for, and blocked. */
+  /** Blocked addresses outside the site. */
   readonly blocked: string[] = [];
 
   private constructor(page: Page, site: string) {
@@ -59,7 +59,7 @@ export class Reader {
     this.site = site;
   }
 
-  /** @param profile window, colour scheme, scripts */
+  /** @param profile window, color scheme, scripts */
   static async open(browser: Browser, site: string, profile: BrowserContextOptions = {}): Promise<Reader> {
     const context = await browser.newContext(profile);
     const page = await context.newPage();
@@ -76,15 +76,14 @@ export class Reader {
     return reader;
   }
 
-  /** Loads a page as a whole, and waits until it asks for nothing more. */
+  /** Loads a document, and waits until the page is idle. */
   async load(path: string): Promise<void> {
     await this.page.goto(this.site + path, { waitUntil: 'networkidle' });
   }
 
   /**
-   * Clicks the first link there with that `href`, and waits for its page.
-   *
-   * @returns whether the page's own scripts showed it; false where the browser loaded a document
+   * Clicks the first link in an element with that `href`, and waits for its page. @returns true if the page's own scripts showed
+   * it, false if the browser loaded a document
    */
   async follow(within: string, href: string): Promise<boolean> {
     await this.page.evaluate((mark) => Object.assign(window, { [mark]: true }), MARK);
@@ -93,7 +92,7 @@ export class Reader {
     return this.page.evaluate((mark) => mark in window, MARK);
   }
 
-  /** Waits until the document has that title: scripts set it some time after the address. */
+  /** Waits until the document has that title, because scripts set it after the address. */
   async untilTitled(title: string): Promise<void> {
     await this.page.waitForFunction((wanted) => document.title === wanted, title);
   }
@@ -110,7 +109,7 @@ export class Reader {
     };
     this.page.on('requestfailed', (request) => {
       const why = request.failure()?.errorText ?? 'failed';
-      // Aborted is what the page itself gave up: Next.js cancels its HEAD requests as soon as they are answered.
+      // Pages abort some requests themselves. Next.js cancels its HEAD requests after the headers.
       if (why !== 'net::ERR_ABORTED') failed(request.url(), why);
     });
     this.page.on('response', (response) => {
@@ -118,7 +117,7 @@ export class Reader {
     });
     this.page.on('pageerror', (error) => this.complaints.push(String(error)));
     this.page.on('console', (message) => {
-      // What did not load is in `failures` or `blocked` already.
+      // Failed requests are already in `failures` or `blocked`.
       const isAboutLoading = message.text().startsWith('Failed to load resource');
       if (message.type() === 'error' && !isAboutLoading && message.text() !== NO_WEBRTC) {
         this.complaints.push(message.text());

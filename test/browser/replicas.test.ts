@@ -16,7 +16,7 @@ const PAGES = 8;
 const VISITS_BETWEEN_SWAPS = 8;
 const SWAPS = runs(1);
 
-/** Each page has a script, a style sheet and a module that the script asks for later, by names that no other version has. */
+/** Each page has a script, a style sheet, and a module that the script loads later. Their names contain the version. */
 function site(version: string): Buffer {
   const files: Record<string, string> = {};
   const asset = (kind: string, text: string): string => {
@@ -45,14 +45,14 @@ root.dataset.done = String(${page});`,
   return gz(rawTar(Object.entries(files).map(([name, body]) => ({ name, body }))));
 }
 
-/** For a page that each version has. @returns what is wrong with the answer */
+/** Searches for a page that each version has. @returns errors of the response */
 async function searchOnPage(reader: Reader, page: number): Promise<string[]> {
   const { status, paths } = await reader.page.evaluate(async (wanted) => {
     const answer = await fetch(`/_docshelf/search?q=page+${wanted}`);
     const results = answer.status === 200 ? ((await answer.json()) as { path: string }[]) : [];
     return { status: answer.status, paths: results.map(({ path }) => path.replace(/#.*/, '')) };
   }, page);
-  // The first is the site's beginning, too, and stands there.
+  // The first page is also the start of the site.
   return paths.includes(page === 0 ? '/' : `/page-${page}.html`)
     ? []
     : [`a search for page ${page} is answered ${status}: ${paths}`];
@@ -86,7 +86,7 @@ describe.skipIf(!HAS_POSTGRES || !HAS_NGINX || !hasChromium)('a reader of three 
 
   const fetches = (version: string): number => origin.requests.filter(({ url }) => url === `/${version}.tar.gz`).length;
 
-  /** @param folders of data, one for each */
+  /** @param folders data folder of each daemon */
   async function startReplicas(folders: readonly string[], more: ConfigFile = {}): Promise<DaemonProcess[]> {
     return Promise.all(
       folders.map(async (dir) => {
@@ -102,7 +102,7 @@ describe.skipIf(!HAS_POSTGRES || !HAS_NGINX || !hasChromium)('a reader of three 
     );
   }
 
-  /** Swaps them one after the other to each version, while a reader clicks, and searches. @returns what the reader noticed */
+  /** Switches the daemons to each version in turn while a reader clicks and searches. @returns errors that the reader saw */
   async function readWhileRolling(
     replicas: readonly DaemonProcess[],
     site: string,

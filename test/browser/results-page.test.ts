@@ -8,7 +8,7 @@ import { openBench } from '../helpers/daemon.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
 import { startShelf } from './shelf-of-bundles.ts';
 
-/** What is looked for in each language, and a word that is written wrongly. */
+/** Query in each language, and a misspelled word. */
 const SITES = [
   {
     tag: 'en',
@@ -37,7 +37,7 @@ describe.skipIf(!hasChromium)(`the search results page of the running program${w
     const folder = await bench.folder();
     const archives = SITES.map((site) => {
       const pages = { 'index.html': pageOf(site, 'One'), 'guides/start.html': pageOf(site, 'Two') };
-      // A second language, so that there is something to choose.
+      // A second language, so that the filter is shown.
       const other = SITES[(SITES.indexOf(site) + 1) % SITES.length] ?? site;
       return [`${site.tag}.tar.gz`, bundle(site.tag, { ...pages, 'other.html': pageOf(other, 'Other') })] as const;
     });

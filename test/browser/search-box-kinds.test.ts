@@ -4,11 +4,11 @@ import { BundledSearchSurvey } from '../../src/web/own-search.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
 import { SearchBoxSite } from './search-box-site.ts';
 
-/** Set by a script: the pages allow no inline style. */
+/** Set by a script, because the pages allow no inline style. */
 const SIZE = 'data-sized';
 const SIZES = "document.querySelector('[data-sized]').style.cssText = 'display:inline-block;width:220px;height:36px'";
 
-/** As each writes its box into pages; where that is in them, and files that a site of it has. */
+/** Markup of search boxes by kind, the selector of the box, and files of such a site. */
 const KINDS: readonly [kind: string, markup: string, theirs: string, files?: readonly string[]][] = [
   [
     'DocSearch',

@@ -12,7 +12,7 @@ const SETUP_MS_MAX = 600_000;
 const SOON = { timeout: 60_000 };
 const DOCSEARCH =
   '<div class="navbarSearchContainer_Bca1"><button type="button" class="DocSearch DocSearch-Button" style="width:200px;height:36px" aria-label="Search (Ctrl+K)">Search</button></div>';
-/** Theirs, in a page whose scripts write its header anew from time to time. */
+/** Search box of a page whose scripts render its header again from time to time. */
 const THEIRS = `addEventListener('keydown', ({ key, ctrlKey }) => {
   if (key === '/' || (key === 'k' && ctrlKey)) window.theirs = true;
 });
@@ -22,7 +22,7 @@ window.anew = () => {
 };`;
 const goOf = (name: string) => MOUNTED_SITES.find(({ domain }) => domain === name)?.go ?? '';
 
-/** Of real sites, those whose search needs what is not there, and one that works: a few pages of each. */
+/** A few pages of real sites: some with a search that needs a hosted service, and one with a working search. */
 const SITES = {
   vitepress: {
     archive: 'vitepress-docs.zip',
@@ -97,7 +97,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         page,
         button,
         dialog,
-        /** In pixels, from where theirs ends, in the middle, to where ours does. */
+        /** Distance in pixels between the end of the site's box and the middle of ours. */
         apart: async (theirs: string): Promise<number> => {
           await button.waitFor();
           return page.evaluate((selector) => {
@@ -137,7 +137,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       await button.click();
       await dialog.waitFor();
       await page.keyboard.type('routing');
-      // A link: on a shelf there is a choice of sites, too.
+      // The option is a link. A shelf also shows a choice of sites.
       await page.locator('[role=option]').first().waitFor();
       expect(await page.locator('.DocSearch-Modal, .VPAlgoliaSearchBox').count()).toBe(0);
       expect(await page.locator('link[href*="algolia"]').count()).toBe(0);

@@ -6,7 +6,7 @@ import { languageOf, PAGE_LANGUAGES } from '../../src/web/words/index.ts';
 import { httpServer, type LocalServer } from '../helpers/local-server.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 
-/** What the box reads of an answer. */
+/** Fields of a response that the box reads. */
 export interface BoxAnswer {
   readonly results: readonly object[];
   readonly corrected?: string | null;
@@ -14,14 +14,14 @@ export interface BoxAnswer {
   readonly semantic?: boolean;
 }
 
-/** A question of the box, which the test answers. */
+/** Request of the box. The test responds to it. */
 export interface BoxQuestion {
   readonly parameters: Readonly<Record<string, string>>;
   readonly answer: (answer: BoxAnswer | number) => void;
 }
 
 export interface BoxPage {
-  /** Start of the path under the base path. */
+  /** Prefix of the path under the base path. */
   readonly name?: string;
   readonly lang?: string;
   readonly dir?: string;
@@ -29,17 +29,17 @@ export interface BoxPage {
   readonly body?: string;
   /** Attributes of the loader's element. */
   readonly attributes?: string;
-  /** The template names the loader, and docshelf adds nothing. */
+  /** The template contains the loader, and docshelf adds nothing. */
   readonly isByHand?: boolean;
 }
 
-/** Nothing but what the box needs: no inline script or style, no other host, no markup made of text. */
+/** Only what the box needs: no inline script or style, no other host, no markup from text. */
 const POLICY =
   "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; base-uri *; require-trusted-types-for 'script'";
 const BASE = '/docs/';
 const ASSETS = `${BASE}_docshelf/assets/search-box-0123456789abcdef/`;
 
-/** The box as the build writes it, in pages of a test below a base path, with a search whose answers the test gives. */
+/** The built search box in test pages under a base path. The test sends the search results. */
 export class SearchBoxSite {
   readonly questions: BoxQuestion[] = [];
   readonly #pages = new Map<string, string>();
@@ -68,7 +68,7 @@ export class SearchBoxSite {
     return this.#server.origin;
   }
 
-  /** @returns its path; the loader comes with it as docshelf adds it */
+  /** Adds a page with the loader. @returns its path */
   add(
     name: string,
     { lang = 'en', dir = 'ltr', head = '', body = '<h1>A page</h1>', attributes = '', isByHand = false }: BoxPage,
@@ -83,13 +83,13 @@ export class SearchBoxSite {
     return path;
   }
 
-  /** A script of the site's own. @returns its path */
+  /** Adds a script of the site. @returns its path */
   addScript(name: string, text: string): string {
     this.#scripts.set(BASE + name, text);
     return BASE + name;
   }
 
-  /** The first question with these parameters, that nobody has answered yet. */
+  /** First request with these parameters that has no response yet. */
   question(wanted: Readonly<Record<string, string>>): Promise<BoxQuestion> {
     const isWanted = ({ parameters }: BoxQuestion): boolean =>
       Object.entries(wanted).every(([key, value]) => parameters[key] === value);

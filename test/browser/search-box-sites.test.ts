@@ -11,7 +11,7 @@ const DESKTOP: BrowserContextOptions = { viewport: { width: 1440, height: 900 } 
 const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 const SETUP_MS_MAX = 600_000;
 
-/** Shifts of what is the page's own, as the browser counts them. */
+/** Layout shifts of the page's own elements, as the browser counts them. */
 const SHIFTS = `
   window.shifted = 0;
   window.shiftedBy = [];
@@ -25,13 +25,13 @@ const SHIFTS = `
     }
   }).observe({ type: 'layout-shift', buffered: true });
 `;
-/** A site's fonts and scripts do not come in the same order each time. */
+/** Maximum number of visits, because fonts and scripts of a site load in a different order each time. */
 const VISITS_MAX = 20;
-/** Scripts that docshelf adds and the page waits for before it shows anything. */
+/** Scripts of docshelf that block rendering. */
 const BLOCKING = `performance.getEntriesByType('resource')
   .filter(({ name, renderBlockingStatus }) => name.includes('/_docshelf/') && renderBlockingStatus !== 'non-blocking')
   .map(({ name }) => name)`;
-/** What of the page moves by that element, and how much wider the page is by it: its place with it and without. */
+/** Elements of the page that the element moves, and the width that it adds to the page. */
 const movedBy = (selector: string): string => `(() => {
   const places = () => Array.from(document.querySelectorAll('body :not(docshelf-search, docshelf-search-dialog)'), (node) => {
     const { x, y, width } = node.getBoundingClientRect();
@@ -47,7 +47,7 @@ const movedBy = (selector: string): string => `(() => {
   return [before.filter((place, at) => place !== after[at]), wide - narrow];
 })()`;
 const NOTHING = [[], 0];
-/** No further than a window's height from what is shown: a text of it may be what is scrolled to. */
+/** True if the section is at most one window height from the visible part, because the scroll target may be its text. */
 const IS_SECTION_SHOWN = `(() => {
   const { top, bottom } = document.getElementById(decodeURIComponent(location.hash.slice(1))).getBoundingClientRect();
   return -bottom < innerHeight && top < 2 * innerHeight;
@@ -74,10 +74,10 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       for (const reader of readers.splice(0)) await reader.close();
     });
 
-    /** @param withBox false: as the site is without docshelf's script */
+    /** @param withBox false omits docshelf's script */
     async function open(site: BoxedSite, path: string, profile: BrowserContextOptions, withBox = true) {
       const { domain, hasRun } = site;
-      // Others are still taken in.
+      // Other bundles are still being imported.
       await daemon.until(({ sites = [] }) =>
         sites.some(({ deployment, state }) => deployment.domain === domain && state === 'ready'),
       );
@@ -106,7 +106,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
           await options.nth(1).waitFor();
           expect(await page.evaluate(movedBy('docshelf-search-dialog'))).toEqual(NOTHING);
         },
-        /** Follows the link of an option, and expects its section in sight. */
+        /** Opens the link of an option, and expects its section to be visible. */
         expectSection: async (option: Locator, section: string, follow: () => Promise<void>) => {
           const address = (await option.getAttribute('href'))?.split(':~:')[0];
           expect(address).toBe(base + section);
@@ -115,7 +115,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
           await page.waitForFunction(hasRun);
           await page.waitForFunction(IS_SECTION_SHOWN);
         },
-        /** What moves while the page is shown and read is the site's own: it does without the box, too. */
+        /** Layout shifts that also occur without the box belong to the site. */
         expectStill: async () => {
           await page.waitForLoadState('load');
           const [shifted, by] = (await page.evaluate('[window.shifted, window.shiftedBy]')) as [number, string[]];
@@ -128,7 +128,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
           expect(shifted, by.join('; ')).toBeLessThanOrEqual(without);
           expect(await page.evaluate(BLOCKING)).toEqual([]);
         },
-        /** What the same pages complain of without the box is the site's own. */
+        /** Console errors that also occur without the box belong to the site. */
         expectQuiet: async () => {
           const said = [...reader.complaints, ...reader.blocked];
           const known: string[] = [];
@@ -165,7 +165,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         });
         expect(isOnTop).toBe(true);
         expect(await page.evaluate(movedBy('docshelf-search'))).toEqual(NOTHING);
-        // As a framework takes it away that renders the header anew.
+        // Remove the box, like a framework that renders the header again.
         await page.evaluate("document.querySelector('docshelf-search').remove()");
         await button.waitFor();
         if (go !== null) {
@@ -194,7 +194,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       expect(await page.evaluate(movedBy('docshelf-search'))).toEqual(NOTHING);
       await button.tap();
       await find(site.query);
-      // A page that is not made for phones is shown small, and the dialog is not: 390 by 844 of the screen all the same.
+      // A page without a mobile layout is scaled down. The dialog must still cover 390 by 844 pixels of the screen.
       const { scale } = (await page.evaluate('({ scale: visualViewport.scale })')) as { scale: number };
       const { x, y, width, height } = (await dialog.boundingBox()) ?? { x: 1, y: 1, width: 1, height: 1 };
       expect([x, y, Math.round(width * scale), Math.round(height * scale)]).toEqual([0, 0, 390, 844]);

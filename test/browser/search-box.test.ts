@@ -58,7 +58,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
       button: page.locator('docshelf-search').getByRole('link'),
       box: page.getByRole('combobox', { name: 'Search this documentation' }),
       options: page.getByRole('option'),
-      /** Opens by the key, types, and answers once. */
+      /** Opens the box by its key, types a query, and sends one response. */
       find: async (query: string, results: readonly object[] = KEYS) => {
         await page.keyboard.press('Control+k');
         await page.getByRole('dialog').waitFor();
@@ -242,7 +242,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     for (const key of ['Tab', 'Shift+Tab']) {
       const seen = await focused(key);
       expect(seen).toEqual(expect.arrayContaining(['input', 'button', 'select']));
-      // The body is where the browser's own bar has the focus.
+      // The body has the focus while the browser's own toolbar has it.
       expect(seen.filter((name) => !['input', 'button', 'select', 'body'].includes(name))).toEqual([]);
     }
     await page.keyboard.press('Escape');
@@ -296,7 +296,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     await page.getByRole('dialog').waitFor();
     await page.keyboard.type('kyes');
     (await site.question({ q: 'kyes' })).answer({ results: [] });
-    // The page's own language is left out before nothing is said to be found.
+    // The box removes the filter for the page's language before it shows no results.
     const again = await site.question({ q: 'kyes' });
     expect(again.parameters.language).toBe(undefined);
     again.answer({ results: [], corrected: 'keys' });
@@ -529,7 +529,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     const style = name === 'dark' ? `<script src="${dark}"></script>` : '';
     const written = { head: style, ...(isRtl ? profile : {}), attributes: 'data-shelf="true"' };
     const { page, button } = await open(written, isRtl ? {} : (profile as BrowserContextOptions));
-    // Of forced colours axe reads what they were before.
+    // With forced colors, axe reads the original colors.
     const isForced = name === 'forced colours';
     const expectNone = async () =>
       expect((await tellBreaches(page)).filter((each) => !isForced || !each.startsWith('color-contrast'))).toEqual([]);

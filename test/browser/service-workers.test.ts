@@ -5,7 +5,7 @@ import { type ConfigFile, type DaemonProcess, openBench } from '../helpers/daemo
 import { httpServer } from '../helpers/local-server.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
 
-/** Of a page and its worker, which answers for the site from then on. */
+/** Registers a worker, which then handles all requests of the site. */
 const REGISTERING = `<!doctype html><title>registering</title><script>
 navigator.serviceWorker.register('/sw.js', { scope: '/' }).then(
   () => navigator.serviceWorker.ready.then(({ scope }) => { document.title = 'in ' + new URL(scope).pathname; }),
@@ -78,7 +78,7 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
       expect(await page.title()).toBe('from the worker');
       expect(await bench.run(['bundle', 'rollback'], { cwd: daemon.folder })).toMatchObject({ code: 0 });
       await page.goto(`${daemon.site}${base}guides/start`);
-      // The worker has answered; the browser then asks for its script, and the one that it gets reloads the page.
+      // The worker has responded. Then the browser requests its script, and the replacement reloads the page.
       await titled(page, 'Start');
       expect(await page.locator('p').innerText()).toBe('1.0');
       await page.waitForFunction(async () => (await navigator.serviceWorker.getRegistrations()).length === 0);
@@ -136,7 +136,7 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
       );
       const page = await newPage();
       await page.goto(`${daemon.site}/probe`);
-      // As a text: the browser's own functions are meant, and not the test runner's.
+      // As text, because it calls functions of the browser and not of the test runner.
       const said = await page.evaluate(`(async () => {
       const answer = (post) => new Promise((resolve) => {
         const { port1, port2 } = new MessageChannel();
@@ -176,10 +176,10 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
       if (enforce === 'on') {
         expect(answers.filter(([, answer]) => answer !== 'closed')).toEqual([]);
         expect(asked).toEqual([]);
-        // Chromium reports them also over plain HTTP.
+        // Chromium also sends these reports over plain HTTP.
         await daemon.until(({ notices }) => notices.some((notice) => notice.includes('Pages tried to load from')));
       } else {
-        // The same probes do reach the other host.
+        // Without the policy, the same probes reach the other host.
         expect(answers.filter(([, answer]) => answer === 'open').map(([name]) => name)).toEqual(
           expect.arrayContaining([
             'worker',

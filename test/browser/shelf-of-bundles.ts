@@ -2,20 +2,20 @@ import { copyFile, mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Bench, ConfigFile, DaemonProcess } from '../helpers/daemon.ts';
 
-/** Keys of the site's entry come on top: hosts, base path. */
+/** More keys of the site's entry, such as hosts and base path. */
 export interface ShelvedBundle {
   readonly archive: string;
   readonly entry: { readonly domain: string } & Readonly<Record<string, unknown>>;
 }
 
-/** One daemon for all of them, without a search: indexing takes as much of the processor as the browser does. */
+/** One daemon for all bundles, without search, because indexing takes as much processor time as the browser. */
 export async function serveBundles(bench: Bench, bundles: readonly ShelvedBundle[]): Promise<DaemonProcess> {
   const daemon = await startShelf(bench, bundles, { search: { enabled: false } });
   await daemon.until((status) => status.sites?.every(({ state }) => state === 'ready') === true);
   return daemon;
 }
 
-/** The same with more words of the config, while the bundles are still taken in. */
+/** Like `serveBundles`, with more config keys, and without waiting for the imports. */
 export async function startShelf(
   bench: Bench,
   bundles: readonly ShelvedBundle[],

@@ -27,7 +27,7 @@ function result(site: string, path: string, title: string, content: string, word
   return { site, path, content, metadata };
 }
 
-/** A question to the search, which the test answers. */
+/** Request of the search. The test responds to it. */
 interface Question {
   readonly query: string | null;
   readonly signal: AbortSignal;
@@ -78,7 +78,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
       page,
       questions,
       box: page.getByRole('searchbox'),
-      /** Titles of the sites that are shown. */
+      /** Titles of the visible sites. */
       shown: () => page.locator('#sites > li:visible h2').allInnerTexts(),
       status: (text: string) =>
         page
@@ -168,7 +168,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     second.answer([result('acme', '/second', 'Second', 'second')]);
     await page.getByRole('link', { name: 'Second' }).waitFor();
     first.answer([result('acme', '/first', 'First', 'first')]);
-    // A third question and its answer: whatever the first's would have done, it has done by then.
+    // A third query and its response. Effects of the first response would be visible by then.
     await box.fill('third');
     (await question('third')).answer([result('acme', '/third', 'Third', 'third')]);
     await status('Sites: 0 of 3 · Pages found: 1');
@@ -178,7 +178,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
 
   it('shows only the response to the last query, in whatever order responses arrive', async () => {
     const { page, box, status } = await open();
-    // A browser that ends no request: what has been answered already when the next question is asked is not cut off.
+    // Makes the browser abort no request, so that a late response arrives after the next query.
     await page.evaluate(`{
       window.answers = new Map();
       window.fetch = (address) => new Promise((resolve) => {
@@ -327,7 +327,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
       listed('hostile', { title: HOSTILE, description: HOSTILE, version: HOSTILE }),
     ];
     const { page, box } = await open({ sites, ...PHONE });
-    // As without scripts, which axe needs: the page's own does not come.
+    // axe needs scripts, so block only those of the page.
     await page.route('**/*.js', (route) => route.abort());
     await page.reload();
     expect(await tellBreaches(page)).toEqual([]);
@@ -361,13 +361,13 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
         const startMs = performance.now();
         input.value = at % 2 === 0 ? 'number 1' : '';
         input.dispatchEvent(new Event('input'));
-        // The layout that it asks for is part of it.
+        // Include the layout that the browser computes.
         void input.offsetHeight;
         return performance.now() - startMs;
       });
       return times.sort((one, other) => one - other)[10] ?? 0;
     });
-    // A frame has 17 ms; machines that run tests have other work too.
+    // A frame takes 17 ms. Test machines can be busy.
     expect(medianMs).toBeLessThan(100);
     await box.fill('site-19 number');
     await status('Sites: 11 of 200');

@@ -10,7 +10,7 @@ import { writeFiles } from '../helpers/write-files.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
 import { serveBundles } from './shelf-of-bundles.ts';
 
-/** Pages of different kinds, as their sites link to them. */
+/** Pages of different kinds, with the addresses that their sites use. */
 const PAGES = {
   'vitepress-docs.zip': ['/', '/guide/markdown', '/reference/runtime-api', '/fa/guide/markdown', '/ja/guide/markdown'],
   'docusaurus-classic.tar.gz': ['/', '/docs/intro', '/docs/1.0/intro', '/fr/docs/next/intro', '/blog/long-blog-post'],
@@ -58,7 +58,7 @@ describe.skipIf(!hasChromium)(`a browser without a network${whyNoChromium}`, () 
     async () => {
       const reader = await open('starlight.tar.zst');
       await reader.load('/getting-started/');
-      // As a text: the browser's own import is meant, and not the test runner's.
+      // As text, because it calls `import` of the browser and not of the test runner.
       const found = await reader.page.evaluate(`(async () => {
       const pagefind = await import('/pagefind/pagefind.js');
       const { results } = await pagefind.search('sidebar');
@@ -88,7 +88,7 @@ describe.skipIf(!hasChromium)(`a browser without a network${whyNoChromium}`, () 
     return archive;
   }
 
-  /** Below its own host: names that end so are this machine's to a browser (RFC 6761, section 6.3). */
+  /** Opens a site under its own host. Browsers resolve names with this ending to loopback (RFC 6761, section 6.3). */
   function open(name: string): Promise<Reader> {
     return Reader.open(browser, `http://${domainOf(name)}.localhost:${port}`);
   }

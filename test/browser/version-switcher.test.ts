@@ -142,7 +142,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       for (const profile of [{}, PHONE]) {
         const { page, reader, summary, expectQuiet } = await open('/strict/', profile);
         await page.route('**/switcher.js', async (route) => {
-          // The policy allows no polling in the page.
+          // The policy forbids polling in the page.
           while (!(await page.evaluate("performance.getEntriesByName('first-contentful-paint').length > 0")));
           await route.continue();
         });

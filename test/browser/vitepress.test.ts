@@ -58,7 +58,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         await writePair(folder);
         await daemon.rewriteConfig({ staticExport: { version: 'v2' } });
         await daemon.untilServing('v2');
-        // It knows the names of its own version's scripts alone, most of which it has not loaded yet.
+        // The page knows only the script names of its own version, and has not loaded most of them yet.
         for (const href of rest.slice(0, CLICKS)) await follow(open, href, before);
         expect(faultsOf(open, before)).toEqual([]);
 
@@ -85,10 +85,10 @@ async function follow(reader: Reader, href: string, site: BuiltSite): Promise<vo
   await reader.untilTitled(site.titleAt(href.slice(1)));
 }
 
-/** Of a script or style, in its name and wherever it is named. */
+/** Digest in the name of a script or style, and in each reference to it. */
 const DIGEST = /[./]([\w-]{8})(?:\.lean)?\.(?:js|css)$/;
 
-/** The same site as a next build would have it: each script and style under another name, each page under another title. */
+/** The same site from another build: each script and style has another name, and each page another title. */
 function builtAnew(files: ReadonlyMap<string, Buffer>): ReadonlyMap<string, Buffer> {
   const digests = new Set(
     [...files.keys()].flatMap((path) => (path.startsWith('assets/') ? (DIGEST.exec(path)?.slice(1) ?? []) : [])),

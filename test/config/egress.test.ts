@@ -10,7 +10,7 @@ const STORE = 'exportApi: { enabled: true, store: { kind: s3, bucket: b, region:
 
 const URL_FORMATS = new Set(['http-url', 'link', 'bundle-link', 'database-url']);
 
-/** Of an entry of `sites` as of the daemon, whose keys it overrules. */
+/** Keys with URLs. Those of `sites` entries are listed like those of the daemon. */
 function urlKeys(node: unknown, key = ''): string[] {
   if (typeof node !== 'object' || node === null) return [];
   const below = Object.entries(node).flatMap(([name, value]) => {
@@ -71,7 +71,7 @@ describe('a host that the config names but network.allowedHosts does not', () =>
       await load(place(s3, host));
       expect(await briefsOf(place(s3, 'y.dev'))).toEqual(['config_invalid staticExport.bundleUrl config.yaml:2:32']);
     }
-    // The environment names the region: the gate judges it.
+    // The environment sets the region, so the policy checks its address.
     await load(`network: { allowedHosts: [y.dev] }\n${link}`);
   });
 
@@ -98,13 +98,13 @@ describe('a host that the config names but network.allowedHosts does not', () =>
     const others = [...new Set(urlKeys(schema))].filter((key) => !judged.has(key.replace('model.url', 'model')));
     expect(others.sort()).toEqual([
       'api.publicUrl',
-      // What browsers ask.
+      // Browsers request these, not docshelf.
       'features.analytics.origins[]',
       'features.apiPlayground.origins[]',
       'features.assistant.origins[]',
       'features.search.origins[]',
       'network.proxy',
-      // Judged with its organization: the first table.
+      // Checked together with its organization, in the first table.
       'organizations[].domains.*.source.url',
       'server.publicUrl',
     ]);
@@ -136,7 +136,7 @@ describe('a host that the config names but network.allowedHosts does not', () =>
     }
     await writeFile(join(cwd, 'link'), 'file:///etc/docs.tar.gz');
     expect((await errorOf(read(single))).faults).toMatchObject([{ message: expect.stringContaining('fileRoots') }]);
-    // Where a link with a password belongs.
+    // A link with a password belongs into a file.
     await writeFile(join(cwd, 'link'), 'https://u:p@x.dev/a');
     await read(single);
   });

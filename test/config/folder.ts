@@ -11,7 +11,7 @@ import {
 } from '../../src/config/index.ts';
 import { writeFiles } from '../helpers/write-files.ts';
 
-/** A temporary folder with these files, gone when the test ends. */
+/** Creates a temporary folder with these files. It is removed after the test. */
 export async function folderWith(files: Record<string, string | Uint8Array> = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'docshelf-config-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -20,7 +20,7 @@ export async function folderWith(files: Record<string, string | Uint8Array> = {}
 
 type Rest = Partial<Pick<LoadOptions, 'env' | 'flags'>>;
 
-/** Loads `./config.yaml` with this text, in a folder of its own. */
+/** Loads `./config.yaml` with this text from a new folder. */
 export async function load(yaml: string, rest: Rest = {}): Promise<LoadedConfig> {
   const cwd = await folderWith({ 'config.yaml': yaml });
   return loadConfig({ file: null, env: {}, cwd, ...rest });
@@ -39,7 +39,7 @@ export async function faultsOf(yaml: string, rest: Rest = {}): Promise<readonly 
   return (await errorOf(load(yaml, rest))).faults;
 }
 
-/** The faults as `code key where`, in their order. */
+/** Errors as `code key place`, in their order. */
 export async function briefsOf(yaml: string, rest: Rest = {}): Promise<string[]> {
   return (await faultsOf(yaml, rest)).map(({ code, key, where }) => `${code} ${key} ${where}`);
 }

@@ -13,7 +13,7 @@ import { folderWith } from './folder.ts';
 const root = join(import.meta.dirname, '../..');
 const read = (file: string) => readFile(join(root, file), 'utf8');
 
-/** Formats are checked by docshelf; an editor that does not know them lets them pass. */
+/** docshelf checks the formats itself. Editors that do not know them accept all values. */
 const strictAjv = () =>
   new Ajv({ allErrors: true, validateFormats: false, allowUnionTypes: true, strictTypes: false }).addVocabulary([
     'x-unit',
@@ -63,7 +63,7 @@ describe('the JSON schema of the config', () => {
   });
 });
 
-/** Keys of the example with their sections, also those in comments and in flow style. */
+/** Keys of the example with their sections, also in comments and in flow style. */
 function shownKeys(text: string): ReadonlySet<string> {
   const shown = new Set<string>();
   const add = (path: string, value: unknown): void => {
@@ -108,7 +108,7 @@ describe('config.example.yaml', () => {
     expect(Object.fromEntries(others)).toEqual({
       'staticExport.enabled': true,
       'staticExport.version': '2024-06-01',
-      // Null follows the feature table, which has it on.
+      // Null uses the default of the feature table, which is on.
       'features.apiPlayground.enabled': true,
     });
   });
@@ -159,7 +159,7 @@ describe('config.example.yaml', () => {
 
   it('shows every key at its place', async () => {
     const shown = shownKeys(await read('config.example.yaml'));
-    // Written as "as for the site", in a separate page, or for all features at once.
+    // Documented by reference to the site's keys, on a separate page, or for all features at once.
     const elsewhere = /^(?:(?:admin|api)\.tls\.|exportApi\.(?:store|queue)\.|features\.\w+\.(?:enabled|origins)$)/;
     const keys = CONFIG_KEYS.map(({ path }) => path.join('.'));
     expect(keys.filter((key) => !shown.has(key) && !elsewhere.test(key))).toEqual([]);

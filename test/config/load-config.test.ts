@@ -168,7 +168,7 @@ describe('loadConfig()', () => {
       expect(error.code).toBe('config_invalid');
       expect(exitCodeOf(error.code)).toBe(78);
       expect(error.faults).toHaveLength(1);
-      // It may arrive: whoever watches wants to know where.
+      // The file may be created later, so the watch needs its path.
       expect(error.watchedFiles).toEqual([join(cwd, file)]);
     }
   });

@@ -1,11 +1,11 @@
 import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Config } from '../../src/config/index.ts';
-import type { NamedFile } from '../../src/config/named-files.ts';
+import type { NamedFile } from '../../src/config/read-config-file.ts';
 
 const SCHEMA = '../../src/config/config.schema.json';
 
-/** The schema with four rows more, and nothing else anywhere. */
+/** The schema with four more keys. */
 async function schemaWithRows(): Promise<{ default: unknown }> {
   const { schemaSource } = await import('../../src/config/schema/index.ts');
   const { duration, keyFile, optional, section, size } = await import('../../src/config/schema/blocks.ts');
@@ -20,7 +20,7 @@ async function schemaWithRows(): Promise<{ default: unknown }> {
   return { default: schema };
 }
 
-/** All that reads the schema, loaded anew with the rows in it. */
+/** Loads all readers of the schema again, with the new keys. */
 async function modules() {
   const [config, reference, chart, folder] = await Promise.all([
     import('../../src/config/index.ts'),
@@ -37,13 +37,13 @@ beforeAll(async () => {
   vi.doMock(SCHEMA, schemaWithRows);
   at = await modules();
 });
-// Files of tests share their modules.
+// Test files share their modules.
 afterAll(() => {
   vi.doUnmock(SCHEMA);
   vi.resetModules();
 });
 
-/** As `Config` is typed once the rows stand in the schema. */
+/** Type of the config with the new keys. */
 const robotOf = (config: Config) =>
   (config as unknown as { robot: { patienceMs: number; roomBytes: number; keyFile: NamedFile | null } }).robot;
 

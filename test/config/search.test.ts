@@ -120,7 +120,7 @@ organizations:
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ code: 'config_invalid', key });
     expect(fault?.where).toMatch(/^config\.yaml:1:\d+$/);
-    // Both places.
+    // The message names both places.
     expect(fault?.message).toMatch(/organizations\[\d\].* organizations\[0\].* \(config\.yaml:1:\d+\)/);
   });
 

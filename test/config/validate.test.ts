@@ -55,7 +55,7 @@ describe('validate()', () => {
     ['features: { search: 5 }', 'features.search'],
     ['features: { search: { enabled: 5 } }', 'features.search.enabled', 23],
     ['log: { level: loud }', 'log.level'],
-    // Not built yet, and held to their types all the same.
+    // Not built yet, but their types are checked.
     ['exportApi: { linkTtl: 8d }', 'exportApi.linkTtl'],
     ['exportApi: { linkTtl: 0s }', 'exportApi.linkTtl'],
     ['exportApi: { retention: never }', 'exportApi.retention'],

@@ -16,12 +16,12 @@ import { BUCKET, KEY, putObject, startS3Server } from '../export/stores/s3-serve
 import { bundleAnswer, httpServer } from '../helpers/local-server.ts';
 import { httpClientOf } from '../net/http-client-of.ts';
 
-/** What every BundleSource keeps (src/deploy/ports.ts), whatever stands behind it. */
+/** Contract of each BundleSource (src/deploy/ports.ts), for all kinds. */
 interface Subject {
   readonly source: BundleSource;
-  /** Leads to `BUNDLE`, named `acme-export-2024-06-01.tar.gz`. */
+  /** Link to `BUNDLE`, with the name `acme-export-2024-06-01.tar.gz`. */
   readonly link: Secret;
-  /** Leads to nothing. */
+  /** Link without a file. */
   readonly deadLink: Secret;
   readonly foreignLink: Secret;
   readonly environment?: Readonly<Record<string, string>>;
@@ -63,7 +63,7 @@ async function fileSubject(): Promise<Subject> {
   };
 }
 
-/** A registry in the least words that the distribution specification lets it say. */
+/** A registry with the minimum that the distribution specification requires. */
 async function ociSubject(): Promise<Subject> {
   const digest = `sha256:${createHash('sha256').update(BUNDLE).digest('hex')}`;
   const annotations = { 'org.opencontainers.image.title': NAME };
@@ -87,7 +87,7 @@ async function ociSubject(): Promise<Subject> {
   };
 }
 
-/** Credentials of the environment, and a store that checks what they signed. */
+/** Credentials from the environment, and a store that checks signatures. */
 async function s3Subject(): Promise<Subject> {
   const server = await startS3Server();
   await putObject(server.endpoint, `docs/ä b+c/${NAME}`, BUNDLE);
@@ -105,7 +105,7 @@ async function s3Subject(): Promise<Subject> {
   };
 }
 
-/** Ranges without a validator: what is named by its digest cannot have changed. */
+/** Ranges without a validator, because content with a digest in its name cannot change. */
 function answerRanges(request: IncomingMessage, response: ServerResponse): void {
   const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
   const rest = BUNDLE.subarray(from);

@@ -8,13 +8,13 @@ import { processes } from './job-queue/processes.ts';
 import { type OpenSubject, sqliteSubject } from './job-queue/subject.ts';
 import { turns } from './job-queue/turns.ts';
 
-/** What every JobQueue keeps (src/export/ports.ts), wherever its jobs are. */
+/** Contract of each JobQueue (src/export/ports.ts), for all kinds. */
 const SUBJECTS: readonly (readonly [name: string, isThere: boolean, open: OpenSubject])[] = [
   ['a queue in a file', true, sqliteSubject],
   ['a queue in PostgreSQL', HAS_POSTGRES, postgresSubject()],
 ];
 
-describe.for(SUBJECTS)('%s', { timeout: 30_000 }, ([, isThere, open]) => {
+describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
   if (!isThere) return test.skip('is skipped because it is not available');
   describe('the queue', () => lifeOfAJob(open));
   describe('the queue, listing jobs', () => listing(open));

@@ -4,7 +4,7 @@ import { HAS_POSTGRES } from '../helpers/postgres.ts';
 import { postgresSubject } from './key-store/postgres-subject.ts';
 import { folderSubject, type KeysSubject } from './key-store/subject.ts';
 
-/** What every KeyStore keeps (src/http/keys/key-store.ts), wherever its keys are. */
+/** Contract of each KeyStore (src/http/keys/key-store.ts), for all kinds. */
 const SUBJECTS: readonly (readonly [name: string, isThere: boolean, open: () => Promise<KeysSubject>])[] = [
   ['FolderKeys', true, folderSubject],
   ['PostgresKeys', HAS_POSTGRES, postgresSubject()],

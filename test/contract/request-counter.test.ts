@@ -4,7 +4,7 @@ import { HAS_POSTGRES } from '../helpers/postgres.ts';
 import { SeededRandom } from '../helpers/random.ts';
 import { type CounterSubject, folderSubject, type OpenCounter, postgresSubject } from './request-counter/subject.ts';
 
-/** What every RequestCounter keeps (src/http/limits/organization-rates.ts), whoever shares it. */
+/** Contract of each RequestCounter (src/http/limits/organization-rates.ts), for all kinds. */
 const SUBJECTS: readonly (readonly [name: string, isThere: boolean, open: OpenCounter])[] = [
   ['FolderCounter', true, folderSubject],
   ['PostgresCounter', HAS_POSTGRES, postgresSubject()],

@@ -15,13 +15,13 @@ import type { EmbedProgress } from '../../src/search/ports.ts';
 import { watchThreads } from '../helpers/watch-threads.ts';
 import { writeFiles } from '../helpers/write-files.ts';
 
-/** What every SearchIndex keeps (src/search/ports.ts), wherever its indexes are. */
+/** Contract of each SearchIndex (src/search/ports.ts), for all kinds. */
 interface Subject {
   readonly index: SearchIndex;
-  /** Makes a release's index unusable, as a bad disk does. */
+  /** Makes the index of a release unusable, like a damaged disk. */
   damage(release: IndexedRelease): Promise<void>;
   stop(): Promise<void>;
-  /** Threads or connections that would keep the process alive. */
+  /** Number of threads or connections that keep the process alive. */
   alive(): number;
 }
 
@@ -68,7 +68,7 @@ function filtered(filter: Partial<SearchRequest['filter']>): SearchRequest {
   return ask('lantern', { filter: { version: null, language: null, tag: null, ...filter } });
 }
 
-describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30_000 }, (_name, open) => {
+describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', (_name, open) => {
   let folder: string;
   let subject: Subject;
   let made = 0;
@@ -94,7 +94,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     return { digest, releaseDir, trailingSlash: 'never' };
   }
 
-  /** A release that is built and open. */
+  /** A release with a built and open index. */
   async function opened(site: Readonly<Record<string, string>> = SITE): Promise<IndexedRelease> {
     const release = await write(site);
     await subject.index.build(release, NEVER);
@@ -227,7 +227,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     const { index, stop } = open(folder);
     await index.open(release);
     await index.embed(release, () => undefined, NEVER);
-    // The first query by meaning waits for the model, and the release is closed meanwhile.
+    // The first query by meaning waits for the model while the release is closed.
     const asked = codeOf(index.search(release, ask('vehicle repair'), LABEL));
     await index.close(release);
     expect(['none', 'index_damaged']).toContain(await asked);
@@ -236,7 +236,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
   });
 
   test('throws the reason if embedding is interrupted, and resumes it later', async () => {
-    // So many that several reports of progress come before the last passage, also on a fast machine.
+    // So many that progress is reported several times before the last passage, also on a fast machine.
     const passages = 320;
     const pages = Array.from({ length: passages }, (_, n) => [`p${n}.html`, page(`Page ${n}`, `Chapter ${n} of it.`)]);
     const release = await opened(Object.fromEntries(pages) as Record<string, string>);
@@ -245,7 +245,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     const first = subject.index.embed(
       release,
       ({ embedded }) => {
-        // What was under way may still be told.
+        // Work that was running may still report.
         if (!abort.signal.aborted) before = embedded;
         if (embedded > 0) abort.abort(new Error('enough'));
       },

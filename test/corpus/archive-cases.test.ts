@@ -6,7 +6,7 @@ import { openBench } from '../helpers/daemon.ts';
 
 const bench = openBench(afterEach);
 
-/** Small archives from public bug reports: whatever packer wrote them, both pages are served and no by-product is listed. */
+/** Small archives from public bug reports. For each packer, both pages are served and no by-product is listed. */
 describe.skipIf(corpus === undefined)(`an archive of a bug report${whyNoCorpus}`, () => {
   it.each(['mac-tar-top', 'mac-zip-flat', 'tar-one-end-block'])('is served completely: %s', async (name) => {
     const folder = join(corpus ?? '.', 'cases', name);

@@ -1,22 +1,22 @@
 import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 
 /**
- * A site as its generator built it, looked at without docshelf: which files there are, which links its pages have, and
- * where those lead on a plain file host.
+ * A site as its generator built it, read without docshelf: its files, the links of its pages, and their targets on a plain file
+ * host.
  */
 export interface PageLink {
-  /** The page's file. */
+  /** File of the page. */
   readonly page: string;
-  /** As written. */
+  /** Text of the attribute. */
   readonly href: string;
-  /** Decoded, without leading slash. */
+  /** Decoded, without a leading slash. */
   readonly path: string;
-  /** The file it leads to, resolved against the page's own file name; null where it leads to none. */
+  /** File of the link, resolved against the name of the page's file. Null if there is none. */
   readonly file: string | null;
 }
 
 const PAGE = /\.x?html?$/;
-/** Any origin will do: links that leave it are not the site's. */
+/** Any origin works, because links to other origins are ignored. */
 const ORIGIN = 'http://site.test';
 
 export class BuiltSite {
@@ -31,7 +31,7 @@ export class BuiltSite {
     return [...this.files.keys()].filter((path) => PAGE.test(path));
   }
 
-  /** The title of the page that answers that path. */
+  /** Title of the page at that path. */
   titleAt(path: string): string {
     const html = this.files.get(this.fileAt(path) ?? '')?.toString('utf8') ?? '';
     const title = [...elementsOf(parse(html))].find((element) => element.tagName === 'title');
@@ -39,7 +39,7 @@ export class BuiltSite {
     return text !== undefined && 'value' in text ? text.value : '';
   }
 
-  /** Every `href` and `src` of every page that stays on the site. */
+  /** Each `href` and `src` of each page that stays on the site. */
   links(): PageLink[] {
     return this.pages.flatMap((page) =>
       addressesOf(this.files.get(page)?.toString('utf8') ?? '').flatMap((href) => {
@@ -49,13 +49,13 @@ export class BuiltSite {
     );
   }
 
-  /** Decoded, without leading slash: what pages name on the site and no file answers. */
+  /** Decoded paths without a leading slash that pages reference and that have no file. */
   get deadPaths(): ReadonlySet<string> {
     this.#deadPaths ??= new Set(this.links().flatMap(({ path, file }) => (file === null ? [path] : [])));
     return this.#deadPaths;
   }
 
-  /** The rule of plain hosts: the file, else with `.html`, else the folder's `index.html`. */
+  /** Rule of plain hosts: the file, else with `.html`, else the folder's `index.html`. */
   fileAt(path: string): string | null {
     const trimmed = path.replace(/\/$/, '');
     const candidates = path.endsWith('/') || path === '' ? [] : [path];
@@ -64,7 +64,7 @@ export class BuiltSite {
   }
 }
 
-/** The decoded path, without leading slash, that a browser on that page asks its own site for; null where it asks elsewhere. */
+/** Decoded path on the site that a browser would request, without a leading slash. Null for other origins. */
 function internalPath(href: string, pageUrl: string): string | null {
   if (href.trim() === '' || href.startsWith('#')) return null;
   const url = URL.parse(href, pageUrl);

@@ -11,10 +11,10 @@ import { BuiltSite } from './built-site.ts';
 import { BUNDLES, NEXT_JULY, NEXT_JUNE } from './bundles.ts';
 
 const CONNECTIONS = 16;
-/** Every so many files are asked for compressed, too. */
+/** Interval of files that are also requested with compression. */
 const ENCODED_EVERY = 7;
 
-/** Imported by the command, then served by a daemon that starts on it. */
+/** Imports an archive by the command, and starts a daemon. */
 async function serve(bench: Bench, archive: string): Promise<DaemonProcess> {
   const folder = await newHome(bench, { search: { enabled: false } });
   const { version } = await importBundle(bench, folder, archive);
@@ -87,7 +87,7 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`$name${whyNoCorpus}`, (know
     expect(links.length).toBeGreaterThanOrEqual(known.linksMin);
 
     const addresses = await addressesOfPages();
-    /** Address -> the file that has to answer it; what many pages link to is asked for once. */
+    /** Expected file by address. Addresses in many pages are requested once. */
     const expected = new Map<string, string>();
     const contradictions: string[] = [];
     for (const { page, href, file } of links) {
@@ -109,12 +109,12 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`$name${whyNoCorpus}`, (know
     expect(expected.size).toBeGreaterThan(known.pages / 2);
   });
 
-  /** Where a reader's browser is when it shows each page: its clean address, or what that redirects to. */
+  /** Address in the browser for each page: its clean address, or the target of its redirect. */
   async function addressesOfPages(): Promise<Map<string, string>> {
     const addresses = new Map<string, string>();
     await sideBySide(site.pages, CONNECTIONS, async (page) => {
       const clean = page.replace(/(?:(?:^|\/)index)?\.x?html?$/, '');
-      // `x.html` takes precedence over `x/index.html`, whose own address then is the one with a slash.
+      // `x.html` takes precedence over `x/index.html`, whose own address then ends in a slash.
       const isOvershadowed = site.fileAt(clean) !== page;
       const { answer, address } = await follow(addressOf(isOvershadowed ? `${clean}/` : clean));
       if (answer.status !== 200) throw new Error(`page ${page} has no address: ${answer.status}`);

@@ -1,14 +1,14 @@
-/** What is known of each real bundle, from its own folder's README and from looking into it; nothing of it from docshelf. */
+/** Facts about each real bundle, from its README and from reading it without docshelf. */
 export interface KnownBundle {
   readonly name: string;
-  /** The wrapping folder, with its slash, or empty. */
+  /** Top-level folder with its slash, or empty. */
   readonly root: string;
-  /** Files of the archive that are not part of the site. */
+  /** Files of the archive that do not belong to the site. */
   readonly launchers: readonly string[];
   readonly pages: number;
-  /** Links that lead nowhere in the site as built, and how many targets they have. */
+  /** Broken links of the original site, and the number of their targets. */
   readonly unresolved: readonly [links: number, targets: number];
-  /** All internal links, at least. */
+  /** Minimum number of internal links. */
   readonly linksMin: number;
 }
 
@@ -43,5 +43,5 @@ export const BUNDLES: readonly KnownBundle[] = [
   { ...PLAIN, name: 'postgres-15.zip', pages: 1_169, unresolved: [1_169, 1], linksMin: 27_959 },
 ];
 
-/** Each site once, for what looks at pages alone: how their archive is packed does not matter then. */
+/** Each site once, for tests that read only pages, independent of the archive's format. */
 export const SITES = BUNDLES.filter(({ name }) => name !== 'postgres-15.zip');

@@ -12,24 +12,24 @@ import { setClock, withClock } from '../helpers/shifted-clock.ts';
 import { writeFiles } from '../helpers/write-files.ts';
 
 const KILLS = runs(15);
-/** At least; whenever few are left, another is started, so that there is always something to fall into. */
+/** Minimum number of jobs. If few are left, another one is started, so that a kill always hits work. */
 const JOBS = 20;
 const UNFINISHED_MIN = 3;
 const CONCURRENCY = 2;
-/** Of each site; with this, an export that nothing disturbs takes about a second. */
+/** Pages per site. An undisturbed export of them takes about a second. */
 const PAGES = 200;
 const SITE_COUNT = 5;
 const KEY = 'svc_kill-admin';
 /**
- * The clock jumps back and forward within the day before now. Never beyond now: the times of files are the machine's, and a
- * process that is ahead of them would take what another one is writing for left over.
+ * The clock jumps within the last day, never into the future: file times come from the machine, and a process that is ahead of
+ * them would treat another one's files as old.
  */
 const SHIFT_MS_MAX = 24 * 3_600_000;
 const ALL_MS_MAX = runs(780_000);
 
 const bench = openBench(afterAll);
 const random = new SeededRandom(seedOfEnvironment());
-/** Where a kill fell: what the work folders of the job had by then. */
+/** Contents of the job's work folders at the time of each kill. */
 const fellInto = new Map<string, number>();
 
 test(`after kill -9 of a daemon at ${KILLS} random moments of ${JOBS} jobs or more, each job ends once, and no partial file is available`, {
@@ -54,7 +54,7 @@ test(`after kill -9 of a daemon at ${KILLS} random moments of ${JOBS} jobs or mo
       async () => ((await api.daemon.status()).jobs.running > 0 ? true : null),
       () => `no job runs, after ${kill} kills`,
     );
-    // Twice as long as a job takes alone: two run at once, and some have to come through.
+    // Twice the duration of a single job: two run at once, and some must complete.
     await sleep(random.next() * 2 * undisturbedMs);
     await note(api);
     await api.daemon.kill();
@@ -75,7 +75,7 @@ test(`after kill -9 of a daemon at ${KILLS} random moments of ${JOBS} jobs or mo
     `figure: ${KILLS} kills of ${started.length} jobs in ${seconds} s (one takes ${undisturbedMs.toFixed(0)} ms): ${shown}; up to ${attemptsMax} attempts; seed ${random.seed}`,
   );
 
-  // None lost, none doubled: the list has each once, and no worker said of any that it completed it a second time.
+  // No job is lost or doubled: the list contains each one once, and no worker reported one twice.
   const listed = await allJobs(api);
   expect(listed.toSorted()).toEqual([...started, ...measured].toSorted());
   const completions = logs.flatMap((worker) => worker.lines()).filter(({ event }) => event === 'job-completed');
@@ -86,7 +86,7 @@ test(`after kill -9 of a daemon at ${KILLS} random moments of ${JOBS} jobs or mo
   const faults = logs.flatMap((worker) => worker.lines()).filter(({ step }) => String(step).startsWith('export'));
   expect(faults).toEqual([]);
 
-  // Every link leads to the whole of what its digest names.
+  // Each link leads to the complete bundle of its digest.
   for (const jobId of started) {
     const { bundleUrl, sha256, sizeBytes } = await api.bundle(jobId);
     const bytes = await api.download(bundleUrl);
@@ -102,7 +102,7 @@ test(`after kill -9 of a daemon at ${KILLS} random moments of ${JOBS} jobs or mo
   await expect.poll(() => readdir(join(exports, 'work')), { timeout: 60_000 }).toEqual([]);
 });
 
-/** The ids of the whole list, page by page. */
+/** Ids of the complete list, page by page. */
 async function allJobs(api: Exporter): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -113,7 +113,7 @@ async function allJobs(api: Exporter): Promise<string[]> {
   return ids;
 }
 
-/** How long a job takes that nothing disturbs. */
+/** Duration of an undisturbed job. */
 async function measure(api: Exporter): Promise<{ readonly ids: string[]; readonly ms: number }> {
   const ids: string[] = [];
   const once = async (): Promise<number> => {
@@ -121,13 +121,13 @@ async function measure(api: Exporter): Promise<{ readonly ids: string[]; readonl
     ids.push((await api.export('site-0', { version: `m${ids.length}` })).jobId);
     return performance.now() - startMs;
   };
-  // The first one also starts the threads and fills the caches.
+  // The first job also starts threads and fills caches.
   await once();
   const ms = await once();
   return { ids, ms };
 }
 
-/** What the attempt that is about to be killed has on the disk. */
+/** Records the files of the attempt that is about to be killed. */
 async function note({ daemon }: Exporter): Promise<void> {
   const work = join(daemon.dataDir, 'exports/work');
   const [attempt] = await readdir(work);
@@ -159,7 +159,7 @@ async function startApi(env: Readonly<Record<string, string>>): Promise<Exporter
 
 const withKey = (api: Exporter): Exporter => Object.assign(api.as(KEY), { daemon: api.daemon });
 
-/** Pages whose bytes are worth packing, each with a link to the next. */
+/** Compressible pages, each with a link to the next. */
 function pagesOf(site: number): Record<string, string> {
   const text = (page: number) =>
     Array.from({ length: 60 }, (_, line) => `<p>${hash('sha256', `${site} ${page} ${line}`)}</p>`).join('\n');

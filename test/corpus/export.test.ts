@@ -16,10 +16,10 @@ import { SiteCrawl } from './site-crawl.ts';
 const run = promisify(execFile);
 const KEY = 'svc_corpus-admin';
 const isHidden = (path: string): boolean => /(?:^|\/)\./.test(path);
-/** They travel with the site, and stand at no address. */
+/** These files belong to the site, but are not served. */
 const isRules = (path: string): boolean => /^_(?:headers|redirects)$/.test(path);
 
-/** A service that exports the files of one bundle, as its generator left them in a folder. */
+/** A service that exports the files of one bundle from a folder. */
 async function exporterOf(name: string, files: Files, config: object = {}): Promise<Exporter> {
   const folder = await bench.folder();
   await writeFiles(join(folder, 'built'), files);
@@ -68,7 +68,7 @@ describe.skipIf(corpus === undefined).each(SITES)(
       expect((await service.job(jobId)).pageCount).toBe(known.pages);
     });
 
-    // Of the same bytes as the archive, which is served and crawled elsewhere.
+    // The same bytes as the archive, which other tests serve and crawl.
     if (known.name === 'docusaurus-classic.tar.gz')
       it('is served with every link of the original site', async () => {
         const { bundleUrl } = await service.bundle(jobId);

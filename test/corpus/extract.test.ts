@@ -6,21 +6,21 @@ import { resolvePath, TrailingSlashVotes } from '../../src/web/index.ts';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { readArchive } from '../helpers/read-archive.ts';
 
-/** What is known of the pages of each real bundle, by looking at them. */
+/** Known facts about the pages of each real bundle. */
 interface Known {
   readonly name: string;
   readonly root: string;
-  /** Pages with sections: all but errors, listings, indexes and what asks not to be found. */
+  /** Number of pages with sections: all except errors, listings, indexes, and pages with noindex. */
   readonly pages: number;
-  /** Sections, at least and at most: the headings in the content, less those without text. */
+  /** Minimum and maximum number of sections: headings in the content, without those that have no text. */
   readonly sections: readonly [min: number, max: number];
   readonly languages: readonly (string | null)[];
   readonly versions: readonly (string | null)[];
-  /** A page's address and title. */
+  /** Title by the address of a page. */
   readonly titles: Readonly<Record<string, string>>;
-  /** What stands around the text, on every page: no line of a section is that. */
+  /** Text around the content of each page, which no section may contain. */
   readonly around: readonly string[];
-  /** Words of the page, from places that extraction might lose, by address. */
+  /** Words by address, from places that extraction might miss. */
   readonly inside: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -199,7 +199,7 @@ const BUNDLES: readonly Known[] = [
   },
 ];
 
-/** Names that a page's markup gives to places in it, by other means than the parser's tree. */
+/** Anchors in the markup of a page, without the parser's tree. */
 function anchorsOf(html: string): Set<string> {
   const names = [...html.matchAll(/\s(?:id|name)=(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g)];
   return new Set(
@@ -226,7 +226,7 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`the sections of $name${whyN
     const forms = new PageForms(files);
     for (const [path, html] of markup) {
       slashes.addPage(path, html);
-      // Some pages are enough to tell how a site writes addresses.
+      // Some pages are enough to find the form of a site's addresses.
       if (path.length % 5 === 0) forms.addPage(path, html);
     }
     trailingSlash = slashes.decide();

@@ -4,7 +4,7 @@ import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { readArchive } from '../helpers/read-archive.ts';
 import { NEXT_JULY, NEXT_JUNE } from './bundles.ts';
 
-/** From looking into the bundles: what their generators have named by content, and how many files that are. */
+/** Known patterns of names with a content hash, and their number of files. */
 const KNOWN: readonly (readonly [bundle: string, pattern: RegExp, files: number])[] = [
   [NEXT_JUNE, /^_next\/static\//, 17],
   [NEXT_JULY, /^_next\/static\//, 17],

@@ -10,18 +10,18 @@ import { processorSeconds } from '../helpers/processor-time.ts';
 
 const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
 
-/** A page as its own head says it is, read by other means than the engine's. */
+/** A page with the title and language of its own head, read without the engine. */
 export interface TitledPage {
-  /** Its file in the site. */
+  /** File in the site. */
   readonly file: string;
   readonly language: string;
-  /** The document's title without the site's name after the last ` | `. */
+  /** Title of the document without the site's name after the last ` | `. */
   readonly title: string;
 }
 
-/** A real bundle, taken in by the program, and the engine over it in this process, with its threads. */
+/** A real bundle, imported by the program, and the search engine with its threads in this process. */
 export class IndexedBundle {
-  /** The home's `data/vectors/`. */
+  /** The folder `data/vectors/`. */
   readonly cacheDir: string;
   readonly release: IndexedRelease;
   readonly #engine: EmbeddedEngine;
@@ -38,7 +38,7 @@ export class IndexedBundle {
     this.#index = new EmbeddedIndex(this.#engine);
   }
 
-  /** Ends with the bench. @param name of a bundle of the corpus, or the absolute path of another one */
+  /** Imports a bundle. It ends with the bench. @param name bundle of the corpus, or an absolute path */
   static async take(bench: Bench, name: string): Promise<IndexedBundle> {
     const home = await newHome(bench);
     const { digest } = await importBundle(bench, home, isAbsolute(name) ? name : bundleFile(name));
@@ -49,7 +49,7 @@ export class IndexedBundle {
     return bundle;
   }
 
-  /** Builds the keyword index and opens it. */
+  /** Builds and opens the keyword index. */
   async build(): Promise<{ sections: number; seconds: number; cpuSeconds: number }> {
     const start = { ms: performance.now(), cpu: processorSeconds(true) };
     const { sections } = await this.#index.build(this.release, new AbortController().signal);
@@ -58,20 +58,20 @@ export class IndexedBundle {
     return { sections, ...spent };
   }
 
-  /** Embeds what has no vector yet. `found` are passages whose vectors the cache had. */
+  /** Embeds passages without a vector. `found` counts passages with a cached vector. */
   async embed(): Promise<{ passages: number; found: number }> {
     const told: EmbedProgress[] = [];
     await this.#index.embed(this.release, (progress) => told.push(progress), new AbortController().signal);
     return { passages: told.at(-1)?.passages ?? 0, found: told[0]?.embedded ?? 0 };
   }
 
-  /** Embeds for so long, the model's loading not counted, and lets the rest be. */
+  /** Embeds for this time, without the loading of the model, and then stops. */
   async embedFor(ms: number): Promise<{ embedded: number; seconds: number; cpuSeconds: number }> {
     const enough = new AbortController();
     let start: { ms: number; cpu: number; embedded: number } | null = null;
     let spent = { embedded: 0, seconds: 0, cpuSeconds: 0 };
     const note = ({ embedded }: EmbedProgress): void => {
-      // The first word comes before the first text, the second one after the first batch.
+      // The first event precedes the first text, the second one follows the first batch.
       if (embedded === 0) return;
       start ??= { ms: performance.now(), cpu: processorSeconds(true), embedded };
       const seconds = (performance.now() - start.ms) / 1000;
@@ -94,7 +94,7 @@ export class IndexedBundle {
     return this.#engine.stop();
   }
 
-  /** The pages that ask to be found, in the order of their files. */
+  /** Pages without noindex, in the order of their files. */
   async titledPages(): Promise<TitledPage[]> {
     const siteDir = join(this.release.releaseDir, 'site');
     const files = (await readdir(siteDir, { recursive: true })).filter((file) => file.endsWith('.html')).sort();
@@ -108,7 +108,7 @@ export class IndexedBundle {
   }
 }
 
-/** Null for redirects and for what says that it is not to be found. */
+/** Null for redirects and pages with noindex. */
 function readHead(html: string): { language: string; title: string } | null {
   const root = parse(html).childNodes.find((node) => node.nodeName === 'html') as Dom.Element;
   const head = root.childNodes.find((node) => node.nodeName === 'head') as Dom.Element;

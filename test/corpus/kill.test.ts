@@ -16,22 +16,22 @@ import { writeFiles } from '../helpers/write-files.ts';
 import { PHASES, type Phase, phaseOnDisk } from './phase-on-disk.ts';
 import { TrickleServer } from './trickle-server.ts';
 
-/** Kills while a bundle comes in, and while a daemon swaps between two that it has. */
+/** Kills during an import, and while a daemon swaps between two versions. */
 const IMPORT_KILLS = runs(15);
 const SWAP_KILLS = runs(4);
 const KILLS_MS_MAX = runs(900_000);
-/** A kill that came too late for its phase is made up for, so many times. */
+/** Number of extra kills, because some come too late for their phase. */
 const EXTRA_KILLS_MAX = 20;
 const DOWNLOAD_MS = 200;
-/** Files that are asked for after each kill, besides every file of both releases on disk. */
+/** Number of files that are requested after each kill. All files on disk are checked, too. */
 const SAMPLE = 25;
 const PHASE_MS_MAX = 60_000;
 const TOKEN = 'a-token-for-the-tests';
 
-/** Those that a kill can fall into. */
+/** Phases that a kill can hit. */
 const TARGETS: readonly Phase[] = ['fetching', 'inspecting', 'unpacking', 'sealing', 'activating'];
 
-/** How a swap is asked for: with the admin listener, or by a rewritten config. */
+/** Way of requesting a swap: an action on the admin listener, or a changed config. */
 type Means = 'action' | 'pin';
 
 const run = promisify(execFile);
@@ -42,11 +42,11 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
   const contents = new Map<string, ReadonlyMap<string, Buffer>>();
   let source: TrickleServer;
   let digestOfNew = '';
-  /** As an unpinned fetch calls it: its file name says no version. */
+  /** Label of an unpinned fetch whose file name contains no version. */
   let labelOfNew = '';
-  /** A home that serves the old version, unpinned. */
+  /** A folder that serves the old version, unpinned. */
   let before = '';
-  /** A home that has both, and serves the old one. */
+  /** A folder with both versions that serves the old one. */
   let withBoth = '';
 
   beforeAll(async () => {
@@ -103,7 +103,7 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
     expect(served).toHaveLength(SWAP_KILLS);
   });
 
-  /** How long each phase takes when nothing disturbs it. */
+  /** Duration of each phase without a kill. */
   async function measureUndisturbed(): Promise<Map<Phase, number>> {
     const daemon = await bench.start(null, { folder: await copyOf(before) });
     await daemon.untilServing('old');
@@ -128,7 +128,7 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
     return durationMs;
   }
 
-  /** @returns the phase that the kill fell into */
+  /** @returns the phase that the kill hit */
   async function killDuringImport(target: Phase, afterMs: number): Promise<Phase> {
     const folder = await copyOf(before);
     const first = await bench.start(null, { folder });
@@ -140,7 +140,7 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
     const phase = await phaseOnDisk(first.dataDir, digestOfNew);
     await ageTemporaries(join(first.dataDir, 'spool'));
 
-    // By then the link has expired: what was served last must be there, whole.
+    // The link has expired by then, so the last version must be served completely.
     await first.rewriteConfig({ staticExport: { bundleUrl: source.link('expired') } });
     const second = await bench.start(null, { folder });
     await second.until((status) => status.active !== null && status.lastError?.code === 'link_refused');
@@ -179,14 +179,14 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
     return version;
   }
 
-  /** Asks for the new version. A kill in the middle of the call fails the call, and that is no fault. */
+  /** Requests the new version. A kill can make the call fail. */
   async function swap(daemon: DaemonProcess, means: Means): Promise<void> {
     if (means === 'pin') return daemon.rewriteConfig({ staticExport: { version: 'new' } });
     const headers = { authorization: `Bearer ${TOKEN}` };
     await fetch(`${daemon.admin}/v1/versions/new/activate`, { method: 'POST', headers }).catch(() => undefined);
   }
 
-  /** What is served is that version, all of it: every file of its release on disk, and a sample as it is answered. */
+  /** Checks that the version is served completely: each file of its release on disk, and a sample of responses. */
   async function expectWhole(daemon: DaemonProcess, version: string): Promise<void> {
     const files = contents.get(version) ?? new Map<string, Buffer>();
     const { active } = await daemon.status();
@@ -205,9 +205,9 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
     client.close();
   }
 
-  /** Nothing half done is left: nothing in staging, no release without its marker, no bundle in the spool. */
+  /** Checks that nothing incomplete is left: no staging folders, no release without its marker, no bundle in the spool. */
   async function expectClean(dataDir: string, spoolMayHave: readonly string[]): Promise<void> {
-    // A folder that the kill caught before its owner's mark is kept for a minute: empty, it is nothing half done.
+    // A folder without its owner's mark stays for a minute after a kill. It is empty, so it is no incomplete work.
     const staged = [...(await readFolder(join(dataDir, 'staging')))].filter(([path]) => !path.endsWith('owner.json'));
     expect(staged.filter(([, bytes]) => bytes.length > 0).map(([path]) => path)).toEqual([]);
     for (const digest of await readdir(join(dataDir, 'releases'))) {
@@ -217,7 +217,7 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
     expect(spool.filter((name) => !spoolMayHave.includes(name.slice(name.lastIndexOf('.') + 1)))).toEqual([]);
   }
 
-  /** As a start finds them a minute after the kill: younger ones may be another process's, at work. */
+  /** Makes files look a minute old, because younger ones may belong to a running process. */
   async function ageTemporaries(folder: string): Promise<void> {
     const ago = Date.now() / 1000 - 120;
     for (const name of await readdir(folder).catch(() => []))
@@ -230,7 +230,7 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
     return folder;
   }
 
-  /** Waits until the import has come at least as far as that. */
+  /** Waits until the import has reached at least that phase. */
   async function untilPhase(
     { dataDir }: DaemonProcess,
     wanted: Phase,
@@ -244,7 +244,7 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
     throw new Error(`the import does not come to ${wanted} within ${PHASE_MS_MAX} ms`);
   }
 
-  /** A second version of the same site: every page changed, one page gone, one new. */
+  /** A second version of the same site: all pages changed, one removed, one added. */
   async function makeNewVersion(): Promise<string> {
     const old = await readArchive(bundleFile('docusaurus-classic.tar.gz'));
     const pages = [...old.keys()].filter((path) => path.endsWith('.html'));

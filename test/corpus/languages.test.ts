@@ -4,7 +4,7 @@ import { openBench } from '../helpers/daemon.ts';
 import { IndexedBundle } from './indexed-bundle.ts';
 import { manualQuestions } from './questions.ts';
 
-/** Before stems by language, keywords had 28 and 22 of 40 questions right. */
+/** Without stems by language, keywords had 28 and 22 of 40 questions right. */
 const FIRSTS_MIN = { es: 31, ru: 32 };
 
 describe.skipIf(corpus === undefined)(`questions about vitepress-docs.zip${whyNoCorpus}`, () => {

@@ -42,16 +42,16 @@ describe.skipIf(corpus === undefined)(`a bundle that contains several versions${
       for (const path of ['docs/intro', 'docs/1.0/intro', 'docs/next/intro', 'fr/docs/intro', 'fr/docs/next/intro']) {
         const answer = await fetch(`${daemon.site}${root}${path}`);
         const page = await answer.text();
-        // The notice of an older one has a style, and no script.
+        // The notice of an old version has a style, and no script.
         const hasSwitcher = /\/assets\/switcher-[^"]*\.js/.test(page);
         expect([path, answer.status, hasSwitcher]).toEqual([path, 200, false]);
-        // Its own is there: links to the version beside.
+        // The site's own switcher exists: links to the next and the old version.
         expect(page).toMatch(/href="?[^">\s]*\/docs\/(?:next|1\.0)\//);
       }
     await expect
       .poll(async () => (await daemon.status()).notices, { timeout: 30_000 })
       .toContain(`docshelf adds no version switcher to version "v2": ${OWN}.`);
-    // The older one tells its readers that it is.
+    // The old version shows a notice to its readers.
     expect(await (await fetch(`${daemon.site}/_docshelf/v/v1/docs/intro`)).text()).toContain('<docshelf-versions');
   });
 });

@@ -1,11 +1,11 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** How far a daemon is on its way from the version that it serves to a bundle that it fetches, in this order. */
+/** Phases of a daemon between the version that it serves and a new bundle, in order. */
 export const PHASES = ['idle', 'fetching', 'inspecting', 'unpacking', 'sealing', 'activating', 'done'] as const;
 export type Phase = (typeof PHASES)[number];
 
-/** The phase as the data folder shows it, whether or not the daemon still lives. */
+/** Phase according to the data folder, also after the daemon has ended. */
 export async function phaseOnDisk(dataDir: string, digest: string): Promise<Phase> {
   if (await isThere(join(dataDir, 'releases', digest))) {
     const active = await readFile(join(dataDir, 'sites/docs/active'), 'utf8').catch(() => '');

@@ -5,7 +5,7 @@ const FOLDER = join(import.meta.dirname, 'questions');
 
 export interface Question {
   readonly query: string;
-  /** The page that must come first. */
+  /** Page that must be the first result. */
   readonly page: string;
 }
 
@@ -15,7 +15,7 @@ export interface SmallSite {
   readonly questions: readonly Question[];
 }
 
-/** Questions about the VitePress manual in one of its languages, in other inflections than the pages use. */
+/** Questions about the VitePress manual in one of its languages, with other inflections than the pages use. */
 export function manualQuestions(language: string): Question[] {
   return linesOf(`vitepress-${language}.txt`).map((line) => {
     const [query = '', page = ''] = line.split('\t');
@@ -24,8 +24,8 @@ export function manualQuestions(language: string): Question[] {
 }
 
 /** Sites of a few sentences: `# language`, then pages `/path | title | text`, then questions `? query -> path`. */
-export function smallSites(): SmallSite[] {
-  const lines = linesOf('small-sites.txt');
+export function smallSites(file = 'small-sites.txt'): SmallSite[] {
+  const lines = linesOf(file);
   const starts = lines.flatMap((line, at) => (line.startsWith('# ') ? [at] : []));
   return starts.map((start, number) => {
     const own = lines.slice(start + 1, starts[number + 1]);
@@ -40,8 +40,8 @@ export function smallSites(): SmallSite[] {
       questions: own
         .filter((line) => line.startsWith('? '))
         .map((line) => {
-          const [query = '', page = ''] = line.slice(2).split(' -> ');
-          return { query, page };
+          const end = line.lastIndexOf(' -> ');
+          return { query: line.slice(2, end), page: line.slice(end + 4) };
         }),
     };
   });

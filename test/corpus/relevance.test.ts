@@ -11,8 +11,8 @@ import { freePort } from '../helpers/free-ports.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
 
 /**
- * nDCG@10 through the endpoint by words, .005 below what it was when these were set. With meanings each set is minutes of a
- * processor: `npm run bench:search`.
+ * nDCG@10 of keyword search through the endpoint, 0.005 below its value when these were set. Search by meaning takes minutes of
+ * a processor per set: `npm run bench:search`.
  */
 const FLOORS = [
   ['anthropic-docs', 0.803],

@@ -14,9 +14,9 @@ import { readArchive } from '../helpers/read-archive.ts';
 import { parsedElements, scannedElements } from '../web/rewrite/parse5-oracle.ts';
 import { SITES } from './bundles.ts';
 
-/** parse5's trees cost: every so many pages are compared with them. */
+/** Interval of pages that are compared with parse5, whose trees are slow. */
 const TREE_EVERY = 10;
-/** Leads to no file, so that it is no reference. */
+/** Addresses without a file, which are no references. */
 const NO_FILE = /^(?:data|javascript|mailto|tel|blob|about):/i;
 
 interface ReadFile {
@@ -58,7 +58,7 @@ describe.skipIf(corpus === undefined).each(SITES)(`rewriting $name${whyNoCorpus}
       const places = [...referencesOf(found)]
         .filter(({ kind }) => kind !== 'mention')
         .toSorted((a, b) => a.start - b.start);
-      // Cut out and glued anew, by other means.
+      // Replaced by splitting and joining the text.
       let glued = '';
       let at = 0;
       for (const { start, end, writing } of places) {

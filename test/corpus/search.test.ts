@@ -8,11 +8,11 @@ import { IndexedBundle, type TitledPage } from './indexed-bundle.ts';
 const FIRST = 3;
 const FOUND_PART_MIN = 0.95;
 
-/** Figures are printed beside their aims; what is asserted has room for a machine that others use, too. */
+/** Figures are printed with their aims. The assertion allows for a busy machine. */
 const BUILD_10K_S = { aim: 10, max: 100 };
 const VECTORS_A_SECOND = { aim: 25, min: 2 };
 
-/** How many of the pages are different in a second version. */
+/** Share of changed pages in a second version. */
 const CHANGED_PART = 0.05;
 const EMBED_MS = 4_000;
 
@@ -81,7 +81,7 @@ describe.skipIf(corpus === undefined)(`indexing${whyNoCorpus}`, () => {
     console.log(
       `figure: a second version with ${changed} changed pages embeds ${anew} passages, ${again.found} of ${again.passages} come from the cache`,
     );
-    // A sentence more in a page's first paragraph: that passage, and another one where it no longer fits.
+    // A sentence in the first paragraph of a page changes its passage, and the next one if the text no longer fits.
     expect(anew).toBeGreaterThanOrEqual(changed);
     expect(anew).toBeLessThanOrEqual(2 * changed);
     expect(again.passages).toBeGreaterThanOrEqual(all.passages);
@@ -93,7 +93,7 @@ describe.skipIf(corpus === undefined)(`indexing${whyNoCorpus}`, () => {
     await cp(first.release.releaseDir, releaseDir, { recursive: true });
     await rm(join(releaseDir, 'search'), { recursive: true });
     const pages = await first.titledPages();
-    // What lists other pages (the blog's tags, the categories) is left out of the index, changed or not.
+    // Lists of other pages (tags of the blog, categories) are not indexed.
     const written = pages.filter(({ file }) => /^docs\/(?!category\/)/.test(file));
     const changed = Math.ceil(pages.length * CHANGED_PART);
     const stride = Math.floor(written.length / changed);
@@ -120,13 +120,13 @@ function printBuild(
   );
 }
 
-/** Pages whose title no other page of their language has. */
+/** Pages with a unique title in their language. */
 function uniquelyTitled(pages: readonly TitledPage[]): TitledPage[] {
   const byTitle = Map.groupBy(pages, ({ title }) => title);
   return pages.filter(({ title }) => title !== '' && byTitle.get(title)?.length === 1);
 }
 
-/** Whether readers see a file under this address, whatever form it has. */
+/** True if readers see the file at this address, in any form. */
 function isPathOf(path: string, file: string): boolean {
   const plain = (text: string): string => text.replace(/(?:(?:^|\/)index)?\.html$/, '').replace(/^\/|\/$/g, '');
   return plain(decodeURI(path)) === plain(file);

@@ -5,7 +5,7 @@ import type { BuiltSite } from './built-site.ts';
 const CONNECTIONS = 16;
 const REDIRECTS_MAX = 5;
 
-/** A served site, asked as a browser would: where its pages are, and where their links lead. */
+/** Reads a served site like a browser: the addresses of its pages, and the targets of their links. */
 export class SiteCrawl {
   readonly #origin: string;
   readonly #client: SiteClient;
@@ -19,7 +19,7 @@ export class SiteCrawl {
     this.#client.close();
   }
 
-  /** Files of the site as built that are not answered byte for byte. Hidden ones are nobody's to ask for. */
+  /** Visible files of the original site that are not served byte for byte. */
   async wrongFiles(site: BuiltSite, isServed: (path: string) => boolean): Promise<string[]> {
     const wrong: string[] = [];
     await sideBySide(site.files, CONNECTIONS, async ([path, bytes]) => {
@@ -30,7 +30,7 @@ export class SiteCrawl {
     return wrong;
   }
 
-  /** Links of the pages as they are served, by the address that a browser makes of them, which lead elsewhere than as built. */
+  /** Links of served pages, resolved like in a browser, whose targets differ from the original site. */
   async wrongLinks(site: BuiltSite, isServed: (path: string) => boolean): Promise<{ wrong: string[]; links: number }> {
     const expected = new Map<string, string>();
     const addresses = await this.#addressesOfPages(site, isServed);
@@ -49,12 +49,12 @@ export class SiteCrawl {
     return { wrong, links: expected.size };
   }
 
-  /** Where a browser is when it shows each page: its clean address, or what that redirects to. */
+  /** Address in the browser for each page: its clean address, or the target of its redirect. */
   async #addressesOfPages(site: BuiltSite, isServed: (path: string) => boolean): Promise<Map<string, string>> {
     const addresses = new Map<string, string>();
     await sideBySide(site.pages.filter(isServed), CONNECTIONS, async (page) => {
       const clean = page.replace(/(?:(?:^|\/)index)?\.x?html?$/, '');
-      // `x.html` takes precedence over `x/index.html`, whose own address then is the one with a slash.
+      // `x.html` takes precedence over `x/index.html`, whose own address then ends in a slash.
       const isOvershadowed = site.fileAt(clean) !== page;
       const { address } = await this.#follow(addressOf(isOvershadowed ? `${clean}/` : clean));
       addresses.set(page, address);

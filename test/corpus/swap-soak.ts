@@ -13,21 +13,19 @@ import { NEXT_JULY, NEXT_JUNE } from './bundles.ts';
 const REQUESTS = 20_000;
 const SWAPS = 100;
 const CONNECTIONS = 12;
-/** A reload takes about that long: rewriting again within it meets the daemon at every step of one. */
+/** About the duration of a reload, so that the next rewrite meets the daemon at each step of it. */
 const HASTE_MS = 150;
 const HASTY_PART = 0.25;
 const TOKEN = 'a-token-for-the-tests';
 const ENCODINGS = ['identity', 'gzip', 'br'];
 
-/** Path -> SHA-256. */
+/** SHA-256 by path. */
 type Version = ReadonlyMap<string, string>;
 
 /**
- * Asks one daemon for 20,000 files while its config is rewritten 100 times from one version to the other and back.
- * Any failed request, a body that is not whole, one that is of neither version, or of the former one when the swap is
- * long done, fails it.
- *
- * @param times so many times the requests, over so many times the swaps
+ * Requests 20,000 files from a daemon while its config is rewritten 100 times between two versions. Fails for any failed
+ * request, an incomplete body, a body of neither version, or of the former one after a swap. @param times factor for requests
+ * and swaps
  */
 export async function soakOverSwaps(bench: Bench, times: number): Promise<void> {
   const versions = new Map([
@@ -50,7 +48,7 @@ export async function soakOverSwaps(bench: Bench, times: number): Promise<void> 
   );
   expect(failures.slice(0, 20)).toEqual([]);
   expect(answers).toBeGreaterThanOrEqual(REQUESTS * times);
-  // A soak that asked only between the swaps would show nothing, nor one that never knows what to expect.
+  // The soak must make requests during swaps, and know the expected version between them.
   expect(duringSwaps).toBeGreaterThan(SWAPS * times);
   expect(answers - duringSwaps).toBeGreaterThan((REQUESTS * times) / 4);
 }
@@ -66,7 +64,7 @@ class Soak {
   readonly #paths: readonly string[];
   readonly #random = new SeededRandom(seedOfEnvironment());
   readonly #byStatus = new Map<number, number>();
-  /** What is served for certain; null from the rewriting until the status says that the swap is done. A new object each time. */
+  /** The served version, if it is certain. Null from the rewrite until the status reports the swap. Always a new object. */
   #settled: { readonly version: string } | null = { version: '2024-06-01' };
   #isOver = false;
 
@@ -95,7 +93,7 @@ class Soak {
     try {
       for (let swap = 1; swap <= swaps; swap++) {
         await this.#swap(swap % 2 === 1 ? '2024-07-15' : '2024-06-01');
-        // Half of a swap's share is asked for when it is done for certain.
+        // Half of the requests of a swap are sent after it is certain.
         const enough = Math.max((requests * swap) / swaps, this.answers + requests / swaps / 2);
         while (this.answers < enough && this.failures.length === 0) await sleep(5);
       }
@@ -115,7 +113,7 @@ class Soak {
     this.#settled = { version };
   }
 
-  /** There, back and there again, whatever the daemon is doing meanwhile: the last word counts. */
+  /** Switches there, back and there again without waiting. The last config counts. */
   async #swapInHaste(version: string, former: string): Promise<void> {
     for (const word of [version, former, version]) {
       await this.#daemon.rewriteConfig({ staticExport: { version: word } });
@@ -123,7 +121,7 @@ class Soak {
     }
     await sleep(HASTE_MS);
     await this.#daemon.untilServing(version);
-    // It came by itself; now that nothing of the earlier words is still on its way, the daemon itself says by answering.
+    // The status arrived by itself. Now the daemon has processed all rewrites, so its own response confirms the state.
     const headers = { authorization: `Bearer ${TOKEN}` };
     await fetch(`${this.#daemon.admin}/v1/reload`, { method: 'POST', headers });
   }
@@ -147,7 +145,7 @@ class Soak {
     }
   }
 
-  /** @param certain the version that was served from before the request to after its answer; null during a swap */
+  /** @param certain version that was served for the whole request. Null during a swap */
   async #faultOf(path: string, answer: Answer, certain: string | null): Promise<string | null> {
     const digests = [...this.#versions.values()].map((version) => version.get(path));
     const own = certain === null ? undefined : this.#versions.get(certain)?.get(path);
@@ -160,7 +158,7 @@ class Soak {
     const etag = /^"([0-9a-f]{32})(?:-gz|-br)?"$/.exec(answer.headers.etag ?? '')?.[1];
     if (etag === undefined || !body.startsWith(etag)) return `body ${body} under the entity tag ${answer.headers.etag}`;
     if (own !== undefined) return body === own ? null : 'the body of another version';
-    // Not in the version that is served, or not certain which: an open tab's asset, or whichever version it was.
+    // Not in the served version, or during a swap: a body of either version.
     return digests.includes(body) ? null : 'a body of no version';
   }
 }

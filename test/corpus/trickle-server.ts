@@ -4,9 +4,9 @@ import { httpServer, type LocalServer } from '../helpers/local-server.ts';
 
 const CHUNKS = 24;
 
-/** A source of one bundle that takes its time, so that a kill can fall into the download; its links can be expired ones. */
+/** A slow source of one bundle, so that a kill can hit the download. Its links can be expired. */
 export class TrickleServer {
-  /** Requests that asked for the rest of a part, and got it. */
+  /** Number of requests that resumed a download. */
   resumed = 0;
   readonly #bytes: Buffer;
   readonly #server: LocalServer;
@@ -16,14 +16,14 @@ export class TrickleServer {
     this.#server = server;
   }
 
-  /** @param durationMs of a whole download, about */
+  /** @param durationMs approximate duration of a download */
   static async open(bytes: Buffer, durationMs: number): Promise<TrickleServer> {
     const server = await httpServer((request, response) => trickle.#answer(request, response, durationMs));
     const trickle = new TrickleServer(bytes, server);
     return trickle;
   }
 
-  /** Presigned links to one object: only the query tells them apart. */
+  /** Presigned links to one object, which differ only in their query. */
   link(signature: 'valid' | 'expired'): string {
     return `${this.#server.origin}/new.tar.gz?signature=${signature}`;
   }

@@ -6,7 +6,7 @@ import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { markdownContents, missingFrom } from '../helpers/markdown-contents.ts';
 import { readArchive } from '../helpers/read-archive.ts';
 
-/** What VitePress’s own pages show otherwise than their sources have it: a file that is included, an expression and formulas that are worked out. */
+/** Differences between VitePress's pages and their sources: an included file, an expression, and rendered formulas. */
 const SHOWN_OTHERWISE = {
   codes: {
     'guide/markdown.md': ['<!--@include: @/snippets/snippet-with-region.js{2,4}-->'],
@@ -74,7 +74,7 @@ describe
   },
 );
 
-/** What VitePress reads besides Markdown: containers, ids of headings, marks of lines, and doubled signs for such marks that are to be shown. */
+/** Removes VitePress's extensions of Markdown: containers, heading ids, line highlights, and escaped forms of such marks. */
 function withoutContainers(markdown: string): string {
   let fence = '';
   const lines = markdown.split('\n').map((line) => {

@@ -12,7 +12,7 @@ const PATHS = new Map([
 ]);
 const ASKED = ['http://127.0.0.1:8080/api/data', 'https://cdn.test/a%20b.json', 'https://cdn.test/img/1.svg'];
 
-/** A place in a template literal. */
+/** Placeholder in a template literal. */
 const FILLED = ['$', '{n}'].join('');
 
 function written(text: string): string {

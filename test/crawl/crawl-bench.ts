@@ -6,7 +6,7 @@ import { type Origin, type OriginFile, originOf } from './origin.ts';
 
 type Files = Readonly<Record<string, OriginFile>>;
 
-/** Folders and live sites of each test in a file; they end with the test. */
+/** Folders and live sites of each test, removed after it. */
 export function crawlBench() {
   const origins: Origin[] = [];
   let home: CrawlHome;
@@ -27,7 +27,7 @@ export function crawlBench() {
       return home;
     },
     open,
-    /** Crawls a site of these files from its root. */
+    /** Crawls a site with these files from its root. */
     crawl: async (files: Files, settings: Partial<CrawlSettings> = {}): Promise<RecordingSink> =>
       home.crawl(crawlOf(`${(await open(files)).origin}/`, settings)),
   };

@@ -8,7 +8,7 @@ import { FileStore } from '../../src/files/file-store.ts';
 import { RecordingSink } from '../export/recording-sink.ts';
 import { egressRulesOf } from '../net/http-client-of.ts';
 
-/** Folders that several crawls share, as several jobs do. Removed by `remove`. */
+/** Folders that several crawls share, like several jobs. `remove` removes them. */
 export class CrawlHome {
   readonly dir: string;
   readonly store: FileStore;
@@ -25,7 +25,7 @@ export class CrawlHome {
     return new CrawlHome(dir);
   }
 
-  /** One that is there already. */
+  /** Opens existing folders. */
   static at(dir: string): CrawlHome {
     return new CrawlHome(dir);
   }

@@ -7,7 +7,7 @@ import type { Origin, OriginFile } from './origin.ts';
 
 const bench = crawlBench();
 
-/** A site where every address is a page, but those of files that crawls look for. */
+/** A site whose addresses are all pages, except for files that crawls look for. */
 const endless = (pageOf: (path: string) => string): Promise<Origin> =>
   bench.open(new Proxy({}, { get: (_, path: string) => (/\.(?:txt|xml)$/.test(path) ? undefined : pageOf(path)) }));
 
@@ -194,7 +194,7 @@ describe('crawl of a hostile site', () => {
   });
 });
 
-/** Pages of days, each of which leads to the next one. */
+/** Pages of days with links to the next day. */
 function calendar(path: string): string {
   const day = new Date(/\d{4}-\d\d-\d\d/.exec(path)?.[0] ?? '2026-01-01');
   const links = Array.from({ length: 40 }, (_, n) => {

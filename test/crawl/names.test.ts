@@ -9,7 +9,7 @@ import { encodePath } from '../../src/web/rewrite/write.ts';
 const ORIGIN = 'http://docs.test';
 const HTML = 'text/html';
 
-/** The paths of addresses, each with a content of its own unless `content` says so. */
+/** Paths of addresses with different content, unless `content` is set. */
 function namesOf(answers: readonly (readonly [url: string, type?: string, content?: string])[], taken: string[] = []) {
   const files = answers.map(([path, type = HTML, content = path]) => ({
     url: new URL(path, ORIGIN).href,

@@ -1,6 +1,6 @@
 import { type Answer, httpServer, type LocalServer } from '../helpers/local-server.ts';
 
-/** What an address answers: a page's markup, or all of it. */
+/** Response of an address: the markup of a page, or a complete response. */
 export type OriginFile =
   | string
   | {
@@ -12,12 +12,12 @@ export type OriginFile =
   | Answer;
 
 export interface Origin extends LocalServer {
-  /** How often each address was asked for, as it was sent. */
+  /** Number of requests for an address, in the form in which it was sent. */
   asked(path: string): number;
   askedPaths(): string[];
 }
 
-/** A live site: files by path, with their query where they have one. What is missing is answered with a 404 page. */
+/** A live site with files by path and query. Missing paths return a 404 page. */
 export async function originOf(files: Readonly<Record<string, OriginFile>>): Promise<Origin> {
   const server = await httpServer((request, response) => {
     const file = files[request.url ?? ''];

@@ -57,7 +57,7 @@ describe('crawl whose process is killed', () => {
     for (const path of site.askedPaths().slice(before)) asked.set(path, (asked.get(path) ?? 0) + 1);
     const twice = [...asked.values()].filter((count) => count > 1);
     expect(Math.max(...asked.values())).toBeLessThanOrEqual(2);
-    // What was on its way, or being looked through, when the process died.
+    // Addresses that were being fetched or read when the process ended.
     expect(twice.length).toBeLessThanOrEqual(2 * CONCURRENCY + 2);
   });
 

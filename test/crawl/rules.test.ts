@@ -14,7 +14,7 @@ describe('Robots', () => {
     [['Disallow:'], '/a', true],
     [['Disallow: /a'], '/abc', false],
     [['Disallow: /a/'], '/a', true],
-    // RFC 9309, section 2.2.2: the longest rule that fits, and of equal ones the one that allows.
+    // RFC 9309, section 2.2.2: the longest matching rule applies, and among equals the one that allows.
     [['Disallow: /a', 'Allow: /a/b'], '/a/b/c', true],
     [['Allow: /a', 'Disallow: /a/b'], '/a/b/c', false],
     [['Disallow: /a', 'Allow: /a'], '/a', true],
@@ -43,9 +43,9 @@ describe('Robots', () => {
 
   it('evaluates a complex rule quickly', () => {
     const robots = rules(`Disallow: /${'*a'.repeat(500)}b$`);
-    const startedMs = performance.now();
+    const before = process.threadCpuUsage();
     expect(robots.allows(at(`/${'a'.repeat(1_900)}`))).toBe(true);
-    expect(performance.now() - startedMs).toBeLessThan(500);
+    expect(process.threadCpuUsage(before).user / 1_000).toBeLessThan(500);
   });
 
   it('lists sitemaps from any position', () => {

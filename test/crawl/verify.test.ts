@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type BrowserPage, findingsOf } from '../../src/crawl/render/rendered-page.ts';
 import { addressOf, compareText, judgePage, resolveOnHost, sampleOf, WRITTEN_ORIGIN } from '../../src/crawl/verify.ts';
 
-/** A page as the browser shows it. */
+/** A page in the state in which the browser shows it. */
 const page = (fields: Partial<BrowserPage>): BrowserPage => ({
   url: `${WRITTEN_ORIGIN}/a.html`,
   state: 'settled',

@@ -13,10 +13,10 @@ const COUNT = statement('SELECT count(*)::int AS rows FROM docshelf.notes');
 const ADD = statement('INSERT INTO docshelf.notes (text) VALUES (:text)');
 const NOTES = 'CREATE TABLE docshelf.notes (text TEXT NOT NULL)';
 
-/** Number of migrations of the builds that kept running jobs in pg-boss. */
+/** Number of migrations of builds that kept running jobs in pg-boss. */
 const WITH_PG_BOSS = 5;
 
-/** Samples of what pg-boss 12.35 creates in the schema: partitions, a type, functions and tables that depend on each other. */
+/** Samples of pg-boss 12.35's schema: partitions, a type, functions, and tables that depend on each other. */
 const PG_BOSS = `
   CREATE TYPE docshelf.job_state AS ENUM ('created', 'active');
   CREATE TABLE docshelf.version (version INT PRIMARY KEY);
@@ -106,6 +106,19 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
       code: 'database_unfit',
       message: 'Cannot use the database: its schema "docshelf" is version 2, this docshelf knows up to 1',
     });
+  });
+
+  it('rejects a schema that a newer docshelf has migrated while the database is open', async () => {
+    const url = await server.createDatabase();
+    const database = open(url, { migrations: [NOTES] });
+    await database.run(ADD, { text: 'kept' });
+    await server.ask('ALTER TABLE docshelf.notes RENAME COLUMN text TO words', url);
+    const write = { text: 'lost' };
+    await expect(database.run(ADD, write)).rejects.not.toBeInstanceOf(DocshelfError);
+    await server.ask('INSERT INTO docshelf.migrations VALUES (2)', url);
+    const newer = { code: 'database_unfit' };
+    await expect(database.run(ADD, write)).rejects.toMatchObject(newer);
+    await expect(database.transact((session) => session.run(ADD, write))).rejects.toMatchObject(newer);
   });
 
   it('needs no right to create a schema if the schema exists', async () => {

@@ -5,7 +5,7 @@ import { EgressPolicy } from '../../src/net/egress.ts';
 import { openPostgresPool } from '../../src/net/postgres.ts';
 import { egressRulesOf } from '../net/http-client-of.ts';
 
-/** As docshelf opens it; the URL is asked for with each connection. */
+/** Opens a database like docshelf. The URL is read for each connection. */
 export function openTestDatabase(
   url: string | (() => string),
   { migrations, ...rules }: Partial<EgressRules> & { readonly migrations?: readonly string[] } = {},

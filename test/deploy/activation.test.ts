@@ -127,7 +127,7 @@ describe('a swap', () => {
     const store = await copyOf(seed);
     const { deployment, site } = await daemonThrough(store, [V1]);
     await Promise.all([deployment.activate(V2), deployment.activate(V3)]);
-    // Which of them comes last is for the disk to decide.
+    // The order of the two depends on the disk.
     expect([V2, V3]).toContain(site.active?.version);
     expect((await store.active())?.version).toBe(site.active?.version);
   });
@@ -193,7 +193,7 @@ describe('pruning', () => {
     await startDaemon(store, { version: V1, keep: 9 });
     const other = await startDaemon(store, { version: V3, keep: 1 });
     await other.reload({ version: V2, keep: 0 });
-    // Keeping none waits for requests in flight; the next swap of a daemon that keeps some does not.
+    // A swap that keeps no release waits for requests in flight. The next swap that keeps some does not.
     await other.reload({ version: V3, keep: 1 });
     await other.reload({ version: V2, keep: 1 });
     expect(await store.has(seed.january.digest)).toBe(true);

@@ -1,6 +1,6 @@
 /**
- * A daemon that kills itself, as `kill -9` does, at one step of taking an archive in and swapping to it. Run by
- * crash.test.ts: `node crashing-daemon.ts <data folder> <archive> <step>`.
+ * A daemon that kills itself with SIGKILL at one step of an import and swap. crash.test.ts runs it: `node crashing-daemon.ts
+ * <data folder> <archive> <step>`.
  */
 
 import { unpackInThreads } from '../../src/deploy/import/unpack-thread.ts';
@@ -71,7 +71,7 @@ const deployment = new Deployment({
   openLinks: () => Promise.reject(new Error('nothing is renewed here')),
   ownExports: null,
   sources: async () => [],
-  // A thread takes its time to start, and matters only for what ends while it runs.
+  // A thread starts slowly, and matters only for a kill during unpacking.
   unpack: crashAt === 'while it is unpacked' ? unpackInThreads() : unpackHere,
   beforeSeal: [async () => step('before it is sealed')],
   serving: {

@@ -12,7 +12,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'docshelf-'));
   paths = { dir: join(folder, 'data'), daemons: join(folder, 'data/daemons') };
   await mkdir(paths.daemons, { recursive: true });
-  // The folder of this user among the temporary files is another one here.
+  // Uses a new folder for temporary files of this user.
   vi.stubEnv('TMPDIR', folder);
 });
 afterEach(async () => {
@@ -20,9 +20,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Listens nowhere, and tells where it was to. */
+/** Returns the path instead of listening. */
 const listenOn = (path: string) => Promise.resolve(path);
-/** A file system that knows no sockets below the data folder. */
+/** A file system without sockets in the data folder. */
 const onlyElsewhere = (path: string) =>
   path.startsWith(paths.dir) ? Promise.reject(new Error('EOPNOTSUPP')) : Promise.resolve(path);
 

@@ -13,7 +13,7 @@ import {
   startDaemon,
 } from './workbench.ts';
 
-/** Of domain acme. */
+/** Bundle of domain acme. */
 let bundle: Bundle;
 beforeAll(async () => {
   bundle = await packBundle('bundle.tar.gz', 'named', { domain: 'acme' });

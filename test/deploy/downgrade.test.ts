@@ -41,7 +41,7 @@ describe('a bundle older than the newest release that was ever active', () => {
     await deployment.remove('v03');
     expect(await codeOf(deployment.deliver(delivery(first)))).toBe('downgrade');
     expect(deployment.active?.version).toBe('v02');
-    // What is served is no step back.
+    // Delivering the served version is no downgrade.
     expect(await codeOf(deployment.deliver(delivery(second)))).toBe('it resolved');
   });
 

@@ -10,7 +10,7 @@ import { Secret } from '../../src/domain/secret.ts';
 import { bundleAnswer, httpServer } from '../helpers/local-server.ts';
 import { httpClientOf } from '../net/http-client-of.ts';
 
-/** A disk of 1 MiB, or null where this user may not mount one. */
+/** Mounts a disk of 1 MiB. Null if this user may not mount. */
 function smallDisk(): string | null {
   const folder = mkdtempSync(join(tmpdir(), 'docshelf-disk-'));
   try {

@@ -8,7 +8,7 @@ function passing(fields: Record<string, unknown> = {}): DocshelfError {
   return new DocshelfError('source_failed', 'Cannot fetch "x": busy', { fields: { retryable: true, ...fields } });
 }
 
-/** Fails with these in turn, then succeeds; keeps the waits. */
+/** Fails with these errors in turn, then succeeds. Records the pauses. */
 function scene(errors: unknown[], random: () => number) {
   const waits: number[] = [];
   const sleep = async (ms: number): Promise<void> => void waits.push(ms);

@@ -60,8 +60,8 @@ function fetchFrom(
 const spooled = async (): Promise<string[]> => (await readdir(spoolDir)).filter((name) => name !== 'lock');
 
 /**
- * Serves the bundle, but cuts each of the first `cuts` answers once 100,000 bytes of it are spooled, which `onProgress`
- * tells: cut any earlier, it is chance how many bytes have come.
+ * Serves the bundle, but cuts each of the first `cuts` responses after `onProgress` has reported 100,000 spooled bytes. An
+ * earlier cut would leave a random number of bytes.
  */
 function cutting(etag: string | null, cuts: number) {
   const whole = bundleAnswer(BUNDLE, etag);

@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 type Delivering = ConstructorParameters<typeof Inbox>[0]['deployment'];
 
-/** An inbox over a deployment that answers deliveries as told, and what it was asked. */
+/** An inbox over a deployment with the given responses, and the recorded deliveries. */
 function inboxOver(store: SiteStore, deliver: () => Promise<unknown>) {
   const delivered: (string | null)[] = [];
   const failures: string[] = [];
@@ -43,7 +43,7 @@ function inboxOver(store: SiteStore, deliver: () => Promise<unknown>) {
 
 const filesIn = async (folder: string) => (await readdir(folder)).filter((name) => !name.startsWith('.')).sort();
 
-// Side by side: each of them waits for seconds.
+// Concurrent, because each test waits for seconds.
 describe.concurrent('the inbox', () => {
   test('imports an archive, serves it and deletes it', async ({ expect }) => {
     const store = await copyOf(seed);
@@ -195,7 +195,7 @@ describe.concurrent('the inbox', () => {
     const file = join(store.paths.inbox, seed.march.fileName);
     const { deployment, site } = await startDaemon(store);
     const pausing: Delivering = Object.assign(Object.create(deployment), {
-      // It goes on while its first half is being looked at.
+      // The file grows again while its first half is read.
       deliver: async (...delivery: Parameters<typeof deployment.deliver>) => {
         const delivering = deployment.deliver(...delivery);
         await delivering.catch(() => copyFile(seed.march.file, file));

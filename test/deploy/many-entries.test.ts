@@ -12,9 +12,9 @@ import { readFileTable } from '../../src/files/index.ts';
 import { HEAPS, type Heap } from '../../src/threads/index.ts';
 import { rawTar, rawZip } from '../helpers/archives.ts';
 
-/** An archive decides how long its listing is, and not how much memory that takes. */
+/** Bounds the memory for archives with a long listing. */
 
-/** With an object for each entry, half of these would not fit. */
+/** With one object per entry, half of the listing would not fit. */
 const SMALL_HEAP: Heap = { maxOldGenerationSizeMb: 40, maxYoungGenerationSizeMb: 4 };
 const END = Buffer.alloc(1024);
 

@@ -23,18 +23,18 @@ import {
   type Weights,
 } from './sequence.ts';
 import { unpackHere } from './unpackers.ts';
-import { FakeSource, fault, openDaemon, type SettingsOf, settingsOf, type TestDaemon } from './workbench.ts';
+import { FakeSource, fault, type SettingsOf, settingsOf, startDaemon, type TestDaemon } from './workbench.ts';
 
 /**
- * Random sequences of config changes, deliveries, commands, faults and restarts, held against what contract section 2 says
- * of each. DOCSHELF_MODEL_SEQUENCES says how many: 2,000 in .ci/run, ten times as many in the soak. With 1, and the seed that
- * a failure names as DOCSHELF_SEED, that sequence is repeated.
+ * Random sequences of config changes, deliveries, commands, faults and restarts, compared with a model of contract section 2.
+ * DOCSHELF_MODEL_SEQUENCES sets their number: 2,000 in .ci/run, ten times as many in the soak. To repeat a failed sequence, set
+ * it to 1 and DOCSHELF_SEED to the seed of the failure.
  */
 const SEQUENCES = runs(Number(process.env.DOCSHELF_MODEL_SEQUENCES ?? 50));
-/** Of two sites; the others are of one. */
+/** Number of sequences with two sites. The others have one. */
 const SEQUENCES_OF_TWO = Math.ceil(SEQUENCES / 8);
 const SEQUENCES_OF_ONE = Math.max(1, SEQUENCES - SEQUENCES_OF_TWO);
-/** Side by side: a sequence waits for the disk half of its time. */
+/** Sequences run concurrently, because each waits for the disk half of its time. */
 const LANES = 4;
 const STEPS = 8;
 const WEIGHTS: Weights = {
@@ -47,6 +47,7 @@ const WEIGHTS: Weights = {
   remove: 2,
   restart: 2,
   alone: 1,
+  beside: 1,
 };
 const LINKS = LINK_FILES.map((name) => `https://bundles.test/${name}?signature=1`);
 
@@ -54,13 +55,13 @@ let stock: Stock;
 let root: string;
 beforeAll(async () => {
   stock = await Stock.open();
-  // In memory where that is to be had: thousands of flushes are not what is tested here.
+  // In memory if possible, because durable writes are not tested here.
   const base = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
   root = await mkdtemp(join(base, 'docshelf-model-'));
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-/** One data folder and the deployment on it, in this process. */
+/** A data folder with a deployment in this process. */
 class DeploymentUnderTest implements ShelfUnderTest {
   readonly settleMsMax = 0;
   readonly #dir: string;
@@ -68,11 +69,13 @@ class DeploymentUnderTest implements ShelfUnderTest {
   #config: ModelConfig;
   #store: SiteStore | null = null;
   #daemon: TestDaemon | null = null;
-  /** What a restart goes by, as it was before the act. */
+  /** A daemon that shares the folder. */
+  #second: TestDaemon | null = null;
+  /** Pointers before the action, which a restart reads. */
   #pointers = '';
 
   readonly #domain: string;
-  /** Of the daemon that it is a site of; null: a daemon of its own. */
+  /** Registration of the daemon to which the site belongs. Null: a separate daemon. */
   readonly #registration: DaemonRegistration | null;
 
   constructor(dir: string, { domain, config, gifts }: World, registration: DaemonRegistration | null = null) {
@@ -95,15 +98,8 @@ class DeploymentUnderTest implements ShelfUnderTest {
   }
 
   async observe(): Promise<Observation[]> {
-    if (this.#daemon === null) return [];
-    const { state, active, pinned, versions, lastError } = await this.#running.deployment.status();
-    const { site } = this.#running;
-    const shown = active && { version: active.version, digest: active.digest };
-    expect(site.active && { version: site.active.version, digest: site.active.digest }, 'readers get it').toEqual(
-      shown,
-    );
-    const stored = versions.map(({ version, digest }) => `${version} ${digest}`).sort();
-    return [{ state, active: shown, pinned, versions: stored, error: lastError?.code ?? null }];
+    const running = [this.#daemon, this.#second].filter((daemon) => daemon !== null);
+    return Promise.all(running.map(observationOf));
   }
 
   async check(world: World): Promise<void> {
@@ -116,8 +112,14 @@ class DeploymentUnderTest implements ShelfUnderTest {
   }
 
   async stop(): Promise<void> {
+    await this.#leave();
     await this.#daemon?.stop();
     this.#daemon = null;
+  }
+
+  async #leave(): Promise<void> {
+    await this.#second?.stop();
+    this.#second = null;
   }
 
   async #perform(act: Act): Promise<void> {
@@ -135,7 +137,13 @@ class DeploymentUnderTest implements ShelfUnderTest {
       }
       case 'restart':
         await this.stop();
-        return this.#start();
+        this.#daemon = await this.#start();
+        return;
+      case 'join':
+        this.#second = await this.#start();
+        return;
+      case 'leave':
+        return this.#leave();
       case 'alone': {
         await this.stop();
         const alone = await this.#open();
@@ -144,7 +152,7 @@ class DeploymentUnderTest implements ShelfUnderTest {
           await command(alone, act.command);
         } finally {
           await alone.stop();
-          await this.#start();
+          this.#daemon = await this.#start();
         }
         return;
       }
@@ -158,15 +166,14 @@ class DeploymentUnderTest implements ShelfUnderTest {
     }
   }
 
-  async #start(): Promise<void> {
+  async #start(): Promise<TestDaemon> {
     const store = await this.#openStore();
     this.#store = store;
     const shared = this.#registration === null ? {} : { registration: this.#registration };
-    this.#daemon = await openDaemon(store, this.#settings(), this.#source, undefined, shared);
-    await this.#daemon.deployment.reconcile();
+    return startDaemon(store, this.#settings(), this.#source, undefined, shared);
   }
 
-  /** A deployment as a command opens it, which follows no settings. */
+  /** Opens a deployment like a command, which follows no settings. */
   async #open(): Promise<Deployment> {
     const store = await this.#openStore();
     return new Deployment({
@@ -217,6 +224,14 @@ class DeploymentUnderTest implements ShelfUnderTest {
   }
 }
 
+async function observationOf({ deployment, site }: TestDaemon): Promise<Observation> {
+  const { state, active, pinned, versions, lastError } = await deployment.status();
+  const shown = active && { version: active.version, digest: active.digest };
+  expect(site.active && { version: site.active.version, digest: site.active.digest }, 'served release').toEqual(shown);
+  const stored = versions.map(({ version, digest }) => `${version} ${digest}`).sort();
+  return { state, active: shown, pinned, versions: stored, error: lastError?.code ?? null };
+}
+
 async function command(deployment: Deployment, act: Command): Promise<void> {
   switch (act.do) {
     case 'deliver':
@@ -258,15 +273,15 @@ test(`${SEQUENCES_OF_ONE} random command sequences keep to the contract`, { time
   await forEachSeed(SEQUENCES_OF_ONE, LANES, runSequence);
 });
 
-/** Bundles without a manifest suit both; of the others each has one of its own. */
+/** Bundles without a manifest suit both domains. The others name one domain. */
 const DOMAINS = [DOMAIN, 'other'];
-/** Of each. */
+/** Number of steps per site. */
 const STEPS_OF_SITE = 5;
 
 async function runSequenceOfSites(seed: number): Promise<void> {
   const dir = join(root, `sites-${seed}`);
   const random = new SeededRandom(seed);
-  const draw = new SequenceDraw(random, stock, WEIGHTS);
+  const draw = new SequenceDraw(random, stock, { ...WEIGHTS, beside: 0 });
   const sequences = DOMAINS.map(() => draw.sequence(STEPS_OF_SITE));
   const left = sequences.map(({ acts }) => [...acts]);
   const acts: SiteAct[] = DOMAINS.map((_, site) => ({ site, act: { do: 'restart' } }));

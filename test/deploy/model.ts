@@ -1,6 +1,6 @@
 /**
- * The model of contract section 2: what a data folder and the daemons on it hold, and what each act makes of them. Pure: the
- * tests of the deploy loop draw acts (sequence.ts), carry them out, and look whether what they see is in here.
+ * The model of contract section 2: the content of a data folder, its daemons, and the effects of each action. Pure: the tests
+ * draw actions (sequence.ts), run them, and compare the results with the model.
  */
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { DeployState } from '../../src/domain/status.ts';
@@ -8,34 +8,34 @@ import { dateOfVersion, versionFromDigest, versionFromFileName } from '../../src
 
 export const DOMAIN = 'acme';
 
-/** An archive as the model knows it. */
+/** An archive in the model. */
 export interface ModelBundle {
   readonly fileName: string;
   readonly digest: string;
   readonly manifest: { readonly domain: string; readonly version: string; readonly createdAt: string } | null;
-  /** What it is refused with when it is unpacked; null: it is sound. */
+  /** Code of the error during unpacking. Null for a valid archive. */
   readonly fault: ErrorCode | null;
 }
 
-/** What a link gives. */
+/** Response of a link. */
 export type Gift = ModelBundle | ErrorCode;
 
 /** The `staticExport` settings that sequences change. */
 export interface ModelConfig {
   readonly enabled: boolean;
   readonly version: string | null;
-  /** Which of the links. */
+  /** Index of the link. */
   readonly link: number | null;
   readonly sha256: string | null;
   readonly keep: number;
 }
 
-/** What a daemon says of itself once it is settled. */
+/** State that an idle daemon reports. */
 export interface Observation {
   readonly state: DeployState;
   readonly active: Ref | null;
   readonly pinned: string | null;
-  /** `version digest`, sorted. */
+  /** Sorted list of `version digest`. */
   readonly versions: readonly string[];
   readonly error: string | null;
 }
@@ -46,34 +46,34 @@ interface Ref {
 }
 
 interface Release {
-  /** The domains that have it. */
+  /** Domains that have the release. */
   readonly sites: readonly string[];
   readonly createdAt: string;
   readonly fetchedAt: number;
   readonly manifestVersion: string | null;
-  /** By its manifest. */
+  /** True if its manifest contains a date. */
   readonly isDated: boolean;
 }
 
 interface Archive {
   readonly bundle: ModelBundle;
-  /** Another each time that the file is written. */
+  /** Changes with each write of the file. */
   readonly stamp: number;
 }
 
 interface Disk {
   releases: Map<string, Release>;
   labels: Map<string, string>;
-  /** By label: when its bundle was made, as this site says. */
+  /** Creation date of the bundle by label, on this site. */
   dates: Map<string, string>;
-  /** By digest, when each was active last. */
+  /** Time of the last activation by digest. */
   served: Map<string, number>;
   active: (Ref & { lastFetched: string | null; history: Ref[] }) | null;
   choice: (Ref & { config: string }) | null;
-  /** What links gave for pinned versions. */
+  /** Bundles that links returned for pinned versions. */
   links: { link: number; digest: string; version: string }[];
   preload: Map<string, Archive>;
-  /** What was found in the preload folder when it was last looked at. */
+  /** Archives of the preload folder at the last check. */
   seen: Map<string, { stamp: number; digest: string; taken: (Ref & { createdAt: string }) | null }>;
 }
 
@@ -82,19 +82,19 @@ interface DaemonState {
   previous: string | null;
   isMet: boolean;
   error: string | null;
-  /** A config was refused, and is still; it hides the error that was met before it. */
+  /** True while a config is rejected. This hides the earlier error. */
   isRefused: boolean;
   refusalIsLast: boolean;
   fetchedFor: string | null;
   choiceHasEnded: boolean;
   mustPrune: boolean;
-  /** The release that the pin asks for is stored, and was refused as it. */
+  /** True if the release of the pin is stored, but was rejected. */
   pinIsRefused: boolean;
-  /** Its fault may pass: it tries again by itself, at a time that no test knows. */
+  /** True if the error may be temporary, so that the daemon retries at an unknown time. */
   mayTryAgain: boolean;
 }
 
-/** A refusal of an act, by its code. */
+/** Rejection of an action, with its code. */
 class Refusal extends Error {
   readonly code: ErrorCode;
 
@@ -104,7 +104,7 @@ class Refusal extends Error {
   }
 }
 
-/** Ends a run of the model where the process is killed. */
+/** Ends a run of the model at a kill. */
 class Killed extends Error {}
 
 const noDaemon = (): DaemonState => ({
@@ -126,7 +126,7 @@ const HISTORY_MAX = 10;
 type Reason = { by: 'operator' | 'delivery' | 'settings'; fetched?: string; isRollback?: boolean };
 type Target = { do: 'serve'; ref: Ref; fetched?: string } | { do: 'fetch' } | { do: 'missing' };
 
-/** An archive that is handed over. */
+/** An archive that is delivered. */
 export interface ModelDelivery {
   readonly bundle: ModelBundle;
   readonly version: string | null;
@@ -137,23 +137,23 @@ interface Intake {
   readonly bundle: ModelBundle;
   readonly fileName: string;
   readonly version: string | null;
-  /** The link that it was fetched from for a pin. */
+  /** Link from which it was fetched for a pin. */
   readonly pinnedFrom: number | null;
 }
 
-/** One site of a folder, its daemons, its config, and what the links give. */
+/** One site of a folder with its daemons, its config, and the responses of links. */
 interface Data {
   readonly domain: string;
   readonly config: ModelConfig;
   readonly gifts: readonly Gift[];
   readonly disk: Disk;
-  /** The daemon that commands are for, and one that shares the folder with it. */
+  /** The daemon that commands use, and one that shares the folder with it. */
   readonly first: DaemonState | null;
   readonly second: DaemonState | null;
   readonly clock: number;
 }
 
-/** File names of the links: the first says nothing of a version, the second does. */
+/** File names of the links. Only the second one contains a version. */
 export const LINK_FILES = ['bundle.tar.gz', 'acme-export-2024-02-01.tar.gz'] as const;
 
 export class World {
@@ -164,7 +164,7 @@ export class World {
   first: DaemonState | null;
   second: DaemonState | null;
   #clock: number;
-  /** Answers, in turn, what the contract leaves open; see `successors`. */
+  /** Chooses among the outcomes that the contract leaves open, in turn. See `successors`. */
   #decide: (count: number) => number = () => 0;
   #mayBeKilled = false;
 
@@ -202,7 +202,7 @@ export class World {
     return copy;
   }
 
-  /** The site as it is after an act on another one of the folder: releases are shared. */
+  /** State of the site after an action on another site of the folder, because releases are shared. */
   beside(other: World): World {
     const copy = this.copy(() => 0, false);
     copy.disk.releases = structuredClone(other.disk.releases);
@@ -210,14 +210,14 @@ export class World {
     return copy;
   }
 
-  /** Two worlds of the same key cannot be told apart by anything that is done to them. */
+  /** Worlds with the same key behave equally for all actions. */
   get key(): string {
     const { config, gifts, disk, first, second } = this;
     const flat = (value: unknown): unknown => (value instanceof Map ? [...value].sort() : value);
     return JSON.stringify([config, gifts, disk, first, second], (_, value) => flat(value));
   }
 
-  /** What each daemon says. */
+  /** State that each daemon reports. */
   observe(): Observation[] {
     return [this.first, this.second].filter((daemon) => daemon !== null).map((daemon) => this.#observe(daemon));
   }
@@ -230,14 +230,14 @@ export class World {
     return { state, active: active && refOf(active), pinned, versions, error };
   }
 
-  /** True where a daemon may do something at a time that no test knows. */
+  /** True if a daemon may act at an unknown time. */
   get mayGoOn(): boolean {
     return [this.first, this.second].some((daemon) => daemon?.mayTryAgain === true) || this.#isBehind();
   }
 
-  // Acts.
+  // Actions.
 
-  /** Stored as a seed is: taken in, and never active. */
+  /** Stores a bundle without activating it, like a seed. */
   store(bundle: ModelBundle): void {
     this.#takeIn({ bundle, fileName: bundle.fileName, version: null, pinnedFrom: null });
   }
@@ -252,7 +252,7 @@ export class World {
     this.#settle(this.second);
   }
 
-  /** Each daemon whose fault may pass has tried again, or has not; one that is woken follows what others have brought. */
+  /** Each daemon with a temporary error has retried or not. A woken daemon sees changes of others. */
   goOn(): void {
     for (const daemon of [this.first, this.second]) {
       if (daemon?.mayTryAgain === true && this.#decide(2) === 0) this.#settle(daemon);
@@ -260,12 +260,12 @@ export class World {
     if (this.first !== null && this.#isBehind() && this.#decide(2) === 0) this.#follow(this.first);
   }
 
-  /** The config becomes one that is refused. */
+  /** The config becomes invalid. */
   spoil(): void {
     if (this.first !== null) Object.assign(this.first, { isRefused: true, refusalIsLast: true });
   }
 
-  /** @param mayComeTwice the file watch may have seen the change before the daemon was told of it */
+  /** @param mayComeTwice the file watch may have noticed the change before the request */
   reload(config: ModelConfig, mayComeTwice: boolean): void {
     const daemon = this.first;
     const isOther = JSON.stringify(config) !== JSON.stringify(this.config);
@@ -293,7 +293,7 @@ export class World {
     this.#afterOrder(daemon);
   }
 
-  /** An archive in the inbox. @returns false where it was refused */
+  /** Puts an archive into the inbox. @returns false if it was rejected */
   drop(bundle: ModelBundle): boolean {
     const daemon = this.#actor();
     try {
@@ -342,7 +342,7 @@ export class World {
     this.#afterOrder(daemon);
   }
 
-  // What follows from the settings.
+  // Effects of the settings.
 
   #settle(daemon: DaemonState): void {
     daemon.mayTryAgain = false;
@@ -357,7 +357,7 @@ export class World {
   }
 
   #settlePinned(daemon: DaemonState, pin: string): void {
-    // A pinned version that is here is served before anything else is looked at.
+    // A stored pinned version is served first.
     if (this.#servePin(daemon, pin)) {
       const { failures } = this.#takeInPreload(daemon);
       this.#tell(daemon, failures.at(-1));
@@ -386,8 +386,7 @@ export class World {
       if (target.do === 'fetch') {
         const hasFailed = !this.#fetch(daemon, failures);
         if (hasFailed) {
-          const { active } = this.disk;
-          if (daemon.served === null && active !== null) this.#serve(daemon, refOf(active), { by: 'settings' });
+          this.#serveLast(daemon);
           return;
         }
       } else {
@@ -402,7 +401,7 @@ export class World {
     }
   }
 
-  /** @returns whether something had to be done for it */
+  /** @returns true if an action was necessary */
   #bringAbout(daemon: DaemonState, { ref, fetched }: Target & { do: 'serve' }, by: 'delivery' | 'settings'): boolean {
     const { active } = this.disk;
     const isNoted = fetched === undefined || active?.lastFetched === fetched;
@@ -418,7 +417,7 @@ export class World {
     const held = this.#heldChoice(daemon);
     if (link !== null) {
       const mustFetch = daemon.fetchedFor !== this.#fetchKey;
-      // A digest that is stored is as good as fetched.
+      // A stored digest counts as fetched.
       if (mustFetch && sha256 !== null && this.#has(sha256)) {
         if (held !== null && active?.lastFetched === sha256) return { do: 'serve', ref: refOf(held) };
         const ref = this.#labelled(sha256);
@@ -427,7 +426,7 @@ export class World {
       if (mustFetch || active === null) return { do: 'fetch' };
       if (held !== null) return { do: 'serve', ref: refOf(held) };
       if (this.disk.choice === null) return { do: 'serve', ref: refOf(active) };
-      // The settings have changed since an operator chose: what the link gave is served again.
+      // The settings have changed since an operator's choice, so the bundle of the link is served again.
       const ref = active.lastFetched === null ? null : this.#labelled(active.lastFetched);
       return ref === null ? { do: 'fetch' } : { do: 'serve', ref };
     }
@@ -438,7 +437,7 @@ export class World {
     return active === null ? { do: 'missing' } : { do: 'serve', ref: refOf(active) };
   }
 
-  /** The active label where it leads there; else any of those that do. */
+  /** The active label if it names the digest, else any label that does. */
   #labelled(digest: string): Ref | null {
     const { labels, active } = this.disk;
     if (active?.digest === digest && labels.get(active.version) === digest) return refOf(active);
@@ -455,7 +454,7 @@ export class World {
     return sha256 !== null && this.#has(sha256) ? { version: pin, digest: sha256 } : null;
   }
 
-  /** A stored release whose own manifest says another version does not become the pinned one. */
+  /** A stored release whose manifest names another version cannot become the pinned version. */
   #relabelFault(pin: string): ErrorCode | null {
     const ref = this.#pinnedRef(pin);
     const own = ref === null ? null : (this.disk.releases.get(ref.digest)?.manifestVersion ?? null);
@@ -464,7 +463,7 @@ export class World {
       : null;
   }
 
-  /** @returns whether it is served */
+  /** @returns true if it is served */
   #servePin(daemon: DaemonState, pin: string): boolean {
     const ref = this.#pinnedRef(pin);
     if (ref === null) return false;
@@ -480,7 +479,7 @@ export class World {
     return true;
   }
 
-  /** The archives of the preload folder, the pinned one first; what is stored of one that was taken in is left alone. */
+  /** Archives of the preload folder, the pinned one first. Stored ones are not imported again. */
   #takeInPreload(daemon: DaemonState): {
     newest: (Ref & { createdAt: string; isNew: boolean }) | null;
     failures: string[];
@@ -499,7 +498,7 @@ export class World {
       return version === null ? 1 : 2;
     };
     for (const name of [...disk.preload.keys()].sort().toSorted((a, b) => rank(a) - rank(b))) {
-      // Old releases go while the folder is looked at.
+      // Old releases are removed while the folder is read.
       if (daemon.mustPrune && this.#decide(2) === 0) this.#prune(daemon);
       const { bundle, stamp } = disk.preload.get(name) as Archive;
       const before = disk.seen.get(name);
@@ -532,7 +531,7 @@ export class World {
     return { newest: found.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))[0] ?? null, failures };
   }
 
-  /** @returns whether what the link gives is served */
+  /** @returns true if the bundle of the link is served */
   #fetch(daemon: DaemonState, failures: string[]): boolean {
     const { version, sha256, link } = this.config;
     const gift = this.gifts[link ?? 0] as Gift;
@@ -603,7 +602,7 @@ export class World {
     });
   }
 
-  /** Contract section 2: the manifest's time, else the label's date, else now. */
+  /** Contract section 2: the time in the manifest, else the date in the label, else now. */
   #creation(label: string, madeAt: string | null): string {
     return madeAt ?? dateOfVersion(label) ?? `9999-${String(this.#tick()).padStart(6, '0')}`;
   }
@@ -615,7 +614,7 @@ export class World {
     return own ?? releases.get(ref.digest)?.createdAt ?? '';
   }
 
-  /** A pinned label moves to no other digest than the one that `sha256` asks for. */
+  /** A pinned label moves only to the digest in `sha256`. */
   #refuseToMovePin(label: string, digest: string): void {
     const { version: pin, sha256 } = this.config;
     if (pin !== label || sha256 === digest) return;
@@ -666,7 +665,7 @@ export class World {
     this.#afterOrder(daemon);
   }
 
-  /** What the settings wait for may have come; and old releases may go. */
+  /** Settings may wait for this delivery, and old releases may be removed. */
   #afterOrder(daemon: DaemonState): void {
     const { enabled, version: pin, sha256, link } = this.config;
     if (daemon === this.first && enabled) {
@@ -681,13 +680,13 @@ export class World {
     if (daemon === this.first) this.#missRefused(daemon);
   }
 
-  /** What was refused as the pinned version has gone since: then that version is missing. */
+  /** The rejected release has been removed, so the pinned version is missing. */
   #missRefused(daemon: DaemonState): void {
     const { version: pin, link } = this.config;
     if (!daemon.pinIsRefused || pin === null || this.#pinnedRef(pin) !== null) return;
     if (link === null) this.#failed(daemon, 'version_not_found');
     else if (this.#decide(2) === 0) this.#fetch(daemon, []);
-    // The act is over before the fetch that follows from it.
+    // The action has ended before its fetch begins.
     else daemon.mayTryAgain = true;
   }
 
@@ -696,12 +695,19 @@ export class World {
     if (pin !== null) this.#servePin(daemon, pin);
     else {
       const target = this.#unpinnedTarget(daemon, null);
-      if (target.do === 'serve' && this.#bringAbout(daemon, target, 'settings')) this.#met(daemon);
+      if (target.do !== 'serve') this.#serveLast(daemon);
+      else if (this.#bringAbout(daemon, target, 'settings')) this.#met(daemon);
     }
     this.#prune(daemon);
   }
 
-  /** True where another daemon on the folder has taken in the pinned version since, or activated something. */
+  /** While the link gives no bundle, readers get the active version. */
+  #serveLast(daemon: DaemonState): void {
+    const { active } = this.disk;
+    if (daemon.served === null && active !== null) this.#serve(daemon, refOf(active), { by: 'settings' });
+  }
+
+  /** True if another daemon on the folder has imported the pinned version, or has activated a version. */
   #isBehind(): boolean {
     const { enabled, version } = this.config;
     const { active } = this.disk;
@@ -710,7 +716,7 @@ export class World {
       const pinned = this.#pinnedRef(version);
       return pinned !== null && !isSame(served, pinned) && this.#relabelFault(version) === null;
     }
-    return enabled && version === null && served !== null && active !== null && !isSame(served, active);
+    return enabled && version === null && active !== null && !isSame(served, active);
   }
 
   #heldChoice(daemon: DaemonState): Ref | null {
@@ -731,7 +737,7 @@ export class World {
     });
   }
 
-  /** `keep` counts by when a release was active last; what is in use or was active before stays. */
+  /** `keep` counts releases by their last activation. Releases in use and the former active one stay. */
   #prune(daemon: DaemonState): void {
     if (!daemon.mustPrune) return;
     daemon.mustPrune = false;
@@ -763,7 +769,7 @@ export class World {
     return this.disk.releases.get(digest)?.sites.includes(this.domain) === true;
   }
 
-  /** It is removed with the last site that has it. */
+  /** A release is removed with the last site that has it. */
   #forget(digest: string): void {
     const { releases } = this.disk;
     const stored = releases.get(digest);
@@ -794,7 +800,7 @@ export class World {
     if (code !== undefined) Object.assign(daemon, { error: code, refusalIsLast: false });
   }
 
-  /** Who carries an order out: the daemon, or the command itself where none runs. */
+  /** The process that runs a command: the daemon, or the command itself if none runs. */
   #actor(): DaemonState {
     return this.first ?? noDaemon();
   }
@@ -809,21 +815,21 @@ export class World {
     return this.#clock;
   }
 
-  /** One durable write; a process that is killed is killed before one of them, or after all. */
+  /** One durable write. A kill comes before a write, or after all. */
   #write(write: () => unknown): void {
     if (this.#mayBeKilled && this.#decide(2) === 1) throw new Killed();
     write();
   }
 }
 
-/** What came of an act: the world after it, and the code that it was refused with. */
+/** Result of an action: the next world, and the code of a rejection. */
 export interface Outcome {
   readonly world: World;
   readonly code: ErrorCode | null;
   readonly isKilled: boolean;
 }
 
-/** Every outcome that the contract allows, by trying every answer to what it leaves open. */
+/** All outcomes that the contract allows, by trying all choices that it leaves open. */
 export function successors(world: World, act: (world: World) => void, mayBeKilled = false): Outcome[] {
   const outcomes = new Map<string, Outcome>();
   const queue: number[][] = [[]];

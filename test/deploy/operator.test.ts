@@ -30,7 +30,7 @@ const [V1, V2, V3] = ['2024-01-01', '2024-02-01', '2024-03-01'] as const;
 const atLink = (version: 'january' | 'february' | 'march') => new FakeSource().givesBundle(LINK, seed[version]);
 const versionOf = (daemon: TestDaemon) => daemon.site.active?.version;
 
-/** The daemon stops and starts again, with these settings. */
+/** Restarts the daemon with these settings. */
 async function restart(daemon: TestDaemon, settings: SettingsOf, source = daemon.source): Promise<TestDaemon> {
   await daemon.stop();
   return startDaemon(store, settings, source);
@@ -94,7 +94,7 @@ describe('activate()', () => {
 describe('the version that an operator activated, with a link', () => {
   const settings: SettingsOf = { link: LINK };
 
-  /** A daemon that has fetched March, and that an operator then told to serve January. */
+  /** A daemon that has fetched March, and for which an operator chose January. */
   async function chosen(): Promise<TestDaemon> {
     const daemon = await startDaemon(store, settings, await atLink('march'));
     await daemon.deployment.activate(V1);
@@ -155,7 +155,7 @@ describe('the version that an operator activated, with a link', () => {
     const daemon = await chosen();
     await daemon.deployment.deliver({ ...seed.february, version: null, source: 'import', activate: true });
     expect(versionOf(daemon)).toBe(V2);
-    // And a delivery holds against nothing: the next start serves what its link gives.
+    // A delivery is no choice, so the next start serves the bundle of its link.
     expect(versionOf(await restart(daemon, settings))).toBe(V3);
   });
 });

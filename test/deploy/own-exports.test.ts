@@ -23,11 +23,11 @@ beforeAll(async () => {
   v9 = await packBundle('acme-export-2024-09-09.tar.gz', 'nine', { version: 'v9' });
 });
 
-/** Completed jobs of the domain acme, the newest last. */
+/** Completed jobs of the domain acme, newest last. */
 class FakeService implements OwnExportService {
   readonly jobs: { readonly jobId: string; readonly bundle: Bundle; readonly version: string | null }[] = [];
   readonly asked: string[] = [];
-  /** What a read waits for. */
+  /** Delays a read. */
   reading: Promise<unknown> = Promise.resolve();
 
   complete(bundle: Bundle, version: string | null = null): void {

@@ -31,12 +31,12 @@ const active = (lastFetched: string | null = null): NonNullable<ObservedState['a
   lastFetched,
 });
 
-/** An operator chose v1, which is active since. */
+/** An operator chose v1, which is still active. */
 const chosen = (fingerprint: string): Choice => ({ digest: A, version: 'v1', fingerprint });
 
 type Preloaded = Pick<Progress, 'preloaded'>;
 
-/** v1 is digest A, of January; v2 is B; C is stored and has no label. */
+/** v1 is digest A from January, v2 is B, and C is stored without a label. */
 const observed = (words: Partial<ObservedState & Preloaded> = {}): ObservedState & Preloaded => ({
   labels: new Map([
     ['v1', A],

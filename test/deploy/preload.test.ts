@@ -31,7 +31,7 @@ beforeEach(async () => {
 
 const [V1, V2, V3] = ['2024-01-01', '2024-02-01', '2024-03-01'] as const;
 
-/** Takes the folder in, with what was taken and what was asked. */
+/** Imports the folder. @returns imported bundles, and requests */
 async function run({ isWanted = false, mayBeMissing = true, pin = null as string | null } = {}) {
   const taken: string[] = [];
   const { releases, failures } = await importPreload({
@@ -83,7 +83,7 @@ describe('importPreload()', () => {
     const time = new Date(0);
     await utimes(file, time, time);
     await run();
-    // Other bytes under the same size, time and inode: whoever read them would see no archive.
+    // Other bytes with the same size, time and inode: reading them would fail.
     await writeFile(file, Buffer.alloc((await stat(file)).size));
     await utimes(file, time, time);
     expect(await run()).toEqual({ taken: [], versions: [V1], codes: [] });

@@ -1,11 +1,10 @@
-/** Real processes for the tests: what they leave in a data folder when they are killed. */
+/** Real processes, and the files that they leave when they are killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /**
- * Runs a program of TypeScript in a process of its own until it prints a line, which is the answer.
- *
- * @param body the body of an async function of `deploy`, which imports a file of the deploy room
+ * Runs TypeScript in a separate process until it prints a line, which is returned. @param body body of an async function of
+ * `deploy`, which imports a file of the deploy room
  */
 export async function runAside(body: string): Promise<{ line: string; kill(): Promise<void> }> {
   const room = new URL('../../src/deploy/', import.meta.url);
@@ -21,7 +20,7 @@ export async function runAside(body: string): Promise<{ line: string; kill(): Pr
   return { line: chunk.toString().trim(), kill: () => killHard(child) };
 }
 
-/** kill -9, and the end of the process. */
+/** Sends SIGKILL, and waits for the end of the process. */
 async function killHard(child: ChildProcess): Promise<void> {
   const ended = once(child, 'exit');
   child.kill('SIGKILL');

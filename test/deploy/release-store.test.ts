@@ -19,7 +19,7 @@ const pointerTo = (digest: string): ActivePointer => ({
   history: [],
 });
 
-/** Changes a release's record on disk, as a bug or another program would. */
+/** Changes the record of a release on disk, like a bug or another program. */
 async function rewriteRecord(store: SiteStore, digest: string, change: object): Promise<void> {
   const file = join(store.folderOf(digest), 'release.json');
   await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), ...change }));
@@ -43,7 +43,7 @@ describe('SiteStore', () => {
     const store = await copyOf(seed);
     const { releases } = store.paths;
     await rename(join(releases, seed.january.digest), join(store.paths.dir, 'aside'));
-    // A link to itself: any look-up below it fails with ELOOP, as a volume that is away fails with EIO.
+    // A link to itself: each access under it fails with ELOOP, like EIO on a failed volume.
     await symlink(seed.january.digest, join(releases, seed.january.digest));
     await expect(store.has(seed.january.digest)).rejects.toMatchObject({ code: 'ELOOP' });
     await expect(store.sweepIncomplete()).rejects.toMatchObject({ code: 'ELOOP' });
@@ -97,7 +97,7 @@ describe('SiteStore', () => {
   });
 
   describe('adopt()', () => {
-    /** A sealed folder like the seed's January, outside the releases. */
+    /** A sealed folder like the seed's January, outside of the releases. */
     async function sealed(store: SiteStore): Promise<string> {
       const folder = join(store.paths.staging, 'sealed');
       await rename(store.folderOf(seed.january.digest), folder);

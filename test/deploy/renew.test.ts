@@ -20,18 +20,18 @@ import {
   until,
 } from './workbench.ts';
 
-/** A service with a list of exports, each of which has a link that works. */
+/** A service with a list of exports, each with a working link. */
 class FakeLinks implements LinkSource {
   readonly asked: string[] = [];
   readonly renewals: RenewSettings[] = [];
-  /** The newest completed export. */
+  /** Newest completed export. */
   newest: Bundle | null = null;
-  /** What the next export makes, or how it fails. */
+  /** Bundle or error of the next export. */
   next: Bundle | DocshelfError | null = null;
   saysDigests = true;
-  /** A service may know no list of jobs: that call is docshelf's own. */
+  /** The list of jobs is an addition of docshelf, which other services lack. */
   lists = true;
-  /** What the answer to a start waits for. */
+  /** Delays the response to a start. */
   startTakes: Promise<void> = Promise.resolve();
   readonly #source: FakeSource;
 
@@ -152,7 +152,7 @@ describe('an invalid link', () => {
     const daemon = await start({ link: LINK, version: 'v4' });
     expect(stateOf(daemon)).toEqual({ state: 'ready', version: 'v4', error: null });
     expect(links.asked).toEqual(['link v4', 'start v4', 'wait job-2']);
-    // The fresh link stood in for the configured one: nothing is left to be said about that.
+    // The fresh link replaced the configured one, so there is no notice.
     expect((await daemon.deployment.status()).notices).toEqual([]);
   });
 
@@ -210,7 +210,7 @@ test('a daemon without a link requests one from the service, which exports the s
   expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-04-01', error: null });
   expect(links.asked).toEqual(['link null', 'start null', 'wait job-2']);
   await daemon.stop();
-  // A restart takes what is there.
+  // A restart uses the newest export.
   expect(stateOf(await start({}))).toEqual({ state: 'ready', version: '2024-04-01', error: null });
   expect(links.asked.slice(3)).toEqual(['link null']);
 });
@@ -274,7 +274,7 @@ describe('staticExport.renew.every', () => {
     return daemon;
   }
 
-  /** Goes on to the next round. One that is under way sets the timer only when it is over, which takes real time. */
+  /** Advances to the next round. A running round sets the timer only at its end, which takes real time. */
   async function nextRound(): Promise<void> {
     const asked = links.asked.length;
     await until(async () => {
@@ -290,7 +290,7 @@ describe('staticExport.renew.every', () => {
     expect(links.asked).toEqual([]);
     await vi.advanceTimersByTimeAsync(DAY_MS / 10 + 1);
     await until(() => expect(daemon.deployment.active?.version).toBe('2024-04-01'));
-    // Nor again while the loop looks at what has become of it.
+    // Not again while the loop checks the result.
     await daemon.deployment.stop();
     expect(links.asked).toEqual(['start null', 'wait job-1']);
     expect(daemon.deployment.lastError).toBeNull();
@@ -386,7 +386,7 @@ describe('staticExport.renew.every', () => {
     await start({ renew: { ...RENEW, everyMs: 30 * DAY_MS } });
     links.asked.length = 0;
     links.next = april;
-    // Each pass of the loop takes real time, after which it sets the next timer.
+    // Each pass of the loop takes real time before it sets the next timer.
     await until(async () => {
       await vi.advanceTimersByTimeAsync(DAY_MS);
       expect(links.asked).toContain('start null');

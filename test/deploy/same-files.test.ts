@@ -64,7 +64,7 @@ test('a file that was damaged on disk is not linked, and a new import of the rel
   expect(await changedPaths(store, first)).toEqual(['a.css', 'b/large.js']);
 });
 
-/** What was asked for, and the folder of the site that was written. @param elsewhere gets files of the same bytes */
+/** Returns requested links, and the folder of the written site. @param elsewhere receives files with the same bytes */
 async function extractBeside(elsewhere: string) {
   const [bundle, out] = [await pack(SITE), await newFolder()];
   const texts = [SITE['a.css'], LARGE];
@@ -103,7 +103,7 @@ test('a file on another file system is copied (EXDEV)', async () => {
   await expectCopies(siteDir, sames);
 });
 
-/** As no file system here does at will: ext4 takes 65,000 links first. */
+/** Simulates the limit of links, because ext4 allows 65,000. */
 function refuseLinks(code: string) {
   const refused = vi.spyOn(fs, 'link').mockRejectedValue(Object.assign(new Error(`${code}: link`), { code }));
   syncBuiltinESMExports();
@@ -117,7 +117,7 @@ function refuseLinks(code: string) {
 test.each(['EMLINK', 'EPERM'])('a file that cannot be linked is copied (%s)', async (code) => {
   const refused = refuseLinks(code);
   const { siteDir, sames } = await extractBeside(await newFolder());
-  // The small file before it is written, the large one after.
+  // The small file is written before it, the large one after it.
   expect(refused).toHaveBeenCalledTimes(2);
   await expectCopies(siteDir, sames);
 });

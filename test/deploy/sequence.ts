@@ -1,4 +1,4 @@
-/** Random sequences of acts on a shelf, what the model says of each, and the comparison of both with what is seen. */
+/** Random sequences of actions, the results of the model, and the comparison with observations. */
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -10,7 +10,7 @@ import { sideBySide } from '../helpers/side-by-side.ts';
 import { DOMAIN, type Gift, type ModelBundle, type ModelConfig, type Observation, successors, World } from './model.ts';
 import { newFolder, packBundle, takeInBundle } from './workbench.ts';
 
-/** A bundle of the sequences: its file, and a page that tells it from the others. */
+/** A bundle of the sequences: its file, and the text of its page. */
 export interface DrawnBundle extends ModelBundle {
   readonly name: string;
   readonly file: string;
@@ -20,10 +20,10 @@ export interface DrawnBundle extends ModelBundle {
 const VERSIONS = ['2024-01-01', '2024-02-01', '2024-03-01', '2024-04-01', 'v9'] as const;
 const LINK_FAULTS = ['bundle_not_found', 'link_expired'] as const;
 
-/** The bundles of all sequences, and a data folder that has the sound ones without a manifest. */
+/** Bundles of all sequences, and a data folder with the valid ones without a manifest. */
 export class Stock {
   readonly bundles: readonly DrawnBundle[];
-  /** A data folder to copy. */
+  /** Data folder to copy. */
   readonly seed: string;
 
   private constructor(bundles: readonly DrawnBundle[], seed: string) {
@@ -66,7 +66,7 @@ export class Stock {
     return this.bundles.find((each) => each.digest === digest)?.page ?? '';
   }
 
-  /** A data folder to begin on, and the world that it is. The seed has the site of `DOMAIN` alone. */
+  /** Prepares a data folder and the world that describes it. The seed contains only the site of `DOMAIN`. */
   async begin(start: Beginning, dir: string, domain = DOMAIN): Promise<World> {
     const config = this.config(start.config);
     const world = World.empty(
@@ -92,7 +92,7 @@ async function pack(fileName: string, page: string, manifest: ModelBundle['manif
   return { name: page, file, fileName, digest, page, manifest, fault: null };
 }
 
-/** A sign-in page in place of an archive. */
+/** A sign-in page instead of an archive. */
 async function broken(): Promise<DrawnBundle> {
   const fileName = 'acme-export-2024-06-01.tar.gz';
   const folder = await newFolder();
@@ -111,34 +111,34 @@ interface Beginning {
   readonly gifts: readonly string[];
 }
 
-/** A command, which a daemon carries out, or the command line itself where none runs. */
+/** A command. A daemon runs it, or the command line if none runs. */
 export type Command =
   | { readonly do: 'deliver'; readonly bundle: string; readonly version: string | null; readonly activate: boolean }
   | { readonly do: 'activate'; readonly version: string }
   | { readonly do: 'rollback' }
   | { readonly do: 'remove'; readonly version: string };
 
-/** What a sequence is made of. Plain data: it is drawn whole, from the seed alone, and printed where it fails. */
+/** One step of a sequence. Plain data: the whole sequence is drawn from the seed, and printed after a failure. */
 export type Act =
   | Command
   | { readonly do: 'reload'; readonly config: DrawnConfig; readonly by: ReloadWay }
-  /** The config becomes one that is refused, and is mended. */
+  /** The config becomes invalid, and is fixed. */
   | { readonly do: 'spoil' }
-  /** What a link gives from now on; `slow`: in two parts, with a pause. */
+  /** New response of a link. `slow`: in two parts, with a pause. */
   | { readonly do: 'link'; readonly at: number; readonly gift: string; readonly slow: boolean }
   | { readonly do: 'preload'; readonly bundle: string }
   | { readonly do: 'drop'; readonly bundle: string }
   | { readonly do: 'restart' }
   /** While no daemon runs. */
   | { readonly do: 'alone'; readonly command: Command }
-  /** The daemon is killed while it is at that, and started anew. */
+  /** The daemon is killed during the action, and started again. */
   | { readonly do: 'kill'; readonly during: Act | null; readonly afterMs: number }
   /** Another daemon shares the folder. */
   | { readonly do: 'join' }
-  /** It ends. */
+  /** The other daemon ends. */
   | { readonly do: 'leave'; readonly isKilled: boolean };
 
-/** How a daemon hears of a changed config. */
+/** Ways to notify a daemon of a changed config. */
 const RELOAD_WAYS = ['watch', 'signal', 'command'] as const;
 type ReloadWay = (typeof RELOAD_WAYS)[number];
 
@@ -147,13 +147,13 @@ export interface Sequence {
   readonly acts: readonly Act[];
 }
 
-/** Kinds of acts to draw; `beside`: commands while another daemon shares the folder. */
+/** Kinds of actions. `beside`: commands while another daemon shares the folder. */
 type Kind = Exclude<Act['do'], 'join' | 'leave'> | 'beside';
 
-/** How often each kind of act is drawn, against the others. */
+/** Relative frequency of each kind of action. */
 export type Weights = Partial<Record<Kind, number>>;
 
-/** `restart`: killed at rest, and again while it starts. */
+/** `restart`: killed while idle, and again while it starts. */
 const KILLED_DURING = [
   'reload',
   'reload',
@@ -165,7 +165,7 @@ const KILLED_DURING = [
   'drop',
   'restart',
 ] as const;
-/** An act is mostly over by then. */
+/** Most actions have ended by then. */
 const KILL_MS_MAX = 600;
 
 export class SequenceDraw {
@@ -243,7 +243,7 @@ export class SequenceDraw {
     };
   }
 
-  /** Mostly a sound one. */
+  /** Usually a valid one. */
   #bundle(): string {
     const names = this.#stock.bundles.map(({ name }) => name);
     return this.#random.pick([...names, ...names.slice(0, 4)]);
@@ -254,7 +254,10 @@ export class SequenceDraw {
   }
 }
 
-/** Runs so many sequences, from the seed of DOCSHELF_SEED on, else always the same ones, in the soak ever others. After a failure no further one begins. */
+/**
+ * Runs `count` sequences from the seed in DOCSHELF_SEED. Default: always the same seeds, in the soak new ones. Stops after a
+ * failure.
+ */
 export async function forEachSeed(count: number, lanes: number, run: (seed: number) => Promise<void>): Promise<void> {
   const first = seedOfEnvironment() ?? (process.env.DOCSHELF_SOAK === undefined ? 1 : new SeededRandom().seed);
   const failures: unknown[] = [];
@@ -265,33 +268,33 @@ export async function forEachSeed(count: number, lanes: number, run: (seed: numb
   if (failures.length > 0) throw failures[0];
 }
 
-/** What acts are carried out on: a deployment in this process, or the built program. */
+/** Target of the actions: a deployment in this process, or the built program. */
 export interface ShelfUnderTest {
-  /** Resolves when the act is over, with the code that it was refused with. */
+  /** Resolves when the action has ended, with the code of a rejection. */
   carryOut(act: Act): Promise<ErrorCode | null>;
-  /** What is to be seen now, of each daemon; null while something goes on. */
+  /** Current state of each daemon. Null while something is still running. */
   observe(): Promise<readonly Observation[] | null>;
-  /** Whatever else is to hold, in a world that fits what was observed. */
+  /** More checks for a world that matches the observation. */
   check(world: World): Promise<void>;
-  /** How long what is seen may differ from what is to come of an act. */
+  /** Maximum time until the observation matches the model. */
   readonly settleMsMax: number;
 }
 
 const POLL_MS = 25;
 
-/** Carries a sequence out and holds it against the model. The first act is the start. */
+/** Runs a sequence and compares it with the model. The first action is the start. */
 export async function carryOut(shelf: ShelfUnderTest, stock: Stock, beginning: World, acts: readonly Act[]) {
   const actsOfSite = acts.map((act) => ({ site: 0, act }));
   await carryOutOnSites([shelf], stock, [beginning], actsOfSite);
 }
 
-/** An act on one of several sites. */
+/** An action on one of several sites. */
 export interface SiteAct {
   readonly site: number;
   readonly act: Act;
 }
 
-/** The same over sites that share a folder, where an act on one of them changes nothing that is seen of the others. */
+/** Runs a sequence on sites that share a folder. An action on one site must not change the others. */
 export async function carryOutOnSites(
   shelves: readonly ShelfUnderTest[],
   stock: Stock,
@@ -311,7 +314,7 @@ export async function carryOutOnSites(
   }
 }
 
-/** The sites of one folder, as the model has them. */
+/** Sites of one folder in the model. */
 type Folder = readonly World[];
 
 async function carryOutOne(
@@ -353,7 +356,7 @@ function withSite(folder: Folder, site: number, world: World): Folder {
   return folder.map((each, at) => (at === site ? world : each.beside(world)));
 }
 
-/** What may come of a site by itself. */
+/** Possible next states of a site without an action. */
 function goneOn(folder: Folder, site: number): Folder[] {
   const world = folder[site] as World;
   return world.mayGoOn
@@ -361,7 +364,7 @@ function goneOn(folder: Folder, site: number): Folder[] {
     : [];
 }
 
-/** What the contract allows to come of an act. */
+/** Outcomes of an action that the contract allows. */
 function outcomesOf(world: World, stock: Stock, act: Act): ReturnType<typeof successors> {
   switch (act.do) {
     case 'kill': {
@@ -377,7 +380,7 @@ function outcomesOf(world: World, stock: Stock, act: Act): ReturnType<typeof suc
   }
 }
 
-/** A start after a kill. An archive that is still in the inbox is taken in, mostly once the daemon has settled. */
+/** Start after a kill. An archive in the inbox is usually imported after the daemon is idle. */
 function startsOf(world: World, stock: Stock, dropped: string | null): ReturnType<typeof successors> {
   const start = (each: World): void => each.start();
   const starts = successors(world, start);

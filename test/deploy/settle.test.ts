@@ -21,7 +21,7 @@ import {
   until,
 } from './workbench.ts';
 
-/** The seed's March is what LINK gives, and not stored yet where a test removes it. */
+/** LINK returns the seed's March. A test can remove it from the store. */
 let seed: Seed;
 let store: SiteStore;
 beforeAll(async () => {
@@ -42,7 +42,7 @@ const stateOf = async ({ deployment }: Awaited<ReturnType<typeof startDaemon>>) 
   return { state, version: active?.version ?? null, error: lastError?.code ?? null };
 };
 
-/** Makes a version the one that an unpinned restart serves. */
+/** Activates a version, so that an unpinned restart serves it. */
 async function makeActive(version: string): Promise<void> {
   const daemon = await openDaemon(store, { keep: 9 });
   await daemon.deployment.activate(version);
@@ -196,7 +196,7 @@ describe('a link that served one pinned version', () => {
     await source.givesBundle(SAME_LINK, seed.march);
     const daemon = await startDaemon(await newStore(), { version: 'v1', link: LINK }, source);
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v1', error: null });
-    // The config comes before the Secret; a renewed query is the same link.
+    // The config changes before the Secret. A renewed query is the same link.
     await daemon.reload({ version: 'v2', link: SAME_LINK });
     expect(await stateOf(daemon)).toEqual({ state: 'stale', version: 'v1', error: 'link_of_another_version' });
     expect(daemon.deployment.lastError?.next).toContain(`staticExport.sha256 to ${seed.march.digest}`);
@@ -327,7 +327,7 @@ describe('an unpinned daemon with a link', () => {
     class StoppingSource extends FakeSource {
       override open(...order: Parameters<FakeSource['open']>): ReturnType<FakeSource['open']> {
         const opening = super.open(...order);
-        // The loop is looking at the disk when the fetch ends.
+        // The loop reads the disk when the fetch ends.
         if (stopped === undefined) void daemon.deployment.reconcile();
         stopped ??= daemon.stop();
         return opening;
@@ -394,7 +394,7 @@ describe('an unpinned daemon with a link', () => {
     const daemon = await openDaemon(store, { link: LINK }, source.gives(LINK, arriving));
     const first = daemon.deployment.reconcile();
     await until(() => expect(source.opened).toEqual([LINK]));
-    // The new settings are accepted; before they are carried out, the old link's bundle is there and served.
+    // The new settings are accepted, but the bundle of the old link is stored and served before they take effect.
     await daemon.deployment.accept(settingsOf(store, { link: OTHER_LINK }));
     arrive(await bytesOf(seed.march));
     await first;
@@ -459,7 +459,7 @@ describe('a daemon with neither pin nor link', () => {
     const folder = before === null ? await newStore() : store;
     if (before !== null) await makeActive(before);
     const daemon = await openDaemon(folder);
-    // The start has read what is active, and acts on it only once the delivery has been taken in.
+    // The start has read the active version, and continues only after the import of the delivery.
     const [hasRead, delivered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const readActive = folder.active.bind(folder);
     let reads = 0;

@@ -34,7 +34,7 @@ const STRANGER: SignatureSettings = { ...REQUIRED, publicKeys: [fixture('other.p
 
 let june: Bundle;
 let july: Bundle;
-/** june's signature. */
+/** Signature of june. */
 let signature: string;
 beforeAll(async () => {
   june = await packBundle('acme-export-2024-06-01.tar.gz', 'june');
@@ -46,7 +46,7 @@ const stored = async (daemon: TestDaemon) => (await daemon.deployment.status()).
 const lastCode = (daemon: TestDaemon) => daemon.deployment.lastError?.code ?? null;
 const verified = (daemon: TestDaemon) => daemon.events.filter(({ kind }) => kind === 'verified');
 
-/** A copy of an archive in a folder of its own, with that signature beside it. */
+/** Copies an archive to a new folder, with that signature next to it. */
 async function beside(bundle: Bundle, text: string | null): Promise<Bundle> {
   const copy = await packBundle(bundle.fileName, 'replaced');
   await cp(bundle.file, copy.file);
@@ -57,7 +57,7 @@ async function beside(bundle: Bundle, text: string | null): Promise<Bundle> {
 const importOf = ({ file, fileName }: Bundle) =>
   ({ file, fileName, version: null, source: 'import', activate: true }) as const;
 
-/** Every way in: hands a bundle to a daemon with these settings, and gives the code of its refusal, or null. */
+/** All ways to deliver a bundle to a daemon with these settings. Each returns the code of the rejection, or null. */
 const WAYS: Readonly<
   Record<string, (signature: SignatureSettings, bundle: Bundle) => Promise<{ daemon: TestDaemon; code: string | null }>>
 > = {

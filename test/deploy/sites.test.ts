@@ -43,7 +43,7 @@ const V3 = '2024-03-01';
 const storeOf = async (dir: string, domain: string) => new SiteStore(await openDataFolder(dir), domain);
 const isThere = (store: SiteStore, { digest }: Bundle) => store.has(digest);
 
-/** A daemon with sites on one folder; each begins when the test settles it. */
+/** A daemon with sites on one folder. Each begins when the test settles it. */
 async function newDaemon(dir: string, shared: SharedByTest = {}) {
   const registration = new DaemonRegistration(await openDataFolder(dir));
   onFileEnd(() => registration.withdraw());
@@ -54,7 +54,7 @@ async function newDaemon(dir: string, shared: SharedByTest = {}) {
   return { registration, open };
 }
 
-/** An unpacker that waits until it is let on, and says how many are at it. */
+/** An unpacker that waits for a signal, and counts concurrent calls. */
 function gate() {
   const opened = Promise.withResolvers<void>();
   const names: string[] = [];
@@ -125,7 +125,7 @@ describe('sites of one daemon', () => {
     expect(deployment.mustReconcile).toBe(true);
     await deployment.reconcile();
     expect(await mustSettle({ link: LINK })).toBe(false);
-    // Secrets are compared by what they hide.
+    // Secrets are compared by their values.
     for (const other of [{ link: `${LINK}&again` }, { link: LINK, keep: 7 }, {}]) {
       expect(await mustSettle(other)).toBe(true);
       await deployment.accept(settingsOf(store, { domain: 'acme', link: LINK }));
@@ -197,7 +197,7 @@ describe('sites of one daemon', () => {
 });
 
 describe('a site whose folder cannot be opened', () => {
-  /** A file is where its folder is to be. */
+  /** A file is at the path of a folder. */
   async function brokenSite() {
     const dir = await newFolder();
     const { paths } = await storeOf(dir, 'acme');
@@ -365,7 +365,7 @@ describe('a release of several sites', () => {
       [V1, V1],
       [V3, V3],
     ]);
-    // A preloaded archive between the two dates is newer for one of them.
+    // The date of the preloaded archive is between the other dates, so it is newer for one site.
     await putInto(join(beta.store.paths.dir, 'bundles', 'acme'), seed.february);
     await putInto(join(beta.store.paths.dir, 'bundles', 'beta'), seed.february);
     for (const { deployment } of [acme, beta]) await deployment.reconcile();
@@ -423,7 +423,7 @@ describe('pruning on a folder of several sites', () => {
     expect(await isThere(beta.store, seed.january)).toBe(false);
   });
 
-  /** A store of the site beta in which something happens once before an act of it. */
+  /** A store of the site beta that runs a function once before an action. */
   async function betaWhere(
     dir: string,
     act: 'setLabel' | 'markOwned',
@@ -441,7 +441,7 @@ describe('pruning on a folder of several sites', () => {
     return store;
   }
 
-  /** The site acme, which has the release, and gives it up when it is told to. */
+  /** The site acme, which has the release and removes it on request. */
   async function acmeWith(dir: string, bundle: Bundle) {
     const acme = await storeOf(dir, 'acme');
     await takeInBundle(acme, bundle, {}, { domain: 'acme' });

@@ -118,7 +118,7 @@ describe('two fetches of one link', () => {
   test('lock their part across processes, and the lock of a killed process ends', async () => {
     const spool = new URL('../../src/deploy/fetch/fetch.ts', import.meta.url).href;
     const secret = new URL('../../src/domain/secret.ts', import.meta.url).href;
-    // Takes the part, writes, and dies without giving anything up.
+    // Opens the part, writes, and ends without releasing it.
     const script = (ending: string) => `
       const { Part } = await import(${JSON.stringify(spool)});
       const { Secret } = await import(${JSON.stringify(secret)});

@@ -11,14 +11,14 @@ beforeAll(async () => {
 
 const ACTIVE = { version: 'v0', digest: '0'.repeat(64), pages: 1, bytes: 1, activatedAt: '2026-11-01T00:00:00.000Z' };
 
-/** As if the folder of labels had been left alone for a minute. */
+/** Makes the folder of labels look unchanged for a minute. */
 async function age({ site }: SiteStore): Promise<void> {
   const then = new Date(Date.now() - 60_000);
   await utimes(site.versions, then, then);
 }
 
 const versionsOf = async (report: StoredReport, settings: ReturnType<typeof settingsOf>) =>
-  // The active version is another object at each call, as from `Activation.current`.
+  // The active version is a new object in each call, as from `Activation.current`.
   (await report.read(settings, { ...ACTIVE })).versions.map(({ version }) => version);
 
 test('StoredReport reads the stored versions again only if labels have changed, in any process', async () => {
@@ -34,7 +34,7 @@ test('StoredReport reads the stored versions again only if labels have changed, 
 
   await new SiteStore(store.paths).removeLabel(before[0] ?? '');
   expect(await versionsOf(report, settings)).toEqual(before.slice(1));
-  // A folder that has just changed may change again within its time stamp.
+  // A changed folder may change again within the resolution of its time.
   await versionsOf(report, settings);
   expect(read).toHaveBeenCalledTimes(3);
 });

@@ -34,7 +34,7 @@ const V1 = '2024-01-01';
 const importOf = ({ file, fileName }: Bundle) =>
   ({ file, fileName, version: null, source: 'import', activate: true }) as const;
 
-/** A folder with a site acme of two releases, and a site beta that shares one of them. */
+/** A folder with a site acme with two releases, and a site beta that shares one of them. */
 async function twoSites() {
   const paths = await openDataFolder(await newFolder());
   const [acme, beta] = [new SiteStore(paths, 'acme'), new SiteStore(paths, 'beta')];
@@ -110,7 +110,7 @@ describe('removeSite()', () => {
 });
 
 describe('a change from the single form to a list of sites', () => {
-  /** A folder that the single form has served `V1` from, without a bundle that names a domain. */
+  /** A folder of a single site that has served `V1`, from a bundle without a domain. */
   async function singleForm(domain: string | null): Promise<SiteStore> {
     const store = await copyOf(seed);
     const daemon = await startDaemon(store, { domain });
@@ -170,7 +170,7 @@ describe('a change from the single form to a list of sites', () => {
     await listed.deployment.activate('2024-02-01');
     await listed.stop();
     const again = await startDaemon(new SiteStore(single.paths), { domain: 'acme' });
-    // The preload folder is another in each form, and its default is no wish of the operator's.
+    // The default preload folder differs between the two forms, and is no setting of the operator.
     expect(again.site.active?.version).toBe('2024-02-01');
     expect(await again.store.choice()).toMatchObject({ version: '2024-02-01' });
     expect(await codeOf(startDaemon(new SiteStore(single.paths), { domain: 'beta' }))).toBe('config_invalid');

@@ -23,14 +23,14 @@ import {
 } from './workbench.ts';
 
 let seed: Seed;
-/** Of domain acme, version v2. */
+/** Bundle of domain acme, version v2. */
 let named: Bundle;
 let store: SiteStore;
 beforeAll(async () => {
   seed = await seedShelf();
   named = await packBundle('bundle.tar.gz', 'named', { version: 'v2', createdAt: '2024-05-05T07:05:05+02:00' });
 });
-// Whatever a test did, well or not.
+// Runs after successful and failed tests.
 afterEach(async () => {
   expect(await stagingOf(store)).toEqual([]);
 });
@@ -292,7 +292,7 @@ describe('Importer', () => {
   });
 });
 
-/** A small file system of its own, or why there is none. */
+/** Mounts a small file system, or returns the reason why it cannot. */
 function mountSmall(dir: string): string | null {
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', dir], { stdio: 'pipe' });

@@ -1,7 +1,7 @@
 import { unpack } from '../../src/deploy/import/unpack.ts';
 import type { Unpack } from '../../src/deploy/import/unpack-thread.ts';
 
-/** Unpacks in this thread what is otherwise unpacked in one of its own, which takes a third of a second to start. */
+/** Unpacks in this thread, because starting a thread takes a third of a second. */
 export const unpackHere: Unpack = async (order, onProgress, signal) => {
   signal.throwIfAborted();
   const aborted = new Promise<never>((_, reject) => {

@@ -1,4 +1,4 @@
-/** What the tests of the deploy room work with: temporary data folders, real bundles, the real worker, a source in memory. */
+/** Tools of the deploy tests: temporary data folders, real bundles, the real worker, and an in-memory source. */
 import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -28,7 +28,7 @@ import { onFileEnd } from '../helpers/file-end.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
 import { unpackHere } from './unpackers.ts';
 
-/** An empty folder, gone after the file's last test. */
+/** Creates an empty folder, which is removed after the last test of the file. */
 export async function newFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'docshelf-deploy-'));
   onFileEnd(() => rm(folder, { recursive: true, force: true }));
@@ -51,7 +51,7 @@ export interface ManifestWords {
   readonly createdAt?: string;
 }
 
-/** Packs a site of one page, which tells it from others, into an archive of that name in a folder of its own. */
+/** Packs a site with one page into an archive with that name, in a new folder. */
 export async function packBundle(fileName: string, page: string, manifest?: ManifestWords): Promise<Bundle> {
   const file = join(await newFolder(), fileName);
   const files = [{ path: 'index.html', bytes: Buffer.from(`<!doctype html><title>${page}</title>`) }];
@@ -64,12 +64,12 @@ export async function packBundle(fileName: string, page: string, manifest?: Mani
   return { file, fileName: basename(file), digest: sha256 };
 }
 
-/** What an import says, and what it is made with. */
+/** Result of an import, and its parts. */
 type ImportParts = Partial<Pick<SiteContext, 'unpack' | 'beforeSeal'>> & {
   readonly onProgress?: (phase: string) => void;
 };
 
-/** Takes a bundle in as `bundle import` does. */
+/** Imports a bundle like `bundle import`. */
 export function takeInBundle(
   store: SiteStore,
   { file, fileName }: Pick<Bundle, 'file' | 'fileName'>,
@@ -94,7 +94,7 @@ export function takeInBundle(
   return importer.import({ ...known, ...request });
 }
 
-/** Three bundles without a manifest, of the versions that their names end with, on a shelf that is copied and never changed. */
+/** Three bundles without a manifest, with versions in their names, in a data folder that is only copied. */
 export interface Seed {
   readonly dir: string;
   readonly january: Bundle;
@@ -110,21 +110,21 @@ export async function seedShelf(): Promise<Seed> {
   return { dir: store.paths.dir, january, february, march };
 }
 
-/** A store of its own with everything of the seed. */
+/** Copies the seed into a new store. */
 export async function copyOf(seed: Seed): Promise<SiteStore> {
   const dir = await newFolder();
   await cp(seed.dir, dir, { recursive: true });
   return openStore(dir);
 }
 
-/** A store on a data folder as a daemon opens it. */
+/** Opens a store like a daemon. */
 async function openStore(dir: string): Promise<SiteStore> {
   const store = new SiteStore(await openDataFolder(dir));
   await store.settleDomain(null, null);
   return store;
 }
 
-/** A source in memory: a link gives bytes, an error, or waits for one of them. */
+/** In-memory source. A link returns bytes or an error, at once or later. */
 export class FakeSource implements BundleSource {
   readonly opened: string[] = [];
   readonly #answers = new Map<string, Promise<Buffer>>();
@@ -195,29 +195,29 @@ export function settingsOf(store: SiteStore, { link = null, ...rest }: SettingsO
   };
 }
 
-/** A daemon without its listeners: the deployment, what readers get of it, and what it said. */
+/** A daemon without listeners: its deployment, served releases, and messages. */
 export interface TestDaemon {
   readonly store: SiteStore;
   readonly deployment: Deployment;
   readonly source: FakeSource;
   readonly events: DeployEvent[];
-  /** What the serving side holds now. */
+  /** Releases on the serving side. */
   readonly site: { active: ReleaseView | null; older: readonly KeptRelease[] };
-  /** The config changes, and is carried out. */
+  /** Changes the config, and waits until it has taken effect. */
   reload(settings: SettingsOf): Promise<void>;
-  /** As SIGTERM ends it. */
+  /** Ends it like SIGTERM. */
   stop(): Promise<void>;
 }
 
-/** What the sites of one daemon share. */
+/** State that the sites of one daemon share. */
 export type SharedByTest = Partial<
   Pick<DeploymentOptions, 'registration' | 'slots' | 'unpack' | 'ownExports' | 'sources'>
 > & {
-  /** Also where the site's part of the folder cannot be opened. */
+  /** Also if the site's part of the folder cannot be opened. */
   readonly mayFail?: boolean;
 };
 
-/** Opens and announces a daemon, or with `shared` one more site of a daemon; `settle` is the test's. */
+/** Opens and registers a daemon, or with `shared` one more site of a daemon. The test calls `settle`. */
 export async function openDaemon(
   store: SiteStore,
   settings: SettingsOf = {},
@@ -270,14 +270,14 @@ export async function openDaemon(
   };
 }
 
-/** A daemon from its start to where it is settled. */
+/** Starts a daemon and waits until it is idle. */
 export async function startDaemon(...options: Parameters<typeof openDaemon>): Promise<TestDaemon> {
   const daemon = await openDaemon(...options);
   await daemon.deployment.reconcile();
   return daemon;
 }
 
-/** The code of what a promise rejects with. */
+/** Code of a rejected promise. */
 export async function codeOf(promise: Promise<unknown>): Promise<ErrorCode | 'it resolved'> {
   return promise.then(
     () => 'it resolved' as const,
@@ -288,7 +288,7 @@ export async function codeOf(promise: Promise<unknown>): Promise<ErrorCode | 'it
   );
 }
 
-/** Copies bundles into a folder, which is made where it is missing. */
+/** Copies bundles into a folder, and creates it if it is missing. */
 export async function putInto(folder: string, ...bundles: readonly Bundle[]): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const { file, fileName } of bundles) await cp(file, join(folder, fileName));
@@ -298,7 +298,7 @@ export async function stagingOf(store: SiteStore): Promise<string[]> {
   return readdir(store.paths.staging);
 }
 
-/** Waits until the assertion holds. With faked timers, those go on meanwhile, no faster than the clock. */
+/** Waits until the assertion passes. Fake timers advance at the speed of the clock. */
 export function until(assertion: () => unknown): Promise<unknown> {
   return vi.waitFor(assertion, { timeout: 20_000, interval: 10 });
 }

@@ -46,7 +46,7 @@ describe('the feature table', () => {
 
   it('matches the table in the manual', () => {
     const text = readFileSync(join(import.meta.dirname, '../../docs/features.md'), 'utf8');
-    // Rows that the published contract does not have are told of in the text.
+    // The text mentions rows that the published contract lacks.
     for (const row of FEATURES.slice(0, 5)) {
       expect(text).toContain(
         `| ${row.name} | \`${row.id}\` | ${row.cloud} | ${row['client-hosted']} | ${row['air-gapped']} |\n`,

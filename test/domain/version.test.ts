@@ -24,29 +24,29 @@ test.each([
 test.each([
   ['acme-export-2024-06-04.tar.gz', '2024-06-04'],
   ['acme-v1.2.3.zip', 'v1.2.3'],
-  // Chrome, Edge and KDE; Firefox.
+  // Chrome, Edge and KDE. Firefox.
   ['acme-export-2024-06-04 (1).tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04 (12).tgz', '2024-06-04'],
   ['acme-export-2024-06-04(2).tar.zst', '2024-06-04'],
   ['v1.2.3 (1).zip', 'v1.2.3'],
   ['v1.2.3(1).tar', 'v1.2.3'],
-  // Programs that take .gz alone for the extension.
+  // Programs that treat only .gz as the extension.
   ['acme-export-2024-06-04.tar (1).gz', '2024-06-04'],
   ['acme-export-2024-06-04.tar(1).zst', '2024-06-04'],
   ['acme-export-2024-06-04.tar.gz (1)', '2024-06-04'],
   // A copy of a copy.
   ['acme-export-2024-06-04 (1) (2).tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04 (1).tar (1).gz', '2024-06-04'],
-  // Spaces that a form, a store or a browser has written in another way.
+  // Forms of spaces in forms, stores and browsers.
   ['acme-export-2024-06-04+(1).tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04_(1).tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04%20(1).tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04%20%281%29.tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04\u00a0(1).tar.gz', '2024-06-04'],
-  // Safari; Chrome on Android.
+  // Safari. Chrome on Android.
   ['acme-export-2024-06-04-1.tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04.tar-2.gz', '2024-06-04'],
-  // wget; curl --no-clobber.
+  // wget. curl --no-clobber.
   ['acme-export-2024-06-04.tar.gz.1', '2024-06-04'],
   // Finder, Explorer and GNOME.
   ['acme-export-2024-06-04 2.tar.gz', '2024-06-04'],

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { manualPage } from '../../scripts/manual-page.ts';
 import { ERROR_CODES, type ErrorCode, exitCodeOf } from '../../src/domain/errors.ts';
 
-/** A row of the runbook: the code, and the exit code that its row or its section names. */
+/** A row of the runbook: its code, and the exit code in its row or section. */
 interface Entry {
   readonly code: string;
   readonly exitCode: number;

@@ -10,7 +10,7 @@ import { defineMetrics } from '../../src/http/metrics/metric-set.ts';
 import { makeCertificate } from '../helpers/certificates.ts';
 import { codeBlocks } from '../helpers/manual-blocks.ts';
 
-/** What the manual says of the config and the metrics must hold of those that are built. */
+/** Facts of the manual about the config and the metrics must match the program. */
 const DOCS = join(import.meta.dirname, '../../docs');
 const pages = globSync('*.md', { cwd: DOCS }).map((name) => ({ name, text: readFileSync(join(DOCS, name), 'utf8') }));
 const README = { name: 'README.md', text: readFileSync(join(DOCS, '../README.md'), 'utf8') };
@@ -21,7 +21,7 @@ const samples = [README, ...pages].flatMap(({ name, text }) =>
     .map(({ text: yaml }, index) => ({ name, index, yaml })),
 );
 
-/** These speak of the values of the Helm chart too. */
+/** These pages also name values of the Helm chart. */
 const PAGES_OF_THE_CHART: ReadonlySet<string> = new Set([
   'kubernetes.md',
   'many-sites.md',
@@ -43,7 +43,7 @@ function chartValues(): string[] {
 
 describe('the manual', () => {
   const dir = mkdtempSync(join(tmpdir(), 'docshelf-manual-'));
-  // The files that samples name.
+  // Files that the examples name.
   writeFileSync(join(dir, 'export-key'), 'svc_example');
   writeFileSync(join(dir, 'crawl-token'), 'a-secret');
   writeFileSync(join(dir, 'client-secret'), 'a-secret');

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Finding, SiteSink, StoredContent } from '../../src/domain/job.ts';
 import type { FileStore } from '../../src/files/file-store.ts';
 
-/** A site that a source has given, in memory. */
+/** In-memory site that receives the files of a source. */
 export class RecordingSink implements SiteSink {
   readonly files = new Map<string, Buffer>();
   /** Media types of stored files. */
@@ -14,7 +14,7 @@ export class RecordingSink implements SiteSink {
   inFlightMax = 0;
   readonly #store: FileStore | null;
 
-  /** @param store with the content of stored files */
+  /** @param store contains the content of stored files */
   constructor(store: FileStore | null = null) {
     this.#store = store;
   }
@@ -47,14 +47,14 @@ export class RecordingSink implements SiteSink {
     return [...this.files.keys()].sort();
   }
 
-  /** A file as text. Throws if the site has no such file. */
+  /** File as text. @throws Error if the site has no such file */
   text(path: string): string {
     const bytes = this.files.get(path);
     if (bytes === undefined) throw new Error(`the site has no "${path}", but ${this.paths.join(', ')}`);
     return bytes.toString('utf8');
   }
 
-  /** All files as text, by their paths. */
+  /** All files as text, by path. */
   get texts(): Record<string, string> {
     return Object.fromEntries(this.paths.map((path) => [path, this.text(path)]));
   }
@@ -68,7 +68,7 @@ export class RecordingSink implements SiteSink {
     return this.found(kind).map(({ detail }) => detail);
   }
 
-  /** Paths of what was left out. */
+  /** Paths of omitted files. */
   get leftOut(): string[] {
     return this.found('left_out').map(({ page }) => page);
   }

@@ -14,7 +14,7 @@ const SITE: OwnedSite = {
 const WHOLE = { version: null, paths: null };
 const UNKNOWN = 'se_0000000000000000';
 
-/** A service with one job in the state that the queue is moved to. */
+/** A service with one job, in the state of the queue. */
 async function withJob(changes: Parameters<typeof exportsInMemory>[0] = {}) {
   const made = exportsInMemory(changes);
   const { jobId } = await made.exports.start(SITE, { version: 'v1', paths: null });

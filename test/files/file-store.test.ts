@@ -182,7 +182,7 @@ describe('FileStore.sweep()', () => {
   });
 
   it('never removes a file whose put() has resolved', async () => {
-    // Every put finds an old file, and a sweep is on its way to it.
+    // Each put finds an old file that a sweep is about to remove.
     const path = store.pathOf(sha256('wanted'));
     for (let round = 0; round < 60; round++) {
       await store.put(Buffer.from('wanted'));
@@ -196,7 +196,7 @@ describe('FileStore.sweep()', () => {
   });
 });
 
-describe('FileStore after its process was killed', { timeout: 60_000 }, () => {
+describe('FileStore after its process was killed', () => {
   const SCRIPT = `
     import { FileStore } from ${JSON.stringify(new URL('../../src/files/file-store.ts', import.meta.url).href)};
     const store = new FileStore(process.argv[2]);

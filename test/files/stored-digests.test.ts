@@ -60,7 +60,7 @@ it('StoredDigests ignores the missing part of a truncated table, and reads later
   const cut = await release('cut', [fileOf('a.html'), fileOf('b.html')]);
   const file = join(cut, TABLE_FILE);
   const bytes = readFileSync(file);
-  // A record more than fits, and a count that nobody would read to its end.
+  // One record too many, and a count that cannot be read to its end.
   const { recordsAt } = readLayout(bytes) ?? { recordsAt: 0 };
   bytes.writeUInt32LE(0xffff_fff0, 8);
   writeFileSync(file, bytes.subarray(0, recordsAt + 60));

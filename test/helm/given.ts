@@ -10,7 +10,7 @@ organizations:
 `;
 const link = 'https://storage.example/acme-export-2026-11-01.tar.gz?signature=canary-7f3a';
 
-/** The Secrets and ConfigMaps that the values of the tests and of the examples name, as a cluster would have them. */
+/** Secrets and ConfigMaps that the values of tests and examples name. */
 export const GIVEN: Given = {
   'docs-organizations': { 'organizations.yaml': organizations },
   'acme-bundle-link': { url: link, bundleUrl: link },

@@ -1,9 +1,7 @@
 /**
- * Lays out what the site's pod mounts below a folder, for a container that is run without Kubernetes, and prints the options for that, one a line:
- *
- *     node test/helm/lay-out.ts FOLDER CHART [helm's options for values]
- *
- * Run again with other values, it brings these to the running container, as the kubelet does.
+ * Writes the mounts of the site's pod into a folder, for a container without Kubernetes, and prints its options, one per line:
+ * node test/helm/lay-out.ts FOLDER CHART [helm's options for values]. A second run with other values updates the running
+ * container, like the kubelet.
  */
 import { join } from 'node:path';
 import { podsOf, siteOf, templateOf } from './chart.ts';

@@ -6,7 +6,7 @@ type Validate = ((data: unknown) => boolean) & {
   errors?: readonly { instancePath: string; message?: string; keyword: string; params: unknown }[] | null;
 };
 
-/** The validators of Kubernetes 1.35 and of the Gateway API, which come with their npm packages, by apiVersion and kind. */
+/** Validators of Kubernetes 1.35 and the Gateway API from their npm packages, by apiVersion and kind. */
 const PUBLISHED: Readonly<Record<string, string>> = {
   'v1 ConfigMap': 'kubernetes-models/_schemas/IoK8sApiCoreV1ConfigMap',
   'v1 Secret': 'kubernetes-models/_schemas/IoK8sApiCoreV1Secret',
@@ -23,7 +23,7 @@ const PUBLISHED: Readonly<Record<string, string>> = {
     '@kubernetes-models/gateway-api/_schemas/IoK8sSigsGatewayApiApisV1HTTPRoute',
 };
 
-/** What is wrong with a manifest: what its schema says, and every field that its schema does not know. */
+/** Errors of a manifest: those of its schema, and fields that the schema lacks. */
 export async function manifestFaults(manifest: Manifest): Promise<string[]> {
   const type = `${manifest.apiVersion} ${manifest.kind}`;
   const own = MONITORING_SCHEMAS[type];
@@ -46,10 +46,7 @@ export async function manifestFaults(manifest: Manifest): Promise<string[]> {
   return [...faults, ...unknown.map((path) => `${path} is unknown`)].map((fault) => `${type} ${fault}`);
 }
 
-/**
- * The published validators let unknown fields pass, as the API server does by default. They read every field that they know,
- * so a field that is never read is one that they do not know.
- */
+/** Records the fields that a validator reads. The validators accept unknown fields, like the API server, but never read them. */
 function watched<T extends object>(data: T, path: string, looked: Set<string>): T {
   return new Proxy(data, {
     get(target, key, receiver) {
@@ -62,7 +59,7 @@ function watched<T extends object>(data: T, path: string, looked: Set<string>): 
   });
 }
 
-/** Every field of a manifest; the items of lists have no names, and what is in them does. */
+/** Fields of a manifest. Items of lists have no names, but their fields have. */
 function pathsOf(value: unknown, path: string): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, child]) => [

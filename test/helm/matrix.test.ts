@@ -12,7 +12,7 @@ const MATRIX = [...valueFiles('test/helm/values'), ...valueFiles('helm/examples'
 const LINK_CANARY = 'canary-7f3a';
 const dir = mkdtempSync(join(tmpdir(), 'docshelf-matrix-'));
 
-/** What the restricted Pod Security Standard asks of every container. */
+/** Requirements of the restricted Pod Security Standard for each container. */
 const RESTRICTED = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } };
 
 beforeAll(fetchHelm, 120_000);
@@ -47,7 +47,7 @@ function expectRestricted(manifests: readonly Manifest[]): void {
   }
 }
 
-/** The config of every docshelf in it loads, its mounts laid out as the kubelet does. */
+/** Loads the config of each docshelf, with its mounts as the kubelet writes them. */
 async function expectLoads(manifests: readonly Manifest[], home: string): Promise<number> {
   let loaded = 0;
   for (const { metadata, spec } of podsOf(manifests).filter(({ owner }) => owner.startsWith('Deployment/'))) {

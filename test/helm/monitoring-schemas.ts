@@ -17,7 +17,7 @@ const relabelings = {
   items: strict({ sourceLabels: { type: 'array', items: text }, targetLabel: text }),
 };
 
-/** What the chart uses of the API monitoring.coreos.com/v1 of Prometheus' operator, and nothing else of it. */
+/** Schema of the parts of monitoring.coreos.com/v1 (Prometheus operator) that the chart uses. */
 export const MONITORING_SCHEMAS: Readonly<Record<string, object>> = {
   'monitoring.coreos.com/v1 ServiceMonitor': strict({
     apiVersion: text,

@@ -81,7 +81,7 @@ describe('network rules of the chart', () => {
     expect(() => inside('docs.minio.internal', minio)).not.toThrow();
     expect(() => inside('docs', minio)).toThrow(/contains the host docs.minio.internal:9000/);
     expect(() => inside('docs.s3.eu-central-1.amazonaws.com', 'region=eu-central-1')).not.toThrow();
-    // A region of the environment is judged by docshelf itself.
+    // docshelf itself checks a region in the environment.
     expect(() => inside('elsewhere.dev')).not.toThrow();
   });
 

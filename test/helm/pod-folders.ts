@@ -2,22 +2,21 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { dirname, join } from 'node:path';
 import type { Manifest } from './chart.ts';
 
-/** What stands in Secrets and ConfigMaps that the chart does not make, by their name. */
+/** Content of Secrets and ConfigMaps outside the chart, by name. */
 export type Given = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** A container as it would be started, its mounts laid below a folder of this machine. */
+/** A container as it would start, with its mounts in a folder of this machine. */
 export interface LaidOut {
-  /** Where a path of the container lies here. */
+  /** Returns the path on this machine for a path in the container. */
   readonly here: (path: string) => string;
   readonly args: string[];
   readonly env: Record<string, string>;
 }
 
 /**
- * Lays out the volumes of a pod's main container below a folder, Secrets and ConfigMaps the way the kubelet does: files behind a link that
- * is replaced whole. Called again, it brings the changed ones in.
- *
- * @param isMounted whether somebody mounts the folders where the container has them; else the config's paths are made to lead here
+ * Writes the volumes of a pod's main container into a folder, Secrets and ConfigMaps like the kubelet: files behind a link that
+ * is replaced as a whole. A second call updates them. @param isMounted true if a container mounts the folders, false to change
+ * the paths in the config
  */
 export function layOutPod(
   root: string,
@@ -48,14 +47,14 @@ export function layOutPod(
   return { here, args: (container.args ?? []).map((arg: string) => home(arg)), env };
 }
 
-/** Paths that only the container has, in the config and its environment: the rest is taken as the chart writes it. */
+/** Paths that exist only in the container, in the config and its environment. All other text stays as the chart writes it. */
 const INSIDE = /(?<![\w./-])\/(?:etc\/docshelf|var\/lib\/docshelf|bundles|sites)(?=[/\s"]|$)/g;
 
 function atHome(text: string, here: (path: string) => string): string {
   return text.replace(INSIDE, (path) => here(path));
 }
 
-/** The files of the Secrets and ConfigMaps of a volume, as far as it picks them; null of other volumes. */
+/** Files of a volume's Secrets and ConfigMaps, limited to its items. Null for other volumes. */
 function filesOf(volume: Manifest, manifests: readonly Manifest[], given: Given): Record<string, string> | null {
   if (volume.projected !== undefined) {
     const parts = volume.projected.sources.map((source: Manifest) => filesOf(source, manifests, given) ?? {});
@@ -84,7 +83,7 @@ function filesOf(volume: Manifest, manifests: readonly Manifest[], given: Given)
   );
 }
 
-/** As the kubelet's atomic writer: `<file>` -> `..data/<file>`, and `..data` -> a new folder, by one rename. */
+/** Like the kubelet's atomic writer: `<file>` -> `..data/<file>`, and one rename points `..data` to a new folder. */
 function publish(folder: string, files: Record<string, string>): void {
   const version = `..${process.hrtime.bigint()}`;
   for (const [name, text] of Object.entries(files)) {

@@ -22,7 +22,7 @@ function rendered(values: object): Manifest[] {
   return template('--values', file);
 }
 
-/** Four with a host each, four below paths of one host, four that other Secrets have the links of. */
+/** Four with one host each, four under paths of one host, and four whose links are in other Secrets. */
 const DOMAINS = Array.from({ length: 12 }, (_, index) => `site-${index}`);
 const TWELVE = DOMAINS.map((domain, index) => ({
   domain,

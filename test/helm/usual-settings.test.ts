@@ -27,7 +27,9 @@ function refusalOf(values: string): string {
   throw new Error(`helm accepted the values: ${values}`);
 }
 
-/** Settings that the charts of bitnami/nginx, grafana, argo-cd and `helm create` have: values, kind of the object, its part that changes. */
+/**
+ * Settings of the charts of bitnami/nginx, grafana, argo-cd and `helm create`: values, kind of the object, and its changed part.
+ */
 const POD = 'Deployment spec.template.spec';
 const MAIN = `${POD}.containers.0`;
 const SETTINGS: readonly (readonly [values: string, place: string, expected: unknown])[] = [
@@ -248,7 +250,7 @@ const SETTINGS: readonly (readonly [values: string, place: string, expected: unk
   ],
 ];
 
-/** The value at `Kind/name a.b.0`; a dot after a backslash belongs to a name. */
+/** Value at `Kind/name a.b.0`. A dot after a backslash belongs to a name. */
 function valueAt(manifests: readonly Manifest[], place: string): unknown {
   const [object = '', path = ''] = place.split(' ');
   const [kind = '', name] = object.split('/');

@@ -5,24 +5,26 @@ import type { Page } from 'playwright-core';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 interface ReadingScope {
-  /** The contrast alone: all that another colour scheme changes. */
+  /** True checks only the contrast, the only thing that another color scheme changes. */
   readonly isContrastOnly?: boolean;
-  /** Rows that are read of each table: those of a long one are alike, and each costs. */
+  /** Maximum number of checked rows per table. The rows of a long table are alike, and each takes time. */
   readonly rowsMax?: number;
-  /** A selector, where the rest of the page is not ours: the rules of axe alone, as far as it can decide them. */
+  /** Selector of our part of a page that is not ours. Only the rules of axe that can decide apply to it. */
   readonly part?: string;
 }
 
 /**
- * What keeps a page from being read by everyone, one line each: all stable rules of axe up to WCAG 2.2 AA and of best practice,
- * with contrast that it cannot decide; and what axe has no rule for, edges of inputs (1.4.11) and reflow (1.4.10).
+ * Returns accessibility problems, one line each: all stable rules of axe up to WCAG 2.2 AA and best practice, also contrast that
+ * axe cannot decide. Adds checks that axe lacks: edges of inputs (1.4.11) and reflow (1.4.10).
  */
 export async function tellBreaches(page: Page, scope: ReadingScope = {}): Promise<string[]> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE);
   return page.evaluate(readingOf(scope));
 }
 
-/** As axe has it, but for pseudo elements. Ours have no ground: the one over a card makes all of it its link. */
+/**
+ * Options of axe, except for pseudo elements: the pseudo element over a card has no background and makes the whole card a link.
+ */
 const CONTRAST = {
   ignorePseudo: true,
   ignoreUnicode: true,
@@ -35,7 +37,7 @@ const CONTRAST = {
   textStrokeEmMin: 0.03,
 };
 
-/** Runs in the page. A string, since the tests have no types of the DOM. */
+/** Runs in the page. It is a string, because the tests have no types of the DOM. */
 const readingOf = ({ isContrastOnly = false, rowsMax, part }: ReadingScope): string => `(async () => {
   const part = ${JSON.stringify(part)};
   axe.configure({ checks: [{ id: 'color-contrast', options: ${JSON.stringify(CONTRAST)} }] });

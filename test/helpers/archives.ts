@@ -1,21 +1,18 @@
-/**
- * Writers of raw archives for the tests. They write what they are told, lies included: every field of a header can be
- * set to something that no honest tool writes.
- */
+/** Writers of raw archives. They also write invalid headers, which no honest tool writes. */
 import { constants, crc32, deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
 
 export interface TarMemberSpec {
   readonly name: string | Buffer;
   readonly body?: string | Buffer;
-  /** One character, `0` (a file) unless told, `5` where the name ends in a slash. */
+  /** One character. The default is `0` (a file), or `5` if the name ends in a slash. */
   readonly type?: string;
-  /** What the size field says; the body's bytes unless told. */
+  /** Value of the size field. The default is the size of the body. */
   readonly size?: number;
   /** The size field itself, 12 bytes. */
   readonly sizeField?: Buffer;
   readonly linkName?: string;
   readonly wrongChecksum?: boolean;
-  /** `ustar` unless told; `v7` has no magic. */
+  /** `v7` has no magic. The default is `ustar`. */
   readonly magic?: 'ustar' | 'gnu' | 'v7';
 }
 
@@ -42,7 +39,7 @@ export function tarMember(spec: TarMemberSpec): Buffer {
   return Buffer.concat([header, body, Buffer.alloc((BLOCK - (body.length % BLOCK)) % BLOCK)]);
 }
 
-/** One PAX record with its true length. */
+/** One PAX record with its correct length. */
 export function paxRecord(key: string, value: string | Buffer): Buffer {
   const rest = Buffer.concat([Buffer.from(` ${key}=`), Buffer.from(value as string), Buffer.from('\n')]);
   let length = rest.length + 1;
@@ -50,18 +47,18 @@ export function paxRecord(key: string, value: string | Buffer): Buffer {
   return Buffer.concat([Buffer.from(String(length)), rest]);
 }
 
-/** A PAX header of these records; type `g` applies to all that follows. */
+/** PAX header with these records. Type `g` applies to all later entries. */
 export function paxMember(records: Buffer, type: 'x' | 'g' = 'x'): Buffer {
   return tarMember({ name: 'PaxHeader', body: records, type });
 }
 
-/** GNU's long name in front of its entry. */
+/** Long name in GNU's format, before its entry. */
 export function longNameMember(name: string | Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(name as string), Buffer.alloc(1)]);
   return tarMember({ name: '././@LongLink', body, type: 'L', magic: 'gnu' });
 }
 
-/** A tar of ready-made members and specs, with both end blocks and no padding after them. */
+/** Tar of members and specs, with both end blocks and no padding after them. */
 export function rawTar(members: readonly (TarMemberSpec | Buffer)[], end: Buffer = TAR_END): Buffer {
   return Buffer.concat([...members.map((member) => (Buffer.isBuffer(member) ? member : tarMember(member))), end]);
 }
@@ -98,23 +95,23 @@ export interface ZipHeaderSpec {
 export interface ZipMemberSpec {
   readonly name: string | Buffer;
   readonly body?: string | Buffer;
-  /** 8 (deflated) unless told. */
+  /** The default is 8 (deflated). */
   readonly method?: number;
   readonly flags?: number;
-  /** The Unix mode, `0o100600` unless told. */
+  /** Unix mode. The default is `0o100600`. */
   readonly mode?: number;
-  /** What stands for the data; the body, deflated where the method is 8, unless told. */
+  /** Stored data. The default is the body, deflated if the method is 8. */
   readonly data?: Buffer;
   readonly extra?: Buffer;
   readonly comment?: Buffer;
   readonly disk?: number;
-  /** Lies of the central header. */
+  /** Wrong values of the central header. */
   readonly central?: Partial<ZipHeaderSpec> & { readonly localStart?: number; readonly extraLength?: number };
-  /** Lies of the local header. */
+  /** Wrong values of the local header. */
   readonly local?: Partial<ZipHeaderSpec> & { readonly signature?: number };
-  /** Writes no local record: `central.localStart` points at one that is somewhere else. */
+  /** Writes no local record: `central.localStart` names another one. */
   readonly centralOnly?: boolean;
-  /** Writes the local numbers as 0 and these bytes behind the data, or the true descriptor where it is `true`. */
+  /** Writes 0 as the local sizes and appends these bytes to the data, or the correct descriptor if it is `true`. */
   readonly descriptor?: Buffer | true;
 }
 
@@ -126,7 +123,7 @@ export interface ZipEndSpec {
   readonly directoryStart?: number;
   readonly comment?: Buffer;
   readonly commentLength?: number;
-  /** Bytes between the central directory and the end record: a ZIP64 record and its locator. */
+  /** Bytes between the central directory and the end record, such as a ZIP64 record and its locator. */
   readonly before?: (directory: { start: number; bytes: number; entries: number }) => Buffer;
 }
 
@@ -146,7 +143,7 @@ function headerOf(spec: ZipMemberSpec): { header: ZipHeaderSpec; data: Buffer } 
   return { header, data };
 }
 
-/** An entry's local header and data. */
+/** Local header and data of an entry. */
 export function zipLocal(spec: ZipMemberSpec): Buffer {
   const { header: honest, data } = headerOf(spec);
   const unknown = spec.descriptor === undefined ? {} : { crc: 0, compressedSize: 0, size: 0 };
@@ -165,7 +162,7 @@ export function zipLocal(spec: ZipMemberSpec): Buffer {
   return Buffer.concat([fixed, header.name, header.extra, data, descriptor]);
 }
 
-/** The data descriptor with its signature. */
+/** Data descriptor with its signature. */
 export function zipDescriptor(header: Pick<ZipHeaderSpec, 'crc' | 'compressedSize' | 'size'>): Buffer {
   const bytes = Buffer.alloc(16);
   bytes.writeUInt32LE(0x08074b50, 0);
@@ -230,7 +227,7 @@ export function zip64End(
   return Buffer.concat([record, locator]);
 }
 
-/** An extra field of a zip header. */
+/** Extra field of a zip header. */
 export function zipExtra(id: number, body: Buffer): Buffer {
   const header = Buffer.alloc(4);
   header.writeUInt16LE(id, 0);
@@ -253,7 +250,7 @@ export function rawZip(members: readonly ZipMemberSpec[], end: ZipEndSpec = {}):
   return Buffer.concat([...locals, ...centrals, before, zipEnd(directory, end)]);
 }
 
-/** A small sound site: two pages, a folder entry, a script and a page in a folder of its own. */
+/** Small valid site: two pages, a folder entry, a script, and a page in its own folder. */
 export const SITE_FILES: Readonly<Record<string, string>> = {
   'index.html': '<!doctype html><title>Home</title><p>Welcome.</p>',
   'guides/start.html': `<!doctype html><title>Start</title>${'<p>Begin here.</p>'.repeat(40)}`,
@@ -273,7 +270,7 @@ export function siteZip(): Buffer {
 
 export const ARCHIVE_FORMATS = ['tar', 'tar.gz', 'tar.zst', 'zip'] as const;
 
-/** The same small site in every format. */
+/** The same small site in each format. */
 export function siteArchive(format: (typeof ARCHIVE_FORMATS)[number]): Buffer {
   if (format === 'zip') return siteZip();
   const tar = siteTar();

@@ -14,13 +14,12 @@ interface Cookie {
 
 const REDIRECTS_MAX = 20;
 
-/** Cookies, redirects and the headers of a navigation, as a browser has them; the addresses go out as they are written. */
+/** Handles cookies, redirects, and the headers of a navigation like a browser, but sends addresses unchanged. */
 export class BrowserLike {
   readonly #jars = new Map<string, Map<string, Cookie>>();
-  /** Every address of the last visit. */
+  /** Addresses of the last visit. */
   trail: string[] = [];
 
-  /** Follows redirects. */
   async visit(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Visit> {
     this.trail = [];
     let answer = await this.ask(url, headers);
@@ -30,7 +29,6 @@ export class BrowserLike {
     return answer;
   }
 
-  /** One request. */
   ask(url: string, headers: Readonly<Record<string, string>> = {}, method = 'GET'): Promise<Visit> {
     this.trail.push(url);
     const { origin, hostname, port, pathname } = new URL(url);
@@ -69,7 +67,7 @@ export class BrowserLike {
     this.#jars.set(origin, jar.set(name, { value, path }));
   }
 
-  /** Signed out at the provider, or a session that has ended there. */
+  /** Removes the cookies of an origin, like a session that the provider has ended. */
   forget(origin: string): void {
     this.#jars.delete(origin);
   }

@@ -1,25 +1,25 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 
-/** PEM, both. */
+/** Certificate and key as PEM. */
 export interface TestPair {
   readonly cert: string;
   readonly key: string;
 }
 
 interface Wanted {
-  /** Names and IPv4 addresses; the first is the common name too. */
+  /** Names and IPv4 addresses. The first one is also the common name. */
   readonly names: readonly string[];
   readonly notBefore?: Date;
   readonly notAfter?: Date;
-  /** None: it is signed by itself. */
+  /** Without an issuer, the certificate is self-signed. */
   readonly issuer?: TestPair & { readonly name: string };
   readonly isAuthority?: boolean;
 }
 
 const DAY_MS = 86_400_000;
 
-/** A certificate (RFC 5280) of a new P-256 key, as small as clients take one. */
+/** Smallest certificate (RFC 5280) that clients accept, with a new P-256 key. */
 export function makeCertificate({ names, notBefore, notAfter, issuer, isAuthority = false }: Wanted): TestPair {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const [common = ''] = names;
@@ -73,7 +73,7 @@ function distinguishedName(common: string): Buffer {
   return sequence(der(0x31, sequence(oid([2, 5, 4, 3]), der(0x0c, Buffer.from(common)))));
 }
 
-/** UTCTime, of two digits for the year. */
+/** UTCTime, with two digits for the year. */
 function time(at: Date): Buffer {
   return der(0x17, Buffer.from(`${at.toISOString().replace(/\D/g, '').slice(2, 14)}Z`));
 }

@@ -1,28 +1,24 @@
 import { join } from 'node:path';
 import type { Bench, ConfigFile } from './daemon.ts';
 
-/** Real bundles of others, outside the project. Nothing here knows where they are: DOCSHELF_CORPUS says it. */
+/** Folder of real bundles, from DOCSHELF_CORPUS. They are not part of the project. */
 export const corpus: string | undefined = process.env.DOCSHELF_CORPUS;
 
-/** For the name of a suite that is skipped without them. */
+/** Suffix for the name of a skipped suite. */
 export const whyNoCorpus = corpus === undefined ? ' (skipped: DOCSHELF_CORPUS does not say where the corpus is)' : '';
 
 export function bundleFile(name: string): string {
   return join(corpus ?? '.', 'bundles', name);
 }
 
-/** A new folder with a config in it, for `bench.start(null, { folder })` and for commands. */
+/** Creates a folder with a config, for `bench.start(null, { folder })` and for commands. */
 export async function newHome(bench: Bench, config: ConfigFile = {}): Promise<string> {
   const folder = await bench.folder();
   await bench.writeConfig(folder, { log: { access: false }, ...config });
   return folder;
 }
 
-/**
- * `docshelf bundle import` on a home.
- *
- * @throws where the command fails, the error with the `code` of the problem that it printed
- */
+/** Runs `docshelf bundle import`. @throws Error with the `code` of the printed problem if the command fails */
 export async function importBundle(
   bench: Bench,
   folder: string,

@@ -11,20 +11,20 @@ import { WAIT_MS_MAX, waitFor } from './wait-for.ts';
 export { type CommandResult, type RunOptions, runDocshelf } from './program.ts';
 export { waitFor } from './wait-for.ts';
 
-/** The built program as a child process: what a person starts, with real files in temporary folders and real sockets. */
+/** Runs the built program as a child process, with real files in temporary folders and real sockets. */
 
 const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 90_000;
 
-/** Sections of the config file, as YAML has them. */
+/** Sections of the config file. */
 export type ConfigFile = Readonly<Record<string, unknown>>;
 export type LastError = NonNullable<StatusReport['lastError']>;
-/** With one site, or with several those in `sites`: what the tests of one site look at is there. */
+/** Status of one site. With several sites, the status of each is in `sites`. */
 export type Status = StatusReport & { readonly search: NonNullable<StatusReport['search']> };
 
-/** A daemon that listens; whether it has a version to serve is for `until` to wait for. */
-export async function startDaemon(configFile: string, env: Env = {}): Promise<DaemonProcess> {
-  const daemon = new DaemonProcess(configFile, env);
+/** Resolves when the daemon listens. Use `until` to wait for a version. */
+export async function startDaemon(configFile: string, env: Env = {}, program?: string): Promise<DaemonProcess> {
+  const daemon = new DaemonProcess(configFile, env, program);
   try {
     await daemon.listening();
     return daemon;
@@ -36,9 +36,9 @@ export async function startDaemon(configFile: string, env: Env = {}): Promise<Da
 
 export class DaemonProcess {
   readonly configFile: string;
-  /** The config's folder. */
+  /** Folder of the config. */
   readonly folder: string;
-  /** Origins without a slash at the end: `http://127.0.0.1:34567`. */
+  /** Origin without a slash at the end: `http://127.0.0.1:34567`. */
   site = '';
   admin = '';
   readonly #child: ChildProcess;
@@ -47,10 +47,10 @@ export class DaemonProcess {
   #stderr = '';
   #isSignalled = false;
 
-  constructor(configFile: string, env: Env) {
+  constructor(configFile: string, env: Env, program?: string) {
     this.configFile = configFile;
     this.folder = dirname(configFile);
-    this.#child = spawnProgram(['serve', '--config', configFile], this.folder, env);
+    this.#child = spawnProgram(['serve', '--config', configFile], this.folder, env, program);
     this.#child.stdout?.on('data', (chunk: Buffer) => {
       this.#stdout += chunk.toString();
     });
@@ -58,7 +58,7 @@ export class DaemonProcess {
       this.#stderr += chunk.toString();
     });
     this.#ended = new Promise((resolve) => this.#child.once('close', resolve));
-    // A test that asks it afterwards sees no more than a refused connection.
+    // After the end, requests of a test fail only with a refused connection.
     this.#child.once('close', (code, signal) => {
       if (!this.#isSignalled && code === null) console.error(`a daemon was ended by ${signal}, which no test sent it`);
       else if (!this.#isSignalled && this.admin !== '') console.error(`a daemon ended with ${code}: ${this.log()}`);
@@ -73,17 +73,17 @@ export class DaemonProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Where `storage.dir` is in the configs of a bench. */
+  /** The `storage.dir` of the bench's configs. */
   get dataDir(): string {
     return join(this.folder, 'data');
   }
 
-  /** Standard output and standard error, all of it so far. */
+  /** Standard output and standard error. */
   log(): string {
     return this.#stdout + this.#stderr;
   }
 
-  /** The log's lines, parsed. */
+  /** Parsed lines of the log. */
   lines(): Record<string, unknown>[] {
     return this.#stdout
       .split('\n')
@@ -109,7 +109,7 @@ export class DaemonProcess {
     return (await response.json()) as Status;
   }
 
-  /** Waits until the status is as asked, and gives it. */
+  /** Waits until the status meets the condition. @returns that status */
   async until(holds: (status: Status) => boolean, timeoutMs = WAIT_MS_MAX, everyMs?: number): Promise<Status> {
     let last: Status | null = null;
     return waitFor(
@@ -123,12 +123,12 @@ export class DaemonProcess {
     );
   }
 
-  /** Waits until that version is served and nothing else is asked for. */
+  /** Waits until the daemon serves that version and no reload is pending. */
   async untilServing(version: string): Promise<Status> {
     return this.until((status) => status.state === 'ready' && status.active?.version === version);
   }
 
-  /** Waits until an error of that code is the last one, and another than `before`; gives it. */
+  /** Waits until `lastError` has that code and differs from the one in `before`. @returns the error */
   async untilError(code: string, before: Status | null = null): Promise<LastError> {
     const { lastError } = await this.until(
       (status) => status.lastError?.code === code && status.lastError.at !== before?.lastError?.at,
@@ -136,33 +136,30 @@ export class DaemonProcess {
     return lastError as LastError;
   }
 
-  /** Lays these changes over the config file and replaces it in one step; a key that is `null` goes. */
+  /** Merges changes into the config file and replaces the file in one step. A null value removes its key. */
   async rewriteConfig(changes: ConfigFile): Promise<void> {
     const config = parse(await readFile(this.configFile, 'utf8')) as ConfigFile;
     await this.replaceConfig(stringify(merge(config, changes)));
   }
 
-  /** Replaces the config file's text, whatever it says. */
   async replaceConfig(text: string): Promise<void> {
     const temporary = join(this.folder, `.config-${process.hrtime.bigint()}`);
     await writeFile(temporary, text);
     await rename(temporary, this.configFile);
   }
 
-  /** Sends a signal without waiting. */
   signal(name: NodeJS.Signals): void {
     this.#isSignalled = true;
     this.#child.kill(name);
   }
 
-  /** Waits until that version is served and former errors are history, which comes a moment later. */
+  /** Waits until the daemon serves that version and has cleared `lastError`, which happens a moment later. */
   async untilRecovered(version: string): Promise<Status> {
     return this.until(
       ({ state, active, lastError }) => state === 'ready' && active?.version === version && lastError === null,
     );
   }
 
-  /** Waits for a line of the log. */
   async untilLogged(pattern: RegExp, msMax?: number): Promise<void> {
     await waitFor(
       () => (pattern.test(this.log()) ? true : null),
@@ -171,13 +168,13 @@ export class DaemonProcess {
     );
   }
 
-  /** Ends it, and gives its exit code. */
+  /** Stops the daemon. @returns its exit code */
   async stop(name: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     this.signal(name);
     return this.ended();
   }
 
-  /** The exit code, once it has ended; null where a signal killed it. */
+  /** Exit code, or null if a signal ended the process. */
   async ended(): Promise<number | null> {
     const code = await Promise.race([this.#ended, sleep(STOP_MS_MAX, 'running' as const, { ref: false })]);
     if (code === 'running') throw new Error(`the daemon does not end: ${this.log()}`);
@@ -190,7 +187,7 @@ export class DaemonProcess {
   }
 }
 
-/** What a test file starts and makes; all of it ends with the hook that the bench was opened on. */
+/** Daemons, commands and folders of a test file. The hook that opened the bench removes them. */
 export class Bench {
   readonly #daemons: DaemonProcess[] = [];
   readonly #folders: string[] = [];
@@ -207,28 +204,32 @@ export class Bench {
    *
    * @param config null: the one that the folder has
    * @param folder a new one unless told
+   * @param program another build
    */
-  async start(config: ConfigFile | null, { folder, env }: { folder?: string; env?: Env } = {}): Promise<DaemonProcess> {
+  async start(
+    config: ConfigFile | null,
+    { folder, env, program }: { folder?: string; env?: Env; program?: string } = {},
+  ): Promise<DaemonProcess> {
     const home = folder ?? (await this.folder());
     const configFile = config === null ? join(home, 'config.yaml') : await this.writeConfig(home, config);
-    const daemon = await startDaemon(configFile, env);
+    const daemon = await startDaemon(configFile, env, program);
     this.#daemons.push(daemon);
     return daemon;
   }
 
-  /** Writes `config.yaml`: these words over `withDefaults`. Gives its path. */
+  /** Writes `config.yaml` with these settings and `withDefaults`. @returns its path */
   async writeConfig(folder: string, config: ConfigFile): Promise<string> {
     const file = join(folder, 'config.yaml');
     await writeFile(file, stringify(withDefaults(config)));
     return file;
   }
 
-  /** One command to its end, in a new folder unless told. */
+  /** Runs one command to its end. The default folder is a new one. */
   async run(args: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
     return runDocshelf(args, { ...options, cwd: options.cwd ?? (await this.folder()) });
   }
 
-  /** Something else that has to end, a server: the last begun ends first. */
+  /** Registers a function that ends another resource, such as a server. The last one runs first. */
   onEnd(end: () => unknown): void {
     this.#endings.push(end);
   }
@@ -240,7 +241,7 @@ export class Bench {
   }
 }
 
-/** A bench that is cleared by vitest's `afterEach` or `afterAll`, whichever is given. */
+/** Creates a bench that vitest's `afterEach` or `afterAll` clears. */
 export function openBench(hook: (clear: () => Promise<void>) => unknown): Bench {
   const bench = new Bench();
   hook(() => bench.end());
@@ -248,8 +249,8 @@ export function openBench(hook: (clear: () => Promise<void>) => unknown): Bench 
 }
 
 /**
- * Free ports, loopback only, JSON lines, serving turned on; the search, without its model, where the test has a word on it.
- * A test's own words come on top.
+ * Adds defaults: free loopback ports, JSON log lines, and serving. Search is on only if the config mentions it, and without its
+ * model.
  */
 export function withDefaults(config: ConfigFile): ConfigFile {
   const defaults = {
@@ -258,7 +259,7 @@ export function withDefaults(config: ConfigFile): ConfigFile {
     admin: { port: 0 },
     api: { port: 0 },
     storage: { dir: './data' },
-    // An index takes as much processor time as the rest of a start, the model more than most tests.
+    // An index takes as much processor time as the rest of a start. The model takes more than most tests.
     search: { model: 'off', ...('search' in config ? {} : { enabled: false }) },
     log: { format: 'json' },
   };

@@ -5,7 +5,7 @@ import type { Answer } from './site-client.ts';
 const gunzipAsync = promisify(gunzip);
 const brotliDecompressAsync = promisify(brotliDecompress);
 
-/** The body without its Content-Encoding. @throws where it is not whole. */
+/** Decodes the Content-Encoding of a body. @throws Error if the body is incomplete */
 export async function decodeBody({ headers, body }: Answer): Promise<Buffer> {
   const encoding = headers['content-encoding'];
   if (encoding === undefined) return body;

@@ -4,17 +4,17 @@ import { text } from 'node:stream/consumers';
 import { bundleAnswer, httpServer, type LocalServer } from './local-server.ts';
 
 /**
- * A static export service of another vendor, in as much as the published contract says: the three calls, nothing that is
- * docshelf's own. `extras` adds that. Every link has the word `canary` in its query, which must be seen nowhere.
+ * Static export service of another vendor. It has only the three calls of the published contract; `extras` adds more. Each link
+ * contains the word `canary` in its query, which must never be shown.
  */
 export interface VendorOptions {
-  /** What a job exports, by the label that it was asked for. */
+  /** Bundle of a job, by the version label of its request. */
   readonly bundle: (version: string | null) => Uint8Array;
-  /** Polls of a job until it is over; 2 unless told. */
+  /** Number of polls until a job ends. Default: 2. */
   readonly polls?: number;
-  /** Ends jobs as failed, with this reason. */
+  /** Reason with which jobs fail. */
   readonly failure?: string;
-  /** `sha256`, `Location`, `Retry-After`, `GET /jobs`. */
+  /** Adds `sha256`, `Location`, `Retry-After`, and `GET /jobs`. */
   readonly extras?: boolean;
 }
 
@@ -36,7 +36,7 @@ export const VENDOR_KEY = 'svc_vendor-key-canary';
 
 export class VendorService {
   readonly jobs: VendorJob[] = [];
-  /** `METHOD /path`, in their order; those for bundles are `GET /files/…`. */
+  /** Calls in their order, as `METHOD /path`. Downloads of bundles are `GET /files/…`. */
   readonly calls: string[] = [];
   readonly bodies: unknown[] = [];
   readonly #options: VendorOptions;
@@ -62,24 +62,24 @@ export class VendorService {
     return this.#server?.requests ?? [];
   }
 
-  /** How often something was called. */
+  /** Number of calls that match. */
   count(pattern: RegExp): number {
     return this.calls.filter((call) => pattern.test(call)).length;
   }
 
-  /** The next calls of that path are answered so. */
+  /** Handles the next calls of that path with `answer`. */
   fault(path: RegExp, answer: RequestListener, times = 1): void {
     this.#faults.push({ path, answer, left: times });
   }
 
-  /** A job that is over; gives its id. */
+  /** Adds a completed job. @returns its id */
   completed(version: string | null = null, domain = 'acme'): string {
     const job = this.#newJob(domain, version);
     job.polls = Number.MAX_SAFE_INTEGER;
     return job.jobId;
   }
 
-  /** Every link that was given so far answers 403 as an object store does. */
+  /** Makes all earlier links return 403, like an object store does. */
   expireLinks(): void {
     for (const link of this.#links.values()) link.isDead = true;
   }

@@ -1,12 +1,12 @@
 import type { DeploymentType } from '../../src/domain/deployment.ts';
 import { FEATURES, type FeatureReport, type FeatureWishes, reportFeatures } from '../../src/domain/feature.ts';
 
-/** The wishes of a config: null for each feature that is not named. */
+/** Settings of features in a config: null for each feature that is not named. */
 export function wishesOf(named: Partial<FeatureWishes> = {}): FeatureWishes {
   return { ...(Object.fromEntries(FEATURES.map(({ id }) => [id, null])) as FeatureWishes), ...named };
 }
 
-/** The report of a site whose config turns on what serves it, and names no other feature. */
+/** Feature report of a site whose config enables serving and names no other feature. */
 export function featuresOf(
   domain = 'acme',
   type: DeploymentType = 'client-hosted',

@@ -1,11 +1,11 @@
 const ends: (() => unknown)[] = [];
 
-/** Runs after the last test of the file that is running: for helpers, whose own hooks would be those of their first user. */
+/** Runs after the last test of the current file. Hooks of a helper would belong to its first user. */
 export function onFileEnd(end: () => unknown): void {
   ends.push(end);
 }
 
-/** The last begun ends first. */
+/** Runs the functions in reverse order. */
 export async function endFile(): Promise<void> {
   for (const end of ends.splice(0).reverse()) await end();
 }

@@ -2,12 +2,12 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below what systems give out by themselves (RFC 6335 begins at 49152, Linux at 32768): nobody gets one of these by asking for any. */
+/** Lower than ephemeral ports (RFC 6335: from 49152, Linux: from 32768), so that the system assigns none of them. */
 const FROM = 20_000;
 const TO = 32_000;
 const TRIES_MAX = 100;
 
-/** Ports of the loopback that nobody listens on, for those who must know theirs before they listen. */
+/** Unused loopback ports, for tests that must know the port before a server listens. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
   for (let tries = 0; ports.size < count; tries += 1) {

@@ -5,22 +5,21 @@ import { expect } from 'vitest';
 import { SeededRandom, seedOfEnvironment } from './random.ts';
 import { cases } from './runs.ts';
 
-/** Cases of each reader in `.ci/run`. */
+/** Number of cases per reader in `.ci/run`. */
 const CASES = 2_000;
-/** Of a processor: a reader that takes longer hangs; one that waits for ever meets the time limit of its test. */
+/** Processor time. A reader that takes longer hangs. If it waits forever, the test's time limit ends it. */
 const CASE_MS_MAX = 5_000;
-/** Held after all cases: far more than any of them may need. */
+/** Maximum memory after all cases, far more than any reader needs. */
 const HELD_BYTES_MAX = 256 * 1024 ** 2;
-/** At any moment, garbage too: what the largest page takes to be read. */
+/** Maximum memory at any time, including garbage. Reading the largest page needs the most. */
 const PEAK_BYTES_MAX = 512 * 1024 ** 2;
 
-/** Values that lengths, counts and separators are tried with. */
+/** Values to try for lengths, counts and separators. */
 const BYTES = [0, 1, 0x1f, 0x20, 0x2e, 0x2f, 0x30, 0x3c, 0x5c, 0x7b, 0x7f, 0x80, 0xff];
 
 /**
- * Gives a reader seeded variations of sound inputs: changed, cut, doubled and spliced. DOCSHELF_SEED repeats a run.
- *
- * @param read fails where the reader does anything but read, or refuse as it should
+ * Passes seeded variations of valid inputs to a reader: changed, cut, repeated and joined. DOCSHELF_SEED repeats a run. @param
+ * read throws only if the reader fails in an unexpected way
  */
 export async function fuzz(samples: readonly Buffer[], read: (bytes: Buffer) => Promise<void> | void): Promise<void> {
   const heldBefore = await heldBytes();
@@ -42,13 +41,13 @@ export async function fuzz(samples: readonly Buffer[], read: (bytes: Buffer) => 
   expect(peakBytes() - peakBefore).toBeLessThan(PEAK_BYTES_MAX);
 }
 
-/** Of the whole process, since it began. */
+/** Peak memory of the whole process. */
 const peakBytes = (): number => process.resourceUsage().maxRSS * 1024;
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** After a collection, and one more for what its finalizers let go: buffers of decoders that nobody holds are no leak. */
+/** Memory after two garbage collections. The second one frees what finalizers released, such as decoder buffers. */
 async function heldBytes(): Promise<number> {
   collect();
   await setImmediate();

@@ -9,26 +9,26 @@ interface Account {
 }
 
 interface ClientPlaces {
-  /** Where it sends readers back to. */
+  /** Addresses to which the provider may redirect readers. */
   readonly redirectUris: readonly string[];
   readonly afterSignOut?: readonly string[];
 }
 
 export const CLIENT = { id: 'docs', secret: 'canary-of-a-client-secret' };
 
-/** A provider of OpenID Connect on loopback: whoever comes is signed in as `reader`, without a form. */
+/** OpenID Connect provider on loopback. It signs in each visitor as `reader`, without a form. */
 export class TestIdentityProvider {
-  /** Who sits at the browser. */
+  /** Name of the reader in the browser. */
   reader = 'anna';
-  /** Claims of the ID token by account; where false, of userinfo alone. */
+  /** True puts the claims by account into the ID token, false only into userinfo. */
   groupsInToken = true;
   accounts: Record<string, Account> = { anna: { groups: ['docs', 'staff'] }, ben: { groups: ['guests'] }, cleo: {} };
-  /** How long its ID tokens hold. */
+  /** Lifetime of ID tokens in seconds. */
   idTokenS = 600;
   requests: string[] = [];
   readonly #server: Server;
   readonly #adapter = memoryAdapter();
-  /** What it answers at a path, in place of its own. */
+  /** Response to send at a path instead of the normal one. */
   broken: { readonly path: string; readonly status: number; readonly body: string } | null = null;
   #answer: Answer | null = null;
   #places: ClientPlaces = { redirectUris: [] };
@@ -57,7 +57,7 @@ export class TestIdentityProvider {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** At the port that it had. */
+  /** Listens on the former port again. */
   async open(): Promise<void> {
     await new Promise<void>((resolve) => this.#server.listen(this.#port, '127.0.0.1', resolve));
     this.#port = (this.#server.address() as AddressInfo).port;
@@ -68,7 +68,7 @@ export class TestIdentityProvider {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** The client's places, and a key that signs from now on; that of before is known no more. */
+  /** Sets the redirect addresses of the client, and replaces the signing key. */
   async serve(places: ClientPlaces = this.#places): Promise<void> {
     this.#places = places;
     this.#keyNumber++;
@@ -84,7 +84,7 @@ export class TestIdentityProvider {
       request.url?.startsWith('/interaction/') ? this.#signIn(provider, request, response) : answer(request, response);
   }
 
-  /** A token as the provider signs them. */
+  /** Creates a token with the provider's signature. */
   async token(
     claims: JWTPayload,
     { alg = 'RS256', kid = `key-${this.#keyNumber}`, key = this.#key, typ = 'JWT' } = {},
@@ -147,7 +147,7 @@ export class TestIdentityProvider {
   }
 }
 
-/** What it keeps of sessions, codes and grants. Its own one says with each start that it is for tests. */
+/** Stores sessions, codes and grants. The provider's own adapter prints a warning at each start. */
 function memoryAdapter(): Adapter {
   const kept = new Map<string, AdapterPayload>();
   const find = async (id: string): Promise<AdapterPayload | undefined> => kept.get(id);

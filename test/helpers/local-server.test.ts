@@ -10,7 +10,7 @@ import { type Answer, breakOffOnceStored, httpServer } from './local-server.ts';
 
 const unhandled: unknown[] = [];
 const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
-/** Vitest's own listeners would fail the run. */
+/** Removes vitest's own listeners for a while, because they would fail the run. */
 let others: NodeJS.UnhandledRejectionListener[] = [];
 let folder: string;
 
@@ -27,7 +27,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A server whose answers end with `ended`, in order. */
+/** Server whose responses end with `ended`, in order. */
 async function serving(answer: Answer) {
   const ended: Promise<unknown>[] = [];
   const server = await httpServer((asked, response) => {

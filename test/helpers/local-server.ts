@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A server on 127.0.0.1 and a port of its own, which knows what it was asked and which sockets are open. */
+/** Server on 127.0.0.1 and a free port. It records its requests and open sockets. */
 export interface LocalServer {
   /** `127.0.0.1:port` */
   readonly host: string;
@@ -15,7 +15,10 @@ export interface LocalServer {
   close(): Promise<void>;
 }
 
-/** Answers a request, at once or later. An error fails the run, unless the client has gone: its test may be over then. */
+/**
+ * Responds to a request, at once or later. An error fails the run, unless the client has disconnected, because its test may have
+ * ended.
+ */
 export type Answer = (...exchange: Parameters<RequestListener>) => unknown;
 
 export function answerClient(answer: Answer, request: IncomingMessage, response: ServerResponse): void {
@@ -42,12 +45,12 @@ export async function tlsServer(tls: { key: string; cert: string }, answer: Answ
   return listen(server, 'https', requests);
 }
 
-/** For what no HTTP library would send: cut bodies, silence, garbage. */
+/** Server for traffic that HTTP libraries cannot send: cut bodies, silence, garbage. */
 export async function tcpServer(onSocket: (socket: Socket) => void): Promise<LocalServer> {
   return listen(createTcpServer(onSocket), 'http', []);
 }
 
-/** Answers each connection's first bytes with these, then lets `then` do the rest (by default, ends). */
+/** Responds to the first bytes of each connection with `head`, then calls `then`, which ends the connection by default. */
 export function answering(head: string, then: (socket: Socket) => void = (socket) => socket.end()) {
   return (socket: Socket): void => {
     socket.once('data', () => {
@@ -58,8 +61,8 @@ export function answering(head: string, then: (socket: Socket) => void = (socket
 }
 
 /**
- * Breaks an answer off once a file of the folder has so many bytes: before that, the client would resume fewer of them. Ends
- * without an error if the client goes first, whose test may have removed the folder.
+ * Ends a response after the folder contains this number of bytes, because the client resumes only from there. Ends without an
+ * error if the client disconnects, because its test may have removed the folder.
  */
 export async function breakOffOnceStored(response: ServerResponse, bytes: number, folder: string): Promise<void> {
   while (!response.closed && !(await sizesIn(folder)).includes(bytes)) await sleep(25);
@@ -78,7 +81,7 @@ async function sizesIn(folder: string): Promise<number[]> {
   return Promise.all(sizes);
 }
 
-/** A server of one bundle that honours Range and If-Range as RFC 9110 has it. */
+/** Server of one bundle that supports Range and If-Range (RFC 9110). */
 export function bundleAnswer(bytes: Uint8Array, etag: string | null) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     if (etag !== null) response.setHeader('etag', etag);

@@ -2,7 +2,7 @@ import { type ManifestFile, type ManifestHead, ManifestReader } from '../../src/
 
 export type WholeManifest = ManifestHead & { readonly files: readonly ManifestFile[] };
 
-/** @param chunkBytes it comes in parts of so many */
+/** @param chunkBytes size of the chunks */
 export function parseManifest(bytes: Uint8Array, name: string, chunkBytes = bytes.length): WholeManifest {
   const files: ManifestFile[] = [];
   const reader = new ManifestReader(name, (file) => files.push(file));

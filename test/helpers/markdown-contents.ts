@@ -1,12 +1,12 @@
 import MarkdownIt, { type Token } from 'markdown-it';
 
-/** Of a Markdown text as GitHub reads it. */
+/** Content of a Markdown text, as GitHub renders it. */
 export interface MarkdownContents {
-  /** In lower case, those of code among them. */
+  /** Words in lower case, including those of code. */
   readonly words: readonly string[];
-  /** Blocks of code, white space aside. */
+  /** Code blocks without white space. */
   readonly codes: readonly string[];
-  /** Of each its cells as they are read, white space and marks aside, in their order. */
+  /** Text of each table's cells in their order, without white space and markup. */
   readonly tables: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export function markdownContents(markdown: string): MarkdownContents {
   return { words, codes, tables };
 }
 
-/** What a cell says, whatever its marks. */
+/** Text of a cell without markup. */
 const shownIn = (tokens: readonly Token[]): string =>
   tokens
     .map(({ type, content }) => (/^(?:text|code_inline|image)$/.test(type) ? content : type === 'softbreak' ? ' ' : ''))
@@ -46,7 +46,7 @@ const shownIn = (tokens: readonly Token[]): string =>
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** What of the first is not in the second, each as often as it is there. */
+/** Items of the first list that are missing in the second, with repetitions. */
 export function missingFrom(source: readonly string[], made: readonly string[]): string[] {
   const left = new Map<string, number>();
   for (const each of made) left.set(each, (left.get(each) ?? 0) + 1);

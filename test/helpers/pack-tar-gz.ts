@@ -3,23 +3,21 @@ import { encodeManifest, type ManifestFacts } from '../../src/archive/manifest.t
 import { archiveOrder, type PackedArchive, packBundle } from '../../src/archive/pack.ts';
 import { MANIFEST_PATH } from '../../src/domain/release.ts';
 
-/** A file to pack. */
 export interface PackedFile {
-  /** Path in the archive: canonical, `/` between segments. */
+  /** Canonical path in the archive, with `/` between segments. */
   readonly path: string;
   readonly bytes: Uint8Array;
 }
 
 export interface PackOptions {
-  /** In any order. */
   readonly files: Iterable<PackedFile>;
-  /** The archive's file; one that is there is replaced. */
+  /** Path of the archive. An existing file is replaced. */
   readonly to: string;
-  /** Adds `_docshelf/manifest.json`; `typeOf` gives the media type of a path. */
+  /** Adds `_docshelf/manifest.json`. `typeOf` returns the media type of a path. */
   readonly manifest?: ManifestFacts & { readonly typeOf: (path: string) => string };
 }
 
-/** Packs a small site that is in memory, manifest and all, as `packBundle` does. @throws what that throws */
+/** Packs a small in-memory site with `packBundle`. @throws the errors of `packBundle` */
 export async function packTarGz({ files, to, manifest }: PackOptions): Promise<PackedArchive> {
   const entries = [...files];
   if (manifest) {

@@ -16,5 +16,5 @@ export const text = (node: PageNode) =>
     .replaceAll(/\s+/g, ' ')
     .trim();
 
-/** Of a whole document, in its order. */
+/** Nodes of a document in their order. */
 export const parsedNodes = (html: string): PageNode[] => nodes(parse(html) as unknown as PageNode);

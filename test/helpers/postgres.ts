@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chownSync, globSync } from 'node:fs';
-import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,7 +8,7 @@ import { Client } from 'pg';
 import { onFileEnd } from './file-end.ts';
 import { freePort } from './free-ports.ts';
 
-/** A real PostgreSQL (Debian's), on a free port of the loopback and in a temporary folder. */
+/** Starts a real PostgreSQL (Debian's package) on a free loopback port, in a temporary folder. */
 
 const PROGRAMS = dirname(globSync('/usr/lib/postgresql/*/bin/postgres').sort().at(-1) ?? '');
 export const HAS_POSTGRES = PROGRAMS !== '.';
@@ -37,7 +37,7 @@ export class PostgresServer {
     this.#settings = settings;
   }
 
-  /** Ends with the file of tests. @param settings as `name=value` */
+  /** Starts a server that ends with the test file. @param settings as `name=value` */
   static async start(settings: readonly string[] = []): Promise<PostgresServer> {
     const folder = await mkdtemp(join(tmpdir(), 'docshelf-postgres-'));
     await chmod(folder, 0o700);
@@ -71,7 +71,7 @@ export class PostgresServer {
     return server;
   }
 
-  /** Takes connections with TLS as well from now on. @param tls files in PEM */
+  /** Enables TLS connections. @param tls files in PEM */
   async useTls(tls: { readonly certFile: string; readonly keyFile: string }): Promise<void> {
     const [certFile, keyFile] = [join(this.folder, 'certificate.pem'), join(this.folder, 'key.pem')];
     await copyFile(tls.certFile, certFile);
@@ -86,12 +86,12 @@ export class PostgresServer {
     await this.go();
   }
 
-  /** Of the process that all its others are children of; 0 where it is stopped. */
+  /** Process id of the main process, or 0 if it is stopped. */
   get pid(): number {
     return this.#child?.pid ?? 0;
   }
 
-  /** After `stop`, on the same port and with the same data. */
+  /** Starts the server again on the same port, with the same data. */
   async go(): Promise<void> {
     const fast = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off', 'jit=off'];
     const own = [`unix_socket_directories=${this.folder}`, 'listen_addresses=127.0.0.1', `port=${this.port}`];
@@ -113,7 +113,7 @@ export class PostgresServer {
     });
   }
 
-  /** SIGINT: at once, connections cut, whole on disk; SIGQUIT: as a crash; SIGKILL would leave its children. */
+  /** SIGINT stops the server at once, with a clean shutdown. SIGQUIT acts like a crash. SIGKILL would leave its children. */
   async stop(signal: 'SIGINT' | 'SIGQUIT' = 'SIGINT'): Promise<void> {
     const child = this.#child;
     this.#child = null;
@@ -123,7 +123,15 @@ export class PostgresServer {
     await ended;
   }
 
-  /** A database of its own: empty, or a copy. @returns its URL */
+  /** Suspends all its processes: connections are accepted, and stay without a response. @returns a function that resumes them */
+  async freeze(): Promise<() => void> {
+    const children = await readFile(`/proc/${this.pid}/task/${this.pid}/children`, 'utf8');
+    const pids = [this.pid, ...children.trim().split(' ').map(Number)];
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    return () => pids.splice(0).forEach((pid) => void process.kill(pid, 'SIGCONT'));
+  }
+
+  /** Creates an empty database, or a copy of `template`. @returns its URL */
   async createDatabase(template = 'template0'): Promise<string> {
     this.#databases += 1;
     const name = `site_${this.#databases}`;
@@ -135,7 +143,7 @@ export class PostgresServer {
     return `postgres://${USER}:${PASSWORD}@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** As whoever runs the database. @returns the rows */
+  /** Runs a statement as the superuser. @returns the rows */
   async ask(sql: string, url = this.url('postgres')): Promise<Record<string, unknown>[]> {
     const client = new Client({ connectionString: url });
     await client.connect();

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 
-/** USER_HZ: what /proc counts CPU time in, 100 a second on every Linux that Node runs on (proc(5)). */
+/** USER_HZ, the unit of CPU time in /proc: 100 per second on each Linux that Node supports (proc(5)). */
 const TICKS_PER_S = 100;
 
-/** CPU time of a process with all its threads, user and system. */
+/** CPU time of a process and its threads, user and system. */
 export async function cpuMsOf(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // Fields 14 and 15; the second one, the name in brackets, may hold spaces.
+  // Fields 14 and 15. The second field, the name in parentheses, may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_S;
 }
@@ -16,7 +16,7 @@ export async function residentMiBOf(pid: number): Promise<number> {
   return memoryMiBOf(pid, 'VmRSS');
 }
 
-/** The most that it ever had. */
+/** Peak of the resident memory of a process, in MiB. */
 export async function peakMiBOf(pid: number): Promise<number> {
   return memoryMiBOf(pid, 'VmHWM');
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** USER_HZ: the unit of processor time in /proc, 100 a second on every Linux that Node runs on (proc(5)). */
+/** USER_HZ, the unit of processor time in /proc: 100 per second on each Linux that Node supports (proc(5)). */
 const TICKS_PER_S = 100;
 
 interface Process {
@@ -8,10 +8,10 @@ interface Process {
   readonly ticks: number;
 }
 
-/** True where a child keeps this process waiting: reading all processes takes milliseconds, and most tests start none. */
+/** True if this process has a child. Reading all processes takes milliseconds, and most tests start none. */
 const hasChild = (): boolean => process.getActiveResourcesInfo().includes('ProcessWrap');
 
-/** Processor seconds of this process, of the children that it has waited for, and with `withRunning` of those that run, so far. */
+/** Processor seconds of this process and its ended children. `withRunning` adds running children. */
 export function processorSeconds(withRunning = hasChild()): number {
   const running = withRunning ? processes() : new Map<number, Process>();
   const own = processOf('self')?.ticks ?? 0;
@@ -29,11 +29,11 @@ function processes(): Map<number, Process> {
   return new Map(found.filter((entry): entry is [number, Process] => entry[1] !== null));
 }
 
-/** Null for a process that has just ended, and off Linux. */
+/** Null for a process that has just ended, or if the system is not Linux. */
 function processOf(pid: string): Process | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // From the third field on; the second one, the name in brackets, may hold spaces. Times are 14 to 17.
+    // From the third field on. The second field, the name in parentheses, may contain spaces. Times are fields 14 to 17.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return { parent: Number(fields[1]), ticks: fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) };
   } catch {

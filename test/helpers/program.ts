@@ -3,39 +3,39 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The built program. */
 export const PROGRAM = join(import.meta.dirname, '../../dist/main.js');
 const COMMAND_MS_MAX = 120_000;
 
 export type Env = Readonly<Record<string, string>>;
 
 export interface RunOptions {
-  /** Where the command runs; the folder of temporary files unless told. */
+  /** Working directory. Default: the temporary folder. */
   readonly cwd?: string;
   readonly env?: Env;
-  /** Standard input; closed at once unless told. */
+  /** Standard input. Default: closed at once. */
   readonly input?: Uint8Array;
+  /** Another build; the one of this checkout unless told. */
+  readonly program?: string;
 }
 
 export interface CommandResult {
-  /** Null where a signal ended it. */
+  /** Null if a signal ended the command. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Standard output, parsed. */
   json<T = Record<string, unknown>>(): T;
 }
 
-/** One command to its end. */
+/** Runs one command to its end. */
 export async function runDocshelf(args: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
-  const child = spawnProgram(args, options.cwd ?? tmpdir(), options.env ?? {});
+  const child = spawnProgram(args, options.cwd ?? tmpdir(), options.env ?? {}, options.program);
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.on('data', (chunk: Buffer) => {
       output[name] += chunk.toString();
     });
   }
-  // A command that ends without reading its input is no fault of the test.
+  // A command may end without reading its input.
   child.stdin?.on('error', () => undefined).end(options.input ?? '');
   const timer = setTimeout(() => child.kill('SIGKILL'), COMMAND_MS_MAX);
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
@@ -51,11 +51,11 @@ function parseOutput({ stdout, stderr }: { stdout: string; stderr: string }): un
   }
 }
 
-/** Starts the program; whoever starts it ends it. */
-export function spawnProgram(args: readonly string[], cwd: string, env: Env): ChildProcess {
-  if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is not there: build first (npm run build)`);
-  // Only what a program needs: a DOCSHELF variable of the person who runs the tests must not decide them.
+/** Starts the program. The caller must end it. */
+export function spawnProgram(args: readonly string[], cwd: string, env: Env, program = PROGRAM): ChildProcess {
+  if (!existsSync(program)) throw new Error(`${program} is not there: build first (npm run build)`);
+  // Pass only necessary variables, so that DOCSHELF variables of the shell do not change a test.
   const { PATH, HOME, TMPDIR } = process.env;
   const base = Object.fromEntries(Object.entries({ PATH, HOME, TMPDIR }).filter(([, value]) => value !== undefined));
-  return spawn(process.execPath, [PROGRAM, ...args], { cwd, env: { ...base, ...env } as NodeJS.ProcessEnv });
+  return spawn(process.execPath, [program, ...args], { cwd, env: { ...base, ...env } as NodeJS.ProcessEnv });
 }

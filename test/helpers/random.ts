@@ -1,15 +1,15 @@
-/** Random numbers that a seed repeats (mulberry32): a failure found by chance can be found again. */
+/** Random numbers that a seed repeats (mulberry32), so that a failure can be repeated. */
 export class SeededRandom {
   readonly seed: number;
   #state: number;
 
-  /** @param seed a whole number; today's unless told */
+  /** @param seed integer. Default: derived from the clock */
   constructor(seed: number = Date.now() % 2 ** 31) {
     this.seed = seed;
     this.#state = seed;
   }
 
-  /** From 0 up to and without 1. */
+  /** Number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -24,7 +24,7 @@ export class SeededRandom {
   }
 }
 
-/** The seed that DOCSHELF_SEED names, to repeat a run. */
+/** Seed from DOCSHELF_SEED, to repeat a run. */
 export function seedOfEnvironment(): number | undefined {
   const text = process.env.DOCSHELF_SEED;
   return text === undefined ? undefined : Number.parseInt(text, 10);

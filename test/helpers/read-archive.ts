@@ -10,7 +10,7 @@ import { openPromise } from 'yauzl';
 
 const run = promisify(execFile);
 
-/** The files of an archive by other means than docshelf's: the system's tar, yauzl for zip. Of honest archives only. */
+/** Reads valid archives without docshelf's code: with the system's tar, and with yauzl for zip. */
 export async function readArchive(file: string): Promise<ReadonlyMap<string, Buffer>> {
   return file.endsWith('.zip') ? readZip(file) : readTar(file);
 }
@@ -30,7 +30,7 @@ async function readTar(file: string): Promise<Map<string, Buffer>> {
   }
 }
 
-/** The files below a folder. */
+/** Reads the files in a folder. */
 export async function readFolder(folder: string): Promise<Map<string, Buffer>> {
   const files = new Map<string, Buffer>();
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

@@ -10,13 +10,13 @@ import { stringify } from 'yaml';
 import { freePort } from './free-ports.ts';
 import { httpServer, type LocalServer } from './local-server.ts';
 
-/** A real registry (Debian's docker-registry), with each kind of door that registries have. */
+/** Real registry (Debian's docker-registry) with each kind of authentication. */
 
 const TLS = join(import.meta.dirname, '../fixtures/tls');
 export const CERTIFICATE = join(TLS, 'certificate.pem');
 export const USER = 'reader';
 export const PASSWORD = 'hidden-word';
-/** bcrypt of that password. */
+/** bcrypt hash of that password. */
 const HTPASSWD = `${USER}:$2b$05$abcdefghijklmnopqrstuubffnHHWEefL.V5LI.1Ci2pzO69f1oq6\n`;
 const SERVICE = 'registry.test';
 const ISSUER = 'auth.test';
@@ -29,7 +29,7 @@ export interface RegistryOptions {
 }
 
 export interface Pushed {
-  /** Of the manifest, `sha256:…`. */
+  /** Digest of the manifest, `sha256:…`. */
   readonly digest: string;
   readonly layerDigest: string;
 }
@@ -47,7 +47,7 @@ export class Registry {
   readonly #options: RegistryOptions;
   readonly #child: ChildProcess;
   readonly #tokens: LocalServer | null;
-  // Pushing is the test's own business: whoever has signed the certificate is no matter here.
+  // Pushing is only preparation, so any certificate is accepted.
   readonly #agent = new Agent({ connect: { rejectUnauthorized: false } });
 
   private constructor(
@@ -93,7 +93,7 @@ export class Registry {
     return registry;
   }
 
-  /** Pushes layers as one artifact, the way `oras push` does. */
+  /** Pushes layers as one artifact, like `oras push`. */
   async push(repository: string, tag: string, layers: readonly LayerSpec[]): Promise<Pushed> {
     const config = await this.#pushBlob(repository, Buffer.from('{}'));
     const pushed = [];
@@ -114,7 +114,7 @@ export class Registry {
     return { digest: digestOf(manifest), layerDigest: pushed[0]?.digest ?? '' };
   }
 
-  /** Where it keeps a blob. */
+  /** File in which the registry stores a blob. */
   blobFile(digest: string): string {
     const hex = digest.slice('sha256:'.length);
     return join(this.folder, 'storage/docker/registry/v2/blobs/sha256', hex.slice(0, 2), hex, 'data');
@@ -176,7 +176,7 @@ export class Registry {
   }
 }
 
-/** Gives tokens to whom the password is known, for what is asked; it is asked by `Authorization: Basic`. */
+/** Server that returns tokens for requests with the correct password (`Authorization: Basic`). */
 async function tokenServer(): Promise<LocalServer> {
   return httpServer((asked, response) => {
     const expected = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}`;
@@ -191,7 +191,7 @@ async function tokenServer(): Promise<LocalServer> {
   });
 }
 
-/** A JSON Web Token as the registry's token authentication has it; the key is the one of its certificate. */
+/** JSON Web Token for the registry's token authentication, signed with the key of its certificate. */
 function tokenFor(repository: string, actions: readonly string[]): string {
   const nowSeconds = Math.floor(Date.now() / 1000);
   const certificate = new X509Certificate(readFileSync(CERTIFICATE));

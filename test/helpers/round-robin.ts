@@ -9,16 +9,15 @@ import { waitFor } from './wait-for.ts';
 export const HAS_NGINX = spawnSync('nginx', ['-v']).status === 0;
 
 export interface RoundRobin {
-  /** Without a slash at the end. */
+  /** Origin without a slash at the end. */
   readonly origin: string;
   readonly pid: number;
   close(): Promise<void>;
 }
 
 /**
- * nginx that asks one origin after the other, and passes over none for a fault.
- * @param elsewhere on these of its own conditions an origin's answer is none, and the next is asked: `error`, `http_404`
- * @param method of nginx, in place of the turns: `least_conn`
+ * Starts nginx, which sends requests to the origins in turn and does not skip an origin after errors. @param elsewhere
+ * conditions of nginx to try the next origin: `error`, `http_404` @param method balancing method of nginx, such as `least_conn`
  */
 export async function startRoundRobin(
   origins: readonly string[],
@@ -31,7 +30,7 @@ export async function startRoundRobin(
   );
   const servers = origins.map((origin) => `server ${new URL(origin).host} max_fails=0;`);
   const upstream = [method === '' ? '' : `${method};`, ...servers, 'keepalive 128;'].join(' ');
-  // As the user who runs the tests: workers of root would be another one's, who may not read the folder.
+  // Run nginx as the current user. If root starts it, its workers use another user, who may not read the folder.
   const config = `daemon off; master_process off; pid ${folder}/nginx.pid; error_log ${folder}/error.log;
 events { worker_connections 1024; }
 http {

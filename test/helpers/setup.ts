@@ -4,12 +4,12 @@ import { processorSeconds } from './processor-time.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Of a test, or of a file with its hooks: that of the processes that it starts is in it. */
+    /** Processor time of a test, or of a file with its hooks, including child processes. */
     processorSeconds?: number;
   }
 }
 
-/** Runs before each file of tests; files share a process, and with it the modules that they import. */
+/** Runs before each test file. Files share a process and the modules that they import. */
 let ofFile: TaskMeta = {};
 let beforeFile = 0;
 let beforeTest = 0;

@@ -1,19 +1,19 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /**
- * Sets the clock of a child process, never the machine's: preloaded with `--import`, in its threads as well, it shifts
- * `Date` by the milliseconds that the file named by CLOCK_SHIFT_FILE holds at the time. The monotonic clock stays.
+ * Shifts the clock of a child process and its threads (preload it with `--import`). `Date` is shifted by the milliseconds in the
+ * file of CLOCK_SHIFT_FILE. The monotonic clock does not change.
  */
 const file = process.env.CLOCK_SHIFT_FILE;
 if (file !== undefined) shiftDate(file);
 
-/** Variables for a process whose clock `file` sets. */
+/** Environment of a process whose clock `file` sets. */
 export function withClock(file: string): Readonly<Record<string, string>> {
   setClock(file, 0);
   return { CLOCK_SHIFT_FILE: file, NODE_OPTIONS: `--import=${import.meta.filename}` };
 }
 
-/** Shifts the clocks of the processes that look at this file. */
+/** Shifts the clocks of the processes that read this file. */
 export function setClock(file: string, shiftMs: number): void {
   writeFileSync(file, String(Math.round(shiftMs)));
 }
@@ -21,7 +21,7 @@ export function setClock(file: string, shiftMs: number): void {
 function shiftDate(from: string): void {
   const RealDate = Date;
   const nowMs = RealDate.now.bind(RealDate);
-  // A file that is being written is empty for a moment: the shift before holds on.
+  // A file is empty for a moment while it is written. Keep the former shift until then.
   let shiftMs = 0;
   const now = (): number => {
     const text = readFileSync(from, 'utf8');

@@ -1,4 +1,4 @@
-/** Does something with each item, no more than `max` at once. The first failure ends it. */
+/** Calls `act` for each item, with at most `max` calls at once. The first failure ends it. */
 export async function sideBySide<T>(items: Iterable<T>, max: number, act: (item: T) => Promise<void>): Promise<void> {
   const queue = items[Symbol.iterator]();
   const lane = async (): Promise<void> => {

@@ -3,15 +3,15 @@ import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** As sent: nothing is decoded. */
+  /** Bytes as sent, without decoding. */
   readonly body: Buffer;
 }
 
 const REQUEST_MS_MAX = 30_000;
 
 /**
- * Asks a site for exact bytes: no header of its own, no decoding, no redirects followed, connections kept. A body that
- * is shorter than its Content-Length fails.
+ * Requests exact bytes of a site: adds no headers, decodes nothing, follows no redirects, and reuses connections. A body that is
+ * shorter than its Content-Length fails.
  */
 export class SiteClient {
   readonly #origin: string;
@@ -22,7 +22,7 @@ export class SiteClient {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connectionsMax });
   }
 
-  /** @param target what stands in the request line. */
+  /** @param target of the request line */
   get(target: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const { hostname, port } = new URL(this.#origin);
@@ -48,7 +48,7 @@ export class SiteClient {
   }
 }
 
-/** A file's path as a browser writes it in an address. */
+/** Address of a file, as a browser writes it. */
 export function addressOf(path: string): string {
   return `/${path.split('/').map(encodeURIComponent).join('/')}`;
 }

@@ -6,13 +6,13 @@ const SHOWN = 20;
 interface Timed {
   readonly name: string;
   readonly ms: number;
-  /** Null where the suite does not measure it. */
+  /** Null if the suite does not measure it. */
   readonly processorSeconds: number | null;
 }
 
 /**
- * Lists the slowest tests, and the slowest files with their hooks, at the end of a run: how long each took, and how much
- * processor time, which a machine with other work changes little.
+ * Lists the slowest tests and files (with hooks) after a run, with their time and their processor time, which depends less on
+ * other load.
  */
 export default class SlowestTests implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {

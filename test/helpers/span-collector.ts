@@ -21,7 +21,7 @@ interface Told {
   }[];
 }
 
-/** Takes spans as a collector does, and keeps the text of each request. */
+/** Collector that stores the text of each request with spans. */
 export async function startCollector(bench: Bench) {
   const bodies: string[] = [];
   const keys = new Set<unknown>();

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Only what hangs takes this long: a machine with other work is ten times slower than an idle one. */
+/** Only a hanging test takes this long. A busy machine is ten times slower than an idle one. */
 export const WAIT_MS_MAX = 120_000;
 const POLL_MS = 25;
 
-/** Polls until there is something, at most so long. */
+/** Polls until `look` returns a value, with a time limit. */
 export async function waitFor<T>(
   look: () => T | null | Promise<T | null>,
   complaint: () => string,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 
-/** Sees every thread that this one starts from now on, and the processes in place of threads. */
+/** Records each thread that this thread starts from now on, and processes that replace threads. */
 export function watchThreads(): {
   readonly started: Worker[];
   readonly alive: () => number;
@@ -20,7 +20,10 @@ export function watchThreads(): {
   return { started, alive: () => alive + workerProcesses().length, stop: () => process.off('worker', onWorker) };
 }
 
-/** Children of a process, by default of this one, that run the module of a thread, in any folder unless told: proc_pid_task_tid_children(5). */
+/**
+ * Ids of child processes that run a thread's module, by default of this process and in any folder:
+ * proc_pid_task_tid_children(5).
+ */
 export function workerProcesses(pid: number | 'self' = 'self', folder = ''): number[] {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readText(`/proc/${pid}/task/${task}/children`).split(' ').filter(Boolean).map(Number),
@@ -29,7 +32,7 @@ export function workerProcesses(pid: number | 'self' = 'self', folder = ''): num
   return children.filter((pid) => module.test(readText(`/proc/${pid}/cmdline`)));
 }
 
-/** Empty where it has just ended. */
+/** Empty if the process has just ended. */
 function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -1,6 +1,6 @@
 import type { Organization } from '../../src/domain/organization.ts';
 
-/** A domain of an organization, which can be exported if it has a source. */
+/** Domain of an organization. It can be exported if it has a source. */
 export const ownedSite = (
   domain: string,
   isExported = true,

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-/** The code of an answer that must be a problem document, whole. */
+/** Returns the code of a response, which must be a complete problem document. */
 export async function codeOf(response: Response): Promise<string> {
   expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
   const problem = (await response.json()) as { code: string; error: string; detail: string; status: number };
@@ -8,7 +8,7 @@ export async function codeOf(response: Response): Promise<string> {
   return problem.code;
 }
 
-/** Status and code of a problem document. */
+/** Returns status and code of a problem document. */
 export async function outcomeOf(answering: Response | Promise<Response>): Promise<[status: number, code: unknown]> {
   const answer = await answering;
   return [answer.status, await codeOf(answer)];

@@ -3,7 +3,7 @@ import type { SiteStatusReport, StatusReport } from '../../src/domain/status.ts'
 const DIGEST = '3f1c5b9a7d20'.padEnd(64, '0');
 const OLDER = '9b07aa41e6cc'.padEnd(64, '1');
 
-/** A daemon that serves the newer of two versions, and has something to say of everything. */
+/** A daemon that serves the newer of two versions, with a value for each field. */
 export const STATUS: StatusReport = {
   state: 'stale',
   deployment: { type: 'air-gapped', domain: 'acme' },
@@ -53,7 +53,7 @@ export const STATUS: StatusReport = {
   programVersion: '0.1.0',
 };
 
-/** The site of a list of sites. */
+/** Status of a site in a list. */
 export const siteStatus = (domain: string, changes: Partial<SiteStatusReport> = {}): SiteStatusReport => ({
   ...STATUS,
   deployment: { type: 'air-gapped', domain },

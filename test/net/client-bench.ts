@@ -5,7 +5,7 @@ import { type ClientSettings, httpClientOf } from './http-client-of.ts';
 
 export const NEVER = new AbortController().signal;
 
-/** Servers and clients that end with the test, as do changes of the environment and of modules. */
+/** Servers and clients, and changes of the environment and of modules, which end with the test. */
 export function clientBench() {
   const opened: { close(): Promise<void> }[] = [];
   afterEach(async () => {
@@ -21,7 +21,7 @@ export function clientBench() {
   return {
     keep,
     client,
-    /** A started server, or one that responds by HTTP. */
+    /** A started server, or an HTTP server with this response. */
     server: async (starting: Promise<LocalServer> | Answer): Promise<LocalServer> =>
       keep(await (typeof starting === 'function' ? httpServer(starting) : starting)),
     get: (url: string, settings: ClientSettings = {}): Promise<HttpResponse> =>
@@ -29,7 +29,7 @@ export function clientBench() {
   };
 }
 
-/** Responds with a redirect to the address in the query of `/to?…`, and else with a text. */
+/** Redirects `/to?…` to the address in the query, and returns text for other paths. */
 export const redirecting =
   (text: string): Answer =>
   (request, response) => {

@@ -47,7 +47,7 @@ describe('AddressGuard.kindOf()', () => {
     '64:ff9b:1::8.8.8.8',
     '2002:7f00:1::',
     '2002:c0a8:101::1',
-    // Teredo: a public server and a private client, whose bits are inverted; then the other way round.
+    // Teredo: a public server and a private client with inverted bits, then the other way round.
     '2001:0:808:808::3f57:fefe',
     '2001:0:a00:1::f7f7:f7f7',
     '2001:4860::5efe:10.0.0.1',

@@ -126,7 +126,7 @@ describe('HttpClient.get()', () => {
   });
 });
 
-/** Address of a server that is no longer there. */
+/** Address of a server that has ended. */
 async function closedOrigin(): Promise<string> {
   const { origin, close } = await httpServer(() => {});
   await close();
@@ -181,7 +181,7 @@ describe('time limits of HttpClient.get()', () => {
     void setTimeout(() => response.writeHead(302, { location: '/' }).end(), 80);
 
   test.each<[string, () => Promise<LocalServer> | Answer, ClientSettings]>([
-    // The server reads, or it would not see that the other side is gone.
+    // The server must read to notice that the client has gone.
     ['a TLS handshake', () => tcpServer((socket) => void socket.resume()), { connectTimeoutMs: 150 }],
     ['a missing response', () => () => {}, { idleTimeoutMs: 150 }],
     ['a body that stops', () => (_, response) => void response.writeHead(200).write('begin'), { idleTimeoutMs: 150 }],
@@ -202,7 +202,7 @@ describe('abort signal of HttpClient.get()', () => {
   test('ends a request that waits for its connection', async () => {
     const { host } = await server(tcpServer(() => {}));
     const abort = new AbortController();
-    // Longer than the test may take: the abort must not wait for it.
+    // Longer than the test may take, because the abort must not wait for it.
     const get = client({ connectTimeoutMs: 60_000 }).get(`https://${host}/`, { signal: abort.signal });
     setTimeout(() => abort.abort(REASON), 30);
     await expect(get).rejects.toBe(REASON);
@@ -284,7 +284,7 @@ describe('proxy of HttpClient', () => {
     expect(await bodyOf(await proxied.get(direct.origin, { signal: NEVER }))).toBe('direct');
   });
 
-  /** True if NO_PROXY makes a request for the host go around a proxy, which refuses every connection here. */
+  /** True if NO_PROXY makes a request bypass the proxy, which refuses every connection here. */
   async function goesDirect(noProxy: string, host: string): Promise<boolean> {
     vi.stubEnv('http_proxy', 'http://127.0.0.1:1');
     vi.stubEnv('no_proxy', noProxy);
@@ -296,7 +296,7 @@ describe('proxy of HttpClient', () => {
     return outcome === 'direct';
   }
 
-  // The server listens on 127.0.0.1 alone, which ::ffff:127.0.0.1 reaches, too.
+  // The server listens only on 127.0.0.1, which ::ffff:127.0.0.1 also reaches.
   test.each([
     ['127.0.0.0/8', '127.0.0.1'],
     ['10.0.0.0/8,127.0.0.0/8,::1/128', '127.0.0.1'],

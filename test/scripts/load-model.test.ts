@@ -39,6 +39,6 @@ it('the load model scales with its load, and finds the first bottleneck', () => 
   expect(memoryMiB(200)).toBe((FIGURES.memoryOf100MiB.value + FIGURES.memoryOf300MiB.value) / 2);
   const holds = sizing(DOCUMENTED).limits.map((limit) => limit.holds);
   expect(holds).toEqual(holds.toSorted((one, other) => one - other));
-  // It holds what it was made for.
+  // The smallest documented limit is enough for its own load.
   expect(holds[0]).toBeGreaterThan(1);
 });

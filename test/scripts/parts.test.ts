@@ -97,7 +97,7 @@ describe('the files for GitHub and GitLab', () => {
       for (const { uses, run } of job.steps) {
         expect([uses, run].filter((each) => each !== undefined)).toHaveLength(1);
         if (uses !== undefined) expect(uses).toMatch(/^[\w-]+\/[\w-]+@(?:v\d+|[0-9a-f]{40})$/);
-        // An expression in a command would run the text of a branch or a title.
+        // An expression in a command would run the text of a branch name or title.
         expect(run ?? '').not.toContain('${{');
       }
     }

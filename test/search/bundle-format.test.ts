@@ -41,7 +41,7 @@ function newRelease(): string {
 const folderOf = (releaseDir: string) => join(releaseDir, '_docshelf/search');
 const fileOf = (releaseDir: string, name: string) => join(folderOf(releaseDir), name);
 
-/** @returns the folder of a release whose bundle carries these vectors */
+/** @returns the folder of a release whose bundle contains these vectors */
 function written(records: Iterable<(typeof RECORDS)[number]> = RECORDS, dims = DIMS): string {
   const releaseDir = newRelease();
   using writer = new BundleVectorWriter(folderOf(releaseDir), { modelDigest: MODEL, dims });
@@ -68,7 +68,7 @@ function outcomeOf(releaseDir: string): string {
   }
 }
 
-/** Sound vectors with another header. */
+/** Vectors depend on the text and on `turn`, so that a test sees which model computed them. */
 function withHeader(change: (header: object) => unknown): string {
   const releaseDir = written();
   const header = JSON.parse(readFileSync(fileOf(releaseDir, HEADER), 'utf8'));
@@ -149,7 +149,7 @@ describe('BundleVectors', () => {
         rejected += 1;
         continue;
       }
-      // In the header another space, a lower version or the digest of another model is possible.
+      // Fields of the header that may differ: a space, a lower version, or the digest of another model.
       expect(name).toBe(HEADER);
       if (found !== null) expect(found.records).toEqual(RECORDS);
     }

@@ -9,7 +9,7 @@ import type { Embedder } from '../../src/search/ports.ts';
 const PAGES = 2_000;
 const PARAGRAPHS = 30;
 const DIMS = 1024;
-/** A third more than what is needed; the text of the site is 43 MB. */
+/** A third more than needed. The text of the site has 43 MB. */
 const HEAP_MB = 32;
 
 let dir: string;
@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-/** Pages of one long section each, no two alike. */
+/** Pages with one long section each, all different. */
 async function writeSite(siteDir: string): Promise<FileEntry[]> {
   await mkdir(siteDir);
   const files: FileEntry[] = [];

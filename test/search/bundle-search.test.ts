@@ -20,7 +20,7 @@ const NEVER = new AbortController().signal;
 const page = (title: string, body: string, lang = 'en') =>
   `<!doctype html><html lang="${lang}"><head><title>${title}</title></head><body><main><h1 id="top">${title}</h1>${body}</main></body></html>`;
 
-/** Folder pages that are linked to without their slash, two languages, a page too long for one passage. */
+/** Folder pages that are linked without their slash, two languages, and a page that is too long for one passage. */
 const SITE: Readonly<Record<string, string>> = {
   'index.html': page('Welcome', '<p>The manual.</p><a href="/lantern">Lantern</a><a href="/bread">Bread</a>'),
   'lantern/index.html': page(
@@ -49,7 +49,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Writes the site as unpacking leaves it. */
+/** Writes the site like unpacking does. */
 async function writeSite(site = SITE): Promise<FileEntry[]> {
   const files: FileEntry[] = [];
   await writeFiles(siteDir, site);
@@ -75,7 +75,7 @@ function makerOf(model: BundleSearchMakerOptions['model'], lanesMax = 1): Bundle
 const untilAborted = (_: readonly string[], signal?: AbortSignal) =>
   new Promise<never>((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
 
-/** An endpoint's model, in this thread; counts what it is asked. */
+/** The model of an endpoint in this thread. It counts texts. */
 function countingModel(onAsked: (texts: number) => void = () => undefined) {
   const embedder: Embedder = {
     digest: 'ab'.repeat(32),
@@ -116,7 +116,7 @@ function vectorsIn(searchDir: string, modelDigest: string) {
   }
 }
 
-describe('BundleSearchMaker', { timeout: 60_000 }, () => {
+describe('BundleSearchMaker', () => {
   it('writes the same vectors that a deployment computes for the same pages', async () => {
     const files = await writeSite();
     const made = await make(makerOf(builtin), files, 'made');
@@ -174,7 +174,7 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
         running += 1;
         most = Math.max(most, running);
         await setTimeout(20);
-        // A busy machine may be slow to bring the next.
+        // A busy machine may be slow to send the next one.
         for (let waits = 0; most < lanesMax && waits < 100; waits += 1) await setTimeout(20);
         running -= 1;
         return counting.embedder.embedPassages(texts);

@@ -90,7 +90,7 @@ async function newRelease(
 }
 type Release = Awaited<ReturnType<typeof newRelease>>;
 
-/** Serves a release until it is searchable by meaning. */
+/** Serves a release until search by meaning is ready. */
 async function serve(release: Release) {
   const events: SearchEvent[] = [];
   const onEvent = (event: SearchEvent) => void events.push(event);
@@ -153,7 +153,7 @@ describe('vectors of a bundle', { timeout: 120_000 }, () => {
     const hostile = await newRelease('hostile');
     await serve(hostile);
     expect(cached()).toEqual([]);
-    // The same pages, and a bundle without vectors.
+    // The same pages in a bundle without vectors.
     const honest = await newRelease('honest', { turn: 1 });
     const own = await computedBy(1);
     await rm(searchFolder(honest), { recursive: true });

@@ -11,15 +11,15 @@ interface Embedding {
   readonly end: PromiseWithResolvers<void>;
 }
 
-/** An index whose steps end when the test says so. A result's path is its release and the label. */
+/** An index whose steps end when the test decides. The path of a result is its release and the label. */
 export class FakeIndex implements SearchIndex {
   readonly calls: string[] = [];
   readonly sound = new Set<string>();
   readonly opened = new Set<string>();
   readonly embeddings: Embedding[] = [];
-  /** By opening: whether readers were asking. */
+  /** For each opening, whether readers were searching. */
   readonly kept: boolean[] = [];
-  /** What each step waits for before it is done. */
+  /** Promises for which the steps wait. */
   readonly gates: Partial<Record<'open' | 'build' | 'search', Promise<unknown>>> = {};
   buildFault: Error | null = null;
   refused: PlainError | null = null;

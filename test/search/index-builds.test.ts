@@ -65,7 +65,7 @@ it('IndexBuilds builds an index once if two daemons share the folder, and remove
   const building = one.build(both, signal);
   await begun.promise;
   const waiting = other.build(both, signal);
-  // Far longer than it takes to sweep and build.
+  // Far longer than sweeping and building take.
   await sleep(200);
   gate.resolve();
   expect(await Promise.all([building, waiting])).toEqual([1, null]);
@@ -130,7 +130,7 @@ it('IndexBuilds reports that a second site waits while the first is indexed', as
   const build = async (site: string) =>
     builds.build(await release(site), signal, { site, report: (phase) => void told[site]?.push(phase) });
   const both = [build('acme'), build('beta')];
-  await vi.waitFor(() => expect([told.acme?.length, told.beta?.length].sort()).toEqual([1, 2]));
+  await vi.waitFor(() => expect([told.acme?.length, told.beta?.length].sort()).toEqual([1, 2]), 30_000);
   end.resolve();
   await Promise.all(both);
   expect(told).toEqual({ acme: ['waiting to index', 'indexing'], beta: ['waiting to index', 'indexing'] });

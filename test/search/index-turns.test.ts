@@ -4,7 +4,7 @@ import { IndexTurns } from '../../src/search/indexing/index-builds.ts';
 const TURN_MS = 10;
 const NEVER = new AbortController().signal;
 
-/** Work in so many steps, of which each that is done stays done, as vectors in the cache do. */
+/** Work with several steps. Completed steps stay done, like vectors in the cache. */
 function release(steps: number, log: string[], name: string) {
   let done = 0;
   return async (signal: AbortSignal, onBegun: () => void): Promise<string> => {
@@ -33,7 +33,7 @@ it('IndexTurns ends the turn of a huge release for waiting releases, and later l
     'c is done',
     'huge is done',
   ]);
-  // Nobody waited any more: it had all the time that it needed.
+  // Nothing else was waiting, so it got as much time as it needed.
   expect(log.filter((line) => line.startsWith('huge from'))).toHaveLength(2);
 });
 
@@ -41,7 +41,7 @@ it('IndexTurns alternates between two huge releases, so that each turn makes pro
   const turns = new IndexTurns({ turnMs: TURN_MS });
   const log: string[] = [];
   const step = async (signal: AbortSignal, wasDone: number): Promise<number> => {
-    // A step is done before the turn's end is looked at.
+    // A step ends before the end of the turn is checked.
     await new Promise((resolve) => setTimeout(resolve, 2 * TURN_MS));
     signal.throwIfAborted();
     return wasDone + 1;
@@ -153,7 +153,7 @@ it('IndexTurns runs smaller builds next to a long build, one at a time, and larg
   expect(log).toEqual(['first aside']);
   ends.first.resolve();
   await Promise.all([first, second]);
-  // It comes when one is long already.
+  // It arrives while a long build is already running.
   await turns.build(3, note('third'), NEVER);
   expect(log).toEqual(['first aside', 'second aside', 'third aside']);
   ends.huge.resolve();

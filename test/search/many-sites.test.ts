@@ -41,7 +41,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A release of so many pages that say this, not indexed yet. */
+/** A release with pages of this text, not indexed yet. */
 async function release(text: string, pages = 1): Promise<IndexedRelease> {
   const digest = text.replace(/\W/g, '').toLowerCase().padEnd(64, '0');
   const releaseDir = join(folder, 'releases', digest);
@@ -187,7 +187,7 @@ it('EmbeddedEngine responds or returns an error for each pending query when the 
   expect([...outcomes].filter((outcome) => outcome !== 'none' && outcome !== 'index_building')).toEqual([]);
   await until('keyword');
   expect(await found('lantern')).toMatch(/^Lantern oil/);
-  // It was opened by another thread, and not built anew.
+  // Another thread opened the index without building it again.
   expect(kinds()).not.toContain('indexed');
   expect(threads.alive()).toBe(1);
 });

@@ -41,7 +41,7 @@ describe('ModelThreads', () => {
 
   it('rejects pending requests of a thread that died, and starts a new thread for the next request', async () => {
     const model = await ModelThreads.load(MODEL);
-    // Idle, so not in the middle of native code.
+    // The thread is idle, so it is not in native code.
     const ended = threads.started[0]?.terminate();
     await expect(model.embedQuery('lost')).rejects.toMatchObject({ code: 'embedder_failed' });
     await ended;

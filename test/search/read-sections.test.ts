@@ -73,7 +73,7 @@ describe('readSections()', () => {
     const alone = await read(0);
     expect(alone.length).toBeGreaterThan(2_000);
     expect(await read(3)).toEqual(alone);
-    // The last one, which another thread is asked for.
+    // The last file, which another thread reads.
     await rm(join(dir, paths.at(-1) ?? ''));
     await expect(readSections(site, join(dir, 'spool'), { threadsMax: 3 })).rejects.toMatchObject({ code: 'ENOENT' });
   });

@@ -11,7 +11,10 @@ const DIMS = 32;
 const REQUEST = searchRequestOf({ query: 'rotate keys' });
 const like = (sign: number) => new Float32Array(DIMS).fill(sign / Math.sqrt(DIMS));
 
-/** Section 0 has two passages, of which the second is like every query and has fewer of its words; 2 is found by meaning alone. */
+/**
+ * Section 0 has two passages. The second one is close to each query and contains fewer of its words. Section 2 is found only by
+ * meaning.
+ */
 const SECTIONS = [
   {
     title: 'Keys',
@@ -23,7 +26,7 @@ const SECTIONS = [
   { title: 'Invoices', text: 'They come by mail.', passages: [0, 18], signs: [1] },
 ];
 
-/** A release, and a model that gives its vectors when it is told to. */
+/** A release, and a model that returns its vectors on request. */
 async function openRelease() {
   const path = indexPath();
   writeIndex(

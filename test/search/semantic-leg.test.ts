@@ -15,7 +15,7 @@ interface Faked {
   readonly asked?: string[];
 }
 
-/** Reads Latin script, and finds every query to be like section 0. */
+/** Reads Latin script, and treats each query as similar to section 0. */
 const embedder = ({ fails = false, asked = [] }: Faked): Embedder => ({
   digest: '',
   dims: DIMS,
@@ -28,7 +28,7 @@ const embedder = ({ fails = false, asked = [] }: Faked): Embedder => ({
   embedPassages: async () => [],
 });
 
-/** Sections 0 and 1 in English, 2 in Japanese, 3 says nothing; a passage each, of which all but 1 are like the query. */
+/** Sections 0 and 1 are English, 2 is Japanese, 3 is empty. Each has one passage, and all except 1 are similar to the query. */
 function leg(faked: Faked = {}): SemanticLeg {
   const path = indexPath();
   const sketches = ['en', 'en', 'ja', null].map((language) => ({ language }));

@@ -14,7 +14,7 @@ import {
 } from '../../src/search/index.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 
-/** Two daemons on one data folder, each with an engine of its own. */
+/** Two daemons on one data folder, each with a separate engine. */
 
 const DIMS = 32;
 const PAGES = 40;
@@ -46,7 +46,7 @@ async function release(): Promise<IndexedRelease> {
   return { digest: DIGEST, releaseDir, trailingSlash: 'never' };
 }
 
-/** A daemon's search, whose model tells what it was asked. */
+/** Search of a daemon whose model records its texts. */
 function replica({ failures = 0, othersSilentMs = 60_000 } = {}) {
   const asked: string[] = [];
   let failuresLeft = failures;

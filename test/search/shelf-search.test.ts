@@ -7,7 +7,7 @@ import type { SearchedSite } from '../../src/search/shelf-search.ts';
 const REQUEST = searchRequestOf({ query: 'lantern', pageSize: 3 });
 const NEVER = new AbortController().signal;
 
-/** Answers with pages of these scores. */
+/** Returns pages with these scores. */
 function answering(...scores: number[]): Search {
   const results = scores.map((score, at) => ({
     content: '',

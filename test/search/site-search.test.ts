@@ -158,7 +158,7 @@ it('SiteSearch switches to another version: stops the embedding of the previous 
   );
   expect(index.opened).toEqual(new Set(['july']));
   expect(index.embeddings.map(({ digest }) => digest)).toEqual(['june', 'july']);
-  // That the former gave up is no fault to tell of.
+  // An aborted search of the former release is not reported as an error.
   expect(kinds()).toEqual([]);
 });
 

@@ -11,11 +11,11 @@ export type Files = Readonly<Record<string, string | Buffer>>;
 
 export const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-/** Releases in temporary folders, removed together. */
+/** Releases in temporary folders, which are removed together. */
 export class TestReleases {
   readonly #folders: string[] = [];
 
-  /** Writes a site and gives its view, as unpacking would. */
+  /** Writes a site like unpacking does. @returns its view */
   make(
     files: Files,
     info: { version?: string; createdAt?: string; trailingSlash?: TrailingSlash; builtFor?: string } = {},
@@ -58,14 +58,14 @@ export function tableOf(entries: readonly FileEntry[]): FileTable {
   return Object.assign(new Map(entries.map((entry) => [entry.path, entry])), { namesIn });
 }
 
-/** As one that is not active any more; `servedAt` null: it never was. */
+/** A release that is no longer active. A null `servedAt` means that it never was. */
 export function kept(release: ReleaseView, servedAt: string | null = '2024-06-01T00:00:00.000Z'): KeptRelease {
   const { digest, createdAt, siteDir, builtFor, files } = release;
   const find = async (path: string) => files.get(path) ?? null;
   return { digest, createdAt, siteDir, builtFor, servedAt, find, readTable: async () => files };
 }
 
-/** A client that leaves when its signal is aborted. */
+/** A client that disconnects when its signal is aborted. */
 export const clientOf = (signal: AbortSignal) => () => ({ signal, [Symbol.dispose]: () => undefined });
 
 export interface Served {
@@ -75,7 +75,7 @@ export interface Served {
   ask(target: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Response>;
 }
 
-/** A server of these releases, the first active, and a way to ask it. */
+/** A server of these releases, the first one active, and a function that sends requests. */
 export function serve(
   releases: readonly [ReleaseView, ...ReleaseView[]],
   options: {
@@ -103,7 +103,7 @@ export function serve(
   };
 }
 
-/** Status, the headers of those names, and the body's text. */
+/** Status, headers with these names, and text of the body. */
 export async function summary(response: Response, ...names: string[]) {
   return [response.status, ...names.map((name) => response.headers.get(name)), await response.text()];
 }

@@ -128,7 +128,7 @@ describe('Markdown of a page', () => {
       ['/guide/own', MARKDOWN],
     ] as const) {
       const answer = await ask(target, headers);
-      // A cache keeps it apart from the page.
+      // Vary makes caches store it separately from the page.
       expect([await answer.text(), answer.headers.get('vary')]).toEqual([
         SITE['guide/own.md'],
         'Accept-Encoding, Accept',

@@ -46,7 +46,7 @@ describe('fastAnswer() of SiteServer', () => {
     const { server, ask } = serve([releases.make(FILES)]);
     const isMissing = target.includes('nowhere');
     if (!isMissing) expect(server.fastAnswer(target, headers)).toBeNull();
-    // The first reads the file, which a condition alone does not.
+    // The first request reads the file, which a conditional one does not.
     const { 'if-none-match': _, ...unconditional } = headers;
     await ask(target, unconditional);
     const asked = await ask(target, headers);

@@ -35,12 +35,12 @@ describe('SamePages', () => {
   it.each([
     ['', ''],
     ['guides/', 'guides/'],
-    // As a file in one version, as a folder in the other.
+    // A file in one version, a folder in the other.
     ['guides/start', 'guides/start/'],
     ['guides/start.html', 'guides/start/'],
     ['guides/deep/keys/', 'admin/keys'],
     ['guides/deep/keys/index.html', 'admin/keys.html'],
-    // Neither by the title of a 404 page, nor by one that stands on two pages as near.
+    // Not found by the title of a 404 page, or by a title of two equally near pages.
     ['guides/gone', 'guides/'],
     ['a/overview', ''],
     ['b/same/overview', 'b/other/overview'],

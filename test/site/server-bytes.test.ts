@@ -13,7 +13,7 @@ afterEach(() => releases.remove());
 const PAGE = `<!doctype html><title>Page</title>${'<p>all work and no play</p>'.repeat(100)}`;
 const LAST_MODIFIED = 'Sat, 01 Jun 2024 10:20:30 GMT';
 
-/** What a descriptor of this process leads to; empty where it is closed meanwhile. */
+/** Target of a descriptor of this process. Empty if it has been closed. */
 function linkOf(fd: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`);
@@ -26,7 +26,7 @@ describe('respond() to ranges', () => {
   const text = Array.from({ length: 30_000 }, (_, at) => String.fromCharCode(97 + (at % 26))).join('');
   const tag = `"${sha256(text).slice(0, 32)}"`;
 
-  // In memory the file is sliced, over the cache's bound it is streamed: the answers are the same.
+  // A cached file is sliced, and a file larger than the cache limit is streamed, with equal responses.
   describe.each([
     ['from memory', 1024 ** 2],
     ['from disk', 64 * 1024],

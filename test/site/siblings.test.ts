@@ -16,7 +16,7 @@ const releases = new TestReleases();
 afterEach(() => releases.remove());
 
 const TEXT = 'data,more data,and some more\n'.repeat(300);
-/** Compressed at other levels than docshelf's own. */
+/** Compressed at levels that docshelf does not use. */
 const ENCODED = { gz: gzipSync(TEXT, { level: 1 }), br: brotliCompressSync(TEXT), zst: zstdCompressSync(TEXT) };
 const GZ_DATA = ENCODED.gz.subarray(10);
 const DECODE = { gzip: gunzipSync, br: brotliDecompressSync, zstd: zstdDecompressSync };
@@ -112,7 +112,7 @@ describe('compressed files in a bundle', () => {
   it('may have every optional field of a gzip header', async () => {
     const fields = [Buffer.from([3, 0]), Buffer.from('abc'), Buffer.from('data.csv\0a comment\0'), Buffer.from([1, 2])];
     const header = Buffer.from([0x1f, 0x8b, 8, 0x1e, 1, 2, 3, 4, 0, 3]);
-    // RFC 1952, section 2.3.1: its last field, a checksum of it.
+    // The last field of the header is its checksum (RFC 1952, section 2.3.1).
     const before = Buffer.concat([header, ...fields.slice(0, -1)]);
     fields.splice(-1, 1, Buffer.from([crc32(before) & 0xff, (crc32(before) >> 8) & 0xff]));
     const named = Buffer.concat([header, ...fields, GZ_DATA]);
@@ -127,7 +127,7 @@ describe('compressed files in a bundle', () => {
     return bytes;
   };
   it.each([
-    // Browsers read the first one alone.
+    // Browsers read only the first member.
     ['two members', Buffer.concat([START ?? '', REST ?? ''].map(Buffer.from))],
     ['an empty member before the data', Buffer.concat([gzipSync(''), ENCODED.gz])],
     ['an empty member after the data', Buffer.concat([ENCODED.gz, gzipSync('')])],

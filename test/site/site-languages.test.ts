@@ -7,7 +7,7 @@ const releases = new TestReleases();
 afterEach(() => releases.remove());
 
 const page = (attributes: string) => `<!doctype html><html ${attributes}><title>Home</title>`;
-/** Of one site in many languages, as generators lay them out. */
+/** One site in many languages, in the layouts of generators. */
 const SITE: Files = {
   'index.html': page('lang="de-DE"'),
   'guide/deep/page.html': page('lang="fr"'),

@@ -31,7 +31,7 @@ async function site(
   return serve([release], { ...form, rules: await loadSiteRules(release) });
 }
 
-/** Status, then location or body. */
+/** Status, followed by the location or body. */
 async function told(response: Response): Promise<string> {
   return `${response.status} ${response.headers.get('location') ?? (await response.text())}`;
 }

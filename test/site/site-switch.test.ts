@@ -89,7 +89,7 @@ it('SiteSwitch adds a version switcher to pages while other versions exist and t
   const untilServed = (count: number) => vi.waitUntil(() => served.length === count, { timeout: 30_000 });
   const switcher = { script: '/a.js', style: '/a.css' };
   use({ trailingSlash: 'auto', switcher });
-  // At once, and when the versions are known.
+  // At once, and again when the versions are known.
   await untilServed(3);
   survey = { hasOthers: false, own: [] };
   site.updateRetained([]);
@@ -164,7 +164,7 @@ it('SiteSwitch replaces a search box that uses an external service, and reports 
   const tag = '<script type="module" src="/l.js"></script>';
   expect(await heads()).toEqual([
     '<script type="module" src="/r.js" data-replace=".DocSearch-Button,#docsearch"></script>',
-    // At once, by what was known; then by what the form asks for.
+    // At once from the known versions, then from the form.
     tag,
     tag,
   ]);

@@ -9,7 +9,7 @@ const page = (title: string, body: string) =>
 
 const SMALL: Files = { 'index.html': page('Small', '<p><a href="/index.html">words</a></p>') };
 
-/** Pages of 700 KB that take a second or more each in Markdown, all different. */
+/** Pages of 700 KB whose conversion to Markdown takes a second or more each, all different. */
 function slowPages(count: number, times = 1): Files {
   const body = '<p><b>a</b><i>b</i></p><table><tr><td>x</table><a href="/slow/0.html">c</a>'.repeat(8_000 * times);
   return Object.fromEntries(Array.from({ length: count }, (_, at) => [`slow/${at}.html`, page(`Slow ${at}`, body)]));
@@ -17,10 +17,10 @@ function slowPages(count: number, times = 1): Files {
 
 const markdown = { accept: 'text/markdown' };
 
-/** Room for all pages: what is not kept is made again to be sent. */
+/** Room for all pages. A page that is not cached is converted again. */
 const CACHE_BYTES = 256 * 1024 ** 2;
 
-/** Two sites in one process, the one with slow pages asked for all of them first. */
+/** Two sites in one process. All slow pages of the first one are requested first. */
 function twoSites(form: { readonly basePath?: string }, headers: Readonly<Record<string, string>>, pages: Files) {
   const count = Object.keys(pages).length;
   const slow = serve([releases.make(pages)], { markdown: true, site: 'slow', cacheBytes: CACHE_BYTES, ...form });
@@ -37,7 +37,7 @@ function twoSites(form: { readonly basePath?: string }, headers: Readonly<Record
 describe('page of another site', { timeout: 300_000 }, () => {
   it('is converted to Markdown before the waiting slow pages of a site', async () => {
     const { small, done, asked } = twoSites({}, markdown, slowPages(4));
-    // All others wait by now.
+    // All other requests are waiting by now.
     await Promise.race(asked);
     expect((await small.ask('/', markdown)).status).toBe(200);
     expect(done.length).toBeLessThan(4);

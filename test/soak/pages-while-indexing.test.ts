@@ -8,7 +8,7 @@ import { readArchive } from '../helpers/read-archive.ts';
 import { sideBySide } from '../helpers/side-by-side.ts';
 import { addressOf, SiteClient } from '../helpers/site-client.ts';
 
-/** A figure is printed beside its aim; what is asserted has room for a machine that others use, too. */
+/** The figure is printed with its aim. The assertion allows for a busy machine. */
 const P99_RATIO = { aim: 3, max: 20 };
 const LOAD_MS = 4_000;
 const CONNECTIONS = 4;
@@ -30,7 +30,7 @@ describe.skipIf(corpus === undefined)(`pages during the build of an index${whyNo
     expect((await idle.status()).search).toMatchObject({ keyword: 'ready', semantic: 'off' });
     await idle.stop();
 
-    // Without its index, the daemon builds it when it starts, and then the vectors.
+    // Without its index, the daemon builds it at the start, and then the vectors.
     await rm(join(folder, 'data', 'releases', digest, 'search'), { recursive: true });
     await bench.writeConfig(folder, { log: { access: false }, search: { model: 'builtin' } });
     const building = await bench.start(null, { folder });
@@ -46,7 +46,7 @@ describe.skipIf(corpus === undefined)(`pages during the build of an index${whyNo
     expect(during.p99 / before.p99).toBeLessThan(P99_RATIO.max);
   });
 
-  /** Asks for pages over connections that are kept, each with a pause after an answer: what readers do, not all that a core can. */
+  /** Requests pages over keep-alive connections with a pause after each response, like readers do. */
   async function load(daemon: DaemonProcess, pages: readonly string[]) {
     const client = new SiteClient(daemon.site, CONNECTIONS);
     const endMs = performance.now() + LOAD_MS;

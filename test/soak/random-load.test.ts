@@ -3,9 +3,9 @@ import { LARGE_SIZE, loadAtRandom } from '../acceptance/random-load.ts';
 import { openBench } from '../helpers/daemon.ts';
 
 const bench = openBench(afterEach);
-/** DOCSHELF_LOAD_MINUTES says another number. */
+/** DOCSHELF_LOAD_MINUTES changes the number. */
 const MINUTES = Number(process.env.DOCSHELF_LOAD_MINUTES ?? 20);
-/** Over what it was in the second quarter, since the first is of the way up, and a collection may be due. */
+/** Compared with the second quarter, because memory grows in the first one and a collection may be due. */
 const GROWTH_MAX = 1.1;
 const GROWTH_MAX_MIB = 32;
 

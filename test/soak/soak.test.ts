@@ -3,7 +3,7 @@ import { soakOverSwaps } from '../corpus/swap-soak.ts';
 import { corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { openBench } from '../helpers/daemon.ts';
 
-/** The corpus suite's soak, ten times as long unless DOCSHELF_SOAK says how many times. */
+/** The soak of the corpus suite, ten times as long. DOCSHELF_SOAK sets another factor. */
 describe.skipIf(corpus === undefined)(`daemon under long load${whyNoCorpus}`, () => {
   const bench = openBench(afterAll);
   const times = Number(process.env.DOCSHELF_SOAK ?? 10);

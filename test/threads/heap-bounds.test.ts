@@ -20,9 +20,9 @@ import { packTarGz } from '../helpers/pack-tar-gz.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { watchThreads, workerProcesses } from '../helpers/watch-threads.ts';
 
-/** Each kind of thread and process comes to its bound of memory: this process goes on, is told, and the next one works. */
+/** Each kind of thread and process reaches its memory limit. This process continues and reports it, and the next one works. */
 
-/** Less than any module of ours needs, and enough for V8 to begin: below 3 it takes its process along. */
+/** Less than any of our modules needs, and enough for V8 to start. Below 3, V8 ends the whole process. */
 const TOO_SMALL: Heap = { maxOldGenerationSizeMb: 6, maxYoungGenerationSizeMb: 1 };
 const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
 const NEVER = new AbortController().signal;
@@ -40,7 +40,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Until the call that it returns. */
+/** Shrinks the heap until the returned function is called. */
 function shrink(kind: keyof typeof HEAPS): () => void {
   const heaps = HEAPS as Record<string, Heap>;
   const sound = heaps[kind] as Heap;
@@ -55,7 +55,7 @@ const DIED = {
   message: expect.stringMatching(/^Cannot .*: its .* needs more than [68] MiB of memory$/),
 };
 
-describe('A thread that exceeds its heap limit', { timeout: 60_000 }, () => {
+describe('A thread that exceeds its heap limit', () => {
   it('fails only the import that it unpacks', async () => {
     const archive = join(dir, 'site.tar.gz');
     await packTarGz({ files: [{ path: 'index.html', bytes: Buffer.from('<title>Home</title>') }], to: archive });
@@ -74,13 +74,13 @@ describe('A thread that exceeds its heap limit', { timeout: 60_000 }, () => {
       return unpackInThreads()(order, () => undefined, NEVER);
     };
     const restore = shrink('unpack');
-    // A refusal, as of any archive that is too large: tried again, it would need as much.
+    // A rejection, like for any archive that is too large, because a retry would need as much memory.
     const refused = await unpack('small').catch((error: unknown) => error);
     expect(refused).toMatchObject({ ...DIED, code: 'total_too_large', next: expect.stringContaining('fewer') });
     expect(isTransient(refused)).toBe(false);
     restore();
     expect(await unpack('sound')).toMatchObject({ pages: 1 });
-    // It waits a moment for the next bundle, and ends by itself.
+    // It waits a moment for the next bundle, and then ends by itself.
     await waitFor(
       () => threads.alive() === 0 || null,
       () => 'its thread has not ended',
@@ -147,7 +147,7 @@ describe('A thread that exceeds its heap limit', { timeout: 60_000 }, () => {
     const right = '$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba';
     const holds = async () => check.holds('a', 'correct horse', [right]);
     const failing = expect(holds()).rejects.toMatchObject({ code: 'worker_ended' });
-    // The event of a new thread comes in the next tick.
+    // The event of a new thread arrives in the next tick.
     await setImmediate();
     const [worker] = threads.started;
     expect(worker?.resourceLimits).toMatchObject(HEAPS.passwords);
@@ -192,7 +192,7 @@ describe('The process that indexes and embeds', { timeout: 120_000 }, () => {
     const [one, other] = [siteOf(engine), siteOf(engine)];
     other.search.switchTo(release, 'v1');
     one.search.switchTo(await releaseOf('b', PAGES), 'v1');
-    // Of the first attempt, and of the second after its back-off.
+    // For the first attempt, and for the second one after its pause.
     await waitFor(
       () => (one.faults().length >= 2 ? true : null),
       () => JSON.stringify(one.events),

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { ProcessorLimit } from '../../src/threads/index.ts';
 
-/** A thread that has used what the test says. */
+/** A thread with this processor time. */
 function measured(usedMs: number | null) {
   const thread = { usedMs, processorMs: async () => thread.usedMs };
   return thread;
@@ -15,7 +15,7 @@ it('ProcessorLimit ends work once if it exceeds its limit of processor time', as
   await vi.waitFor(() => {
     thread.usedMs = (thread.usedMs ?? 0) + 60;
     expect(over).toHaveBeenCalled();
-  });
+  }, 30_000);
   expect([limit.isOver, over.mock.calls.length]).toEqual([true, 1]);
 });
 

@@ -121,7 +121,7 @@ describe('Scheduler', () => {
     abort.abort(new Error('enough'));
     await expect(second).rejects.toThrow('enough');
     expect(scheduler.waiting).toBe(1);
-    // A running task looks at the signal itself.
+    // A running task checks the signal itself.
     await end(0);
     await end(1);
     expect(await Promise.all([first, third])).toEqual(['result 0', 'result 1']);
@@ -139,7 +139,7 @@ describe('Scheduler', () => {
   });
 });
 
-/** Shared work that ends when it is told to, and counts how often it was begun. */
+/** Shared work that ends on request and counts its starts. */
 function sharedWork() {
   const scheduler = new Scheduler(Number.POSITIVE_INFINITY);
   const begun: { end: PromiseWithResolvers<string>; signal: AbortSignal }[] = [];

@@ -6,7 +6,7 @@ import { writeFileTable } from '../../src/files/index.ts';
 import { HEAPS } from '../../src/threads/index.ts';
 import { TestReleases } from '../site/helpers.ts';
 
-/** What works for readers is ended in the midst of it: what was asked for then is answered 503, and what comes after it as ever. */
+/** Ends threads of readers' requests in the middle. Their requests get 503, and later ones work again. */
 
 const releases = new TestReleases();
 afterEach(() => releases.remove());
@@ -14,7 +14,7 @@ afterEach(() => releases.remove());
 const PAGE = '<!doctype html><title>Home</title><main><h1>Home</h1><p>All of it. <a href="/b">b</a></p></main>';
 const NEVER = new AbortController().signal;
 
-/** The next thread, before it has answered its first call. */
+/** Ends the next thread before its first response. */
 async function endOfNext(): Promise<void> {
   const [worker] = (await once(process, 'worker')) as [Worker];
   expect(worker.resourceLimits).toMatchObject(HEAPS.mount);
@@ -22,7 +22,7 @@ async function endOfNext(): Promise<void> {
 }
 
 describe('A serving thread that dies', () => {
-  // Threads of these modules that other tests have begun live on: new ones begin with new modules.
+  // Threads of other tests still run. New modules start new threads.
   beforeEach(() => void vi.resetModules());
   const server = async () => (await import('../site/helpers.ts')).serve;
 

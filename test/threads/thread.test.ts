@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
@@ -35,7 +34,7 @@ function start(options: Partial<ThreadOptions> = {}): Thread<TestCalls> {
 const started = (): Worker[] => watched.started;
 const lastStarted = (): Worker => started().at(-1) as Worker;
 
-describe('Thread.call()', { timeout: 20_000 }, () => {
+describe('Thread.call()', () => {
   it('fails if the process cannot start, and the next call starts another', async () => {
     const thread = start({ isProcess: true });
     const program = process.execPath;
@@ -134,7 +133,7 @@ describe('Thread.call()', { timeout: 20_000 }, () => {
   });
 });
 
-describe('Progress', { timeout: 20_000 }, () => {
+describe('Progress', () => {
   it('arrives at most ten times a second, and always with its last value before the result', async () => {
     const told: number[] = [];
     const answer = start().call('tell', 10_000, { onProgress: ({ step }) => told.push(step) });
@@ -144,7 +143,7 @@ describe('Progress', { timeout: 20_000 }, () => {
   });
 });
 
-describe('An abort', { timeout: 20_000 }, () => {
+describe('An abort', () => {
   it('reaches the handler, and the call rejects with its reason after the handler has ended', async () => {
     const thread = start({ abortWithinMs: 10_000 });
     const stop = new AbortController();
@@ -182,7 +181,7 @@ describe('An abort', { timeout: 20_000 }, () => {
   });
 });
 
-describe('A thread that dies', { timeout: 30_000 }, () => {
+describe('A thread that dies', () => {
   it('rejects its calls with the reason if its heap is full, and is replaced by the next call', async () => {
     let ends = 0;
     const thread = start({
@@ -238,7 +237,7 @@ describe('A thread that dies', { timeout: 30_000 }, () => {
   });
 });
 
-describe('end()', { timeout: 20_000 }, () => {
+describe('end()', () => {
   it('waits for pending calls, and prevents further starts', async () => {
     const thread = start();
     const waiting = thread.call('later', { value: 'answered', ms: 100 });
@@ -254,9 +253,7 @@ describe('end()', { timeout: 20_000 }, () => {
     const thread = start();
     await thread.call('count', null);
     const spinning = expect(thread.call('spin', null)).rejects.toMatchObject({ code: 'worker_ended' });
-    const startedMs = performance.now();
     await thread.end({ withinMs: 100 });
-    expect(performance.now() - startedMs).toBeLessThan(5_000);
     await spinning;
   });
 
@@ -266,7 +263,7 @@ describe('end()', { timeout: 20_000 }, () => {
   });
 });
 
-describe('A thread with `isProcess`', { timeout: 60_000 }, () => {
+describe('A thread with `isProcess`', () => {
   it('supports values, memory, errors, progress and calls to the parent like a thread', async () => {
     const handlers = { double: async (value: number) => value * 2 };
     const own = start({ isProcess: true, handlers });
@@ -348,23 +345,23 @@ describe('A thread with `isProcess`', { timeout: 60_000 }, () => {
       'isProcess: true',
       `thread.call('add', { a: 1, b: 1 }).then(console.log);`,
     );
-    expect(await Promise.race([once(child, 'close'), sleep(30_000)])).toEqual([0, null]);
+    expect(await once(child, 'close')).toEqual([0, null]);
     expect(said()).toBe('2\n');
   });
 });
 
-describe('The parent process', { timeout: 20_000 }, () => {
+describe('The parent process', () => {
   it('stays alive only while a call waits', async () => {
     const { child, said } = await runProgram(
       '',
       `thread.call('later', { value: 'answered', ms: 300 }).then(console.log);`,
     );
-    const ended = await Promise.race([once(child, 'close'), sleep(15_000)]);
+    const ended = await once(child, 'close');
     expect([ended, said()]).toEqual([[0, null], 'answered\n']);
   });
 });
 
-/** Another process that has a `thread`. */
+/** Runs another process that starts a `thread`. */
 async function runProgram(
   options: string,
   body: string,

@@ -3,7 +3,7 @@ import { workerData } from 'node:worker_threads';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { type CallContext, HandedOver, serve } from '../../src/threads/index.ts';
 
-/** A thread that does what the contract test asks of it. */
+/** Thread for the contract test. */
 
 export interface ParentCalls {
   double(value: number): Promise<number>;
@@ -17,7 +17,7 @@ const handlers = {
   add: ({ a, b }: { a: number; b: number }) => a + b,
   data: () => workerData as unknown,
   pid: () => process.pid,
-  /** Calls of this thread so far. */
+  /** Number of calls in this thread. */
   count: () => ++calls,
   later: async ({ value, ms }: { value: string; ms: number }) => {
     await sleep(ms);
@@ -49,7 +49,7 @@ const handlers = {
     const kept: string[][] = [];
     for (;;) kept.push(Array.from({ length: 1000 }, (_, at) => `${at} of ${kept.length}`));
   },
-  /** Memory that V8's bounds do not count. */
+  /** Memory outside of V8's limits. */
   hoard: async (): Promise<never> => {
     const kept: Buffer[] = [];
     for (;;) {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const THREADS = new URL('../../src/threads/index.ts', import.meta.url).href;
 
-/** In a process of its own, which stays at the lowest priority. */
+/** In a separate process, which keeps the lowest priority. */
 it.runIf(process.platform === 'linux')(
   'yieldToAll() lowers the priority of all threads while some of them end',
   async () => {

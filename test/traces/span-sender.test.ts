@@ -7,7 +7,7 @@ const span = (name: string) => ({ name }) as EndedSpan;
 const answered = (status: number) => ({ status, retryAfterMs: null });
 const away = () => Promise.reject(new DocshelfError('source_unreachable', 'no server listens there'));
 
-/** A collector that gives each of the answers once, and then takes everything. */
+/** A collector that sends each of these responses once, and then accepts all spans. */
 function sender(...answers: SendSpans[]) {
   const taken: string[][] = [];
   const told: string[] = [];

@@ -23,7 +23,7 @@ const CSS = [
 .a:not(.b)::after { content: "\\201C"; background: image-set("a.png" 1x, url( 'b.png' ) 2x) } /* url(no) */ @media (min-width: 1px) { a { cursor: url(\\63 .cur) } }`,
 ].map((text) => Buffer.from(text));
 
-/** What a page of documentation has besides: headings, code, tables, notes, tabs, footnotes. */
+/** Other content of a documentation page: headings, code, tables, notes, tabs, footnotes. */
 const CONTENT = `<!doctype html><html lang="de-x"><head><title>Start – Manual</title><meta name="robots" content="all"><link rel="canonical" href="/docs/start"></head>
 <body><nav><a href="/docs/">Home</a></nav><main><h1 id="start">Start<a href="#start" class="headerlink">¶</a></h1><p>Turn the <em>lantern</em> on.<sup><a href="#fn1" id="r1">1</a></sup>
 <div class="admonition warning"><p class="admonition-title">Note</p><p>Hot.</p></div><h2>Code</h2><div class="highlight-sh"><pre><code class="language-sh">$ a | b &lt; c</code></pre></div>
@@ -47,7 +47,7 @@ https://docs.example.test/*
   Set-Cookie: no
 `;
 
-/** A text of a site that was built for one base path, at another. */
+/** Mounts a text of a site that was built for another base path. */
 function mounted(path: string, type: string) {
   const site = { from: '/docs/', to: '/manual/v1/', has: (file: string) => file.length % 2 === 0 };
   return (bytes: Buffer): void => {
@@ -58,7 +58,7 @@ function mounted(path: string, type: string) {
   };
 }
 
-/** References lie inside of what was read, in order. */
+/** References are inside of the text, and in order. */
 function readReferences(type: SourceType) {
   return (bytes: Buffer): void => {
     let last = 0;
@@ -67,7 +67,7 @@ function readReferences(type: SourceType) {
       expect(end).toBeGreaterThanOrEqual(start);
       last = Math.max(last, end);
     }
-    // As UTF-16 code units, or bytes: never more than these.
+    // Maximum position, in UTF-16 code units or bytes.
     expect(last).toBeLessThanOrEqual(bytes.length);
   };
 }
@@ -99,7 +99,7 @@ describe('readers of untrusted site files', { timeout: 600_000 }, () => {
   test('convert a page with seeded random changes to Markdown', () =>
     fuzz(PAGES, (bytes) => {
       const { markdown } = markdownOf({ path: 'start.html', html: bytes.toString(), address: '/docs/start' });
-      // Each character may be escaped, and each level of a list or a quote begins its lines.
+      // Each character may be escaped, and each level of a list or quote adds to its lines.
       expect(markdown.length).toBeLessThanOrEqual(1_000 + bytes.length * 20);
     }));
 

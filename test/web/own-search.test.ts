@@ -95,7 +95,7 @@ describe('search surveys of bundles', () => {
     for (const part of parts) {
       const before = performance.now();
       judge(part.repeat((512 * 1024) / part.length));
-      // Bounded: without bounds minutes.
+      // Without a limit, this takes minutes.
       expect(performance.now() - before).toBeLessThan(20_000);
     }
   });

@@ -5,11 +5,11 @@ import { REQUEST_UNITS } from '../../src/web/rules/rule-file.ts';
 import { SeededRandom, seedOfEnvironment } from '../helpers/random.ts';
 import { cases } from '../helpers/runs.ts';
 
-/** Bounds of the contract, section 9.1. */
+/** Limits of the contract, section 9.1. */
 const RULES_MAX = 10_000;
 const FILE_CHARS_MAX = 1024 ** 2;
 const LINE_CHARS_MAX = 8192;
-/** Units of one more step, after which the work is seen to be used up. */
+/** Units of one more step, until the limit is noticed. */
 const OVERSHOOT = 20_000;
 
 const rulesOf = (redirects: string, headers = ''): SiteRules =>
@@ -23,7 +23,7 @@ const rulesOf = (redirects: string, headers = ''): SiteRules =>
 const lines = (count: number, line: (at: number) => string): string =>
   Array.from({ length: count }, (_, at) => line(at)).join('\n');
 
-/** All that a request makes of the rules: matches, paths and locations. */
+/** All lookups of a request: matches, paths and locations. */
 function useRules({ redirects, headers }: SiteRules, path: string): { work: Work; tried: MatchedRule[] } {
   const work = new Work();
   const tried = [...redirects.forced(path, work), ...redirects.others(path, work)];
@@ -42,7 +42,7 @@ function useRules({ redirects, headers }: SiteRules, path: string): { work: Work
   return { work, tried };
 }
 
-/** Calls of the steps that a look-up consists of. */
+/** Number of steps of a lookup. */
 function stepsOf(act: () => void): number {
   const spies = [
     vi.spyOn(String.prototype, 'startsWith'),
@@ -111,7 +111,7 @@ describe('request to a site with 10,000 rules', () => {
         const expected = patterns.filter(({ match }) => match.test(bare));
         const inOrder = [true, false].flatMap((isForced) => expected.filter((each) => each.isForced === isForced));
         const targets = inOrder.map(({ target }) => target);
-        // Work that is used up ends the tries, of which a real request needs few.
+        // The limit ends the attempts. A real request needs few.
         expect(tried.length).toBeGreaterThanOrEqual(
           Math.min(targets.length, work.isSpent ? 20 : Number.POSITIVE_INFINITY),
         );
@@ -144,7 +144,7 @@ function randomPath(random: SeededRandom): string {
   return random.next() < 0.3 && path !== '/' ? `${path}/` : path;
 }
 
-/** What a rule says, as an expression: read by other means than the ones that are tested. */
+/** Rules as regular expressions, read without the tested code. */
 function patternsOf(text: string): { match: RegExp; target: string; isForced: boolean }[] {
   return text
     .trim()

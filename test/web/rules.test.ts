@@ -4,7 +4,7 @@ import { readSiteRules, type SiteRules } from '../../src/web/rules/index.ts';
 const redirects = (text: string): SiteRules => readSiteRules(new Map([['_redirects', Buffer.from(text)]]));
 const headers = (text: string): SiteRules => readSiteRules(new Map([['_headers', Buffer.from(text)]]));
 
-/** Status and location of the first rule that matches, as far as it leads elsewhere or to a file. */
+/** Status and location of the first matching rule that redirects or names a file. */
 function first(text: string, path: string, query = ''): string {
   const rules = redirects(text).redirects;
   const [matched] = [...rules.forced(path), ...rules.others(path)];

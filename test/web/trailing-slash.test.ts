@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TrailingSlashVotes } from '../../src/web/index.ts';
 
-/** Decides for a site given as path -> HTML; other files by their path alone. */
+/** Decides for a site with these pages (HTML by path) and other files (by path only). */
 function decide(pages: Readonly<Record<string, string>>, others: readonly string[] = []) {
   const votes = new TrailingSlashVotes(new Set([...Object.keys(pages), ...others]));
   for (const [path, html] of Object.entries(pages)) votes.addPage(path, html);

@@ -51,7 +51,7 @@ const sentences = (words: object, path = ''): Sentence[] =>
     typeof value === 'string' ? [[path + key, value] as const] : sentences(value as object, `${path + key}.`),
   );
 
-/** The most sentences that two languages have in common: Spanish and Portuguese share one in ten, all of them short. */
+/** Maximum share of common sentences of two languages. Spanish and Portuguese share one in ten, all of them short. */
 const SHARED_MAX = 0.2;
 const SHARED_CHARACTERS_MAX = 30;
 

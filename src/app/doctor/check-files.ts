@@ -2,7 +2,7 @@ import { randomBytes, X509Certificate } from 'node:crypto';
 import { access, constants, readdir, readFile, realpath, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Config, type LoadedConfig, valueAt } from '../../config/index.ts';
-import { NamedFile } from '../../config/named-files.ts';
+import { NamedFile } from '../../config/read-config-file.ts';
 import { CONFIG_KEYS } from '../../config/schema-node.ts';
 import { dataPaths, refuseOldLayout, type SiteStore } from '../../deploy/index.ts';
 import { errnoOf, toDocshelfError } from '../../domain/errors.ts';

@@ -2,7 +2,7 @@ import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from 
 import { DOMAIN_PATTERN } from '../../domain/deployment.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { VERSION_PATTERN } from '../../domain/version.ts';
-import type { NamedFile, NamedFolder } from '../named-files.ts';
+import type { NamedFile, NamedFolder } from '../read-config-file.ts';
 import type { Contents, FileKind, SchemaNode, TextRule } from '../schema-node.ts';
 
 /**

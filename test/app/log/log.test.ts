@@ -12,7 +12,7 @@ const programOf = (script: string): string => `import { openLogs } from '${LOG}'
   const { log, logRequest } = await openLogs({ level: 'info', format: 'json' });
   ${script}`;
 
-/** The lines that a process writes to its end. */
+/** Lines that a process writes until it ends. */
 async function linesOf(script: string): Promise<{ msg: string }[]> {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', programOf(script)]);
   return stdout
@@ -50,7 +50,6 @@ describe('openLogs()', () => {
     program.stdout.pause();
     const [resident] = (await once(program.stderr, 'data')) as [Buffer];
     program.kill('SIGKILL');
-    // Of a hundred.
     expect(Number(resident) / 1024 ** 2).toBeLessThan(150);
   });
 
@@ -75,7 +74,6 @@ describe('openLogs()', () => {
     program.stdout.pause();
     const [resident] = (await once(program.stderr, 'data')) as [Buffer];
     program.kill('SIGKILL');
-    // Of a hundred.
     expect(Number(resident) / 1024 ** 2).toBeLessThan(150);
   });
 
@@ -90,7 +88,7 @@ describe('openLogs()', () => {
       const { log } = await openLogs({ level: 'info', format: '${format}' });
       for (let at = 0; at < 50; at++) log.info('x'.repeat(10_000));
       setTimeout(() => process.exit(0), 200);`;
-      // Both ends, so that it opens and is never read; the program's end is blocking, as a shell makes it.
+      // Open both ends, so that the pipe opens but is never read. The program's end is blocking, as a shell creates it.
       const held = await open(fifo, 'r+');
       const out = await open(fifo, 'w');
       const program = spawn(process.execPath, ['--input-type=module', '-e', script], {

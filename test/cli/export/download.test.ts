@@ -15,7 +15,7 @@ const DIGEST = createHash('sha256').update(BYTES).digest('hex');
 
 let folder: string;
 let server: LocalServer;
-/** What the next request for the bundle gets in place of it. */
+/** Response to the next request for the bundle, instead of the bundle. */
 let fault: Parameters<typeof httpServer>[0] | null = null;
 const client = httpClientOf();
 beforeEach(async () => {

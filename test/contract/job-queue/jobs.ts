@@ -6,7 +6,7 @@ export const LEASE_MS = 15_000;
 export const QUEUED_MAX = 1000;
 export const BUNDLE: ExportedBundle = { sha256: 'a'.repeat(64), sizeBytes: 12_345, contentSha256: 'b'.repeat(64) };
 
-/** A jobId for a name, the same each time. */
+/** The same job id for the same name. */
 export function jobIdOf(name: string): string {
   return `se_${createHash('sha256').update(name).digest('hex').slice(0, 16)}`;
 }

@@ -4,11 +4,11 @@ import { BUNDLE, LEASE_MS, reportOf } from './jobs.ts';
 import type { OpenSubject } from './subject.ts';
 import { Workbench } from './workbench.ts';
 
-/** Who may write: leases that expire by the watcher's own clock, and attempts that fence. */
+/** Leases that expire by the watcher's own clock, and attempts that fence older writers. */
 export function leases(open: OpenSubject): void {
   const bench = new Workbench(open);
 
-  /** What a worker with nothing to do sees when it looks for work. */
+  /** What an idle worker sees when it looks for work. */
   const look = async (queue: JobQueue) => (await queue.claim(LEASE_MS))?.attempt ?? null;
 
   test('expires a lease that is not renewed, so that its former holder can no longer write', async () => {

@@ -4,7 +4,7 @@ import { BUNDLE, bundleOf, faultOf, jobIdOf, LEASE_MS, newJob, reportOf } from '
 import type { OpenSubject } from './subject.ts';
 import { codeOf, Workbench } from './workbench.ts';
 
-/** From `queued` to an end: what each call does to a job in each state. */
+/** From `queued` to an end: the effect of each call on a job in each state. */
 export function lifeOfAJob(open: OpenSubject): void {
   const bench = new Workbench(open);
 
@@ -202,7 +202,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await add(0, 'globex')).toBe('none');
     expect(await bench.queue.counts('acme')).toEqual({ queued: 4, running: 0 });
 
-    // A job that runs waits no more.
+    // A running job no longer waits.
     expect((await bench.claim()).job.organizationId).toBe('acme');
     expect(await add(10, 'acme')).toBe('none');
     expect(await add(11, 'acme')).toBe('queue_full');
@@ -225,7 +225,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     ];
     const jobs = await Promise.all(different.slice(0, 3).map((changes, i) => ask(others, `other ${i}`, changes)));
     expect(new Set([...asked, ...jobs].map(({ jobId }) => jobId)).size).toBe(4);
-    // Asking again is not one more that waits.
+    // A repeated request adds no waiting job.
     expect(await codeOf(ask(bench.queue, 'full', { paths: ['/b'] }))).toBe('queue_full');
     expect(await codeOf(ask(bench.queue, 'again', { paths: null }))).toBe('none');
     expect((await ask(bench.queue, 'theirs', different.at(-1))).jobId).toBe(jobIdOf('theirs'));

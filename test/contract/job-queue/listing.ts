@@ -4,7 +4,7 @@ import { jobIdOf } from './jobs.ts';
 import type { OpenSubject } from './subject.ts';
 import { codeOf, Workbench } from './workbench.ts';
 
-/** list(): newest first, in pages that stay true while jobs come and go. */
+/** list(): newest first, in pages that stay correct while jobs are added and removed. */
 export function listing(open: OpenSubject): void {
   const bench = new Workbench(open);
 

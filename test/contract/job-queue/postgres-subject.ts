@@ -8,13 +8,13 @@ import { PostgresServer } from '../../helpers/postgres.ts';
 import { SharedClocks } from './shared-clocks.ts';
 import { type OpenSubject, startProcess } from './subject.ts';
 
-/** The clock of the database stands still until the test turns it. */
+/** The clock of the database stands still until the test sets it. */
 const STOP_CLOCK = `
   CREATE TABLE docshelf.test_clock (now_us BIGINT NOT NULL);
   INSERT INTO docshelf.test_clock VALUES (0);
   CREATE OR REPLACE FUNCTION docshelf.clock_us() RETURNS BIGINT LANGUAGE sql VOLATILE AS 'SELECT now_us FROM docshelf.test_clock'`;
 
-/** A server with a database that others are copies of. */
+/** Starts a server with a template database for copies. */
 async function prepare(): Promise<PostgresServer> {
   const server = await PostgresServer.start();
   await server.ask('CREATE DATABASE prepared');
@@ -24,7 +24,7 @@ async function prepare(): Promise<PostgresServer> {
   return server;
 }
 
-/** @returns how to open queues on one server, which ends with the file */
+/** @returns a function that opens queues on one server, which ends with the file */
 export function postgresSubject(): OpenSubject {
   let prepared: Promise<PostgresServer> | null = null;
   return async () => {
@@ -44,9 +44,9 @@ export function postgresSubject(): OpenSubject {
       queues.push(queue);
       return new Proxy<JobQueue>(queue, {
         get: (target, name: keyof JobQueue) => {
-          // A promise asks it for `then`.
+          // A promise reads `then`, which is no method.
           const method = target[name]?.bind(target) as (...args: unknown[]) => unknown;
-          // Only these read the clock.
+          // Only these methods read the clock.
           if (!['claim', 'renew', 'advance'].includes(name)) return method;
           return async (...args: unknown[]) => {
             await hand.query('UPDATE docshelf.test_clock SET now_us = $1', [clocks.monotonicMs() * 1000]);

@@ -1,9 +1,7 @@
 /**
- * A process that works on a queue, for the tests to let run side by side and to kill. It says what it did a line at a time,
- * after it was answered.
- *
- * - `hold`: claims a job, says its jobId, and writes down its progress as fast as it can, saying each, until it is killed.
- * - `work <letter> <jobs>`: adds that many jobs while it runs whatever is queued; says the jobId of each that it completed.
+ * A process that works on a queue, for tests with several processes and kills. It prints a line after each completed action.
+ * `hold`: claims a job, prints its id, and writes its progress as fast as possible, until it is killed. `work <letter> <jobs>`:
+ * adds that number of jobs while it runs queued jobs, and prints the id of each completed one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SqlJobQueue } from '../../../src/export/jobs/queue/sql-job-queue.ts';
@@ -13,7 +11,7 @@ import { openTestDatabase } from '../../database/open.ts';
 import { BUNDLE, jobIdOf, LEASE_MS, newJob, reportOf } from './jobs.ts';
 
 const [place = '', role = '', letter = '', count = '0'] = process.argv.slice(2);
-/** Of those that work side by side, however slow the machine is. */
+/** For concurrent processes on slow machines. */
 const LONG_LEASE_MS = 60_000;
 
 const say = (line: string): void => {
@@ -44,7 +42,7 @@ async function hold(): Promise<void> {
 async function work(jobs: number): Promise<void> {
   for (let added = 0; added < jobs || (await queue.counts()).queued > 0; ) {
     if (added < jobs) {
-      // Both processes ask for the same few domains, so that their jobs stand in each other's way.
+      // Both processes request the same few domains, so that their jobs block each other.
       const domain = `domain-${added % 5}`;
       await queue.add(
         newJob(jobIdOf(`${letter}${added}`), {

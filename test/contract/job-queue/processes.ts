@@ -7,11 +7,11 @@ import { BUNDLE, jobIdOf, LEASE_MS, reportOf } from './jobs.ts';
 import type { OpenSubject } from './subject.ts';
 import { Workbench } from './workbench.ts';
 
-/** Real processes on one queue: killed in the middle of writes, and side by side. */
+/** Real processes on one queue: killed during writes, and concurrently. */
 export function processes(open: OpenSubject): void {
   const bench = new Workbench(open);
 
-  /** Its lines as they come; `first` resolves with the first one, `all` when it has ended. */
+  /** Lines of a process. `first` resolves with the first line, `all` after the end. */
   function linesOf(child: ChildProcess) {
     const lines: string[] = [];
     const reader = createInterface({ input: child.stdout as NonNullable<ChildProcess['stdout']> });

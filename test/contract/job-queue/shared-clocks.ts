@@ -1,6 +1,6 @@
 const [WALL, MONOTONIC] = [0, 1];
 
-/** Clocks that stand still until a test turns them, the same in all threads that are given their memory. */
+/** Clocks that stand still until a test sets them. Threads with the same memory share them. */
 export class SharedClocks {
   readonly shared: SharedArrayBuffer;
   readonly #ms: Float64Array;
@@ -19,17 +19,17 @@ export class SharedClocks {
     return this.#ms[MONOTONIC] ?? 0;
   }
 
-  /** Sets the time of day, forward or back; nothing else knows of it. */
+  /** Sets only the time of day, forward or back. */
   setWall(time: string): void {
     this.#ms[WALL] = Date.parse(time);
   }
 
-  /** The clock that only runs forward is at its begin, as after a boot of the machine. */
+  /** Resets the monotonic clock, like a restart of the machine. */
   beginAgain(): void {
     this.#ms[MONOTONIC] = 0;
   }
 
-  /** Lets time pass, on both clocks. */
+  /** Advances both clocks. */
   wait(ms: number): void {
     this.#ms[WALL] = this.wallMs() + ms;
     this.#ms[MONOTONIC] = this.monotonicMs() + ms;

@@ -7,16 +7,16 @@ import { openSqliteJobQueue, type QueueFile } from '../../../src/export/jobs/que
 import type { JobQueue } from '../../../src/export/ports.ts';
 import { SharedClocks } from './shared-clocks.ts';
 
-/** What the contract asks of a kind of queue: to open one, as several processes would, with clocks that the test turns. */
+/** A kind of queue, opened like several processes would, with clocks that the test sets. */
 export interface Subject {
   readonly queue: JobQueue;
-  /** The same queue as another process has it. */
+  /** Opens the same queue like another process. */
   another(): Promise<JobQueue>;
-  /** All who share the queue have these clocks, but the processes that `start` starts. */
+  /** Clocks of all users of the queue, except the processes of `start`. */
   readonly clocks: SharedClocks;
-  /** Runs `process.ts` on this queue: a real process, with the real clocks. */
+  /** Runs `process.ts` on this queue: a real process with real clocks. */
   start(role: 'hold' | 'work', ...args: readonly string[]): ChildProcess;
-  /** Fails where what is stored is not sound. */
+  /** Fails if the stored data is inconsistent. */
   assertSound(): Promise<void>;
   close(): Promise<void>;
 }

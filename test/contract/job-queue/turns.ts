@@ -4,7 +4,7 @@ import { BUNDLE, faultOf, jobIdOf, LEASE_MS, newJob, reportOf } from './jobs.ts'
 import type { OpenSubject } from './subject.ts';
 import { Workbench } from './workbench.ts';
 
-/** Who is next: organizations take turns, a domain has one running job. */
+/** Order of jobs: organizations take turns, and each domain runs one job. */
 export function turns(open: OpenSubject): void {
   const bench = new Workbench(open);
   const ORGANIZATIONS = ['a', 'b', 'c', 'd', 'e'];
@@ -12,7 +12,7 @@ export function turns(open: OpenSubject): void {
   test('runs 300 jobs of five organizations in turn, oldest first, one per domain', {
     timeout: 60_000,
   }, async () => {
-    // The first organization comes with all of its jobs before the second one has any.
+    // The first organization adds all of its jobs before the second one adds any.
     const added = ORGANIZATIONS.flatMap((organizationId) =>
       Array.from({ length: 60 }, (_, i) => {
         return newJob(jobIdOf(`${organizationId}${i}`), {

@@ -6,7 +6,7 @@ import { BUNDLE, faultOf, jobIdOf, LEASE_MS, newJob, QUEUED_MAX, reportOf } from
 import type { SharedClocks } from './shared-clocks.ts';
 import type { OpenSubject, Subject } from './subject.ts';
 
-/** A queue of its own for each test, and the steps that the tests of the contract are made of. */
+/** A separate queue per test, and common steps of the contract tests. */
 export class Workbench {
   #subject: Subject | null = null;
 
@@ -43,14 +43,14 @@ export class Workbench {
     return job;
   }
 
-  /** Claims, and fails where there is nothing. */
+  /** Claims a job, and fails if there is none. */
   async claim(queue = this.queue): Promise<Claim> {
     const claim = await queue.claim(LEASE_MS);
     if (claim === null) throw new Error('there is nothing to claim');
     return claim;
   }
 
-  /** Adds, claims and completes a job; nothing else is queued. */
+  /** Adds, claims and completes a job, while no other job is queued. */
   async completed(name: string, changes: Partial<NewJob> = {}, bundle: ExportedBundle = BUNDLE): Promise<StoredJob> {
     await this.add(name, changes);
     const claim = await this.claim();
@@ -64,7 +64,7 @@ export class Workbench {
     return this.get(name);
   }
 
-  /** Tries every write that a claim allows: none may have an effect. */
+  /** Tries each write that a claim allows, and expects that none has an effect. */
   async expectPowerless(claim: Claim, queue = this.queue): Promise<void> {
     const before = await queue.get(claim.job.jobId);
     expect(await queue.renew(claim)).toBe('lost');
@@ -76,7 +76,7 @@ export class Workbench {
   }
 }
 
-/** The code that a call is refused with. */
+/** Code of the error of a call. */
 export async function codeOf(call: Promise<unknown>): Promise<string> {
   try {
     await call;

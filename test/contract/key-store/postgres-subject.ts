@@ -5,7 +5,7 @@ import type { KeysSubject } from './subject.ts';
 
 const TABLES = ['api_keys', 'api_key_revision', 'api_key_uses'];
 
-/** @returns how to open stores on one server, which ends with the file */
+/** @returns a function that opens stores on one server, which ends with the file */
 export function postgresSubject(): () => Promise<KeysSubject> {
   let started: Promise<PostgresServer> | null = null;
   return async () => {

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { FolderKeys } from '../../../src/http/keys/folder-keys.ts';
 import type { KeyStore } from '../../../src/http/keys/key-store.ts';
 
-/** What the contract asks of a kind of store: to open one, as several daemons would. */
+/** A kind of store, opened like several daemons would. */
 export interface KeysSubject {
   readonly store: KeyStore;
-  /** The same store as another daemon has it. */
+  /** Opens the same store like another daemon. */
   another(): Promise<KeyStore>;
-  /** All that the store keeps, as text. */
+  /** All stored data as text. */
   written(): Promise<string>;
   close(): Promise<void>;
 }

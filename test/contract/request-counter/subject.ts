@@ -7,10 +7,10 @@ import { PostgresCounter } from '../../../src/http/limits/postgres-counter.ts';
 import { openTestDatabase } from '../../database/open.ts';
 import { PostgresServer } from '../../helpers/postgres.ts';
 
-/** What the contract asks of a kind of counter: to open one, with a clock that the test turns, and again after a restart. */
+/** A kind of counter, with a clock that the test sets, and opened again after a restart. */
 export interface CounterSubject {
   readonly counter: RequestCounter;
-  /** As a daemon has it that begins now. */
+  /** Opens the counter like a new daemon. */
   restarted(): RequestCounter;
   turnTo(nowMs: number): Promise<void>;
   close(): Promise<void>;
@@ -43,13 +43,13 @@ export async function folderSubject(policy: RatePolicy): Promise<CounterSubject>
   };
 }
 
-/** The clock that the database is asked for stands still until the test turns it. */
+/** The clock of the database stands still until the test sets it. */
 const STOP_CLOCK = `
   CREATE TABLE docshelf.test_clock (now_us BIGINT NOT NULL);
   INSERT INTO docshelf.test_clock VALUES (0);
   CREATE OR REPLACE FUNCTION docshelf.clock_us() RETURNS BIGINT LANGUAGE sql VOLATILE AS 'SELECT now_us FROM docshelf.test_clock'`;
 
-/** @returns how to open counters on one server, which ends with the file */
+/** @returns a function that opens counters on one server, which ends with the file */
 export function postgresSubject(): OpenCounter {
   let started: Promise<PostgresServer> | null = null;
   return async (policy) => {

@@ -19,7 +19,7 @@ const ACME = { domain: 'acme', version: null, paths: null };
 interface Setup {
   readonly vendor: VendorService;
   readonly service: ExportServiceClient;
-  /** Milliseconds that the client slept, each pause. */
+  /** Pauses of the client in milliseconds. */
   readonly pauses: number[];
 }
 
@@ -30,7 +30,7 @@ async function setUp(options: Partial<VendorOptions> = {}, client: HttpClient = 
   return { vendor, service, pauses };
 }
 
-/** A client whose clock runs only while it sleeps, and which then does not wait. */
+/** A client whose clock advances only during its pauses, which do not wait. */
 function clientOf(apiUrl: string, client: HttpClient = httpClientOf(), key = VENDOR_KEY) {
   const pauses: number[] = [];
   let nowMs = 0;

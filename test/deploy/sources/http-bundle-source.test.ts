@@ -263,7 +263,7 @@ describe('resuming a download', () => {
       etag: '"v1"',
       ...headers,
     });
-  /** The first answer to a range, the whole bundle to everything else. */
+  /** The first response to a range, and the whole bundle for all other requests. */
   const rangeOnly = (partial: ReturnType<typeof answerWith>): RequestListener => {
     const whole = bundleAnswer(BUNDLE, '"v2"');
     return (request, response) =>

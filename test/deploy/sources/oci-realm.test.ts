@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** A registry that has its readers sign in at the address `realm`, and what that is told. */
+/** A registry with the token server `realm`, and the requests to it. */
 async function pull(realmOf: (port: string) => string, tokenHosts: (host: string) => string[]) {
   const folder = await mkdtemp(join(tmpdir(), 'docshelf-realm-'));
   const realm = await httpServer((_, response) => response.writeHead(401).end());

@@ -174,7 +174,7 @@ describe('S3BundleSource', () => {
       [second, '"two"'],
     ] as const) {
       const ranges: (string | undefined)[] = [];
-      // Amazon documents no If-Range: what is answered is a part of whatever is there.
+      // Amazon does not document If-Range: the response is a range of the current object.
       const origin = await store(async (request, response) => {
         ranges.push(request.headers.range);
         if (ranges.length === 1) {

@@ -23,7 +23,7 @@ interface Wish {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** What is found, as `kind page detail`. */
+/** Findings as `kind page detail`. */
 async function check(site: Site, { hosts = [], types = {}, signal = NEVER, onProgress = () => undefined }: Wish = {}) {
   const files = [];
   await writeFiles(siteDir, site);
@@ -107,7 +107,7 @@ describe('references in checkSite()', () => {
   });
 
   it('are resolved in a folder page against the address that links use for it', async () => {
-    // Linked to without the slash, its relative references start one folder higher.
+    // For a link without the slash, relative references start one folder higher.
     const picture = '<img src="p.png">';
     const withSlash = { 'index.html': links('/a/'), 'a/index.html': picture, 'a/p.png': '' };
     expect(await check(withSlash)).toEqual([]);

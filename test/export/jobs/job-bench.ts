@@ -23,7 +23,7 @@ export const PAGES = {
   'start.html': '<!doctype html><title>Start</title><p>Begin.</p>',
 };
 
-/** The real queue with clocks that a test turns, the real stores and threads, and a site to export. */
+/** The real queue with clocks that the test sets, the real stores and threads, and a site to export. */
 export class JobBench {
   readonly events: JobEvent[] = [];
   readonly #subject: Subject;
@@ -60,12 +60,12 @@ export class JobBench {
     return this.#subject.clocks;
   }
 
-  /** The queue as another process has it. */
+  /** Opens the queue like another process. */
   another(): Promise<JobQueue> {
     return this.#subject.another();
   }
 
-  /** Adds files to the site that is exported. */
+  /** Adds files to the exported site. */
   async write(files: Readonly<Record<string, string>>): Promise<void> {
     await writeFiles(join(this.#dir, 'site'), files);
   }
@@ -94,7 +94,7 @@ export class JobBench {
     };
   }
 
-  /** Starts to run jobs; it is stopped by the bench at the latest. */
+  /** Starts to run jobs. The bench stops it at the end. */
   run(changes: Partial<RunJobOptions & JobRunnerSettings> = {}): JobRunner {
     const { concurrency = 1, deadlineMs = 60_000, leaseMs = 15_000, ...options } = changes;
     const runner = new JobRunner({
@@ -131,7 +131,7 @@ export class JobBench {
     return this.until(name, ({ status }) => status === 'completed' || status === 'failed');
   }
 
-  /** The bundle of a job that is run to its completion here. */
+  /** Runs a job to its end. @returns its bundle */
   async exported(name: string, domain = name): Promise<ExportedBundle> {
     await this.add(name, domain);
     const runner = this.run();
@@ -141,21 +141,21 @@ export class JobBench {
     return bundle;
   }
 
-  /** Names of files in a folder of the service side. */
+  /** File names in a folder of the service side. */
   async files(name: 'files' | 'bundles' | 'manifests' | 'work'): Promise<string[]> {
     const entries = await readdir(this.folder[name], { recursive: true, withFileTypes: true });
     return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
   }
 }
 
-/** Search data that is never done: it holds a job in the middle until it is aborted. */
+/** Search data that never completes, so that a job stays in the middle until it is aborted. */
 export function endless(): SearchData & { readonly begun: Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return {
     begun: promise,
     make: (_site, _into, _onProgress, signal) => {
       resolve();
-      // A slow machine may come here after the deadline.
+      // On a slow machine, the deadline may have passed already.
       if (signal.aborted) return Promise.reject(signal.reason as Error);
       return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
     },

@@ -7,7 +7,7 @@ import { JobBench } from './job-bench.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-describe('applyRetention()', { timeout: 15_000 }, () => {
+describe('applyRetention()', () => {
   let bench: JobBench;
 
   beforeEach(async () => {
@@ -19,7 +19,7 @@ describe('applyRetention()', { timeout: 15_000 }, () => {
     applyRetention({ ...bench.options(), signal: new AbortController().signal }, bench.clocks.wallMs() - DAY_MS);
   const change = (text: string) => bench.write({ 'index.html': `<!doctype html><title>${text}</title>` });
 
-  /** As if nobody had used it for so long. */
+  /** Makes files look unused for that time. */
   async function age(folder: 'files' | 'manifests', days: number): Promise<void> {
     const at = new Date(Date.now() - days * DAY_MS);
     for (const entry of await readdir(bench.folder[folder], { recursive: true, withFileTypes: true })) {
@@ -43,7 +43,7 @@ describe('applyRetention()', { timeout: 15_000 }, () => {
     expect(await bench.files('bundles')).toEqual([`${kept.sha256}.tar.gz`]);
     expect(await bench.files('manifests')).toEqual([`${kept.contentSha256}.json`]);
     expect((await bench.files('files')).length).toBeLessThan(files.length);
-    // What is left is all that the kept bundle is made of.
+    // The remaining files are exactly those of the kept bundle.
     await bench.store.remove(kept.sha256);
     await repackBundle(await bench.get('kept'), bench.options(), new AbortController().signal);
     expect(await bench.store.has(kept.sha256)).toBe(true);

@@ -6,7 +6,7 @@ import type { JobQueue, SearchData } from '../../../src/export/ports.ts';
 import { jobIdOf } from '../../contract/job-queue/jobs.ts';
 import { endless, JobBench } from './job-bench.ts';
 
-describe('JobRunner', { timeout: 15_000 }, () => {
+describe('JobRunner', () => {
   let bench: JobBench;
 
   beforeEach(async () => {
@@ -48,7 +48,10 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     await search.begun;
     await bench.queue.cancel(jobId);
     expect(await bench.ended('one')).toMatchObject({ status: 'failed', error: 'canceled' });
-    await vi.waitFor(() => expect(bench.events.at(-1)).toMatchObject({ kind: 'failed', error: { code: 'canceled' } }));
+    await vi.waitFor(
+      () => expect(bench.events.at(-1)).toMatchObject({ kind: 'failed', error: { code: 'canceled' } }),
+      30_000,
+    );
     expect(await readdir(bench.folder.work)).toEqual([]);
   });
 
@@ -56,8 +59,9 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     await bench.add('one');
     bench.run({ searchData: endless(), deadlineMs: 300 });
     expect((await bench.ended('one')).error).toMatch(/exportApi\.deadline/);
-    await vi.waitFor(() =>
-      expect(bench.events.at(-1)).toMatchObject({ kind: 'failed', error: { code: 'deadline_exceeded' } }),
+    await vi.waitFor(
+      () => expect(bench.events.at(-1)).toMatchObject({ kind: 'failed', error: { code: 'deadline_exceeded' } }),
+      30_000,
     );
   });
 
@@ -90,7 +94,7 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     await bench.add('one');
     bench.run({ siteOf: () => null });
     expect((await bench.ended('one')).error).toMatch(/^Cannot export "one"/);
-    await vi.waitFor(() => expect(bench.events.at(-1)).toMatchObject({ error: { code: 'bad_source' } }));
+    await vi.waitFor(() => expect(bench.events.at(-1)).toMatchObject({ error: { code: 'bad_source' } }), 30_000);
   });
 
   it('looks up the site by organization and domain', async () => {
@@ -119,7 +123,7 @@ describe('JobRunner', { timeout: 15_000 }, () => {
       checkpoint: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
     expect(kinds()).toEqual(['started', 'left']);
-    // What the site has become meanwhile is for the next job.
+    // Later changes of the site belong to the next job.
     await bench.write({ 'late.html': '<!doctype html><title>Late</title>' });
     bench.run();
     expect(await bench.ended('one')).toMatchObject({ status: 'completed', attempt: 2, pageCount: 2 });
@@ -132,13 +136,13 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     await search.begun;
     const other = await bench.another();
     await other.claim(15_000);
-    // The first one's heartbeat keeps real time: where it comes between the two, it has its lease once more.
+    // The heartbeat of the first worker uses real time, so it can renew its lease between the two claims.
     const claimLater = () => {
       bench.clocks.wait(15_000);
       return other.claim(15_000);
     };
-    await expect.poll(claimLater, { timeout: 5_000 }).toMatchObject({ attempt: 2, job: { jobId } });
-    await expect.poll(kinds, { timeout: 5_000 }).toEqual(['started', 'left']);
+    await expect.poll(claimLater).toMatchObject({ attempt: 2, job: { jobId } });
+    await expect.poll(kinds).toEqual(['started', 'left']);
     expect(await bench.get('one')).toMatchObject({ status: 'running', attempt: 2 });
   });
 

@@ -15,7 +15,7 @@ import { endless, JobBench } from './job-bench.ts';
 const NEVER = new AbortController().signal;
 const KEY_FILE = join(import.meta.dirname, '../../fixtures/minisign/throwaway.key');
 
-describe('jobs of daemons with a shared bucket and separate disks', { timeout: 30_000 }, () => {
+describe('jobs of daemons with a shared bucket and separate disks', () => {
   let bench: JobBench;
   let server: S3Server;
   let store: S3BundleStore;
@@ -34,7 +34,7 @@ describe('jobs of daemons with a shared bucket and separate disks', { timeout: 3
     await server.close();
   });
 
-  /** A daemon whose disk is empty. */
+  /** A daemon with an empty disk. */
   async function daemon(name: string) {
     const folder = await openExportsFolder(join(bench.folder.dir, name));
     const shared = new SharedJobs(store.shared, folder);
@@ -66,7 +66,7 @@ describe('jobs of daemons with a shared bucket and separate disks', { timeout: 3
     send.mockClear();
     await bench.write({ 'more.html': '<!doctype html><title>More</title>' });
     await exported('two', await daemon('b'));
-    // The page, the table of the site, the manifest, the signature and the bundle.
+    // The page, the table of the site, the manifest, the signature, and the bundle.
     expect(send).toHaveBeenCalledTimes(5);
   });
 
@@ -135,7 +135,7 @@ describe('jobs of daemons with a shared bucket and separate disks', { timeout: 3
     await shared.sweep(new Set([gone.contentSha256]), async () => true, -60_000, NEVER);
     expect(await namesOf('manifests/')).toBe(1);
     expect(await namesOf('files/')).toBeLessThan(before);
-    // What is young may be of a job that runs.
+    // Young files may belong to a running job.
     await applyRetention({ ...bench.options({ ...first, shared }), signal: NEVER }, Date.now() + 1000);
     expect(await namesOf('manifests/')).toBe(1);
   });

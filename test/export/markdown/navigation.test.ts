@@ -6,7 +6,7 @@ afterAll(() => folders.remove());
 const render = (tree: Parameters<TemporaryFolders['write']>[0], options = {}) =>
   renderFolder(folders.write(tree), options);
 
-/** A navigation as nested lists: titles of groups before what is in them. */
+/** Navigation as nested lists, with titles of groups before their content. */
 function outline(element: Element): unknown[] {
   return element.childNodes.flatMap((child): unknown[] => {
     if (!('tagName' in child)) return [];
@@ -128,7 +128,7 @@ describe('navigation of a large site', () => {
   it('shows part of the branch of the page, and links to other branches', async () => {
     const started = performance.now();
     const site = await render({ 'index.md': '# Home\n', ...pages });
-    // A second on a slow machine; the bound only tells a site that grows with the square of its pages.
+    // A second on a slow machine. The limit only finds quadratic time.
     expect(performance.now() - started).toBeLessThan(20_000);
     const links = site.links('part-0/0500.html', 'nav', 'navigation');
     expect(links).toContain('0500.html');

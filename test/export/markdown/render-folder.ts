@@ -6,14 +6,14 @@ import type { ExportRequest } from '../../../src/domain/job.ts';
 import { MarkdownSource } from '../../../src/export/markdown/index.ts';
 import { RecordingSink } from '../recording-sink.ts';
 
-/** A rendered site, in memory. */
+/** A rendered site in memory. */
 export class RenderedSite extends RecordingSink {
-  /** HTML files, 404 pages among them. */
+  /** HTML files, including 404 pages. */
   get pages(): number {
     return this.paths.filter((path) => path.endsWith('.html')).length;
   }
 
-  /** Every element of a page that a selector-like test takes: a tag's name, or a tag and a class. */
+  /** Elements of a page by tag, or by tag and class. */
   elements(path: string, tag: string, className?: string): Element[] {
     return elementsOf(parse(this.text(path))).filter(
       (each) =>
@@ -22,14 +22,14 @@ export class RenderedSite extends RecordingSink {
     );
   }
 
-  /** The one element, or a fault. */
+  /** The only such element. @throws Error if there is none or several */
   element(path: string, tag: string, className?: string): Element {
     const [first, second] = this.elements(path, tag, className);
     if (first === undefined || second !== undefined) throw new Error(`"${path}" has not one ${tag} ${className ?? ''}`);
     return first;
   }
 
-  /** What links of a part of the page refer to, in its order. */
+  /** Targets of links in a part of the page, in order. */
   links(path: string, tag = 'body', className?: string): (string | null)[] {
     return this.elements(path, tag, className).flatMap((part) =>
       elementsOf(part)
@@ -38,7 +38,7 @@ export class RenderedSite extends RecordingSink {
     );
   }
 
-  /** The content of a `<meta>`, or null. */
+  /** Content of a `<meta>`, or null. */
   meta(path: string, name: string): string | null {
     const found = this.elements(path, 'meta').find(
       (each) => attribute(each, 'name') === name || attribute(each, 'property') === name,
@@ -78,10 +78,10 @@ export async function renderFolder(dir: string, options: RenderOptions = {}): Pr
   return site;
 }
 
-/** Files by their paths: text, bytes, or a value that is written as JSON. */
+/** Files by path: text, bytes, or a value that is written as JSON. */
 export type Tree = Readonly<Record<string, string | Uint8Array | object>>;
 
-/** Writes a folder of its own under the temporary one, which `remove` takes away. */
+/** Creates temporary folders, which `remove` removes. */
 export class TemporaryFolders {
   readonly #root = mkdtempSync(join(tmpdir(), 'docshelf-markdown-'));
   #count = 0;

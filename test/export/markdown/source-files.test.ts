@@ -8,7 +8,7 @@ afterAll(() => folders.remove());
 const render = (tree: Parameters<TemporaryFolders['write']>[0], options = {}) =>
   renderFolder(folders.write(tree), options);
 
-/** Lists of lists, each of ten times the one before: a billion words in ten lines. */
+/** Nested lists, each ten times as long as the one before: a billion words in ten lines. */
 const bombLines = (levels: number) =>
   Array.from({ length: levels }, (_, at) => `a${at + 1}: &a${at + 1} [${Array(10).fill(`*a${at}`).join(', ')}]\n`).join(
     '',
@@ -149,7 +149,7 @@ describe('docs.json settings', () => {
       return /^:root\{--hue:(\d+);--tint:(\d)\}/.exec(site.text(css))?.slice(1);
     };
     expect(await hueOf({ hue: 45 })).toEqual(['45', '1']);
-    // Hues by the reference conversion of CSS Color 4: red 29.23, pure blue 264.05.
+    // Hues of the reference conversion in CSS Color 4: red 29.23, pure blue 264.05.
     expect(await hueOf({ colors: { primary: '#f00' } })).toEqual(['29', '1']);
     expect(await hueOf({ colors: { primary: '#0000FF' } })).toEqual(['264', '1']);
     expect(await hueOf({ colors: { primary: '#777777' } })).toEqual(['0', '0']);

@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true }));
 
-/** What the route of the API listener makes of a link. */
+/** Parses a link like the route of the API listener. */
 function followed(link: string): BundleLinkRequest {
   const url = new URL(link);
   const [fileName = '', sha256 = ''] = url.pathname.split('/').reverse();
@@ -153,7 +153,7 @@ describe('DiskBundleStore.follow()', () => {
     ['an additional parameter', ({ query }) => void query.set('response-content-type', 'text/html')],
   ])('rejects a link with %s', async (_, change) => {
     const [sha256, other] = [await storedBundle(), await storedBundle()];
-    // The other key is one that there is.
+    // Use another existing key.
     const { url: old } = await store.link({ sha256, fileName: NAME }, 30 * 60_000);
     await expect(store.follow(followed(old))).resolves.toMatchObject({ sha256 });
     const link = followed(old);
@@ -171,7 +171,7 @@ describe('DiskBundleStore.follow()', () => {
     const link = followed((await store.link({ sha256, fileName: NAME }, 60_000)).url);
     const signature = link.query.get('signature') ?? '';
     for (const [at, character] of [...signature].entries()) {
-      // The next letter: of the last one only the upper bits count, and it must be refused all the same.
+      // Use the next letter: of the last one only the upper bits count, but it must still be rejected.
       const next = character === 'z' ? 'y' : String.fromCharCode(character.charCodeAt(0) + 1);
       link.query.set('signature', `${signature.slice(0, at)}${next}${signature.slice(at + 1)}`);
       await expect(store.follow(link)).rejects.toMatchObject({ code: 'link_invalid' });

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PackedBundle } from '../../../src/export/stores/bundle-bytes.ts';
 
-/** Writes bytes to a file of their own, as packing does before a store takes it in. */
+/** Writes bytes to a new file, like packing does before a store receives it. */
 export async function packedBundle(folder: string, bytes: Uint8Array): Promise<PackedBundle> {
   const file = join(folder, `${randomBytes(6).toString('hex')}.tar.gz`);
   await writeFile(file, bytes);

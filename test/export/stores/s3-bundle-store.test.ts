@@ -45,13 +45,13 @@ const storeAt = (endpoint: string, options: Partial<S3BundleStoreOptions> = {}):
   opening(s3StoreAt(endpoint, { credentials: CREDENTIALS, ...options }));
 
 interface Call {
-  /** `PUT /bundles/x.tar.gz?partNumber=1` without the upload's id. */
+  /** `PUT /bundles/x.tar.gz?partNumber=1`, without the id of the upload. */
   readonly name: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
 }
 
-/** A service whose answers the test makes; every call is written down when it has come whole. */
+/** A service with responses from the test. It records each call after its body has arrived. */
 async function service(
   answer: (call: Call, response: ServerResponse) => void,
 ): Promise<{ origin: string; calls: Call[] }> {
@@ -61,7 +61,7 @@ async function service(
     try {
       for await (const chunk of request) chunks.push(chunk);
     } catch {
-      // The client left: there is nobody to answer.
+      // The client has disconnected.
       return;
     }
     const url = new URL(request.url ?? '/', 'http://x');
@@ -80,7 +80,7 @@ const refuse = (response: ServerResponse, status: number, code: string): void =>
   response.writeHead(status, { 'content-type': 'application/xml' }).end(body);
 };
 
-/** Answers an upload in parts as S3 does, and HEAD with 404. */
+/** Responds to a multipart upload like S3, and to HEAD with 404. */
 function takeIn({ name, headers }: Call, response: ServerResponse): void {
   const [method = '', path = ''] = name.split(' ');
   if (method === 'HEAD') response.writeHead(404).end();
@@ -291,7 +291,7 @@ describe('S3BundleStore.put()', () => {
     const abort = new AbortController();
     const reason = new Error('enough');
     const { origin, calls } = await service((call, response) => {
-      // Parts are never answered.
+      // Parts get no response.
       if (call.name.includes('partNumber')) abort.abort(reason);
       else takeIn(call, response);
     });
@@ -343,7 +343,7 @@ describe('S3BundleStore.put() of a large bundle', () => {
     expect(calls.filter(({ name }) => name.startsWith('DELETE'))).toEqual([]);
   });
 
-  /** A store with an upload of an object that a killed process has left. */
+  /** A store with an unfinished upload of a killed process. */
   const withParts =
     (bundle: { readonly sha256: string }, parts: string, initiated: Date) => (call: Call, response: ServerResponse) => {
       const key = `${bundle.sha256}.tar.gz`;
@@ -448,7 +448,7 @@ describe('S3BundleStore with encryption', () => {
 describe('S3BundleStore in a bucket with versions', () => {
   it('reports a removed object as missing, and stores it again', async () => {
     const bundle = await packedBundle(dir, randomBytes(10));
-    // The marker that a DELETE without a version leaves.
+    // Delete marker of a DELETE without a version.
     let isMarked = false;
     const { origin, calls } = await service((call, response) => {
       const marker = { 'x-amz-delete-marker': 'true', 'x-amz-version-id': 'v2' };

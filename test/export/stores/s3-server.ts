@@ -23,7 +23,7 @@ const S3rver = createRequire(import.meta.url)('@20minutes/s3rver') as new (
 };
 
 export const BUCKET = 'bundles';
-/** The one account that s3rver has. */
+/** The only account of s3rver. */
 export const KEY = 'S3RVER';
 
 export interface S3Server {
@@ -32,29 +32,30 @@ export interface S3Server {
 }
 
 /**
- * An S3 service with one bucket, in this process. It checks SigV4 signatures of headers and of links, their end and the
- * clock, but none of a call for the bucket itself; it knows no checksum of a body, no `If-Match` and `If-Range`, no versions and no encryption.
+ * In-process S3 service with one bucket. It checks SigV4 signatures of headers and links, expiry and clock, except for calls of
+ * the bucket itself. It lacks body checksums, `If-Match`, `If-Range`, versions and encryption.
+ * @param port Default: a free one.
  */
-export async function startS3Server(): Promise<S3Server> {
+export async function startS3Server(port = 0): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), 'docshelf-s3-'));
   const server = new S3rver({
     address: '127.0.0.1',
-    port: 0,
+    port,
     silent: true,
     directory,
     configureBuckets: [{ name: BUCKET }],
   });
   server.middleware.unshift((ctx, next) => {
-    // It takes these for the same in a query with and without %: such links are for `checkPresigned`. And it leaves the slash
-    // out that ends the path of a bucket.
+    // s3rver does not distinguish these in a query with and without %, so `checkPresigned` checks such links. It also omits the
+    // final slash in the path of a bucket.
     if (/%(?:21|27|28|29|2A)/i.test(ctx.querystring) || /^\/[^/]+\/$/.test(ctx.path)) {
       ctx.app = Object.assign(Object.create(ctx.app), { allowMismatchedSignatures: true });
     }
     return next();
   });
-  const { port } = await server.run();
+  const address = await server.run();
   return {
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint: `http://127.0.0.1:${address.port}`,
     close: async () => {
       server.httpServer.closeAllConnections();
       await server.close();
@@ -78,7 +79,7 @@ export async function putObject(endpoint: string, key: string, body: Uint8Array)
   client.destroy();
 }
 
-/** Names of objects, up to a thousand. */
+/** Names of objects, at most 1,000. */
 export async function listObjects(endpoint: string): Promise<string[]> {
   const client = clientOf(endpoint);
   const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: BUCKET }));

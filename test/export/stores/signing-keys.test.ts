@@ -101,7 +101,7 @@ describe('SigningKeys', () => {
     const keys = new SigningKeys({ dir, rotateMs: DAY_MS, signedMsMax: WEEK_MS, nowMs: () => nowMs });
     for (let day = 0; day < 20; day += 1, nowMs += DAY_MS) {
       const { id } = await keys.current();
-      // What the key of a week ago signed on its last day has just come to its end.
+      // The links that the key of a week ago signed on its last day have just expired.
       if (day >= 7) expect(await keys.find(String(Number(id) - 7))).not.toBe(null);
     }
     expect((await filesHere()).length).toBeLessThanOrEqual(10);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkPresigned } from './sigv4.ts';
 
-/** The example of Amazon's own documentation, "Authenticating Requests: Using Query Parameters". */
+/** Example of Amazon's documentation, "Authenticating Requests: Using Query Parameters". */
 const LINK =
   'https://examplebucket.s3.amazonaws.com/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256' +
   '&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=20130524T000000Z' +

@@ -1,8 +1,8 @@
 import { createHmac, hash } from 'node:crypto';
 
 /**
- * A second opinion on presigned links, written from Amazon's description of Signature Version 4 in a query ("Authenticating
- * Requests: Using Query Parameters") and from nothing else: canonical request, string to sign, chain of keys.
+ * Independent check of presigned links, written only from Amazon's description of Signature Version 4 in a query
+ * ("Authenticating Requests: Using Query Parameters"): canonical request, string to sign, chain of keys.
  */
 export function checkPresigned(
   method: string,
@@ -33,7 +33,7 @@ export function checkPresigned(
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map((pair) => pair.join('='))
     .join('&');
-  // S3 alone encodes a path once, and does not normalise it.
+  // Only S3 encodes a path once and does not normalize it.
   const canonicalPath = url.pathname
     .split('/')
     .map((segment) => uriEncode(decodeURIComponent(segment)))
@@ -50,7 +50,7 @@ export function checkPresigned(
   return Date.parse(iso) + Number(value('X-Amz-Expires')) * 1000 > nowMs ? 'valid' : 'expired';
 }
 
-/** Names and values as they stand, not decoded: `+` is a plus, and no blank. */
+/** Undecoded names and values: `+` is a plus, not a space. */
 function rawQuery(search: string): [name: string, value: string][] {
   return search
     .slice(1)
@@ -61,7 +61,7 @@ function rawQuery(search: string): [name: string, value: string][] {
     });
 }
 
-/** Every byte but the unreserved ones of RFC 3986, with upper-case digits. */
+/** Encodes all bytes except the unreserved ones of RFC 3986, with upper-case digits. */
 function uriEncode(text: string): string {
   return [...Buffer.from(text)]
     .map((byte) => {

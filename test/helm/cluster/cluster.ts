@@ -5,7 +5,10 @@ import { runShell, writePrograms } from '../../helpers/shell.ts';
 import { ROOT } from '../chart.ts';
 import { OWN_PORTS } from './own-ports.ts';
 
-/** A folder that plays the cluster (see program.ts), with kubectl, helm and docshelf on a PATH of its own, and the site's pod as a process. */
+/**
+ * A folder that simulates the cluster (see program.ts), with kubectl, helm and docshelf on its PATH, and the pod of the site as
+ * a process.
+ */
 export class Cluster {
   readonly folder: string;
   #pod: DaemonProcess | null = null;
@@ -16,7 +19,7 @@ export class Cluster {
     const program = (name: string): string =>
       `exec "${process.execPath}" "${join(import.meta.dirname, 'program.ts')}" ${name} "$@"`;
     writePrograms(folder, { kubectl: program('kubectl'), helm: program('helm') });
-    // Commands are run beside the chart, as in a checkout.
+    // Commands run next to the chart, like in a checkout.
     symlinkSync(join(ROOT, 'helm'), join(folder, 'helm'));
   }
 
@@ -26,10 +29,7 @@ export class Cluster {
   }
 
   /**
-   * Runs commands word for word; starts the pod as soon as a release asks for one.
-   *
-   * @returns what they print
-   * @throws where one fails
+   * Runs commands word for word, and starts the pod when a release needs one. @returns their output @throws Error if one fails
    */
   async run(commands: string, env: Readonly<Record<string, string>>): Promise<string> {
     const faults: unknown[] = [];

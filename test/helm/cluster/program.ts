@@ -1,7 +1,7 @@
 /**
- * Stands in for kubectl and helm where these would talk to a cluster: `node program.ts kubectl|helm ...`. What needs none is done by the real
- * programs: helm renders, kubectl makes manifests of its arguments. The "cluster" is a folder (DOCSHELF_CLUSTER): manifests.yaml of the release,
- * objects.json of what else was applied, and the pod's volumes, brought up to date at every change as the kubelet does.
+ * Replaces kubectl and helm for calls that need a cluster: `node program.ts kubectl|helm ...`. The real programs do the rest:
+ * helm renders, and kubectl creates manifests. The "cluster" is a folder (DOCSHELF_CLUSTER): manifests.yaml of the release,
+ * objects.json of applied objects, and the volumes of the pod, which are updated at each change like the kubelet does.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { manifestFaults } from '../manifest-faults.ts';
 import { type Given, layOutPod } from '../pod-folders.ts';
 import { OWN_PORTS } from './own-ports.ts';
 
-/** Chart defaults that are new come in, too, where `--reuse-values` would leave a nil. */
+/** Also adds new defaults of the chart. `--reuse-values` would leave them nil. */
 const REUSE = '--reset-then-reuse-values';
 
 const cluster = process.env.DOCSHELF_CLUSTER ?? '';
@@ -23,7 +23,7 @@ const read = (name: string): string => (existsSync(at(name)) ? readFileSync(at(n
 const objects = (): Given => JSON.parse(read('objects.json') || '{}') as Given;
 const manifests = (): Manifest[] => parseManifests(read('manifests.yaml'));
 
-/** The value of an option, as `--name value` or `--name=value`. */
+/** Value of an option, as `--name value` or `--name=value`. */
 function option(name: string): string | undefined {
   const index = args.indexOf(name);
   return index >= 0 ? args[index + 1] : args.find((arg) => arg.startsWith(`${name}=`))?.slice(name.length + 1);
@@ -31,7 +31,7 @@ function option(name: string): string | undefined {
 
 async function main(): Promise<void> {
   if (program === 'helm') return helm();
-  // Whatever the namespace: a release and its objects are alone here.
+  // The namespace does not matter, because the cluster contains one release.
   const verb = args.filter((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--namespace')[0];
   switch (verb) {
     case 'create':
@@ -72,7 +72,7 @@ async function upgrade(): Promise<void> {
   bringToPods();
 }
 
-/** The pod waits, as a real one does, where something that it mounts is not there yet. */
+/** The pod waits like a real one if a mounted object is missing. */
 function bringToPods(): void {
   const all = manifests();
   for (const { owner, metadata, spec } of podsOf(all)) {
@@ -97,7 +97,7 @@ async function create(): Promise<void> {
 async function apply(applied: Manifest[]): Promise<void> {
   const all: Record<string, Record<string, string>> = { ...objects() };
   for (const manifest of applied) {
-    // kubectl writes the time of making, which is null before there is one.
+    // kubectl writes the creation time, which is null before the object exists.
     delete manifest.metadata.creationTimestamp;
     const faults = await manifestFaults(manifest);
     if (faults.length > 0) throw new Error(faults.join('\n'));
@@ -136,7 +136,7 @@ function exec(): void {
   process.exitCode = status ?? 1;
 }
 
-/** Runs the command of the test's pod, with the address of the service replaced by that of the daemon. */
+/** Runs the command of the test's pod, with the address of the daemon instead of the service. */
 function testRelease(): void {
   const { spec } = only(manifests(), 'Pod');
   const [node, ...command] = (spec.containers[0].command as string[]).map((arg) =>

@@ -54,7 +54,7 @@ function keysThatNote(calls: unknown[][]): KeyActions {
   };
 }
 
-/** Actions that note what they were asked. */
+/** Actions that record their calls. */
 export function actionsThatNote(calls: unknown[][], changes: Partial<SiteActions> = {}): AdminActions {
   const note = <T>(result: T, ...call: unknown[]): Promise<T> => {
     calls.push(call);

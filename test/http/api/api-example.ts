@@ -18,9 +18,9 @@ import { exportsInMemory } from './exports-in-memory.ts';
 export const KEY = 'svc_dsc_acme';
 export const ADMIN_KEY = 'svc_dsc_looks_like_an_assistant_key';
 export const OTHER_KEY = 'svc_other';
-/** Of an organization whose plan has no static exports. */
+/** Key of an organization whose plan has no static exports. */
 export const TEAM_ADMIN_KEY = 'svc_team';
-/** Of another organization on the plan that has them. */
+/** Key of another organization whose plan has exports. */
 export const GLOBEX_ADMIN_KEY = 'svc_globex';
 export const RESULTS = searchResults;
 
@@ -68,7 +68,7 @@ export function ratesOf(options: Partial<ConstructorParameters<typeof FolderCoun
   return new OrganizationRates(new FolderCounter({ dir: join(folder, randomUUID()), onFault, ...options }));
 }
 
-/** A search that notes what it was asked. */
+/** Search that records its requests. */
 export function searchThatNotes(asked: SearchRequest[]): Search {
   return {
     search: async (request) => {
@@ -79,10 +79,8 @@ export function searchThatNotes(asked: SearchRequest[]): Search {
 }
 
 /**
- * The API in front of exports in memory and of a search that notes what it was asked; this daemon has the sites `acme` and
- * `beta`.
- *
- * @param without options that are absent
+ * API with in-memory exports and a search that records its requests. The daemon has the sites `acme` and `beta`. @param without
+ * options to omit
  */
 export function apiWith(changes: Partial<ApiOptions> = {}, without: readonly (keyof ApiOptions)[] = []) {
   const asked: SearchRequest[] = [];
@@ -106,7 +104,7 @@ export function apiWith(changes: Partial<ApiOptions> = {}, without: readonly (ke
   return { app, asked, faults, told, queue, store };
 }
 
-/** The OpenAPI document of what is turned on, made without the app. */
+/** OpenAPI document of the enabled parts, without the app. */
 export function documentOf(
   offered: { readonly search: boolean; readonly exports: boolean },
   publicUrl: string | null = null,
@@ -115,7 +113,7 @@ export function documentOf(
   return openApiDocument(operations, { ...API_INFO, programVersion: '1.2.3', publicUrl });
 }
 
-/** A search by POST; `body` goes out as it is where it is text, else as JSON. */
+/** Search by POST. A body of type string is sent unchanged, others as JSON. */
 export function post(body: unknown, headers: Record<string, string> = {}): RequestInit {
   return {
     method: 'POST',

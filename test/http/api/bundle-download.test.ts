@@ -43,7 +43,7 @@ beforeEach(async () => {
   const download = bundleDownload({ follow: (link) => follow(link), onFault: ({ code }) => faults.push(code) });
   app.get('/v1/bundles/:sha256/:fileName', (c) => download(c));
   app.onError((error, c) => answerFault(error, c.req.raw, null, { metrics: { onError: () => {} } }));
-  const log = accessLog({ write: (fields) => logged.push(fields()), trustedProxies: [] });
+  const fieldsOf = accessLog([]);
   listener = await openListener({
     name: 'api',
     host: '127.0.0.1',
@@ -51,7 +51,7 @@ beforeEach(async () => {
     fetch: (request, env) => app.fetch(request, env),
     onRequest: (each) => {
       served.push(each);
-      log(each);
+      logged.push(fieldsOf(each));
     },
   });
 });
@@ -150,7 +150,7 @@ describe('bundleDownload()', () => {
   });
 
   it('closes the connection if the archive becomes shorter during the download', async () => {
-    // The framework's adapter prints what breaks a stream.
+    // The framework's adapter prints errors of streams.
     const printed = vi.spyOn(console, 'error').mockReturnValue();
     await truncate(bundle.diskPath, 50_000_000);
     bundle = { ...bundle, sizeBytes: 50_000_000 };
@@ -195,7 +195,7 @@ describe('bundleDownload()', () => {
   });
 });
 
-/** How often this process has a file open. */
+/** Number of open descriptors of a file in this process. */
 async function openFiles(path: string): Promise<number> {
   const names = await readdir('/proc/self/fd');
   const links = await Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')));

@@ -8,7 +8,7 @@ import { attribute, parsedNodes, text } from '../../helpers/page-nodes.ts';
 import { outcomeOf } from '../problem-code.ts';
 import { apiWith } from './api-example.ts';
 
-/** The addresses that the page loads, from its root. */
+/** Addresses that the page loads, resolved from its root. */
 async function loadedBy(app: ReturnType<typeof apiWith>['app']): Promise<string[]> {
   const html = await (await app.request('/docs')).text();
   return [...html.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)].map(([, path]) => `/${path}`);

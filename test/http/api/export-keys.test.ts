@@ -6,12 +6,12 @@ import { codeOf } from '../problem-code.ts';
 import { ADMIN_KEY, apiWith, GLOBEX_ADMIN_KEY, KEY, ORGANIZATIONS, post, TEAM_ADMIN_KEY } from './api-example.ts';
 import { PICTURE } from './exports-in-memory.ts';
 
-/** Every call of the API with every kind of key (contract, sections 6 to 8). */
+/** Each call of the API with each kind of key (contract, sections 6 to 8). */
 
 const JOBS = '/v1/static-export/jobs';
 const SEARCH = 'POST /v1/search';
 
-/** Every call, on the domain and on the job of one organization. */
+/** All calls, for the domain and the job of one organization. */
 const CALLS: Readonly<
   Record<string, (jobId: string, domain: string) => [path: string, method: string, body?: object]>
 > = {
@@ -31,7 +31,7 @@ const UNAUTHORIZED: Outcome = [401, 'unauthorized'];
 const FORBIDDEN: Outcome = [403, 'forbidden'];
 const NOT_FOUND: Outcome = [404, 'not_found'];
 
-/** What an export call and a search answer; null: that they do what they are for. */
+/** Status of export calls and searches. Null means success. */
 const KEYS: readonly [
   kind: string,
   authorization: string | null,
@@ -51,7 +51,7 @@ const KEYS: readonly [
   ['an admin key with the scheme in another case', `bEARER  ${ADMIN_KEY}`, null, FORBIDDEN],
 ];
 
-/** The API with a completed job of the first organization. */
+/** Returns the API with a completed job of the first organization. */
 async function withCompletedJob() {
   const api = apiWith();
   const started = await api.app.request(JOBS, post({ domain: 'acme' }, { Authorization: `Bearer ${ADMIN_KEY}` }));

@@ -11,12 +11,12 @@ export const BUNDLE: ExportedBundle = {
   contentSha256: 'cd'.repeat(32),
 };
 
-/** The one picture that every job has. */
+/** Name of the only picture of each job. */
 export const PICTURE = '1-live.png';
 
 export const failedBy = (fault: JobFault) => ({ status: 'failed', error: jobError(fault), fault }) as const;
 
-/** Jobs in memory, and a hand that moves them along in place of a worker. */
+/** In-memory jobs. The test advances them instead of a worker. */
 export class MemoryQueue implements Pick<JobQueue, 'add' | 'get' | 'list' | 'cancel' | 'report' | 'revision'> {
   readonly #jobs = new Map<string, StoredJob>();
   readonly #reports = new Map<string, ExportReport>();
@@ -91,14 +91,14 @@ export class MemoryQueue implements Pick<JobQueue, 'add' | 'get' | 'list' | 'can
     return moved;
   }
 
-  /** Ends a job with its bundle, and a report where one is given. */
+  /** Completes a job with its bundle, and with a report if one is passed. */
   complete(jobId: string, report?: ExportReport): StoredJob {
     if (report !== undefined) this.#reports.set(jobId, report);
     return this.move(jobId, { status: 'completed', progress: 100, pageCount: 2, bundle: BUNDLE });
   }
 }
 
-/** A store whose bundles are digests, and whose links say what they were asked for. */
+/** Store whose bundles are digests, and whose links contain their parameters. */
 export class MemoryStore implements Pick<BundleStore, 'has' | 'link' | 'read'> {
   readonly kept = new Set<string>([BUNDLE.sha256]);
   #links = 0;

@@ -134,7 +134,7 @@ describe('POST /jobs', () => {
 });
 
 describe('GET /jobs', () => {
-  /** Three jobs, the newest first. */
+  /** Three jobs, newest first. */
   async function withJobs() {
     const { app, queue } = apiWith();
     const ids: string[] = [];

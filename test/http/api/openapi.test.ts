@@ -37,7 +37,7 @@ const BOTH = { search: true, exports: true };
 const DOCUMENT = documentOf(BOTH) as Document;
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
-/** Method and path -> operation. */
+/** Operations, as pairs of method and path. */
 const operations = Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
   METHODS.filter((method) => method in item).map((method) => ({
     name: `${method.toUpperCase()} ${path}`,
@@ -46,7 +46,7 @@ const operations = Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
 );
 const operationAt = (name: string) => operations.find((each) => each.name === name)?.operation as Operation;
 
-/** Checks by a schema of the document. */
+/** Validates a value with a schema of the document. */
 function checkOf(content: Content | undefined, type: string) {
   const name = content?.[type]?.schema.$ref.replace('#/components/schemas/', '') ?? '';
   const ajv = new Ajv2020({ strict: true, strictTypes: false });

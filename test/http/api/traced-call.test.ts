@@ -26,7 +26,7 @@ it('the start call of an export continues the trace of its caller, and the job c
     facts: { 'messaging.message.id': jobId },
   });
   expect((await queue.get(jobId))?.traceparent).toBe(`00-${call?.traceId}-${sent?.spanId}-01`);
-  // What only looks has no span.
+  // A read-only call has no span.
   await app.request(`${JOBS}/${jobId}`, { headers: { Authorization: `Bearer ${ADMIN_KEY}`, traceparent: CALLER } });
   expect(ended).toHaveLength(2);
 });

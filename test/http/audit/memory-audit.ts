@@ -17,7 +17,7 @@ export const auditLine = (changes: Partial<AuditLine> = {}): AuditLine => ({
   ...changes,
 });
 
-/** A trail whose lines are in memory, in the order of their time. @param onStep called as a line is logged and stored */
+/** In-memory audit trail, ordered by time. @param onStep called when a line is logged and when it is stored */
 export function memoryAudit(onStep: (step: 'logged' | 'stored') => void = () => undefined) {
   const lines: AuditLine[] = [];
   const store = {

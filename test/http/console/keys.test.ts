@@ -12,7 +12,7 @@ import { Operator } from './operator.ts';
 
 const KEYS = '/organizations/acme/keys';
 
-/** A desk over keys in memory. */
+/** Key desk with in-memory keys. */
 function deskInMemory(keys: MadeKey[] = [], fault: DocshelfError | null = null): KeyDesk {
   const sha256 = 'c'.repeat(64);
   const organizations = [organization('acme', { keys: [{ id: 'ci', type: 'admin', sha256 }] })];

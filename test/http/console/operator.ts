@@ -3,7 +3,9 @@ import { type AppChanges, appWith, TOKEN } from '../admin/admin-example.ts';
 
 export const ORIGIN = 'http://localhost:9090';
 
-/** A browser on the console of an app in this process: keeps its cookie, and says with each form which page it is on. */
+/**
+ * Browser on the console of an app in this process. It keeps its cookie, and sends the page of each form as Referer and Origin.
+ */
 export class Operator {
   readonly app: ReturnType<typeof appWith>['app'];
   readonly calls: unknown[][];
@@ -11,7 +13,7 @@ export class Operator {
   readonly faults: ReturnType<typeof appWith>['faults'];
   readonly origin: string;
   cookie = '';
-  /** The other end of its connection; null: it has none. */
+  /** Address of the client, or null without one. */
   peer: string | null = null;
 
   constructor(changes: AppChanges = {}, origin = ORIGIN) {
@@ -38,7 +40,7 @@ export class Operator {
     return (await this.get(path)).text();
   }
 
-  /** Null: without that header. */
+  /** A null value omits the header. */
   async post(
     path: string,
     fields: Record<string, string>,
@@ -69,7 +71,7 @@ export class Operator {
     return /name="formToken" value="([^"]+)"/.exec(await this.page(page))?.[1] ?? '';
   }
 
-  /** As a form of the page has it. */
+  /** Submits a form of the page. */
   async act(
     path: string,
     fields: Record<string, string> = {},
@@ -78,7 +80,7 @@ export class Operator {
     return this.post(path, { formToken: await this.formToken(), ...fields }, headers);
   }
 
-  /** The page that an accepted form leads to. */
+  /** Returns the page after an accepted form. */
   async follow(
     answer: Response,
     from: string,

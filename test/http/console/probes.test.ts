@@ -5,7 +5,7 @@ import { TOKEN } from '../admin/admin-example.ts';
 import { STATUS } from '../status-example.ts';
 import { Operator, ORIGIN } from './operator.ts';
 
-/** What others try with an operator's browser, and what comes in by names and sentences of others (contract, section 9.5). */
+/** Attacks through an operator's browser, and through names and messages from outside (contract, section 9.5). */
 
 const FIELDS = { version: '2024-05-01' };
 const ACTIVATE = '/sites/acme/activate';
@@ -353,7 +353,7 @@ describe('console page', () => {
       });
       const page = await answer.text();
       expect(page).not.toMatch(/<style|\bstyle="|javascript:|\son\w+=|<script(?![^>]* src=)|http-equiv/i);
-      // A link to the site is none.
+      // Links to the site are allowed.
       expect(page).not.toMatch(/<(?!a )[^>]*(?:src|href|action)="(?:https?:)?\/\//);
     },
   );

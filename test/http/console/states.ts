@@ -4,7 +4,7 @@ import type { SiteStatusReport, StatusReport } from '../../../src/domain/status.
 import { featuresOf } from '../../helpers/features.ts';
 import { STATUS, siteStatus } from '../status-example.ts';
 
-/** Of all that an operator may meet. */
+/** Longest text that an operator may see. */
 export const LONG = `${'A sentence of some length that goes on. '.repeat(12)}${'x'.repeat(300)}`;
 const LONG_LABEL = 'v'.padEnd(128, '0123456789.');
 const [FIRST] = STATUS.versions;
@@ -60,7 +60,7 @@ export const STATES: Readonly<Record<string, StatusReport>> = {
   '200 sites': shelf(Array.from({ length: 200 }, (_, at) => siteStatus(`site-${at}`, { lastError: null }))),
 };
 
-/** Of the deployment that the states are of: features that are overruled, unavailable, turned on and off. */
+/** Features of the deployment in these states: overruled, unavailable, on and off. */
 export const AIR_GAPPED = featuresOf('acme', 'air-gapped', { search: true, apiPlayground: false });
 
 export const FINDINGS: ExportReport['findings'] = [
@@ -68,7 +68,7 @@ export const FINDINGS: ExportReport['findings'] = [
   ...Array.from({ length: 60 }, (_, at) => ({ kind: 'left_out', page: `draft-${at}.html`, detail: 'noindex' })),
 ];
 
-/** Of a search with reasons. */
+/** Result of a search with reasons. */
 export const RESULT: SearchResult = {
   content: 'Rotate a key before it ends.',
   path: '/keys/#rotate',

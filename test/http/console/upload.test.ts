@@ -7,7 +7,7 @@ import { Operator } from './operator.ts';
 
 const BOUNDARY = '----WebKitFormBoundaryABC';
 
-/** A form's body as one that comes in chunks of some bytes. */
+/** Splits a form's body into chunks. */
 function requestOf(body: Uint8Array, chunkBytes: number, type = `multipart/form-data; boundary=${BOUNDARY}`): Request {
   const chunks = Array.from({ length: Math.ceil(body.length / chunkBytes) }, (_, at) =>
     body.slice(at * chunkBytes, (at + 1) * chunkBytes),
@@ -107,11 +107,11 @@ describe('upload on the console', () => {
     });
   }
 
-  /** A form with the session's token. */
+  /** Sends a form with the session's token. */
   const sendForm = async (operator: Operator, fields: readonly Field[], headers: Record<string, string> = {}) =>
     send(operator, [['formToken', await operator.formToken()], ...fields], headers);
 
-  /** What a script gets. */
+  /** Returns the JSON response for scripts. */
   async function verdictsOn(operator: Operator, fields: readonly Field[]) {
     const answer = await sendForm(operator, fields, { Accept: 'application/json' });
     expect(answer.status).toBe(200);

@@ -18,7 +18,7 @@ describe('FolderKeys', () => {
     return keys;
   };
 
-  /** In one step: half a file is another fault. */
+  /** Replaces the file in one step, because half a file is another error. */
   const replace = async (text: string): Promise<void> => {
     await writeFile(join(dir, 'next'), text);
     await rename(join(dir, 'next'), join(dir, 'keys.json'));
@@ -129,7 +129,7 @@ describe('FolderKeys', () => {
   });
 });
 
-/** A disk of 256 KiB, or null where this user may not mount one. */
+/** Mounts a disk of 256 KiB. Null if this user may not mount. */
 function smallDisk(): string | null {
   const folder = mkdtempSync(join(tmpdir(), 'docshelf-disk-'));
   try {

@@ -25,7 +25,7 @@ describe('KeyDesk', () => {
   });
   afterEach(() => subject.close());
 
-  /** As the API has them. */
+  /** A key holder like that of the API. */
   const holder = (key: string, type: 'admin' | 'assistant' = 'admin') =>
     accessOf(withKeys(ORGANIZATIONS, subject.store.keys)).keys.holder(`Bearer ${key}`, type);
 

@@ -6,7 +6,7 @@ import { openTestDatabase } from '../../database/open.ts';
 import { HAS_POSTGRES, PostgresServer } from '../../helpers/postgres.ts';
 import { madeKey } from './made-key.ts';
 
-/** As many rows as there may be, less those that the test adds. */
+/** Fills the table up to its limit, minus the rows that the test adds. */
 const FILL = `
   INSERT INTO docshelf.api_keys (id, organization_id, type, name, sha256, created_at)
   SELECT at, 'acme', 'admin', at, lpad(at::text, 64, '0'), '2026-11-23T10:00:00.000Z' FROM generate_series(1, $1::int) AS at`;

@@ -1,4 +1,4 @@
-/** One daemon of a test: counts so many requests, some at once, and prints how many were allowed. The store is a folder or a database. */
+/** A daemon in a test: counts requests, some at once, and prints how many were allowed. The store is a folder or a database. */
 import { FolderCounter } from '../../../src/http/limits/folder-counter.ts';
 import { PostgresCounter } from '../../../src/http/limits/postgres-counter.ts';
 import { openTestDatabase } from '../../database/open.ts';

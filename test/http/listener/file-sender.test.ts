@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-/** A listener that answers everything with a file of those bytes, after `before` it is sent. */
+/** Listener that responds with a file of these bytes. It calls `before` before sending. */
 async function serving(bytes: Buffer, before: (file: string) => void = () => undefined) {
   const file = join(folder, `file-${listeners.length}`);
   writeFileSync(file, bytes);

@@ -2,7 +2,7 @@ import { afterEach } from 'vitest';
 import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
 import { RawConnection } from './raw-connection.ts';
 
-/** Listeners of a site and raw connections to them, which end with the test. @param defaults options of all its listeners */
+/** Listeners of a site and raw connections, closed after each test. @param defaults options of all listeners */
 export function listenerBench(defaults: Partial<ListenerOptions> = {}) {
   const opened: (() => unknown)[] = [];
   afterEach(async () => {

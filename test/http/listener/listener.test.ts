@@ -1,5 +1,4 @@
 import { createServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { ListenerOptions } from '../../../src/http/listener/listener.ts';
 import { siteRequest } from '../../../src/http/listener/request.ts';
@@ -9,7 +8,6 @@ import { RawConnection } from './raw-connection.ts';
 
 const { open, connectTo } = listenerBench();
 
-/** A promise and what fulfils it. */
 const gate = () => Promise.withResolvers<void>();
 const GET = 'GET /a?token=canary HTTP/1.1\r\nHost: x\r\n\r\n';
 
@@ -233,10 +231,15 @@ describe('stop() of a listener', () => {
   });
 
   it('closes remaining connections after the deadline', async () => {
-    const listener = await open({ fetch: () => new Promise(() => undefined) });
+    const begun = Promise.withResolvers<void>();
+    const fetch = () => {
+      begun.resolve();
+      return new Promise<Response>(() => undefined);
+    };
+    const listener = await open({ fetch });
     const connection = await connectTo(listener);
     connection.write(GET);
-    await sleep(50);
+    await begun.promise;
     await listener.stop(100);
     expect(await connection.untilClosed()).toBe('');
   });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** A client that writes bytes as they are and keeps all that comes back. */
+/** Client that writes raw bytes and stores all that it receives. */
 export class RawConnection {
   readonly socket: Socket;
   readonly #closed: Promise<unknown>;
@@ -13,7 +13,7 @@ export class RawConnection {
     socket.on('data', (chunk: Buffer) => {
       this.received += chunk.toString('latin1');
     });
-    // A connection that the server cuts ends with a reset; that it ended is what tests ask.
+    // If the server cuts a connection, it ends with a reset. Tests check only the end.
     socket.on('error', () => undefined);
   }
 
@@ -27,7 +27,7 @@ export class RawConnection {
     this.socket.write(text);
   }
 
-  /** Resolves when what came matches. Rejects after 5 s, or when the connection ends first. */
+  /** Resolves when the received text matches. Rejects after 5 s, or when the connection ends first. */
   async until(pattern: RegExp): Promise<string> {
     const signal = AbortSignal.timeout(5_000);
     while (!pattern.test(this.received)) {
@@ -37,7 +37,7 @@ export class RawConnection {
     return this.received;
   }
 
-  /** Resolves with all that came when the server has closed the connection. Rejects after 5 s. */
+  /** Resolves with all received text when the server has closed the connection. Rejects after 5 s. */
   async untilClosed(): Promise<string> {
     const late = new Promise((_, reject) =>
       setTimeout(reject, 5_000, new Error(`open after: ${this.received}`)).unref(),

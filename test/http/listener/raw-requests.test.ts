@@ -135,7 +135,7 @@ describe('client timeouts of a listener', () => {
     );
     connection.socket.pause();
     connection.write(GET);
-    await expect.poll(() => served.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => served.length).toBe(1);
   });
 
   it.each([
@@ -170,7 +170,7 @@ describe('response before the end of its request', () => {
     ),
   )('states that the connection closes, and closes it: $name $status $how', async ({ name, status, how, wait }) => {
     const answer = () => new Response('no', { status });
-    const fetch = how === 'at once' ? answer : () => wait().then(answer);
+    const fetch = how === 'immediately' ? answer : () => wait().then(answer);
     const connection = await connectTo(await open({ name, fetch }));
     const ended = new Promise((resolve) => connection.socket.once('end', resolve));
     connection.write(HALF);

@@ -12,7 +12,7 @@ import { NO_RULES, readSiteRules, type SiteRules } from '../../../src/web/rules/
 import { featuresOf } from '../../helpers/features.ts';
 import { type Files, TestReleases } from '../../site/helpers.ts';
 
-/** Pages with Markdown of their own beside them, which says the path of the file; long for `long.html`. */
+/** Adds Markdown files to pages. Each contains the path of its page; that of `long.html` is long. */
 export function withMarkdown(files: Files): Files {
   const pages = Object.keys(files).filter((path) => path.endsWith('.html'));
   const textOf = (path: string): string => (path === 'long.html' ? '😀'.repeat(40_000) : `# ${path}\n`);
@@ -26,13 +26,13 @@ function rulesOf({ files, siteDir }: ReleaseView): SiteRules {
 
 export interface AssistedSite {
   readonly url: string;
-  /** Codes of faults, in the order of their time. */
+  /** Codes of errors in their order. */
   readonly faults: readonly ErrorCode[];
   use(release: ReleaseView | null): void;
   ask(init?: RequestInit, path?: string): Promise<Response>;
-  /** One message, and its answer. */
+  /** Sends one message. @returns its response */
   call(method: string, params?: object): Promise<Answered>;
-  /** What a tool returns. */
+  /** Result of a tool. */
   tool(name: string, args?: object): Promise<NonNullable<Answered['result']>>;
   connect(mode: 'legacy' | 'auto', headers?: Readonly<Record<string, string>>): Promise<Client>;
 }
@@ -47,7 +47,7 @@ export interface Answered {
 
 export const JSON_BOTH = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
-/** Sites with a door for assistants, behind real listeners. */
+/** Sites with an MCP endpoint on real listeners. */
 export class AssistantBench {
   readonly #releases = new TestReleases();
   readonly #ends: (() => Promise<unknown>)[] = [];
@@ -64,7 +64,7 @@ export class AssistantBench {
       ...changes
     }: Partial<McpEndpointOptions & DocumentedSite> & {
       form?: SnapshotOptions;
-      /** Besides the active one. */
+      /** Releases in addition to the active one. */
       kept?: readonly ReleaseView[];
     } = {},
   ): Promise<AssistedSite> {
@@ -141,14 +141,14 @@ export class AssistantBench {
   }
 }
 
-/** Of an answer as JSON or as one event. */
+/** Reads a response, as JSON or as one event. */
 export async function messageOf(response: Response): Promise<Answered> {
   const text = await response.text();
   const data = /^data: (.*)$/m.exec(text)?.[1];
   return JSON.parse(data ?? text) as Answered;
 }
 
-/** What a tool says: its first block read as JSON, and the rest. */
+/** Content of a tool's result: its first block as JSON, and the text of the others. */
 export function saidBy({ content }: { readonly content?: unknown }): { facts: Record<string, unknown>; text: string } {
   const [first, second] = content as readonly { readonly text: string }[];
   return { facts: JSON.parse(first?.text ?? '') as Record<string, unknown>, text: second?.text ?? '' };

@@ -190,7 +190,7 @@ describe('read_page', () => {
       offset = facts.next;
     }
     expect(whole).toBe('😀'.repeat(40_000));
-    // Between the halves of a character, one unit of it, and behind the end.
+    // Offsets inside a character, a length of one unit, and an offset after the end.
     for (const [offset, length, facts] of [
       [1, 2, { offset: 0, length: 2, next: 2 }],
       [0, 1, { offset: 0, length: 2, next: 2 }],
@@ -265,7 +265,7 @@ describe('older versions over MCP', () => {
       { address: '/guides/old', version: 'june' },
       { address: `${basePath}_docshelf/v/june/guides/old#x` },
       { address: `docshelf://acme${basePath}_docshelf/v/june/guides/old` },
-      // Named beside an address, it is the version that is meant.
+      // The address selects this version, also if `version` names another one.
       { address: `${basePath}_docshelf/v/v1/guides/old`, version: 'june' },
     ]) {
       const { facts, text } = saidBy(await site.tool('read_page', args));
@@ -402,7 +402,7 @@ describe('list_pages', () => {
     const begin = performance.now();
     const answers = Array.from({ length: 20 }, () => site.tool('list_pages', { folder }));
     for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ isError: true });
-    // A quadratic one took 7 s for so many.
+    // A quadratic implementation took 7 s.
     expect(performance.now() - begin).toBeLessThan(5_000);
   });
 });
@@ -517,7 +517,7 @@ describe('MCP endpoint', () => {
     }
     const own = new URL(site.url).origin;
     expect((await site.ask(post(message('ping'), { origin: own }))).status).toBe(200);
-    // A name that was made to lead here, as host and as origin.
+    // Host and origin of a name that an attacker points to this address.
     const { hostname, port, pathname } = new URL(site.url);
     const headers = { ...JSON_BOTH, host: 'evil.example', origin: 'http://evil.example' };
     const status = await new Promise((resolve) => {

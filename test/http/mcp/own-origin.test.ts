@@ -26,7 +26,7 @@ it.each([
 
 it.each([
   ['https://evil.example', 'docs.acme.dev', PUBLIC],
-  // A name that was made to lead here.
+  // A name that an attacker points to this address.
   ['http://evil.example:8080', 'evil.example:8080', ANYWHERE],
   ['http://evil.example:8080', 'evil.example:8080', PUBLIC],
   ['http://evil.example:8080', 'evil.example:8080', NAMED],

@@ -23,9 +23,9 @@ it.each([
   ['https://docs.acme.dev/docs/guides/start#a', BELOW, '/guides/start'],
   ['HTTPS://DOCS.acme.dev:443/docs/guides/start', BELOW, '/guides/start'],
   ['docshelf://acme/docs/guides/start', BELOW, '/guides/start'],
-  // Without the base path it can only be meant below it.
+  // An address without the base path means a page under it.
   ['/guides/start', BELOW, '/guides/start'],
-  // Left as it is written: the one who resolves it judges it.
+  // Unchanged, because the resolver rejects it.
   ['/../secret', ROOT, '/../secret'],
   ['/%2e%2e/secret', ROOT, '/%2e%2e/secret'],
 ])('parseAddress() reads %s as page %s', (written, form, target) => {

@@ -30,7 +30,7 @@ describe('listTree()', () => {
         { kind: 'folder', path: '/api/', pages: 4 },
         { kind: 'page', path: '/guides' },
         { kind: 'folder', path: '/guides/', pages: 1 },
-        // Its own page is all that it has.
+        // It contains only its own page.
         { kind: 'page', path: '/tour/' },
       ],
     });

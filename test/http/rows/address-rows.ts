@@ -7,7 +7,7 @@ const MERGED = 'nginx puts slashes and dots right';
 const RELATIVE = 'a redirect is 308, relative and kept by nobody, so that a proxy may stand before it';
 const FOLDED = 'the other normal form of Unicode is the same name';
 
-/** From an address to a file (contract, section 3; RFC 3986). */
+/** Addresses and their files (contract, section 3; RFC 3986). */
 export const ADDRESS_ROWS: readonly Row[] = [
   ['/', page('start')],
   ['/?', page('start')],
@@ -28,7 +28,7 @@ export const ADDRESS_ROWS: readonly Row[] = [
   ['/case', MISSING],
   ['/Case', page('capital')],
 
-  // Trailing slashes and both layouts.
+  // Trailing slashes, and both layouts.
   ['/folder/', page('folder')],
   ['/folder', '308 | location: folder/ | cache-control: no-cache | content-length: 0', RELATIVE],
   ['/folder?q=1', '308 | location: folder/?q=1', RELATIVE],
@@ -107,7 +107,7 @@ export const ADDRESS_ROWS: readonly Row[] = [
   ['/CAF%C3%89', MISSING],
   ['/caf\u00c3\u00a9', BAD, 'bytes over ASCII are no address (RFC 3986, section 2); nginx takes them as they are'],
 
-  // Dots, slashes and what no name has.
+  // Dots, slashes, and characters that no name contains.
   ['/./ten.txt', '404', MERGED],
   ['/folder/../ten.txt', '404', MERGED],
   ['/%2e/ten.txt', '404', MERGED],
@@ -141,7 +141,7 @@ export const ADDRESS_ROWS: readonly Row[] = [
   ['/ten.txt.', '404'],
   ['/ten.txt::$DATA', '404'],
 
-  // Hidden.
+  // Hidden files.
   ['/.secret', MISSING, 'nginx hides nothing by itself'],
   ['/%2esecret', MISSING, 'nginx hides nothing by itself'],
   ['/folder/.env', MISSING, 'nginx hides nothing by itself'],
@@ -155,7 +155,7 @@ export const ADDRESS_ROWS: readonly Row[] = [
   ['/_docshelf/', MISSING],
   ['/%5fdocshelf/manifest.json', '404'],
 
-  // What is missing, and the page for it.
+  // Missing paths, and the 404 page.
   ['/nowhere', `${MISSING} | content-type~ ^text/html | -etag | -last-modified`, 'nginx gives its error page a tag'],
   ['/nowhere/', MISSING],
   ['/a/b/c/d/e', MISSING],
@@ -168,7 +168,7 @@ export const ADDRESS_ROWS: readonly Row[] = [
   ['/404.html', '200 | body: missing'],
   ['/404', '200 | body: missing'],
 
-  // Long ones (RFC 9112, section 3).
+  // Long addresses (RFC 9112, section 3).
   [`/${'a'.repeat(4000)}`, '404'],
   [`/${'a/'.repeat(2000)}`, '404'],
   [`/${'a'.repeat(8000)}`, '404'],

@@ -1,7 +1,7 @@
 import { bytesOf, faultsOf, type Row, type Words } from './row.ts';
 import { exchange, parseAnswers, type RawAnswer } from './row-client.ts';
 
-/** What `{etag}` and its like stand for, by what a server says of a page. */
+/** Values of `{etag}` and the other placeholders, from a response for a page. */
 export async function wordsOf(port: number): Promise<Words> {
   const ask = async (row: Row) => (await answersTo(port, bytesOf(row, {}))).answers[0]?.fields;
   const plain = await ask(['/page.html', '200']);
@@ -10,7 +10,7 @@ export async function wordsOf(port: number): Promise<Words> {
   return { etag: word(plain, 'etag'), 'etag-gzip': word(gzip, 'etag'), date: word(plain, 'last-modified') };
 }
 
-/** What a server answers otherwise than the row has it; nothing where all is right. */
+/** Differences between a server's response and the row. Empty if there are none. */
 export async function askRow(port: number, row: Row, words: Words): Promise<string[]> {
   const { answers, ended } = await answersTo(port, bytesOf(row, words));
   const faults = faultsOf(row, answers, words);

@@ -12,7 +12,7 @@ const NO_DATE = 'no date says that content is as it was: two contents of one dat
 
 /** RFC 9110, section 13. */
 export const CONDITION_ROWS: readonly Row[] = [
-  // If-None-Match, which compares weakly.
+  // If-None-Match uses the weak comparison.
   ['/page.html | If-None-Match: {etag}', SAME],
   ['/page.html | If-None-Match: W/{etag}', SAME],
   ['/page.html | If-None-Match: *', SAME],
@@ -42,7 +42,7 @@ export const CONDITION_ROWS: readonly Row[] = [
   ['/page.html | Accept-Encoding: gzip | If-None-Match: "other"', '200 | etag: {etag-gzip} | content-encoding: gzip'],
   ['/page.html | Accept-Encoding: gzip | If-None-Match: *', '304 | body: '],
 
-  // Fields that a 304 repeats, and those it must not have (section 15.4.5).
+  // Fields that a 304 repeats, and fields that it must not have (section 15.4.5).
   [
     '/page.html | If-None-Match: {etag}',
     '304 | cache-control: no-cache | vary~ Accept-Encoding | date~ GMT$',
@@ -66,7 +66,7 @@ export const CONDITION_ROWS: readonly Row[] = [
   ],
   [`POST /page.html | If-Modified-Since: ${EARLIER}`, '405'],
 
-  // If-Match, which compares strongly.
+  // If-Match uses the strong comparison.
   ['/page.html | If-Match: {etag}', NEW],
   ['/page.html | If-Match: *', NEW],
   ['/page.html | If-Match: "other", {etag}', NEW],
@@ -98,7 +98,7 @@ export const CONDITION_ROWS: readonly Row[] = [
     'nginx has a weak tag of what it compresses',
   ],
 
-  // If-Unmodified-Since, in the three forms of section 5.6.7 that a recipient must take.
+  // If-Unmodified-Since in the three formats of section 5.6.7 that a recipient must accept.
   ['/page.html | If-Unmodified-Since: {date}', NEW],
   [`/page.html | If-Unmodified-Since: ${LATER}`, NEW],
   [`/page.html | If-Unmodified-Since: ${EARLIER}`, FAILED],
@@ -107,7 +107,7 @@ export const CONDITION_ROWS: readonly Row[] = [
   ['/page.html | If-Unmodified-Since: Fri May 31 00:00:00 2024', FAILED],
   ['/page.html | If-Unmodified-Since: Mon Jun  3 00:00:00 2024', NEW],
   ['/page.html | If-Unmodified-Since: Sat Jun  1 00:00:00 2024', FAILED],
-  // Two digits are of the last hundred years but fifty (section 5.6.7).
+  // A two-digit year is at most 50 years in the future (section 5.6.7).
   ['/page.html | If-Unmodified-Since: Sunday, 06-Nov-94 08:49:37 GMT', FAILED],
   [
     '/page.html | If-Unmodified-Since: Sunday, 01-Jun-70 00:00:00 GMT',
@@ -120,7 +120,7 @@ export const CONDITION_ROWS: readonly Row[] = [
   ['/page.html | If-Unmodified-Since: Thu, 29 Feb 2024 00:00:00 GMT', FAILED],
   ['/page.html | If-Unmodified-Since: Fri, 01 Jan 9999 00:00:00 GMT', NEW],
   ['/page.html | If-Unmodified-Since: Mon, 01 Jan 0001 00:00:00 GMT', FAILED],
-  // What is no such date is ignored (section 13.1.4).
+  // An invalid date is ignored (section 13.1.4).
   ['/page.html | If-Unmodified-Since: nonsense', NEW, NO_HTTP_DATE],
   ['/page.html | If-Unmodified-Since: 0', NEW, NO_HTTP_DATE],
   ['/page.html | If-Unmodified-Since:', NEW, NO_HTTP_DATE],
@@ -140,7 +140,7 @@ export const CONDITION_ROWS: readonly Row[] = [
   [`/page.html | If-Unmodified-Since: ${EARLIER} | If-None-Match: {etag}`, FAILED],
   [`HEAD /page.html | If-Unmodified-Since: ${EARLIER}`, `${FAILED} | body: `],
 
-  // Where the answer would be no 2xx, conditions are ignored (section 13.2.1).
+  // If the response without conditions is not 2xx, conditions are ignored (section 13.2.1).
   ['/nowhere | If-None-Match: *', '404 | body: missing'],
   ['/nowhere | If-Match: *', '404'],
   ['/nowhere | If-Match: "other"', '404'],
@@ -151,14 +151,14 @@ export const CONDITION_ROWS: readonly Row[] = [
   ['POST /page.html | If-Match: "other"', '405'],
   ['POST /page.html | If-None-Match: *', '405'],
 
-  // Of what no memory keeps, and of files without content.
+  // Files that no cache keeps, and empty files.
   ['/large.txt | If-None-Match: *', '304'],
   ['/large.txt | If-Match: "other"', FAILED],
   [`/large.txt | If-Unmodified-Since: ${EARLIER}`, FAILED],
   ['/empty.txt | If-None-Match: *', '304'],
   ['/empty.txt | If-Match: *', '200 | content-length: 0'],
 
-  // What a cache asks besides says nothing to a server of files.
+  // Directives for caches do not concern a file server.
   ['/page.html | Cache-Control: no-cache', NEW],
   ['/page.html | Cache-Control: only-if-cached', NEW],
   ['/page.html | Cache-Control: max-age=0 | If-None-Match: {etag}', SAME],

@@ -45,7 +45,7 @@ export const ENCODING_ROWS: readonly Row[] = [
   ['/page.html | Accept-Encoding: identity;q=0, gzip', GZIP],
   ['/page.html | Accept-Encoding: *;q=0, gzip', GZIP],
   ['/page.html | Accept-Encoding: gzip, *;q=0', GZIP],
-  // Where all is excluded, an answer without a coding is better than none: 406 is no MUST.
+  // If all codings are excluded, a response without coding is better than 406, which is optional.
   ['/page.html | Accept-Encoding: identity;q=0', PLAIN],
   ['/page.html | Accept-Encoding: *;q=0', PLAIN],
   ['/page.html | Accept-Encoding: identity;q=0, *;q=0', PLAIN],
@@ -71,7 +71,7 @@ export const ENCODING_ROWS: readonly Row[] = [
   ['HEAD /page.html | Accept-Encoding: gzip', '200 | content-encoding: gzip | etag: {etag-gzip} | body: '],
   ['HEAD /page.html', `${PLAIN} | body: `],
 
-  // What is not worth it.
+  // Content that is too small to compress.
   [
     '/ten.txt | Accept-Encoding: gzip',
     '200 | -content-encoding | content-length: 10 | vary~ Accept-Encoding',
@@ -80,7 +80,7 @@ export const ENCODING_ROWS: readonly Row[] = [
   ['/noise.bin | Accept-Encoding: gzip', '200 | -content-encoding | content-length: 2048'],
   ['/empty.txt | Accept-Encoding: gzip', '200 | -content-encoding | content-length: 0'],
 
-  // What is compressed while it is sent, and what cannot be told its end.
+  // Content that is compressed while it is sent, and content without a length.
   [
     '/large.txt | Accept-Encoding: gzip',
     '200 | content-encoding: gzip | transfer-encoding: chunked | -content-length | body~ ^line 0 .*line 7999 [0-9a-f]{64}\n$',
@@ -97,10 +97,10 @@ export const ENCODING_ROWS: readonly Row[] = [
   ],
   ['GET /page.html HTTP/1.0↵Accept-Encoding: gzip↵↵', ['200 | content-encoding: gzip | -transfer-encoding']],
 
-  // Pages of what is missing, too, which have no tag.
+  // Also 404 pages, which have no tag.
   ['/nowhere | Accept-Encoding: gzip', '404 | -etag | body: missing', 'nginx gives its error page a tag'],
 
-  // Negotiation there is of no other kind.
+  // Other kinds of negotiation are not supported.
   ['/page.html | Accept: image/png', PLAIN],
   ['/page.html | Accept-Language: fr', PLAIN],
   ['/page.html | Accept-Charset: iso-8859-1', PLAIN],

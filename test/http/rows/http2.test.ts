@@ -13,20 +13,23 @@ import { openRowServer } from './row-server.ts';
 import { SITE_FILES } from './row-site.ts';
 import { TABLES } from './tables.ts';
 
-/** Requests that have another answer here, since Node's parser of HTTP/1.1 does not see them. */
+/** Requests with another response here, because Node's HTTP/1.1 parser does not see them. */
 const OTHERWISE: Readonly<Record<string, string>> = {
   'BREW /ten.txt': '405 | allow: GET, HEAD',
   'get /ten.txt': '405 | allow: GET, HEAD',
   'Get /ten.txt': '405 | allow: GET, HEAD',
   'GETS /ten.txt': '405 | allow: GET, HEAD',
 };
-/** Of the client: it joins lines that must be single, sends no bytes over ASCII and no fields over the server's limit. */
+/**
+ * Rows that the client cannot send: it joins lines that must be single, and sends neither bytes over ASCII nor fields over the
+ * server's limit.
+ */
 const UNSENDABLE = / (If-[A-Za-z-]+|Range):.* \1:|[\u0080-\uffff]|A: a{40000}/;
 
 const rowsOf = (rows: readonly Row[]): Row[] =>
   rows
     .filter((row) => !isWhole(row) && !UNSENDABLE.test(row[0]))
-    // Chunks are of HTTP/1.1 alone (RFC 9113, section 8.1).
+    // Only HTTP/1.1 has chunks (RFC 9113, section 8.1).
     .map((row) => [
       row[0],
       OTHERWISE[row[0]] ??

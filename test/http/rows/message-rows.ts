@@ -10,12 +10,12 @@ const STRICT = 'nginx refuses it';
 const post = (fields: string, content = '') => `POST /ten.txt HTTP/1.1↵Host: x↵${fields}↵↵${content}`;
 const chunked = (content: string) => post('Transfer-Encoding: chunked', content);
 const READ = ['405', LAST];
-/** The answer to what stands before its body goes wrong. */
+/** Response to a request whose body is invalid. */
 const CUT = ['405'];
 
 /** RFC 9112, sections 2 to 9. */
 export const MESSAGE_ROWS: readonly Row[] = [
-  // Line ends and empty lines (section 2.2).
+  // Line endings and empty lines (section 2.2).
   ['GET /ten.txt HTTP/1.1↵Host: x↵↵', ON],
   ['↵GET /ten.txt HTTP/1.1↵Host: x↵↵', ON],
   ['↵↵↵GET /ten.txt HTTP/1.1↵Host: x↵↵', ON],

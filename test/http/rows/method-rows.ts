@@ -44,14 +44,14 @@ export const METHOD_ROWS: readonly Row[] = [
   ['GETS /ten.txt', '501', UNKNOWN],
   ['/ten.txt | X-HTTP-Method-Override: DELETE', '200'],
   ['/ten.txt | Origin: https://x.example', '200 | -access-control-allow-origin'],
-  // A body of a GET has no meaning, and is no reason to refuse it (section 9.3.1).
+  // The body of a GET has no meaning, and is no reason to reject the request (section 9.3.1).
   ['GET /ten.txt HTTP/1.1↵Host: x↵Content-Length: 5↵↵abcde', ['200 | body: 0123456789', '200 | body: last']],
   [
     'GET /ten.txt HTTP/1.1↵Host: x↵Transfer-Encoding: chunked↵↵5↵abcde↵0↵↵',
     ['200 | body: 0123456789', '200 | body: last'],
   ],
   ['HEAD /ten.txt HTTP/1.1↵Host: x↵Content-Length: 5↵↵abcde', ['200 | body: ', '200 | body: last']],
-  // What is refused is read to its end all the same, or the connection ends (RFC 9112, section 9.3).
+  // The body of a rejected request is read, or the connection is closed (RFC 9112, section 9.3).
   ['POST /ten.txt HTTP/1.1↵Host: x↵Content-Length: 5↵↵abcde', [REFUSED, '200 | body: last'], NO_ALLOW],
   ['PUT /ten.txt HTTP/1.1↵Host: x↵Transfer-Encoding: chunked↵↵5↵abcde↵0↵↵', [REFUSED, '200 | body: last'], NO_ALLOW],
   ['POST /ten.txt HTTP/1.1↵Host: x↵Content-Length: 0↵↵', [REFUSED, '200 | body: last'], NO_ALLOW],

@@ -5,7 +5,7 @@ import type { Words } from './row.ts';
 import { SITE_FILES } from './row-site.ts';
 import { TABLES } from './tables.ts';
 
-/** A second opinion on the rows, not the judge: where it answers otherwise, the row says why docshelf does not. */
+/** A second opinion on the rows. If nginx responds differently, the row states why docshelf does not. */
 describe.skipIf(!hasNginx)(`nginx responds as the tables expect, unless a row states why not${whyNoNginx}`, () => {
   let port: number;
   let words: Words;

@@ -12,10 +12,10 @@ import { CREATED_AT } from './row-site.ts';
 
 export const hasNginx = spawnSync('nginx', ['-v']).status === 0;
 
-/** For the name of a suite that is skipped without it. */
+/** Suffix for the name of a skipped suite. */
 export const whyNoNginx = hasNginx ? '' : ' (skipped: nginx is not installed)';
 
-/** Serves the files as docshelf does, as far as its settings reach, until the file of tests ends. @returns its port */
+/** Serves the files like docshelf, as far as its settings allow, until the test file ends. @returns its port */
 export async function startNginx(files: Files): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'docshelf-nginx-'));
   writeSite(join(folder, 'site'), files);
@@ -44,7 +44,7 @@ function writeSite(root: string, files: Files): void {
   }
 }
 
-/** As the user who runs the tests: workers of root would be another one's, who may not read the folder. */
+/** Runs as the current user. If root starts nginx, its workers use another user, who may not read the folder. */
 function configOf(folder: string, port: number): string {
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${folder}/${name};`,

@@ -11,7 +11,7 @@ const BACKWARDS =
   'an invalid range is ignored (RFC 9110, section 14.1.1); nginx has it as one that cannot be satisfied';
 const CODED = 'ranges are of the file itself, of which a download can go on; nginx has none of what it compresses';
 
-/** RFC 9110, section 14. `ten.txt` has the digits. */
+/** RFC 9110, section 14. `ten.txt` contains the ten digits. */
 export const RANGE_ROWS: readonly Row[] = [
   ['/ten.txt', `${WHOLE} | accept-ranges: bytes`],
   ['/ten.txt | Range: bytes=0-0', part('0-0', '0')],
@@ -39,7 +39,7 @@ export const RANGE_ROWS: readonly Row[] = [
   ['/empty.txt | Range: bytes=-1', '416 | content-range: bytes */0', 'nginx knows no range of an empty file'],
   ['/empty.txt', '200 | content-length: 0 | body: '],
 
-  // What is no range, or of a unit that is not known, is ignored.
+  // Invalid ranges and unknown units are ignored.
   ['/ten.txt | Range: bytes=', WHOLE],
   ['/ten.txt | Range: bytes=-', WHOLE, BACKWARDS],
   ['/ten.txt | Range: bytes=5-3', WHOLE, BACKWARDS],
@@ -65,7 +65,7 @@ export const RANGE_ROWS: readonly Row[] = [
   ['/ten.txt | Range: bytes=0 - 1', WHOLE, NO_SPACE],
   ['/ten.txt | Range: bytes=0-1;', WHOLE, BACKWARDS],
 
-  // Several.
+  // Several ranges.
   ['/ten.txt | Range: bytes=0-1,3-4', WHOLE, SEVERAL],
   ['/ten.txt | Range: bytes=0-1, 3-4', WHOLE, SEVERAL],
   ['/ten.txt | Range: bytes=0-5,2-7', WHOLE],
@@ -80,7 +80,7 @@ export const RANGE_ROWS: readonly Row[] = [
     'two lines are one list, which is of no unit; nginx takes the first',
   ],
 
-  // GET alone.
+  // Only GET.
   [
     'HEAD /ten.txt | Range: bytes=0-1',
     '200 | content-length: 10 | -content-range | body: ',
@@ -95,7 +95,7 @@ export const RANGE_ROWS: readonly Row[] = [
   ['/nowhere | Range: bytes=0-1', '404 | -content-range | body: missing'],
   ['/folder | Range: bytes=0-1', '308 | -content-range', 'a redirect is 308, which keeps the method'],
 
-  // If-Range, which compares strongly.
+  // If-Range uses the strong comparison.
   ['/page.html | Range: bytes=0-4 | If-Range: {etag}', '206 | body: <!doc | etag: {etag}'],
   ['/page.html | Range: bytes=0-4 | If-Range: "other"', '200 | -content-range'],
   ['/page.html | Range: bytes=0-4 | If-Range: W/{etag}', '200 | -content-range'],
@@ -119,7 +119,7 @@ export const RANGE_ROWS: readonly Row[] = [
     'RFC 9110, section 14.2: Range is ignored but with GET',
   ],
 
-  // Conditions come before it (section 13.2.2).
+  // Conditions are checked before ranges (section 13.2.2).
   ['/page.html | Range: bytes=0-4 | If-None-Match: {etag}', '304 | -content-range | body: '],
   ['/page.html | Range: bytes=0-4 | If-None-Match: "other"', '206'],
   ['/page.html | Range: bytes=0-4 | If-Match: {etag}', '206'],
@@ -130,7 +130,7 @@ export const RANGE_ROWS: readonly Row[] = [
   ['/page.html | Range: bytes=0-4 | If-Unmodified-Since: Fri, 31 May 2024 00:00:00 GMT', '412'],
   ['/page.html | Range: bytes=0-4 | If-Unmodified-Since: Mon, 03 Jun 2024 00:00:00 GMT', '206'],
 
-  // Of what would be compressed.
+  // Ranges of compressible content.
   [
     '/page.html | Range: bytes=0-4 | Accept-Encoding: gzip',
     '206 | -content-encoding | etag: {etag} | body: <!doc | vary~ Accept-Encoding',
@@ -146,7 +146,7 @@ export const RANGE_ROWS: readonly Row[] = [
   ['/large.txt | Range: bytes=9999999-', '416 | content-range~ ^bytes \\*/\\d+$'],
   ['/noise.bin | Range: bytes=0-0', '206 | content-type: application/octet-stream | content-length: 1'],
 
-  // What a 206 must carry as the 200 would (section 15.3.7).
+  // Fields that a 206 must have if the 200 has them (section 15.3.7).
   [
     '/page.html | Range: bytes=0-4',
     '206 | date~ GMT$ | etag: {etag} | cache-control: no-cache | vary~ Accept-Encoding',

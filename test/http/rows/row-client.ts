@@ -4,11 +4,11 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 export interface RawAnswer {
   readonly status: number;
-  /** Names in lower case; lines of one name are joined with a comma. */
+  /** Names in lower case. Lines with the same name are joined with a comma. */
   readonly fields: ReadonlyMap<string, string>;
-  /** Without its transfer and content coding. */
+  /** Body after decoding. */
   readonly body: Buffer;
-  /** Bytes of content as they were sent. */
+  /** Number of content bytes as sent. */
   readonly sent: number;
 }
 
@@ -16,11 +16,11 @@ const CLOSED_MS_MAX = 30_000;
 
 export interface Exchange {
   readonly received: Buffer;
-  /** How the connection ended, for whoever finds an answer missing. */
+  /** Reason for the end of the connection, to explain missing responses. */
   readonly ended: string;
 }
 
-/** Writes bytes and reads all that comes until the server has closed the connection. @throws Error where it does not */
+/** Writes bytes and reads until the server closes the connection. @throws Error if it does not */
 export async function exchange(port: number, bytes: Buffer): Promise<Exchange> {
   const beganMs = performance.now();
   const socket = connect(port, '127.0.0.1');
@@ -31,7 +31,7 @@ export async function exchange(port: number, bytes: Buffer): Promise<Exchange> {
   socket.once('end', () => {
     how = 'ended by the server';
   });
-  // A server that refuses the rest of what was sent ends with a reset, after its answer.
+  // A server that rejects the rest of the input resets the connection after its response.
   socket.on('error', ({ message }) => {
     how += `, ${message}`;
   });
@@ -48,7 +48,7 @@ export async function exchange(port: number, bytes: Buffer): Promise<Exchange> {
   return { received, ended: `${how} after ${received.length} bytes and ${Math.round(performance.now() - beganMs)} ms` };
 }
 
-/** @param methods of the requests, in their order: the answer to HEAD has no content. @throws Error where the framing is none */
+/** @param methods of the requests in their order, because a response to HEAD has no content. @throws Error for invalid framing */
 export function parseAnswers(received: Buffer, methods: readonly string[]): RawAnswer[] {
   const answers: RawAnswer[] = [];
   let final = 0;

@@ -7,7 +7,7 @@ import { onFileEnd } from '../../helpers/file-end.ts';
 import { type Files, TestReleases } from '../../site/helpers.ts';
 import { CACHE_BYTES, CREATED_AT } from './row-site.ts';
 
-/** The site listener as the daemon has it, over one release; closed with the file of tests. */
+/** Site listener of one release, as in the daemon, until the test file ends. */
 export async function openRowServer(
   files: Files,
   form: Partial<SnapshotOptions> = {},

@@ -1,13 +1,11 @@
 import type { RawAnswer } from './row-client.ts';
 
 /**
- * One request, and what matters of its answer.
- *
- * `asked`: the address, with its method before it where that is not GET, then fields behind ` | `. Or whole messages, which end in
- * `↵↵` and are sent byte for byte: `↵` is CR LF, `␍` and `␊` each half of it, `␀` NUL.
- * `expected`: the status, then ` | name: value` of a field that is exactly so, ` | name~ pattern`, ` | -name` of one that is absent;
- * `body` is a name like any other, decoded. Of several messages one such text for each answer; nothing after a close.
- * In both `{etag}`, `{etag-gzip}` and `{date}` are what the server says of `/page.html`.
+ * A request and the expected parts of its response. `asked` is an address, preceded by its method if it is not GET, then fields
+ * after ` | `. Or it contains complete messages that end in `↵↵` and are sent byte for byte: `↵` is CR LF, `␍` and `␊` are its
+ * halves, `␀` is NUL. `expected` is the status, then ` | name: value` for an exact field, ` | name~ pattern`, or ` | -name` for
+ * an absent field. `body` is the decoded body. Several messages have one text per response, and none after a close. In both,
+ * `{etag}`, `{etag-gzip}` and `{date}` are values of the server's response for `/page.html`.
  */
 export type Row = readonly [asked: string, expected: string | readonly string[], nginx?: string];
 
@@ -37,7 +35,10 @@ function fieldOf(text: string): readonly [string, string] {
   return [text.slice(0, colon), text.slice(colon + 1).trimStart()];
 }
 
-/** A message of its own ends its connection; after whole ones another follows, which tells that the connection is where it should be. */
+/**
+ * A separate message closes its connection. After complete messages, another one follows to show that the connection is in
+ * order.
+ */
 export function bytesOf(row: Row, words: Words): Buffer {
   if (isWhole(row)) {
     const text = fill(row[0], words).replaceAll('↵', '\r\n').replaceAll('␍', '\r').replaceAll('␊', '\n');
@@ -50,7 +51,7 @@ export function bytesOf(row: Row, words: Words): Buffer {
 
 const LAST = 'GET /last.txt HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
 
-/** By name, without braces. */
+/** Values by name, without braces. */
 export type Words = Readonly<Record<string, string>>;
 
 function fill(text: string, words: Words): string {
@@ -61,7 +62,7 @@ export function expectedOf([, expected]: Row): readonly string[] {
   return typeof expected === 'string' ? [expected] : expected;
 }
 
-/** What is not as the row has it, in words; nothing where all is. */
+/** Differences from the row. Empty if there are none. */
 export function faultsOf(row: Row, answers: readonly RawAnswer[], words: Words): string[] {
   const expected = expectedOf(row);
   const statuses = answers.map(({ status }) => status).join(' ');

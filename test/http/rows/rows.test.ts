@@ -17,7 +17,7 @@ describe.each(TABLES)('HTTP rules for %s', (_, rows) => {
     'apply to the response to %s',
     async (_asked, row) => {
       expect(await askRow(port, row, words)).toEqual([]);
-      // What was just answered is answered from memory.
+      // The second response comes from memory.
       expect(await askRow(port, row, words)).toEqual([]);
     },
   );

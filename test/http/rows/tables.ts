@@ -6,7 +6,7 @@ import { METHOD_ROWS } from './method-rows.ts';
 import { RANGE_ROWS } from './range-rows.ts';
 import type { Row } from './row.ts';
 
-/** Written from RFC 9110, 9112 and the contract, not from what docshelf does. */
+/** Written from RFC 9110, RFC 9112 and the contract, independent of docshelf's code. */
 export const TABLES: readonly (readonly [name: string, rows: readonly Row[]])[] = [
   ['ranges', RANGE_ROWS],
   ['conditions', CONDITION_ROWS],

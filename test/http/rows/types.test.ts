@@ -6,14 +6,14 @@ import { describe, expect, it } from 'vitest';
 import { isTextType, mediaTypeOf } from '../../../src/web/media-type.ts';
 import { hasNginx, whyNoNginx } from './nginx.ts';
 
-/** Extensions that the registry has for something else than documentation means. */
+/** Extensions whose registered type differs from their use in documentation. */
 const OTHER_THAN_REGISTERED = {
   'text/plain':
     'ac asc bat cu dart dot latex mmd mts org php pl pm pot raml rs scm sh sql tcl tex toml tpl ts wgsl'.split(' '),
   'text/javascript': ['cjs'],
 };
 
-/** Of nginx's list, where it has another type than docshelf. */
+/** Extensions whose type in nginx differs from docshelf's. */
 const OTHER_THAN_NGINX: Readonly<Record<string, string>> = {
   xml: 'RFC 7303, section 9.2: the two are one',
   js: 'RFC 9239: text/javascript',

@@ -3,7 +3,7 @@ import { ClientRates, LateAnswers } from '../../../src/http/limits/client-rates.
 import { BasicPasswords, PasswordCheck, type Passwords } from '../../../src/http/sign-in/basic-passwords.ts';
 import { basic, guardedSite, SECRET } from './guarded-listener.ts';
 
-/** `htpasswd -B`, of cost 4: `correct horse` and `tide-table-7`. */
+/** `htpasswd -B` with cost 4: `correct horse` and `tide-table-7`. */
 const USERS = `# readers
 anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba
 ben:$2b$04$wa1Po1AGF.DqvQEJGv7d0OLEFStJNU6.w1Q.vVad8EFhSH8kTgRLe
@@ -104,7 +104,7 @@ describe('BasicPasswords', () => {
     expect(await site.ask('/', { authorization: ANNA, 'x-client': 'a' })).toMatchObject({ status: 200 });
     expect(await site.ask('/', { authorization: BEN, 'x-client': 'a' })).toMatchObject({ status: 200 });
     expect(await site.ask('/', { authorization: basic('anna', 'no'), 'x-client': 'b' })).toMatchObject({ status: 401 });
-    // A reader without a password yet has guessed nothing.
+    // A request without a password is no attempt.
     expect(await site.ask('/', { 'x-client': 'a' })).toMatchObject({ status: 401 });
     expect(wrong).toHaveLength(8);
   });
@@ -220,7 +220,7 @@ describe('PasswordCheck', () => {
     const flood = Array.from({ length: 300 }, (_, at) => asked('a', at));
     const reader = asked('b', 1000);
     await reader;
-    // In order he would be the last of 257; beside him one thread may do many while his gets no processor.
+    // In turn, this client would be the last of 257. A thread can process many requests while another thread gets no processor.
     expect(ended.filter((client) => client === 'a').length).toBeLessThan(200);
     await Promise.all(flood);
     expect(ended.filter((client) => client === 'rate_limited').length).toBeGreaterThan(30);

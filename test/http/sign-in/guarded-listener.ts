@@ -7,7 +7,7 @@ import { BodyCache, SiteServer, SiteSnapshot } from '../../../src/site/index.ts'
 import { featuresOf } from '../../helpers/features.ts';
 import { TestReleases } from '../../site/helpers.ts';
 
-/** A word that stands in all that only readers may see. */
+/** A word in all content that only readers may see. */
 export const SECRET = 'lighthouse';
 
 const FEATURES = featuresOf(SECRET);
@@ -31,7 +31,7 @@ export interface GuardedSite {
   ask(target: string, headers?: Readonly<Record<string, string | string[]>>, method?: string): Promise<Answer>;
 }
 
-/** A site behind a sign-in, composed as the daemon does it, on a real socket. */
+/** Site with a sign-in, composed like in the daemon, on a real socket. */
 export async function guardedSite(
   signIn: SignIn,
   { basePath = '/', host = '127.0.0.1' }: { basePath?: string; host?: string } = {},

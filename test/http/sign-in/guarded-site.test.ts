@@ -3,11 +3,11 @@ import { TrustedHeader } from '../../../src/http/sign-in/sign-in.ts';
 import { RawConnection } from '../listener/raw-connection.ts';
 import { guardedSite, SECRET } from './guarded-listener.ts';
 
-/** Lets nobody in who comes from this machine. */
+/** Rejects every client of this machine. */
 const nobody = new TrustedHeader({ name: 'X-Remote-User', trustedProxies: ['192.0.2.1'] });
 
 describe('guarded site', () => {
-  // In ASCII, names of these letters are as much longer as the slash and what follows are cut: the framework takes them.
+  // In ASCII, longer names replace the slash and the characters after it, because the framework removes these.
   it.each([
     '\u00fc.\u00fc.\u00fc.\u00fc.\u00fc.\u00fc/_docshelf/search?q=secret&limit=3#x',
     '\u00fc.\u00fc.\u00fc.\u00fc.\u00fc/_docshelf/features.json?xxxxx',

@@ -7,7 +7,7 @@ import { CLIENT, type TestIdentityProvider } from '../../helpers/identity-provid
 import { type ClientSettings, httpClientOf } from '../../net/http-client-of.ts';
 import { type GuardedSite, guardedSite } from './guarded-listener.ts';
 
-/** Of 32 bytes, as text. */
+/** Key of 32 bytes, as text. */
 export const KEY = 'a-key-of-sessions-that-is-long-enough';
 
 interface OidcSiteOptions extends Partial<OidcSettings> {
@@ -18,19 +18,19 @@ interface OidcSiteOptions extends Partial<OidcSettings> {
   readonly clientSecret?: string;
   readonly now?: () => number;
   readonly retryMs?: number;
-  /** The provider has answered, and the site has not read it. */
+  /** Called after the provider has responded and before the site reads the response. */
   readonly onAnswered?: (url: string) => void;
 }
 
 export interface OidcSite extends GuardedSite {
   readonly origin: string;
-  /** With its base path. */
+  /** Address of the site with its base path. */
   readonly home: string;
   readonly wrong: string[];
   readonly refused: unknown[];
 }
 
-/** A site whose readers sign in at `provider`, through the gate. */
+/** Site whose readers sign in at `provider`. */
 export async function oidcSite(
   provider: TestIdentityProvider,
   {

@@ -51,7 +51,7 @@ describe('OIDC sign-in', () => {
     expect(begun.headers['cache-control']).toBe('no-store');
     expect((await browser.visit(site.home)).status).toBe(200);
     expect([...browser.cookies(site.origin).keys()]).toEqual(['__Secure-docshelf']);
-    // Beside the site is none of its pages, and no sign-in.
+    // A path outside of the site has neither pages nor a sign-in.
     expect((await browser.ask(`${site.origin}/other`)).status).toBe(404);
     expect((await browser.ask(`${site.origin}/docs`)).status).toBe(308);
   });
@@ -90,7 +90,7 @@ describe('OIDC sign-in', () => {
         expect(page.body.includes(SECRET)).toBe(status === 200);
         expect(browser.cookies(site.origin).has('__Host-docshelf')).toBe(status === 200);
       }
-      // Cleo's token names no groups at all.
+      // Cleo's token contains no groups.
       expect(asked.map((each) => each.length)).toEqual(inToken ? [0, 0, 1] : [1, 1, 1]);
     }
   });
@@ -215,7 +215,7 @@ describe('OIDC callback', () => {
     expect((await browser.ask(callback, {}, 'POST')).status).toBe(400);
     const done = await browser.ask(callback);
     expect(done).toMatchObject({ status: 302, headers: { location: `${site.origin}/` } });
-    // Once more, as by the back button: there is a session, and no second code.
+    // Like the back button: the session exists, and no second code is used.
     expect(await browser.ask(callback)).toMatchObject({ status: 302, headers: { location: `${site.origin}/` } });
   });
 
@@ -285,7 +285,7 @@ describe('OIDC provider that is unavailable', () => {
       expect(page).toMatchObject({ status: 503, headers: { 'retry-after': '5', 'cache-control': 'no-store' } });
       expect(page.body).toContain('Sign-in is not available at the moment');
       expect(fresh.faults).toEqual([expect.objectContaining({ code: 'source_unreachable' })]);
-      // What was read before goes on to be used; the reader meets the provider's own silence.
+      // Cached metadata stays in use. The reader sees the provider's own outage.
       expect((await new BrowserLike().ask(site.home)).status).toBe(302);
       const out = await browser.ask(`${site.home}_docshelf/sign-out`, { origin: site.origin }, 'POST');
       expect(out.status).toBe(303);
@@ -338,7 +338,7 @@ describe('bearer token of a machine', () => {
       (await site.ask('/', { authorization: `Bearer ${token}` })).status;
     expect(await status(await provider.token(good))).toBe(200);
     expect(await status(await provider.token({ ...good, groups: 'bots' as never }))).toBe(200);
-    // Clocks may be a minute apart.
+    // Clocks may differ by a minute.
     expect(await status(await provider.token({ ...good, exp: nowS() - 40 }))).toBe(200);
     expect(await status(await provider.token({ ...good, nbf: nowS() + 40 }))).toBe(200);
     expect(await status(await provider.token({ ...good, groups: ['guests'] }))).toBe(403);

@@ -12,7 +12,7 @@ const now = (...blocked: unknown[]) =>
     blocked.map((blockedURL) => ({ type: 'csp-violation', body: { documentURL: 'http://x/a', blockedURL } })),
   );
 
-/** Reports of a site, and the origins that were reported. */
+/** Reports of a site, and the reported origins. */
 function reportsOf(site: Partial<ReportedSite> = {}) {
   const told: string[] = [];
   const own: ReportedSite = { policy: 'on', basePath: '/', hosts: [], ...site };

@@ -6,7 +6,7 @@ import { type Files, serve, TestReleases } from '../../site/helpers.ts';
 const releases = new TestReleases();
 afterEach(() => releases.remove());
 
-/** @param active files of the active release; the one before it had a worker under several names */
+/** @param active files of the active release. The former release had a service worker at several paths */
 async function scriptAt(
   path: string,
   active: Files,

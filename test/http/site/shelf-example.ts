@@ -25,7 +25,7 @@ export const SITES: readonly ListedSite[] = [
   listed('soon', { title: 'Coming', version: null, language: null, date: null, state: 'waiting' }),
 ];
 
-/** Markup wherever a site's words stand. */
+/** Markup in each text of a site. */
 export const HOSTILE = '"><script>document.title="owned"</script><img src=x onerror=alert(1)>\'&amp;</title></li>';
 
 export function shelfWith(

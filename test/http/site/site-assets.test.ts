@@ -60,10 +60,10 @@ describe('/_docshelf/assets/ of a site', () => {
 });
 
 const KIB = 1024;
-/** Without scripts and links of its own that would make what is added seem smaller. */
+/** Without scripts and links, which would make the additions compress better. */
 const PAGE = `<!doctype html><html lang="de"><title>Seite</title><h1>Seite</h1><p>${'Ein paar Wörter mehr. '.repeat(20)}</p></html>`;
 
-/** What a page is more to send by the loader's element. */
+/** Growth of a page by the element of the loader, compressed. */
 function brotliGrowth(page: string): number {
   const scripts = { loader: '/docs/_docshelf/assets/search-box-3f9ab2c41d7e0856/loader.js', replacing: '' };
   const additions = searchBoxAdditions(
@@ -84,12 +84,12 @@ it('the search box loads less than 1.25 KiB before a search and less than 15 KB 
   );
   if (loader === undefined || replacing === undefined || byHand === undefined || script === undefined)
     throw new Error('the build left a script out');
-  // Over plain http browsers ask for no other coding.
+  // Over plain http, browsers accept no better coding.
   expect(gzipSync(loader).length).toBeLessThan(1.25 * KIB);
   expect(brotliCompressSync(loader).length + brotliGrowth(PAGE)).toBeLessThan(1.25 * KIB);
   expect(brotliCompressSync(replacing).length).toBeLessThan(1.25 * KIB);
   expect(gzipSync(loader).length + gzipSync(script).length).toBeLessThanOrEqual(15 * KIB);
-  // Nothing that the build was to put in, and nothing that a policy refuses.
+  // No unreplaced placeholders of the build, and no code that a content security policy blocks.
   expect(`${loader}${replacing}${byHand}${script}`).not.toMatch(
     /\b(?:LABELS|REPLACES|ENGLISH|LANGUAGES)\b|innerHTML|\beval\b|new Function/,
   );
@@ -112,7 +112,7 @@ it('the version switcher is one script with all texts and one style that affects
   expect([...files.keys()]).toEqual(['switcher.js', 'switcher.css']);
   for (const { words } of PAGE_LANGUAGES) expect(script).toContain(JSON.stringify(words.versions));
   expect(gzipSync(script).length).toBeLessThanOrEqual(5 * 1024);
-  // Nothing that a policy refuses.
+  // No code that a content security policy blocks.
   expect(script).not.toMatch(/innerHTML|\beval\b|new Function|\.style\b/);
   const selectors = style
     .replaceAll(/\/\*.*?\*\//gs, '')

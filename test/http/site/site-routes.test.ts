@@ -5,7 +5,7 @@ import { type SiteAddress, SiteRoutes, shelfAddress } from '../../../src/http/si
 
 const site = (domain: string, basePath = '/', ...hosts: string[]): SiteAddress => ({ domain, basePath, hosts });
 
-/** The domain, the location of a redirect, or `shelf` and `none`. */
+/** The domain, the location of a redirect, `shelf`, or `none`. */
 function routed(routes: SiteRoutes<SiteAddress>, host: string | undefined, target: string): string {
   const found = routes.find(host, target);
   if (found.kind === 'site') return found.site.domain;
@@ -93,7 +93,7 @@ describe('SiteRoutes: base paths', () => {
     ['/docs#part', '308 /docs/'],
     ['/docs/api?q', '308 /docs/api/?q'],
     ['/a/b/c', '308 /a/b/c/'],
-    // The same address, written otherwise.
+    // Other forms of the same address.
     ['/%64ocs/guide', 'docs'],
     ['/%64ocs', '308 /docs/'],
   ])('routes path %s to %s', (target, domain) => {

@@ -33,7 +33,7 @@ function siteApp(release: ReleaseView | null, state: DeployState = 'ready') {
   return createSiteApp({ server, state: () => state, features: () => FEATURES });
 }
 
-/** The site on a real socket, and its port. */
+/** Opens the site on a real socket. @returns its port */
 async function listen(...args: Parameters<typeof siteApp>): Promise<number> {
   const answer = getRequestListener(siteApp(...args).fetch);
   const listener = createServer((...exchange) => void answer(...exchange));
@@ -58,7 +58,7 @@ describe('site listener on a real socket', () => {
   it.each(['identity', 'gzip'])(
     'closes the connection if the streamed file ends early, instead of ending normally (%s)',
     async (encoding) => {
-      // The HTTP adapter prints the error of every stream that breaks.
+      // The HTTP adapter prints the error of each broken stream.
       vi.spyOn(console, 'error').mockImplementation(() => {});
       const release = releases.make({ 'big.txt': randomBytes(10_000_000).toString('hex') });
       const port = await listen(release);

@@ -34,7 +34,7 @@ describe('address of a version', () => {
   it.each([
     ['/_docshelf/v/v2/a/b?docshelf-from=v1', '/same/a/b', '/_docshelf/v/v2/same/a/b'],
     ['/_docshelf/v/v2?docshelf-from=v1', '/same/', '/_docshelf/v/v2/same/'],
-    // Of a version that the reader may not know of, and of none.
+    // A version that the reader may not see, and a missing version.
     ['/_docshelf/v/v2/a%20b?docshelf-from=v9', '/a%20b', '/_docshelf/v/v2/a%20b'],
     ['/_docshelf/v/v2//evil.example?docshelf-from=', '/evil.example', '/_docshelf/v/v2/evil.example'],
     ['/_docshelf/v/v2/\\evil.example?docshelf-from=..', '/evil.example', '/_docshelf/v/v2/evil.example'],

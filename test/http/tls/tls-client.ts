@@ -4,10 +4,10 @@ import { request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 
-/** What a client of either protocol was told. */
+/** Response as a client of either protocol sees it. */
 export interface Told {
   readonly status: number;
-  /** In lower case; without `date` and the request's id. */
+  /** Fields in lower case, without `date` and the request id. */
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: string;
 }
@@ -20,7 +20,7 @@ export interface Asked {
   readonly body?: string;
 }
 
-/** The certificate is what most tests do not ask about. */
+/** Most tests do not check the certificate. */
 const UNVERIFIED = { rejectUnauthorized: false };
 
 export async function askHttp1(
@@ -40,7 +40,7 @@ export async function askHttp1(
 
 export function openHttp2(port: number, options: ConnectionOptions = {}): ClientHttp2Session {
   const session = connectHttp2(`https://127.0.0.1:${port}`, { ...UNVERIFIED, ...options });
-  // What a test asks of is the stream, or that the session ended.
+  // Tests check the stream, or the end of the session.
   session.on('error', () => undefined);
   return session;
 }

@@ -259,7 +259,7 @@ describe('limits for TLS clients', () => {
   ])('reject a list of fields that is %s', async (_, fields) => {
     const { port } = await open();
     const client = session(port, { maxSendHeaderBlockLength: 1_000_000 });
-    // Settings hold from the moment that the client has said so: before it, the listener answers.
+    // Settings apply after the client has confirmed them. Until then, the listener responds.
     const answer = await askHttp2(client, { headers: fields }).catch(() => null);
     expect(answer?.status ?? 431).toBe(431);
     expect((await askHttp2(session(port), {})).status).toBe(200);
@@ -293,7 +293,7 @@ describe('stop() with TLS', () => {
     const client = session(listener.port);
     await askHttp2(client, {});
     const gone = once(client, 'goaway');
-    // A client that shakes hands and never leaves.
+    // A client that completes the handshake and stays connected.
     const stays = connectTls({
       ...{ allowHalfOpen: true },
       host: '127.0.0.1',

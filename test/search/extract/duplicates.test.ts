@@ -7,7 +7,7 @@ import type { Section } from '../../../src/search/ports.ts';
 
 const section: Section = { path: '/x', title: 'T', headings: ['T'], text: 'x', language: 'en', version: '1', tags: [] };
 
-/** Adds the same section under each page, in this order, and says which one is left. */
+/** Adds the same section under each page, in this order. @returns the page that keeps it */
 function survivor(pages: readonly { page: string; canonical: string | null }[]): string {
   const duplicates = new Duplicates();
   const kept = new Set<number>();
@@ -102,7 +102,7 @@ describe('Duplicates', () => {
       duplicates.add(summary, fingerprintOf({ ...section, text: `${at}` }), at);
       return new WeakRef(summary);
     });
-    // What a WeakRef has given lives to the end of the task that made it.
+    // A dereferenced WeakRef keeps its target until the end of the task.
     return setImmediate().then(() => {
       collect();
       expect(summaries.filter((summary) => summary.deref() !== undefined).length).toBeLessThanOrEqual(1);

@@ -1,6 +1,6 @@
 import { type ExtractedPage, extractPage } from '../../../src/search/extract/extract-page.ts';
 
-/** A page of markup, as its body, under `/a`. */
+/** Extracts a page with this body at `/a`. */
 export function extractBody(body: string, head = ''): ExtractedPage | null {
   return extractPage({
     path: 'a.html',
@@ -9,13 +9,13 @@ export function extractBody(body: string, head = ''): ExtractedPage | null {
   });
 }
 
-/** Its sections, each as path, headings and text. */
+/** Sections of the page as path, headings and text. */
 export function sectionsOf(body: string, head = ''): { path: string; headings: string; text: string }[] {
   const page = extractBody(body, head);
   return (page?.sections ?? []).map(({ path, headings, text }) => ({ path, headings: headings.join(' > '), text }));
 }
 
-/** The text of a page with one section. */
+/** Text of a page with one section. */
 export function textOf(content: string): string {
   const texts = sectionsOf(`<main>${content}</main>`).map(({ text }) => text);
   if (texts.length !== 1) throw new Error(`one section was expected, not ${texts.length}`);

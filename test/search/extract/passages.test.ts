@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cutPassages } from '../../../src/search/extract/passages.ts';
 
-/** One token a word; each Chinese character is a word. */
+/** Counts one token per word, and one per Chinese character. */
 const countWords = (text: string) => text.match(/\p{Script=Han}|[^\s\p{Script=Han}]+/gu)?.length ?? 0;
 const cut = (text: string, tokensMax = 6, overlapTokensMax = 3) =>
   cutPassages(text, countWords, { tokensMax, overlapTokensMax }).map(({ start, end }) => text.slice(start, end));

@@ -7,7 +7,7 @@ function breakerAt(clock: { nowMs: number }) {
   return new CircuitBreaker(SETTINGS, () => clock.nowMs);
 }
 
-/** A breaker that has just opened. */
+/** A circuit breaker that has just opened. */
 function opened(clock: { nowMs: number }): CircuitBreaker {
   const breaker = breakerAt(clock);
   breaker.failed();

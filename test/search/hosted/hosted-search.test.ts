@@ -28,7 +28,7 @@ const requestOf = (changes: Partial<SearchRequest> = {}): SearchRequest => ({
   ...changes,
 });
 
-/** A hosted search that answers like that. */
+/** A hosted search with this response. */
 async function hostedBy(answer: Answer, changes: Partial<HostedSearchOptions> = {}, allowedHosts: string[] = []) {
   const server = await httpServer(answer);
   const client = httpClientOf({ allowedHosts });

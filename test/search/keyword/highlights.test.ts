@@ -3,7 +3,7 @@ import { languageOf } from '../../../src/search/keyword/languages.ts';
 import { highlightsOf } from '../../../src/search/query/excerpts.ts';
 import { indexOf } from './index-folder.ts';
 
-/** The marked pieces of a section's text for a query. */
+/** Marked parts of a section's text for a query. */
 function marked(text: string, query: string, language = 'en'): string[] {
   const { matchedIn } = indexOf([{ text, language }]).find(query, { limit: 1 });
   return highlightsOf(text, matchedIn(0), [languageOf(language)]).map(({ start, end }) => text.slice(start, end));

@@ -6,17 +6,17 @@ import { type IndexedSection, KeywordIndexWriter } from '../../../src/search/key
 import { KeywordIndex } from '../../../src/search/keyword/keyword-index.ts';
 import type { Passage } from '../../../src/search/ports.ts';
 
-/** A path for an index file, in a folder that goes with the test. */
+/** Path of an index file, in a folder that is removed with the test. */
 export function indexPath(): string {
   const folder = mkdtempSync(join(tmpdir(), 'docshelf-keyword-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return join(folder, 'keyword.sqlite');
 }
 
-/** A section of which only some fields matter. Without a page, it is the own section of a page of its own. */
+/** A section with only some fields. Without a page, it is the first section of a new page. */
 export type Sketch = Partial<IndexedSection>;
 
-/** @param passagesOf passages of a section by its place. Default: none */
+/** @param passagesOf passages of a section by its number. Default: none */
 export function writeIndex(
   path: string,
   sketches: readonly Sketch[],
@@ -31,7 +31,7 @@ export function writeIndex(
   writer.finish();
 }
 
-/** An open index of these sections, numbered as they stand. */
+/** Opens an index of these sections, numbered in their order. */
 export function indexOf(sketches: readonly Sketch[]): KeywordIndex {
   const path = indexPath();
   writeIndex(path, sketches);
@@ -40,7 +40,7 @@ export function indexOf(sketches: readonly Sketch[]): KeywordIndex {
   return index;
 }
 
-/** The numbers of the sections found, best first. */
+/** Numbers of the found sections, best first. */
 export function found(
   index: KeywordIndex,
   query: string,

@@ -52,6 +52,6 @@ describe('parseQuery()', () => {
         expect(phrases.length + unwanted.length).toBeLessThanOrEqual(6);
       }),
     );
-    // Making the texts takes a second of processor time, more on a loaded machine.
+    // Creating the texts takes a second of processor time, more on a busy machine.
   }, 30_000);
 });

@@ -7,7 +7,7 @@ const QUERY = new Proximity([
   { terms: ['admin'], rarity: 5 },
   { terms: ['key'], rarity: 3 },
 ]);
-/** What nearness gives a text of one column, an occurrence counting one. */
+/** Score of nearness for a text of one column. Each occurrence counts one. */
 const nearness = (text: string) => QUERY.of(sequenceOf([text.split(' ')]), (count) => count);
 
 describe('Proximity', () => {
@@ -33,7 +33,7 @@ describe('Proximity', () => {
   it('is empty for one word, a repeated word, and unknown words', () => {
     const link = { terms: ['key'], rarity: 1 };
     for (const links of [[], [link], [link, link], [link, { terms: [], rarity: 1 }]])
-      expect(new Proximity(links).isEmpty).toBe(true);
+      expect(new Proximity(links).pairs).toBe(0);
   });
 });
 

@@ -4,7 +4,7 @@ import { highlightsOf } from '../../../src/search/query/excerpts.ts';
 import { cases } from '../../helpers/runs.ts';
 import { indexOf } from './index-folder.ts';
 
-/** Of this thread's own time, so that a busy machine does not count. */
+/** Processor time of this thread, independent of the load. */
 const QUERY_MS_MAX = 200;
 
 const piece = fc.oneof(

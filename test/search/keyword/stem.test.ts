@@ -9,7 +9,7 @@ const SUFFIXES =
   'iveness fulness ousness aliti iviti biliti logi icate ative alize iciti ical ful ness al ance ence er ic able ible ' +
   'ant ement ment ent ion sion tion ou ism ate iti ous ive ize bling ating izing lled lling ssed ly ies';
 
-/** The stems that SQLite's own Porter tokenizer gives. */
+/** Stems of SQLite's Porter tokenizer. */
 function stemsOfSqlite(words: readonly string[]): string[] {
   const database = new DatabaseSync(':memory:');
   database.exec(

@@ -9,7 +9,7 @@ describe('wordsOf()', () => {
   it('splits text of one alphabet in the same way as text with a letter of another alphabet', () => {
     const unit = fc.oneof(
       fc.constantFrom(...'aBc019__..--++##', 's', "'", '\u2019', ' '),
-      // Every character of the ranges that hold no other letters.
+      // All characters of ranges without letters of other scripts.
       fc
         .integer({ min: 0, max: 0x25ff })
         .map((code) => String.fromCharCode(code))

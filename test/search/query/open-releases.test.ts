@@ -14,7 +14,7 @@ const closing = vi.spyOn(ReleaseSearch.prototype, 'close');
 beforeEach(() => vi.clearAllMocks());
 afterEach(() => vi.clearAllMocks());
 
-/** A release's search folder with one section, which has this text. */
+/** Search folder of a release with one section of this text. */
 async function release(text: string): Promise<string> {
   const path = indexPath();
   writeIndex(path, [{ title: 'Lantern', text }], () => [{ start: 0, end: text.length }]);
@@ -63,7 +63,7 @@ it('OpenReleases keeps open indexes within the byte limit, closes the least rece
   for (const searchDir of [june, july, june, august]) await textOf(open, searchDir);
   expect([opening.mock.calls.length, closing.mock.calls.length, open.size]).toEqual([3, 1, 2]);
   expect(open.bytes).toBeLessThanOrEqual(one * 2.5);
-  // June was asked after July.
+  // June was searched after July.
   expect(await textOf(open, june)).toBe('June lantern');
   expect(opening).toHaveBeenCalledTimes(3);
   expect(await textOf(open, july)).toBe('July lantern');
@@ -83,7 +83,7 @@ it('OpenReleases finishes pending queries of an evicted index before it closes i
   const model = Promise.withResolvers<never>();
   const semantic = { digest: 'm', revision: 1, load: () => model.promise };
   const asked = open.use(june, (found) => found.search(REQUEST, 'v1', semantic));
-  await vi.waitFor(() => expect(open.size).toBe(1));
+  await vi.waitFor(() => expect(open.size).toBe(1), 30_000);
   expect(await textOf(open, july)).toBe('July lantern');
   expect(open.size).toBe(1);
   model.reject(new Error('no answer'));

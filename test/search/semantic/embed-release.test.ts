@@ -8,7 +8,7 @@ import { quantise } from '../../../src/search/semantic/vector-index.ts';
 import { VectorTable } from '../../../src/search/semantic/vector-table.ts';
 
 const DIMS = 32;
-/** A vector that depends on the text. */
+/** Vector that depends on the text. */
 const vectorOf = (text: string) =>
   Float32Array.from({ length: DIMS }, (_, at) => (((text.codePointAt(at % text.length) ?? 0) % 17) - 8) / 40);
 
@@ -139,7 +139,7 @@ describe('embedRelease()', () => {
     };
     const all = texts('a1', 'b2', 'c3', 'd4', 'e5');
     await expect(embedRelease(request(all, { embedder: stopping, signal: stop.signal }))).rejects.toThrow('stopped');
-    // What is done is of use at once.
+    // Completed vectors are usable at once.
     expect(written().vectors.map((vector) => vector !== null)).toEqual([true, true, true, true, false]);
     asked = [];
     await embedRelease(request(all));

@@ -8,7 +8,7 @@ import { httpClientOf } from '../../net/http-client-of.ts';
 
 const KEY = 'sk-canary-key';
 const DIMS = 32;
-/** A vector that says which text it is of, in the direction of one of its numbers, at length 2. */
+/** Vector of length 2 that identifies its text, in the direction of one of its numbers. */
 const embeddingOf = (text: string) => Array.from({ length: DIMS }, (_, at) => (at === text.length % DIMS ? 2 : 0));
 
 interface Asked {

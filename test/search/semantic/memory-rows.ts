@@ -1,6 +1,6 @@
 import type { SectionVectors } from '../../../src/search/semantic/vector-index.ts';
 
-/** A table of vectors in memory; a row of zeros has none. @param sections default: a row a section */
+/** In-memory table of vectors. A row of zeros has none. @param sections default: one row per section */
 export function memoryRows(
   values: Int8Array,
   dims: number,

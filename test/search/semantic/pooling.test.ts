@@ -3,7 +3,7 @@ import { normalise, pool } from '../../../src/search/semantic/model.ts';
 import { POOLINGS } from '../../../src/search/semantic/model-files.ts';
 
 describe('pool()', () => {
-  /** Three tokens of two numbers; the third is padding. */
+  /** Three tokens of two numbers. The third one is padding. */
   const hidden = Float32Array.of(1, -2, 3, 6, 100, 100);
 
   it.each([

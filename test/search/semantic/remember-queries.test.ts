@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Embedder } from '../../../src/search/ports.ts';
 import { rememberQueries } from '../../../src/search/semantic/embedders.ts';
 
-/** Says which texts it was asked; a vector of a kibibyte each. */
+/** Records its texts. Each vector has 1 KiB. */
 function embedder(): Embedder & { readonly asked: string[]; fails: boolean } {
   const asked: string[] = [];
   return {

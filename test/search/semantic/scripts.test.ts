@@ -43,7 +43,7 @@ describe('readableScripts()', () => {
   });
 
   it('decodes byte-level vocabularies', () => {
-    /** 文, E6 96 87: the byte-level form of E6 is itself, of 96 and 87 U+0138 and U+0129. */
+    /** 文 is E6 96 87. In the byte-level form, E6 is itself, and 96 and 87 are U+0138 and U+0129. */
     const piece = '\u00e6\u0138\u0129';
     expect(readableScripts(words(piece), true)).toEqual(new Set(['Hani']));
     expect(readableScripts(words(piece), false).has('Hani')).toBe(false);

@@ -13,7 +13,7 @@ const keyOf = (text: string) => createHash('sha256').update(text).digest();
 const vectorOf = (number: number) => Int8Array.from({ length: DIMS }, (_, at) => ((number * 31 + at * 7) % 255) - 127);
 const entries = (...numbers: number[]) =>
   numbers.map((number) => ({ key: keyOf(`${number}`), vector: vectorOf(number) }));
-/** As a release's list has them. */
+/** Keys like in the list of a release. */
 const keys = (...numbers: number[]) => Buffer.concat(numbers.map((number) => keyOf(`${number}`).subarray(0, 16)));
 const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
 

@@ -5,7 +5,7 @@ import { COMMON_SCALE, quantise, signBits, VectorIndex } from '../../../src/sear
 import { memoryRows } from './memory-rows.ts';
 
 const DIMS = 64;
-/** Vectors that are the same on every run. */
+/** The same vectors in every run. */
 function vectorsOf(count: number, seed = 1): Float32Array[] {
   let state = seed;
   const next = () => {
@@ -21,7 +21,7 @@ function indexOf(vectors: readonly Float32Array[], sections = vectors.map((_, at
   });
   return new VectorIndex(memoryRows(values, DIMS, sections), COMMON_SCALE);
 }
-/** By their cosines, best first; of equals, the lower number. */
+/** By cosine, best first. Among equals, the lower number is first. */
 const ranked = (hits: ReturnType<VectorIndex['search']>) =>
   Array.from(hits, ([section, hit]) => ({ section, ...hit })).sort(
     (one, other) => other.cosine - one.cosine || one.section - other.section,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { inverseLength, OUT, VectorKernel } from '../../../src/search/semantic/vector-index.ts';
 import { memoryRows } from './memory-rows.ts';
 
-/** Vectors of 32, 64 and 96 numbers: a row of sign bits that fills its last word of 64 and one that does not. */
+/** Vectors of 32, 64 and 96 numbers, whose sign bits fill their last word of 64 or do not. */
 const cases = fc.integer({ min: 1, max: 3 }).chain((words) => {
   const dims = 32 * words;
   const vector = fc.int8Array({ minLength: dims, maxLength: dims });
@@ -21,7 +21,7 @@ function differingSigns(query: Float32Array, vector: Int8Array): number {
 
 const isEmpty = (vector: Int8Array): boolean => vector.every((value) => value === 0);
 
-/** In the order of addition that the kernel promises. */
+/** In the order of addition that the kernel guarantees. */
 function cosine(query: Float32Array, vector: Int8Array): number {
   if (isEmpty(vector)) return Number.NEGATIVE_INFINITY;
   const sums = [0, 0, 0, 0];

@@ -111,7 +111,7 @@ describe('VectorTable', () => {
     create(0, 1, 2);
     const sound = readFileSync(file);
     for (let at = 0; at < sound.length; at += 1) {
-      // The format version and the model decide before anything else is looked at.
+      // The format version and the model are checked first.
       if ((at >= 4 && at < 8) || (at >= 16 && at < 48)) continue;
       const bytes = Buffer.from(sound);
       bytes[at] = (bytes[at] as number) ^ 0x40;

@@ -12,7 +12,7 @@ afterEach(() => releases.remove());
 const HOME = '<!doctype html><title>Home</title><main><h1>Home</h1><p>All of it.</p></main>';
 const never = new AbortController().signal;
 
-/** Its folder, as it is on disk. */
+/** Writes the files. @returns their folder */
 async function stored(files: Record<string, string>): Promise<string> {
   const release: ReleaseView = releases.make(files);
   await writeFileTable(dirname(release.siteDir), [...release.files.values()]);

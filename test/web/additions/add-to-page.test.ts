@@ -14,7 +14,7 @@ function added(page: string, additions = BOTH, type = 'text/html; charset=utf-8'
 
 type Parent = Dom.Document | Dom.Element | Dom.DocumentFragment;
 
-/** As a browser builds it, what is added left out: where that stands, and the tree without it. */
+/** The tree that a browser builds, without the additions, and their places. */
 function treeOf(page: string) {
   const places: { readonly name: string; readonly parent: string }[] = [];
   const visit = (parent: Parent): unknown[] =>
@@ -28,7 +28,7 @@ function treeOf(page: string) {
       if ('childNodes' in node) return [[node.nodeName, node.attrs, visit(node)]];
       return 'value' in node ? [node.value] : [node.nodeName];
     });
-  // Texts that stand side by side once what was between them is left out are one.
+  // Adjacent texts become one after an addition between them is removed.
   const joined = (nodes: readonly unknown[]): unknown[] => {
     const whole: unknown[] = [];
     for (const node of nodes) {
@@ -159,7 +159,7 @@ const PAGES = [
 ].map((text) => Buffer.from(text));
 
 describe('addToPage() on a page with seeded random changes', { timeout: 600_000 }, () => {
-  // With a body of unclosed formatting, what is added at its end stands in more of that.
+  // In a body with unclosed formatting, additions at its end are nested deeper.
   test('changes only the head in the tree that a browser builds', () =>
     fuzz(PAGES, (bytes) => {
       const page = bytes.toString('latin1');

@@ -8,7 +8,7 @@ const page = (body: string, given: Partial<MarkdownInput> & { head?: string } = 
   const html = `<!doctype html><html><head><title>T</title>${head}</head><body><main>${body}</main></body></html>`;
   return markdownOf({ path: 'guide/start.html', address: '/guide/start.html', html, ...input });
 };
-/** Without the heading that every page of these tests has. */
+/** Markdown without the heading of the test page. */
 const written = (body: string, given: Parameters<typeof page>[1] = {}) =>
   page(`<h1>T</h1>${body}`, given)
     .markdown.replace(/^# T\n\n?/, '')
@@ -60,7 +60,7 @@ describe('markdownOf(), text', () => {
   });
 });
 
-/** Of a paragraph without marks. */
+/** Text of a paragraph without markup. */
 const words = (markup: string) =>
   decodeHTML(markup.replace(/<\/?p>|<br>/g, ' '))
     .replace(/\s+/g, ' ')

@@ -62,7 +62,7 @@ describe('BasePathVotes', () => {
       '<link rel="stylesheet" href="/docs/b.css"><a href="/docs/a"><a href="/blog">',
     ],
     ['/team/docs/', ['index.html', 'x/a.css'], '<link rel="stylesheet" href="/team/docs/x/a.css">'],
-    // A folder of the site's own.
+    // A folder of the site.
     ['/', ['docs/a.html', 'docs/b.css'], '<a href="/docs/a"><link rel="stylesheet" href="/docs/b.css">'],
     ['/', ['a.html'], '<a href="a.html"><a href="//host/docs/a.html"><a href="/elsewhere/x.html">'],
   ])('decides for %s if pages refer to it', (base, files, html) => {

@@ -10,7 +10,7 @@ function rewritten(path: string, text: string, from: string, to: string): string
   return Buffer.from(mountFile({ path, type: mediaTypeOf(path), bytes: Buffer.from(text) }, site)).toString();
 }
 
-/** As built for the root, and below `/team/docs/`; the way back gives the first again. */
+/** Mounts a file from the root to `/team/docs/`, and back to the original. */
 function expectMounted(path: string, text: string, expected: string): void {
   expect(rewritten(path, text, '/', '/team/docs/')).toBe(expected);
   expect(rewritten(path, expected, '/team/docs/', '/')).toBe(text);
@@ -76,7 +76,7 @@ describe('mountFile() for Next.js at another base path', () => {
     .replace('"/a.html', '"/team/docs/a.html');
 
   it('moves elements and files in data files, but not component properties, and keeps the length of text rows', () => {
-    // The row of text ends within the line: what follows in it is a row of its own.
+    // The text row ends within the line, and another row follows in it.
     const payload = PAYLOAD.replace('4:T1e,', `4:T${Buffer.byteLength('["$","a",null,{"href":"/é"}]').toString(16)},`);
     const expected = MOUNTED.replace(
       '4:T1e,',
@@ -93,7 +93,7 @@ describe('mountFile() for Next.js at another base path', () => {
       .filter((row) => !row.startsWith('4:'))
       .join('\n');
     for (const cut of [1, 40, 75, 120, 200]) {
-      // The address itself is in one piece.
+      // The address is not split.
       const push = (text: string) =>
         `<script>self.__next_f.push([1,${JSON.stringify(text).replaceAll('&', '\\u0026')}])</script>`;
       const page = push(rows.slice(0, cut)) + push(rows.slice(cut));

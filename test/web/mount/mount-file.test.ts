@@ -205,7 +205,7 @@ describe('mountFile() for hostile files', () => {
     const bytes = Buffer.from(part.repeat(Math.ceil(MIB / part.length)));
     const startedAt = process.cpuUsage().user;
     mountFile({ path, type: mediaTypeOf(path), bytes }, { ...BELOW, has: () => true });
-    // About 50 ms on an idle machine; what is quadratic takes minutes.
+    // About 50 ms on an idle machine. Quadratic time takes minutes.
     expect((process.cpuUsage().user - startedAt) / 1e6).toBeLessThan(5);
   });
 });

@@ -1,12 +1,12 @@
 import { findReferences, referencesOf, rewriteFile, type SourceType } from '../../../src/web/rewrite/index.ts';
 
-/** What was found, as `kind url`. */
+/** References as `kind url`. */
 export function found(type: SourceType, text: string): string[] {
   const bytes = Buffer.from(text);
   return [...referencesOf(findReferences({ type, bytes }))].map(({ kind, url }) => `${kind} ${url}`);
 }
 
-/** The text with every reference replaced: by `replacement`, or by the address with `new/` before it. */
+/** Replaces each reference by `replacement`, or adds `new/` to its address. */
 export function rewritten(type: SourceType, text: string, replacement?: string): string {
   const bytes = Buffer.from(text);
   const references = findReferences({ type, bytes });

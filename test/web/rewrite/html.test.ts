@@ -3,8 +3,8 @@ import { findReferences } from '../../../src/web/rewrite/index.ts';
 import { found, rewritten } from './helpers.ts';
 
 /**
- * One probe for each kind of reference: the text, what is found, and the text again with `N&` for each address, so that the places and the
- * ways of writing show.
+ * One probe per kind of reference: the text, its references, and the text with `N&` before each address, which shows places and
+ * notations.
  */
 const PROBES: readonly (readonly [name: string, html: string, found: readonly string[], rewritten: string])[] = [
   ['a link', '<a href="/a?b=1&amp;c=2#d">x</a>', ['link /a?b=1&c=2#d'], '<a href="N&amp;">x</a>'],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { found, rewritten } from './helpers.ts';
 
-/** The text of a script in a page, what is found in it beside mentions, and the text again with `N` for each address. */
+/** Text of a script in a page, its references without mentions, and the text with `N` for each address. */
 const PROBES: readonly (readonly [name: string, script: string, found: readonly string[], rewritten: string])[] = [
   [
     'fetched addresses',

@@ -4,14 +4,14 @@ import { RAW_TEXT } from '../../../src/web/rewrite/markup/elements.ts';
 import { MarkupScanner } from '../../../src/web/rewrite/markup/scanner.ts';
 import { decodeUnits, unitsOfText } from '../../../src/web/rewrite/source-text.ts';
 
-/** Tags as `<a href="1">@12` and `</a>@30`: names, attributes with their decoded values, and where they begin. */
+/** Tags as `<a href="1">@12` and `</a>@30`: names, decoded attributes, and positions. */
 const written = (name: string, attributes: readonly (readonly [string, string])[], at: number): string =>
   `<${name}${attributes.map(([key, value]) => ` ${key}=${JSON.stringify(value)}`).join('')}>@${at}`;
 
 const normal = (value: string): string =>
   value.replaceAll('\r\n', '\n').replaceAll('\r', '\n').replaceAll('\0', '\ufffd');
 
-/** What the scanner says, driven as a reader of pages drives it. */
+/** Tags of the scanner, called like a reader of pages does. */
 export function scannedTags(html: string): string[] {
   const scanner = new MarkupScanner(html);
   const tags: string[] = [];
@@ -45,7 +45,7 @@ const MODES: Readonly<Record<string, (typeof TokenizerMode)[keyof typeof Tokeniz
 
 const ignore = (): void => {};
 
-/** What parse5's tokenizer says of HTML without SVG and MathML. */
+/** Tags of parse5's tokenizer for HTML without SVG and MathML. */
 export function tokenizedTags(html: string): string[] {
   const tags: string[] = [];
   const tokenizer = new Tokenizer(
@@ -76,7 +76,7 @@ export function tokenizedTags(html: string): string[] {
   return tags;
 }
 
-/** Where parse5, building the whole tree, has an element begin, and its name. */
+/** Names and start positions of elements in parse5's tree. */
 export function parsedElements(html: string): Set<string> {
   const elements = new Set<string>();
   const walk = (parent: DefaultTreeAdapterTypes.ParentNode): void => {
@@ -92,7 +92,7 @@ export function parsedElements(html: string): Set<string> {
   return elements;
 }
 
-/** The same of the scanner. `<image>` in HTML is `img` to the tree. */
+/** Names and start positions of elements by the scanner. In HTML, `<image>` is `img` in the tree. */
 export function scannedElements(html: string): Set<string> {
   const starts = scannedTags(html).filter((tag) => !tag.startsWith('</'));
   return new Set(starts.map((tag) => `${/^<([^ >]+)/.exec(tag)?.[1]}@${tag.slice(tag.lastIndexOf('@') + 1)}`));

@@ -20,7 +20,7 @@ describe('relativeUrl()', () => {
   });
 
   it('returns a URL that resolves to the target, whatever the names', () => {
-    // Names of dots alone are folders to every address, encoded or not.
+    // Every URL treats names of dots as folders, encoded or not.
     const segment = fc
       .string({ minLength: 1, maxLength: 8 })
       .filter((name) => !name.includes('/') && !/^\.+$/.test(name));

@@ -4,7 +4,7 @@ import { findReferences } from '../../../src/web/rewrite/index.ts';
 import { cases } from '../../helpers/runs.ts';
 import { parsedElements, scannedElements, scannedTags, tokenizedTags } from './parse5-oracle.ts';
 
-/** What the states of the standard turn on, in all orders. */
+/** Characters that change the state of the tokenizer, in all orders. */
 const PIECES = [
   ...[
     '<',
@@ -164,7 +164,7 @@ describe('findReferences()', () => {
   });
 });
 
-/** A square would take minutes; linear is some tenths of a second. */
+/** Quadratic time takes minutes, linear time some tenths of a second. */
 function millisecondsOf(act: () => unknown): number {
   const start = performance.now();
   act();

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { findReferences, referencesOf, rewriteFile, utf8Bytes } from '../../../src/web/rewrite/index.ts';
 import { decodeUnits, type SourceType, unitsOf } from '../../../src/web/rewrite/source-text.ts';
 
-/** Bytes of a page in a charset that Node cannot write: text and bytes, joined. */
+/** Bytes of a page in a charset that Node cannot write, joined from text and bytes. */
 function bytesOf(...parts: readonly (string | readonly number[])[]): Buffer {
   return Buffer.concat(parts.map((part) => Buffer.from(part as string, 'latin1')));
 }
@@ -12,7 +12,7 @@ function urlsOf(bytes: Uint8Array): string[] {
   return [...referencesOf(findReferences({ type: 'html', bytes }))].map(({ url }) => url);
 }
 
-/** All references replaced by `N`. */
+/** Replaces each reference by `N`. */
 function replaced(bytes: Uint8Array): Uint8Array {
   return rewriteFile(bytes, findReferences({ type: 'html', bytes }), () => 'N').bytes;
 }
@@ -71,14 +71,14 @@ describe('utf8Bytes()', () => {
       '<p>€<a href="é&eacute;"><a href="b">',
       ['éé', 'b'],
     ],
-    // 表 is 0x95 0x5C in Shift_JIS, and 0x5C is a backslash to a script.
+    // 表 is 0x95 0x5C in Shift_JIS, and 0x5C is a backslash in a script.
     [
       'shift_jis',
       bytesOf('<script>import("./', [0x95, 0x5c], '.js")</script><p style="background:url(', [0x95, 0x5c], ')">'),
       '<script>import("./表.js")</script><p style="background:url(表)">',
       ['./表.js', '表'],
     ],
-    // Between the escapes `<a` are the two bytes of one character.
+    // Between the escapes, `<a` are the two bytes of one character.
     ['iso-2022-jp', bytesOf('<p>', [0x1b], '$B<a', [0x1b], '(B<a href=b>'), '<p>釈<a href=b>', ['b']],
     ['gb18030', bytesOf('<a href="', [0x81, 0x30, 0x81, 0x30], '">'), '<a href="\u0080">', ['\u0080']],
     ['utf-16le', Buffer.from('\ufeff<a href="表?é">', 'utf16le'), '<a href="表?é">', ['表?é']],

@@ -7,7 +7,7 @@ function mentions(text: string, path = '/docs/js/runtime.js'): string[] {
   return [...referencesOf(found)].filter(({ kind }) => kind === 'mention').map(({ url }) => url);
 }
 
-/** Shapes that webpack and Rspack write, minified or not. */
+/** Forms that webpack and Rspack write, minified or not. */
 const SHAPES: readonly (readonly [name: string, script: string, names: readonly string[]])[] = [
   [
     'names and digests in maps',
@@ -38,7 +38,7 @@ const SHAPES: readonly (readonly [name: string, script: string, names: readonly 
   ],
 ];
 
-/** What other scripts have under the same names, or what cannot be worked out. */
+/** Other uses of the same names in scripts, and expressions that cannot be evaluated. */
 const OTHERS = [
   'n.u=e=>""+e+".js"',
   'n.u=e=>f(e)+{7:"a"}[e]+".js"',

@@ -76,6 +76,8 @@ export function serveQueue({ file }: QueueFile, clocks: Clocks): void {
       queue ??= new SqlJobQueue({ database, statements: SQLITE_STATEMENTS, wallMs: () => clocks.wallMs() });
       return await (queue[method] as (...args: readonly unknown[]) => unknown).apply(queue, [...args]);
     } catch (error) {
+      // During an upgrade, a newer daemon migrates the file while this one still runs.
+      if (resultCodeOf(error) === ERROR) database?.checkVersion(file);
       throw asStoreFault(file, error);
     }
   };
@@ -93,7 +95,7 @@ const BUSY_SPELL_MS = 4;
 const BUSY_PAUSE_MS = 1;
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
-const [BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB] = [5, 6, 8, 10, 11, 13, 14, 26];
+const [ERROR, BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB] = [1, 5, 6, 8, 10, 11, 13, 14, 26];
 
 export class SqliteDatabase implements JobDatabase {
   readonly #database: DatabaseSync;
@@ -120,6 +122,11 @@ export class SqliteDatabase implements JobDatabase {
         throw error;
       }
     });
+  }
+
+  /** @throws DocshelfError `data_folder_newer` */
+  checkVersion(file: string): void {
+    knownVersion(this.#database, file);
   }
 
   close(): void {
@@ -202,8 +209,8 @@ export function asStoreFault(file: string, error: unknown): unknown {
   }
 }
 
-function bringUp(database: DatabaseSync, file: string): void {
-  database.exec('BEGIN IMMEDIATE');
+/** @throws DocshelfError `data_folder_newer` */
+function knownVersion(database: DatabaseSync, file: string): number {
   const { version } = database.prepare('SELECT user_version AS version FROM pragma_user_version').get() as {
     version: number;
   };
@@ -214,6 +221,12 @@ function bringUp(database: DatabaseSync, file: string): void {
       { next: 'Run the docshelf version that wrote this data folder, or a newer one.' },
     );
   }
+  return version;
+}
+
+function bringUp(database: DatabaseSync, file: string): void {
+  database.exec('BEGIN IMMEDIATE');
+  const version = knownVersion(database, file);
   if (version === 1) database.exec('ALTER TABLE jobs ADD COLUMN traceparent TEXT');
   if (version === 1 || version === 2)
     database.exec('ALTER TABLE jobs ADD COLUMN errorCode TEXT; ALTER TABLE jobs ADD COLUMN errorNext TEXT');

@@ -13,7 +13,7 @@ function here(): Holder {
   return holder;
 }
 
-/** Field 22 of proc(5); the programs that these tests run have no brackets in their names. */
+/** Field 22 of proc(5). The programs of these tests have no parentheses in their names. */
 const startTicksOf = (pid: number): string => readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[21] ?? '';
 const holderOf = (pid: number): Holder => ({ ...here(), pid, startTicks: startTicksOf(pid) });
 
@@ -43,11 +43,11 @@ describe.runIf(isLinux)('isGone()', () => {
   });
 
   test('returns true for a killed process whose parent has not waited for it', async () => {
-    // What `sh` turns into knows of no child and never waits for one.
+    // The program that replaces `sh` does not know its children, and never waits for them.
     const parent = start('sleep 60 & echo $!; exec sleep 60');
     const [line] = (await once(parent.stdout as NonNullable<ChildProcess['stdout']>, 'data')) as [Buffer];
     const holder = holderOf(Number(line));
-    // Before, it is still the shell, which does take leave of it.
+    // Before that, it is still the shell, which waits for its children.
     await waitFor(
       () => (readFileSync(`/proc/${parent.pid}/comm`, 'utf8') === 'sleep\n' ? true : null),
       () => 'not turned into sleep',

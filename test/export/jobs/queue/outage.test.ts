@@ -45,7 +45,7 @@ describe.skipIf(!HAS_POSTGRES)('database outage longer than a lease', () => {
       const claim = await other.claim(1);
       if (claim === null) throw new Error('no lease has expired');
       return claim;
-    });
+    }, 30_000);
     expect(taken).toMatchObject({ attempt: 2, job: { domain: 'silent' } });
     expect(await holder.renew(silent)).toBe('lost');
     expect(await other.claim(1)).toBeNull();

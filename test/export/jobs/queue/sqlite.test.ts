@@ -30,7 +30,7 @@ async function codeOf(act: () => unknown): Promise<string> {
   }
 }
 
-/** As docshelf made it up to version 3, with a job that is completed, one that runs and one that was given back. */
+/** Creates a database like docshelf up to version 3, with a completed, a running and a returned job. */
 function openOlder(version: number): DatabaseSync {
   openDatabase(file).close();
   rmSync(file);

@@ -3,9 +3,9 @@ import { openDatabase } from '../../../../src/export/jobs/queue/sqlite.ts';
 import { SQLITE_STATEMENTS } from '../../../../src/export/jobs/queue/statements.ts';
 import { newFolder } from '../../../deploy/workbench.ts';
 
-/** Indexes that hold working jobs only, which are few: they may be read from end to end. */
+/** Indexes of active jobs, which are few, so that a full scan is fine. */
 const OF_WORKING_JOBS = /^SCAN \w+ USING (?:COVERING )?INDEX (?:queued|running)$/;
-/** The heads of the queues and the one row of a subquery are no tables. */
+/** Heads of the queues and single rows of subqueries are no tables. */
 const SMALL = /^SCAN (?:head|CONSTANT ROW)\b/;
 
 test('the SQL statements of the job queue do not scan ended jobs, and sort no lists', async () => {

@@ -49,9 +49,20 @@ describe('openSqliteJobQueue()', () => {
     newer.close();
     expect(await codeOf(openSqliteJobQueue({ file }))).toBe('data_folder_newer');
   });
+
+  test('reports a file that a newer docshelf has migrated while it is open', async () => {
+    const queue = await open();
+    await queue.add(JOB, QUEUED_MAX);
+    const newer = new DatabaseSync(file);
+    newer.exec('ALTER TABLE jobs RENAME COLUMN job_id TO id');
+    expect(await codeOf(queue.get(JOB.jobId))).toBe('internal');
+    newer.exec('PRAGMA user_version = 99');
+    newer.close();
+    expect(await codeOf(queue.get(JOB.jobId))).toBe('data_folder_newer');
+  });
 });
 
-describe('embedded queue', { timeout: 20_000 }, () => {
+describe('embedded queue', () => {
   test('waits while another process writes', async () => {
     const queue = await open();
     const other = new DatabaseSync(file);
@@ -64,7 +75,7 @@ describe('embedded queue', { timeout: 20_000 }, () => {
   test('starts a new thread after its thread ended, and rejects the waiting calls', async () => {
     const queue = await open();
     await queue.add(JOB, QUEUED_MAX);
-    // What is asked cannot be answered before the thread ends: another process writes.
+    // The thread cannot respond before it ends, because another process writes.
     const other = new DatabaseSync(file);
     other.exec('BEGIN IMMEDIATE');
     const waiting = codeOf(queue.add({ ...JOB, jobId: 'se_00000000000000ff' }, QUEUED_MAX));
