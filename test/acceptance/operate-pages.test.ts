@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -111,6 +111,20 @@ describe('the commands of docs/backup.md', () => {
     expect(await other.run(`${name}=${data} docshelf bundle verify 2026-11-01`)).toContain('is intact');
   });
 
+  it.skipIf(process.getuid?.() !== 0)('restore a service as root for the user of the service', async () => {
+    const operator = await Operator.open();
+    await bench.writeConfig(operator.folder, CONFIG);
+    writePrograms(operator.folder, { sudo: '[ "$1" = systemctl ] || exec "$@"' });
+    await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz; docshelf backup docshelf-backup.tar');
+    const commands = blockWith('backup', 'sudo docshelf restore')
+      .replaceAll('/var/lib/docshelf', 'data')
+      .replace('/etc/docshelf/', '')
+      .replace('-o docshelf -g docshelf', '-o 12345 -g 12346');
+    await operator.run(commands);
+    const { uid, gid } = await stat(join(operator.folder, 'data/sites/acme/active'));
+    expect([uid, gid]).toEqual([12_345, 12_346]);
+  });
+
   it('back up and restore the volume of a container', async () => {
     const operator = await Operator.open();
     const { folder } = operator;
@@ -207,7 +221,7 @@ describe('the commands of docs/backup.md', () => {
     await former.close();
     await bench.writeConfig(other.folder, { ...CONFIG, ...storeAt(next.endpoint), organizations: organizations() });
     await other.run(blockWith('backup', 'pg_restore'));
-    await other.run(blockWith('backup', 'restore docshelf-backup.tar'));
+    await other.run(blockWith('backup', 'restore docshelf-backup.tar --config config.yaml'));
     const after = await startExporter(bench, storeAt(next.endpoint), { folder: other.folder });
     expect(await after.job(jobId)).toMatchObject({ status: 'completed' });
     const link = await after.bundle(jobId);
@@ -216,7 +230,7 @@ describe('the commands of docs/backup.md', () => {
   });
 
   it('are all covered by this test', () => {
-    expect(shellBlocks('backup')).toHaveLength(18);
+    expect(shellBlocks('backup')).toHaveLength(20);
   });
 });
 
