@@ -5,7 +5,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, describe, expect, test } from 'vitest';
 import { TABLE_FILE } from '../../src/files/file-table.ts';
 import type { SearchResult } from '../../src/search/index.ts';
-import { newStore, takeInBundle } from '../deploy/workbench.ts';
+import { importBundle, newStore } from '../deploy/workbench.ts';
 import { type ConfigFile, type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
 import { peakMiBOf } from '../helpers/process-facts.ts';
@@ -310,7 +310,7 @@ describe('kept releases', () => {
       const folder = await folderOf(await bench.folder(), {
         'docs.tar.gz': bundle(version, { [`${version}.css`]: version }),
       });
-      const { digest } = await takeInBundle(
+      const { digest } = await importBundle(
         store,
         { file: join(folder, 'docs.tar.gz'), fileName: 'docs.tar.gz' },
         { version },
