@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConfigFile, type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
 import { PROGRAM, runDocshelf, spawnProgram } from '../helpers/program.ts';
-import { JSON_BOTH, messageOf, saidBy } from '../http/mcp/assistant-bench.ts';
+import { contentOf, JSON_BOTH, messageOf } from '../http/mcp/assistant-bench.ts';
 import { basic } from '../http/sign-in/guarded-listener.ts';
 import { bundle, folderOf } from './bundles.ts';
 import { adminKey, exporterOf, KEYS } from './export-service.ts';
@@ -37,7 +37,7 @@ async function startLocal(configFile: string, args: readonly string[] = []): Pro
 }
 
 const use = async (client: Client, name: string, args: Record<string, unknown>) =>
-  saidBy(await client.callTool({ name, arguments: args }));
+  contentOf(await client.callTool({ name, arguments: args }));
 const versionAt = async (client: Client) => (await use(client, 'read_page', { address: '/' })).facts.version;
 
 async function startWith(

@@ -84,7 +84,7 @@ describe.skipIf(!HAS_POSTGRES)('processes of one export service', () => {
       await older.bringUp();
       await older.close();
       const sha256 = 'ab'.repeat(32);
-      await postgres.ask(
+      await postgres.query(
         `INSERT INTO docshelf.export_jobs (job_id, organization_id, domain, version, created_at_ms, updated_at_ms) VALUES
         ('se_0000000000000001', 'a', 'a-0', 'v1', 1, 1), ('se_0000000000000002', 'b', 'b-0', NULL, 2, 2);
       INSERT INTO docshelf.export_jobs (job_id, organization_id, domain, created_at_ms, updated_at_ms, status, progress, attempt, completion,
@@ -93,7 +93,7 @@ describe.skipIf(!HAS_POSTGRES)('processes of one export service', () => {
         url,
       );
       if (version > 1) {
-        await postgres.ask(
+        await postgres.query(
           `INSERT INTO docshelf.api_keys (id, organization_id, type, name, sha256, created_at) VALUES
           ('key_0000000000000001', 'a', 'admin', 'made', '${sha256}', '2026-11-01T00:00:00Z')`,
           url,

@@ -10,7 +10,7 @@ import { type ConfigFile, type DaemonProcess, openBench, waitFor } from '../help
 import { freePort } from '../helpers/free-ports.ts';
 import { peakMiBOf } from '../helpers/process-facts.ts';
 import { PROGRAM } from '../helpers/program.ts';
-import { saidBy } from '../http/mcp/assistant-bench.ts';
+import { contentOf } from '../http/mcp/assistant-bench.ts';
 import { bundle, folderOf, sha256Of } from './bundles.ts';
 
 const bench = openBench(afterEach);
@@ -235,7 +235,7 @@ describe('a kept version', () => {
     await local.connect(new StdioClientTransport({ command: process.execPath, args, stderr: 'ignore' }));
     for (const assistant of [remote, local]) {
       const use = async (name: string, asked: Record<string, unknown>) =>
-        saidBy(await assistant.callTool({ name, arguments: asked }));
+        contentOf(await assistant.callTool({ name, arguments: asked }));
       expect((await use('list_pages', {})).facts.versions).toEqual(['v2.0', 'v1.0+june']);
       const { results } = (await use('search', { query: 'rotate keys', version: 'v1.0+june', pageSize: 1 })).facts;
       const [{ address = '' } = {}] = results as { address?: string }[];

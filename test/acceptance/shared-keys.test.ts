@@ -277,7 +277,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
     const [before, each] = [9_700, 200];
     const hourUs = 3_600_000_000;
     const taken = `SELECT allowed::int FROM docshelf.take_requests('acme', ${before}, 10000, ${hourUs})`;
-    expect(await postgres.ask(taken, url)).toEqual([{ allowed: before }]);
+    expect(await postgres.query(taken, url)).toEqual([{ allowed: before }]);
     const answers = await Promise.all(
       replicas.flatMap((replica) => Array.from({ length: each }, () => replica.search(CONFIG_KEY))),
     );

@@ -99,7 +99,7 @@ export class SharedService {
   }
 
   ask(sql: string): Promise<Record<string, unknown>[]> {
-    return this.postgres.ask(sql, this.url);
+    return this.postgres.query(sql, this.url);
   }
 
   logs(): string {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openBench, waitFor } from '../helpers/daemon.ts';
-import { ask as askGuarded, basic } from '../http/sign-in/guarded-listener.ts';
+import { send as askGuarded, basic } from '../http/sign-in/guarded-listener.ts';
 import { bundle, folderOf } from './bundles.ts';
 
 const bench = openBench(afterEach);

@@ -13,7 +13,7 @@ import { gz, rawTar } from '../helpers/archives.ts';
 import { makeCertificate } from '../helpers/certificates.ts';
 import { withDefaults } from '../helpers/daemon.ts';
 import { waitFor } from '../helpers/wait-for.ts';
-import { askHttp2, openHttp2 } from '../http/tls/tls-client.ts';
+import { openHttp2, requestHttp2 } from '../http/tls/tls-client.ts';
 
 const opened: (() => unknown)[] = [];
 afterEach(async () => {
@@ -100,7 +100,7 @@ it.each(Object.entries(MODES))('the daemon serves a hot page on the prepared pat
   const client = mode.isHttp2 ? openHttp2(Number(url.port)) : null;
   opened.push(() => client?.destroy());
   const ask = async (): Promise<number> => {
-    if (client !== null) return (await askHttp2(client, { path: url.pathname })).status;
+    if (client !== null) return (await requestHttp2(client, { path: url.pathname })).status;
     const get = url.protocol === 'https:' ? getTls : getPlain;
     return new Promise((resolve, reject) => {
       get(url, { headers: mode.headers ?? {}, rejectUnauthorized: false } as object, (answer) => {

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { tellBreaches } from '../helpers/accessibility.ts';
+import { reportViolations } from '../helpers/accessibility.ts';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { BOXED_SITES, type BoxedSite } from './boxed-sites.ts';
@@ -177,7 +177,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         await page.keyboard.press('Control+k');
         await find(query);
         if (go === null) await expectStill();
-        expect(await tellBreaches(page, { part: 'docshelf-search-dialog' })).toEqual([]);
+        expect(await reportViolations(page, { part: 'docshelf-search-dialog' })).toEqual([]);
         await page.keyboard.press('ArrowDown');
         await expectSection(options.nth(1), found[1], () => page.keyboard.press('Enter'));
         await button.waitFor();
@@ -216,7 +216,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       await find(query);
       await expectStill();
       expect(await dialog.getAttribute('dir')).toBe('rtl');
-      expect(await tellBreaches(page, { part: 'docshelf-search-dialog' })).toEqual([]);
+      expect(await reportViolations(page, { part: 'docshelf-search-dialog' })).toEqual([]);
       expect(await options.first().evaluate((node) => getComputedStyle(node).direction)).toBe('rtl');
       await expectSection(options.first(), found, () => page.keyboard.press('Enter'));
       await expectQuiet();

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { PAGE_LANGUAGES } from '../../src/web/words/index.ts';
-import { tellBreaches } from '../helpers/accessibility.ts';
+import { reportViolations } from '../helpers/accessibility.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
 import { type BoxPage, SearchBoxSite } from './search-box-site.ts';
 
@@ -532,7 +532,9 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     // With forced colors, axe reads the original colors.
     const isForced = name === 'forced colours';
     const expectNone = async () =>
-      expect((await tellBreaches(page)).filter((each) => !isForced || !each.startsWith('color-contrast'))).toEqual([]);
+      expect((await reportViolations(page)).filter((each) => !isForced || !each.startsWith('color-contrast'))).toEqual(
+        [],
+      );
     await button.waitFor();
     await expectNone();
     await button.click();

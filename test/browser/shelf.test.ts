@@ -5,7 +5,7 @@ import { openListener } from '../../src/http/listener/listener.ts';
 import { untilClientLeaves } from '../../src/http/listener/request.ts';
 import type { ListedSite } from '../../src/http/site/shelf.ts';
 import type { AnswerSiteSearch } from '../../src/http/site/site-search.ts';
-import { tellBreaches } from '../helpers/accessibility.ts';
+import { reportViolations } from '../helpers/accessibility.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { HOSTILE, listed, SITES, shelfWith } from '../http/site/shelf-example.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
@@ -303,15 +303,15 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     SCHEMES.flatMap((colorScheme) => Object.entries(WINDOWS).map(([name, window]) => ({ name, colorScheme, window }))),
   )('passes the accessibility checks: $name, $colorScheme', async ({ colorScheme, window }) => {
     const { page, box, question, status } = await open({ colorScheme, ...window });
-    expect(await tellBreaches(page)).toEqual([]);
+    expect(await reportViolations(page)).toEqual([]);
     await box.fill('acme');
     (await question('acme')).answer([result('acme', '/a', 'Keys', `the word Keys ${'x'.repeat(300)}`)]);
     await status('Sites: 1 of 3 · Pages found: 1');
-    expect(await tellBreaches(page)).toEqual([]);
+    expect(await reportViolations(page)).toEqual([]);
     await box.fill('nothing');
     (await question('nothing')).answer([]);
     await status('Sites: 0 of 3 · No page found');
-    expect(await tellBreaches(page)).toEqual([]);
+    expect(await reportViolations(page)).toEqual([]);
     const ground = await page.locator('body').evaluate((body) => {
       const view = body.ownerDocument.defaultView;
       return view?.getComputedStyle(body).backgroundColor;
@@ -330,7 +330,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     // axe needs scripts, so block only those of the page.
     await page.route('**/*.js', (route) => route.abort());
     await page.reload();
-    expect(await tellBreaches(page)).toEqual([]);
+    expect(await reportViolations(page)).toEqual([]);
     const direction = await page.getByRole('heading', { name: 'دليل' }).evaluate((title) => {
       const view = title.ownerDocument.defaultView;
       return view?.getComputedStyle(title).direction;
@@ -339,14 +339,14 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     await box.fill('rtl');
     await box.press('Enter');
     await page.waitForURL('**/?q=rtl');
-    expect(await tellBreaches(page)).toEqual([]);
+    expect(await reportViolations(page)).toEqual([]);
   });
 
   it('shows a message if there is no site', async () => {
     const { reader, page, status } = await open({ sites: [] });
     await status('There is no documentation here yet.');
     await page.keyboard.press('/');
-    expect(await tellBreaches(page)).toEqual([]);
+    expect(await reportViolations(page)).toEqual([]);
     expect([reader.failures, reader.complaints]).toEqual([[], []]);
   });
 
