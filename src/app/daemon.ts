@@ -9,7 +9,7 @@ import { AuditFile, AuditTrail } from '../http/audit/audit.ts';
 import { type ExportJobs, Metrics, type VolumeSpace } from '../http/metrics/metrics.ts';
 import { SiteAssets } from '../http/site/site-assets.ts';
 import { BodyCache } from '../site/index.ts';
-import { Dependencies } from './dependencies.ts';
+import { Dependencies, inTime } from './dependencies.ts';
 import { FileWatch } from './file-watch.ts';
 import { daemonActions, daemonRevisions } from './keys/daemon-actions.ts';
 import { openKeyStore, ServiceKeys } from './keys/service-keys.ts';
@@ -244,13 +244,14 @@ class Daemon {
   }
 
   async #takeConfig(confirmations: number): Promise<{ result: LastReload; mustSettle: boolean }> {
-    const { sites, network } = this.#parts;
+    const { sites, network, metrics } = this.#parts;
     try {
       const loaded = await this.#readConfig(confirmations);
       const { config } = loaded;
       // A change between one site and a list waits for a restart.
       if (config.sites.length > 0 === sites.isList) await sites.accept(loaded.sites);
       network.useConfig(config);
+      metrics.useConfig(config);
       this.#listeners?.useConfig(config);
       this.#options.log.level = config.log.level;
       this.#loaded = loaded;
@@ -309,8 +310,10 @@ class Daemon {
     return { ready: !mustWait, reason: mustWait ? 'some sites have not completed their first attempt yet' : null };
   }
 
-  async #jobs(): Promise<ExportJobs> {
-    return (await this.#exports?.promise)?.counts() ?? NO_JOBS;
+  /** Null if the queue does not respond. */
+  async #jobs(): Promise<ExportJobs | null> {
+    const counts = async () => (await this.#exports?.promise)?.counts() ?? NO_JOBS;
+    return inTime(counts()).catch(() => null);
   }
 
   async #status(): Promise<StatusReport> {
@@ -326,7 +329,7 @@ class Daemon {
       current: this.#loaded,
       lastReload: this.#lastReload,
       apiHasSearch: this.#apiHasSearch,
-      jobs: await this.#jobs().catch(() => NO_JOBS),
+      jobs: (await this.#jobs()) ?? NO_JOBS,
       startedAt: this.#startedAt,
       programVersion: this.#options.programVersion,
     });
@@ -338,10 +341,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { loaded, log, onProgress } = options;
   const network = new Network(loaded.config);
   const database = await openDatabase(loaded.config, network, (error) => logFailure(log, 'database', error));
-  const metrics = new Metrics(
-    () => network.config.sites.length <= network.config.metrics.sites,
-    options.programVersion,
-  );
+  const metrics = new Metrics(options.programVersion);
+  metrics.useConfig(loaded.config);
   const traces = await openTraces(loaded.config, network, log, options.programVersion);
   const search = openSearch(loaded.config, network);
   const exports = loaded.config.exportApi.enabled ? Promise.withResolvers<Exports>() : null;

@@ -38,8 +38,7 @@ export class Dependencies {
     const states = (['database', 'bucket'] as const).flatMap((dependency) => {
       const running = this.#running.get(dependency) ?? this.#run(dependency);
       if (running === null) return [];
-      const isUp = Promise.race([running, sleep(CHECK_MS_MAX, false, { ref: false })]);
-      return isUp.then((up): DependencyState => ({ dependency, isUp: up }));
+      return inTime(running).then((up): DependencyState => ({ dependency, isUp: up === true }));
     });
     return Promise.all(states);
   }
@@ -57,4 +56,9 @@ export class Dependencies {
     this.#running.set(dependency, running);
     return running;
   }
+}
+
+/** Result, or null after two seconds: Prometheus discards a whole scrape that waits for a silent server. */
+export function inTime<T>(result: Promise<T>): Promise<T | null> {
+  return Promise.race([result, sleep(CHECK_MS_MAX, null, { ref: false })]);
 }

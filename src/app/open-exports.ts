@@ -78,17 +78,23 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
     tracer: parts.traces.tracer,
   };
   const onFault = (error: unknown): void => logFailure(log, 'export', error);
+  const exported = () =>
+    organizationsSlice(current()).flatMap(({ sites }) => sites.filter(({ source }) => source !== null));
+  const siteLabel = ({ domain }: { domain: string }) => (exported().length <= current().metrics.sites ? domain : null);
+  for (const site of exported()) metrics.addExports(siteLabel(site));
 
   const runner = new JobRunner({
     ...jobOptions,
     settings: () => exportSlice(current()),
     onEvent: (event) => {
       logJobEvent(log, event);
+      if (event.kind === 'started') metrics.addExports(siteLabel(event.job));
       if (event.kind === 'completed') {
-        metrics.onJobEnded('completed');
+        metrics.onJobEnded(siteLabel(event.job), 'completed');
         parts.onCompleted();
       }
-      if (event.kind === 'failed') metrics.onJobEnded(event.error.code === 'canceled' ? 'canceled' : 'failed');
+      if (event.kind === 'failed')
+        metrics.onJobEnded(siteLabel(event.job), event.error.code === 'canceled' ? 'canceled' : 'failed');
     },
   });
   const runsJobs = role !== 'api';

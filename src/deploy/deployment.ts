@@ -201,6 +201,10 @@ export class Deployment {
     return this.#context.journal.lastError;
   }
 
+  get isFetchFailing(): boolean {
+    return this.#context.journal.isFetchFailing;
+  }
+
   get activity(): string | null {
     return this.#context.journal.activity;
   }

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { toDocshelfError } from '../domain/errors.ts';
+import { isFetchFault, toDocshelfError } from '../domain/errors.ts';
 import type { BundleSourceKind } from '../domain/release.ts';
 import type { ActiveVersion, LastError, StatusReport } from '../domain/status.ts';
 import { ifThere } from '../files/index.ts';
@@ -99,6 +99,8 @@ async function noticesOf(
 export class Journal {
   readonly event: (event: DeployEvent) => void;
   activity: string | null = null;
+  /** Not from `lastError`: a newer error, for example of the inbox, can hide the failed fetch. */
+  isFetchFailing = false;
   /** Newest error last. The error of a rejected config hides the other error until the config is valid. */
   readonly #errors = new Map<'reload' | 'work', LastError>();
 
@@ -112,6 +114,7 @@ export class Journal {
 
   failed(step: string, cause: unknown): void {
     const error = toDocshelfError(cause);
+    if (step === 'deploy' || step === 'renew') this.isFetchFailing = isFetchFault(error.code);
     const kind = step === 'reload' ? 'reload' : 'work';
     this.#errors.delete(kind);
     this.#errors.set(kind, {
@@ -124,6 +127,7 @@ export class Journal {
   }
 
   recovered(): void {
+    this.isFetchFailing = false;
     this.#errors.delete('work');
   }
 

@@ -151,6 +151,12 @@ const OTHER = {
 
 export const SOURCE_CODES = Object.keys(SOURCE_STATUS) as (keyof typeof SOURCE_STATUS)[];
 
+const FAILED_FETCH: ReadonlySet<string> = new Set([...SOURCE_CODES, 'wrong_digest']);
+
+export function isFetchFault(code: ErrorCode): boolean {
+  return FAILED_FETCH.has(code);
+}
+
 export type ErrorCode =
   | (typeof ARCHIVE_CODES)[number]
   | (typeof BUNDLE_CODES)[number]

@@ -36,6 +36,7 @@ const NEVER = new AbortController().signal;
  */
 export class Scheduler {
   readonly #options: SchedulerOptions;
+  readonly #keyMax: number;
   readonly #lines = new Map<unknown, Line>();
   readonly #shared = new Map<unknown, Shared>();
   readonly #freePlaces: number[] = [];
@@ -45,6 +46,7 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions | number) {
     this.#options = typeof options === 'number' ? { max: options } : options;
+    this.#keyMax = this.#options.keyMax ?? Number.POSITIVE_INFINITY;
   }
 
   get waiting(): number {
@@ -99,10 +101,6 @@ export class Scheduler {
       this.look();
       if (this.#waiting === 0) this.#forgetLines();
     }
-  }
-
-  get #keyMax(): number {
-    return this.#options.keyMax ?? Number.POSITIVE_INFINITY;
   }
 
   #lineOf(key: unknown): Line {

@@ -74,8 +74,7 @@ async function readerOf({ basePath = '/docs/', closed = null, discoveryUrl = nul
       searched: async (version: string) => (version === 'v1' ? { version, digest: 'a', siteDir: '/a/site' } : null),
       at: async () => ({ pages }),
     },
-    config: () => ({ config, basePath }),
-    domain: () => 'acme',
+    site: { config: { config, basePath }, domain: 'acme' },
   } as never);
   const ask = (changes: Partial<SearchRequest> = {}) => search.search({ ...REQUEST, ...changes }, NEVER);
   return { ask, asked, answered: () => answer };

@@ -73,6 +73,7 @@ describe('alerts of the chart', () => {
       'DocshelfServerErrors',
       'DocshelfSearchFailing',
       'DocshelfVectorsWaiting',
+      'DocshelfExportsFailing',
     ]);
     // An aggregation keeps the label that the sentence names.
     for (const { alert, expr } of ofSites) {

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chownSync, globSync } from 'node:fs';
-import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -121,6 +121,14 @@ export class PostgresServer {
     const ended = new Promise((resolve) => child.once('close', resolve));
     child.kill(signal);
     await ended;
+  }
+
+  /** Suspends all its processes: connections are accepted, and stay without a response. @returns a function that resumes them */
+  async freeze(): Promise<() => void> {
+    const children = await readFile(`/proc/${this.pid}/task/${this.pid}/children`, 'utf8');
+    const pids = [this.pid, ...children.trim().split(' ').map(Number)];
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    return () => pids.splice(0).forEach((pid) => void process.kill(pid, 'SIGCONT'));
   }
 
   /** Creates an empty database, or a copy of `template`. @returns its URL */

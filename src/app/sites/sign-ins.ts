@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Config, SiteConfig } from '../../config/index.ts';
 import { ClientRates, clientOf, LateAnswers } from '../../http/limits/client-rates.ts';
-import { peerOf, remoteAddressBehind } from '../../http/listener/remote-address.ts';
-import { requestField } from '../../http/listener/request.ts';
+import { peerOf, remoteAddressBehind, requestField } from '../../http/listener/request.ts';
 import { BasicPasswords, PasswordCheck } from '../../http/sign-in/basic-passwords.ts';
 import type { Issuer } from '../../http/sign-in/identity-provider.ts';
 import { isSignInAddress, type SignIn, type SignInEvents, TrustedHeader } from '../../http/sign-in/sign-in.ts';

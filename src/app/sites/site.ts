@@ -4,7 +4,7 @@ import type { Config, SiteConfig } from '../../config/index.ts';
 import { type DeployEvent, type Deployment, Inbox, type SiteStore } from '../../deploy/index.ts';
 import { toDocshelfError } from '../../domain/errors.ts';
 import type { FeatureReport } from '../../domain/feature.ts';
-import type { ReleaseView } from '../../domain/release.ts';
+import { OWN_FOLDER, type ReleaseView } from '../../domain/release.ts';
 import type { SiteReport } from '../../domain/status.ts';
 import { printable } from '../../domain/text.ts';
 import type { SiteFindings } from '../../http/admin/observed-site.ts';
@@ -13,7 +13,7 @@ import type { SearchReading, SiteMetrics } from '../../http/metrics/metrics.ts';
 import { guarded, PrivateAnswers } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { PageReports } from '../../http/site/page-reports.ts';
-import { createSiteApp, fastAnswerBelow } from '../../http/site/site.ts';
+import { createSiteApp } from '../../http/site/site.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import type { ShelfScope } from '../../http/site/site-search.ts';
 import type { Search, SearchResult, SearchStatus, SiteSearch } from '../../search/index.ts';
@@ -92,8 +92,7 @@ export class Site {
       },
     });
     const onFault = this.#onError('serve');
-    const onCache = (isHit: boolean): void => metrics.onCache(isHit ? 1 : 0, isHit ? 0 : 1);
-    this.#server = new SiteServer(bodies, this.#site, { onCache, onFault });
+    this.#server = new SiteServer(bodies, this.#site, { onCache: (isHit) => metrics.onCache(isHit), onFault });
     const { store, deployment } = createShelf(config.config, network, {
       folder,
       tracer,
@@ -113,15 +112,7 @@ export class Site {
       () => reportedSite(this.config),
     );
     this.#versions = new ReadableVersions({ store, bodies, assets, open: host.versions, site: this.#site, onFault });
-    this.search =
-      localSearch &&
-      new ReaderSearch({
-        host,
-        active: localSearch,
-        versions: this.#versions,
-        config: () => this.config,
-        domain: () => this.domain,
-      });
+    this.search = localSearch && new ReaderSearch({ host, active: localSearch, versions: this.#versions, site: this });
   }
 
   get config(): SiteConfig {
@@ -159,7 +150,7 @@ export class Site {
   }
 
   get version(): string | undefined {
-    return this.release?.version;
+    return this.#site.state.version?.release.version;
   }
 
   get hasMcp(): boolean {
@@ -167,12 +158,15 @@ export class Site {
   }
 
   fastAnswer(incoming: IncomingMessage): FastAnswer | null {
+    const { url: target = '/', headers } = incoming;
     const { access, config } = this.#site.state.settings;
+    const { basePath } = config;
     if (access.signIn !== null && !access.signIn.knows(incoming)) return null;
-    this.#host.search.noteRead();
-    const answer = fastAnswerBelow(this.#server, config.basePath, incoming);
+    this.#host.search.lanes.noteRead();
+    if (!target.startsWith(basePath) || target.startsWith(OWN_FOLDER, basePath.length)) return null;
+    const answer = this.#server.fastAnswer(target.slice(basePath.length - 1), headers);
     // The site does not have the address. It can be the endpoint for assistants, or part of a version that another replica serves.
-    if (answer?.status === 404 && (this.hasMcp || isPagePart(pathOf(incoming.url ?? '/')))) return null;
+    if (answer?.status === 404 && (this.hasMcp || isPagePart(pathOf(target)))) return null;
     return answer && (access.privately?.of(answer) ?? answer);
   }
 
@@ -240,7 +234,6 @@ export class Site {
 
   close(): void {
     this.#localSearch?.close();
-    this.#host.metrics.forget();
   }
 
   #settingsOf(config: SiteConfig, former: ServedSettings | null): ServedSettings {

@@ -6,7 +6,6 @@ import type { LastReload, SiteStatusReport, StatusReport } from '../../domain/st
 import { printable } from '../../domain/text.ts';
 import type { SiteActions } from '../../http/admin/actions.ts';
 import type { ObservedSite } from '../../http/admin/observed-site.ts';
-import { isFetchFault } from '../../http/metrics/metrics.ts';
 import { clientLeft } from '../../http/problem.ts';
 import { diffVersions } from '../../site/versions/diff-versions.ts';
 import { bundleLink } from '../slices.ts';
@@ -114,13 +113,13 @@ export function siteStates(sites: Sites, labelsMax: number) {
   const each = sites.all.map(({ domain, deployment, config, searchReading }) => {
     const { enabled } = config.config.staticExport;
     const link = enabled ? (bundleLink(config.config)?.reveal() ?? null) : null;
-    const code = deployment.lastError?.code;
     return {
       site: domain,
       state: deployment.state,
+      active: [deployment.active ?? []].flat(),
       search: searchReading,
       linkEndsAtMs: link === null ? null : expiryOfLink(link),
-      isFetchFailing: enabled && code !== undefined && isFetchFault(code),
+      isFetchFailing: enabled && deployment.isFetchFailing,
     };
   });
   if (sites.isList && each.length <= labelsMax) return each;
@@ -133,6 +132,7 @@ export function siteStates(sites: Sites, labelsMax: number) {
     {
       site: null,
       state: sites.state,
+      active: each.flatMap(({ active }) => active),
       search: readings.length === 0 ? undefined : search,
       linkEndsAtMs: leastOf(each.map(({ linkEndsAtMs }) => linkEndsAtMs)),
       isFetchFailing: each.some(({ isFetchFailing }) => isFetchFailing),

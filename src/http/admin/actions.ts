@@ -84,7 +84,8 @@ export interface AdminOptions extends FaultHooks {
   readonly status: () => Promise<StatusReport>;
   readonly features: () => DaemonFeatures;
   readonly observe: (domain: string) => ObservedSite;
-  readonly jobs?: () => Promise<ExportJobs>;
+  /** Null if the queue does not respond. All other metrics are still available. */
+  readonly jobs?: () => Promise<ExportJobs | null>;
   readonly volume?: () => Promise<Readings['volume']>;
   readonly certificates?: () => Readings['certificates'];
   readonly dependencies?: () => Promise<NonNullable<Readings['dependencies']>>;
@@ -116,8 +117,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
       return c.json({ ready, reason }, ready ? 200 : 503);
     },
     metrics: async (c) => {
-      // If the queue fails, all other metrics are still available.
-      const jobs = (await options.jobs?.().catch(() => null)) ?? null;
+      const jobs = (await options.jobs?.()) ?? null;
       const volume = (await options.volume?.()) ?? null;
       const certificates = options.certificates?.() ?? [];
       const dependencies = (await options.dependencies?.()) ?? [];

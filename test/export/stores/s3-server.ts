@@ -34,12 +34,13 @@ export interface S3Server {
 /**
  * In-process S3 service with one bucket. It checks SigV4 signatures of headers and links, expiry and clock, except for calls of
  * the bucket itself. It lacks body checksums, `If-Match`, `If-Range`, versions and encryption.
+ * @param port Default: a free one.
  */
-export async function startS3Server(): Promise<S3Server> {
+export async function startS3Server(port = 0): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), 'docshelf-s3-'));
   const server = new S3rver({
     address: '127.0.0.1',
-    port: 0,
+    port,
     silent: true,
     directory,
     configureBuckets: [{ name: BUCKET }],
@@ -52,9 +53,9 @@ export async function startS3Server(): Promise<S3Server> {
     }
     return next();
   });
-  const { port } = await server.run();
+  const address = await server.run();
   return {
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint: `http://127.0.0.1:${address.port}`,
     close: async () => {
       server.httpServer.closeAllConnections();
       await server.close();

@@ -43,7 +43,7 @@ beforeEach(async () => {
   const download = bundleDownload({ follow: (link) => follow(link), onFault: ({ code }) => faults.push(code) });
   app.get('/v1/bundles/:sha256/:fileName', (c) => download(c));
   app.onError((error, c) => answerFault(error, c.req.raw, null, { metrics: { onError: () => {} } }));
-  const log = accessLog({ write: (fields) => logged.push(fields()), trustedProxies: [] });
+  const fieldsOf = accessLog([]);
   listener = await openListener({
     name: 'api',
     host: '127.0.0.1',
@@ -51,7 +51,7 @@ beforeEach(async () => {
     fetch: (request, env) => app.fetch(request, env),
     onRequest: (each) => {
       served.push(each);
-      log(each);
+      logged.push(fieldsOf(each));
     },
   });
 });
