@@ -91,10 +91,10 @@ describe('a deployment with network.allowedHosts', () => {
         if (at !== undefined) response.writeHead(302, { location: away[Number(at)] }).end();
         else if (url !== '/') response.writeHead(404, HTML).end();
         else {
-          const leads = away.map(
+          const links = away.map(
             (href, index) => `<img src="${href}"><img src="/go${index}"><a href="/go${index}">x</a>`,
           );
-          response.writeHead(200, HTML).end(`<!doctype html><title>Docs</title><p>Docs</p>${leads.join('')}`);
+          response.writeHead(200, HTML).end(`<!doctype html><title>Docs</title><p>Docs</p>${links.join('')}`);
         }
       },
     };

@@ -262,7 +262,7 @@ class ProgramUnderTest implements ShelfUnderTest {
       await this.#rewrite();
       if (during.by === 'signal') this.#daemon.signal('SIGHUP');
     } else if (during?.do === 'drop') await this.#put('data/inbox', stock.get(during.bundle));
-    else if (during !== null) begun = this.#ask(during as Command).catch(() => undefined);
+    else if (during !== null) begun = this.#call(during as Command).catch(() => undefined);
     else {
       await this.#daemon.kill();
       this.#first = await bench.start(null, { folder: this.#folder });
@@ -275,7 +275,7 @@ class ProgramUnderTest implements ShelfUnderTest {
   }
 
   /** Action on the admin listener, which begins at once. A command needs time to start. */
-  async #ask(act: Command): Promise<void> {
+  async #call(act: Command): Promise<void> {
     const { admin } = this.#daemon;
     const headers = { authorization: `Bearer ${TOKEN}` };
     const send = (method: string, path: string, body: Uint8Array<ArrayBuffer> | null = null): Promise<Response> =>

@@ -11,7 +11,7 @@ import { TABLES } from '../http/rows/tables.ts';
 import { folderOf } from './bundles.ts';
 
 /** Excludes files whose compressed form is cached only after the first response, which changes their length. */
-const isSettled = ([asked]: Row): boolean => !/large\.txt.*gzip/.test(asked);
+const isSettled = ([requested]: Row): boolean => !/large\.txt.*gzip/.test(requested);
 
 /** Sends the rows of `test/http/rows` through the whole program instead of only the listener. */
 describe('the built daemon', () => {

@@ -61,9 +61,9 @@ describe('search.widget', () => {
   test('counts its searches in the metrics, and logs their text only with log.queries', async () => {
     const daemon = await start({});
     await daemon.until(({ search }) => search.keyword === 'ready');
-    const ask = (query: string) => fetch(`${daemon.site}/_docshelf/search?view=box&legs=words&q=${query}`);
+    const sendRequest = (query: string) => fetch(`${daemon.site}/_docshelf/search?view=box&legs=words&q=${query}`);
     const metrics = async (): Promise<string[]> => (await (await fetch(`${daemon.admin}/metrics`)).text()).split('\n');
-    for (const query of ['rotate', 'rotaet', 'qqzzxxw']) expect((await ask(query)).status).toBe(200);
+    for (const query of ['rotate', 'rotaet', 'qqzzxxw']) expect((await sendRequest(query)).status).toBe(200);
     const lines = await metrics();
     expect(lines).toContain('docshelf_searches_total{result="found"} 2');
     expect(lines).toContain('docshelf_searches_total{result="none"} 1');
@@ -74,7 +74,7 @@ describe('search.widget', () => {
     expect(lines.join('\n') + daemon.log()).not.toMatch(/rotaet|qqzzxxw/);
     await daemon.rewriteConfig({ search: { widget: true }, log: { queries: true } });
     await daemon.until(({ lastReload }) => lastReload?.ok === true);
-    await ask('qqzzxxw');
+    await sendRequest('qqzzxxw');
     await expect.poll(() => daemon.log(), { timeout: 30_000 }).toContain('"query":"qqzzxxw"');
   });
 

@@ -98,7 +98,7 @@ export class SharedService {
     return (this.apis[at % this.apis.length] as Exporter).as(keyOf(organization));
   }
 
-  ask(sql: string): Promise<Record<string, unknown>[]> {
+  query(sql: string): Promise<Record<string, unknown>[]> {
     return this.postgres.query(sql, this.url);
   }
 

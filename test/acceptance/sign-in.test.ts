@@ -127,11 +127,11 @@ describe('several sites with different sign-ins', () => {
   it('each require their own sign-in, and do not accept the one of another site', async () => {
     for (const { domain, mark, hosts, basePath = '/', reader } of SITES) {
       const host = hosts[0] ?? 'other.test';
-      for (const given of [null, ANNA, BEN]) {
+      for (const credentials of [null, ANNA, BEN]) {
         for (const path of ['', 'guides/start', '_docshelf/search?q=word', '_docshelf/features.json', 'nothing']) {
-          const answer = await get(host, basePath + path, given);
-          const isIn = reader === null || given === reader;
-          expect(answer.status === 401, `${domain} ${path} ${given}`).toBe(!isIn);
+          const answer = await get(host, basePath + path, credentials);
+          const isIn = reader === null || credentials === reader;
+          expect(answer.status === 401, `${domain} ${path} ${credentials}`).toBe(!isIn);
           if (!isIn) expect(JSON.stringify(answer)).not.toMatch(new RegExp(`${mark}|${domain}`));
         }
       }
@@ -139,8 +139,8 @@ describe('several sites with different sign-ins', () => {
   });
 
   it('are listed if they are open or if the reader has signed in at the daemon, but never if they have a separate sign-in', async () => {
-    const listed = async (given: string | null, target = '/') => {
-      const { body } = await get('other.test', target, given);
+    const listed = async (credentials: string | null, target = '/') => {
+      const { body } = await get('other.test', target, credentials);
       return SITES.map(({ domain }) => domain).filter((domain) => body.includes(`data-domain="${domain}"`));
     };
     expect(await listed(null)).toEqual(['acme']);
@@ -151,18 +151,18 @@ describe('several sites with different sign-ins', () => {
     expect(open.body).not.toMatch(/beta|gamma|delta/);
     expect(open.headers['cache-control']).toMatch(/^private/);
     expect(open.headers.vary).toContain('Authorization');
-    const asked = await get('other.test', '/?sign-in', null);
-    expect(asked).toMatchObject({ status: 401, headers: { 'www-authenticate': /^Basic/ } });
+    const response = await get('other.test', '/?sign-in', null);
+    expect(response).toMatchObject({ status: 401, headers: { 'www-authenticate': /^Basic/ } });
     expect(await listed(ANNA, '/?sign-in')).toEqual(['acme', 'beta', 'gamma']);
     expect((await get('other.test', '/', ANNA)).body).not.toContain('?sign-in"');
   });
 
   it('are searched together only as far as the reader can open them', async () => {
-    const found = async (given: string | null) => {
+    const found = async (credentials: string | null) => {
       const { body } = await get(
         'other.test',
         '/_docshelf/search?q=anchorword+beaconword+galleyword+dolphinword',
-        given,
+        credentials,
       );
       return SITES.filter(({ mark }) => body.includes(mark)).map(({ domain }) => domain);
     };
@@ -209,8 +209,8 @@ describe('sites with an identity provider', () => {
       expect((await browser.send(`${origin}/acme/_docshelf/features.json`, script)).status).toBe(200);
       expect((await browser.send(`${origin}/beta/`, script)).status).toBe(401);
       expect((await browser.send(`${origin}/`, script)).status).toBe(401);
-      const taken = [...browser.cookies(origin)].map(([name, value]) => `${name}=${value}`).join('; ');
-      expect((await send(port, '/beta/', { cookie: taken })).status).toBe(401);
+      const stolenCookies = [...browser.cookies(origin)].map(([name, value]) => `${name}=${value}`).join('; ');
+      expect((await send(port, '/beta/', { cookie: stolenCookies })).status).toBe(401);
       expect((await browser.visit(`${origin}/`)).body).toContain('data-domain="beta"');
       expect((await stat(join(folder, 'data', 'session.key'))).mode & 0o777).toBe(0o600);
       await first.stop();

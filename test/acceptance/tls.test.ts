@@ -50,7 +50,7 @@ describe('a site with TLS', () => {
     await daemon.untilServing('2024-06-01');
     const port = portOf(daemon.site);
     const until = { isOver: false };
-    const ask = async (): Promise<number> => {
+    const send = async (): Promise<number> => {
       let count = 0;
       const session = openHttp2(port);
       for (; !until.isOver; count++) {
@@ -61,7 +61,7 @@ describe('a site with TLS', () => {
       session.destroy();
       return count;
     };
-    const asking = [ask(), ask()];
+    const pending = [send(), send()];
     for (const name of ['second.test', 'third.test']) {
       await putPair(folder, pairOf(name));
       await waitFor(
@@ -84,7 +84,7 @@ describe('a site with TLS', () => {
     await daemon.until((status) => status.lastReload?.ok === true);
     expect(await nameAt(port)).toBe('fourth.test');
     until.isOver = true;
-    for (const count of await Promise.all(asking)) expect(count).toBeGreaterThan(0);
+    for (const count of await Promise.all(pending)) expect(count).toBeGreaterThan(0);
     const metrics = await (await fetch(`${daemon.admin}/metrics`)).text();
     const [, end] =
       /^docshelf_tls_certificate_expiry_timestamp_seconds\{setting="server\.tls\.certFile"\} (\S+)$/m.exec(metrics) ??
