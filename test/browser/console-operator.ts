@@ -55,7 +55,7 @@ export class ConsoleOperator {
     await this.page.keyboard.press('Enter');
   };
 
-  readonly told = (text: string | RegExp): Promise<void> => this.page.getByText(text).first().waitFor();
+  readonly untilMessage = (text: string | RegExp): Promise<void> => this.page.getByText(text).first().waitFor();
 
   /** Opens the content of a closed `summary`. */
   async unfold(selector: string): Promise<void> {

@@ -130,14 +130,14 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         },
         /** Console errors that also occur without the box belong to the site. */
         expectQuiet: async () => {
-          const said = [...reader.complaints, ...reader.blocked];
+          const problems = [...reader.complaints, ...reader.blocked];
           const known: string[] = [];
-          for (const seen of said.length > 0 ? [path, page.url().slice(base.length)] : []) {
+          for (const seen of problems.length > 0 ? [path, page.url().slice(base.length)] : []) {
             const { complaints, blocked } = (await open(site, seen, profile, false)).reader;
             known.push(...complaints, ...blocked);
           }
           expect([
-            said.filter((each) => !known.includes(each)),
+            problems.filter((each) => !known.includes(each)),
             reader.failures.filter(({ path: failed }) => failed.includes('_docshelf/')),
           ]).toEqual([[], []]);
         },

@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     ...profile
   }: BrowserContextOptions & { sites?: readonly ListedSite[]; search?: boolean } = {}) {
     const questions: Question[] = [];
-    const ask: AnswerSiteSearch = (request, env) =>
+    const answerSearch: AnswerSiteSearch = (request, env) =>
       new Promise((resolve) => {
         questions.push({
           query: new URL(request.url).searchParams.get('q'),
@@ -61,7 +61,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
           answer: (list) => resolve(list instanceof Response ? list : Response.json(list)),
         });
       });
-    const app = shelfWith(sites, { search: search ? ask : null });
+    const app = shelfWith(sites, { search: search ? answerSearch : null });
     const listener = await openListener({
       name: 'site',
       host: '127.0.0.1',
@@ -186,7 +186,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
         window.answers.set(q, (list) => resolve(Response.json(list)));
       });
     }`);
-    const ask = async (query: string): Promise<void> => {
+    const searchFor = async (query: string): Promise<void> => {
       await box.fill(query);
       await waitFor(
         async () => ((await page.evaluate(`window.answers.has('${query}')`)) === true ? true : null),
@@ -195,8 +195,8 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     };
     const answer = (query: string): Promise<unknown> =>
       page.evaluate(`window.answers.get('${query}')(${JSON.stringify([result('acme', '/x', query, query)])})`);
-    await ask('first');
-    await ask('second');
+    await searchFor('first');
+    await searchFor('second');
     await answer('second');
     await page.getByRole('link', { name: 'second' }).waitFor();
     await answer('first');
