@@ -45,8 +45,8 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
   let server: PostgresServer;
   const opened: Database[] = [];
 
-  const open = (...given: Parameters<typeof openTestDatabase>): Database => {
-    const database = openTestDatabase(...given);
+  const open = (...args: Parameters<typeof openTestDatabase>): Database => {
+    const database = openTestDatabase(...args);
     opened.push(database);
     return database;
   };

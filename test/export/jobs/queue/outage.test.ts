@@ -41,12 +41,12 @@ describe.skipIf(!HAS_POSTGRES)('database outage longer than a lease', () => {
 
     expect(await other.claim(HOUR_MS)).toBeNull();
     expect(await holder.renew(alive)).toBe('held');
-    const taken = await vi.waitFor(async () => {
+    const claimed = await vi.waitFor(async () => {
       const claim = await other.claim(1);
       if (claim === null) throw new Error('no lease has expired');
       return claim;
     }, 30_000);
-    expect(taken).toMatchObject({ attempt: 2, job: { domain: 'silent' } });
+    expect(claimed).toMatchObject({ attempt: 2, job: { domain: 'silent' } });
     expect(await holder.renew(silent)).toBe('lost');
     expect(await other.claim(1)).toBeNull();
     expect(await holder.complete(alive, BUNDLE, reportOf(alive.job.jobId))).toBe(true);
