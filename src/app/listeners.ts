@@ -136,9 +136,10 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
   }
 }
 
-function onError({ log }: ListenerParts, step: string) {
-  return (error: unknown, requestId: string | null): void => logFailure(log, step, toDocshelfError(error), requestId);
-}
+const onError =
+  ({ log }: ListenerParts, step: string) =>
+  (error: unknown, requestId: string | null): void =>
+    logFailure(log, step, toDocshelfError(error), requestId);
 
 const addressOf = ({ host, port }: { readonly host: string; readonly port: number }): ListenAddress => ({ host, port });
 

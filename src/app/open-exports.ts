@@ -148,7 +148,7 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
 
 async function openQueue({ config, database }: ExportsParts, file: string): Promise<JobQueue> {
   if (database === null || queueKind(config) === 'sqlite') {
-    const { openSqliteJobQueue } = await import('../export/jobs/queue/sqlite-job-queue.ts');
+    const { openSqliteJobQueue } = await import('../export/jobs/queue/sqlite.ts');
     return openSqliteJobQueue({ file });
   }
   const [{ SqlJobQueue }, { POSTGRES_STATEMENTS: statements }] = await Promise.all([

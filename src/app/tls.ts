@@ -11,9 +11,8 @@ export function tlsSlice(tls: TlsConfig): TlsSettings | null {
   return pairs.length === 0 ? null : { pairs, http2: tls.http2, hstsMs: tls.hstsMs };
 }
 
-function pairOf({ certFile, keyFile }: TlsConfig['certificates'][number]): KeyPair[] {
-  return certFile === null || keyFile === null ? [] : [{ chain: certFile.text.reveal(), key: keyFile.text }];
-}
+const pairOf = ({ certFile, keyFile }: TlsConfig['certificates'][number]): KeyPair[] =>
+  certFile === null || keyFile === null ? [] : [{ chain: certFile.text.reveal(), key: keyFile.text }];
 
 interface PresentedCertificate {
   readonly setting: string;
@@ -87,6 +86,5 @@ function siteNames({ sites, server: { publicUrl } }: Config): (readonly [setting
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-export function certificateNotices(config: Config, nowMs: number): string[] {
-  return certificateFindings(config, nowMs).map(({ message, next }) => `${message} ${next}`);
-}
+export const certificateNotices = (config: Config, nowMs: number): string[] =>
+  certificateFindings(config, nowMs).map(({ message, next }) => `${message} ${next}`);

@@ -131,9 +131,8 @@ async function* frameBytes(magic: Buffer, cursor: ByteCursor, windowBytesMax: nu
   const contentSizeBytes = [isSingleSegment ? 1 : 0, 2, 4, 8][flags >>> 6] ?? 0;
   const rest = await cursor.take((isSingleSegment ? 0 : 1) + dictionaryBytes + contentSizeBytes);
   const windowBytes = isSingleSegment ? readContentSize(rest.subarray(dictionaryBytes)) : readWindow(rest[0] ?? 0);
-  if (windowBytes > windowBytesMax) {
+  if (windowBytes > windowBytesMax)
     throw refuse('window_too_large', `it asks for a zstd window of ${windowBytes} bytes, more than ${windowBytesMax}`);
-  }
   yield Buffer.concat([magic, descriptor, rest]);
 
   for (let isLast = false; !isLast; ) {
@@ -143,9 +142,8 @@ async function* frameBytes(magic: Buffer, cursor: ByteCursor, windowBytesMax: nu
     isLast = (word & 1) === 1;
     const type = (word >>> 1) & 3;
     const size = word >>> 3;
-    if (type === BLOCK_RESERVED || size > BLOCK_BYTES_MAX) {
+    if (type === BLOCK_RESERVED || size > BLOCK_BYTES_MAX)
       throw refuse('damaged_archive', 'it has a zstd block of no known kind');
-    }
     yield await cursor.take(type === BLOCK_RLE ? 1 : size);
   }
   if (hasChecksum) yield await cursor.take(4);

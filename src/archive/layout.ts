@@ -77,15 +77,13 @@ export function placeOf(entry: NamedEntry, layout: Pick<Layout, 'root' | 'ownRoo
   return layout.launchers.length > 0 && isLauncher(path) ? null : { place: 'site', path };
 }
 
-export function nameAt({ place, path }: Placement, { root, ownRoot }: Pick<Layout, 'root' | 'ownRoot'>): string {
-  return (place === 'own' ? ownRoot : root) + path;
-}
+export const nameAt = ({ place, path }: Placement, { root, ownRoot }: Pick<Layout, 'root' | 'ownRoot'>): string =>
+  (place === 'own' ? ownRoot : root) + path;
 
 const isLauncher = (path: string): boolean => LAUNCHER.test(path) || BESIDE_LAUNCHERS.has(path);
 
-function isBelow(entry: NamedEntry, folder: string): boolean {
-  return entry.name.startsWith(folder) || (entry.kind === 'folder' && `${entry.name}/` === folder);
-}
+const isBelow = (entry: NamedEntry, folder: string): boolean =>
+  entry.name.startsWith(folder) || (entry.kind === 'folder' && `${entry.name}/` === folder);
 
 function rootOf(entries: Iterable<NamedEntry>): string {
   let first: string | null = null;

@@ -47,9 +47,8 @@ export async function packBundle(options: PackBundleOptions): Promise<PackedArch
 }
 
 /** Sorts for streaming readers: the manifest, docshelf's data, then the site, each by path (code units). */
-export function archiveOrder(a: { readonly path: string }, b: { readonly path: string }): number {
-  return rankOf(a.path) - rankOf(b.path) || (a.path < b.path ? -1 : Number(a.path > b.path));
-}
+export const archiveOrder = (a: { readonly path: string }, b: { readonly path: string }): number =>
+  rankOf(a.path) - rankOf(b.path) || (a.path < b.path ? -1 : Number(a.path > b.path));
 
 function rankOf(path: string): number {
   if (path === MANIFEST_PATH) return 0;

@@ -30,17 +30,15 @@ export function canonicalName(raw: string, limits: ArchiveLimits, refuse: Refuse
 
   const name = raw === '.' ? '' : raw.replace(/^(?:\.\/)+/, '').replace(/\/$/, '');
   if (name === '') return name;
-  if (Buffer.byteLength(name) > limits.nameBytesMax) {
+  if (Buffer.byteLength(name) > limits.nameBytesMax)
     throw refused('name_too_long', `has a name of more than ${limits.nameBytesMax} bytes`);
-  }
   const segments = name.split('/');
   if (segments.length > limits.depthMax) throw refused('name_too_deep', `is more than ${limits.depthMax} levels deep`);
   for (const segment of segments) {
     if (segment === '..') throw refused('name_dotdot', 'leaves the site');
     if (segment === '' || segment === '.') throw refused('name_empty', 'has an empty part in its name');
-    if (Buffer.byteLength(segment) > limits.segmentBytesMax) {
+    if (Buffer.byteLength(segment) > limits.segmentBytesMax)
       throw refused('name_segment_too_long', `has a part of more than ${limits.segmentBytesMax} bytes in its name`);
-    }
   }
   return name;
 }

@@ -48,9 +48,7 @@ export class FileWriter extends Lanes {
       const sha256 = hash('sha256', bytes);
       const same = bytes.length === 0 ? null : this.#findSame(sha256);
       const isSame = same !== null && (await isContent(same, bytes));
-      if (!isSame || !(await this.#link(same, target))) {
-        await this.#create(target, (handle) => handle.writeFile(bytes));
-      }
+      if (!isSame || !(await this.#link(same, target))) await this.#create(target, (handle) => handle.writeFile(bytes));
       onWritten(sha256);
     });
   }

@@ -40,17 +40,14 @@ export function daemonCommand(name: string, description: string, example: string
     .option('--admin-url <url>', 'Admin URL of a daemon on another machine (requires its admin.token in the config)');
 }
 
-export function siteCommand(name: string, description: string, example: string): Command {
-  return withSite(command(name, description, example));
-}
+export const siteCommand = (name: string, description: string, example: string): Command =>
+  withSite(command(name, description, example));
 
-export function withSite(parent: Command): Command {
-  return parent.option('--site <domain>', 'Site to use, if the config has several');
-}
+export const withSite = (parent: Command): Command =>
+  parent.option('--site <domain>', 'Site to use, if the config has several');
 
-export function actionCommand(name: string, { summary }: Pick<Operation, 'summary'>, example: string): Command {
-  return daemonCommand(name, summary, example);
-}
+export const actionCommand = (name: string, { summary }: Pick<Operation, 'summary'>, example: string): Command =>
+  daemonCommand(name, summary, example);
 
 /** @param read returns null for invalid text */
 export function parserOf<T>(read: (text: string) => T | null, rule: string): (text: string) => T {

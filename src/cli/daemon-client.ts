@@ -123,9 +123,8 @@ function authorities(config: Config): RequestOptions {
   return { ca, allowPartialTrustChain: true };
 }
 
-function ownCertificates({ admin: { tls } }: Config): string[] {
-  return [tls, ...tls.certificates].flatMap(({ certFile }) => certFile?.text.reveal() ?? []);
-}
+const ownCertificates = ({ admin: { tls } }: Config): string[] =>
+  [tls, ...tls.certificates].flatMap(({ certFile }) => certFile?.text.reveal() ?? []);
 
 export function clientAt(
   path: string,
@@ -170,9 +169,8 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
       request.destroy();
       if (statusCode < 300) return answer;
       const { code, error, next } = answer as Partial<Pick<Problem, 'code' | 'error' | 'next'>>;
-      if (typeof error === 'string' && ERROR_CODES.some((known) => known === code)) {
+      if (typeof error === 'string' && ERROR_CODES.some((known) => known === code))
         throw new DocshelfError(code as ErrorCode, error, { next });
-      }
       const state = `Cannot use ${name}: its response (${statusCode}) is not from docshelf`;
       const where = 'Check the address. Another program or a proxy may listen there.';
       throw new DocshelfError('daemon_unreachable', state, { next: where });

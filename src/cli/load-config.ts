@@ -45,9 +45,8 @@ function sourcesOf({ config }: CommonOptions): LoadOptions {
   return { file: config ?? null, env: process.env, cwd: process.cwd() };
 }
 
-export async function loadSite(options: SiteChoice): Promise<ChosenSite> {
-  return chosenSite(await loadOrLastGood(options), options);
-}
+export const loadSite = async (options: SiteChoice): Promise<ChosenSite> =>
+  chosenSite(await loadOrLastGood(options), options);
 
 export async function chosenSite(loaded: LoadedConfig, options: SiteChoice): Promise<ChosenSite> {
   const { config, sites } = loaded;
@@ -101,9 +100,8 @@ async function requestConfig({ socket, folder }: DaemonMark, dir: string, source
 }
 
 /** Resolves links of the folder but not of the file: a ConfigMap's file is a link whose target changes. */
-async function canonicalPath(file: string): Promise<string> {
-  return join(await realpath(dirname(file)).catch(() => dirname(file)), basename(file));
-}
+const canonicalPath = async (file: string): Promise<string> =>
+  join(await realpath(dirname(file)).catch(() => dirname(file)), basename(file));
 
 const SOCKET = / (\/.*)\/daemons\/[0-9a-f]{16}\.sock$/gm;
 

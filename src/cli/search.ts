@@ -74,9 +74,8 @@ function requestOf(query: string, { version, language, tag, limit }: SearchOptio
       `Cannot search: the query has ${text.length} characters, and 1 to ${QUERY_CHARACTERS_MAX} are allowed`,
     );
   }
-  if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_SIZE_MAX) {
+  if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_SIZE_MAX)
     throw new DocshelfError('usage', `Cannot search: --limit must be a whole number from 1 to ${PAGE_SIZE_MAX}`);
-  }
   const filter = { version: version ?? null, language: language ?? null, tag: tag ?? null };
   return { query: text, pageSize, scoreThreshold: null, filter, prefixLast: false };
 }

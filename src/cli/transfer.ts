@@ -217,7 +217,7 @@ const VALUES_FILE = 'values.yaml';
 
 /** Values for the chart. The registry inside is unknown here. */
 function valuesText({ bundle = [] }: PackOptions): string {
-  const [domain] = bundle.flatMap((file) => /^([a-z0-9-]+?)-export-/.exec(basename(file))?.[1] ?? []);
+  const domain = domainOf(bundle);
   return `# Values of the chart for a cluster without an internet connection.
 # Name your registry with --set image.repository=REGISTRY/docshelf.
 deployment:
@@ -226,7 +226,11 @@ ${domain === undefined ? '  # domain: acme     # the domain of your bundles' : `
 `;
 }
 
-function readmeText({ chart, bundle = [] }: PackOptions, files: readonly string[]): string {
+function domainOf(bundles: readonly string[]): string | undefined {
+  return bundles.flatMap((file) => /^([a-z0-9-]+?)-export-/.exec(basename(file))?.[1] ?? [])[0];
+}
+
+function readmeText({ chart, bundle = [], signingKeyFile }: PackOptions, files: readonly string[]): string {
   const image = files.find((path) => path.startsWith('image/'));
   const program = files.find((path) => path.startsWith('program/'));
   // `transfer unpack` activates the newest by name. A pipe has no file name, so without --version it would count as the oldest.
@@ -238,10 +242,11 @@ function readmeText({ chart, bundle = [] }: PackOptions, files: readonly string[
   const version = versionFromFileName(newest) ?? 'VERSION';
   return `This folder contains all files that a docshelf deployment needs from outside. Run the commands in this folder.
 Check the checksums:      sha256sum --check SHA256SUMS
-Check the signature:      minisign -V -p minisign.pub -m SHA256SUMS    (or docshelf transfer unpack . --verify-only --public-key minisign.pub)
+Check the signature:      ${signingKeyFile === undefined ? 'the folder is not signed' : 'minisign -V -p minisign.pub -m SHA256SUMS    (or docshelf transfer unpack . --verify-only --public-key minisign.pub)'}
 Load the image:           ${image === undefined ? 'no image was packed' : `podman load --input ${image}    (or docker load; then push it to your registry)`}
 Install the chart:        ${chart === undefined ? 'no chart was packed' : `helm upgrade --install docshelf chart/${basename(chart)} --namespace docs --create-namespace --values values.yaml --set image.repository=REGISTRY/docshelf`}
 Install on a host:        ${program === undefined ? 'no program was packed' : installCommand(program)}
+Write a config on a host: docshelf init --type air-gapped --domain ${domainOf(bundle) ?? 'DOMAIN'} --config config.yaml    (once)
 Import all bundles:       docshelf transfer unpack . --config config.yaml    (if the config has several sites, add --site DOMAIN)
 Import all into a pod:    tar -cf - . | kubectl --namespace docs exec -i deploy/docshelf -- docshelf transfer unpack -
 Import one into a pod:    kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --version ${version} < bundles/${newest}

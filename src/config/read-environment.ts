@@ -56,9 +56,8 @@ export async function readEnvironment(env: NodeJS.ProcessEnv, baseDir: string): 
 
   const settings: Setting[] = [];
   const values = await coerceText(texts.map(({ variable, text }) => ({ schema: variable.key.schema, text })));
-  for (const [index, { variable, where }] of texts.entries()) {
+  for (const [index, { variable, where }] of texts.entries())
     settings.push(...settingsOf(values[index], { where, places: new Map() }, variable.key.path));
-  }
   return { settings, faults, files };
 }
 

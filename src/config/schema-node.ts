@@ -64,9 +64,8 @@ export function childOf(schema: SchemaNode | undefined, key: string): SchemaNode
 
 export const nameOf = (key: string, schema: SchemaNode): string => `${key}${schema['x-suffix'] ?? ''}`;
 
-export function schemaAt(path: readonly string[]): SchemaNode | undefined {
-  return path.reduce<SchemaNode | undefined>(childOf, configSchema);
-}
+export const schemaAt = (path: readonly string[]): SchemaNode | undefined =>
+  path.reduce<SchemaNode | undefined>(childOf, configSchema);
 
 export function typesOf(schema: SchemaNode | undefined): ReadonlySet<string> {
   const types = new Set<string>(typeof schema?.type === 'string' ? [schema.type] : (schema?.type ?? []));

@@ -104,9 +104,8 @@ export class Traps {
       if (countUp(this.#variants, key) > max) return `over ${max} addresses differ in their query alone`;
     }
     const date = isPage ? DATE.exec(pathname + search) : null;
-    if (date !== null && countUp(this.#dates, url.origin + (pathname + search).slice(0, date.index)) > DATES_MAX) {
+    if (date !== null && countUp(this.#dates, url.origin + (pathname + search).slice(0, date.index)) > DATES_MAX)
       return `over ${DATES_MAX} addresses differ in a date alone`;
-    }
     return null;
   }
 }
@@ -245,9 +244,8 @@ export class CrawlFindings {
   }
 
   flush(paths: ReadonlyMap<string, string>): void {
-    for (const finding of this.#waiting.splice(0)) {
+    for (const finding of this.#waiting.splice(0))
       this.#find({ ...finding, page: paths.get(finding.page) ?? pathOf(finding.page) });
-    }
   }
 }
 

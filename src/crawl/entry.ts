@@ -27,9 +27,8 @@ export interface ContentEntry extends Entry {
   readonly fetched: FetchedUrl & { readonly content: NonNullable<FetchedUrl['content']> };
 }
 
-export function hasContent(entry: Entry): entry is ContentEntry {
-  return entry.fetched?.status === 200 && entry.fetched.content !== null;
-}
+export const hasContent = (entry: Entry): entry is ContentEntry =>
+  entry.fetched?.status === 200 && entry.fetched.content !== null;
 
 export const contentOf = ({ settled, fetched }: ContentEntry): FetchedContent => settled ?? fetched.content;
 
@@ -48,9 +47,8 @@ export type PackedAt = { readonly pack: string; readonly offset: number };
 
 export type FetchedContent = { readonly sha256: string; readonly size: number; readonly packed: PackedAt | null };
 
-export function mediaTypeOf({ contentType }: Pick<FetchedUrl, 'contentType'>): string {
-  return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-}
+export const mediaTypeOf = ({ contentType }: Pick<FetchedUrl, 'contentType'>): string =>
+  contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
 /** Requested without a reference, so their absence is not a finding. */
 const OWN_FILES: ReadonlySet<AskedAs> = new Set(['known_file', 'sitemap', 'llms']);
@@ -89,9 +87,8 @@ export function typeOfAnswer(fetched: FetchedUrl, askedAs: AskedAs): string {
   return namesPage(askedAs) ? 'text/html' : '';
 }
 
-export function sourceTypeOfAnswer(type: string, askedAs: AskedAs): SourceType | null {
-  return askedAs === 'manifest' && /json$/.test(type) ? 'manifest' : sourceTypeOf(type);
-}
+export const sourceTypeOfAnswer = (type: string, askedAs: AskedAs): SourceType | null =>
+  askedAs === 'manifest' && /json$/.test(type) ? 'manifest' : sourceTypeOf(type);
 
 /** Some servers return a page if a script or picture is missing. */
 export function isPageInPlaceOfFile(url: URL, type: string, askedAs: AskedAs): boolean {

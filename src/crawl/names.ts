@@ -78,13 +78,11 @@ class Names {
   }
 }
 
-function byPreference(a: Named, b: Named): number {
-  return a.query.length - b.query.length || a.url.length - b.url.length || (a.url < b.url ? -1 : 1);
-}
+const byPreference = (a: Named, b: Named): number =>
+  a.query.length - b.query.length || a.url.length - b.url.length || (a.url < b.url ? -1 : 1);
 
-function querySuffix(query: string): string {
-  return PLAIN_QUERY.test(query) ? `@${query}` : `@${hash('sha256', query).slice(0, 12)}`;
-}
+const querySuffix = (query: string): string =>
+  PLAIN_QUERY.test(query) ? `@${query}` : `@${hash('sha256', query).slice(0, 12)}`;
 
 const fold = (path: string): string => path.normalize('NFC').toUpperCase().toLowerCase();
 
@@ -127,9 +125,8 @@ export function naturalName(url: URL, type: string, ownOrigin: string): NaturalN
   return bounded({ folder: folders.map((folder) => `${folder}/`).join(''), ...withExtension(name, type) });
 }
 
-export function pathOf({ folder, stem, extension: dotted }: NaturalName, suffix = ''): string {
-  return `${folder}${stem}${suffix}${dotted}`;
-}
+export const pathOf = ({ folder, stem, extension: dotted }: NaturalName, suffix = ''): string =>
+  `${folder}${stem}${suffix}${dotted}`;
 
 function withExtension(name: string, type: string): { stem: string; extension: string } {
   const added = missingExtension(name, type);

@@ -273,9 +273,8 @@ class StaticHost {
 
   readonly answer: AnswerRequest = async ({ url }) => {
     const { hostname, pathname } = new URL(url);
-    if (hostname !== HOST) {
+    if (hostname !== HOST)
       throw new DocshelfError('address_not_allowed', `Cannot fetch "${url}": the network is cut off`);
-    }
     const path = percentDecode(pathname)?.slice(1);
     const found = path === undefined ? ({ kind: 'missing' } as const) : resolveOnHost(this.#files, path);
     if (found.kind === 'redirect') return answerOf(301, { location: found.location });

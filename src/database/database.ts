@@ -125,9 +125,8 @@ async function checkServer(session: Session): Promise<void> {
   throw unfit(`it is PostgreSQL ${name}, and docshelf needs 15 or newer`, 'Move the database to a newer server.');
 }
 
-function unfit(state: string, next: string): DocshelfError {
-  return new DocshelfError('database_unfit', `Cannot use the database: ${state}`, { next });
-}
+const unfit = (state: string, next: string): DocshelfError =>
+  new DocshelfError('database_unfit', `Cannot use the database: ${state}`, { next });
 
 function sessionOf(asked: Pick<Pool | PoolClient, 'query'>): Session {
   const execute: Session['execute'] = async (text, values) => {

@@ -158,9 +158,8 @@ export interface ExportedBundle {
   readonly contentSha256: string;
 }
 
-export function bundleFileName({ domain, createdAt }: Pick<Job, 'domain' | 'createdAt'>): string {
-  return `${domain}-export-${createdAt.slice(0, 10)}.tar.gz`;
-}
+export const bundleFileName = ({ domain, createdAt }: Pick<Job, 'domain' | 'createdAt'>): string =>
+  `${domain}-export-${createdAt.slice(0, 10)}.tar.gz`;
 
 /** Further findings are only counted, since most repeat one cause. */
 export const FINDINGS_MAX = 1000;
@@ -221,6 +220,5 @@ export interface SiteSource {
   collect(request: ExportRequest, sink: SiteSink, signal: AbortSignal): Promise<void>;
 }
 
-export function badSource(path: string, state: string, next: string, cause?: unknown): DocshelfError {
-  return new DocshelfError('bad_source', `Cannot export "${showName(path)}": ${state}`, { next, cause });
-}
+export const badSource = (path: string, state: string, next: string, cause?: unknown): DocshelfError =>
+  new DocshelfError('bad_source', `Cannot export "${showName(path)}": ${state}`, { next, cause });

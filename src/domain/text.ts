@@ -5,9 +5,8 @@ const UNPRINTABLE =
 const inBraces = (codePoint: number): string => `\\u{${codePoint.toString(16)}}`;
 
 /** Makes foreign text safe for one line of a terminal, log or notice. Every output uses it or the next two. */
-export function printable(text: string, shown: (codePoint: number) => string = inBraces): string {
-  return text.replace(UNPRINTABLE, (character) => shown(character.codePointAt(0) ?? 0));
-}
+export const printable = (text: string, shown: (codePoint: number) => string = inBraces): string =>
+  text.replace(UNPRINTABLE, (character) => shown(character.codePointAt(0) ?? 0));
 
 export function printableLines(text: string): string {
   return printable(text, (codePoint) =>

@@ -94,9 +94,8 @@ function* findFaults(page: CheckedPage, site: ServedSite, anchors: Anchors): Gen
   for (const reference of page.references) {
     if (reference.kind === 'canonical') continue;
     const target = site.targetOf(reference.url, base);
-    if (target?.kind === 'elsewhere' && reference.kind === 'asset') {
+    if (target?.kind === 'elsewhere' && reference.kind === 'asset')
       yield finding('off_origin_load', page, reference, ` from ${target.host}`);
-    }
     if (target?.kind !== 'own') continue;
     const file = target.path === null ? null : site.answerTo(target.path);
     if (file === null) yield finding('broken_reference', page, reference);
@@ -173,9 +172,8 @@ class ServedSite {
   #ownPathname({ origin, hostname, pathname }: URL): string | null {
     if (origin === OWN_ORIGIN) return pathname;
     const published = this.#published;
-    if (published !== null && origin === published.origin && pathname.startsWith(published.prefix)) {
+    if (published !== null && origin === published.origin && pathname.startsWith(published.prefix))
       return pathname.slice(published.prefix.length - 1);
-    }
     return this.#hosts.has(hostname) ? pathname : null;
   }
 

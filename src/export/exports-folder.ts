@@ -66,9 +66,8 @@ function noApiFolder(dir: string): DocshelfError {
   });
 }
 
-export async function makeRepackFolder({ work }: ExportsFolder, jobId: string): Promise<string> {
-  return mkdtemp(join(work, `${jobId}${REPACK}`));
-}
+export const makeRepackFolder = async ({ work }: ExportsFolder, jobId: string): Promise<string> =>
+  mkdtemp(join(work, `${jobId}${REPACK}`));
 
 /** Removes work folders by name (`jobIdOf`), except those in which a bundle of an ended job is being packed again. */
 export async function removeWorkFolders(

@@ -34,9 +34,8 @@ export class FindingList {
   #shares(): Finding[] {
     const kinds = [...this.#listed.values()].sort((a, b) => a.length - b.length);
     const shares: Finding[] = [];
-    for (const [at, ofKind] of kinds.entries()) {
+    for (const [at, ofKind] of kinds.entries())
       shares.push(...ofKind.slice(0, Math.ceil((FINDINGS_MAX - shares.length) / (kinds.length - at))));
-    }
     return shares.slice(0, FINDINGS_MAX);
   }
 }

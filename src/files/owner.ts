@@ -16,9 +16,8 @@ export function thisProcess(): Owner {
   return { host: hostname(), pid, startTicks: startTicksOf(pid), pidNamespace: ownPidNamespace() };
 }
 
-export function isLocal({ host, pidNamespace }: Owner): boolean {
-  return host === hostname() && (pidNamespace === null || pidNamespace === ownPidNamespace());
-}
+export const isLocal = ({ host, pidNamespace }: Owner): boolean =>
+  host === hostname() && (pidNamespace === null || pidNamespace === ownPidNamespace());
 
 /** Null for an invisible process: the caller decides by age. */
 export const isAlive = (owner: Owner): boolean | null =>

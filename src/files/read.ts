@@ -77,6 +77,5 @@ export async function hashFile(file: string, algorithm: string, signal?: AbortSi
 }
 
 /** SHA-256, 64 lower-case hex digits. @throws as `hashFile` */
-export async function digestFile(file: string, signal?: AbortSignal): Promise<string> {
-  return (await hashFile(file, 'sha256', signal)).digest('hex');
-}
+export const digestFile = async (file: string, signal?: AbortSignal): Promise<string> =>
+  (await hashFile(file, 'sha256', signal)).digest('hex');

@@ -68,9 +68,8 @@ export class AddressGuard {
   }
 }
 
-export function isIn(list: BlockList, address: string): boolean {
-  return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-}
+export const isIn = (list: BlockList, address: string): boolean =>
+  list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 export function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList();

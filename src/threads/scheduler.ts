@@ -166,9 +166,8 @@ export class Scheduler {
   }
 }
 
-function compare(one: Rank, other: Rank): number {
-  return one[0] - other[0] || one[1] - other[1] || one[2] - other[2] || one[3] - other[3];
-}
+const compare = (one: Rank, other: Rank): number =>
+  one[0] - other[0] || one[1] - other[1] || one[2] - other[2] || one[3] - other[3];
 
 /** The last caller waits for the end of the aborted task. */
 async function join(shared: Shared, signal: AbortSignal | undefined): Promise<unknown> {

@@ -252,9 +252,8 @@ function startThread({ entry, heap, data, onExit }: RunnerOptions): Runner {
   };
 }
 
-function stateOfThread(cause: unknown, code: number): string {
-  return cause instanceof Error ? `its thread failed (${cause.message})` : `its thread ended with ${code}`;
-}
+const stateOfThread = (cause: unknown, code: number): string =>
+  cause instanceof Error ? `its thread failed (${cause.message})` : `its thread ended with ${code}`;
 
 /**
  * A process for native code: terminating a thread in it ends the whole program (onnxruntime-node 1.30 throws into the dying thread: SIGABRT

@@ -63,9 +63,8 @@ function resolveExactly(files: Paths, path: string, trailingSlash: TrailingSlash
 function nearestNotFoundPage(files: Paths, path: string): string | null {
   // Releases have no deeper paths: limits the look-ups of a request with thousands of segments.
   let end = 0;
-  for (let depth = 0; depth < ARCHIVE_LIMITS.depthMax && path.includes('/', end); depth++) {
+  for (let depth = 0; depth < ARCHIVE_LIMITS.depthMax && path.includes('/', end); depth++)
     end = path.indexOf('/', end) + 1;
-  }
   for (;;) {
     const page = firstOf(files, path.slice(0, end), NOT_FOUND_PAGES);
     if (page !== null || end === 0) return page;

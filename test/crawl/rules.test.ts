@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hasNoFollow, Robots, Traps } from '../../src/crawl/admission.ts';
 import { llmsLinks, readSitemap } from '../../src/crawl/listed-urls.ts';
 import { prefixOf, Scope } from '../../src/crawl/scope.ts';
-import { segmentsOf } from '../../src/web/rewrite/generators/next.ts';
+import { segmentsOf } from '../../src/web/rewrite/generators/index.ts';
 
 const at = (path: string) => new URL(path, 'https://docs.test');
 

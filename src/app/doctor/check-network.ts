@@ -5,6 +5,7 @@ import { askedUrl, expiryOfLink } from '../../domain/bundle-link.ts';
 import { bareHost, type S3Place } from '../../domain/egress.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { membersOf } from '../../domain/shape.ts';
 import { counted } from '../../domain/text.ts';
 import { collect } from '../../files/index.ts';
 import { unlessAborted } from '../../files/lanes.ts';
@@ -173,12 +174,8 @@ async function checkIssuer(client: HttpClient, issuer: string, signal: AbortSign
 }
 
 function issuerIn(document: Buffer | null): string | null {
-  try {
-    const { issuer } = JSON.parse(String(document)) as { readonly issuer?: unknown };
-    return typeof issuer === 'string' && URL.canParse(issuer) ? issuer : null;
-  } catch {
-    return null;
-  }
+  const { issuer } = membersOf<{ issuer: unknown }>(String(document));
+  return typeof issuer === 'string' && URL.canParse(issuer) ? issuer : null;
 }
 
 function unreachable(cause: unknown, shown: string): DocshelfError {
@@ -193,9 +190,8 @@ function unreachable(cause: unknown, shown: string): DocshelfError {
 function observed(watch: ExchangeWatch): Diagnosis[] {
   return [...watch.facts].flatMap(([origin, { aheadMs, certificateEndsAtMs }]) => {
     const found: Diagnosis[] = [];
-    if (certificateEndsAtMs !== null) {
+    if (certificateEndsAtMs !== null)
       found.push(certificateState(origin, `The server at ${origin}`, certificateEndsAtMs, Date.now()));
-    }
     if (aheadMs !== null) found.push(clockState(origin, aheadMs));
     return found;
   });
@@ -274,9 +270,8 @@ function withRegion({ region, endpoint, pathStyle }: S3Place): S3Place {
   return { region: region ?? process.env.AWS_REGION ?? null, endpoint, pathStyle };
 }
 
-function portsOf({ server, admin, api }: Config): number[] {
-  return [server.port, admin.port, api.port].filter((port) => port !== 0);
-}
+const portsOf = ({ server, admin, api }: Config): number[] =>
+  [server.port, admin.port, api.port].filter((port) => port !== 0);
 
 function crawlTargets(config: Config, policy: EgressPolicy): NetworkTarget[] {
   return organizationsSlice(config)

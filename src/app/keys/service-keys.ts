@@ -74,9 +74,8 @@ export class ServiceKeys {
   get access(): Access {
     const { current, sites, store } = this.#parts;
     const of = [current(), sites.all, sites.only?.domain, store.keys];
-    if (this.#made?.of.every((each, at) => each === of[at]) !== true) {
+    if (this.#made?.of.every((each, at) => each === of[at]) !== true)
       this.#made = { of, access: accessOf(withKeys(this.organizations, store.keys), () => store.fault) };
-    }
     return this.#made.access;
   }
 

@@ -259,9 +259,8 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const { site, store } = this.#options;
     const { settings } = site.state;
     const { domain } = store;
-    if (this.#known?.settings !== settings || this.#known.domain !== domain) {
+    if (this.#known?.settings !== settings || this.#known.domain !== domain)
       this.#known = { settings, domain, key: randomUUID(), passes: previewPasses(settings.held, domain) };
-    }
     return this.#known;
   }
 

@@ -115,9 +115,8 @@ export function signInKey({ server: { auth, publicUrl } }: Config): string {
   return JSON.stringify([auth, publicUrl, ...files.map((file) => file?.text.reveal() ?? null)]);
 }
 
-export function placeKey({ config, hosts, basePath }: SiteConfig): string {
-  return JSON.stringify([signInKey(config), hosts, basePath]);
-}
+export const placeKey = ({ config, hosts, basePath }: SiteConfig): string =>
+  JSON.stringify([signInKey(config), hosts, basePath]);
 
 function clientBehind(trustedProxies: readonly string[]): (incoming: IncomingMessage) => string {
   const remoteAddress = remoteAddressBehind(trustedProxies);

@@ -10,19 +10,22 @@ import { printable } from '../../domain/text.ts';
 import type { SiteFindings } from '../../http/admin/observed-site.ts';
 import { pathOf } from '../../http/listener/served-request.ts';
 import type { SearchReading, SiteMetrics } from '../../http/metrics/metrics.ts';
+import type { FaultHooks } from '../../http/problem.ts';
 import { guarded, PrivateAnswers } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { PageReports } from '../../http/site/page-reports.ts';
 import { createSiteApp } from '../../http/site/site.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
-import type { ShelfScope } from '../../http/site/site-search.ts';
+import { publicOrigin } from '../../http/site/site-routes.ts';
+import type { AnswerSiteSearch, ShelfScope } from '../../http/site/site-search.ts';
 import type { Search, SearchResult, SearchStatus, SiteSearch } from '../../search/index.ts';
 import { type BodyCache, type FastAnswer, SiteServer, SiteSwitch } from '../../site/index.ts';
+import { once } from '../../threads/once.ts';
 import type { Tracer } from '../../traces/tracer.ts';
 import { isPagePart } from '../../web/media-type.ts';
 import type { SiteRules } from '../../web/rules/index.ts';
 import { ENGLISH } from '../../web/words/index.ts';
-import { mcpAnswer } from '../assistants/mcp-answer.ts';
+import type { DocumentedVersions } from '../assistants/site-documentation.ts';
 import type { Logger } from '../log/log.ts';
 import { logDeployEvent, logFailure, logSearchEvent } from '../log/log-events.ts';
 import type { Network } from '../network.ts';
@@ -33,6 +36,47 @@ import { type OpenVersions, ReadableVersions, surveyVersions } from './readable-
 import { explainedSearch, indexedRelease, ReaderSearch, siteSearchHandler } from './readers-search.ts';
 import { placeKey, type SignIns, signInKey } from './sign-ins.ts';
 import { describedSearch, type ServedSettings, type SiteAccess, siteForm } from './site-form.ts';
+
+interface McpAnswerOptions extends FaultHooks {
+  readonly site: { readonly domain: string; readonly config: SiteConfig; readonly search: Search | null };
+  readonly versions: DocumentedVersions;
+  readonly bodies: BodyCache;
+  readonly programVersion: string;
+}
+
+/** Loads the code with the first request, because it takes 0.2 s of processor time. */
+function mcpAnswer(options: McpAnswerOptions): AnswerSiteSearch {
+  const answer = once(() => open(options));
+  return async (request, env) => (await answer())(request, env);
+}
+
+async function open({ site, versions, bodies, ...hooks }: McpAnswerOptions): Promise<AnswerSiteSearch> {
+  const [{ mcpEndpoint: mcpDoor }, { siteDocumentation }] = await Promise.all([
+    import('../../http/mcp/mcp-endpoint.ts'),
+    import('../assistants/site-documentation.ts'),
+  ]);
+  const documented = {
+    get domain() {
+      return site.domain;
+    },
+    get basePath() {
+      return site.config.basePath;
+    },
+    get origin() {
+      return publicOrigin(site.config.config.server.publicUrl, site.config.hosts);
+    },
+    get search() {
+      return site.search;
+    },
+    versions,
+  };
+  return mcpDoor({
+    ...hooks,
+    site: siteDocumentation(documented, bodies),
+    place: () => ({ publicUrl: site.config.config.server.publicUrl, hosts: site.config.hosts }),
+    trustedProxies: site.config.config.server.trustedProxies,
+  });
+}
 
 export interface SiteHost {
   readonly network: Network;

@@ -109,26 +109,6 @@ export class Sites {
    * @throws DocshelfError of the single form: `cannot_write`, `config_invalid`, `data_folder_newer`
    */
   async accept(configs: readonly SiteConfig[]): Promise<void> {
-    const left = await this.#take(configs);
-    await Promise.all(left.map((site) => this.#end(site)));
-  }
-
-  /** Each site reports the error, and serves as before. */
-  reloadFailed(error: unknown): void {
-    for (const { deployment } of this.all) deployment.failed('reload', error);
-  }
-
-  /** Resolves when every site has ended its round. In a list, only sites with new work begin one. */
-  async settle(): Promise<void> {
-    const due = this.all.filter(({ deployment }) => !this.isList || deployment.mustReconcile);
-    await Promise.all(due.map((site) => site.settle()));
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all(this.all.map((site) => site.stop()));
-  }
-
-  async #take(configs: readonly SiteConfig[]): Promise<readonly Site[]> {
     const domains = configs.map(({ domain }) => domain ?? '');
     const notices = this.isList ? await this.#options.settleDomains(domains) : [];
     const former = this.all;
@@ -145,7 +125,22 @@ export class Sites {
     const [first] = this.isList ? [] : all;
     const single = first === undefined ? null : ({ kind: 'site', site: first } as const);
     this.#now = { all, routes: new SiteRoutes(all), notices, single };
-    return former.filter((site) => !all.includes(site));
+    await Promise.all(former.filter((site) => !all.includes(site)).map((site) => this.#end(site)));
+  }
+
+  /** Each site reports the error, and serves as before. */
+  reloadFailed(error: unknown): void {
+    for (const { deployment } of this.all) deployment.failed('reload', error);
+  }
+
+  /** Resolves when every site has ended its round. In a list, only sites with new work begin one. */
+  async settle(): Promise<void> {
+    const due = this.all.filter(({ deployment }) => !this.isList || deployment.mustReconcile);
+    await Promise.all(due.map((site) => site.settle()));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.all.map((site) => site.stop()));
   }
 
   async #end(site: Site): Promise<void> {

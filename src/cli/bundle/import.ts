@@ -3,7 +3,9 @@ import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
-import type { Config } from '../../config/index.ts';
+import { previewLink, type VersionPreview } from '../../app/sites/preview.ts';
+import { readStore } from '../../app/slices.ts';
+import type { Config, LoadedConfig } from '../../config/index.ts';
 import { readText } from '../../config/read-config-file.ts';
 import { type Delivered, fetchBundle, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
 import { BUNDLE_LINK_FORMS, isBundleLink } from '../../domain/bundle-link.ts';
@@ -13,6 +15,7 @@ import { linkWithoutSecrets, Secret } from '../../domain/secret.ts';
 import { ifThere, temporaryFolder } from '../../files/index.ts';
 import { operations } from '../../http/admin/operations.ts';
 import {
+  actionCommand,
   type CommonOptions,
   type DaemonChoice,
   daemonCommand,
@@ -21,9 +24,33 @@ import {
   withSite,
 } from '../command.ts';
 import { type ArchiveInput, commandTarget, type DaemonClient, findDaemon } from '../daemon-client.ts';
-import { type ChosenSite, chosenSite, loadOrLastGood } from '../load-config.ts';
+import { type ChosenSite, chosenSite, loadOrLastGood, namedSites } from '../load-config.ts';
 import { type CommandTarget, ProgressBar, printResult, printTarget } from '../output.ts';
-import { previewOf } from './preview.ts';
+import { storedReleaseInfo } from '../stored-versions.ts';
+
+type Options = SiteChoice & DaemonChoice;
+
+export function bundlePreviewCommand(): Command {
+  return withSite(actionCommand('preview', operations.preview, 'docshelf bundle preview 2024-07-15'))
+    .argument('<version>', 'Stored version')
+    .action(async (version: string, options: Options) =>
+      printResult(options, await previewOf(await loadOrLastGood(options), options, version), ({ link }) => link),
+    );
+}
+
+/** Requests the link from the running daemon. Without one, signs it with the key in the folder. @throws DocshelfError `version_not_found` */
+async function previewOf(loaded: LoadedConfig, options: Options, version: string): Promise<VersionPreview> {
+  const chosen = await chosenSite(loaded, options);
+  const daemon = await findDaemon(chosen, options);
+  if (daemon !== null) return (await daemon.call(operations.preview, { parameters: { version } })) as VersionPreview;
+  const { config } = chosen;
+  const { digest } = await storedReleaseInfo(version, config, 'preview');
+  const { domain } = await readStore(config);
+  const sites = await namedSites(loaded);
+  const site = sites.find((each) => each.domain === domain) ?? sites[0];
+  if (site === undefined) throw new Error(`no site "${domain}" in the config`);
+  return previewLink(site, { domain, version, digest }, config.server.port);
+}
 
 interface ImportOptions extends SiteChoice, DaemonChoice {
   readonly version?: string;

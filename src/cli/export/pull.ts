@@ -119,9 +119,8 @@ async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloa
   // Derive the same label as a deployment does for a bundle without a version (contract, section 2).
   const version = imported?.version ?? label ?? versionFromFileName(name) ?? versionFromDigest(digest);
   const values = options.writeValues ?? null;
-  if (values !== null) {
+  if (values !== null)
     await (await valuesWriter()).writeValues(values, { bundleUrl: bundle.bundleUrl, version, sha256: digest });
-  }
   return { jobId: job.jobId, domain: job.domain, version, sha256: digest, sizeBytes, file: place, imported, values };
 }
 

@@ -89,9 +89,8 @@ export function showJob(progress: ProgressBar) {
     progress.draw(status, percent === null ? null : percent / 100, `${counted(pageCount ?? 0, 'page')}  ${jobId}`);
 }
 
-export function asRows(answered: object): string {
-  return table(Object.entries(answered).map(([key, value]) => [key, String(value ?? '')]));
-}
+export const asRows = (answered: object): string =>
+  table(Object.entries(answered).map(([key, value]) => [key, String(value ?? '')]));
 
 /** @throws DocshelfError `usage` if no site is named */
 export function requestOf(options: StartOptions, config: Config): ExportRequest {

@@ -157,9 +157,8 @@ function spaced(text: string, start: number, end: number, value: string): string
   return `${text[start - 1] === ':' ? ' ' : ''}${value}${text[start] === '#' ? ' ' : ''}`;
 }
 
-function pairOf(map: ParsedMap, name: string): ParsedPair | undefined {
-  return map.items.find(({ key }) => isScalar(key) && key.value === name);
-}
+const pairOf = (map: ParsedMap, name: string): ParsedPair | undefined =>
+  map.items.find(({ key }) => isScalar(key) && key.value === name);
 
 const endOf = (pair: ParsedPair | undefined): number => (pair === undefined ? 0 : rangeOf(pair.value ?? pair.key)[1]);
 
@@ -185,9 +184,8 @@ function rangeOf(node: Node): readonly [start: number, end: number] {
 
 const eolOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n');
 
-function splice(text: string, start: number, end: number, part: string): string {
-  return text.slice(0, start) + part + text.slice(end);
-}
+const splice = (text: string, start: number, end: number, part: string): string =>
+  text.slice(0, start) + part + text.slice(end);
 
 function cannotEdit(state: string): DocshelfError {
   return new DocshelfError('cannot_write', `Cannot set ${SECTION} in the values file: ${state}`, {

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { BUNDLE_LINK_FORMS, FILE_LINK_FORMS } from '../../domain/bundle-link.ts';
 import { DEFAULT_DOMAIN, DEPLOYMENT_TYPES } from '../../domain/deployment.ts';
 import { FEATURES, type SwitchedFeatureId } from '../../domain/feature.ts';
-import type { NamedFile } from '../named-files.ts';
+import type { NamedFile } from '../read-config-file.ts';
 import * as t from './blocks.ts';
 import { section } from './blocks.ts';
 import { admin, api, basePath, log, metrics, network, perSite, server, traces } from './listeners.ts';

@@ -76,9 +76,8 @@ export class PageRendering {
     const { crawl, scope, kept } = this.#options;
     const url = scope.canonical(new URL(request.url));
     const entry = url === null ? null : await crawl.ask(url, namingOf(request));
-    if (entry === null || entry.fetched === null) {
+    if (entry === null || entry.fetched === null)
       throw new DocshelfError('source_failed', `Cannot fetch "${request.url}": the export excludes it`);
-    }
     return kept.answer(entry.fetched);
   };
 }

@@ -81,9 +81,8 @@ const REFUSALS: Readonly<Record<string, string>> = {
 /** `not_rendered` for scripts that did not finish, `request_refused` for requests that no export supports. */
 export function findingsOf(page: string, { state, reason, failures }: BrowserPage): Finding[] {
   const found: Finding[] = [];
-  if (state !== 'settled' && state !== 'left') {
+  if (state !== 'settled' && state !== 'left')
     found.push({ kind: 'not_rendered', page, detail: `${state}: ${reason ?? 'no reason is known'}` });
-  }
   for (const { url, why } of failures) {
     const refusal = REFUSALS[why];
     if (refusal !== undefined) found.push({ kind: 'request_refused', page, detail: `${url}: ${refusal}` });

@@ -63,6 +63,5 @@ export async function writeSiteTable(store: FileStore, table: SiteTable): Promis
   return sha256;
 }
 
-export async function readSiteTable(store: FileStore, sha256: string): Promise<SiteTable> {
-  return JSON.parse(await readFile(store.pathOf(sha256), 'utf8')) as SiteTable;
-}
+export const readSiteTable = async (store: FileStore, sha256: string): Promise<SiteTable> =>
+  JSON.parse(await readFile(store.pathOf(sha256), 'utf8')) as SiteTable;

@@ -260,9 +260,8 @@ class NavigationTree {
   }
 
   #item(node: NavigationNode): string {
-    if (node.kind === 'link') {
+    if (node.kind === 'link')
       return `<li><a href="${escapeHtml(referenceOf(this.#view, node.href))}">${escapeHtml(node.title)}</a></li>`;
-    }
     if (node.kind === 'page') {
       const { page } = node;
       const here = page === this.#view.page ? ' aria-current="page"' : '';

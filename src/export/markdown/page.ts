@@ -36,16 +36,19 @@ export const addressOfStem = (stem: string): string => stem.replace(/(^|\/)index
 
 export const isNotFoundStem = (stem: string): boolean => /(?:^|\/)404$/.test(stem);
 
-export function namesOfPage({ path, markdownPath, address }: Page): readonly string[] {
-  return [path, markdownPath, address, address.replace(/\/$/, ''), path.replace(/\.html$/, '')];
-}
+export const namesOfPage = ({ path, markdownPath, address }: Page): readonly string[] => [
+  path,
+  markdownPath,
+  address,
+  address.replace(/\/$/, ''),
+  path.replace(/\.html$/, ''),
+];
 
 const decodePath = (path: string): string => decodeOrKeep(path).normalize('NFC');
 
 /** Relative, so that it works on any host, under any path and on disk. */
-export function relativeReference(from: string, to: string): string {
-  return encodeSegments(posix.relative(posix.dirname(from), to)) || encodeSegments(posix.basename(to));
-}
+export const relativeReference = (from: string, to: string): string =>
+  encodeSegments(posix.relative(posix.dirname(from), to)) || encodeSegments(posix.basename(to));
 
 /** Matches `01-install`, `2. Install`, `03_install`, but not a date or a version. */
 const NUMBERED = /^(\d{1,4})(?:[-_. ]+)(?=\D)/;

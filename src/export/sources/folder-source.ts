@@ -69,9 +69,8 @@ export class FolderSource implements SiteSource {
 function siteOf(found: readonly FoundFile[], sink: SiteSink): readonly FoundFile[] {
   const entries = found.map((file) => ({ ...file, name: file.path, kind: 'file' as const }));
   const layout = layoutOf(entries);
-  for (const page of layout.launchers) {
+  for (const page of layout.launchers)
     sink.find({ kind: 'left_out', page, detail: 'it is a launcher, not part of the site' });
-  }
   return entries.flatMap((entry) => {
     const placed = placeOf(entry, layout);
     return placed === null ? [] : [{ path: placed.path, file: entry.file, size: entry.size }];

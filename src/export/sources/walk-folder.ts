@@ -114,9 +114,8 @@ class FolderWalk {
     this.#checkCounts();
     this.#totalBytes += info.size;
     const { totalBytesMax } = this.#limits;
-    if (this.#totalBytes > totalBytesMax) {
+    if (this.#totalBytes > totalBytesMax)
       throw badSource(this.#name, `its files have more than ${totalBytesMax} bytes together`, TOO_LARGE);
-    }
   }
 
   #whyNot(path: string, info: Stats): string | null {
@@ -154,9 +153,8 @@ class FolderWalk {
 
   #checkCounts(): void {
     const { entriesMax } = this.#limits;
-    if (this.#entries > 2 * entriesMax || this.#files.length > entriesMax) {
+    if (this.#entries > 2 * entriesMax || this.#files.length > entriesMax)
       throw badSource(this.#name, `it contains more than ${entriesMax} files, or as many folders`, TOO_LARGE);
-    }
   }
 
   #leaveOut(path: string, reason: string): null {

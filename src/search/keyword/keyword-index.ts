@@ -193,8 +193,8 @@ export class KeywordIndex {
 
   #withPhrase(terms: readonly string[]): number[] {
     const lists = terms.map((term) => this.#file.postings(term).sections);
-    const [rarest = new Uint32Array(), ...others] = lists.sort((left, right) => left.length - right.length);
-    const sections = [...rarest].filter((section) => others.every((list) => holds(list, section)));
+    const all = lists.reduce<Mask>((mask, list) => only(list, mask, this.count), null);
+    const sections = [...(lists[0] ?? [])].filter((section) => all?.[section] === 1);
     return sections.length === 0 || terms.length === 1 ? sections : this.#file.withPhrase(sections, terms);
   }
 

@@ -7,9 +7,8 @@ export type Parent = DefaultTreeAdapterTypes.ParentNode;
 /** Real pages stay below 100, and 100,000 open tags would exhaust the stack. */
 export const DEPTH_MAX = 400;
 
-export function isElement(node: Node | Parent | null | undefined): node is Element {
-  return node !== null && node !== undefined && 'tagName' in node;
-}
+export const isElement = (node: Node | Parent | null | undefined): node is Element =>
+  node !== null && node !== undefined && 'tagName' in node;
 
 export const isText = (node: Node): node is DefaultTreeAdapterTypes.TextNode => node.nodeName === '#text';
 

@@ -21,9 +21,8 @@ export function readCss(region: Region, list: ReferenceList): void {
   tokenize(region.text, (type, start, end) => reading.onToken(type, start, end));
 }
 
-function decoded(decode: (text: string) => string, units: string): string {
-  return units.includes('\\') ? unitsOfText(decode(decodeUnits(units))) : decode(units);
-}
+const decoded = (decode: (text: string) => string, units: string): string =>
+  units.includes('\\') ? unitsOfText(decode(decodeUnits(units))) : decode(units);
 
 class CssReading {
   readonly #region: Region;

@@ -49,9 +49,8 @@ export class PathPattern {
       const suffix = path.slice(star + 1);
       return new PathPattern(path.slice(0, star), suffix, names, suffix === '' && path === decoded);
     }
-    if (star !== path.length - 1 || path[star - 1] !== '/') {
+    if (star !== path.length - 1 || path[star - 1] !== '/')
       return `"${written}" has placeholders and a "*" that is not its last segment`;
-    }
     return new PathPattern(parts.join('/').slice(0, -1), '', names, path === decoded);
   }
 

@@ -55,9 +55,8 @@ function parseRule({ text }: RuleLine): RedirectRule | string {
   const status = /^\d{3}!?$/.test(word) ? Number.parseInt(word, 10) : Number.NaN;
   if (!STATUSES.has(status)) return `has the status "${word}", which is not one of ${[...STATUSES].join(', ')}`;
   if (more.length > 0) return `has a condition (${more.join(' ')}), which docshelf does not know`;
-  if (target.origin !== null && (status === 200 || status === 404)) {
+  if (target.origin !== null && (status === 200 || status === 404))
     return `has status ${status} for ${target.origin}, but docshelf does not forward requests`;
-  }
   return { pattern, target, status, isForced };
 }
 
@@ -119,9 +118,8 @@ function firstAway(path: string, redirects: RedirectRules, work: Work): MatchedR
   return null;
 }
 
-function isInside({ target, status }: RedirectRule): boolean {
-  return target.origin === null && status !== 200 && status !== 404;
-}
+const isInside = ({ target, status }: RedirectRule): boolean =>
+  target.origin === null && status !== 200 && status !== 404;
 
 export class RedirectRules {
   readonly #forced = new RuleTrie<RedirectRule>();
@@ -193,9 +191,8 @@ export class RedirectTarget {
     const origin = ORIGIN.exec(written)?.[0] ?? null;
     const url = origin === null ? null : URL.parse(origin);
     if (origin !== null) {
-      if (url === null || url.username !== '' || url.password !== '' || /[%\\]/.test(origin)) {
+      if (url === null || url.username !== '' || url.password !== '' || /[%\\]/.test(origin))
         return `"${origin}" is not a host that a redirect can name`;
-      }
     } else if (!/^\/(?![/\\])/.test(written)) {
       return `"${written}" is neither a path from the root of the site nor an http or https address`;
     }

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SqlJobQueue } from '../../../src/export/jobs/queue/sql-job-queue.ts';
-import { openSqliteJobQueue } from '../../../src/export/jobs/queue/sqlite-job-queue.ts';
+import { openSqliteJobQueue } from '../../../src/export/jobs/queue/sqlite.ts';
 import { POSTGRES_STATEMENTS } from '../../../src/export/jobs/queue/statements.ts';
 import { openTestDatabase } from '../../database/open.ts';
 import { BUNDLE, jobIdOf, LEASE_MS, newJob, reportOf } from './jobs.ts';

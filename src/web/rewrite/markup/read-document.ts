@@ -276,9 +276,8 @@ class DocumentReader implements MarkupReader {
   }
 }
 
-function kindOfLazy(tag: string, name: string): FoundKind {
-  return name === 'data-src' && (tag === 'iframe' || tag === 'frame') ? 'frame' : 'lazy';
-}
+const kindOfLazy = (tag: string, name: string): FoundKind =>
+  name === 'data-src' && (tag === 'iframe' || tag === 'frame') ? 'frame' : 'lazy';
 
 const looksLikeAddress = (text: string): boolean => !/[\s{}<>"]|^[\d.,:%+-]*$/.test(text.trim()) && /[./]/.test(text);
 

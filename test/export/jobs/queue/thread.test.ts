@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openSqliteJobQueue } from '../../../../src/export/jobs/queue/sqlite-job-queue.ts';
+import { openSqliteJobQueue } from '../../../../src/export/jobs/queue/sqlite.ts';
 import type { JobQueue } from '../../../../src/export/ports.ts';
 import { jobIdOf, LEASE_MS, newJob, QUEUED_MAX } from '../../../contract/job-queue/jobs.ts';
 import { codeOf } from '../../../contract/job-queue/workbench.ts';
@@ -134,7 +134,7 @@ describe('embedded queue', () => {
   });
 
   test('does not keep the process running if it is not closed', async () => {
-    const adapter = new URL('../../../../src/export/jobs/queue/sqlite-job-queue.ts', import.meta.url).href;
+    const adapter = new URL('../../../../src/export/jobs/queue/sqlite.ts', import.meta.url).href;
     const program = join(folder, 'program.mjs');
     await writeFile(
       program,
