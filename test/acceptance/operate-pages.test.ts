@@ -33,9 +33,9 @@ class Operator {
     this.folder = folder;
   }
 
-  static async open(standIns: readonly string[] = []): Promise<Operator> {
+  static async open(fakePrograms: readonly string[] = []): Promise<Operator> {
     const folder = await bench.folder();
-    writePrograms(folder, Object.fromEntries(standIns.map((name) => [name, `echo "${name} $*" >> calls`])));
+    writePrograms(folder, Object.fromEntries(fakePrograms.map((name) => [name, `echo "${name} $*" >> calls`])));
     await writeFile(join(folder, 'acme-export-2026-11-01.tar.gz'), bundle('november'));
     return new Operator(folder);
   }

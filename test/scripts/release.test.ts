@@ -288,11 +288,11 @@ const MACHINE = join(import.meta.dirname, 'clean-machine.sh');
 
 /** Output of commands on a copy of this machine's file system, which is discarded. They run in a folder with the release. */
 function onCleanMachine(folder: string, commands: string, env: NodeJS.ProcessEnv): string {
-  const given = { PATH, HOME: '/root', ...env };
+  const environment = { PATH, HOME: '/root', ...env };
   return sh(
     'unshare',
     ['--mount', '--pid', '--fork', '--kill-child', 'sh', MACHINE, release, folder, commands],
     folder,
-    given,
+    environment,
   );
 }
