@@ -60,6 +60,7 @@ const HEAVY = [
   'acceptance/tls',
   'acceptance/transfer',
   'acceptance/tutorials',
+  'acceptance/upgrade',
   'acceptance/version-switcher',
   'contract/job-queue',
   'deploy/crash',

@@ -1,7 +1,7 @@
 /** What is made of the built program and the lock file, beside the program: its man page and its list of parts. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createProgram } from '../src/cli/index.ts';
-import { manPage } from '../src/cli/man-page.ts';
+import { manPage } from './man-page.ts';
 import { createSbom } from './sbom.mjs';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -43,3 +43,9 @@ function withDialog(page: Buffer): Buffer {
   const [before, after] = bodyEnd === -1 ? [text, ''] : [text.slice(0, bodyEnd), text.slice(bodyEnd)];
   return Buffer.from((before + BODY + after).replace(/<\/head>|(?=<main>)/, (end) => HEAD + end));
 }
+
+/** Files of a site, without the one folder that contains all of them. */
+export function rootOf(site: ReadonlyMap<string, Buffer>): ReadonlyMap<string, Buffer> {
+  if (site.has('index.html')) return site;
+  return new Map(Array.from(site, ([path, bytes]) => [path.replace(/^[^/]+\//, ''), bytes]));
+}

@@ -1,16 +1,23 @@
 import { launchChromium } from '../../test/browser/reader.ts';
 import { corpus } from '../../test/helpers/corpus.ts';
 import { openBench } from '../../test/helpers/daemon.ts';
+import { benchManuals } from './manuals.ts';
 import { benchPaint } from './paint.ts';
 import { benchQuality } from './quality.ts';
 import { benchSites } from './side-by-side.ts';
 import { benchTyping } from './typing.ts';
 
 /**
- * `DOCSHELF_CORPUS=<folder> npm run bench:widget [-- typing | paint | sites | quality]`: the search box in Chromium, from the running
- * program; the last two beside Pagefind and its component UI. Prints tables, writes nothing.
+ * `DOCSHELF_CORPUS=<folder> npm run bench:widget [-- typing | paint | sites | quality | manuals]`: the search box in Chromium, from the running
+ * program; the last three beside Pagefind and its component UI. Prints tables, writes nothing.
  */
-const PARTS = { typing: benchTyping, paint: benchPaint, sites: benchSites, quality: benchQuality };
+const PARTS = {
+  typing: benchTyping,
+  paint: benchPaint,
+  sites: benchSites,
+  quality: benchQuality,
+  manuals: benchManuals,
+};
 
 if (corpus === undefined) throw new Error('DOCSHELF_CORPUS must name the folder that has bundles/ and search/');
 const wanted = process.argv.slice(2);

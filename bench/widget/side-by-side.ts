@@ -10,7 +10,7 @@ import { readArchive } from '../../test/helpers/read-archive.ts';
 import { quantile } from '../search/latency.ts';
 import { tableOf } from '../search/table.ts';
 import { loadNow } from '../sites/shelf.ts';
-import { withPagefind } from './pagefind.ts';
+import { rootOf, withPagefind } from './pagefind.ts';
 
 const ROUNDS = 3;
 const STEP_MS_MAX = 120_000;
@@ -113,12 +113,6 @@ export async function benchSites(bench: Bench, launch: () => Promise<Browser>): 
       rows,
     ),
   );
-}
-
-/** Without the one folder around all. */
-function rootOf(site: ReadonlyMap<string, Buffer>): ReadonlyMap<string, Buffer> {
-  if (site.has('index.html')) return site;
-  return new Map(Array.from(site, ([path, bytes]) => [path.replace(/^[^/]+\//, ''), bytes]));
 }
 
 async function visit(browser: Browser, site: BoxedSite, system: System, origin: string): Promise<Visit> {

@@ -5,13 +5,15 @@ import type { Database } from '../database/database.ts';
 import { adoptDefaultDomain, type DeployEvent, folderName, identityOf, settleListedDomains } from '../deploy/index.ts';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
+import type { AdminActions, AdminOptions } from '../http/admin/actions.ts';
 import { AuditFile, AuditTrail } from '../http/audit/audit.ts';
+import { auditedActions } from '../http/audit/audited-actions.ts';
+import { JobDesk } from '../http/job-desk.ts';
 import { type ExportJobs, Metrics, type VolumeSpace } from '../http/metrics/metrics.ts';
 import { SiteAssets } from '../http/site/site-assets.ts';
 import { BodyCache } from '../site/index.ts';
 import { Dependencies, inTime } from './dependencies.ts';
 import { FileWatch } from './file-watch.ts';
-import { daemonActions, daemonRevisions } from './keys/daemon-actions.ts';
 import { openKeyStore, ServiceKeys } from './keys/service-keys.ts';
 import { type Listeners, openListeners } from './listeners.ts';
 import type { Logger } from './log/log.ts';
@@ -26,8 +28,48 @@ import { OpenVersions } from './sites/readable-versions.ts';
 import { ShelfPageAnswer } from './sites/shelf-page.ts';
 import { SignIns } from './sites/sign-ins.ts';
 import { Sites } from './sites/sites.ts';
-import { daemonFeatures, daemonStatus, observedSite, siteStates } from './sites/status.ts';
+import { daemonFeatures, daemonStatus, observedSite, siteActions, siteStates } from './sites/status.ts';
+import { organizationsSlice } from './slices.ts';
 import { certificateNotices, presentedCertificates } from './tls.ts';
+
+interface DaemonActionsParts {
+  readonly reload: () => Promise<LastReload>;
+  readonly sites: Sites;
+  readonly sitePort: () => number;
+  readonly keys: ServiceKeys;
+  readonly audit: AuditTrail;
+  readonly exports: Promise<Exports> | null;
+  readonly config: () => Config;
+}
+
+function daemonRevisions({
+  keys,
+  audit,
+  exports,
+}: Pick<DaemonActionsParts, 'keys' | 'audit' | 'exports'>): AdminOptions['revisions'] {
+  return {
+    changes: () => `${keys.revision()} ${audit.count}`,
+    jobs: async () => (await (await exports)?.service?.revision()) ?? '',
+  };
+}
+
+function daemonActions(parts: DaemonActionsParts): AdminOptions['actions'] {
+  const { reload, sites, sitePort, keys, audit, exports, config } = parts;
+  const actions: AdminActions = {
+    reload,
+    site: (domain) => siteActions(sites.chosen(domain), sitePort()),
+    keys: keys.actions,
+    jobs: new JobDesk({
+      service: async () => (await exports)?.service ?? null,
+      organizations: () => organizationsSlice(config()),
+    }),
+  };
+  const siteOf = (chosen: string | null) => {
+    const { deployment, domain } = sites.chosen(chosen);
+    return { domain, active: () => deployment.active?.version ?? null };
+  };
+  return (actor) => auditedActions(actions, siteOf, audit, actor);
+}
 
 export interface DaemonOptions {
   readonly loaded: LoadedConfig;
@@ -84,6 +126,8 @@ class Daemon {
   #reloading: Promise<unknown> = Promise.resolve();
   /** With several sites, `starting` ends when each has finished its first attempt, or after `server.readyAfter`. */
   #phase: 'starting' | 'running' | 'stopping';
+  /** Resolves when each site has finished its first attempt to serve a version. */
+  firstAttempt: Promise<void> = Promise.resolve();
 
   constructor(options: DaemonOptions, parts: DaemonParts) {
     this.#options = options;
@@ -142,7 +186,7 @@ class Daemon {
       if (this.#phase === 'starting') this.#phase = 'running';
     };
     // Do not wait: a daemon must respond while it fetches for minutes.
-    void sites.settle().then(begun);
+    this.firstAttempt = sites.settle().then(begun);
     setTimeout(begun, readyAfterMs).unref();
   }
 
@@ -242,13 +286,14 @@ class Daemon {
   }
 
   async #takeConfig(confirmations: number): Promise<{ result: LastReload; mustSettle: boolean }> {
-    const { sites, network } = this.#parts;
+    const { sites, network, metrics } = this.#parts;
     try {
       const loaded = await this.#readConfig(confirmations);
       const { config } = loaded;
       // A change between one site and a list waits for a restart.
       if (config.sites.length > 0 === sites.isList) await sites.accept(loaded.sites);
       network.useConfig(config);
+      metrics.useConfig(config);
       this.#listeners?.useConfig(config);
       this.#options.log.level = config.log.level;
       this.#loaded = loaded;
@@ -263,12 +308,12 @@ class Daemon {
 
   /** A partial file can be a valid config that serves less, so such a config must be read twice. @throws ConfigError */
   async #readConfig(confirmations: number): Promise<LoadedConfig> {
-    let loaded = await this.#readOnce();
+    let loaded = await this.#readStable();
     for (let same = 0; same < confirmations && isReduced(this.#loaded, loaded); same += 1) {
       await sleep(CONFIRM_MS, undefined, { ref: false });
       if (this.#phase === 'stopping') throw new DocshelfError('stopping', 'Cannot reload: the daemon is stopping');
       if (!(await this.#watch.remember())) continue;
-      loaded = await this.#readOnce();
+      loaded = await this.#readStable();
       same = -1;
     }
     return loaded;
@@ -276,16 +321,15 @@ class Daemon {
 
   /** Reads again if a file changes meanwhile, because a reverted change would not be noticed. @throws ConfigError */
   async #readStable(): Promise<LoadedConfig> {
-    for (let tries = 1; ; tries += 1) {
+    let reading: Promise<LoadedConfig>;
+    let tries = 0;
+    do {
+      tries += 1;
       await this.#watch.remember();
-      const reading = this.#options.reload();
+      reading = this.#options.reload();
       await reading.catch(() => undefined);
-      if (tries === READS_MAX || (await this.#watch.isUntouched())) return reading;
-    }
-  }
-
-  async #readOnce(): Promise<LoadedConfig> {
-    const loaded = await this.#readStable();
+    } while (tries < READS_MAX && !(await this.#watch.isUntouched()));
+    const loaded = await reading;
     const { file, watchedFiles, written } = this.#loaded;
     if (loaded.written.size === 0 && written.size > 0) throw emptyConfigError(loaded.file && file, watchedFiles);
     return loaded;
@@ -338,10 +382,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { loaded, log, onProgress } = options;
   const network = new Network(loaded.config);
   const database = await openDatabase(loaded.config, network, (error) => logFailure(log, 'database', error));
-  const metrics = new Metrics(
-    () => network.config.sites.length <= network.config.metrics.sites,
-    options.programVersion,
-  );
+  const metrics = new Metrics(options.programVersion);
+  metrics.useConfig(loaded.config);
   const traces = await openTraces(loaded.config, network, log, options.programVersion);
   const search = openSearch(loaded.config, network);
   const exports = loaded.config.exportApi.enabled ? Promise.withResolvers<Exports>() : null;

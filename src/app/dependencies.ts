@@ -2,10 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export type DependencyName = 'database' | 'bucket';
 
-export interface DependencyState {
-  readonly dependency: DependencyName;
-  readonly isUp: boolean;
-}
+export type DependencyState = { readonly dependency: DependencyName; readonly isUp: boolean };
 
 /** Starts a check. Null if the daemon does not have the dependency. */
 type Checks = Readonly<Record<DependencyName, () => Promise<void> | null>>;

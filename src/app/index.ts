@@ -37,10 +37,7 @@ function endProcessAfter(ms: number, log: Logger): void {
 
 const LAST_LINES_MS = 200;
 
-export interface OpenSources {
-  readonly sources: readonly BundleSource[];
-  close(): Promise<void>;
-}
+export type OpenSources = { readonly sources: readonly BundleSource[]; close(): Promise<void> };
 
 export async function openCommandSources(config: Config): Promise<OpenSources> {
   const network = await openNetwork(config);

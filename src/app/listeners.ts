@@ -97,11 +97,12 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     opened.push(listener);
     redirects.push(listener);
   };
-  const logAccess = accessLog({ write: logRequest, trustedProxies: config.server.trustedProxies });
+  const fieldsOf = accessLog(config.server.trustedProxies);
+  let logsAccess = config.log.access;
   const onRequest = (served: ServedRequest): void => {
     metrics.onRequest(served);
     // Probes and scrapes add nothing to the metrics.
-    if (parts.current().log.access && served.listener !== 'admin') logAccess(served);
+    if (logsAccess && served.listener !== 'admin') logRequest(() => fieldsOf(served));
   };
   let rates: OpenedRates | null = null;
   const openedRates = once(async () => {
@@ -116,15 +117,13 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
       logFailure(log, 'listen', error);
       return null;
     });
-    const site = await open('site', {
-      fastAnswer: (incoming) => sites.fastAnswer(incoming),
-      fetch: (request, env) => sites.answer(request, env),
-    });
+    const site = await open('site', sites);
     const admin = await open('admin', { fetch: adminAnswer(parts, 'token') });
     const hasApi = parts.apiHasSearch || parts.exports !== null;
     const api = hasApi ? await open('api', { fetch: apiAnswer(parts, openedRates) }) : null;
     for (const [name, listener] of secure) await openRedirect(name, listener);
     const useConfig = (next: Config): void => {
+      logsAccess = next.log.access;
       for (const [name, listener] of secure) {
         const tls = tlsSlice(next[LISTENERS[name].section].tls);
         if (tls !== null) listener.useTls(tls);
@@ -137,13 +136,12 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
   }
 }
 
-function onError({ log }: ListenerParts, step: string) {
-  return (error: unknown, requestId: string | null): void => logFailure(log, step, toDocshelfError(error), requestId);
-}
+const onError =
+  ({ log }: ListenerParts, step: string) =>
+  (error: unknown, requestId: string | null): void =>
+    logFailure(log, step, toDocshelfError(error), requestId);
 
-function addressOf({ host, port }: { readonly host: string; readonly port: number }): ListenAddress {
-  return { host, port };
-}
+const addressOf = ({ host, port }: { readonly host: string; readonly port: number }): ListenAddress => ({ host, port });
 
 function adminAnswer(parts: ListenerParts, endpoint: AdminOptions['endpoint']): ListenerOptions['fetch'] {
   const { metrics, programVersion } = parts;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/index.ts';
 import type { Database } from '../database/database.ts';
 import type { RunJobOptions, ExportService as Service } from '../export/index.ts';
-import type { BundleStore, JobCounts, JobQueue, SharedFiles } from '../export/ports.ts';
+import type { JobCounts, JobQueue } from '../export/ports.ts';
 import type { AnswerDownload } from '../http/api/exports.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
 import { threadEntry } from '../threads/index.ts';
@@ -148,7 +148,7 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
 
 async function openQueue({ config, database }: ExportsParts, file: string): Promise<JobQueue> {
   if (database === null || queueKind(config) === 'sqlite') {
-    const { openSqliteJobQueue } = await import('../export/jobs/queue/sqlite-job-queue.ts');
+    const { openSqliteJobQueue } = await import('../export/jobs/queue/sqlite.ts');
     return openSqliteJobQueue({ file });
   }
   const [{ SqlJobQueue }, { POSTGRES_STATEMENTS: statements }] = await Promise.all([
@@ -165,10 +165,7 @@ function siteOf(config: Config, { organizationId, domain }: Parameters<RunJobOpt
   return site === undefined || site.source === null ? null : { source: site.source, hosts: site.hosts };
 }
 
-async function openStore(
-  { config, current, network, publicUrl, log }: ExportsParts,
-  dir: string,
-): Promise<Pick<Exports, 'checkBucket' | 'download'> & { store: BundleStore; files: SharedFiles | null }> {
+async function openStore({ config, current, network, publicUrl, log }: ExportsParts, dir: string) {
   const settings = s3Slice(config);
   if (settings !== null) {
     const { S3BundleStore } = await import('../export/stores/s3-bundle-store.ts');

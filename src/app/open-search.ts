@@ -18,7 +18,7 @@ const EMBED_AFTER_MS = 500;
 export interface OpenedSearch {
   /** Null if search is off for the site. Call `forget` for a site that leaves the daemon. */
   site(settings: Pick<Config['search'], 'enabled' | 'model'>, onEvent: (event: SearchEvent) => void): SiteSearch | null;
-  noteRead(): void;
+  readonly lanes: EmbedLanes;
   stop(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export function openSearch(config: Config, network: Network): OpenedSearch {
       const isSemantic = model !== 'off' && config.search.model !== 'off';
       return new SiteSearch({ index: new EmbeddedIndex(engine), isSemantic, embedAfterMs: EMBED_AFTER_MS, onEvent });
     },
-    noteRead: () => engine.noteRead(),
+    lanes: engine.lanes,
     stop: () => engine.stop(),
   };
 }

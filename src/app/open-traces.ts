@@ -8,10 +8,7 @@ import type { Logger } from './log/log.ts';
 import { logFailure } from './log/log-events.ts';
 import type { Network } from './network.ts';
 
-export interface Traces {
-  readonly tracer: Tracer;
-  stop(): Promise<void>;
-}
+export type Traces = { readonly tracer: Tracer; stop(): Promise<void> };
 
 const ANSWER_BYTES_MAX = 64 * 1024;
 

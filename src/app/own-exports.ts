@@ -39,10 +39,7 @@ export class OwnExportDesk implements OwnExportService {
     throw new DocshelfError(
       'no_bundle',
       `Cannot read export "${jobId}" of "${domain}": the domain belongs to no organization`,
-      {
-        next: `Add the domain ${domain} to an organization, with a source.`,
-        fields: { retryable: false },
-      },
+      { next: `Add the domain ${domain} to an organization, with a source.`, fields: { retryable: false } },
     );
   };
 

@@ -31,9 +31,8 @@ export function deploySlice(config: Config): DeploySettings {
   };
 }
 
-export function listedDomain({ sites, deployment }: Config): string | null {
-  return sites.length > 0 ? deployment.domain : null;
-}
+export const listedDomain = ({ sites, deployment }: Config): string | null =>
+  sites.length > 0 ? deployment.domain : null;
 
 /** The config that applies until the next start, for which `search.enabled` waits. */
 export function configUntilRestart(site: SiteConfig, hasSearch: boolean): SiteConfig {
@@ -42,13 +41,11 @@ export function configUntilRestart(site: SiteConfig, hasSearch: boolean): SiteCo
   return { ...site, config: { ...config, search: { ...config.search, enabled: hasSearch } } };
 }
 
-export function readStore(config: Config): Promise<SiteStore> {
-  return SiteStore.read(config.storage.dir, config.deployment.domain, listedDomain(config));
-}
+export const readStore = (config: Config): Promise<SiteStore> =>
+  SiteStore.read(config.storage.dir, config.deployment.domain, listedDomain(config));
 
-export function bundleLink({ staticExport }: Config): Secret | null {
-  return staticExport.bundleUrl ?? staticExport.bundleUrlFile?.text ?? null;
-}
+export const bundleLink = ({ staticExport }: Config): Secret | null =>
+  staticExport.bundleUrl ?? staticExport.bundleUrlFile?.text ?? null;
 
 export function archiveLimits({ staticExport }: Config): ArchiveLimits {
   const { bundleBytesMax: _, ...limits } = staticExport.limits;
@@ -91,9 +88,8 @@ export function exportSlice({ exportApi }: Config): JobRunnerSettings & ExportSe
 }
 
 /** The config check ensures that a postgres queue has a database. */
-export function queueKind({ exportApi, database }: Config): 'sqlite' | 'postgres' {
-  return exportApi.queue.kind ?? (database.urlFile === null ? 'sqlite' : 'postgres');
-}
+export const queueKind = ({ exportApi, database }: Config): 'sqlite' | 'postgres' =>
+  exportApi.queue.kind ?? (database.urlFile === null ? 'sqlite' : 'postgres');
 
 /** Null if bundles are stored on disk. The config check ensures that there is a bucket. */
 export function s3Slice({ exportApi: { store } }: Config) {
@@ -140,9 +136,8 @@ function sourceOf(source: Config['organizations'][number]['domains'][string]['so
   return { kind, url, allowAddresses, robots, cookieFile, bearerFile, concurrency, rateMax, limits, render };
 }
 
-export function enforcementOf({ deployment, features }: Config): 'off' | 'report' | 'on' {
-  return features.enforce ?? (deployment.type === 'air-gapped' ? 'on' : 'off');
-}
+export const enforcementOf = ({ deployment, features }: Config): 'off' | 'report' | 'on' =>
+  features.enforce ?? (deployment.type === 'air-gapped' ? 'on' : 'off');
 
 export function reportedSite({ config, hosts, basePath }: SiteConfig): ReportedSite {
   const { publicUrl } = config.server;

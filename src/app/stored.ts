@@ -201,10 +201,7 @@ class StoredSearch {
   }
 }
 
-async function keptBeside(
-  { config, digest, label, isActive }: SearchedVersion,
-  named: string | null,
-): Promise<KeptVersion | null> {
+async function keptBeside({ config, digest, label, isActive }: SearchedVersion, named: string | null) {
   if (!isActive || named === null || named === label) return null;
   const kept = await readableVersion(config, { version: label, digest }, named);
   return kept?.digest === digest ? null : kept;

@@ -11,9 +11,8 @@ export function tlsSlice(tls: TlsConfig): TlsSettings | null {
   return pairs.length === 0 ? null : { pairs, http2: tls.http2, hstsMs: tls.hstsMs };
 }
 
-function pairOf({ certFile, keyFile }: TlsConfig['certificates'][number]): KeyPair[] {
-  return certFile === null || keyFile === null ? [] : [{ chain: certFile.text.reveal(), key: keyFile.text }];
-}
+const pairOf = ({ certFile, keyFile }: TlsConfig['certificates'][number]): KeyPair[] =>
+  certFile === null || keyFile === null ? [] : [{ chain: certFile.text.reveal(), key: keyFile.text }];
 
 interface PresentedCertificate {
   readonly setting: string;
@@ -45,11 +44,7 @@ export const DAY_MS = 86_400_000;
 /** Leaves a person time to get a new certificate. Automatic renewal happens 30 days before the end. */
 export const SOON_MS = 21 * DAY_MS;
 
-interface CertificateFinding {
-  readonly setting: string;
-  readonly message: string;
-  readonly next: string;
-}
+type CertificateFinding = { readonly setting: string; readonly message: string; readonly next: string };
 
 const RENEW = 'Replace the file with a new certificate. docshelf uses it without a restart.';
 
@@ -91,6 +86,5 @@ function siteNames({ sites, server: { publicUrl } }: Config): (readonly [setting
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-export function certificateNotices(config: Config, nowMs: number): string[] {
-  return certificateFindings(config, nowMs).map(({ message, next }) => `${message} ${next}`);
-}
+export const certificateNotices = (config: Config, nowMs: number): string[] =>
+  certificateFindings(config, nowMs).map(({ message, next }) => `${message} ${next}`);

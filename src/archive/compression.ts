@@ -50,9 +50,7 @@ export async function* gunzip(archive: ArchiveFile): AsyncGenerator<Buffer> {
   }
 }
 
-export function isZeros(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte === 0);
-}
+export const isZeros = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
 
 const TRAILING = 'it has more bytes after its compressed data';
 
@@ -106,11 +104,7 @@ export async function* unzstd(
 
 const CUT_OFF = 'it is cut off inside a zstd frame';
 
-async function* decodeFrame(
-  frame: AsyncIterable<Buffer>,
-  limits: ArchiveLimits,
-  refuse: Refuse,
-): AsyncGenerator<Buffer> {
+async function* decodeFrame(frame: AsyncIterable<Buffer>, limits: ArchiveLimits, refuse: Refuse) {
   const decoder = createZstdDecompress({
     chunkSize: OUTPUT_BYTES,
     params: { [constants.ZSTD_d_windowLogMax]: Math.ceil(Math.log2(limits.windowBytesMax)) },
@@ -125,17 +119,10 @@ async function* decodeFrame(
   }
 }
 
-export function isSkippableMagic(magic: number): boolean {
-  return magic >>> 4 === 0x184d2a5;
-}
+export const isSkippableMagic = (magic: number): boolean => magic >>> 4 === 0x184d2a5;
 
 /** Starts after the magic number. @throws DocshelfError `window_too_large`, `truncated`, `damaged_archive` */
-async function* frameBytes(
-  magic: Buffer,
-  cursor: ByteCursor,
-  windowBytesMax: number,
-  refuse: Refuse,
-): AsyncGenerator<Buffer> {
+async function* frameBytes(magic: Buffer, cursor: ByteCursor, windowBytesMax: number, refuse: Refuse) {
   const descriptor = await cursor.take(1);
   const flags = descriptor[0] ?? 0;
   const isSingleSegment = (flags & 0x20) !== 0;
@@ -144,9 +131,8 @@ async function* frameBytes(
   const contentSizeBytes = [isSingleSegment ? 1 : 0, 2, 4, 8][flags >>> 6] ?? 0;
   const rest = await cursor.take((isSingleSegment ? 0 : 1) + dictionaryBytes + contentSizeBytes);
   const windowBytes = isSingleSegment ? readContentSize(rest.subarray(dictionaryBytes)) : readWindow(rest[0] ?? 0);
-  if (windowBytes > windowBytesMax) {
+  if (windowBytes > windowBytesMax)
     throw refuse('window_too_large', `it asks for a zstd window of ${windowBytes} bytes, more than ${windowBytesMax}`);
-  }
   yield Buffer.concat([magic, descriptor, rest]);
 
   for (let isLast = false; !isLast; ) {
@@ -156,9 +142,8 @@ async function* frameBytes(
     isLast = (word & 1) === 1;
     const type = (word >>> 1) & 3;
     const size = word >>> 3;
-    if (type === BLOCK_RESERVED || size > BLOCK_BYTES_MAX) {
+    if (type === BLOCK_RESERVED || size > BLOCK_BYTES_MAX)
       throw refuse('damaged_archive', 'it has a zstd block of no known kind');
-    }
     yield await cursor.take(type === BLOCK_RLE ? 1 : size);
   }
   if (hasChecksum) yield await cursor.take(4);

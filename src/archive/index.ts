@@ -128,12 +128,7 @@ type TakeEntry = (
 ) => Promise<void>;
 
 /** Reads the archive to its end, because an error can follow the wanted entries. @throws DocshelfError `wrong_crc`, `wrong_size`, `damaged_archive` */
-async function readEntries(
-  file: string,
-  listing: ArchiveListing,
-  options: ReadEntriesOptions,
-  take: TakeEntry,
-): Promise<void> {
+async function readEntries(file: string, listing: ArchiveListing, options: ReadEntriesOptions, take: TakeEntry) {
   await using archive = await ArchiveFile.open(file, options);
   const { refuse } = archive;
   const { entries } = listing;

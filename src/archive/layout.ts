@@ -21,10 +21,7 @@ export interface Layout {
   readonly pages: number;
 }
 
-export interface Placement {
-  readonly place: 'site' | 'own';
-  readonly path: string;
-}
+export type Placement = { readonly place: 'site' | 'own'; readonly path: string };
 
 /** Limit for lists of names, which a hostile archive may fill. */
 export const NAMED_MAX = 100;
@@ -33,9 +30,7 @@ export const NAMED_MAX = 100;
 const BY_PRODUCT = /(?:^|\/)(?:(?:\._[^/]*|__MACOSX)(?:\/|$)|(?:\.DS_Store|Thumbs\.db|desktop\.ini)$)/i;
 
 /** True for a by-product. docshelf checks it like other entries, but ignores it in the site, its root, and all counts. */
-export function isByProduct(name: string): boolean {
-  return BY_PRODUCT.test(name);
-}
+export const isByProduct = (name: string): boolean => BY_PRODUCT.test(name);
 
 const LAUNCHER = /^Start Docs\.[^/]+(?:\/|$)/;
 const BESIDE_LAUNCHERS: ReadonlySet<string> = new Set(['serve.js', 'README.txt']);
@@ -82,17 +77,13 @@ export function placeOf(entry: NamedEntry, layout: Pick<Layout, 'root' | 'ownRoo
   return layout.launchers.length > 0 && isLauncher(path) ? null : { place: 'site', path };
 }
 
-export function nameAt({ place, path }: Placement, { root, ownRoot }: Pick<Layout, 'root' | 'ownRoot'>): string {
-  return (place === 'own' ? ownRoot : root) + path;
-}
+export const nameAt = ({ place, path }: Placement, { root, ownRoot }: Pick<Layout, 'root' | 'ownRoot'>): string =>
+  (place === 'own' ? ownRoot : root) + path;
 
-function isLauncher(path: string): boolean {
-  return LAUNCHER.test(path) || BESIDE_LAUNCHERS.has(path);
-}
+const isLauncher = (path: string): boolean => LAUNCHER.test(path) || BESIDE_LAUNCHERS.has(path);
 
-function isBelow(entry: NamedEntry, folder: string): boolean {
-  return entry.name.startsWith(folder) || (entry.kind === 'folder' && `${entry.name}/` === folder);
-}
+const isBelow = (entry: NamedEntry, folder: string): boolean =>
+  entry.name.startsWith(folder) || (entry.kind === 'folder' && `${entry.name}/` === folder);
 
 function rootOf(entries: Iterable<NamedEntry>): string {
   let first: string | null = null;

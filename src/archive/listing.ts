@@ -59,12 +59,10 @@ export class ListingBuilder {
       this.#byProducts.files += Number(entry.kind === 'file');
       this.#byProducts.bytes += entry.size;
     }
-    if (Math.max(this.#files, this.#nodes.size - this.#files) > entriesMax) {
+    if (Math.max(this.#files, this.#nodes.size - this.#files) > entriesMax)
       throw this.#refuse('too_many_entries', `it has more than ${entriesMax} files, or as many folders`);
-    }
-    if (this.#totalBytes > totalBytesMax) {
+    if (this.#totalBytes > totalBytesMax)
       throw this.#refuse('total_too_large', `its files have more than ${totalBytesMax} bytes together`);
-    }
   }
 
   finish(format: ArchiveFormat, archiveBytes: number): ArchiveListing {
@@ -85,9 +83,8 @@ export class ListingBuilder {
     const key = entry.name.normalize('NFC');
     const there = nodes.find(key);
     if (there >= 0 && nodes.kindOf(there) !== 'implied') throw this.#refused('name_duplicate', 'occurs twice', entry);
-    if (there >= 0 && entry.kind === 'file') {
+    if (there >= 0 && entry.kind === 'file')
       throw this.#refused('file_folder_conflict', 'is a file where another entry needs a folder', entry);
-    }
     const place = there >= 0 ? nodes.placeOf(there) : this.#keep(key);
     if (there < 0) this.#know(entry, key, place);
     nodes.setEntry(there >= 0 ? there : nodes.size - 1, entry.kind, this.#entries.length);
@@ -95,9 +92,8 @@ export class ListingBuilder {
     for (let slash = key.lastIndexOf('/'); slash > 0; slash = key.lastIndexOf('/', slash - 1)) {
       const folder = key.slice(0, slash);
       const parent = nodes.find(folder);
-      if (parent >= 0 && nodes.kindOf(parent) === 'file') {
+      if (parent >= 0 && nodes.kindOf(parent) === 'file')
         throw this.#refused('file_folder_conflict', `needs a folder where "${folder}" is a file`, entry);
-      }
       if (parent >= 0) break;
       this.#know(entry, folder, place);
     }
@@ -106,9 +102,8 @@ export class ListingBuilder {
 
   #keep(name: string): number {
     this.#namesBytes += Buffer.byteLength(name);
-    if (this.#namesBytes > NAMES_BYTES_MAX) {
+    if (this.#namesBytes > NAMES_BYTES_MAX)
       throw this.#refuse('name_too_long', `its names have more than ${NAMES_BYTES_MAX} bytes together`);
-    }
     return this.#texts.add(name);
   }
 
@@ -125,11 +120,7 @@ export class ListingBuilder {
   }
 }
 
-export interface ExtractedFile {
-  readonly path: string;
-  readonly size: number;
-  readonly sha256: string;
-}
+export type ExtractedFile = { readonly path: string; readonly size: number; readonly sha256: string };
 
 const DIGEST_BYTES = 32;
 
@@ -183,6 +174,4 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
   }
 }
 
-function manifestPath({ place, path }: Placement): string {
-  return place === 'own' ? OWN_FOLDER + path : path;
-}
+const manifestPath = ({ place, path }: Placement): string => (place === 'own' ? OWN_FOLDER + path : path);

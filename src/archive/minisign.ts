@@ -35,9 +35,8 @@ export async function verifyFile(
     new DocshelfError('bad_signature', `Cannot trust "${showName(name)}": ${state}`, { next, fields: { expected } });
 
   const signature = parseSignature(text);
-  if (signature === null) {
+  if (signature === null)
     throw bad('its signature is not a minisign signature', 'Get the complete .minisig file of the bundle.');
-  }
   const { keyId, trustedComment } = signature;
   const keys = known.filter((candidate) => candidate.keyId === keyId);
   if (keys.length === 0) {
@@ -54,9 +53,8 @@ export async function verifyFile(
       'Fetch the bundle and its signature again: they do not belong together, or one of them was changed.',
     );
   }
-  if (!verify(null, globalMessage(signature), signer.key, signature.globalSignature)) {
+  if (!verify(null, globalMessage(signature), signer.key, signature.globalSignature))
     throw bad('the comment of its signature was changed', 'Get the original .minisig file again.');
-  }
   return { keyId, trustedComment };
 }
 
@@ -76,16 +74,11 @@ async function messageOf(
   return readFile(file, signal === undefined ? {} : { signal });
 }
 
-async function prehashOf(file: string, signal: AbortSignal | undefined): Promise<Buffer> {
-  return (await hashFile(file, PREHASH, signal)).digest();
-}
+const prehashOf = async (file: string, signal: AbortSignal | undefined): Promise<Buffer> =>
+  (await hashFile(file, PREHASH, signal)).digest();
 
 /** Facts in the trusted comment of our signatures: `docshelf domain=acme version=v1 created=2024-06-01T00:00:00Z`. */
-export interface SignedFacts {
-  readonly domain: string;
-  readonly version: string | null;
-  readonly createdAt: string;
-}
+export type SignedFacts = { readonly domain: string; readonly version: string | null; readonly createdAt: string };
 
 export function signedComment({ domain, version, createdAt }: SignedFacts): string {
   return [
@@ -122,9 +115,8 @@ export function parsePublicKey(text: string): { readonly keyId: string; readonly
 /** @param text file of `minisign -G -W`, or its second line @throws as `parsePublicKey` */
 export function parseSecretKey(text: string): { readonly keyIdBytes: Buffer; readonly key: KeyObject } {
   const bytes = keyBytes('secret', text, SECRET_BYTES);
-  if (bytes.readUInt16LE(KEY_DERIVATION_AT) !== 0) {
+  if (bytes.readUInt16LE(KEY_DERIVATION_AT) !== 0)
     throw badKey('secret', 'it is encrypted with a password', 'Remove the password with minisign -C -W -s FILE.');
-  }
   const keyIdBytes = bytes.subarray(SECRET_KEY_ID_AT, SECRET_KEY_ID_AT + 8);
   const d = bytes.toString('base64url', SECRET_KEY_ID_AT + 8, SECRET_KEY_ID_AT + 40);
   const x = bytes.toString('base64url', SECRET_KEY_ID_AT + 40, SECRET_KEY_ID_AT + 72);
@@ -134,9 +126,7 @@ export function parseSecretKey(text: string): { readonly keyIdBytes: Buffer; rea
   return { keyIdBytes, key };
 }
 
-function keyIdOf(bytes: Buffer): string {
-  return bytes.readBigUInt64LE().toString(16).toUpperCase().padStart(16, '0');
-}
+const keyIdOf = (bytes: Buffer): string => bytes.readBigUInt64LE().toString(16).toUpperCase().padStart(16, '0');
 
 function base64Bytes(text: string, count: number): Buffer | null {
   const bytes = Buffer.from(text, 'base64');
@@ -202,6 +192,5 @@ function signatureText(parts: Omit<MinisignSignature, 'keyId'>): string {
   ].join('\n');
 }
 
-function globalMessage({ signature, trustedComment }: Omit<MinisignSignature, 'keyId' | 'globalSignature'>) {
-  return Buffer.concat([signature, Buffer.from(trustedComment)]);
-}
+const globalMessage = ({ signature, trustedComment }: Omit<MinisignSignature, 'keyId' | 'globalSignature'>) =>
+  Buffer.concat([signature, Buffer.from(trustedComment)]);

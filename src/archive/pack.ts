@@ -24,10 +24,7 @@ export interface PackBundleOptions {
   readonly onProgress?: (doneBytes: number) => void;
 }
 
-export interface PackedArchive {
-  readonly sha256: string;
-  readonly sizeBytes: number;
-}
+export type PackedArchive = { readonly sha256: string; readonly sizeBytes: number };
 
 /** Reproducible, in constant memory. Removes the file after an error. @throws DocshelfError `cannot_read` */
 export async function packBundle(options: PackBundleOptions): Promise<PackedArchive> {
@@ -50,20 +47,15 @@ export async function packBundle(options: PackBundleOptions): Promise<PackedArch
 }
 
 /** Sorts for streaming readers: the manifest, docshelf's data, then the site, each by path (code units). */
-export function archiveOrder(a: { readonly path: string }, b: { readonly path: string }): number {
-  return rankOf(a.path) - rankOf(b.path) || (a.path < b.path ? -1 : Number(a.path > b.path));
-}
+export const archiveOrder = (a: { readonly path: string }, b: { readonly path: string }): number =>
+  rankOf(a.path) - rankOf(b.path) || (a.path < b.path ? -1 : Number(a.path > b.path));
 
 function rankOf(path: string): number {
   if (path === MANIFEST_PATH) return 0;
   return path.startsWith(OWN_FOLDER) ? 1 : 2;
 }
 
-async function writeFlushed(
-  file: string,
-  chunks: AsyncIterable<Uint8Array>,
-  signal: AbortSignal | undefined,
-): Promise<PackedArchive> {
+async function writeFlushed(file: string, chunks: AsyncIterable<Uint8Array>, signal: AbortSignal | undefined) {
   const digest = createHash('sha256');
   let sizeBytes = 0;
   await using handle = await open(file, 'wx', 0o644);
@@ -87,11 +79,7 @@ export type PackEntry =
       readonly sha256?: string;
     };
 
-interface OpenedEntry {
-  readonly path: string;
-  readonly size: number;
-  readonly content: Buffer | AsyncIterable<Buffer>;
-}
+type OpenedEntry = { readonly path: string; readonly size: number; readonly content: Buffer | AsyncIterable<Buffer> };
 
 type FileEntry = Extract<PackEntry, { file: string }>;
 
@@ -100,10 +88,7 @@ const SMALL_BYTES_MAX = 512 * 1024;
 const READING_MAX = 16;
 const CHUNK_BYTES = 256 * 1024;
 
-function openEntries(
-  entries: Iterable<PackEntry> | AsyncIterable<PackEntry>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<OpenedEntry> {
+function openEntries(entries: Iterable<PackEntry> | AsyncIterable<PackEntry>, signal: AbortSignal | undefined) {
   return mapAhead(entries, READING_MAX, async (entry) => {
     signal?.throwIfAborted();
     const { path } = entry;
@@ -175,10 +160,7 @@ function unreadable(entry: FileEntry): (cause: unknown) => never {
 const EPOCH = new Date(0);
 
 /** Ustar without times, owners and modes, and pax headers for long names. @throws Error for a repeated path */
-async function* packTar(
-  entries: AsyncIterable<OpenedEntry>,
-  onPacked: (bytes: number) => void,
-): AsyncGenerator<Buffer> {
+async function* packTar(entries: AsyncIterable<OpenedEntry>, onPacked: (bytes: number) => void) {
   const tar = tarPack();
   const adding = addAll(tar, entries, onPacked).then(
     () => tar.finalize(),

@@ -30,27 +30,22 @@ export function canonicalName(raw: string, limits: ArchiveLimits, refuse: Refuse
 
   const name = raw === '.' ? '' : raw.replace(/^(?:\.\/)+/, '').replace(/\/$/, '');
   if (name === '') return name;
-  if (Buffer.byteLength(name) > limits.nameBytesMax) {
+  if (Buffer.byteLength(name) > limits.nameBytesMax)
     throw refused('name_too_long', `has a name of more than ${limits.nameBytesMax} bytes`);
-  }
   const segments = name.split('/');
   if (segments.length > limits.depthMax) throw refused('name_too_deep', `is more than ${limits.depthMax} levels deep`);
   for (const segment of segments) {
     if (segment === '..') throw refused('name_dotdot', 'leaves the site');
     if (segment === '' || segment === '.') throw refused('name_empty', 'has an empty part in its name');
-    if (Buffer.byteLength(segment) > limits.segmentBytesMax) {
+    if (Buffer.byteLength(segment) > limits.segmentBytesMax)
       throw refused('name_segment_too_long', `has a part of more than ${limits.segmentBytesMax} bytes in its name`);
-    }
   }
   return name;
 }
 
 export type ArchiveCode = (typeof ARCHIVE_CODES)[number];
 
-export interface ArchiveRule {
-  readonly rule: string;
-  readonly next: string;
-}
+export type ArchiveRule = { readonly rule: string; readonly next: string };
 
 const REGENERATE = 'Generate the bundle again; if docshelf rejects it again, fix the program that writes it.';
 const FETCH_AGAIN = 'Fetch or copy the archive again, and compare its size and SHA-256 with those of the original.';
@@ -104,11 +99,7 @@ export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.
   no_pages: rule('the archive contains an HTML page', 'Check that this is the archive of a static export.'),
 });
 
-interface Refusal {
-  readonly entry?: string;
-  readonly next?: string;
-  readonly cause?: unknown;
-}
+type Refusal = { readonly entry?: string; readonly next?: string; readonly cause?: unknown };
 
 /** @param state follows the entry (`leaves the site`) or the archive (`it is cut off`) */
 export type Refuse = (code: ArchiveCode, state: string, refusal?: Refusal) => DocshelfError;

@@ -78,9 +78,8 @@ export async function readTar(
       seen.splice(0, handedOut);
       handedOut = 0;
     }
-    if (member === undefined || entry.header.name !== member.rawName || entry.header.size !== member.size) {
+    if (member === undefined || entry.header.name !== member.rawName || entry.header.size !== member.size)
       throw archive.refuse('damaged_archive', 'can be read in two ways', { entry: entry.header.name });
-    }
     await take(member, member.kind === 'file' ? (entry as AsyncIterable<Buffer>) : null);
     entry.resume();
   }
@@ -175,9 +174,8 @@ class TarGuard {
   #padding(bytes: Buffer): void {
     this.#paddingBytes += bytes.length;
     if (!isZeros(bytes)) throw this.#refuse('trailing_garbage', 'it has more bytes after its end');
-    if (this.#paddingBytes > PADDING_BYTES_MAX) {
+    if (this.#paddingBytes > PADDING_BYTES_MAX)
       throw this.#refuse('trailing_garbage', `it has more than ${PADDING_BYTES_MAX} bytes of padding after its end`);
-    }
   }
 
   #take(): void {
@@ -193,9 +191,8 @@ class TarGuard {
 
   #takeZeros(): void {
     this.#zeroBlocks += 1;
-    if (this.#pax !== null || this.#longName !== null) {
+    if (this.#pax !== null || this.#longName !== null)
       throw this.#refuse('damaged_archive', 'it has an extended header without the entry that it is for');
-    }
   }
 
   #takeHeader(block: Buffer): void {
@@ -220,16 +217,13 @@ class TarGuard {
   }
 
   #beginExtended(type: Extended, size: number): void {
-    if ((type === 'x' && this.#pax !== null) || (type === 'L' && this.#longName !== null)) {
+    if ((type === 'x' && this.#pax !== null) || (type === 'L' && this.#longName !== null))
       throw this.#refuse('damaged_archive', 'it has two extended headers for one entry');
-    }
     this.#extendedBytes += size;
-    if (size > EXTENDED_BYTES_MAX) {
+    if (size > EXTENDED_BYTES_MAX)
       throw this.#refuse('bad_length', `it has an extended header of more than ${EXTENDED_BYTES_MAX} bytes`);
-    }
-    if (this.#extendedBytes > this.#limits.totalBytesMax) {
+    if (this.#extendedBytes > this.#limits.totalBytesMax)
       throw this.#refuse('total_too_large', 'its extended headers are larger than all its files may be');
-    }
     if (size === 0) this.#takeExtended(type, Buffer.alloc(0));
     else {
       this.#extended = type;
@@ -242,9 +236,8 @@ class TarGuard {
     if (type === 'K') return; // The target of a link, which is refused itself.
     if (type === 'L') {
       const name = untilNul(body);
-      if (!isZeros(body.subarray(name.length))) {
+      if (!isZeros(body.subarray(name.length)))
         throw this.#refuse('name_control', 'has a NUL in its name', { entry: body.toString() });
-      }
       this.#longName = name;
       return;
     }
@@ -272,9 +265,8 @@ class TarGuard {
     if (refused) throw this.#refuse(...refused, { entry: nameBytes.toString() });
     const rawName = decodeName(nameBytes, this.#refuse);
     const name = canonicalName(rawName, this.#limits, this.#refuse);
-    if (sizeRecord && !/^[0-9]{1,15}$/.test(sizeRecord)) {
+    if (sizeRecord && !/^[0-9]{1,15}$/.test(sizeRecord))
       throw this.#refuse('bad_length', 'has a size that is not a number', { entry: rawName });
-    }
     const size = sizeRecord ? Number(sizeRecord) : headerSize;
     // Old tars mark folders only by the slash.
     const kind = type === '5' || rawName.endsWith('/') || name === '' ? 'folder' : 'file';
@@ -285,9 +277,7 @@ class TarGuard {
   }
 }
 
-function paddingOf(size: number): number {
-  return (TAR_BLOCK_BYTES - (size % TAR_BLOCK_BYTES)) % TAR_BLOCK_BYTES;
-}
+const paddingOf = (size: number): number => (TAR_BLOCK_BYTES - (size % TAR_BLOCK_BYTES)) % TAR_BLOCK_BYTES;
 
 /** POSIX.1-2024, pax, "ustar Interchange Format". */
 
@@ -305,9 +295,7 @@ interface TarHeader {
 }
 
 /** True for ustar, pax and GNU tar, without a check of the checksum. Tars older than 1988 have no magic. */
-function hasTarMagic(block: Buffer): boolean {
-  return block.subarray(257, 262).equals(Buffer.from('ustar'));
-}
+const hasTarMagic = (block: Buffer): boolean => block.subarray(257, 262).equals(Buffer.from('ustar'));
 
 /** The checksum is the sum of the block's bytes, with its own bytes as spaces. */
 export function isTarHeader(block: Uint8Array): boolean {

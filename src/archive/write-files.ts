@@ -13,11 +13,7 @@ const SMALL_BYTES_MAX = 1024 ** 2;
 /** Small files written at once, one per thread of the pool; 4 MiB of memory. */
 const WRITING_MAX = 4;
 
-interface FileTarget {
-  readonly file: string;
-  readonly size: number;
-  readonly entryName: string;
-}
+type FileTarget = { readonly file: string; readonly size: number; readonly entryName: string };
 
 /** File with this SHA-256, whose content is compared before linking. */
 export type FindSame = (sha256: string) => string | null;
@@ -52,9 +48,7 @@ export class FileWriter extends Lanes {
       const sha256 = hash('sha256', bytes);
       const same = bytes.length === 0 ? null : this.#findSame(sha256);
       const isSame = same !== null && (await isContent(same, bytes));
-      if (!isSame || !(await this.#link(same, target))) {
-        await this.#create(target, (handle) => handle.writeFile(bytes));
-      }
+      if (!isSame || !(await this.#link(same, target))) await this.#create(target, (handle) => handle.writeFile(bytes));
       onWritten(sha256);
     });
   }
@@ -92,10 +86,7 @@ export class FileWriter extends Lanes {
     return this.#refuse(
       'name_case_conflict',
       'has a name that the file system of the data folder does not distinguish from another name',
-      {
-        entry: target.entryName,
-        cause: error,
-      },
+      { entry: target.entryName, cause: error },
     );
   }
 }

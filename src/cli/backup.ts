@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { createWriteStream, type Dirent, existsSync, fstatSync, realpathSync } from 'node:fs';
 import {
   chown,
@@ -7,7 +7,6 @@ import {
   type FileHandle,
   link,
   mkdir,
-  mkdtemp,
   open,
   readdir,
   realpath,
@@ -23,13 +22,14 @@ import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { extract, type Header, type Pack, pack } from 'tar-stream';
 import { dataPaths, runningDaemons } from '../deploy/index.ts';
-import { DocshelfError, errnoOf, errnoState, rethrowAs, stateOf } from '../domain/errors.ts';
+import { DocshelfError, errnoOf, errnoState, nextFor, rethrowAs, stateOf } from '../domain/errors.ts';
 import { membersOf } from '../domain/shape.ts';
 import { counted } from '../domain/text.ts';
-import { collect, flushPath, flushTree, ifThere, isLinkRefused } from '../files/index.ts';
+import { whileLocked } from '../files/file-lock.ts';
+import { collect, flushPath, flushTree, ifThere, isLinkRefused, temporaryFolder } from '../files/index.ts';
 import { type CommonOptions, command } from './command.ts';
 import { loadStrictly } from './load-config.ts';
-import { note, printResult, toMiB } from './output.ts';
+import { note, printResult, toMiB, whileInterruptible } from './output.ts';
 
 /**
  * A backup is a tar of the data folder. Its last entry has this name, so that a restore notices a backup that was cut off. Files that
@@ -49,6 +49,8 @@ const POINTER = /^sites\/[^/]+\/(?:active|versions\/([^/]+))$/;
 /** Larger files are copied in pieces. */
 const READ_WHOLE_BYTES = 1024 ** 2;
 
+const AGAIN = 'Run the command again.';
+
 export function backupCommand(): Command {
   return command(
     'backup',
@@ -67,7 +69,7 @@ export function backupCommand(): Command {
       if (config.database.urlFile !== null) note('The backup does not contain PostgreSQL: back it up with pg_dump.');
       if (config.exportApi.enabled && config.exportApi.store.kind === 's3')
         note('The backup does not contain the bucket of exportApi.store.');
-      const written = await whileInterruptible((signal) => writeBackup(dir, file, signal));
+      const written = await whileInterruptible(AGAIN, (signal) => writeBackup(dir, file, signal));
       const summary = [
         `Saved ${counted(written.files, 'file')} (${toMiB(written.bytes)}) of "${dir}" in ${file === '-' ? 'the backup' : file}.`,
         'The backup contains secrets: keep it private.',
@@ -90,7 +92,7 @@ export function restoreCommand(): Command {
       const next = 'Check the path of the backup.';
       const handle = file === '-' ? null : await open(file).catch(rethrowAs('cannot_read', `read "${file}"`, next));
       const from = handle?.createReadStream() ?? process.stdin;
-      const restored = await whileInterruptible((signal) => restoreBackup(dir, from, signal));
+      const restored = await whileInterruptible(AGAIN, (signal) => restoreBackup(dir, from, signal));
       printResult(options, restored, ({ files, bytes }) =>
         [
           `Restored ${counted(files, 'file')} (${toMiB(bytes)}) into "${dir}".`,
@@ -100,28 +102,7 @@ export function restoreCommand(): Command {
     });
 }
 
-/** Turns SIGINT and SIGTERM into an abort, so that no partial file stays. @throws DocshelfError `stopping` */
-async function whileInterruptible<Result>(act: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-  const abort = new AbortController();
-  const interrupt = (): void =>
-    abort.abort(
-      new DocshelfError('stopping', 'Cannot continue: the command was interrupted', { next: 'Run the command again.' }),
-    );
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt);
-  try {
-    return await act(abort.signal);
-  } catch (error) {
-    abort.signal.throwIfAborted();
-    throw error;
-  } finally {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt);
-  }
-}
-
-interface Written {
-  readonly files: number;
-  readonly bytes: number;
-}
+type Written = { readonly files: number; readonly bytes: number };
 
 /** Leaves no partial file. @throws DocshelfError `cannot_read`, `cannot_write`; the signal's reason */
 async function writeBackup(dir: string, file: string, signal: AbortSignal): Promise<Written> {
@@ -129,18 +110,16 @@ async function writeBackup(dir: string, file: string, signal: AbortSignal): Prom
     const { dev, ino } = fstatSync(STDOUT);
     return copyFolder(dir, standardOutput(), signal, `${dev}:${ino}`);
   }
-  const found = await ifThere(stat(file)).catch(rethrowAs('cannot_write', `write "${file}"`, NEXT_FILE));
+  const toWriteFault = rethrowAs('cannot_write', `write "${file}"`, NEXT_FILE);
+  const found = await ifThere(stat(file)).catch(toWriteFault);
   if (found?.isDirectory() === true) throw cannotWrite(file, 'it is a folder');
-  if (existsSync(dir) && isInside(realpathSync(dir), await ifThere(realpath(dirname(file))))) {
+  if (existsSync(dir) && isInside(realpathSync(dir), await ifThere(realpath(dirname(file)))))
     throw cannotWrite(file, 'it is in the data folder');
-  }
   // Only a regular file can be replaced: a rename would replace the device itself.
   const isPlain = found === null || found.isFile();
-  const path = isPlain ? `${file}.part` : file;
-  if (isPlain) await rm(path, { force: true }).catch(rethrowAs('cannot_write', `write "${file}"`, NEXT_FILE));
-  const handle = await open(path, isPlain ? 'wx' : 'w', 0o600).catch(
-    rethrowAs('cannot_write', `write "${file}"`, NEXT_FILE),
-  );
+  // Two backups may write to the same file.
+  const path = isPlain ? `${file}.${randomBytes(4).toString('hex')}.part` : file;
+  const handle = await open(path, isPlain ? 'wx' : 'w', 0o600).catch(toWriteFault);
   try {
     const written = await copyFolder(dir, handle.createWriteStream({ flush: isPlain }), signal);
     if (isPlain) await rename(path, file);
@@ -153,14 +132,12 @@ async function writeBackup(dir: string, file: string, signal: AbortSignal): Prom
 
 const NEXT_FILE = 'Choose a file in a folder that you may write to, outside of storage.dir.';
 
-function cannotWrite(file: string, state: string): DocshelfError {
-  return new DocshelfError('cannot_write', `Cannot write "${file}": ${state}`, { next: NEXT_FILE });
-}
+const cannotWrite = (file: string, state: string): DocshelfError =>
+  new DocshelfError('cannot_write', `Cannot write "${file}": ${state}`, { next: NEXT_FILE });
 
 /** @param path real path, or null if the folder does not exist */
-function isInside(dir: string, path: string | null): boolean {
-  return path !== null && (path === dir || path.startsWith(join(dir, '/')));
-}
+const isInside = (dir: string, path: string | null): boolean =>
+  path !== null && (path === dir || path.startsWith(join(dir, '/')));
 
 /** A reader that ends early must not look like success. A file needs a stream that completes short writes, as on a full disk. */
 function standardOutput(): Writable {
@@ -171,12 +148,7 @@ function standardOutput(): Writable {
 
 const STDOUT = 1;
 
-async function copyFolder(
-  dir: string,
-  out: Writable,
-  signal: AbortSignal,
-  output: string | null = null,
-): Promise<Written> {
+async function copyFolder(dir: string, out: Writable, signal: AbortSignal, output: string | null = null) {
   if (!existsSync(dir)) {
     throw new DocshelfError('cannot_read', `Cannot back up "${dir}": there is no such folder`, {
       next: 'Pass the config of the daemon with --config, and check storage.dir.',
@@ -190,6 +162,8 @@ async function copyFolder(
   });
   try {
     const copier = new Copier(dir, tar, output);
+    // Without the folder, a restored export service would look like the first edition.
+    if (existsSync(join(dir, 'sites'))) await addEntry(tar, { name: 'sites', type: 'directory', mode: 0o700 });
     // Pointers come first: what they name cannot be younger than the pointer.
     for (const folder of ['sites', '']) await copier.addFolder(folder);
     await copier.addRotatedLogs();
@@ -204,12 +178,17 @@ async function copyFolder(
   } catch (error) {
     tar.destroy();
     await writing;
-    throw fault !== null && !(error instanceof DocshelfError) ? fault : error;
+    if (error instanceof DocshelfError) throw error;
+    const { syscall = 'write', path = dir } = error as NodeJS.ErrnoException;
+    throw /^(?:open|read|scandir|f?stat)$/.test(syscall) ? readFault(path, stateOf(error), error) : (fault ?? error);
   }
 }
 
-function throwWriteFault(cause: unknown): never {
-  throw writeFault(cause);
+function readFault(path: string, state: string, cause: unknown): DocshelfError {
+  return new DocshelfError('cannot_read', `Cannot back up "${path}": ${state}`, {
+    next: nextFor(cause, 'Run the command as the user of the daemon or as root, and check the disk of storage.dir.'),
+    cause,
+  });
 }
 
 function writeFault(cause: unknown): DocshelfError {
@@ -238,7 +217,6 @@ class Copier {
   readonly #needed = new Map<string, string>();
   readonly #releases = new Set<string>();
   readonly #hash = createHash('sha256');
-
   /** Device and inode of the backup, which may be in the folder. */
   readonly #output: string | null;
 
@@ -335,23 +313,40 @@ class Copier {
 
   /** SQLite's online backup reads a database that another process writes to. */
   async #addDatabase(name: string, path: string): Promise<void> {
-    const folder = await mkdtemp(join(tmpdir(), 'docshelf-backup-')).catch(throwWriteFault);
-    const copy = join(folder, 'copy.sqlite');
-    const database = new DatabaseSync(path, { readOnly: true });
-    try {
-      await backupSqlite(database, copy);
-      await using handle = await open(copy);
-      await this.#addOpen(name, handle);
-    } finally {
-      database.close();
-      await rm(folder, { recursive: true, force: true });
-    }
+    await using folder = await temporaryFolder(join(tmpdir(), 'docshelf-backup-')).catch((error: unknown) => {
+      throw temporaryFault(error);
+    });
+    const copy = join(folder.path, 'copy.sqlite');
+    await copyDatabase(path, copy);
+    await using handle = await open(copy);
+    await this.#addOpen(name, handle);
   }
 
   checkReleases(): void {
     for (const [digest, version] of this.#needed)
       if (!this.#releases.has(digest)) throw deletedFault(`version "${version}"`);
   }
+}
+
+/** Primary result code of SQLite (sqlite.org/rescode.html). */
+const FULL = 13;
+
+async function copyDatabase(path: string, copy: string): Promise<void> {
+  try {
+    using database = new DatabaseSync(path, { readOnly: true });
+    await backupSqlite(database, copy);
+  } catch (error) {
+    const { errcode = 0, message } = error as Error & { errcode?: number };
+    throw (errcode & 0xff) === FULL ? temporaryFault(error) : readFault(path, message, error);
+  }
+}
+
+function temporaryFault(cause: unknown): DocshelfError {
+  const state = ['EACCES', 'EROFS', 'ENOENT'].includes(errnoOf(cause) ?? '') ? 'no access to' : 'no space in';
+  return new DocshelfError('cannot_write', `Cannot write the backup: ${state} the temporary folder "${tmpdir()}"`, {
+    next: 'Free space there, or set TMPDIR to another folder. docshelf copies each SQLite file there first.',
+    cause,
+  });
 }
 
 function deletedFault(thing: string): DocshelfError {
@@ -383,7 +378,6 @@ async function addEntry(
 
 /** Restores into a folder of its own first, so that an incomplete backup leaves the data folder empty. */
 async function restoreBackup(dir: string, from: Readable, signal: AbortSignal): Promise<Written> {
-  await checkEmpty(dir);
   const toWriteFault = rethrowAs(
     'cannot_write',
     `restore into "${dir}"`,
@@ -391,17 +385,23 @@ async function restoreBackup(dir: string, from: Readable, signal: AbortSignal): 
     (error) => (errnoOf(error) === 'ENOSPC' ? 'the disk is full' : errnoState(error)),
   );
   const staging = join(dir, 'staging', `restore-${process.pid}`);
+  await checkEmpty(dir).catch(toWriteFault);
   await mkdir(staging, { recursive: true, mode: 0o700 }).catch(toWriteFault);
   try {
     const restored = await unpackInto(staging, from, signal).catch((error: unknown) =>
       errnoOf(error) === undefined ? Promise.reject(error) : toWriteFault(error),
     );
     const { uid, gid } = await stat(dir);
-    if (process.getuid?.() === 0 && uid !== 0) await giveTo(staging, uid, gid);
+    const isForOther = process.getuid?.() === 0 && uid !== 0;
+    if (isForOther) await giveTo(staging, uid, gid);
     await flushTree(staging);
-    // A daemon may have started meanwhile.
-    await checkEmpty(dir);
-    await moveContent(staging, dir);
+    const lock = join(dir, 'lock');
+    await whileLocked(lock, { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
+      if (isForOther) await chown(lock, uid, gid);
+      // A daemon or another restore may have used the folder since.
+      await checkEmpty(dir);
+      await moveContent(staging, dir);
+    });
     await flushPath(dir);
     return restored;
   } finally {
@@ -460,13 +460,10 @@ async function firstFileIn(dir: string, folder: string): Promise<string | null> 
   return null;
 }
 
+const LOCK_MS_MAX = 10_000;
 const LAST_BYTES_MAX = 65_536;
 
-interface LastEntry {
-  readonly format?: unknown;
-  readonly files?: unknown;
-  readonly sha256?: unknown;
-}
+type LastEntry = Partial<Record<'format' | 'files' | 'sha256', unknown>>;
 
 /** @throws DocshelfError `damaged_archive`, `data_folder_newer`, `cannot_read`; the system's errors of writing */
 async function unpackInto(folder: string, from: Readable, signal: AbortSignal): Promise<Written> {
@@ -505,7 +502,8 @@ async function unpackInto(folder: string, from: Readable, signal: AbortSignal): 
     const { syscall, message } = error as NodeJS.ErrnoException;
     if (syscall === 'read') throw notReadable(error);
     if (error instanceof DocshelfError || syscall !== undefined) throw error;
-    throw noBackup(/Invalid tar header/.test(message) ? 'it is not a tar file, or it is compressed' : message);
+    const isTar = !/Invalid tar header/.test(message);
+    throw noBackup(isTar ? 'it is incomplete or damaged' : 'it is not a tar file, or it is compressed');
   }
   if (last === null) throw noBackup('its end is missing');
   if (last.format !== FORMAT) throw newerBackup(last.format);

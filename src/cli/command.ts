@@ -2,15 +2,9 @@ import { Command, InvalidArgumentError } from 'commander';
 import type { Operation } from '../domain/operation.ts';
 import { isVersion } from '../domain/version.ts';
 
-export interface CommonOptions {
-  readonly config?: string;
-  readonly json?: boolean;
-}
+export type CommonOptions = { readonly config?: string; readonly json?: boolean };
 
-export interface DaemonChoice {
-  readonly pid?: number;
-  readonly adminUrl?: string;
-}
+export type DaemonChoice = { readonly pid?: number; readonly adminUrl?: string };
 
 export interface SiteChoice extends CommonOptions, Pick<DaemonChoice, 'adminUrl'> {
   readonly site?: string;
@@ -46,17 +40,14 @@ export function daemonCommand(name: string, description: string, example: string
     .option('--admin-url <url>', 'Admin URL of a daemon on another machine (requires its admin.token in the config)');
 }
 
-export function siteCommand(name: string, description: string, example: string): Command {
-  return withSite(command(name, description, example));
-}
+export const siteCommand = (name: string, description: string, example: string): Command =>
+  withSite(command(name, description, example));
 
-export function withSite(parent: Command): Command {
-  return parent.option('--site <domain>', 'Site to use, if the config has several');
-}
+export const withSite = (parent: Command): Command =>
+  parent.option('--site <domain>', 'Site to use, if the config has several');
 
-export function actionCommand(name: string, { summary }: Pick<Operation, 'summary'>, example: string): Command {
-  return daemonCommand(name, summary, example);
-}
+export const actionCommand = (name: string, { summary }: Pick<Operation, 'summary'>, example: string): Command =>
+  daemonCommand(name, summary, example);
 
 /** @param read returns null for invalid text */
 export function parserOf<T>(read: (text: string) => T | null, rule: string): (text: string) => T {
@@ -70,6 +61,10 @@ export function parserOf<T>(read: (text: string) => T | null, rule: string): (te
 export const versionLabel = parserOf(
   (text) => (isVersion(text) ? text : null),
   'Use a version such as 2024-06-01 or v3.2.0.',
+);
+export const portNumber = parserOf(
+  (text) => (/^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : null),
+  'Use a number from 0 to 65535; 0 selects a free port.',
 );
 const processId = parserOf(
   (text) => (/^[1-9]\d{0,9}$/.test(text) ? Number(text) : null),

@@ -122,9 +122,7 @@ function zshAction(value: ValueKind): string {
     : `(${value.join(' ')})`;
 }
 
-function zshText(text: string): string {
-  return text.replaceAll(/[\\[\]:]/g, '\\$&');
-}
+const zshText = (text: string): string => text.replaceAll(/[\\[\]:]/g, '\\$&');
 
 /** Needs Fish 3 or later. */
 function fish(all: readonly ShownCommand[]): string {
@@ -171,9 +169,7 @@ function fishValues(value: ValueKind): string {
   return value === 'any' ? '' : `-a '(${words[value]})'`;
 }
 
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const help = new Help();
 
@@ -217,9 +213,7 @@ function shownOption(option: Option) {
   };
 }
 
-function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf(' ') + 1);
-}
+const nameOf = (path: string): string => path.slice(path.lastIndexOf(' ') + 1);
 
 function termOf(argument: Argument): string {
   const name = argument.name() + (argument.variadic ? '...' : '');

@@ -97,13 +97,8 @@ export async function daemonStatus(
   return (await (hasChosen ? asked : asked.catch(() => null))) as StatusReport | null;
 }
 
-interface RunningMarks {
-  readonly here: readonly DaemonMark[];
-  /** Another host with a daemon on the same data folder. */
-  readonly otherHost: string | null;
-}
-
-export async function runningMarks(config: Config): Promise<RunningMarks> {
+/** Daemons of this host on the data folder, and another host that has one. */
+export async function runningMarks(config: Config) {
   const marks = (await ifThere(runningDaemons(dataPaths(config.storage.dir)))) ?? [];
   const isHere = ({ owner }: DaemonMark): boolean => owner.host === hostname();
   return { here: marks.filter(isHere), otherHost: marks.find((mark) => !isHere(mark))?.owner.host ?? null };
@@ -128,9 +123,8 @@ function authorities(config: Config): RequestOptions {
   return { ca, allowPartialTrustChain: true };
 }
 
-function ownCertificates({ admin: { tls } }: Config): string[] {
-  return [tls, ...tls.certificates].flatMap(({ certFile }) => certFile?.text.reveal() ?? []);
-}
+const ownCertificates = ({ admin: { tls } }: Config): string[] =>
+  [tls, ...tls.certificates].flatMap(({ certFile }) => certFile?.text.reveal() ?? []);
 
 export function clientAt(
   path: string,
@@ -175,16 +169,11 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
       request.destroy();
       if (statusCode < 300) return answer;
       const { code, error, next } = answer as Partial<Pick<Problem, 'code' | 'error' | 'next'>>;
-      if (typeof error === 'string' && ERROR_CODES.some((known) => known === code)) {
+      if (typeof error === 'string' && ERROR_CODES.some((known) => known === code))
         throw new DocshelfError(code as ErrorCode, error, { next });
-      }
-      throw new DocshelfError(
-        'daemon_unreachable',
-        `Cannot use ${name}: its response (${statusCode}) is not from docshelf`,
-        {
-          next: 'Check the address. Another program or a proxy may listen there.',
-        },
-      );
+      const state = `Cannot use ${name}: its response (${statusCode}) is not from docshelf`;
+      const where = 'Check the address. Another program or a proxy may listen there.';
+      throw new DocshelfError('daemon_unreachable', state, { next: where });
     },
   };
 }

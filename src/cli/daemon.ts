@@ -119,13 +119,9 @@ export function healthcheckCommand(): Command {
       const response = await askDaemon(url, AbortSignal.timeout(HEALTH_MS_MAX));
       const state = response === null ? 'it does not respond' : (await response.text()).trim();
       if (response?.ok !== true) {
-        throw new DocshelfError(
-          'daemon_unreachable',
-          `Cannot confirm the health of the daemon at ${url.origin}: ${state}`,
-          {
-            next: 'Check its log, and /v1/status of its admin listener.',
-          },
-        );
+        const message = `Cannot confirm the health of the daemon at ${url.origin}: ${state}`;
+        const next = 'Check its log, and /v1/status of its admin listener.';
+        throw new DocshelfError('daemon_unreachable', message, { next });
       }
       printResult(options, { ok: true, url: url.href }, () => `${url.origin} is ${options.live ? 'alive' : 'ready'}.`);
     });

@@ -1,13 +1,14 @@
 import { existsSync, watch } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { archiveLimits } from '../app/slices.ts';
 import { loadConfig } from '../config/index.ts';
+import { temporaryFolder } from '../files/index.ts';
 import { importArchive } from './bundle/import.ts';
-import { type CommonOptions, command, parserOf } from './command.ts';
+import { type CommonOptions, command, portNumber } from './command.ts';
 import { chosenSite, loadOrLastGood } from './load-config.ts';
 import { findingsText, ProgressBar, printResult, ReportedFailure, reportFailure } from './output.ts';
 
@@ -15,7 +16,7 @@ interface FolderOptions extends CommonOptions {
   readonly kind?: 'folder' | 'markdown';
 }
 
-const EX_DATAERR = 65;
+const WORK = join(tmpdir(), 'docshelf-');
 /** Editors change several files for one change. */
 const SETTLE_MS = 200;
 /** Findings that break a page. Others, such as requests to other hosts, are reported only. */
@@ -26,19 +27,13 @@ export function checkCommand(): Command {
     'check',
     'Check a folder of HTML or Markdown like an export does (exit code 65 if references are broken)',
     'docshelf check ./docs',
-  ).action((folder: string, options: FolderOptions) =>
-    inWorkFolder(async (workDir) => {
-      const { report } = await exported(folder, options, workDir);
-      printResult(options, report, () => findingsText(folder, report));
-      if (BROKEN.some((kind) => kind in report.counts)) throw new ReportedFailure(EX_DATAERR);
-    }),
-  );
+  ).action(async (folder: string, options: FolderOptions) => {
+    await using work = await temporaryFolder(WORK);
+    const { report } = await exported(folder, options, work.path);
+    printResult(options, report, () => findingsText(folder, report));
+    if (BROKEN.some((kind) => kind in report.counts)) throw new ReportedFailure();
+  });
 }
-
-const port = parserOf(
-  (text) => (/^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : null),
-  'Use a port from 0 to 65535.',
-);
 
 export function previewCommand(programVersion: string): Command {
   return folderCommand(
@@ -46,10 +41,11 @@ export function previewCommand(programVersion: string): Command {
     'Serve a folder of HTML or Markdown on this machine, and follow its changes',
     'docshelf preview ./docs --port 8080',
   )
-    .addOption(new Option('--port <port>', 'Port on 127.0.0.1').argParser(port).default(8080))
-    .action((folder: string, options: FolderOptions & { readonly port: number }) =>
-      inWorkFolder((workDir) => preview(folder, options, workDir, programVersion)),
-    );
+    .addOption(new Option('--port <port>', 'Port on 127.0.0.1').argParser(portNumber).default(8080))
+    .action(async (folder: string, options: FolderOptions & { readonly port: number }) => {
+      await using work = await temporaryFolder(WORK);
+      await preview(folder, options, work.path, programVersion);
+    });
 }
 
 function folderCommand(name: string, description: string, example: string): Command {
@@ -84,19 +80,15 @@ async function preview(
   const loaded = await load();
   const site = await chosenSite(loaded, {});
   const publish = async (round: number): Promise<Report> => {
-    const roundDir = join(workDir, `round-${round}`);
-    try {
-      const { files, siteDir, report } = await exported(folder, options, roundDir);
-      const { packBundle, archiveOrder } = await import('../archive/pack.ts');
-      const archive = join(roundDir, 'bundle.tar.gz');
-      const entries = files.map((file) => ({ ...file, file: join(siteDir, file.path) })).sort(archiveOrder);
-      await packBundle({ entries, to: archive, level: 1 });
-      const request = { fileName: null, version: `preview-${round}`, signature: null, activate: true };
-      await importArchive(site, { json: true }, { file: archive }, request);
-      return report;
-    } finally {
-      await rm(roundDir, { recursive: true, force: true });
-    }
+    await using roundWork = await temporaryFolder(join(workDir, 'round-'));
+    const { files, siteDir, report } = await exported(folder, options, roundWork.path);
+    const { packBundle, archiveOrder } = await import('../archive/pack.ts');
+    const archive = join(roundWork.path, 'bundle.tar.gz');
+    const entries = files.map((file) => ({ ...file, file: join(siteDir, file.path) })).sort(archiveOrder);
+    await packBundle({ entries, to: archive, level: 1 });
+    const request = { fileName: null, version: `preview-${round}`, signature: null, activate: true };
+    await importArchive(site, { json: true }, { file: archive }, request);
+    return report;
   };
 
   const stopped = Promise.withResolvers<'stopped'>();
@@ -109,6 +101,7 @@ async function preview(
   const { daemon, stop } = await startDaemon({ loaded, reload: load, onProgress: () => undefined, programVersion });
   const show = () => printResult(options, report, () => findingsText(`Preview at ${daemon.siteUrl}/`, report));
   try {
+    await daemon.firstAttempt;
     show();
     for (let round = 2; (await Promise.race([changed.promise, stopped.promise])) === 'changed'; round += 1) {
       await sleep(SETTLE_MS);
@@ -134,20 +127,9 @@ async function exported(folder: string, options: FolderOptions, workDir: string)
   const names = await readdir(path).catch((): string[] => []);
   const { exportFolder } = await import('../export/jobs/steps.ts');
   const source = { kind: options.kind ?? (names.includes('index.html') ? 'folder' : 'markdown'), path } as const;
-  const progress = new ProgressBar();
+  using progress = new ProgressBar();
   const draw = (done: number, total: number) => progress.draw('reading', done / Math.max(1, total), folder);
   const { signal } = new AbortController();
-  const { pages, found, ...site } = await exportFolder(source, workDir, limits, draw, signal).finally(() =>
-    progress.end(),
-  );
+  const { pages, found, ...site } = await exportFolder(source, workDir, limits, draw, signal);
   return { ...site, report: { pages, counts: found.counts, findings: found.listed } };
-}
-
-async function inWorkFolder(act: (workDir: string) => Promise<void>): Promise<void> {
-  const workDir = await mkdtemp(join(tmpdir(), 'docshelf-'));
-  try {
-    await act(workDir);
-  } finally {
-    await rm(workDir, { recursive: true, force: true });
-  }
 }

@@ -11,7 +11,7 @@ import { DocshelfError, errnoOf, rethrowAs } from '../domain/errors.ts';
 import { Secret } from '../domain/secret.ts';
 import { isVersion } from '../domain/version.ts';
 import { replaceFile, writeOnce } from '../files/index.ts';
-import { type CommonOptions, command, parserOf, versionLabel } from './command.ts';
+import { type CommonOptions, command, parserOf, portNumber, versionLabel } from './command.ts';
 import { printResult } from './output.ts';
 
 interface InitAnswers {
@@ -30,10 +30,6 @@ interface InitOptions extends CommonOptions, InitAnswers {
 }
 
 const domainOf = parserOf((text) => (DOMAIN_PATTERN.test(text) ? text : null), 'Use a name such as acme.');
-const portOf = parserOf(
-  (text) => (/^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : null),
-  'Use a number from 0 to 65535; 0 selects a free port.',
-);
 const absolute = (path: string) => resolve(path);
 
 export function initCommand(): Command {
@@ -47,7 +43,7 @@ export function initCommand(): Command {
     .option('--bundle-url-file <file>', 'File with the link to the bundle', absolute)
     .option('--version <version>', 'Version to pin', versionLabel)
     .option('--data-dir <folder>', 'Data folder (default: ./data)', absolute)
-    .option('--port <number>', 'Port of the site (default: 8080)', portOf)
+    .option('--port <number>', 'Port of the site (default: 8080)', portNumber)
     .option('--force', 'Replace an existing config')
     .option('--yes', 'Do not prompt')
     .action(async (options: InitOptions) => {
@@ -261,6 +257,4 @@ function fromFolder(path: string, folder: string): string {
 }
 
 /** Every JSON string is a YAML string. */
-function quoted(text: string): string {
-  return JSON.stringify(text);
-}
+const quoted = (text: string): string => JSON.stringify(text);

@@ -24,9 +24,7 @@ export interface ChosenSite {
 }
 
 /** For commands that need the config itself. @throws ConfigError with every error of the file and the environment */
-export function loadStrictly(options: CommonOptions): Promise<LoadedConfig> {
-  return loadConfig(sourcesOf(options));
-}
+export const loadStrictly = (options: CommonOptions): Promise<LoadedConfig> => loadConfig(sourcesOf(options));
 
 /** If the file is broken, empty, or missing, uses the config of a running daemon that follows this file. @throws ConfigError */
 export async function loadOrLastGood(options: CommonOptions): Promise<LoadedConfig> {
@@ -47,9 +45,8 @@ function sourcesOf({ config }: CommonOptions): LoadOptions {
   return { file: config ?? null, env: process.env, cwd: process.cwd() };
 }
 
-export async function loadSite(options: SiteChoice): Promise<ChosenSite> {
-  return chosenSite(await loadOrLastGood(options), options);
-}
+export const loadSite = async (options: SiteChoice): Promise<ChosenSite> =>
+  chosenSite(await loadOrLastGood(options), options);
 
 export async function chosenSite(loaded: LoadedConfig, options: SiteChoice): Promise<ChosenSite> {
   const { config, sites } = loaded;
@@ -72,11 +69,7 @@ export async function namedSites({ config, sites }: LoadedConfig): Promise<(Site
 }
 
 /** Prints the error of the file. Returns null if no daemon on this host follows that file. */
-async function lastGoodConfig(
-  sources: LoadOptions,
-  fault: ConfigError,
-  storageDir: string | null,
-): Promise<LoadedConfig | null> {
+async function lastGoodConfig(sources: LoadOptions, fault: ConfigError, storageDir: string | null) {
   const { file, env, cwd } = sources;
   const config = await canonicalPath(resolve(cwd, file ?? (env.DOCSHELF_CONFIG || 'config.yaml')));
   for (const dir of new Set([...(storageDir === null ? [] : [storageDir]), ...(await foldersWithSockets())])) {
@@ -95,11 +88,7 @@ async function lastGoodConfig(
 
 const RESPONSE_MS_MAX = 3_000;
 
-async function requestConfig(
-  { socket, folder }: DaemonMark,
-  dir: string,
-  sources: LoadOptions,
-): Promise<LoadedConfig | null> {
+async function requestConfig({ socket, folder }: DaemonMark, dir: string, sources: LoadOptions) {
   if (socket === null) return null;
   const headers = folder === null ? {} : { [FOLDER_HEADER]: folderName(folder) };
   const response = await askSocket(socket, LAST_GOOD_PATH, headers, AbortSignal.timeout(RESPONSE_MS_MAX));
@@ -111,9 +100,8 @@ async function requestConfig(
 }
 
 /** Resolves links of the folder but not of the file: a ConfigMap's file is a link whose target changes. */
-async function canonicalPath(file: string): Promise<string> {
-  return join(await realpath(dirname(file)).catch(() => dirname(file)), basename(file));
-}
+const canonicalPath = async (file: string): Promise<string> =>
+  join(await realpath(dirname(file)).catch(() => dirname(file)), basename(file));
 
 const SOCKET = / (\/.*)\/daemons\/[0-9a-f]{16}\.sock$/gm;
 

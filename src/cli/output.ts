@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { ConfigError } from '../config/index.ts';
 import type { DeployEvent } from '../deploy/index.ts';
 import { DocshelfError, exitCodeOf, toDocshelfError } from '../domain/errors.ts';
@@ -23,10 +24,7 @@ export function printResult<T>({ json }: CommonOptions, value: T, inWords: (valu
   else print(inWords(value));
 }
 
-export interface CommandTarget {
-  readonly folder: string | null;
-  readonly daemon: string | null;
-}
+export type CommandTarget = { readonly folder: string | null; readonly daemon: string | null };
 
 /** Names the daemon or folder before a command changes something. With `--json`, it is part of the result. */
 export function printTarget({ json }: CommonOptions, { folder, daemon }: CommandTarget): void {
@@ -57,9 +55,6 @@ export function table(cells: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
-/** Maximum number of findings that a command lists in words. */
-export const SHOWN_MAX = 50;
-
 /** @param subject begins the first line: `Version v3` */
 export function findingsText(
   subject: string,
@@ -68,18 +63,31 @@ export function findingsText(
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (total === 0) return `${subject}: ${counted(pages, 'page')}, no broken references, no requests to other hosts.`;
   const summary = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
-  const rows = findings.slice(0, SHOWN_MAX).map(({ kind, page, detail }) => [kind, page, detail]);
-  const more = total - rows.length;
+  const rows = findings.map(({ kind, page, detail }) => [kind, page, detail]);
   return [
     `${subject}: ${counted(pages, 'page')}, ${summary.join(', ')}.`,
-    table([['KIND', 'PAGE', 'REFERENCE'], ...rows]),
-    ...(more > 0 ? [`and ${more} more`] : []),
+    firstRows(['KIND', 'PAGE', 'REFERENCE'], rows, total),
   ].join('\n');
 }
 
-export function toMiB(bytes: number): string {
-  return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+/** Maximum number of rows that a command lists in words. */
+const SHOWN_MAX = 50;
+
+/** @param hint where to find the other rows */
+export function firstRows(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  total = rows.length,
+  hint = '',
+): string {
+  const shown = rows.slice(0, SHOWN_MAX);
+  const more = total - shown.length;
+  return table([header, ...shown]) + (more > 0 ? `\nand ${more} more${hint}` : '');
 }
+
+export const isFile = async (name: string): Promise<boolean> => (await stat(name).catch(() => null))?.isFile() === true;
+
+export const toMiB = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
 
 const BAR_CELLS = 24;
 const REDRAW_MS = 80;
@@ -104,6 +112,10 @@ export class ProgressBar {
     this.#stream.write(`\r\x1b[2K${line.slice(0, Math.max(20, (this.#stream.columns ?? 80) - 1))}`);
   }
 
+  [Symbol.dispose](): void {
+    this.end();
+  }
+
   end(): void {
     if (this.#isShown) this.#stream.write('\r\x1b[2K');
     this.#isShown = false;
@@ -115,11 +127,27 @@ function barOf(share: number): string {
   return `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)} ${Math.floor(share * 100)} % `;
 }
 
+/** Turns SIGINT and SIGTERM into an abort with this error, which names what remains. @throws DocshelfError `stopping` */
+export async function whileInterruptible<T>(next: string, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const abort = new AbortController();
+  const interrupt = (): void =>
+    abort.abort(new DocshelfError('stopping', 'Cannot continue: the command was interrupted', { next }));
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt);
+  try {
+    return await act(abort.signal);
+  } catch (error) {
+    abort.signal.throwIfAborted();
+    throw error;
+  } finally {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt);
+  }
+}
+
 /** The command has reported its failure, and only ends with this exit code. */
 export class ReportedFailure extends Error {
   readonly exitCode: number;
 
-  constructor(exitCode: number) {
+  constructor(exitCode = exitCodeOf('wrong_digest')) {
     super(`ended with ${exitCode}`);
     this.exitCode = exitCode;
   }

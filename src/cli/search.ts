@@ -74,18 +74,13 @@ function requestOf(query: string, { version, language, tag, limit }: SearchOptio
       `Cannot search: the query has ${text.length} characters, and 1 to ${QUERY_CHARACTERS_MAX} are allowed`,
     );
   }
-  if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_SIZE_MAX) {
+  if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_SIZE_MAX)
     throw new DocshelfError('usage', `Cannot search: --limit must be a whole number from 1 to ${PAGE_SIZE_MAX}`);
-  }
   const filter = { version: version ?? null, language: language ?? null, tag: tag ?? null };
   return { query: text, pageSize, scoreThreshold: null, filter, prefixLast: false };
 }
 
-async function versionsIn(
-  config: Config,
-  sites: readonly ChosenSite[],
-  release: string | null,
-): Promise<SearchedVersion[]> {
+async function versionsIn(config: Config, sites: readonly ChosenSite[], release: string | null) {
   const status = await daemonStatus(config, {}, sites.length === 1 ? (sites[0]?.domain ?? null) : null);
   const versions: SearchedVersion[] = [];
   for (const { config: own, domain } of sites) {

@@ -149,9 +149,7 @@ export function featuresCommand(): Command {
 }
 
 function featuresText({ deploymentType, domain, features, sites }: DaemonFeatures): string {
-  if (sites === undefined) {
-    return `${deploymentType} deployment of ${domain}\n\n${listing(FEATURE_COLUMNS, features)}`;
-  }
+  if (sites === undefined) return `${deploymentType} deployment of ${domain}\n\n${listing(FEATURE_COLUMNS, features)}`;
   const rows = sites.flatMap((site) => site.features.map((feature) => ({ site: site.domain, ...feature })));
   const columns = { SITE: ({ site }: { site: string }) => site, ...FEATURE_COLUMNS };
   return `${deploymentType} deployment of ${counted(sites.length, 'site')}\n\n${listing(columns, rows)}`;

@@ -217,7 +217,7 @@ const VALUES_FILE = 'values.yaml';
 
 /** Values for the chart. The registry inside is unknown here. */
 function valuesText({ bundle = [] }: PackOptions): string {
-  const [domain] = bundle.flatMap((file) => /^([a-z0-9-]+?)-export-/.exec(basename(file))?.[1] ?? []);
+  const domain = domainOf(bundle);
   return `# Values of the chart for a cluster without an internet connection.
 # Name your registry with --set image.repository=REGISTRY/docshelf.
 deployment:
@@ -226,7 +226,11 @@ ${domain === undefined ? '  # domain: acme     # the domain of your bundles' : `
 `;
 }
 
-function readmeText({ chart, bundle = [] }: PackOptions, files: readonly string[]): string {
+function domainOf(bundles: readonly string[]): string | undefined {
+  return bundles.flatMap((file) => /^([a-z0-9-]+?)-export-/.exec(basename(file))?.[1] ?? [])[0];
+}
+
+function readmeText({ chart, bundle = [], signingKeyFile }: PackOptions, files: readonly string[]): string {
   const image = files.find((path) => path.startsWith('image/'));
   const program = files.find((path) => path.startsWith('program/'));
   // `transfer unpack` activates the newest by name. A pipe has no file name, so without --version it would count as the oldest.
@@ -238,10 +242,11 @@ function readmeText({ chart, bundle = [] }: PackOptions, files: readonly string[
   const version = versionFromFileName(newest) ?? 'VERSION';
   return `This folder contains all files that a docshelf deployment needs from outside. Run the commands in this folder.
 Check the checksums:      sha256sum --check SHA256SUMS
-Check the signature:      minisign -V -p minisign.pub -m SHA256SUMS    (or docshelf transfer unpack . --verify-only --public-key minisign.pub)
+Check the signature:      ${signingKeyFile === undefined ? 'the folder is not signed' : 'minisign -V -p minisign.pub -m SHA256SUMS    (or docshelf transfer unpack . --verify-only --public-key minisign.pub)'}
 Load the image:           ${image === undefined ? 'no image was packed' : `podman load --input ${image}    (or docker load; then push it to your registry)`}
 Install the chart:        ${chart === undefined ? 'no chart was packed' : `helm upgrade --install docshelf chart/${basename(chart)} --namespace docs --create-namespace --values values.yaml --set image.repository=REGISTRY/docshelf`}
 Install on a host:        ${program === undefined ? 'no program was packed' : installCommand(program)}
+Write a config on a host: docshelf init --type air-gapped --domain ${domainOf(bundle) ?? 'DOMAIN'} --config config.yaml    (once)
 Import all bundles:       docshelf transfer unpack . --config config.yaml    (if the config has several sites, add --site DOMAIN)
 Import all into a pod:    tar -cf - . | kubectl --namespace docs exec -i deploy/docshelf -- docshelf transfer unpack -
 Import one into a pod:    kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --version ${version} < bundles/${newest}
@@ -264,11 +269,7 @@ interface UnpackOptions extends SiteChoice {
   readonly activate: boolean;
 }
 
-interface VerifiedSignature {
-  readonly file: string;
-  readonly keyId: string;
-  readonly trustedComment: string;
-}
+type VerifiedSignature = { readonly file: string; readonly keyId: string; readonly trustedComment: string };
 
 /** Checks the whole folder before the first import. */
 async function unpackTransfer(given: string, options: UnpackOptions) {
@@ -329,11 +330,7 @@ async function unpackFolder(
   return { folder, files, signatures, unsigned, imported };
 }
 
-async function verifySignatures(
-  folder: string,
-  paths: readonly string[],
-  keys: readonly string[],
-): Promise<VerifiedSignature[]> {
+async function verifySignatures(folder: string, paths: readonly string[], keys: readonly string[]) {
   const verified: VerifiedSignature[] = [];
   if (keys.length === 0) return verified;
   for (const path of paths) {
@@ -346,11 +343,7 @@ async function verifySignatures(
 
 const SUMS_FILE = 'SHA256SUMS';
 
-interface TransferFile {
-  readonly path: string;
-  readonly bytes: number;
-  readonly sha256: string;
-}
+type TransferFile = { readonly path: string; readonly bytes: number; readonly sha256: string };
 
 /** Names that every file system and sha256sum accept without escapes. */
 const SEGMENT = '[A-Za-z0-9][A-Za-z0-9._+@-]{0,200}';

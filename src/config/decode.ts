@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Secret } from '../domain/secret.ts';
-import { NamedFile, NamedFolder, type NamedPath } from './named-files.ts';
+import { NamedFile, NamedFolder, type NamedPath } from './read-config-file.ts';
 import type { Config } from './schema/index.ts';
 import {
   childOf,
@@ -42,13 +42,11 @@ export function decode(settings: Settings, baseDir: string, only?: ReadonlySet<s
   function value(given: unknown, schema: SchemaNode, at: readonly string[], setting: Setting | undefined): unknown {
     const written = given === undefined ? schema.default : given;
     if (written === undefined || written === null) return null;
-    if (Array.isArray(written)) {
+    if (Array.isArray(written))
       return written.map((item, index) => value(item, schema.items ?? {}, [...at, String(index)], setting));
-    }
     const shorthand = schema['x-shorthand'];
-    if (shorthand !== undefined && typeof written === 'boolean') {
+    if (shorthand !== undefined && typeof written === 'boolean')
       return map({ [shorthand]: written }, schema, at, setting);
-    }
     if (typeof written === 'object') return map(written as Record<string, unknown>, schema, at, setting);
     return isWord(written, schema) ? written : converted(written, schema, at, given === undefined ? null : setting);
   }
@@ -69,12 +67,7 @@ export function decode(settings: Settings, baseDir: string, only?: ReadonlySet<s
     );
   }
 
-  function converted(
-    written: unknown,
-    schema: SchemaNode,
-    at: readonly string[],
-    setting: Setting | null | undefined,
-  ): unknown {
+  function converted(written: unknown, schema: SchemaNode, at: readonly string[], setting: Setting | null | undefined) {
     switch (schema['x-unit']) {
       case 'bytes':
         return parseSize(written);

@@ -107,10 +107,7 @@ const hostsOf = ({ hosts }: SiteConfig): readonly string[] =>
 
 const signInOf = ({ server }: Pick<Config, 'server'>): string => JSON.stringify(server.auth);
 
-interface Named {
-  readonly name: string;
-  readonly path: Path;
-}
+type Named = { readonly name: string; readonly path: Path };
 
 const SECRETS = 'cookieFile or bearerFile of the source';
 
@@ -147,9 +144,8 @@ export function findOrganizationFaults(settings: Settings, config: Config): Conf
       if (need === undefined || source[need] !== null) continue;
       report([...at, 'source'], (key) => `${key} has kind ${source.kind}, which needs ${need}; set ${need}`);
     }
-    for (const [nth, { sha256 }] of organization.keys.entries()) {
+    for (const [nth, { sha256 }] of organization.keys.entries())
       keys.push({ name: sha256, path: [index, 'keys', nth, 'sha256'] });
-    }
   }
   for (const [first, second] of [ids, sites, keys].flatMap(repeatsOf)) {
     const firstPointer = pointerTo(first.path);

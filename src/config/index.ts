@@ -2,8 +2,7 @@ import { dirname } from 'node:path';
 import { linkWithoutSecrets, Secret } from '../domain/secret.ts';
 import { decode, deepFreeze, valueAt } from './decode.ts';
 import { findMixedSignIns, findOrganizationFaults, findSiteFaults, findTlsFaults } from './entry-rules.ts';
-import { NamedFile, NamedFolder, readNamedFiles } from './named-files.ts';
-import { readConfigFile, readOrganizationsFile } from './read-config-file.ts';
+import { NamedFile, NamedFolder, readConfigFile, readNamedFiles, readOrganizationsFile } from './read-config-file.ts';
 import { readEnvironment, readFlags } from './read-environment.ts';
 import { findBrokenRules } from './rules.ts';
 import type { Config } from './schema/index.ts';
@@ -27,9 +26,7 @@ export interface LoadOptions {
   readonly lastGood?: string;
 }
 
-export function jsonSchema(): object {
-  return configSchema;
-}
+export const jsonSchema = (): object => configSchema;
 
 /**
  * Loads file, environment and flags. Relative paths begin at the config file's folder, or at `cwd` without one.
@@ -76,9 +73,8 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
       ...namedFiles.files,
     ]),
   ];
-  if (faults.length > 0 && lastGood === undefined) {
+  if (faults.length > 0 && lastGood === undefined)
     throw new ConfigError(file.path === null ? null : file.name, faults, watchedFiles, config.storage.dir);
-  }
 
   const origins = new Map(CONFIG_KEYS.map(({ path }) => [path.join('.'), all.get(path.join('.'))?.where ?? 'default']));
   return {

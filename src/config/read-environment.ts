@@ -15,11 +15,7 @@ import { nearestOf } from './validate.ts';
 
 const VALUE_FILE_BYTES_MAX = 1024 ** 2;
 
-interface Variable {
-  readonly name: string;
-  readonly key: KeySpec;
-  readonly fromFile: boolean;
-}
+type Variable = { readonly name: string; readonly key: KeySpec; readonly fromFile: boolean };
 
 /** Ignores case and single underscores: `STATIC_EXPORT` and `STATICEXPORT` are equal. */
 function comparable(name: string): string {
@@ -60,9 +56,8 @@ export async function readEnvironment(env: NodeJS.ProcessEnv, baseDir: string): 
 
   const settings: Setting[] = [];
   const values = await coerceText(texts.map(({ variable, text }) => ({ schema: variable.key.schema, text })));
-  for (const [index, { variable, where }] of texts.entries()) {
+  for (const [index, { variable, where }] of texts.entries())
     settings.push(...settingsOf(values[index], { where, places: new Map() }, variable.key.path));
-  }
   return { settings, faults, files };
 }
 
@@ -113,9 +108,7 @@ function setTwice(key: KeySpec, first: string, second: string): ConfigFault {
   return faultOf(message, dotted, `environment ${second}`);
 }
 
-async function coerceText(
-  written: readonly { readonly schema: SchemaNode; readonly text: string }[],
-): Promise<unknown[]> {
+async function coerceText(written: readonly { readonly schema: SchemaNode; readonly text: string }[]) {
   const values: unknown[] = written.map(({ schema, text }) => parseJson(text, typesOf(schema)));
   const texts = Object.fromEntries([...values.entries()].filter(([, value]) => typeof value === 'string'));
   if (Object.keys(texts).length === 0) return values;

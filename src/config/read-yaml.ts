@@ -76,9 +76,8 @@ export function readYaml(text: string, name: string): YamlReading {
         faults.push(faultOf(`${key} is set twice; keep one of the two`, key, whereOf(offset)));
       },
     });
-    if (value !== null && (typeof value !== 'object' || Array.isArray(value))) {
+    if (value !== null && (typeof value !== 'object' || Array.isArray(value)))
       return refused(0, 'a config is a map of keys, such as "staticExport:"');
-    }
     const settings = settingsOf(value, { where: name, places });
     return { settings, faults, written: new Set(settings.length === 0 ? [] : places.keys()) };
   } catch (error) {
@@ -109,9 +108,8 @@ function plainData(document: Document.Parsed, on: NodeEvents): unknown {
     if (path.length > DEPTH_MAX) throw new YamlFault(offset, `it is nested deeper than ${DEPTH_MAX} levels`);
     const node = resolve(written, offset);
     if (!isNode(node)) return null;
-    if (node.tag !== undefined && !PLAIN_TAG.test(node.tag)) {
+    if (node.tag !== undefined && !PLAIN_TAG.test(node.tag))
       throw new YamlFault(node.range?.[0] ?? offset, `the YAML is invalid: ${OWN_SENTENCES.TAG_RESOLVE_FAILED}`);
-    }
     if (isMap(node)) {
       // Without a prototype, `__proto__` is an ordinary unknown key.
       const map: Record<string, unknown> = Object.create(null);
@@ -147,9 +145,8 @@ function plainData(document: Document.Parsed, on: NodeEvents): unknown {
   }
 }
 
-function offsetOf(node: unknown, otherwise: number): number {
-  return isNode(node) ? (node.range?.[0] ?? otherwise) : otherwise;
-}
+const offsetOf = (node: unknown, otherwise: number): number =>
+  isNode(node) ? (node.range?.[0] ?? otherwise) : otherwise;
 
 function wantsText(schema: SchemaNode | undefined): boolean {
   const types = typesOf(schema);

@@ -27,19 +27,13 @@ export function findBrokenRules(
   return faults;
 }
 
-interface Rule {
-  readonly keys: readonly string[];
-  readonly broken: (config: Config, daemon: Config) => string | null;
-}
+type Rule = { readonly keys: readonly string[]; readonly broken: (config: Config, daemon: Config) => string | null };
 
 const rule = (
   keys: readonly string[],
   isBroken: (config: Config, daemon: Config) => boolean,
   sentence: string,
-): Rule => ({
-  keys,
-  broken: (config, daemon) => (isBroken(config, daemon) ? sentence : null),
-});
+): Rule => ({ keys, broken: (config, daemon) => (isBroken(config, daemon) ? sentence : null) });
 
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i;
 
@@ -105,11 +99,7 @@ const NAMED: readonly Named[] = [
     },
     secrets: 'exportApi.store.accessKeyId and secretAccessKey',
   },
-  {
-    key: 'traces.endpoint',
-    link: ({ traces }) => traces.endpoint,
-    secrets: 'traces.headersFile',
-  },
+  { key: 'traces.endpoint', link: ({ traces }) => traces.endpoint, secrets: 'traces.headersFile' },
   {
     key: 'database.urlFile',
     link: ({ database: { urlFile } }) => databaseHost(urlFile?.text.reveal() ?? ''),

@@ -6,11 +6,7 @@ import document from './config.schema.json' with { type: 'json' };
 /** Converts the written value to the one in `Config`. A word of an enumeration stays as it is. */
 type Unit = 'bytes' | 'ms' | 'path' | 'folder' | 'file' | 'secret' | 'lower-case';
 
-export interface TextRule {
-  readonly minLength?: number;
-  readonly pattern?: string;
-  readonly format?: string;
-}
+export type TextRule = { readonly minLength?: number; readonly pattern?: string; readonly format?: string };
 
 /** Required content of a file, without surrounding white space. `expects` follows "it does not contain". */
 export interface Contents extends TextRule {
@@ -58,9 +54,7 @@ export function sectionOf(schema: SchemaNode | undefined): SchemaNode | null {
   return schema.anyOf?.find((alternative) => alternative.properties !== undefined) ?? null;
 }
 
-export function mapOf(schema: SchemaNode): SchemaNode {
-  return schema.anyOf?.find(({ type }) => type === 'object') ?? schema;
-}
+export const mapOf = (schema: SchemaNode): SchemaNode => schema.anyOf?.find(({ type }) => type === 'object') ?? schema;
 
 export function childOf(schema: SchemaNode | undefined, key: string): SchemaNode | undefined {
   const { properties, additionalProperties } = schema === undefined ? {} : mapOf(schema);
@@ -68,13 +62,10 @@ export function childOf(schema: SchemaNode | undefined, key: string): SchemaNode
   return typeof additionalProperties === 'object' ? additionalProperties : undefined;
 }
 
-export function nameOf(key: string, schema: SchemaNode): string {
-  return `${key}${schema['x-suffix'] ?? ''}`;
-}
+export const nameOf = (key: string, schema: SchemaNode): string => `${key}${schema['x-suffix'] ?? ''}`;
 
-export function schemaAt(path: readonly string[]): SchemaNode | undefined {
-  return path.reduce<SchemaNode | undefined>(childOf, configSchema);
-}
+export const schemaAt = (path: readonly string[]): SchemaNode | undefined =>
+  path.reduce<SchemaNode | undefined>(childOf, configSchema);
 
 export function typesOf(schema: SchemaNode | undefined): ReadonlySet<string> {
   const types = new Set<string>(typeof schema?.type === 'string' ? [schema.type] : (schema?.type ?? []));
@@ -83,10 +74,7 @@ export function typesOf(schema: SchemaNode | undefined): ReadonlySet<string> {
   return types;
 }
 
-export interface KeySpec {
-  readonly path: readonly string[];
-  readonly schema: SchemaNode;
-}
+export type KeySpec = { readonly path: readonly string[]; readonly schema: SchemaNode };
 
 function listNodes(schema: SchemaNode, path: readonly string[]): KeySpec[] {
   const children = Object.entries(sectionOf(schema)?.properties ?? {});
@@ -137,11 +125,7 @@ function parse(written: unknown, factors: Readonly<Record<string, number>>): num
   return match === null || factor === undefined ? null : Number(match[1]) * factor;
 }
 
-export function parseSize(written: unknown): number | null {
-  return parse(written, SIZE);
-}
+export const parseSize = (written: unknown): number | null => parse(written, SIZE);
 
 /** Milliseconds of `30s`. Null for text that is no duration. Seconds are the finest unit. */
-export function parseDuration(written: unknown): number | null {
-  return parse(written, DURATION_MS);
-}
+export const parseDuration = (written: unknown): number | null => parse(written, DURATION_MS);

@@ -52,9 +52,7 @@ export function emptyConfigError(file: string | null, watchedFiles: readonly str
   return new ConfigError(file ?? 'config.yaml', [{ ...faultOf(message, null, null), next }], watchedFiles);
 }
 
-export function isPlainName(name: string): boolean {
-  return /^[A-Za-z0-9_.-]{1,64}$/.test(name);
-}
+export const isPlainName = (name: string): boolean => /^[A-Za-z0-9_.-]{1,64}$/.test(name);
 
 function inFileOrder(faults: readonly ConfigFault[]): ConfigFault[] {
   const placed = faults.map((fault) => {
@@ -106,10 +104,7 @@ export function faultInside(setting: Setting | undefined, path: Path, sentence: 
 
 type Source = Pick<Setting, 'where' | 'places'>;
 
-export interface Reading {
-  readonly settings: readonly Setting[];
-  readonly faults: readonly ConfigFault[];
-}
+export type Reading = { readonly settings: readonly Setting[]; readonly faults: readonly ConfigFault[] };
 
 export interface FileReading extends Reading {
   readonly files: readonly string[];

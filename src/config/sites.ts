@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { normalBasePath } from '../domain/deployment.ts';
 import type { Secret } from '../domain/secret.ts';
 import { decode } from './decode.ts';
-import { NamedFolder, type NamedPath } from './named-files.ts';
+import { NamedFolder, type NamedPath } from './read-config-file.ts';
 import { findBrokenRules } from './rules.ts';
 import type { Config } from './schema/index.ts';
 import { schemaAt, sectionOf } from './schema-node.ts';

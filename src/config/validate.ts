@@ -82,11 +82,7 @@ function createAjv(): Ajv {
   return ajv;
 }
 
-interface Explanation {
-  readonly pointer: string;
-  readonly missing?: string;
-  readonly message: string;
-}
+type Explanation = { readonly pointer: string; readonly missing?: string; readonly message: string };
 
 /** Explains what a key expects, without its value. @param top pointer of the checked value */
 function explainErrors(errors: readonly ErrorObject[], top: string): Explanation[] {
@@ -153,9 +149,8 @@ const TYPES: Readonly<Record<string, string>> = {
   number: 'a number',
 };
 
-function either(words: readonly string[]): string {
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
-}
+const either = (words: readonly string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 
 export function expectationOf(schema: SchemaNode): string {
   const bounds = schema['x-bounds'];
@@ -205,9 +200,8 @@ function nearestKey(parent: string, name: string, siblings: readonly string[]): 
   return sibling === undefined ? undefined : inParent(sibling);
 }
 
-function isLike(name: string, other: string): boolean {
-  return editDistance(lower(name), lower(other)) * 3 <= Math.max(name.length, other.length);
-}
+const isLike = (name: string, other: string): boolean =>
+  editDistance(lower(name), lower(other)) * 3 <= Math.max(name.length, other.length);
 
 /** Rejects settings of features that are not built yet, instead of ignoring them. */
 export function findNotBuilt(settings: Settings): ConfigFault[] {
@@ -232,12 +226,10 @@ function faultAt(path: readonly string[], { places, where }: Setting): ConfigFau
 
 function pathsNotBuilt(value: unknown, schema: SchemaNode, path: readonly string[]): string[][] {
   const alternative = schema.anyOf?.find((each) => each['x-not-built'] && takes(each, value));
-  if (schema['x-not-built'] || alternative !== undefined) {
+  if (schema['x-not-built'] || alternative !== undefined)
     return textOf(value, schema) === textOf(schema.default, schema) ? [] : [[...path]];
-  }
-  if (Array.isArray(value)) {
+  if (Array.isArray(value))
     return value.flatMap((item, index) => pathsNotBuilt(item, schema.items ?? {}, [...path, String(index)]));
-  }
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, child]) =>
     pathsNotBuilt(child, childOf(schema, key) ?? {}, [...path, key]),
@@ -249,6 +241,5 @@ function textOf(value: unknown, { 'x-unit': unit }: SchemaNode): string | undefi
   return JSON.stringify(bare ?? value);
 }
 
-function takes(schema: SchemaNode, value: unknown): boolean {
-  return schema.enum?.includes(value as string) ?? typesOf(schema).has(typeof value);
-}
+const takes = (schema: SchemaNode, value: unknown): boolean =>
+  schema.enum?.includes(value as string) ?? typesOf(schema).has(typeof value);

@@ -14,11 +14,7 @@ export interface Naming {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface CrawlSize {
-  readonly entries: number;
-  readonly pages: number;
-  readonly bytes: number;
-}
+export type CrawlSize = { readonly entries: number; readonly pages: number; readonly bytes: number };
 
 interface AdmissionOptions {
   readonly settings: CrawlSettings;
@@ -108,9 +104,8 @@ export class Traps {
       if (countUp(this.#variants, key) > max) return `over ${max} addresses differ in their query alone`;
     }
     const date = isPage ? DATE.exec(pathname + search) : null;
-    if (date !== null && countUp(this.#dates, url.origin + (pathname + search).slice(0, date.index)) > DATES_MAX) {
+    if (date !== null && countUp(this.#dates, url.origin + (pathname + search).slice(0, date.index)) > DATES_MAX)
       return `over ${DATES_MAX} addresses differ in a date alone`;
-    }
     return null;
   }
 }
@@ -221,9 +216,7 @@ function normalized(path: string): string {
 
 const NO_FOLLOW = /(?:^|[\s,])(?:nofollow|none)(?:$|[\s,])/i;
 
-export function hasNoFollow(directives: string): boolean {
-  return NO_FOLLOW.test(directives);
-}
+export const hasNoFollow = (directives: string): boolean => NO_FOLLOW.test(directives);
 
 const WAITING_MAX = 5_000;
 const REPORTED_MAX = 100_000;
@@ -251,16 +244,11 @@ export class CrawlFindings {
   }
 
   flush(paths: ReadonlyMap<string, string>): void {
-    for (const finding of this.#waiting.splice(0)) {
+    for (const finding of this.#waiting.splice(0))
       this.#find({ ...finding, page: paths.get(finding.page) ?? pathOf(finding.page) });
-    }
   }
 }
 
-function pathOf(url: string): string {
-  return URL.parse(url)?.pathname.slice(1) ?? '';
-}
+const pathOf = (url: string): string => URL.parse(url)?.pathname.slice(1) ?? '';
 
-function shown(url: string): string {
-  return url.length > 300 ? `${url.slice(0, 297)}...` : url;
-}
+const shown = (url: string): string => (url.length > 300 ? `${url.slice(0, 297)}...` : url);

@@ -197,9 +197,7 @@ async function findScope(
   throw fail(`its start page redirects more than ${REDIRECTS_MAX} times`);
 }
 
-function plain(url: URL): URL {
-  return new URL(`${url.pathname}${url.search}`, url.origin);
-}
+const plain = (url: URL): URL => new URL(`${url.pathname}${url.search}`, url.origin);
 
 const SITEMAPS = ['sitemap.xml', 'sitemap_index.xml', 'sitemap-index.xml'];
 const SITEMAPS_MAX = 500;
@@ -253,9 +251,8 @@ function namePaths(paths: readonly string[], scope: Scope, crawl: Crawl): Map<st
   return urls;
 }
 
-async function bytesOf(entry: Entry, store: FileStore): Promise<Buffer | null> {
-  return hasContent(entry) ? readFile(store.pathOf(entry.fetched.content.sha256)) : null;
-}
+const bytesOf = async (entry: Entry, store: FileStore): Promise<Buffer | null> =>
+  hasContent(entry) ? readFile(store.pathOf(entry.fetched.content.sha256)) : null;
 
 async function findNotFoundPage(crawl: Crawl, scope: Scope): Promise<Entry | null> {
   const url = `${scope.origin}${scope.prefix}docshelf-looks-for-the-404-page`;

@@ -263,18 +263,16 @@ export class Crawl {
       this.name(url, { askedAs: kind, referrer, depth, isOptional });
     }
     for (const url of read.withDigest) this.withDigest.add(url);
-    for (const url of read.payloads) {
+    for (const url of read.payloads)
       this.name(url, { askedAs: 'known_file', referrer, depth: entry.depth, isOptional: true });
-    }
   }
 
   async #nameListed(entry: Entry): Promise<void> {
     const { store, scope } = this.#options;
     if (!hasContent(entry)) return;
     const { depth, url: referrer } = entry;
-    for (const { url, askedAs } of await urlsListedIn(entry, store.pathOf(entry.fetched.content.sha256), scope)) {
+    for (const { url, askedAs } of await urlsListedIn(entry, store.pathOf(entry.fetched.content.sha256), scope))
       this.name(url, { askedAs, referrer, depth, isOptional: askedAs !== 'link' });
-    }
   }
 
   #renderIfPage(entry: Entry): void {
@@ -295,9 +293,8 @@ export class Crawl {
 
 type FetchedAnswer = Extract<Answer, { readonly kind: 'fetched' }>;
 
-function isRendered(entry: Entry): entry is ContentEntry {
-  return hasContent(entry) && entry.place !== null && isPageType(entry.type) && namesPage(entry.askedAs);
-}
+const isRendered = (entry: Entry): entry is ContentEntry =>
+  hasContent(entry) && entry.place !== null && isPageType(entry.type) && namesPage(entry.askedAs);
 
 function newEntry(url: string, naming: Naming): Entry {
   const unknown = { fetched: null, settled: null, type: '', place: null, isPageInstead: false };

@@ -3,11 +3,7 @@ import { type FoundKind, type SourceType, sourceTypeOf } from '../web/rewrite/in
 
 export type AskedAs = FoundKind | 'browser' | 'known_file' | 'sitemap' | 'llms' | 'not_found';
 
-export interface FoundPlace {
-  readonly thread: number;
-  readonly offset: number;
-  readonly length: number;
-}
+export type FoundPlace = { readonly thread: number; readonly offset: number; readonly length: number };
 
 export interface Entry {
   readonly url: string;
@@ -31,13 +27,10 @@ export interface ContentEntry extends Entry {
   readonly fetched: FetchedUrl & { readonly content: NonNullable<FetchedUrl['content']> };
 }
 
-export function hasContent(entry: Entry): entry is ContentEntry {
-  return entry.fetched?.status === 200 && entry.fetched.content !== null;
-}
+export const hasContent = (entry: Entry): entry is ContentEntry =>
+  entry.fetched?.status === 200 && entry.fetched.content !== null;
 
-export function contentOf({ settled, fetched }: ContentEntry): FetchedContent {
-  return settled ?? fetched.content;
-}
+export const contentOf = ({ settled, fetched }: ContentEntry): FetchedContent => settled ?? fetched.content;
 
 export interface FetchedUrl {
   readonly url: string;
@@ -50,20 +43,12 @@ export interface FetchedUrl {
   readonly content: FetchedContent | null;
 }
 
-export interface PackedAt {
-  readonly pack: string;
-  readonly offset: number;
-}
+export type PackedAt = { readonly pack: string; readonly offset: number };
 
-export interface FetchedContent {
-  readonly sha256: string;
-  readonly size: number;
-  readonly packed: PackedAt | null;
-}
+export type FetchedContent = { readonly sha256: string; readonly size: number; readonly packed: PackedAt | null };
 
-export function mediaTypeOf({ contentType }: Pick<FetchedUrl, 'contentType'>): string {
-  return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-}
+export const mediaTypeOf = ({ contentType }: Pick<FetchedUrl, 'contentType'>): string =>
+  contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
 /** Requested without a reference, so their absence is not a finding. */
 const OWN_FILES: ReadonlySet<AskedAs> = new Set(['known_file', 'sitemap', 'llms']);
@@ -84,17 +69,11 @@ const TYPE_BY_KIND: Partial<Record<AskedAs, string>> = {
   manifest: 'application/manifest+json',
 };
 
-export function namesPage(askedAs: AskedAs): boolean {
-  return askedAs === 'link' || askedAs === 'frame';
-}
+export const namesPage = (askedAs: AskedAs): boolean => askedAs === 'link' || askedAs === 'frame';
 
-export function isMissing(status: number): boolean {
-  return status === 404 || status === 410;
-}
+export const isMissing = (status: number): boolean => status === 404 || status === 410;
 
-export function isPageType(type: string): boolean {
-  return PAGE_TYPES.has(type);
-}
+export const isPageType = (type: string): boolean => PAGE_TYPES.has(type);
 
 export function typeOfAnswer(fetched: FetchedUrl, askedAs: AskedAs): string {
   const type = mediaTypeOf(fetched);
@@ -108,9 +87,8 @@ export function typeOfAnswer(fetched: FetchedUrl, askedAs: AskedAs): string {
   return namesPage(askedAs) ? 'text/html' : '';
 }
 
-export function sourceTypeOfAnswer(type: string, askedAs: AskedAs): SourceType | null {
-  return askedAs === 'manifest' && /json$/.test(type) ? 'manifest' : sourceTypeOf(type);
-}
+export const sourceTypeOfAnswer = (type: string, askedAs: AskedAs): SourceType | null =>
+  askedAs === 'manifest' && /json$/.test(type) ? 'manifest' : sourceTypeOf(type);
 
 /** Some servers return a page if a script or picture is missing. */
 export function isPageInPlaceOfFile(url: URL, type: string, askedAs: AskedAs): boolean {

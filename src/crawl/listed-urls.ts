@@ -6,10 +6,7 @@ import { filesOfGenerators, isGeneratorFile } from '../web/rewrite/index.ts';
 import type { AskedAs, ContentEntry } from './entry.ts';
 import type { Scope } from './scope.ts';
 
-interface ListedUrl {
-  readonly url: string;
-  readonly askedAs: AskedAs;
-}
+type ListedUrl = { readonly url: string; readonly askedAs: AskedAs };
 
 export function isList({ url, askedAs }: Pick<ContentEntry, 'url' | 'askedAs'>): boolean {
   if (askedAs === 'sitemap' || askedAs === 'llms') return true;
@@ -47,9 +44,7 @@ export const SITEMAP_BYTES_MAX = 50 * 1024 ** 2;
 const ADDRESSES_MAX = 50_000;
 const NAME = /\/sitemap[^/]*\.xml(?:\.gz)?$/i;
 
-export function isSitemapPath(pathname: string): boolean {
-  return NAME.test(pathname);
-}
+export const isSitemapPath = (pathname: string): boolean => NAME.test(pathname);
 
 export function readSitemap(text: string): Pick<SitemapReader, 'pages' | 'sitemaps'> {
   const start = text.trimStart();

@@ -4,11 +4,7 @@ import { isPage, OWN_FOLDER } from '../domain/release.ts';
 import { percentDecode, shownTypeOf } from '../web/index.ts';
 import { GENERIC_TYPES } from './entry.ts';
 
-interface AnsweredUrl {
-  readonly url: string;
-  readonly type: string;
-  readonly sha256: string;
-}
+type AnsweredUrl = { readonly url: string; readonly type: string; readonly sha256: string };
 
 interface Named extends AnsweredUrl {
   readonly name: NaturalName;
@@ -82,25 +78,17 @@ class Names {
   }
 }
 
-function byPreference(a: Named, b: Named): number {
-  return a.query.length - b.query.length || a.url.length - b.url.length || (a.url < b.url ? -1 : 1);
-}
+const byPreference = (a: Named, b: Named): number =>
+  a.query.length - b.query.length || a.url.length - b.url.length || (a.url < b.url ? -1 : 1);
 
-function querySuffix(query: string): string {
-  return PLAIN_QUERY.test(query) ? `@${query}` : `@${hash('sha256', query).slice(0, 12)}`;
-}
+const querySuffix = (query: string): string =>
+  PLAIN_QUERY.test(query) ? `@${query}` : `@${hash('sha256', query).slice(0, 12)}`;
 
-function fold(path: string): string {
-  return path.normalize('NFC').toUpperCase().toLowerCase();
-}
+const fold = (path: string): string => path.normalize('NFC').toUpperCase().toLowerCase();
 
 const EXTERNAL_FOLDER = '_external';
 
-interface NaturalName {
-  readonly folder: string;
-  readonly stem: string;
-  readonly extension: string;
-}
+type NaturalName = { readonly folder: string; readonly stem: string; readonly extension: string };
 
 /** UTF-8 bytes. File systems allow 255, and some names get a suffix. */
 const SEGMENT_BYTES_MAX = 180;
@@ -137,9 +125,8 @@ export function naturalName(url: URL, type: string, ownOrigin: string): NaturalN
   return bounded({ folder: folders.map((folder) => `${folder}/`).join(''), ...withExtension(name, type) });
 }
 
-export function pathOf({ folder, stem, extension: dotted }: NaturalName, suffix = ''): string {
-  return `${folder}${stem}${suffix}${dotted}`;
-}
+export const pathOf = ({ folder, stem, extension: dotted }: NaturalName, suffix = ''): string =>
+  `${folder}${stem}${suffix}${dotted}`;
 
 function withExtension(name: string, type: string): { stem: string; extension: string } {
   const added = missingExtension(name, type);

@@ -158,9 +158,8 @@ function conditionOf(last: FetchedUrl | null): Record<string, string> {
   return last?.lastModified == null ? {} : { 'if-modified-since': last.lastModified };
 }
 
-function locationOf(location: string | null, url: string): string | null {
-  return location === null ? null : (URL.parse(location, url)?.href ?? null);
-}
+const locationOf = (location: string | null, url: string): string | null =>
+  location === null ? null : (URL.parse(location, url)?.href ?? null);
 
 function refreshTarget(answer: FetchedAnswer, url: string): string | null {
   const refresh = answer.status === 200 ? refreshOf(answer.header('refresh') ?? '') : null;
@@ -169,9 +168,8 @@ function refreshTarget(answer: FetchedAnswer, url: string): string | null {
   return target?.replace(/#.*/, '') === url ? null : target;
 }
 
-function isFaultOfServer({ code }: DocshelfError): boolean {
-  return code === 'source_unreachable' || code === 'source_timeout' || code === 'source_truncated';
-}
+const isFaultOfServer = ({ code }: DocshelfError): boolean =>
+  code === 'source_unreachable' || code === 'source_timeout' || code === 'source_truncated';
 
 async function discard({ body }: FetchedAnswer): Promise<void> {
   if (!(body instanceof Uint8Array)) await rm(body.file, { force: true });

@@ -143,15 +143,9 @@ export function sampleOf<Item>(items: readonly Item[], max: number): readonly It
   return Array.from({ length: max }, (_, at) => items[Math.floor((at * items.length) / max)] as Item);
 }
 
-interface LiveFaults {
-  readonly failures: readonly string[];
-  readonly consoleErrors: readonly string[];
-}
+type LiveFaults = { readonly failures: readonly string[]; readonly consoleErrors: readonly string[] };
 
-interface Judged {
-  readonly findings: readonly Finding[];
-  readonly weight: number;
-}
+type Judged = { readonly findings: readonly Finding[]; readonly weight: number };
 
 /** Weight of a failed request in missing words. */
 const FAILED_WEIGHT = 20;
@@ -201,19 +195,11 @@ function addressWithoutOrigin(url: string): string {
   return pathname + search;
 }
 
-function gist(message: string): string {
-  return message.replace(URL_IN_TEXT, '').replace(NUMBER, '');
-}
+const gist = (message: string): string => message.replace(URL_IN_TEXT, '').replace(NUMBER, '');
 
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
-}
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-interface TextChange {
-  readonly missing: number;
-  readonly added: number;
-  readonly detail: string;
-}
+type TextChange = { readonly missing: number; readonly added: number; readonly detail: string };
 
 const SHOWN_WORDS = 8;
 const SHOWN_CHARACTERS_MAX = 120;
@@ -287,9 +273,8 @@ class StaticHost {
 
   readonly answer: AnswerRequest = async ({ url }) => {
     const { hostname, pathname } = new URL(url);
-    if (hostname !== HOST) {
+    if (hostname !== HOST)
       throw new DocshelfError('address_not_allowed', `Cannot fetch "${url}": the network is cut off`);
-    }
     const path = percentDecode(pathname)?.slice(1);
     const found = path === undefined ? ({ kind: 'missing' } as const) : resolveOnHost(this.#files, path);
     if (found.kind === 'redirect') return answerOf(301, { location: found.location });

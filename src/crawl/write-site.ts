@@ -58,11 +58,7 @@ export async function writeSite(options: WriteSiteOptions): Promise<ReadonlyMap<
   return withRedirects;
 }
 
-interface SiteFile {
-  readonly entry: ContentEntry;
-  readonly path: string;
-  readonly isRooted?: boolean;
-}
+type SiteFile = { readonly entry: ContentEntry; readonly path: string; readonly isRooted?: boolean };
 
 const isPageFile = ({ entry }: SiteFile): boolean => isPageType(entry.type);
 
@@ -179,29 +175,19 @@ async function writeRedirects(
 }
 
 /** Readers start at the root, and importers require a page there. */
-async function writeRoot(
-  paths: ReadonlyMap<string, string>,
-  { scope, sink, startUrl }: WriteSiteOptions,
-): Promise<void> {
+async function writeRoot(paths: ReadonlyMap<string, string>, { scope, sink, startUrl }: WriteSiteOptions) {
   const root = `${scope.origin}/`;
   const start = paths.get(scope.canonical(new URL(startUrl)) ?? '');
   if (start === undefined || paths.has(root) || start === 'index.html') return;
   await sink.add('index.html', Buffer.from(redirectPage(relativeUrl('index.html', start), scope.published(startUrl))));
 }
 
-interface Redirect {
-  readonly url: string;
-  readonly target: string;
-  readonly fragment: string;
-}
+type Redirect = { readonly url: string; readonly target: string; readonly fragment: string };
 
 /** Browsers follow 20. */
 const HOPS_MAX = 20;
 
-function findRedirects(
-  entries: ReadonlyMap<string, Entry>,
-  canonical: (url: URL) => string | null,
-): readonly Redirect[] {
+function findRedirects(entries: ReadonlyMap<string, Entry>, canonical: (url: URL) => string | null) {
   const redirects: Redirect[] = [];
   for (const { url } of entries.values()) {
     const end = endOf(url, entries, canonical);
@@ -210,11 +196,7 @@ function findRedirects(
   return redirects.sort((a, b) => (a.url < b.url ? -1 : 1));
 }
 
-function endOf(
-  url: string,
-  entries: ReadonlyMap<string, Entry>,
-  canonical: (url: URL) => string | null,
-): Pick<Redirect, 'target' | 'fragment'> | null {
+function endOf(url: string, entries: ReadonlyMap<string, Entry>, canonical: (url: URL) => string | null) {
   let target = url;
   let fragment = '';
   for (let hops = 0; hops <= HOPS_MAX; hops += 1) {
@@ -228,9 +210,7 @@ function endOf(
   return null;
 }
 
-function isSlashAlone(url: string, target: string): boolean {
-  return url === `${target}/` || target === `${url}/`;
-}
+const isSlashAlone = (url: string, target: string): boolean => url === `${target}/` || target === `${url}/`;
 
 function redirectPage(target: string, canonical: string): string {
   const [href, published] = [escapeHtml(target), escapeHtml(canonical)];

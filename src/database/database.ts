@@ -29,22 +29,40 @@ export class Database implements Session {
 
   async run<Row>(statement: Statement, values?: StatementValues): Promise<readonly Row[]> {
     await this.bringUp();
-    return this.#session.run(statement, values);
+    return this.#session.run<Row>(statement, values).catch((error) => this.#explain(error));
   }
 
   async execute(text: string, values?: readonly unknown[]): ReturnType<Session['execute']> {
     await this.bringUp();
-    return this.#session.execute(text, values);
+    return this.#session.execute(text, values).catch((error) => this.#explain(error));
   }
 
   /** Rolls back if `act` throws. If COMMIT fails, it may still have succeeded. */
   async transact<T>(act: (session: Session) => Promise<T>): Promise<T> {
     await this.bringUp();
-    return this.#transact(act);
+    return this.#transact(act).catch((error) => this.#explain(error));
   }
 
   async close(): Promise<void> {
     await this.#pool.end();
+  }
+
+  /** During an upgrade, a newer daemon migrates the schema while this one still runs. */
+  async #explain(error: unknown): Promise<never> {
+    if (sqlStateOf(error)?.startsWith('42') === true) await this.#knownVersion(this.#session);
+    throw error;
+  }
+
+  /** @throws DocshelfError `database_unfit` */
+  async #knownVersion(session: Session): Promise<number> {
+    const { rows } = await session.execute(`SELECT max(version) AS version FROM ${SCHEMA_NAME}.migrations`);
+    const version = Number(rows[0]?.version ?? 0);
+    const known = this.#migrations.length;
+    if (version <= known) return version;
+    throw unfit(
+      `its schema "${SCHEMA_NAME}" is version ${version}, this docshelf knows up to ${known}`,
+      'Run the docshelf version that the other replicas run, or a newer one.',
+    );
   }
 
   async #transact<T>(act: (session: Session) => Promise<T>): Promise<T> {
@@ -81,15 +99,7 @@ export class Database implements Session {
       // An operator may have created it, so that docshelf needs no right to create schemas.
       if (found[0]?.schema === null) await session.execute(`CREATE SCHEMA ${SCHEMA_NAME}`);
       await session.execute(`CREATE TABLE IF NOT EXISTS ${SCHEMA_NAME}.migrations (version INTEGER PRIMARY KEY)`);
-      const { rows } = await session.execute(`SELECT max(version) AS version FROM ${SCHEMA_NAME}.migrations`);
-      const version = Number(rows[0]?.version ?? 0);
-      const known = this.#migrations.length;
-      if (version > known) {
-        throw unfit(
-          `its schema "${SCHEMA_NAME}" is version ${version}, this docshelf knows up to ${known}`,
-          'Run the docshelf version that the other replicas run, or a newer one.',
-        );
-      }
+      const version = await this.#knownVersion(session);
       for (const [index, step] of this.#migrations.entries()) {
         if (index < version) continue;
         await session.execute(step);
@@ -115,9 +125,8 @@ async function checkServer(session: Session): Promise<void> {
   throw unfit(`it is PostgreSQL ${name}, and docshelf needs 15 or newer`, 'Move the database to a newer server.');
 }
 
-function unfit(state: string, next: string): DocshelfError {
-  return new DocshelfError('database_unfit', `Cannot use the database: ${state}`, { next });
-}
+const unfit = (state: string, next: string): DocshelfError =>
+  new DocshelfError('database_unfit', `Cannot use the database: ${state}`, { next });
 
 function sessionOf(asked: Pick<Pool | PoolClient, 'query'>): Session {
   const execute: Session['execute'] = async (text, values) => {

@@ -1,9 +1,6 @@
 export const SCHEMA_NAME = 'docshelf';
 
-export interface Statement {
-  readonly text: string;
-  readonly names: readonly string[];
-}
+export type Statement = { readonly text: string; readonly names: readonly string[] };
 
 export type StatementValues = Readonly<Record<string, string | number | boolean | null>>;
 

@@ -152,7 +152,7 @@ export class Deployment {
       }
       const message = 'Cannot roll back: no version that was active before this one is still stored';
       throw new DocshelfError('no_version', message, {
-        next: 'List the stored versions with "docshelf bundle list" and activate one of them.',
+        next: 'Activate a version that "docshelf bundle list" shows. If it shows none, pass the config of the daemon with --config.',
       });
     });
   }

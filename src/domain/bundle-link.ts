@@ -37,13 +37,9 @@ function schemeOf(link: string): LinkScheme | null {
   return (LINK_SCHEMES as Readonly<Record<string, LinkScheme | undefined>>)[name] ?? null;
 }
 
-export function isBundleLink(link: string): boolean {
-  return schemeOf(link)?.isSound(link) === true;
-}
+export const isBundleLink = (link: string): boolean => schemeOf(link)?.isSound(link) === true;
 
-export function isFileLink(link: string): boolean {
-  return isBundleLink(link) && schemeOf(link)?.leadsTo === 'file';
-}
+export const isFileLink = (link: string): boolean => isBundleLink(link) && schemeOf(link)?.leadsTo === 'file';
 
 const formsOf = (schemes: readonly LinkScheme[]) =>
   schemes.map(({ form }, index) => `${index > 0 && index === schemes.length - 1 ? 'or ' : ''}${form}`).join(', ');
@@ -75,10 +71,7 @@ export function parseOciReference(link: string): OciReference | null {
   return { registry: registry.toLowerCase(), repository, tag, digest };
 }
 
-export interface S3Link {
-  readonly bucket: string;
-  readonly key: string;
-}
+export type S3Link = { readonly bucket: string; readonly key: string };
 
 /** Allows `_` and capitals for older buckets and other services. */
 const S3_LINK = /^s3:\/\/(?<bucket>[A-Za-z0-9][A-Za-z0-9._-]{1,254})\/(?<key>[^?#\u0000-\u001f\u007f\\]+)$/;
@@ -104,9 +97,7 @@ export function askedUrl(link: string | null, s3: S3Place | null): URL | null {
 }
 
 /** Milliseconds since 1970. Null if the link states no end. */
-export function expiryOfLink(link: string): number | null {
-  return validityOf(link).endsAtMs;
-}
+export const expiryOfLink = (link: string): number | null => validityOf(link).endsAtMs;
 
 /** Validity of a presigned link, in milliseconds since 1970. */
 export function validityOf(link: string): { readonly startsAtMs: number | null; readonly endsAtMs: number | null } {
@@ -137,6 +128,4 @@ function basicDate(text: string | undefined): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
-function wholeNumber(text: string | undefined): number | null {
-  return /^\d{1,12}$/.test(text ?? '') ? Number(text) : null;
-}
+const wholeNumber = (text: string | undefined): number | null => (/^\d{1,12}$/.test(text ?? '') ? Number(text) : null);

@@ -15,9 +15,7 @@ export interface CrawlSettings {
   readonly render: RenderSettings | null;
 }
 
-export interface RenderSettings {
-  readonly scripts: 'keep' | 'drop';
-}
+export type RenderSettings = { readonly scripts: 'keep' | 'drop' };
 
 export interface BrowserSettings {
   readonly sandbox: 'auto' | 'off';

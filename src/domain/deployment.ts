@@ -38,9 +38,7 @@ export function chooseSite<Site extends { readonly domain: string | null }>(
 }
 
 /** Returns `/docs/` for `/docs`, `//docs` and `/docs/`. */
-export function normalBasePath(written: string): string {
-  return `/${written}/`.replaceAll(/\/{2,}/g, '/');
-}
+export const normalBasePath = (written: string): string => `/${written}/`.replaceAll(/\/{2,}/g, '/');
 
 /** Removes port, trailing dot and case; an IPv6 address gets brackets, in the URL standard's form. */
 export function hostName(host: string): string {

@@ -67,19 +67,11 @@ export function s3UrlOf(store: S3Place & { readonly bucket: string }): string {
   return url.href;
 }
 
-export function hostAndPort(endpoint: Endpoint): string {
-  return `${endpoint.hostname.toLowerCase()}:${portOf(endpoint)}`;
-}
+export const hostAndPort = (endpoint: Endpoint): string => `${endpoint.hostname.toLowerCase()}:${portOf(endpoint)}`;
 
-export function portOf({ port, protocol }: Endpoint): number {
-  return Number(port || (protocol === 'https:' ? 443 : 80));
-}
+export const portOf = ({ port, protocol }: Endpoint): number => Number(port || (protocol === 'https:' ? 443 : 80));
 
 /** Sockets and name services expect an IPv6 address without brackets. */
-export function bareHost(hostname: string): string {
-  return hostname.replace(/^\[|\]$/g, '');
-}
+export const bareHost = (hostname: string): string => hostname.replace(/^\[|\]$/g, '');
 
-export function urlHost(bare: string): string {
-  return bare.includes(':') ? `[${bare}]` : bare;
-}
+export const urlHost = (bare: string): string => (bare.includes(':') ? `[${bare}]` : bare);

@@ -240,9 +240,7 @@ export function stateOf(error: unknown): string {
   return errno === undefined ? String(error) : (STATES[errno] ?? `it cannot be read (${errno})`);
 }
 
-export function errnoState(error: unknown): string {
-  return errnoOf(error) ?? 'failed';
-}
+export const errnoState = (error: unknown): string => errnoOf(error) ?? 'failed';
 
 /** For `catch`: keeps an expected error, and wraps others as `Cannot <act>: <state>`. */
 export function rethrowAs(code: ErrorCode, act: string, next?: string, state: (error: unknown) => string = stateOf) {
@@ -283,13 +281,9 @@ function placeOf(code: ErrorCode): { readonly exit: number; readonly status: num
   return { exit: 65, status: 422 };
 }
 
-export function exitCodeOf(code: ErrorCode): number {
-  return placeOf(code).exit;
-}
+export const exitCodeOf = (code: ErrorCode): number => placeOf(code).exit;
 
-export function statusOf(code: ErrorCode): number {
-  return placeOf(code).status;
-}
+export const statusOf = (code: ErrorCode): number => placeOf(code).status;
 
 /** A problem document (RFC 9457, section 3) with the members of contract section 8. */
 export const problemSchema = {

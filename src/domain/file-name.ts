@@ -7,9 +7,7 @@ export const SIGNATURE_EXTENSION = '.minisig';
 /** Controls, line separators and writing direction, which forge lines and hide how a name ends. */
 const UNFIT = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
-export function cleanFileName(name: string, replacement = ''): string {
-  return name.replace(UNFIT, replacement);
-}
+export const cleanFileName = (name: string, replacement = ''): string => name.replace(UNFIT, replacement);
 
 export function isFileName(name: string): boolean {
   const isPlain = name !== '' && name !== '.' && name !== '..' && !/[/\\]/.test(name) && cleanFileName(name) === name;

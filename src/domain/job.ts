@@ -6,9 +6,7 @@ import { VERSION_PATTERN } from './version.ts';
 export const JOB_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-export function isTerminal(status: JobStatus): boolean {
-  return status === 'completed' || status === 'failed';
-}
+export const isTerminal = (status: JobStatus): boolean => status === 'completed' || status === 'failed';
 
 export const JOB_ID_PATTERN = /^se_[0-9a-f]{16}$/;
 export const jobIdSchema = { type: 'string', pattern: JOB_ID_PATTERN.source } as const;
@@ -32,17 +30,11 @@ export const jobSchema = {
 } as const;
 export type Job = ShapeOf<typeof jobSchema>;
 
-export interface JobFault {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly next: string | null;
-}
+export type JobFault = { readonly code: ErrorCode; readonly message: string; readonly next: string | null };
 
 export const CANCELED: JobFault = { code: 'canceled', message: 'canceled', next: null };
 
-export function jobError({ message, next }: JobFault): string {
-  return next === null ? message : `${message}. ${next}`;
-}
+export const jobError = ({ message, next }: JobFault): string => (next === null ? message : `${message}. ${next}`);
 
 export const JOBS_LIMIT_MAX = 100;
 export const JOBS_LIMIT_DEFAULT = 20;
@@ -166,9 +158,8 @@ export interface ExportedBundle {
   readonly contentSha256: string;
 }
 
-export function bundleFileName({ domain, createdAt }: Pick<Job, 'domain' | 'createdAt'>): string {
-  return `${domain}-export-${createdAt.slice(0, 10)}.tar.gz`;
-}
+export const bundleFileName = ({ domain, createdAt }: Pick<Job, 'domain' | 'createdAt'>): string =>
+  `${domain}-export-${createdAt.slice(0, 10)}.tar.gz`;
 
 /** Further findings are only counted, since most repeat one cause. */
 export const FINDINGS_MAX = 1000;
@@ -214,11 +205,7 @@ type Lenient<Shape, Needed extends keyof Shape> = Pick<Shape, Needed> & {
 export type JobAnswer = Lenient<Job, 'jobId' | 'status'>;
 export type BundleAnswer = Omit<Lenient<BundleLink, 'jobId'>, 'bundleUrl'> & { readonly bundleUrl: Secret };
 
-export interface StoredContent {
-  readonly sha256: string;
-  readonly size: number;
-  readonly type: string;
-}
+export type StoredContent = { readonly sha256: string; readonly size: number; readonly type: string };
 
 /** Accepts files in any order. A repeated path is an error of the source. */
 export interface SiteSink {
@@ -233,6 +220,5 @@ export interface SiteSource {
   collect(request: ExportRequest, sink: SiteSink, signal: AbortSignal): Promise<void>;
 }
 
-export function badSource(path: string, state: string, next: string, cause?: unknown): DocshelfError {
-  return new DocshelfError('bad_source', `Cannot export "${showName(path)}": ${state}`, { next, cause });
-}
+export const badSource = (path: string, state: string, next: string, cause?: unknown): DocshelfError =>
+  new DocshelfError('bad_source', `Cannot export "${showName(path)}": ${state}`, { next, cause });

@@ -25,16 +25,9 @@ export interface Operation {
   readonly isOpenToAllOrigins?: boolean;
 }
 
-export interface Tag {
-  readonly name: string;
-  readonly description: string;
-}
+export type Tag = { readonly name: string; readonly description: string };
 
-export interface SecurityScheme {
-  readonly name: string;
-  readonly description: string;
-  readonly faults: readonly Fault[];
-}
+export type SecurityScheme = { readonly name: string; readonly description: string; readonly faults: readonly Fault[] };
 
 export interface Described {
   readonly description: string;
@@ -52,10 +45,7 @@ export interface ObjectSchema {
   readonly additionalProperties?: unknown;
 }
 
-interface RequestBody {
-  readonly schema: object;
-  readonly examples: Readonly<Record<string, unknown>>;
-}
+type RequestBody = { readonly schema: object; readonly examples: Readonly<Record<string, unknown>> };
 
 export interface OperationAnswer {
   readonly description: string;
@@ -65,11 +55,7 @@ export interface OperationAnswer {
   readonly headers?: Readonly<Record<string, object>>;
 }
 
-export interface Fault {
-  readonly code: ErrorCode;
-  readonly description: string;
-  readonly message: string;
-}
+export type Fault = { readonly code: ErrorCode; readonly description: string; readonly message: string };
 
 export type BodyOf<Op extends Pick<Operation, 'body'>> = Op['body'] extends { readonly schema: infer Schema }
   ? ShapeOf<Schema>

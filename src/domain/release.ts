@@ -66,9 +66,7 @@ export interface KeptRelease extends Pick<ReleaseView, 'digest' | 'createdAt' | 
 
 const PAGE = /\.(?:html|htm|xhtml)$/i;
 
-export function isPage(path: string): boolean {
-  return PAGE.test(path);
-}
+export const isPage = (path: string): boolean => PAGE.test(path);
 
 /** docshelf's data in an archive (manifest, search), never served. */
 export const OWN_FOLDER = '_docshelf/';

@@ -45,11 +45,7 @@ export const searchRequestSchema = {
       type: 'object',
       additionalProperties: false,
       description: 'Limits the results. A filter without matches returns no results, and is not an error.',
-      properties: {
-        version,
-        language,
-        tag,
-      },
+      properties: { version, language, tag },
     },
   },
 } as const;

@@ -5,9 +5,8 @@ const UNPRINTABLE =
 const inBraces = (codePoint: number): string => `\\u{${codePoint.toString(16)}}`;
 
 /** Makes foreign text safe for one line of a terminal, log or notice. Every output uses it or the next two. */
-export function printable(text: string, shown: (codePoint: number) => string = inBraces): string {
-  return text.replace(UNPRINTABLE, (character) => shown(character.codePointAt(0) ?? 0));
-}
+export const printable = (text: string, shown: (codePoint: number) => string = inBraces): string =>
+  text.replace(UNPRINTABLE, (character) => shown(character.codePointAt(0) ?? 0));
 
 export function printableLines(text: string): string {
   return printable(text, (codePoint) =>
@@ -24,13 +23,9 @@ export function printableJson(json: string): string {
   });
 }
 
-export function counted(count: number, one: string, many?: string): string {
-  return `${count} ${nounOf(count, one, many)}`;
-}
+export const counted = (count: number, one: string, many?: string): string => `${count} ${nounOf(count, one, many)}`;
 
-export function nounOf(count: number, one: string, many = `${one}s`): string {
-  return count === 1 ? one : many;
-}
+export const nounOf = (count: number, one: string, many = `${one}s`): string => (count === 1 ? one : many);
 
 /** Optimal string alignment. Returns `max + 1` for anything above `max`. */
 export function editDistance(left: string, right: string, max = Number.MAX_SAFE_INTEGER - 1): number {

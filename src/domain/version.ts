@@ -2,9 +2,7 @@ import { DocshelfError } from './errors.ts';
 
 export const VERSION_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$/;
 
-export function isVersion(label: string): boolean {
-  return VERSION_PATTERN.test(label);
-}
+export const isVersion = (label: string): boolean => VERSION_PATTERN.test(label);
 
 export function parseVersion(label: string): string {
   if (isVersion(label)) return label;
@@ -29,9 +27,7 @@ export function versionFromFileName(fileName: string): string | null {
   return DATE_AT_END.exec(stem)?.[1] ?? NUMBER_AT_END.exec(stem)?.[1] ?? null;
 }
 
-export function versionFromDigest(digest: string): string {
-  return digest.slice(0, 12);
-}
+export const versionFromDigest = (digest: string): string => digest.slice(0, 12);
 
 /** Returns RFC 3339 at midnight UTC. */
 export function dateOfVersion(label: string): string | null {
@@ -75,6 +71,4 @@ function comparePrereleases(a: string | undefined, b: string | undefined): numbe
   return order(listA.length, listB.length);
 }
 
-function order<T extends string | number | bigint>(a: T, b: T): number {
-  return a < b ? -1 : Number(a > b);
-}
+const order = <T extends string | number | bigint>(a: T, b: T): number => (a < b ? -1 : Number(a > b));

@@ -37,11 +37,7 @@ const FOLLOWED_AT_ONCE = 100;
 const READ_AHEAD = 8;
 
 /** The spool keeps it on disk, because 100 references each of 20,000 pages took 120 MB of memory. */
-interface CheckedPage {
-  readonly path: string;
-  readonly base: string | null;
-  readonly references: readonly Reference[];
-}
+type CheckedPage = { readonly path: string; readonly base: string | null; readonly references: readonly Reference[] };
 
 type Anchors = ReadonlyMap<string, string>;
 
@@ -98,9 +94,8 @@ function* findFaults(page: CheckedPage, site: ServedSite, anchors: Anchors): Gen
   for (const reference of page.references) {
     if (reference.kind === 'canonical') continue;
     const target = site.targetOf(reference.url, base);
-    if (target?.kind === 'elsewhere' && reference.kind === 'asset') {
+    if (target?.kind === 'elsewhere' && reference.kind === 'asset')
       yield finding('off_origin_load', page, reference, ` from ${target.host}`);
-    }
     if (target?.kind !== 'own') continue;
     const file = target.path === null ? null : site.answerTo(target.path);
     if (file === null) yield finding('broken_reference', page, reference);
@@ -177,9 +172,8 @@ class ServedSite {
   #ownPathname({ origin, hostname, pathname }: URL): string | null {
     if (origin === OWN_ORIGIN) return pathname;
     const published = this.#published;
-    if (published !== null && origin === published.origin && pathname.startsWith(published.prefix)) {
+    if (published !== null && origin === published.origin && pathname.startsWith(published.prefix))
       return pathname.slice(published.prefix.length - 1);
-    }
     return this.#hosts.has(hostname) ? pathname : null;
   }
 
@@ -193,10 +187,7 @@ class ServedSite {
   }
 }
 
-interface PublishedAt {
-  readonly origin: string;
-  readonly prefix: string;
-}
+type PublishedAt = { readonly origin: string; readonly prefix: string };
 
 const INDEX_PAGE = /(?:^|\/)index\.x?html?$/i;
 const EXTENSION = /\.x?html?$/i;

@@ -37,9 +37,7 @@ export async function makeWorkFolder({ work }: ExportsFolder, jobId: string, att
   return path;
 }
 
-export function journalFolder({ work }: ExportsFolder, jobId: string): string {
-  return join(work, jobId);
-}
+export const journalFolder = ({ work }: ExportsFolder, jobId: string): string => join(work, jobId);
 
 const MARK = 'api';
 
@@ -68,9 +66,8 @@ function noApiFolder(dir: string): DocshelfError {
   });
 }
 
-export async function makeRepackFolder({ work }: ExportsFolder, jobId: string): Promise<string> {
-  return mkdtemp(join(work, `${jobId}${REPACK}`));
-}
+export const makeRepackFolder = async ({ work }: ExportsFolder, jobId: string): Promise<string> =>
+  mkdtemp(join(work, `${jobId}${REPACK}`));
 
 /** Removes work folders by name (`jobIdOf`), except those in which a bundle of an ended job is being packed again. */
 export async function removeWorkFolders(
@@ -85,9 +82,7 @@ export async function removeWorkFolders(
   }
 }
 
-export function jobIdOf(workFolderName: string): string {
-  return workFolderName.replace(/-.*$/, '');
-}
+export const jobIdOf = (workFolderName: string): string => workFolderName.replace(/-.*$/, '');
 
 const NAME = /^[1-9]-(?:live|written)\.png$/;
 

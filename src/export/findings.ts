@@ -34,17 +34,13 @@ export class FindingList {
   #shares(): Finding[] {
     const kinds = [...this.#listed.values()].sort((a, b) => a.length - b.length);
     const shares: Finding[] = [];
-    for (const [at, ofKind] of kinds.entries()) {
+    for (const [at, ofKind] of kinds.entries())
       shares.push(...ofKind.slice(0, Math.ceil((FINDINGS_MAX - shares.length) / (kinds.length - at))));
-    }
     return shares.slice(0, FINDINGS_MAX);
   }
 }
 
-export interface FoundSoFar {
-  readonly counts: Readonly<Record<string, number>>;
-  readonly listed: readonly Finding[];
-}
+export type FoundSoFar = { readonly counts: Readonly<Record<string, number>>; readonly listed: readonly Finding[] };
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 

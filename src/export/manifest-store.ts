@@ -51,9 +51,8 @@ export class ManifestStore {
   }
 }
 
-export function wordsOf(manifest: Uint8Array): { readonly createdAt: string; readonly files: readonly FileEntry[] } {
-  return JSON.parse(Buffer.from(manifest).toString());
-}
+export const wordsOf = (manifest: Uint8Array): { readonly createdAt: string; readonly files: readonly FileEntry[] } =>
+  JSON.parse(Buffer.from(manifest).toString());
 
 function digestOf({ domain, version, files }: BundleContent): string {
   const hash = createHash('sha256').update(JSON.stringify([domain, version]));

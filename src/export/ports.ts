@@ -33,20 +33,14 @@ export interface NewJob extends ExportRequest {
 }
 
 /** Right to run a job, until its lease expires or another attempt begins. */
-export interface Claim {
-  readonly job: StoredJob;
-  readonly attempt: number;
-}
+export type Claim = { readonly job: StoredJob; readonly attempt: number };
 
 export type JobFilter = { readonly limit: number; readonly cursor?: string } & (
   | { readonly organizationId: string; readonly domain?: string; readonly status?: JobStatus }
   | { readonly organizationId: null; readonly domain?: undefined; readonly status?: undefined }
 );
 
-export interface JobCounts {
-  readonly queued: number;
-  readonly running: number;
-}
+export type JobCounts = { readonly queued: number; readonly running: number };
 
 /**
  * Any number of processes can share a queue. Calls resolve when their changes are durable. Writes with a lost claim change nothing and
@@ -126,10 +120,7 @@ export interface BundleStore {
   close(): Promise<void>;
 }
 
-export interface SharedFile {
-  readonly name: string;
-  readonly changedMs: number;
-}
+export type SharedFile = { readonly name: string; readonly changedMs: number };
 
 /** Files of jobs, other than bundles, that daemons with separate data folders share. Names contain slashes. */
 export interface SharedFiles {
@@ -147,11 +138,7 @@ export interface SharedFiles {
   remove(name: string): Promise<void>;
 }
 
-export interface BundleLinkRequest {
-  readonly sha256: string;
-  readonly fileName: string;
-  readonly query: URLSearchParams;
-}
+export type BundleLinkRequest = { readonly sha256: string; readonly fileName: string; readonly query: URLSearchParams };
 
 export interface LinkedBundle {
   readonly sha256: string;
@@ -161,10 +148,7 @@ export interface LinkedBundle {
   readonly contentDisposition: string;
 }
 
-export interface StoreFolders {
-  readonly filesDir: string;
-  readonly manifestsDir: string;
-}
+export type StoreFolders = { readonly filesDir: string; readonly manifestsDir: string };
 
 export interface CollectCommand extends StoreFolders {
   readonly request: ExportRequest;

@@ -23,10 +23,7 @@ interface OwnedJob extends Job {
   readonly fault: JobFault | null;
 }
 
-export interface ExportSettings {
-  readonly linkTtlMs: number;
-  readonly queuedMax: number;
-}
+export type ExportSettings = { readonly linkTtlMs: number; readonly queuedMax: number };
 
 export interface ExportServiceOptions {
   readonly queue: Pick<JobQueue, 'add' | 'get' | 'list' | 'cancel' | 'report' | 'revision'>;

@@ -4,9 +4,7 @@ import { refuseLink } from './write.ts';
 
 export type LockMode = 'shared' | 'exclusive';
 
-export interface FileLock {
-  close(): void;
-}
+export type FileLock = { close(): void };
 
 /** SQLITE_BUSY, sqlite.org/rescode.html */
 const BUSY = 5;

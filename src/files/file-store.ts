@@ -11,10 +11,7 @@ const INCOMING = 'incoming';
 const SHARD = /^[0-9a-f]{2}$/;
 const STORED = /^[0-9a-f]{64}$/;
 
-export interface StoredFile {
-  readonly sha256: string;
-  readonly size: number;
-}
+export type StoredFile = { readonly sha256: string; readonly size: number };
 
 type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 

@@ -94,9 +94,8 @@ function encode(files: Iterable<FileEntry>): Buffer {
 
 const slotAt = (slot: number): number => HEADER_BYTES + slot * SLOT_BYTES;
 
-function checksumOf(table: Buffer): number {
-  return crc32(table.subarray(HEADER_BYTES), crc32(table.subarray(0, CHECKSUM_AT)));
-}
+const checksumOf = (table: Buffer): number =>
+  crc32(table.subarray(HEADER_BYTES), crc32(table.subarray(0, CHECKSUM_AT)));
 
 /** Null for another format. */
 export function readLayout(header: Buffer): Layout | null {
@@ -198,9 +197,7 @@ export async function readFileTable(releaseDir: string): Promise<FileTable> {
   const table = await readFile(join(releaseDir, TABLE_FILE));
   const layout = readLayout(table);
   const isWhole = layout !== null && layout.end === table.length && layout.slots > layout.count;
-  if (isWhole && table.readUInt32LE(CHECKSUM_AT) === checksumOf(table)) {
-    return new PackedFileTable(table, layout);
-  }
+  if (isWhole && table.readUInt32LE(CHECKSUM_AT) === checksumOf(table)) return new PackedFileTable(table, layout);
   throw damaged(releaseDir);
 }
 
@@ -224,9 +221,8 @@ export async function findInTable(releaseDir: string, path: string): Promise<Fil
       const bytes = await readBlock(handle, recordsAt + (record - 1) * RECORD_BYTES, RECORD_BYTES);
       if (bytes.length < RECORD_BYTES) throw damaged(releaseDir);
       const found = readRecord(bytes, 0);
-      if ((await textOf(found.path)) === path) {
+      if ((await textOf(found.path)) === path)
         return { path, size: found.size, sha256: found.sha256, type: await textOf(found.type) };
-      }
     }
     if (block.length === 0) break;
     seen += block.length / SLOT_BYTES;

@@ -23,6 +23,7 @@ export {
   refuseLink,
   replaceFile,
   sweepTemporaries,
+  temporaryFolder,
   temporaryIn,
   writeOnce,
 } from './write.ts';

@@ -65,9 +65,8 @@ export class LineSpool {
   }
 
   #write(bytes: Uint8Array): void {
-    for (let done = 0; done < bytes.length; ) {
+    for (let done = 0; done < bytes.length; )
       done += writeSync(this.#fd, bytes, done, bytes.length - done, this.#writtenBytes + done);
-    }
     this.#writtenBytes += bytes.length;
   }
 }

@@ -22,11 +22,7 @@ const FOLDERS_MAX = 64;
 const LIST = 'versions.json';
 const LIST_BYTES_MAX = 256 * 1024;
 
-interface VersionFolder {
-  readonly container: string;
-  readonly name: string;
-  readonly pages: string[];
-}
+type VersionFolder = { readonly container: string; readonly name: string; readonly pages: string[] };
 
 /** Folders of the versions that a release contains, such as `docs/next/`. Such a release has its own switcher. */
 export async function ownVersions({

@@ -16,14 +16,12 @@ export function thisProcess(): Owner {
   return { host: hostname(), pid, startTicks: startTicksOf(pid), pidNamespace: ownPidNamespace() };
 }
 
-export function isLocal({ host, pidNamespace }: Owner): boolean {
-  return host === hostname() && (pidNamespace === null || pidNamespace === ownPidNamespace());
-}
+export const isLocal = ({ host, pidNamespace }: Owner): boolean =>
+  host === hostname() && (pidNamespace === null || pidNamespace === ownPidNamespace());
 
 /** Null for an invisible process: the caller decides by age. */
-export function isAlive(owner: Owner): boolean | null {
-  return isLocal(owner) ? isRunning(owner.pid, owner.startTicks) : null;
-}
+export const isAlive = (owner: Owner): boolean | null =>
+  isLocal(owner) ? isRunning(owner.pid, owner.startTicks) : null;
 
 function ownPidNamespace(): string | null {
   try {
@@ -47,9 +45,7 @@ export function isRunning(pid: number, startTicks: string | null): boolean {
   return !found.isZombie && (startTicks === null || found.startTicks === startTicks);
 }
 
-export function startTicksOf(pid: number): string | null {
-  return statOf(pid)?.startTicks ?? null;
-}
+export const startTicksOf = (pid: number): string | null => statOf(pid)?.startTicks ?? null;
 
 /** proc(5): state is field 3, the start time field 22. */
 function statOf(pid: number): { readonly startTicks: string; readonly isZombie: boolean } | null {

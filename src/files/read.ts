@@ -16,9 +16,7 @@ export async function ifThere<Result>(act: Promise<Result>): Promise<Result | nu
 }
 
 /** Empty if the folder does not exist. */
-export async function namesIn(folder: string): Promise<string[]> {
-  return (await ifThere(readdir(folder))) ?? [];
-}
+export const namesIn = async (folder: string): Promise<string[]> => (await ifThere(readdir(folder))) ?? [];
 
 /** Milliseconds since the last change. Null if the path cannot be read. */
 export async function ageOf(path: string, nowMs = Date.now()): Promise<number | null> {
@@ -27,17 +25,11 @@ export async function ageOf(path: string, nowMs = Date.now()): Promise<number | 
 }
 
 /** Without O_NONBLOCK, a FIFO would block the thread until somebody writes to it. */
-export function openNamed(file: string): Promise<FileHandle> {
-  return open(file, constants.O_RDONLY | constants.O_NONBLOCK);
-}
+export const openNamed = (file: string): Promise<FileHandle> => open(file, constants.O_RDONLY | constants.O_NONBLOCK);
 
-export function readIfThere(file: string): Promise<string | null> {
-  return ifThere(readFile(file, 'utf8'));
-}
+export const readIfThere = (file: string): Promise<string | null> => ifThere(readFile(file, 'utf8'));
 
-export function readBytesIfThere(file: string): Promise<Buffer<ArrayBuffer> | null> {
-  return ifThere(readFile(file));
-}
+export const readBytesIfThere = (file: string): Promise<Buffer<ArrayBuffer> | null> => ifThere(readFile(file));
 
 export async function readBeginning(file: string, bytesMax: number): Promise<Buffer> {
   await using handle = await open(file);
@@ -85,6 +77,5 @@ export async function hashFile(file: string, algorithm: string, signal?: AbortSi
 }
 
 /** SHA-256, 64 lower-case hex digits. @throws as `hashFile` */
-export async function digestFile(file: string, signal?: AbortSignal): Promise<string> {
-  return (await hashFile(file, 'sha256', signal)).digest('hex');
-}
+export const digestFile = async (file: string, signal?: AbortSignal): Promise<string> =>
+  (await hashFile(file, 'sha256', signal)).digest('hex');

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
-import { constants, type FileHandle, link, open, readdir, rename, rm } from 'node:fs/promises';
+import { constants, type FileHandle, link, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { DocshelfError, errnoOf } from '../domain/errors.ts';
@@ -66,6 +66,12 @@ export async function openToAppend(file: string, mode = MODE): Promise<FileHandl
   });
 }
 
+/** A folder with a unique name. The end of the scope removes it with its content. */
+export async function temporaryFolder(prefix: string) {
+  const path = await mkdtemp(prefix);
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
 /** SQLite follows links. @throws DocshelfError `cannot_write` for a symbolic link */
 export function refuseLink(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true) throw linkFault(file);
@@ -82,9 +88,7 @@ const TEMPORARY = '.tmp-';
 const AGE_MS_MAX = 60_000;
 
 /** Unique, so that leftovers of a crash do not block the next attempt. */
-export function temporaryIn(folder: string): string {
-  return join(folder, `${TEMPORARY}${randomBytes(6).toString('hex')}`);
-}
+export const temporaryIn = (folder: string): string => join(folder, `${TEMPORARY}${randomBytes(6).toString('hex')}`);
 
 export async function sweepTemporaries(folders: readonly string[], nowMs: number): Promise<void> {
   for (const folder of folders) {

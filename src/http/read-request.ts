@@ -44,15 +44,14 @@ export function queryReader<const Op extends Pick<Operation, 'act' | 'query'>>(
   const check = requestChecker<QueryOf<Op>>(act, query);
   const known = Object.keys(query.properties);
   return (parameters) => {
-    for (const name of parameters.keys()) {
+    const written: Record<string, string | number> = {};
+    for (const [name, text] of parameters) {
       if (!known.includes(name)) throw badField(act, name, `is unknown. The address accepts ${known.join(', ')}`);
       if (parameters.getAll(name).length > 1) throw badField(act, name, 'is present more than once');
+      const isInteger = query.properties[name]?.type === 'integer' && /^\d{1,9}$/.test(text);
+      if (text !== '') written[name] = isInteger ? Number(text) : text;
     }
-    const given = [...parameters].filter(([, text]) => text !== '');
-    const isInteger = ([name, text]: readonly [string, string]): boolean =>
-      query.properties[name]?.type === 'integer' && /^\d{1,9}$/.test(text);
-    const written = given.map((pair) => (isInteger(pair) ? [pair[0], Number(pair[1])] : pair));
-    return check(Object.fromEntries(written));
+    return check(written);
   };
 }
 

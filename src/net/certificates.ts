@@ -21,6 +21,5 @@ export function readCertificates(file: string, setting: string): string {
 }
 
 /** Adds to the system's certificates. @param caFile null for the system's only */
-export function authoritiesOf(caFile: string | null, setting: string): { readonly ca?: string[] } {
-  return caFile === null ? {} : { ca: [...getCACertificates('default'), readCertificates(caFile, setting)] };
-}
+export const authoritiesOf = (caFile: string | null, setting: string): { readonly ca?: string[] } =>
+  caFile === null ? {} : { ca: [...getCACertificates('default'), readCertificates(caFile, setting)] };

@@ -127,7 +127,6 @@ export async function admitBehindProxy(policy: EgressPolicy, url: URL): Promise<
     if (policy.allowsPrivate || policy.lists(url)) return;
     throw new AddressRefused(url.hostname, 'cannot be resolved here, and a proxy could connect to any address');
   }
-  if (!addresses.every(({ address }) => policy.allowsAddress(address, url.hostname, port))) {
+  if (!addresses.every(({ address }) => policy.allowsAddress(address, url.hostname, port)))
     throw new AddressRefused(url.hostname);
-  }
 }

@@ -3,10 +3,7 @@ import { BlockList, isIP } from 'node:net';
 /** `metadata` gives a cloud's credentials to any process of the machine; `private` is not on the Internet. */
 type AddressKind = 'public' | 'private' | 'metadata';
 
-interface AddressRules {
-  readonly allowPrivate: boolean;
-  readonly allowAddresses: readonly string[];
-}
+type AddressRules = { readonly allowPrivate: boolean; readonly allowAddresses: readonly string[] };
 
 /** IANA's IPv4 registry of special purposes without "globally reachable" ones, and multicast (RFC 6890, RFC 5771). */
 const PRIVATE_V4 = (
@@ -71,9 +68,8 @@ export class AddressGuard {
   }
 }
 
-export function isIn(list: BlockList, address: string): boolean {
-  return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-}
+export const isIn = (list: BlockList, address: string): boolean =>
+  list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 export function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList();
@@ -86,9 +82,7 @@ export function listOf(networks: readonly string[]): BlockList {
   return list;
 }
 
-export function withoutZone(address: string): string {
-  return address.replace(/%.*$/s, '');
-}
+export const withoutZone = (address: string): string => address.replace(/%.*$/s, '');
 
 /** IPv4 in mapped, translated, compatible, NAT64 (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380) and ISATAP (RFC 5214) addresses. */
 export function carriedAddresses(address: string): string[] {
@@ -127,6 +121,4 @@ function readGroups(text: string): number[] {
   });
 }
 
-function dotted(high: number, low: number): string {
-  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
-}
+const dotted = (high: number, low: number): string => [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');

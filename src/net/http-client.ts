@@ -76,9 +76,8 @@ export class HttpClient {
           fields: { redirects, retryable: false },
         });
       }
-      if (location === null || !URL.canParse(location, url.href)) {
+      if (location === null || !URL.canParse(location, url.href))
         throw badRedirect(facts.thing, `a redirect (${response.status}) without a usable target`);
-      }
       url = this.#checkTarget(new URL(location, url).href, url);
     }
   }
@@ -117,9 +116,8 @@ export class HttpClient {
         fields: { retryable: false },
       });
     }
-    if (from?.protocol === 'https:' && url.protocol === 'http:') {
+    if (from?.protocol === 'https:' && url.protocol === 'http:')
       throw badRedirect(thing, `it redirects from https to "${shown}", which is not encrypted`);
-    }
     this.#policy.admit(url, from !== null);
     return url;
   }

@@ -27,9 +27,8 @@ const PORT_NEXT = 'Check the port, and https or http.';
 const CERTIFICATE_NEXT =
   'If the server uses your own certificate authority, put its certificate into a PEM file and set network.caFile.';
 
-export function requestFault(error: unknown, facts: RequestFacts): DocshelfError {
-  return asError(timeoutOf(error, facts) ?? connectionFault(error), error, facts, {});
-}
+export const requestFault = (error: unknown, facts: RequestFacts): DocshelfError =>
+  asError(timeoutOf(error, facts) ?? connectionFault(error), error, facts, {});
 
 export function bodyFault(error: unknown, facts: RequestFacts, receivedBytes: number): DocshelfError {
   const fault = timeoutOf(error, facts) ?? {
@@ -65,12 +64,10 @@ function connectionFault(error: unknown): Fault {
     return { code: fault, state, retryable: false, next };
   };
   if (code === 'ADDRESS_REFUSED') return final(messageOf(error), ADDRESS_NEXT, 'address_not_allowed');
-  if (CERTIFICATE_FAULT.test(code)) {
+  if (CERTIFICATE_FAULT.test(code))
     return final(`its certificate is not trusted (${messageOf(error)})`, CERTIFICATE_NEXT);
-  }
-  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_'))
     return final(`it does not speak TLS as expected (${code})`, PORT_NEXT);
-  }
   if (error instanceof errors.HTTPParserError)
     return final('the server there does not speak HTTP', PORT_NEXT, 'source_failed');
   const state = UNREACHABLE[code] ?? `the connection failed (${messageOf(error)})`;
@@ -104,9 +101,7 @@ function causeWithoutSecrets(error: unknown): Error {
   return Object.assign(cause, { code: codeOf(error) });
 }
 
-function withoutQueries(text: string): string {
-  return text.replace(/\?[^\s"'<>]+/g, '?[redacted]');
-}
+const withoutQueries = (text: string): string => text.replace(/\?[^\s"'<>]+/g, '?[redacted]');
 
 const ADDRESSES: ReadonlySet<string> = new Set(['location', 'refresh', 'link']);
 
@@ -115,17 +110,13 @@ export function headerOf(headers: IncomingHttpHeaders, name: string): string | n
   const value = headers[name];
   const text = Array.isArray(value) ? value.join(', ') : (value ?? null);
   if (text === null || !/[\x80-\xff]/.test(text)) return text;
-  if (ADDRESSES.has(name)) {
+  if (ADDRESSES.has(name))
     return text.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
-  }
   const bytes = Buffer.from(text, 'latin1');
   return name === 'content-disposition' && isUtf8(bytes) ? bytes.toString('utf8') : text;
 }
 
-export interface Exchange {
-  readonly signal: AbortSignal;
-  end(): void;
-}
+export type Exchange = { readonly signal: AbortSignal; end(): void };
 
 /** Read the body to its end or call `close`, which frees the socket. */
 export class HttpResponse {

@@ -68,10 +68,7 @@ function environmentOf(requestHandler: NonNullable<S3ClientConfig['requestHandle
 
 type Connecting = AgentOptions & { readonly host?: string; readonly port?: number | string };
 
-interface Guard {
-  readonly protocol: 'http:' | 'https:';
-  authorities?(): TlsOptions;
-}
+type Guard = { readonly protocol: 'http:' | 'https:'; authorities?(): TlsOptions };
 
 /** Checks the host by name, and each address when the socket opens. */
 function guarded<Made extends Agent>(policy: EgressPolicy, agent: Made, { protocol, authorities }: Guard): Made {

@@ -61,7 +61,7 @@ export class EmbeddedEngine {
   readonly #queries: Thread<SearchCalls>;
   readonly #indexing: IndexBuilds;
   readonly #embedding: Thread<SearchCalls>;
-  readonly #lanes: EmbedLanes;
+  readonly lanes: EmbedLanes;
   readonly #queryScheduler = new Scheduler({
     max: QUERIES_RUNNING_MAX,
     waitingMax: QUERIES_WAITING_MAX,
@@ -89,7 +89,7 @@ export class EmbeddedEngine {
       codes: { ended: 'index_damaged' },
     });
     const { memoryBytesMax } = options;
-    this.#lanes = new EmbedLanes(availableParallelism(), memoryBytesMax);
+    this.lanes = new EmbedLanes(availableParallelism(), memoryBytesMax);
     const process = { isProcess: true, heap: heapWithin(memoryBytesMax), residentBytesMax: memoryBytesMax };
     this.#indexing = new IndexBuilds({
       ...{ turns: this.#turns, memoryBytesMax },
@@ -141,7 +141,7 @@ export class EmbeddedEngine {
     const { cacheDir } = this.#options;
     const request = {
       ...{ searchDir: searchDirOf(release), release: release.digest },
-      ...{ cacheDir, model, lanesMax: this.#lanes.max },
+      ...{ cacheDir, model, lanesMax: this.lanes.max },
     };
     let toldMs = Number.NEGATIVE_INFINITY;
     const embed = (ignoresOthers: boolean) => async (turn: AbortSignal, onBegun: () => void) => {
@@ -165,10 +165,6 @@ export class EmbeddedEngine {
     const silentMs = this.#options.othersSilentMs ?? OTHERS_SILENT_MS;
     const inTurn = (ignoresOthers: boolean) => this.#turns.embed(embed(ignoresOthers), either, site);
     await this.#task(untilWhole(inTurn, silentMs, either));
-  }
-
-  noteRead(): void {
-    this.#lanes.noteRead();
   }
 
   async search(order: QueryRequest, site: EmbeddedIndex): Promise<Uint8Array<ArrayBuffer>> {
@@ -224,7 +220,7 @@ export class EmbeddedEngine {
 
   #thread(options: Omit<ThreadOptions, 'entry'>): Thread<SearchCalls> {
     const embedder = embedWith(async () => (await this.#options.model()).embedder);
-    const handlers = { ...embedder, lanes: () => this.#lanes.now() };
+    const handlers = { ...embedder, lanes: () => this.lanes.now() };
     return new Thread({ ...options, entry: threadEntry('./worker', import.meta), handlers });
   }
 }

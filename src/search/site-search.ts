@@ -29,15 +29,32 @@ interface SiteSearchOptions {
   readonly onEvent: (event: SearchEvent) => void;
 }
 
-interface Served {
+/** State of both legs for one release. A switch replaces it as a whole. */
+interface Legs {
+  keyword: LegState;
+  semantic: LegState;
+  sections: number;
+  progress: EmbedProgress;
+  facts: Omit<IndexFacts, 'sections'>;
+  failure: DocshelfError | null;
+}
+
+interface Served extends Legs {
   readonly release: IndexedRelease;
   readonly label: string;
   readonly abort: AbortController;
-  readonly opened: Promise<void>;
+  opened: Promise<void>;
 }
 
 const NAMED_MAX = 20;
-const NO_FACTS = { refused: null, leftOut: [], builtAtMs: null };
+const OFF: Readonly<Legs> = {
+  keyword: 'off',
+  semantic: 'off',
+  sections: 0,
+  progress: { passages: 0, embedded: 0 },
+  facts: { refused: null, leftOut: [], builtAtMs: null },
+  failure: null,
+};
 const AGAIN_AFTER_MS_MAX = 600_000;
 /** A retry cannot fix these errors. */
 const LASTING: ReadonlySet<ErrorCode> = new Set(['model_invalid', 'stopping']);
@@ -45,12 +62,6 @@ const LASTING: ReadonlySet<ErrorCode> = new Set(['model_invalid', 'stopping']);
 export class SiteSearch {
   readonly #options: SiteSearchOptions;
   #served: Served | null = null;
-  #keyword: LegState = 'off';
-  #semantic: LegState = 'off';
-  #sections = 0;
-  #progress: EmbedProgress = { passages: 0, embedded: 0 };
-  #facts: Omit<IndexFacts, 'sections'> = NO_FACTS;
-  #failure: DocshelfError | null = null;
   /** True after the first search: the index of the next version then stays open. */
   #isAsked = false;
 
@@ -59,25 +70,22 @@ export class SiteSearch {
   }
 
   get status(): SearchStatus {
-    const { passages, embedded } = this.#progress;
+    const { keyword, semantic, sections, progress } = this.#served ?? OFF;
+    const { passages, embedded } = progress;
     const part = passages === 0 ? 0 : embedded / passages;
-    const share = this.#semantic === 'ready' ? 1 : part;
-    return {
-      keyword: this.#keyword,
-      semantic: this.#semantic,
-      sections: this.#sections,
-      embedded: Math.floor(this.#sections * share),
-    };
+    const share = semantic === 'ready' ? 1 : part;
+    return { keyword, semantic, sections, embedded: Math.floor(sections * share) };
   }
 
   get reading() {
     const { sections, embedded, semantic } = this.status;
-    return { waiting: semantic === 'off' ? 0 : sections - embedded, builtAtMs: this.#facts.builtAtMs };
+    return { waiting: semantic === 'off' ? 0 : sections - embedded, builtAtMs: (this.#served ?? OFF).facts.builtAtMs };
   }
 
   get notices(): string[] {
-    const { refused, leftOut } = this.#facts;
-    const faults = [this.#failure, refused].filter((fault) => fault !== null);
+    const { facts, failure } = this.#served ?? OFF;
+    const { refused, leftOut } = facts;
+    const faults = [failure, refused].filter((fault) => fault !== null);
     const notices = faults.map(({ code, message, next }) => `${message} (${code}). ${next ?? ''}`.trimEnd());
     if (leftOut.length === 0) return notices;
     const named = leftOut.slice(0, NAMED_MAX).map((path) => `"${path}"`);
@@ -108,29 +116,20 @@ export class SiteSearch {
   switchTo(release: IndexedRelease, label: string): void {
     const former = this.#served;
     former?.abort.abort(new DocshelfError('stopping', 'Cannot continue: the active version has changed'));
-    const abort = new AbortController();
-    this.#keyword = 'building';
-    this.#semantic = this.#options.isSemantic ? 'building' : 'off';
-    this.#progress = { passages: 0, embedded: 0 };
-    this.#sections = 0;
-    this.#facts = NO_FACTS;
-    this.#failure = null;
-    const opened = this.#open(release, abort.signal);
+    const semantic = this.#options.isSemantic ? 'building' : 'off';
+    const place = { release, label, abort: new AbortController(), opened: Promise.resolve() };
+    const served: Served = { ...OFF, keyword: 'building', semantic, ...place };
+    served.opened = this.#open(served);
     // `search` reports the error. Prevent an unhandled rejection.
-    opened.catch(() => undefined);
-    this.#served = { release, label, abort, opened };
-    if (former !== null && former.release.digest !== release.digest) void this.#closeAfter(former, opened);
+    served.opened.catch(() => undefined);
+    this.#served = served;
+    if (former !== null && former.release.digest !== release.digest) void this.#closeAfter(former, served.opened);
   }
 
   close(): void {
     const former = this.#served;
     former?.abort.abort(new DocshelfError('stopping', 'Cannot continue: serving is turned off'));
     this.#served = null;
-    this.#keyword = 'off';
-    this.#semantic = 'off';
-    this.#sections = 0;
-    this.#facts = NO_FACTS;
-    this.#failure = null;
     this.#isAsked = false;
     if (former !== null) void this.#closeAfter(former, Promise.resolve());
   }
@@ -139,7 +138,7 @@ export class SiteSearch {
     this.#isAsked = true;
     const served = this.#served;
     if (served === null) throw building('no version of the documentation is active');
-    const patience = this.#keyword === 'building' ? sleep(1_000, undefined, { ref: false }) : null;
+    const patience = served.keyword === 'building' ? sleep(1_000, undefined, { ref: false }) : null;
     if (patience !== null) await Promise.race([served.opened.catch(() => undefined), patience]);
     try {
       const answer = await this.#options.index.search(served.release, request, served.label, form);
@@ -150,18 +149,20 @@ export class SiteSearch {
     return this.search(request, form);
   }
 
-  #faultOf(fault: DocshelfError, { release, label }: Served): DocshelfError {
+  #faultOf(fault: DocshelfError, { release, label, keyword }: Served): DocshelfError {
     if (fault.code !== 'index_damaged') return fault;
-    if (this.#keyword === 'failed') return building('its index could not be built');
-    if (this.#keyword === 'building') return building('it is being built');
+    if (keyword === 'failed') return building('its index could not be built');
+    if (keyword === 'building') return building('it is being built');
     this.#options.onEvent({ kind: 'rebuilding', error: fault });
     this.switchTo(release, label);
     return building('it was damaged, and docshelf builds it again');
   }
 
   /** Retries in the background. Callers wait only for the first attempt. */
-  async #open(release: IndexedRelease, signal: AbortSignal, attempt = 0): Promise<void> {
+  async #open(served: Served, attempt = 0): Promise<void> {
     const { index, onEvent } = this.#options;
+    const { release, abort } = served;
+    const { signal } = abort;
     try {
       const facts = await index.open(release, this.#isAsked).catch(async (error: unknown) => {
         signal.throwIfAborted();
@@ -172,46 +173,48 @@ export class SiteSearch {
         return index.open(release, this.#isAsked);
       });
       signal.throwIfAborted();
-      this.#sections = facts.sections;
-      this.#facts = facts;
-      this.#failure = null;
-      this.#keyword = 'ready';
-      if (this.#semantic === 'failed') this.#semantic = 'building';
+      served.sections = facts.sections;
+      served.facts = facts;
+      served.failure = null;
+      served.keyword = 'ready';
+      if (served.semantic === 'failed') served.semantic = 'building';
     } catch (error) {
       if (signal.aborted) throw building('another version is served');
-      this.#keyword = 'failed';
-      this.#semantic = this.#semantic === 'off' ? 'off' : 'failed';
+      served.keyword = 'failed';
+      served.semantic = served.semantic === 'off' ? 'off' : 'failed';
       this.#reportFailure('index', error);
-      this.#failure = toDocshelfError(error);
+      served.failure = toDocshelfError(error);
       void this.#again(error, attempt, signal, () => {
-        this.#keyword = 'building';
-        return this.#open(release, signal, attempt + 1);
+        served.keyword = 'building';
+        return this.#open(served, attempt + 1);
       });
       throw error;
     }
-    if (this.#semantic !== 'off') void this.#embed(release, signal);
+    if (served.semantic !== 'off') void this.#embed(served);
   }
 
-  async #embed(release: IndexedRelease, signal: AbortSignal, attempt = 0): Promise<void> {
+  async #embed(served: Served, attempt = 0): Promise<void> {
+    const { release, abort } = served;
+    const { signal } = abort;
     const startedMs = performance.now();
     try {
       const { embedAfterMs } = this.#options;
       if (embedAfterMs > 0) await sleep(embedAfterMs, undefined, { signal, ref: false });
       const onProgress = (progress: EmbedProgress): void => {
-        if (!signal.aborted) this.#progress = progress;
+        served.progress = progress;
       };
       await this.#options.index.embed(release, onProgress, signal);
       if (signal.aborted) return;
-      this.#semantic = 'ready';
+      served.semantic = 'ready';
       const seconds = (performance.now() - startedMs) / 1000;
-      this.#options.onEvent({ kind: 'embedded', passages: this.#progress.passages, seconds });
+      this.#options.onEvent({ kind: 'embedded', passages: served.progress.passages, seconds });
     } catch (error) {
       if (signal.aborted) return;
-      this.#semantic = 'failed';
+      served.semantic = 'failed';
       this.#reportFailure('embed', error);
       void this.#again(error, attempt, signal, () => {
-        this.#semantic = 'building';
-        return this.#embed(release, signal, attempt + 1);
+        served.semantic = 'building';
+        return this.#embed(served, attempt + 1);
       });
     }
   }

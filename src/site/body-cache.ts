@@ -96,12 +96,13 @@ const GZIP_LEVEL = 6;
 
 export async function compress(bytes: Uint8Array, coding: Coding): Promise<Buffer<ArrayBuffer>> {
   const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
-  const act = {
-    gzip: () => gzipAsync(bytes, { level: GZIP_LEVEL }),
-    br: () => brotliAsync(bytes, { params }),
-    zstd: () => zstdAsync(bytes),
-  };
-  const compressed = await act[coding]();
+  const compressing =
+    coding === 'br'
+      ? brotliAsync(bytes, { params })
+      : coding === 'gzip'
+        ? gzipAsync(bytes, { level: GZIP_LEVEL })
+        : zstdAsync(bytes);
+  const compressed = await compressing;
   // zlib returns a view of a 16 KiB chunk, all of which a 3 KiB page would keep in the cache.
   const exact = Buffer.allocUnsafeSlow(compressed.length);
   compressed.copy(exact);

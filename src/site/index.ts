@@ -72,7 +72,7 @@ export class SiteServer {
   fastAnswer(target: string, headers: IncomingHttpHeaders): FastAnswer | null {
     if (headers.range !== undefined) return null;
     if (headers['if-match'] !== undefined || headers['if-unmodified-since'] !== undefined) return null;
-    const snapshot = this.current;
+    const snapshot = this.#site.current;
     if (snapshot === null) return null;
     const file = snapshot.prepared.fileAt(target);
     if (file === undefined) return this.#plainMissing(snapshot, target, headers);

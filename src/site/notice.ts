@@ -58,21 +58,21 @@ function searchForm({ address, version }: SearchForm, { searchBox }: ReaderWords
 
 function plainPage({ status, words, language, headers, formAction, search = null }: InLanguage): FastAnswer {
   const { tag, direction } = language;
-  const said = language.words.notices[words];
-  const button = 'button' in said ? `\n<form method="post"><button>${escapeHtml(said.button)}</button></form>` : '';
+  const [title = '', text = '', label] = language.words.notices[words].split('\n').map(escapeHtml);
+  const button = label === undefined ? '' : `\n<form method="post"><button>${label}</button></form>`;
   const html = `<!doctype html>
 <html lang="${tag}" dir="${direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${escapeHtml(said.title)}</title>
+<title>${title}</title>
 <style>${STYLE}</style>
 </head>
 <body>
 <main>
-<h1>${escapeHtml(said.title)}</h1>
-<p>${escapeHtml(said.text)}</p>${button}${search === null ? '' : searchForm(search, language.words)}
+<h1>${title}</h1>
+<p>${text}</p>${button}${search === null ? '' : searchForm(search, language.words)}
 </main>
 </body>
 </html>
@@ -92,7 +92,7 @@ function plainLine({ status, words, language, headers }: InLanguage): FastAnswer
     'Content-Language': language.tag,
     Vary: 'Accept-Encoding',
   };
-  return plain(status, { ...own, ...headers }, `${language.words.notices[words].title}\n`);
+  return plain(status, { ...own, ...headers }, `${language.words.notices[words].replace(/\n.*/s, '')}\n`);
 }
 
 export function noticeResponse(request: NoticeRequest, notice: Notice): Response {

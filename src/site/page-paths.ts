@@ -49,6 +49,7 @@ type Step = { readonly page: string | null } | { readonly moved: string | null; 
 
 /** Finds the page at which a browser ends. Ignores rules to the same path on another host. */
 export class PagePaths {
+  readonly hasForcedRules: boolean;
   readonly #files: FileTable;
   readonly #redirects: RedirectRules;
   readonly #builtFor: string;
@@ -58,13 +59,10 @@ export class PagePaths {
   constructor(files: FileTable, redirects: RedirectRules, { from, to }: Mount, trailingSlash: TrailingSlash) {
     this.#files = files;
     this.#redirects = redirects;
+    this.hasForcedRules = redirects.hasForced;
     this.#builtFor = from;
     this.#servedAt = to;
     this.#trailingSlash = trailingSlash;
-  }
-
-  get hasForcedRules(): boolean {
-    return this.#redirects.hasForced;
   }
 
   fileAt(built: string, work: Work): string | null {
@@ -103,14 +101,14 @@ export class PagePaths {
 
   /** False for the address of a page that is not open. @param path as `pageAt` */
   isReachable(path: string, work = new Work()): boolean {
-    if (!this.#redirects.hasForced) return true;
+    if (!this.hasForcedRules) return true;
     const page = this.fileAt(this.#builtFor + path, work);
     return page === null || this.isOpen(page, work);
   }
 
   /** False if rules with `!` replace the page at each of its addresses. */
   isOpen(page: string, work = new Work()): boolean {
-    if (!this.#redirects.hasForced) return true;
+    if (!this.hasForcedRules) return true;
     return [page, page.replace(PAGE_EXTENSION, ''), pageStem(page)].some((path) => {
       const built = this.#builtFor + path;
       const step = this.#byRule('forced', built, work, true);
@@ -154,7 +152,7 @@ export class PagePaths {
   }
 
   #bySlash(built: string, path: string, work: Work): Step | null {
-    if (!this.#redirects.hasForced || !work.spend(LOOKUP_UNITS + path.length * LOOKUP_CHARACTER_UNITS)) return null;
+    if (!this.hasForcedRules || !work.spend(LOOKUP_UNITS + path.length * LOOKUP_CHARACTER_UNITS)) return null;
     if (findFile(this.#files, path, this.#trailingSlash)?.kind !== 'redirect') return null;
     return { moved: built.endsWith('/') ? built.slice(0, -1) : `${built}/`, isBySlash: true };
   }

@@ -66,10 +66,7 @@ interface OpenCall {
   readonly onProgress: ((value: never) => void) | undefined;
 }
 
-interface Task {
-  readonly context: Context;
-  readonly done: Promise<void>;
-}
+type Task = { readonly context: Context; readonly done: Promise<void> };
 
 type AnyHandler = (order: unknown, context: CallContext<unknown>) => unknown;
 

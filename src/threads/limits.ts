@@ -1,6 +1,4 @@
-interface Measured {
-  processorMs(): Promise<number | null>;
-}
+type Measured = { processorMs(): Promise<number | null> };
 
 /** A busy machine gets ten times the limit by the clock, which also covers work without a processor. */
 const CLOCK_FACTOR = 10;
@@ -53,10 +51,7 @@ export class ProcessorLimit implements Disposable {
   }
 }
 
-export interface Heap {
-  readonly maxYoungGenerationSizeMb?: number;
-  readonly maxOldGenerationSizeMb: number;
-}
+export type Heap = { readonly maxYoungGenerationSizeMb?: number; readonly maxOldGenerationSizeMb: number };
 
 /**
  * Heap limits in MiB, so that one thread cannot exhaust the memory of the others. A thread over its limit ends, and its call fails. Buffers

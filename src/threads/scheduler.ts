@@ -22,22 +22,11 @@ export type Task<Result> = (signal: AbortSignal, place: number) => Promise<Resul
 
 type Rank = readonly [number, number, number, number];
 
-interface Waiting {
-  readonly rank: Rank;
-  readonly begin: (place: number) => void;
-}
+type Waiting = { readonly rank: Rank; readonly begin: (place: number) => void };
 
-interface Line {
-  readonly waiting: Waiting[];
-  running: number;
-  turns: number;
-}
+type Line = { readonly waiting: Waiting[]; running: number; turns: number };
 
-interface Shared {
-  readonly result: Promise<unknown>;
-  readonly abort: AbortController;
-  wanted: number;
-}
+type Shared = { readonly result: Promise<unknown>; readonly abort: AbortController; wanted: number };
 
 const NEVER = new AbortController().signal;
 
@@ -47,6 +36,7 @@ const NEVER = new AbortController().signal;
  */
 export class Scheduler {
   readonly #options: SchedulerOptions;
+  readonly #keyMax: number;
   readonly #lines = new Map<unknown, Line>();
   readonly #shared = new Map<unknown, Shared>();
   readonly #freePlaces: number[] = [];
@@ -56,6 +46,7 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions | number) {
     this.#options = typeof options === 'number' ? { max: options } : options;
+    this.#keyMax = this.#options.keyMax ?? Number.POSITIVE_INFINITY;
   }
 
   get waiting(): number {
@@ -110,10 +101,6 @@ export class Scheduler {
       this.look();
       if (this.#waiting === 0) this.#forgetLines();
     }
-  }
-
-  get #keyMax(): number {
-    return this.#options.keyMax ?? Number.POSITIVE_INFINITY;
   }
 
   #lineOf(key: unknown): Line {
@@ -179,9 +166,8 @@ export class Scheduler {
   }
 }
 
-function compare(one: Rank, other: Rank): number {
-  return one[0] - other[0] || one[1] - other[1] || one[2] - other[2] || one[3] - other[3];
-}
+const compare = (one: Rank, other: Rank): number =>
+  one[0] - other[0] || one[1] - other[1] || one[2] - other[2] || one[3] - other[3];
 
 /** The last caller waits for the end of the aborted task. */
 async function join(shared: Shared, signal: AbortSignal | undefined): Promise<unknown> {

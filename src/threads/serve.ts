@@ -72,6 +72,4 @@ function threadsOfProcess(): number[] {
 }
 
 /** Path of a thread's module: `.ts` for sources, `.js` in the built program. */
-export function threadEntry(path: string, { url }: Pick<ImportMeta, 'url'>): URL {
-  return new URL(path + extname(url), url);
-}
+export const threadEntry = (path: string, { url }: Pick<ImportMeta, 'url'>): URL => new URL(path + extname(url), url);

@@ -252,9 +252,8 @@ function startThread({ entry, heap, data, onExit }: RunnerOptions): Runner {
   };
 }
 
-function stateOfThread(cause: unknown, code: number): string {
-  return cause instanceof Error ? `its thread failed (${cause.message})` : `its thread ended with ${code}`;
-}
+const stateOfThread = (cause: unknown, code: number): string =>
+  cause instanceof Error ? `its thread failed (${cause.message})` : `its thread ended with ${code}`;
 
 /**
  * A process for native code: terminating a thread in it ends the whole program (onnxruntime-node 1.30 throws into the dying thread: SIGABRT
@@ -337,11 +336,7 @@ const MIB = 1024 ** 2;
 const WATCH_EVERY_MS = 100;
 
 /** V8's limits omit buffers, SQLite and models. proc_pid_status(5) includes them. */
-function watchResident(
-  pid: number | undefined,
-  bytesMax: number | undefined,
-  onOver: () => void,
-): NodeJS.Timeout | undefined {
+function watchResident(pid: number | undefined, bytesMax: number | undefined, onOver: () => void) {
   if (pid === undefined || bytesMax === undefined || process.platform !== 'linux') return undefined;
   const look = async (): Promise<void> => {
     const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '');

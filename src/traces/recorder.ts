@@ -128,9 +128,8 @@ export function readTraceparent(text: string | null | undefined): SpanPlace | nu
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) !== 0 };
 }
 
-function writeTraceparent({ traceId, spanId, isSampled }: SpanPlace): string {
-  return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
-}
+const writeTraceparent = ({ traceId, spanId, isSampled }: SpanPlace): string =>
+  `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 
 export type SendSpans = (
   spans: readonly EndedSpan[],
@@ -284,9 +283,8 @@ function otlpSpan({ traceId, spanId, parentSpanId, name, kind, startedAtMs, ende
   };
 }
 
-function attributes(facts: SpanFacts) {
-  return Object.entries(facts).flatMap(([key, value]) => (value === null ? [] : [{ key, value: anyValue(value) }]));
-}
+const attributes = (facts: SpanFacts) =>
+  Object.entries(facts).flatMap(([key, value]) => (value === null ? [] : [{ key, value: anyValue(value) }]));
 
 function anyValue(value: string | number | boolean) {
   if (typeof value === 'string') return { stringValue: value };
@@ -294,6 +292,4 @@ function anyValue(value: string | number | boolean) {
   return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 }
 
-function nanoseconds(ms: number): string {
-  return `${Math.round(ms * 1000)}000`;
-}
+const nanoseconds = (ms: number): string => `${Math.round(ms * 1000)}000`;

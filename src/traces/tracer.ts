@@ -14,10 +14,7 @@ export interface SpanOptions {
   readonly facts?: SpanFacts;
 }
 
-export interface Span {
-  note(facts: SpanFacts): void;
-  fail(error: unknown): void;
-}
+export type Span = { note(facts: SpanFacts): void; fail(error: unknown): void };
 
 /** Records spans of exports and of swaps. Requests of readers have none. */
 export interface Tracer {

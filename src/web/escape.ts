@@ -31,10 +31,6 @@ export function escapeHtml(text: string): string {
 export const withoutHost = (path: string): string => path.replace(/^[/\\\s]+/, '');
 
 /** Also escapes `:`, since `a:b` would read as a scheme. */
-export function encodeSegments(path: string): string {
-  return path.split('/').map(encodeURIComponent).join('/');
-}
+export const encodeSegments = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 
-export function encodeAddress(path: string): string {
-  return encodeURI(path).replaceAll('?', '%3F').replaceAll('#', '%23');
-}
+export const encodeAddress = (path: string): string => encodeURI(path).replaceAll('?', '%3F').replaceAll('#', '%23');

@@ -155,6 +155,5 @@ class FolderDigests {
   }
 }
 
-function isDigestIn(alphabet: RegExp, text: string): boolean {
-  return alphabet.test(text) && !isPlainWord(text, alphabet === ALPHABETS[0] || alphabet === ALPHABETS[1]);
-}
+const isDigestIn = (alphabet: RegExp, text: string): boolean =>
+  alphabet.test(text) && !isPlainWord(text, alphabet === ALPHABETS[0] || alphabet === ALPHABETS[1]);

@@ -71,9 +71,7 @@ export function mediaTypeOf(path: string, charset = 'utf-8'): string {
 
 const MARKUP = new Set(['html', 'htm', 'xhtml', 'xml', 'svg', 'rss', 'atom']);
 
-export function namesItsCharset(path: string): boolean {
-  return MARKUP.has(extensionOf(path));
-}
+export const namesItsCharset = (path: string): boolean => MARKUP.has(extensionOf(path));
 
 export function mediaTypeOfFile(path: string, head: Uint8Array): string {
   const charset = namesItsCharset(path) ? htmlCharset(head) : null;
@@ -157,9 +155,8 @@ export function prefersType(accept: string, wanted: string, usual: string): bool
 }
 
 /** @param accept empty or null accepts all types @param type in lower case, without parameters */
-export function acceptsType(accept: string | null, type: string): boolean {
-  return accept === null || accept.trim() === '' || weightOf(type, weightsOf(accept)) > 0;
-}
+export const acceptsType = (accept: string | null, type: string): boolean =>
+  accept === null || accept.trim() === '' || weightOf(type, weightsOf(accept)) > 0;
 
 /** Bytes searched for a `<meta charset>`. The HTML standard says 1,024; browsers find later ones in the first packet. */
 export const CHARSET_HEAD_BYTES = 4096;
@@ -198,9 +195,8 @@ function metaCharset(text: string): string | null {
   return null;
 }
 
-export function charsetOfType(mediaType: string): string | null {
-  return CHARSET_PARAMETER.exec(mediaType)?.[1]?.toLowerCase() ?? null;
-}
+export const charsetOfType = (mediaType: string): string | null =>
+  CHARSET_PARAMETER.exec(mediaType)?.[1]?.toLowerCase() ?? null;
 
 const CHARSET_PARAMETER = /;\s*charset\s*=\s*["']?([^\s;"']+)["']?/i;
 
@@ -224,9 +220,8 @@ export function charsetInMarkup(text: string): string | null {
   return declared === undefined ? null : encodingOf(declared);
 }
 
-export function charsetInCss(text: string): string | null {
-  return /^@charset "([\w.:-]+)";/.exec(text.slice(0, 100))?.[1]?.toLowerCase() ?? null;
-}
+export const charsetInCss = (text: string): string | null =>
+  /^@charset "([\w.:-]+)";/.exec(text.slice(0, 100))?.[1]?.toLowerCase() ?? null;
 
 /** A rewritten file in UTF-8 begins with a byte order mark. */
 export function rewrittenType(mediaType: string, bytes: Uint8Array): string {

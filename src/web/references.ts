@@ -12,10 +12,7 @@ export interface Reference {
   readonly url: string;
 }
 
-export interface PageReferences {
-  readonly base: string | null;
-  readonly references: readonly Reference[];
-}
+export type PageReferences = { readonly base: string | null; readonly references: readonly Reference[] };
 
 const URL_ATTRIBUTES: Readonly<Record<string, { readonly kind: ReferenceKind; readonly names: readonly string[] }>> = {
   a: { kind: 'link', names: ['href'] },
@@ -127,6 +124,4 @@ export function outlinePage(html: string): PageOutline {
   return { base, references, pictures, anchors };
 }
 
-export function srcsetUrls(srcset: string): string[] {
-  return srcsetSpans(srcset).map((span) => srcset.slice(...span));
-}
+export const srcsetUrls = (srcset: string): string[] => srcsetSpans(srcset).map((span) => srcset.slice(...span));

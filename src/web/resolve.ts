@@ -4,9 +4,7 @@ import { isAssetPath } from './media-type.ts';
 import { RULE_FILES } from './rules/rule-file.ts';
 
 /** `guide` for `guide.html` and `guide/index.html`; empty for the first page of a site. */
-export function pageStem(path: string): string {
-  return path.replace(/(?:(?:^|\/)index)?\.x?html?$/i, '');
-}
+export const pageStem = (path: string): string => path.replace(/(?:(?:^|\/)index)?\.x?html?$/i, '');
 
 export type Resolution =
   | { readonly kind: 'file'; readonly path: string }
@@ -41,9 +39,7 @@ function firstOf(files: Paths, prefix: string, names: readonly string[]): string
 }
 
 /** Also escapes `:`, since `a:b` would read as a scheme. */
-function lastSegment(path: string): string {
-  return encodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
-}
+const lastSegment = (path: string): string => encodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
 
 function resolveExactly(files: Paths, path: string, trailingSlash: TrailingSlash): Resolution | null {
   if (path === '' || path.endsWith('/')) {
@@ -67,9 +63,8 @@ function resolveExactly(files: Paths, path: string, trailingSlash: TrailingSlash
 function nearestNotFoundPage(files: Paths, path: string): string | null {
   // Releases have no deeper paths: limits the look-ups of a request with thousands of segments.
   let end = 0;
-  for (let depth = 0; depth < ARCHIVE_LIMITS.depthMax && path.includes('/', end); depth++) {
+  for (let depth = 0; depth < ARCHIVE_LIMITS.depthMax && path.includes('/', end); depth++)
     end = path.indexOf('/', end) + 1;
-  }
   for (;;) {
     const page = firstOf(files, path.slice(0, end), NOT_FOUND_PAGES);
     if (page !== null || end === 0) return page;

@@ -48,7 +48,7 @@ interface Outcome {
  * helm packages and renders for real. A folder simulates applying, rolling out and `exec` (test/helm/cluster/program.ts). Its
  * pod is the daemon with the arguments, environment and mounted folders of the rendered Deployment.
  */
-const needsCluster = (text: string): boolean => /(?:^|\| )(?:kubectl|helm upgrade) /m.test(text);
+const needsCluster = (text: string): boolean => /(?:^|\| )(?:kubectl|helm upgrade|helm test) /m.test(text);
 
 describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about air gaps and signatures', () => {
   let folder: string;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { openSqliteJobQueue } from '../../src/export/jobs/queue/sqlite-job-queue.ts';
+import { openSqliteJobQueue } from '../../src/export/jobs/queue/sqlite.ts';
 import { openBench, waitFor } from '../helpers/daemon.ts';
 import { residentMiBOf } from '../helpers/process-facts.ts';
 import { runs } from '../helpers/runs.ts';

@@ -45,7 +45,9 @@ async function openPage(imported: readonly string[]) {
 
 describe('the commands of how-to pages', () => {
   test('publish, preview, roll back, pin, keep and remove versions (versions.md)', async () => {
-    const [publish = '', stage = '', diff = '', choose = '', audit = '', remove = ''] = pageBlocks('versions', 'sh', 6);
+    const [publish = '', stage = '', diff = '', activate = '', list = '', back = '', removeBad = '', ...rest] =
+      pageBlocks('versions', 'sh', 10);
+    const [older = '', audit = '', remove = ''] = rest;
     const [pin = '', keep = ''] = pageBlocks('versions', 'yaml', 2);
     const { shell, daemon } = await openPage(['2026-10-01']);
 
@@ -57,15 +59,22 @@ describe('the commands of how-to pages', () => {
     expect((await daemon.status()).active?.version).toBe('2026-11-01');
     expect(await shell.sh(diff)).toMatch(/only\/2026-1[12]-01[\s\S]*only\/2026-1[12]-01/);
 
-    await shell.sh(choose);
+    await shell.sh(activate);
+    expect(await shell.sh(list)).toMatch(/2026-12-01 +active/);
+    await shell.sh(back);
     expect((await daemon.status()).active?.version).toBe('2026-11-01');
-    expect(daemon.log()).toMatch(/2026-12-01/);
 
     await shell.configure(pin);
     await shell.sh('docshelf reload');
-    expect((await daemon.status()).pinned).toBe('2026-11-01');
-    await expect(shell.sh(choose)).rejects.toThrow(/pin/);
+    expect(await shell.sh(list)).toMatch(/2026-11-01 +active, pinned/);
+    await expect(shell.sh(back)).rejects.toThrow(/pin/);
+    await shell.sh(removeBad);
+    expect((await daemon.status()).versions.map(({ version }) => version)).not.toContain('2026-12-01');
 
+    await shell.configure(SERVING);
+    await shell.sh('docshelf reload');
+    await shell.sh(older);
+    expect((await daemon.status()).active?.version).toBe('2026-11-01');
     await shell.configure(keep);
     await shell.sh('docshelf reload');
     const old = await fetch(`${daemon.site}/_docshelf/v/2026-10-01/guides/start`);
@@ -107,7 +116,7 @@ describe('the commands of how-to pages', () => {
       6,
     );
     const [set = ''] = pageBlocks('redirects', 'yaml', 1);
-    const [pack = '', take = '', inspect = '', ask = ''] = pageBlocks('redirects', 'sh', 4);
+    const [pack = '', take = '', send = '', inspect = '', change = ''] = pageBlocks('redirects', 'sh', 5);
     const page = (title: string) => `<!doctype html><title>${title}</title><p>${title}</p>`;
     const { shell, daemon } = await openPage([]);
     await writeFiles(join(shell.folder, 'site'), {
@@ -140,7 +149,9 @@ describe('the commands of how-to pages', () => {
     expect(await summary('/internal/plan')).toEqual([404, 'Lost']);
     expect((await get('/downloads/list')).headers.get('x-robots-tag')).toBe('noindex');
     expect((await get('/embed/map')).headers.get('x-frame-options')).toBeNull();
-    expect(await shell.sh(ask)).toMatch(/^HTTP\/1\.1 \d{3} /);
+    expect(await shell.sh(send)).toMatch(/^HTTP\/1\.1 301 [\s\S]*^location: \/new\r$/m);
+    await shell.sh(`rm -r site\n${change}`);
+    expect(await shell.sh(inspect)).toMatch(/notes +none/);
 
     await shell.configure(`${set}${SERVING}`);
     await shell.sh('docshelf reload');
@@ -149,12 +160,12 @@ describe('the commands of how-to pages', () => {
   });
 
   test('mount a site under a path (base-path.md)', async () => {
-    const [ask = '', audit = ''] = pageBlocks('base-path', 'sh', 2);
+    const [send = '', audit = ''] = pageBlocks('base-path', 'sh', 2);
     const [mount = ''] = pageBlocks('base-path', 'yaml', 1);
     const { shell, daemon } = await openPage(['2026-11-01']);
     await shell.configure(`${mount}${SERVING}`);
     await shell.sh('docshelf reload');
-    expect(await shell.sh(ask)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await shell.sh(send)).toMatch(/^HTTP\/1\.1 200 /);
     expect((await fetch(`${daemon.site}/team/docs`, { redirect: 'manual' })).status).toBe(308);
     expect(await (await fetch(`${daemon.site}/team/docs/`)).text()).toContain('href="/team/docs/guides/start"');
     await shell.sh(audit.replace('VERSION', '2026-11-01'));

@@ -66,8 +66,9 @@ describe('transfer pack', () => {
     const { stdout } = await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: transfer });
     expect(stdout.trim().split('\n')).toEqual(expected.map((path) => `${path}: OK`));
     const readme = await readFile(join(transfer, 'README.txt'), 'utf8');
-    expect(readme.trimEnd().split('\n')).toHaveLength(12);
-    expect(readme).toContain('minisign -V -p minisign.pub -m SHA256SUMS');
+    expect(readme.trimEnd().split('\n')).toHaveLength(13);
+    expect(readme).toContain('the folder is not signed');
+    expect(readme).toContain('docshelf init --type air-gapped --domain acme --config config.yaml');
     // The newest bundle keeps its version. Without a version, it would replace a newer one.
     expect(readme).toContain(`docshelf bundle import - --version 2026-11-01 < bundles/${NOVEMBER}`);
   });
@@ -281,8 +282,8 @@ describe('signatures of a transfer', () => {
       await rm(join(folder, 'transfer'), { recursive: true });
       const parts = ['--bundle', OCTOBER, '--public-key', PUBLIC, '--output', 'transfer'];
       expect((await bench.run(['transfer', 'pack', ...parts], { cwd: folder })).code).toBe(0);
-      const taken = await unpack(folder, ['--public-key', PUBLIC]);
-      expect(taken.json()).toMatchObject({
+      const unpacked = await unpack(folder, ['--public-key', PUBLIC]);
+      expect(unpacked.json()).toMatchObject({
         signatures: [{ file: `bundles/${OCTOBER}` }],
         imported: [{ version: '2026-10-01' }],
       });

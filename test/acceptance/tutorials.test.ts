@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -14,6 +14,8 @@ const ROOT = join(import.meta.dirname, '../..');
 
 interface Block {
   readonly kind: 'sh' | 'yaml' | 'text';
+  /** Name of the file that the reader writes, or empty. */
+  readonly title: string;
   readonly text: string;
 }
 
@@ -21,8 +23,8 @@ interface Block {
 function pageBlocks(page: string): Block[] {
   const manual = manualPage(page);
   const fences = manual.match(/^ *```\w/gm)?.length;
-  const blocks = codeBlocks(manual).filter(
-    (block): block is Block & typeof block => block.title === '' && /^(?:sh|yaml|text)$/.test(block.kind),
+  const blocks = codeBlocks(manual).filter((block): block is Block & typeof block =>
+    /^(?:sh|yaml|text)$/.test(block.kind),
   );
   // A block in another language would not run.
   expect(blocks).toHaveLength(fences ?? 0);
@@ -41,7 +43,8 @@ async function follow(blocks: readonly Block[], { cwd = ROOT, env = {}, changes 
   const here = (text: string): string =>
     Object.entries(changes).reduce((changed, [before, after]) => changed.replaceAll(before, after), text);
   const mark = '--- next block ---';
-  const script = blocks.map(({ kind, text }) => {
+  const script = blocks.map(({ kind, title, text }) => {
+    if (title !== '') return `cat > ${title.split('"')[1]} <<'END-OF-FILE'\n${here(text)}END-OF-FILE\necho '${mark}'\n`;
     const step = { sh: here(text), yaml: `cat >> config.yaml <<'END'\n${here(text)}END\n`, text: '' }[kind];
     return `${step}\necho '${mark}'\n`;
   });
@@ -88,18 +91,31 @@ describe.each(['tutorial-first-site', 'tutorial-markdown'])('docs/%s.md', (page)
 const commandsOf = (page: string): Block[] => pageBlocks(page).filter(({ kind }) => kind === 'sh');
 
 describe('the commands of docs/pipelines.md', () => {
-  test('export, import, continue a job, and print a link', async () => {
+  test('export Markdown, export, import, continue a job, and print a link', async () => {
     const service = await startExporter(bench);
     const { jobId } = await service.export();
     const cwd = await bench.folder();
-    await mkdir(join(cwd, 'bundles'));
+    await mkdir(join(cwd, 'docs'));
+    await writeFile(join(cwd, 'docs/index.md'), '# Acme lantern\n');
+    const [site = 0, admin = 0, api = 0] = await freePorts(3);
     await bench.writeConfig(cwd, { deployment: { domain: 'acme' } });
     const outputs = await follow(commandsOf('pipelines'), {
       cwd,
-      env: { DOCSHELF_API_KEY: KEYS.acme },
-      changes: { 'https://api.example.com': service.origin, se_0123456789abcdef: jobId },
+      env: {
+        DOCSHELF_API_KEY: KEYS.acme,
+        DOCSHELF__SERVER__PORT: String(site),
+        DOCSHELF__ADMIN__PORT: String(admin),
+        DOCSHELF__API__PORT: String(api),
+      },
+      changes: {
+        'https://api.example.com': service.origin,
+        'http://127.0.0.1:8081': `http://127.0.0.1:${api}`,
+        se_0123456789abcdef: jobId,
+      },
     });
-    expect((await readdir(join(cwd, 'bundles')))[0]).toMatch(/^acme-export-[\d-]+\.tar\.gz$/);
+    const bundles = await readdir(join(cwd, 'bundles'));
+    expect(bundles).toContain('acme-export-2026-11-01.tar.gz');
+    expect(bundles.length).toBeGreaterThan(1);
     expect(parse(await readFile(join(cwd, 'values.yaml'), 'utf8'))).toMatchObject({
       staticExport: { version: 'v3.2.0', bundleUrl: expect.stringContaining(service.origin) },
     });

@@ -127,7 +127,7 @@ describe('a zip', () => {
     expect(await bench.written()).toEqual([]);
   });
 
-  it('unpacks completely if it has many entries', { timeout: 30_000 }, async () => {
+  it('unpacks completely if it has many entries', async () => {
     const many = Array.from({ length: 2100 }, (_, index) => ({ name: `${index}.html`, body: `page ${index}` }));
     const { extracted } = await bench.attempt(rawZip(many));
     expect(extracted).toHaveLength(many.length);

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Config } from '../../src/config/index.ts';
-import type { NamedFile } from '../../src/config/named-files.ts';
+import type { NamedFile } from '../../src/config/read-config-file.ts';
 
 const SCHEMA = '../../src/config/config.schema.json';
 

@@ -14,7 +14,7 @@ const SUBJECTS: readonly (readonly [name: string, isThere: boolean, open: OpenSu
   ['a queue in PostgreSQL', HAS_POSTGRES, postgresSubject()],
 ];
 
-describe.for(SUBJECTS)('%s', { timeout: 30_000 }, ([, isThere, open]) => {
+describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
   if (!isThere) return test.skip('is skipped because it is not available');
   describe('the queue', () => lifeOfAJob(open));
   describe('the queue, listing jobs', () => listing(open));

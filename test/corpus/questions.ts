@@ -24,8 +24,8 @@ export function manualQuestions(language: string): Question[] {
 }
 
 /** Sites of a few sentences: `# language`, then pages `/path | title | text`, then questions `? query -> path`. */
-export function smallSites(): SmallSite[] {
-  const lines = linesOf('small-sites.txt');
+export function smallSites(file = 'small-sites.txt'): SmallSite[] {
+  const lines = linesOf(file);
   const starts = lines.flatMap((line, at) => (line.startsWith('# ') ? [at] : []));
   return starts.map((start, number) => {
     const own = lines.slice(start + 1, starts[number + 1]);
@@ -40,8 +40,8 @@ export function smallSites(): SmallSite[] {
       questions: own
         .filter((line) => line.startsWith('? '))
         .map((line) => {
-          const [query = '', page = ''] = line.slice(2).split(' -> ');
-          return { query, page };
+          const end = line.lastIndexOf(' -> ');
+          return { query: line.slice(2, end), page: line.slice(end + 4) };
         }),
     };
   });

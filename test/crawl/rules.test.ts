@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hasNoFollow, Robots, Traps } from '../../src/crawl/admission.ts';
 import { llmsLinks, readSitemap } from '../../src/crawl/listed-urls.ts';
 import { prefixOf, Scope } from '../../src/crawl/scope.ts';
-import { segmentsOf } from '../../src/web/rewrite/generators/next.ts';
+import { segmentsOf } from '../../src/web/rewrite/generators/index.ts';
 
 const at = (path: string) => new URL(path, 'https://docs.test');
 
@@ -43,9 +43,9 @@ describe('Robots', () => {
 
   it('evaluates a complex rule quickly', () => {
     const robots = rules(`Disallow: /${'*a'.repeat(500)}b$`);
-    const startedMs = performance.now();
+    const before = process.threadCpuUsage();
     expect(robots.allows(at(`/${'a'.repeat(1_900)}`))).toBe(true);
-    expect(performance.now() - startedMs).toBeLessThan(500);
+    expect(process.threadCpuUsage(before).user / 1_000).toBeLessThan(500);
   });
 
   it('lists sitemaps from any position', () => {

@@ -8,7 +8,7 @@ import { DaemonRegistration, importSlots, openDataFolder, ServedRecord, SiteStor
 import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
 import { SeededRandom } from '../helpers/random.ts';
 import { runs } from '../helpers/runs.ts';
-import { DOMAIN, type Gift, LINK_FILES, type ModelConfig, type Observation, type World } from './model.ts';
+import { DOMAIN, LINK_FILES, type LinkResult, type ModelConfig, type Observation, type World } from './model.ts';
 import {
   type Act,
   type Command,
@@ -23,7 +23,7 @@ import {
   type Weights,
 } from './sequence.ts';
 import { unpackHere } from './unpackers.ts';
-import { FakeSource, fault, openDaemon, type SettingsOf, settingsOf, type TestDaemon } from './workbench.ts';
+import { FakeSource, fault, type SettingsOf, settingsOf, startDaemon, type TestDaemon } from './workbench.ts';
 
 /**
  * Random sequences of config changes, deliveries, commands, faults and restarts, compared with a model of contract section 2.
@@ -47,6 +47,7 @@ const WEIGHTS: Weights = {
   remove: 2,
   restart: 2,
   alone: 1,
+  beside: 1,
 };
 const LINKS = LINK_FILES.map((name) => `https://bundles.test/${name}?signature=1`);
 
@@ -68,6 +69,8 @@ class DeploymentUnderTest implements ShelfUnderTest {
   #config: ModelConfig;
   #store: SiteStore | null = null;
   #daemon: TestDaemon | null = null;
+  /** A daemon that shares the folder. */
+  #second: TestDaemon | null = null;
   /** Pointers before the action, which a restart reads. */
   #pointers = '';
 
@@ -75,12 +78,12 @@ class DeploymentUnderTest implements ShelfUnderTest {
   /** Registration of the daemon to which the site belongs. Null: a separate daemon. */
   readonly #registration: DaemonRegistration | null;
 
-  constructor(dir: string, { domain, config, gifts }: World, registration: DaemonRegistration | null = null) {
+  constructor(dir: string, { domain, config, linkResults }: World, registration: DaemonRegistration | null = null) {
     this.#dir = dir;
     this.#domain = domain;
     this.#registration = registration;
     this.#config = config;
-    for (const [at, gift] of gifts.entries()) this.#give(at, gift);
+    for (const [at, linkResult] of linkResults.entries()) this.#setLink(at, linkResult);
   }
 
   async carryOut(act: Act): Promise<ErrorCode | null> {
@@ -95,15 +98,8 @@ class DeploymentUnderTest implements ShelfUnderTest {
   }
 
   async observe(): Promise<Observation[]> {
-    if (this.#daemon === null) return [];
-    const { state, active, pinned, versions, lastError } = await this.#running.deployment.status();
-    const { site } = this.#running;
-    const shown = active && { version: active.version, digest: active.digest };
-    expect(site.active && { version: site.active.version, digest: site.active.digest }, 'readers get it').toEqual(
-      shown,
-    );
-    const stored = versions.map(({ version, digest }) => `${version} ${digest}`).sort();
-    return [{ state, active: shown, pinned, versions: stored, error: lastError?.code ?? null }];
+    const running = [this.#daemon, this.#second].filter((daemon) => daemon !== null);
+    return Promise.all(running.map(observationOf));
   }
 
   async check(world: World): Promise<void> {
@@ -116,8 +112,14 @@ class DeploymentUnderTest implements ShelfUnderTest {
   }
 
   async stop(): Promise<void> {
+    await this.#leave();
     await this.#daemon?.stop();
     this.#daemon = null;
+  }
+
+  async #leave(): Promise<void> {
+    await this.#second?.stop();
+    this.#second = null;
   }
 
   async #perform(act: Act): Promise<void> {
@@ -126,7 +128,7 @@ class DeploymentUnderTest implements ShelfUnderTest {
         this.#config = stock.config(act.config);
         return this.#running.reload(this.#settings());
       case 'link':
-        return this.#give(act.at, stock.gift(act.gift));
+        return this.#setLink(act.at, stock.linkResult(act.linkResult));
       case 'preload': {
         const { file, fileName } = stock.get(act.bundle);
         const folder = this.#preload;
@@ -135,7 +137,13 @@ class DeploymentUnderTest implements ShelfUnderTest {
       }
       case 'restart':
         await this.stop();
-        return this.#start();
+        this.#daemon = await this.#start();
+        return;
+      case 'join':
+        this.#second = await this.#start();
+        return;
+      case 'leave':
+        return this.#leave();
       case 'alone': {
         await this.stop();
         const alone = await this.#open();
@@ -144,7 +152,7 @@ class DeploymentUnderTest implements ShelfUnderTest {
           await command(alone, act.command);
         } finally {
           await alone.stop();
-          await this.#start();
+          this.#daemon = await this.#start();
         }
         return;
       }
@@ -158,12 +166,11 @@ class DeploymentUnderTest implements ShelfUnderTest {
     }
   }
 
-  async #start(): Promise<void> {
+  async #start(): Promise<TestDaemon> {
     const store = await this.#openStore();
     this.#store = store;
     const shared = this.#registration === null ? {} : { registration: this.#registration };
-    this.#daemon = await openDaemon(store, this.#settings(), this.#source, undefined, shared);
-    await this.#daemon.deployment.reconcile();
+    return startDaemon(store, this.#settings(), this.#source, undefined, shared);
   }
 
   /** Opens a deployment like a command, which follows no settings. */
@@ -198,10 +205,10 @@ class DeploymentUnderTest implements ShelfUnderTest {
     return { ...config, link: link === null ? null : (LINKS[link] ?? null), domain: this.#domain, preload };
   }
 
-  #give(at: number, gift: Gift): void {
+  #setLink(at: number, linkResult: LinkResult): void {
     const link = LINKS[at] ?? '';
-    if (typeof gift === 'string') this.#source.gives(link, fault(gift));
-    else this.#source.gives(link, readFile((gift as DrawnBundle).file));
+    if (typeof linkResult === 'string') this.#source.serve(link, fault(linkResult));
+    else this.#source.serve(link, readFile((linkResult as DrawnBundle).file));
   }
 
   async #readPointers(): Promise<string> {
@@ -215,6 +222,14 @@ class DeploymentUnderTest implements ShelfUnderTest {
     if (this.#daemon === null) throw new Error('no daemon runs');
     return this.#daemon;
   }
+}
+
+async function observationOf({ deployment, site }: TestDaemon): Promise<Observation> {
+  const { state, active, pinned, versions, lastError } = await deployment.status();
+  const shown = active && { version: active.version, digest: active.digest };
+  expect(site.active && { version: site.active.version, digest: site.active.digest }, 'served release').toEqual(shown);
+  const stored = versions.map(({ version, digest }) => `${version} ${digest}`).sort();
+  return { state, active: shown, pinned, versions: stored, error: lastError?.code ?? null };
 }
 
 async function command(deployment: Deployment, act: Command): Promise<void> {
@@ -266,7 +281,7 @@ const STEPS_OF_SITE = 5;
 async function runSequenceOfSites(seed: number): Promise<void> {
   const dir = join(root, `sites-${seed}`);
   const random = new SeededRandom(seed);
-  const draw = new SequenceDraw(random, stock, WEIGHTS);
+  const draw = new SequenceDraw(random, stock, { ...WEIGHTS, beside: 0 });
   const sequences = DOMAINS.map(() => draw.sequence(STEPS_OF_SITE));
   const left = sequences.map(({ acts }) => [...acts]);
   const acts: SiteAct[] = DOMAINS.map((_, site) => ({ site, act: { do: 'restart' } }));
@@ -278,7 +293,7 @@ async function runSequenceOfSites(seed: number): Promise<void> {
   const worlds: World[] = [];
   for (const [at, { beginning }] of sequences.entries()) {
     const world = await stock.begin(beginning, dir, DOMAINS[at]);
-    worlds.push(worlds[0] === undefined ? world : world.beside(worlds[0]));
+    worlds.push(worlds[0] === undefined ? world : world.withReleasesOf(worlds[0]));
   }
   const registration = new DaemonRegistration(await openDataFolder(dir));
   await registration.announce(null);

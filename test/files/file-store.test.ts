@@ -196,7 +196,7 @@ describe('FileStore.sweep()', () => {
   });
 });
 
-describe('FileStore after its process was killed', { timeout: 60_000 }, () => {
+describe('FileStore after its process was killed', () => {
   const SCRIPT = `
     import { FileStore } from ${JSON.stringify(new URL('../../src/files/file-store.ts', import.meta.url).href)};
     const store = new FileStore(process.argv[2]);

@@ -23,8 +23,8 @@ export type LastError = NonNullable<StatusReport['lastError']>;
 export type Status = StatusReport & { readonly search: NonNullable<StatusReport['search']> };
 
 /** Resolves when the daemon listens. Use `until` to wait for a version. */
-export async function startDaemon(configFile: string, env: Env = {}): Promise<DaemonProcess> {
-  const daemon = new DaemonProcess(configFile, env);
+export async function startDaemon(configFile: string, env: Env = {}, program?: string): Promise<DaemonProcess> {
+  const daemon = new DaemonProcess(configFile, env, program);
   try {
     await daemon.listening();
     return daemon;
@@ -47,10 +47,10 @@ export class DaemonProcess {
   #stderr = '';
   #isSignalled = false;
 
-  constructor(configFile: string, env: Env) {
+  constructor(configFile: string, env: Env, program?: string) {
     this.configFile = configFile;
     this.folder = dirname(configFile);
-    this.#child = spawnProgram(['serve', '--config', configFile], this.folder, env);
+    this.#child = spawnProgram(['serve', '--config', configFile], this.folder, env, program);
     this.#child.stdout?.on('data', (chunk: Buffer) => {
       this.#stdout += chunk.toString();
     });
@@ -110,12 +110,12 @@ export class DaemonProcess {
   }
 
   /** Waits until the status meets the condition. @returns that status */
-  async until(holds: (status: Status) => boolean, timeoutMs = WAIT_MS_MAX, everyMs?: number): Promise<Status> {
+  async until(matches: (status: Status) => boolean, timeoutMs = WAIT_MS_MAX, everyMs?: number): Promise<Status> {
     let last: Status | null = null;
     return waitFor(
       async () => {
         last = await this.status();
-        return holds(last) ? last : null;
+        return matches(last) ? last : null;
       },
       () => `the status stays ${JSON.stringify(last, null, 2)}\n${this.log()}`,
       timeoutMs,
@@ -200,13 +200,19 @@ export class Bench {
   }
 
   /**
-   * Starts a daemon on free ports, with the data folder next to the config file. @param config null uses the config in the
-   * folder @param folder default: a new folder
+   * A daemon of this config, on free ports, with its data beside the config file.
+   *
+   * @param config null: the one that the folder has
+   * @param folder a new one unless told
+   * @param program another build
    */
-  async start(config: ConfigFile | null, { folder, env }: { folder?: string; env?: Env } = {}): Promise<DaemonProcess> {
+  async start(
+    config: ConfigFile | null,
+    { folder, env, program }: { folder?: string; env?: Env; program?: string } = {},
+  ): Promise<DaemonProcess> {
     const home = folder ?? (await this.folder());
     const configFile = config === null ? join(home, 'config.yaml') : await this.writeConfig(home, config);
-    const daemon = await startDaemon(configFile, env);
+    const daemon = await startDaemon(configFile, env, program);
     this.#daemons.push(daemon);
     return daemon;
   }

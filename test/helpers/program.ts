@@ -14,6 +14,8 @@ export interface RunOptions {
   readonly env?: Env;
   /** Standard input. Default: closed at once. */
   readonly input?: Uint8Array;
+  /** Another build; the one of this checkout unless told. */
+  readonly program?: string;
 }
 
 export interface CommandResult {
@@ -26,7 +28,7 @@ export interface CommandResult {
 
 /** Runs one command to its end. */
 export async function runDocshelf(args: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
-  const child = spawnProgram(args, options.cwd ?? tmpdir(), options.env ?? {});
+  const child = spawnProgram(args, options.cwd ?? tmpdir(), options.env ?? {}, options.program);
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.on('data', (chunk: Buffer) => {
@@ -50,10 +52,10 @@ function parseOutput({ stdout, stderr }: { stdout: string; stderr: string }): un
 }
 
 /** Starts the program. The caller must end it. */
-export function spawnProgram(args: readonly string[], cwd: string, env: Env): ChildProcess {
-  if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is not there: build first (npm run build)`);
+export function spawnProgram(args: readonly string[], cwd: string, env: Env, program = PROGRAM): ChildProcess {
+  if (!existsSync(program)) throw new Error(`${program} is not there: build first (npm run build)`);
   // Pass only necessary variables, so that DOCSHELF variables of the shell do not change a test.
   const { PATH, HOME, TMPDIR } = process.env;
   const base = Object.fromEntries(Object.entries({ PATH, HOME, TMPDIR }).filter(([, value]) => value !== undefined));
-  return spawn(process.execPath, [PROGRAM, ...args], { cwd, env: { ...base, ...env } as NodeJS.ProcessEnv });
+  return spawn(process.execPath, [program, ...args], { cwd, env: { ...base, ...env } as NodeJS.ProcessEnv });
 }

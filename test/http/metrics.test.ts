@@ -5,7 +5,12 @@ import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { Metrics, SiteMetrics } from '../../src/http/metrics/metrics.ts';
 
-const READINGS = { states: [{ site: null, state: 'ready' }], isReady: true, jobs: null, volume: null } as const;
+const READINGS = {
+  states: [{ site: null, state: 'ready' }],
+  isReady: true,
+  jobs: null,
+  volume: null,
+} as const;
 const DIGESTS = { one: '1'.repeat(64), two: '2'.repeat(64) };
 const SERVED = {
   listener: 'site',
@@ -64,26 +69,18 @@ describe('Metrics', () => {
     expect(off).not.toContain('docshelf_search_sections_waiting{');
   });
 
-  it('names only the last active version', async () => {
+  it('names only the version that is active, and none after serving is turned off', async () => {
     const metrics = new Metrics();
-    const site = metrics.forSite(null);
-    site.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
-    site.onDeployEvent({ kind: 'activated', version: 'v2', digest: DIGESTS.two, previous: 'v1' });
-    const infos = (await linesOf(metrics)).filter((line) => line.startsWith('docshelf_active_version_info{'));
-    expect(infos).toEqual([`docshelf_active_version_info{version="v2",digest="${DIGESTS.two}"} 1`]);
-    expect(await linesOf(metrics)).toContain('docshelf_activations_total 2');
-  });
-
-  it('names no active version after serving is turned off', async () => {
-    const metrics = new Metrics();
-    const site = metrics.forSite(null);
-    site.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
-    site.onDeployEvent({ kind: 'turned-off' });
-    expect(
-      (await metrics.expose({ ...READINGS, states: [{ site: null, state: 'off' }] })).includes(
-        'docshelf_active_version_info{',
-      ),
-    ).toBe(false);
+    const infosOf = async (version: string | null) => {
+      const active = version === null ? [] : [{ version, digest: DIGESTS.one, activatedAt: '2026-01-01T00:00:00Z' }];
+      const text = await metrics.expose({ ...READINGS, states: [{ site: null, state: 'ready', active }] });
+      return text.split('\n').filter((line) => line.startsWith('docshelf_active_version_info{'));
+    };
+    for (const version of ['v1', 'v2'])
+      expect(await infosOf(version)).toEqual([
+        `docshelf_active_version_info{version="${version}",digest="${DIGESTS.one}"} 1`,
+      ]);
+    expect(await infosOf(null)).toEqual([]);
   });
 
   it('distinguishes failed downloads from rejected bundles', async () => {
@@ -184,10 +181,10 @@ describe('Metrics', () => {
     beta.onDeployEvent({ kind: 'activated', version: 'v7', digest: DIGESTS.two, previous: null });
     beta.onDeployEvent({ kind: 'failed', step: 'deploy', error: new DocshelfError('link_expired', 'Cannot') });
     metrics.onRequest({ ...SERVED, site: 'acme' });
-    acme.onDeployEvent({ kind: 'turned-off' });
+    const active = [{ version: 'v7', digest: DIGESTS.two, activatedAt: '2026-01-01T00:00:00Z' }];
     const states = [
       { site: 'acme', state: 'off' },
-      { site: 'beta', state: 'stale' },
+      { site: 'beta', state: 'stale', active },
     ] as const;
     const lines = (await metrics.expose({ ...READINGS, states })).split('\n');
     expect(lines.filter((line) => line.startsWith('docshelf_active_version_info{'))).toEqual([
@@ -203,16 +200,20 @@ describe('Metrics', () => {
 
   it('removes all gauges of a site that left the config, and keeps its counters', async () => {
     const metrics = new Metrics();
-    const [acme, beta] = [metrics.forSite('acme'), metrics.forSite('beta')];
-    for (const site of [acme, beta])
-      site.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
-    beta.forget();
-    const lines = await linesOf(metrics);
+    const states = ['acme', 'beta'].map((site) => ({
+      ...{ site, state: 'ready' as const, search: { waiting: 1, builtAtMs: 1 }, linkEndsAtMs: 1, isFetchFailing: true },
+      active: [{ version: 'v1', digest: DIGESTS.one, activatedAt: '2026-01-01T00:00:00Z' }],
+    }));
+    for (const { site } of states)
+      metrics.forSite(site).onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
+    await metrics.expose({ ...READINGS, states });
+    const lines = (await metrics.expose({ ...READINGS, states: states.slice(0, 1) })).split('\n');
     const gauges = lines.flatMap((line) => /^# TYPE (\w+) gauge$/.exec(line)?.[1] ?? []);
     const sitesOf = (name: string) =>
       lines.filter((line) => line.startsWith(`${name}{`)).flatMap((line) => /site="(\w+)"/.exec(line)?.[1] ?? []);
     expect(gauges.filter((name) => sitesOf(name).includes('beta'))).toEqual([]);
     expect(sitesOf('docshelf_active_version_info')).toEqual(['acme']);
+    expect(lines).toContain('docshelf_last_activation_timestamp_seconds{site="acme"} 1767225600');
     expect(sitesOf('docshelf_activations_total')).toEqual(['acme', 'beta']);
   });
 
@@ -226,8 +227,9 @@ describe('Metrics', () => {
   });
 
   it('omits site labels if there are too many sites', async () => {
-    const metrics = new Metrics(() => false);
-    metrics.forSite('acme').onCache(1, 0);
+    const metrics = new Metrics();
+    metrics.useConfig({ sites: ['acme', 'other'], metrics: { sites: 1 } });
+    metrics.forSite('acme').onCache(true);
     metrics.onRequest({ ...SERVED, site: 'acme' });
     const text = await metrics.expose(READINGS);
     expect(text).toContain('docshelf_cache_hits_total 1');
@@ -235,14 +237,14 @@ describe('Metrics', () => {
   });
 
   it('changes each metric that it defines', async () => {
-    const metrics = new Metrics(() => true, '1.2.3');
+    const metrics = new Metrics('1.2.3');
     const site = metrics.forSite('acme');
     metrics.onRequest({ ...SERVED, site: 'acme' });
     metrics.onReload(true);
     metrics.onJobEnded('acme', 'completed');
     metrics.onWrongToken();
     metrics.onError('bad_request');
-    site.onCache(1, 1);
+    for (const isHit of [true, false]) site.onCache(isHit);
     site.onWrongSignIn();
     site.onPageReport('https://cdn.example');
     site.onDeployEvent({ kind: 'fetched', link: 'https://x/', digest: DIGESTS.one, bytes: 42, seconds: 1 });
@@ -259,6 +261,7 @@ describe('Metrics', () => {
           search: { waiting: 1, builtAtMs: 1 },
           linkEndsAtMs: 1,
           isFetchFailing: true,
+          active: [{ version: 'v1', digest: DIGESTS.one, activatedAt: '2026-01-01T00:00:00Z' }],
         },
       ],
       dependencies: [{ dependency: 'database', isUp: true }],
@@ -287,7 +290,7 @@ describe('Metrics', () => {
 
   it('shares no values between two instances', async () => {
     const [one, other] = [new Metrics(), new Metrics()];
-    one.forSite(null).onCache(1, 0);
+    one.forSite(null).onCache(true);
     other.forSite(null);
     expect(await linesOf(other)).toContain('docshelf_cache_hits_total 0');
     expect(await linesOf(one)).toContain('docshelf_cache_hits_total 1');

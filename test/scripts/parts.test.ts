@@ -17,7 +17,7 @@ async function programSbom() {
 }
 
 it('the provenance of the model contains the digest of each of its files', () => {
-  const told = Object.fromEntries(
+  const listed = Object.fromEntries(
     Array.from(
       readFileSync(join(ROOT, 'models/README.md'), 'utf8').matchAll(/^\| `([\w./]+)` \| `([0-9a-f]{64})` \|$/gm),
       ([, file, digest]) => [file, digest],
@@ -26,7 +26,7 @@ it('the provenance of the model contains the digest of each of its files', () =>
   const files = readdirSync(MODEL, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== 'LICENSE')
     .map((entry) => join(entry.parentPath, entry.name));
-  expect(told).toEqual(Object.fromEntries(files.map((file) => [file.slice(MODEL.length + 1), sha256Of(file)])));
+  expect(listed).toEqual(Object.fromEntries(files.map((file) => [file.slice(MODEL.length + 1), sha256Of(file)])));
 });
 
 it('the SBOM contains the digest of the weights and how they were changed', async () => {
@@ -143,9 +143,7 @@ describe('the files for GitHub and GitLab', () => {
     const check = (text: string): string => {
       writeFileSync(join(folder, '.gitlab-ci.yml'), text);
       const program = join(ROOT, 'node_modules/gitlab-ci-local/dist/index.js');
-      const { stdout, stderr } = spawnSync(process.execPath, [program, '--list', '--cwd', folder], {
-        encoding: 'utf8',
-      });
+      const { stdout, stderr } = spawnSync(process.execPath, [program, '--list'], { cwd: folder, encoding: 'utf8' });
       return stdout + stderr;
     };
     const text = read('.gitlab-ci.yml');

@@ -81,3 +81,20 @@ it('EmbeddedEngine indexes the beginning of pages with endless nesting, without 
   expect(search.notices).toEqual([]);
   expect(search.status.sections).toBe(units.length);
 });
+
+it('EmbeddedEngine reads pages without a clear language in the first clear language of the site', {
+  timeout: 120_000,
+}, async () => {
+  const plain = (title: string, text: string): string => `<title>${title}</title><main><h1>${title}</h1><p>${text}</p>`;
+  const releaseDir = await writeRelease({
+    'a.html': plain('Speichergrenzen', 'Grenzwerte: Arbeitsspeicher, Festplatte.'),
+    'b.html': plain(
+      'Dienst',
+      'Der Dienst wird vor der Aktualisierung angehalten, und danach startet er neu, wenn er kann.',
+    ),
+  });
+  const search = await follow(releaseDir);
+  const filter = { version: null, language: null, tag: null };
+  const request = { query: 'Speichergrenze', pageSize: 5, scoreThreshold: null, filter, prefixLast: false };
+  expect((await search.search(request)).results.map(({ path }) => path)).toEqual(['/a.html']);
+});

@@ -11,6 +11,7 @@ import { ReleaseSearch, type SemanticParts } from '../../src/search/query/releas
 import { EmbeddingModel } from '../../src/search/semantic/model.ts';
 import { type CosineScale, measureScale, VectorIndex } from '../../src/search/semantic/vector-index.ts';
 import { VectorTable } from '../../src/search/semantic/vector-table.ts';
+import { smallSites } from '../corpus/questions.ts';
 
 const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
 
@@ -271,12 +272,24 @@ const SITES: readonly Site[] = [
   },
 ];
 
+/** Sites of `technical-sites.txt`. A question may have several right pages, separated by bars. */
+const TECHNICAL_SITES = smallSites('technical-sites.txt').map(({ language: name, pages, questions }): Site => {
+  const own = pages.map(({ path, title, text }) => [path.slice(1), `${title}|${text}`] as const);
+  const address = (page: string): string => page.replace(/#|$/, '.html$&');
+  const addresses = (pages: string) => (pages === 'null' ? null : pages.split('|').map(address).join('|'));
+  return {
+    name,
+    pages: Object.fromEntries(own),
+    questions: questions.map(({ query, page }) => [query, addresses(page)]),
+  };
+});
+
 const NOISE = Array.from({ length: 12 }, (_, n) => {
   const text = `How to run, start and build part ${n} of the server: its user, its table, its type, its name and its time, in version ${n}.0, with ${n} workers.`;
   return [`noise/n${n}`, `Topic ${n}|<p>${text}</p>`] as const;
 });
 
-describe.each(SITES)('search on a site about $name', ({ pages, questions }) => {
+describe.each([...SITES, ...TECHNICAL_SITES])('search on a site about $name', ({ pages, questions }) => {
   const folder = mkdtempSync(join(tmpdir(), 'docshelf-questions-'));
   let model: { readonly embedder: EmbeddingModel; readonly scale: CosineScale };
   let release: ReleaseSearch;
@@ -313,7 +326,7 @@ describe.each(SITES)('search on a site about $name', ({ pages, questions }) => {
       const paths = await pathsOf(query, isByWords);
       if (first === null) expect(paths).toEqual([]);
       else if (first.startsWith('!')) expect(paths.map(pageOf)).not.toContain(first.slice(1));
-      else expect(first.includes('#') ? paths[0] : pageOf(paths[0] ?? '')).toBe(first);
+      else expect(first.split('|')).toContain(first.includes('#') ? paths[0] : pageOf(paths[0] ?? ''));
     });
   });
 });

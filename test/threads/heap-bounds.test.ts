@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { PageThreads } from '../../src/crawl/pages/page-threads.ts';
 import { unpackInThreads } from '../../src/deploy/import/unpack-thread.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
-import { openSqliteJobQueue } from '../../src/export/jobs/queue/sqlite-job-queue.ts';
+import { openSqliteJobQueue } from '../../src/export/jobs/queue/sqlite.ts';
 import { openJobThread } from '../../src/export/jobs/run-job.ts';
 import { writeFileTable } from '../../src/files/index.ts';
 import { PasswordCheck } from '../../src/http/sign-in/basic-passwords.ts';
@@ -55,7 +55,7 @@ const DIED = {
   message: expect.stringMatching(/^Cannot .*: its .* needs more than [68] MiB of memory$/),
 };
 
-describe('A thread that exceeds its heap limit', { timeout: 60_000 }, () => {
+describe('A thread that exceeds its heap limit', () => {
   it('fails only the import that it unpacks', async () => {
     const archive = join(dir, 'site.tar.gz');
     await packTarGz({ files: [{ path: 'index.html', bytes: Buffer.from('<title>Home</title>') }], to: archive });

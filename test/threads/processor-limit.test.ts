@@ -15,7 +15,7 @@ it('ProcessorLimit ends work once if it exceeds its limit of processor time', as
   await vi.waitFor(() => {
     thread.usedMs = (thread.usedMs ?? 0) + 60;
     expect(over).toHaveBeenCalled();
-  });
+  }, 30_000);
   expect([limit.isOver, over.mock.calls.length]).toEqual([true, 1]);
 });
 

@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const count = () => pool.run((thread) => thread.call('count', null));
 
-describe('ThreadPool', { timeout: 20_000 }, () => {
+describe('ThreadPool', () => {
   it('reuses a free thread, and starts one if none is free', async () => {
     expect(await count()).toBe(1);
     expect(await count()).toBe(2);
@@ -50,6 +50,6 @@ describe('ThreadPool', { timeout: 20_000 }, () => {
 
   it('ends a free thread after a short time', async () => {
     await count();
-    await expect.poll(() => watched.alive(), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => watched.alive()).toBe(0);
   });
 });

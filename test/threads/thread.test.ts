@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
@@ -35,7 +34,7 @@ function start(options: Partial<ThreadOptions> = {}): Thread<TestCalls> {
 const started = (): Worker[] => watched.started;
 const lastStarted = (): Worker => started().at(-1) as Worker;
 
-describe('Thread.call()', { timeout: 20_000 }, () => {
+describe('Thread.call()', () => {
   it('fails if the process cannot start, and the next call starts another', async () => {
     const thread = start({ isProcess: true });
     const program = process.execPath;
@@ -92,12 +91,12 @@ describe('Thread.call()', { timeout: 20_000 }, () => {
       posted.push(items);
       post(items, transfer);
     };
-    const heard: unknown[][] = [];
-    worker.on('message', (items: unknown[]) => heard.push(items));
+    const received: unknown[][] = [];
+    worker.on('message', (items: unknown[]) => received.push(items));
     const sums = Array.from({ length: 5 }, (_, at) => thread.call('add', { a: at, b: at }));
     expect(await Promise.all(sums)).toEqual([0, 2, 4, 6, 8]);
     expect(posted.map(({ length }) => length)).toEqual([5]);
-    expect(heard.map(({ length }) => length)).toEqual([2, 2, 1]);
+    expect(received.map(({ length }) => length)).toEqual([2, 2, 1]);
   });
 
   it('is rejected if too many calls wait, unless it is urgent', async () => {
@@ -134,17 +133,17 @@ describe('Thread.call()', { timeout: 20_000 }, () => {
   });
 });
 
-describe('Progress', { timeout: 20_000 }, () => {
+describe('Progress', () => {
   it('arrives at most ten times a second, and always with its last value before the result', async () => {
-    const told: number[] = [];
-    const answer = start().call('tell', 10_000, { onProgress: ({ step }) => told.push(step) });
-    expect(await answer.then((result) => [result, told.at(-1)])).toEqual(['told', 10_000]);
-    expect(told[0]).toBe(1);
-    expect(told.length).toBeLessThan(10);
+    const progress: number[] = [];
+    const answer = start().call('tell', 10_000, { onProgress: ({ step }) => progress.push(step) });
+    expect(await answer.then((result) => [result, progress.at(-1)])).toEqual(['told', 10_000]);
+    expect(progress[0]).toBe(1);
+    expect(progress.length).toBeLessThan(10);
   });
 });
 
-describe('An abort', { timeout: 20_000 }, () => {
+describe('An abort', () => {
   it('reaches the handler, and the call rejects with its reason after the handler has ended', async () => {
     const thread = start({ abortWithinMs: 10_000 });
     const stop = new AbortController();
@@ -182,7 +181,7 @@ describe('An abort', { timeout: 20_000 }, () => {
   });
 });
 
-describe('A thread that dies', { timeout: 30_000 }, () => {
+describe('A thread that dies', () => {
   it('rejects its calls with the reason if its heap is full, and is replaced by the next call', async () => {
     let ends = 0;
     const thread = start({
@@ -238,7 +237,7 @@ describe('A thread that dies', { timeout: 30_000 }, () => {
   });
 });
 
-describe('end()', { timeout: 20_000 }, () => {
+describe('end()', () => {
   it('waits for pending calls, and prevents further starts', async () => {
     const thread = start();
     const waiting = thread.call('later', { value: 'answered', ms: 100 });
@@ -254,9 +253,7 @@ describe('end()', { timeout: 20_000 }, () => {
     const thread = start();
     await thread.call('count', null);
     const spinning = expect(thread.call('spin', null)).rejects.toMatchObject({ code: 'worker_ended' });
-    const startedMs = performance.now();
     await thread.end({ withinMs: 100 });
-    expect(performance.now() - startedMs).toBeLessThan(5_000);
     await spinning;
   });
 
@@ -266,7 +263,7 @@ describe('end()', { timeout: 20_000 }, () => {
   });
 });
 
-describe('A thread with `isProcess`', { timeout: 60_000 }, () => {
+describe('A thread with `isProcess`', () => {
   it('supports values, memory, errors, progress and calls to the parent like a thread', async () => {
     const handlers = { double: async (value: number) => value * 2 };
     const own = start({ isProcess: true, handlers });
@@ -274,9 +271,9 @@ describe('A thread with `isProcess`', { timeout: 60_000 }, () => {
     expect(await own.call('reverse', Uint8Array.of(1, 2, 3))).toEqual(Uint8Array.of(3, 2, 1));
     await expect(own.call('refuse', 'Look.')).rejects.toMatchObject({ code: 'bad_source', next: 'Look.' });
     expect(await own.call('askBack', 4)).toEqual([8, 10]);
-    const told: number[] = [];
-    await own.call('tell', 10_000, { onProgress: ({ step }) => told.push(step) });
-    expect(told.at(-1)).toBe(10_000);
+    const progress: number[] = [];
+    await own.call('tell', 10_000, { onProgress: ({ step }) => progress.push(step) });
+    expect(progress.at(-1)).toBe(10_000);
     expect(started()).toHaveLength(0);
   });
 
@@ -323,44 +320,44 @@ describe('A thread with `isProcess`', { timeout: 60_000 }, () => {
   });
 
   it.each(['', 'sharesPorts: true'])('fails only its call if it cannot start (%s)', async (sharing) => {
-    const { child, said } = await runProgram(
+    const { child, output } = await runProgram(
       `isProcess: true, ${sharing}`,
       `process.execPath = '/nowhere';
        const told = ({ message }) => console.log(message);
        thread.call('pid', null).catch(told).then(() => thread.call('pid', null)).catch(told);`,
     );
     await once(child, 'close');
-    expect(said()).toMatch(/^(?:Cannot test: its process cannot be started \(spawn .*ENOENT\)\n){2}$/);
+    expect(output()).toMatch(/^(?:Cannot test: its process cannot be started \(spawn .*ENOENT\)\n){2}$/);
   });
 
   it('ends with its parent, however the parent ended', async () => {
     const program = `thread.call('pid', null).then((pid) => { console.log(pid); thread.call('later', { value: '', ms: 60_000 }); });`;
-    const { child, said } = await runProgram('isProcess: true', program);
-    await expect.poll(said).toMatch(/\d+\n/);
-    const pid = Number(said());
+    const { child, output } = await runProgram('isProcess: true', program);
+    await expect.poll(output).toMatch(/\d+\n/);
+    const pid = Number(output());
     expect(isRunning(pid, null)).toBe(true);
     child.kill('SIGKILL');
     await expect.poll(() => isRunning(pid, null)).toBe(false);
   });
 
   it('does not keep the parent alive without calls', async () => {
-    const { child, said } = await runProgram(
+    const { child, output } = await runProgram(
       'isProcess: true',
       `thread.call('add', { a: 1, b: 1 }).then(console.log);`,
     );
-    expect(await Promise.race([once(child, 'close'), sleep(30_000)])).toEqual([0, null]);
-    expect(said()).toBe('2\n');
+    expect(await once(child, 'close')).toEqual([0, null]);
+    expect(output()).toBe('2\n');
   });
 });
 
-describe('The parent process', { timeout: 20_000 }, () => {
+describe('The parent process', () => {
   it('stays alive only while a call waits', async () => {
-    const { child, said } = await runProgram(
+    const { child, output } = await runProgram(
       '',
       `thread.call('later', { value: 'answered', ms: 300 }).then(console.log);`,
     );
-    const ended = await Promise.race([once(child, 'close'), sleep(15_000)]);
-    expect([ended, said()]).toEqual([[0, null], 'answered\n']);
+    const ended = await once(child, 'close');
+    expect([ended, output()]).toEqual([[0, null], 'answered\n']);
   });
 });
 
@@ -368,7 +365,7 @@ describe('The parent process', { timeout: 20_000 }, () => {
 async function runProgram(
   options: string,
   body: string,
-): Promise<{ readonly child: ChildProcess; readonly said: () => string }> {
+): Promise<{ readonly child: ChildProcess; readonly output: () => string }> {
   const folder = await mkdtemp(join(tmpdir(), 'docshelf-threads-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const program = join(folder, 'program.mjs');
@@ -384,5 +381,5 @@ async function runProgram(
   child.stdout.on('data', (chunk) => {
     text += chunk;
   });
-  return { child, said: () => text };
+  return { child, output: () => text };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { WorkQueue } from '../../src/deploy/work-queue.ts';
+import { WorkQueue } from '../../src/deploy/site-loop.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { type EndedSpan, Recorder, readTraceparent } from '../../src/traces/recorder.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes, X509Certificate } from 'node:crypto';
 import { access, constants, readdir, readFile, realpath, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Config, type LoadedConfig, valueAt } from '../../config/index.ts';
-import { NamedFile } from '../../config/named-files.ts';
+import { NamedFile } from '../../config/read-config-file.ts';
 import { CONFIG_KEYS } from '../../config/schema-node.ts';
 import { dataPaths, refuseOldLayout, type SiteStore } from '../../deploy/index.ts';
 import { errnoOf, toDocshelfError } from '../../domain/errors.ts';
@@ -98,9 +98,8 @@ export async function checkSpace(config: Config, store: SiteStore): Promise<Diag
   // Some file systems (btrfs) have no fixed number of inodes and report 0.
   if (files > 0 && ffree < nextFiles) return [noSpace(`a bundle takes ${counted(nextFiles, 'inode')}, free: ${ffree}`)];
   const comfort = stored.length === 0 ? EMPTY_SHELF_BYTES : 2 * nextBytes;
-  if (freeBytes < comfort || (files > 0 && ffree < nextFiles + INODES_SPARE)) {
+  if (freeBytes < comfort || (files > 0 && ffree < nextFiles + INODES_SPARE))
     return [warning('space', DATA_FOLDER, `There are ${free}, ${counted(ffree, 'inode')}.`, MAKE_ROOM)];
-  }
   const { totalBytesMax } = config.staticExport.limits;
   const limit = totalBytesMax + config.staticExport.limits.bundleBytesMax;
   const largest = freeBytes < limit ? ` The largest bundle that the limits allow (${inGiB(limit)}) would not fit.` : '';
@@ -114,9 +113,7 @@ function noSpace(state: string): Diagnosis {
   return faulty('space', DATA_FOLDER, { code: 'not_enough_space', message, next: MAKE_ROOM });
 }
 
-function inGiB(bytes: number): string {
-  return `${(bytes / GiB).toFixed(1)} GiB`;
-}
+const inGiB = (bytes: number): string => `${(bytes / GiB).toFixed(1)} GiB`;
 
 export async function checkExportSources(config: Config): Promise<Diagnosis[]> {
   const found: Diagnosis[] = [];
@@ -149,9 +146,8 @@ export async function checkPreload({ staticExport }: Config): Promise<Diagnosis>
   }
 }
 
-async function archiveNames(folder: string): Promise<string[]> {
-  return (await readdir(folder)).filter((name) => !name.startsWith('.'));
-}
+const archiveNames = async (folder: string): Promise<string[]> =>
+  (await readdir(folder)).filter((name) => !name.startsWith('.'));
 
 function cannotRead(subject: string, path: string, consequence: string, errno: string | undefined): Diagnosis {
   const message = `Cannot read "${path}": ${errno ?? 'failed'}, so ${consequence}`;

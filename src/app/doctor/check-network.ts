@@ -5,6 +5,7 @@ import { askedUrl, expiryOfLink } from '../../domain/bundle-link.ts';
 import { bareHost, type S3Place } from '../../domain/egress.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { membersOf } from '../../domain/shape.ts';
 import { counted } from '../../domain/text.ts';
 import { collect } from '../../files/index.ts';
 import { unlessAborted } from '../../files/lanes.ts';
@@ -24,11 +25,7 @@ const SKEW_MS_MAX = 30_000;
 
 const DOCUMENT_BYTES_MAX = 1024 ** 2;
 
-export interface CheckedConfig {
-  readonly domain: string | null;
-  readonly config: Config;
-  readonly store: SiteStore;
-}
+export type CheckedConfig = { readonly domain: string | null; readonly config: Config; readonly store: SiteStore };
 
 /**
  * Behind an air gap, only contacts hosts of `network.allowedHosts`. @param checked the shared part first: targets in it are checked once
@@ -61,16 +58,9 @@ export async function checkNetwork(checked: readonly CheckedConfig[], signal: Ab
   }
 }
 
-function revealed({ link }: NetworkTarget): string {
-  return typeof link === 'string' ? link : link.reveal();
-}
+const revealed = ({ link }: NetworkTarget): string => (typeof link === 'string' ? link : link.reveal());
 
-async function checkTarget(
-  target: NetworkTarget,
-  config: Config,
-  needsLink: boolean,
-  signal: AbortSignal,
-): Promise<Diagnosis[]> {
+async function checkTarget(target: NetworkTarget, config: Config, needsLink: boolean, signal: AbortSignal) {
   const { setting, kind } = target;
   const link = revealed(target);
   const shown = linkWithoutSecrets(link);
@@ -125,13 +115,7 @@ function checkExpiry(setting: string, link: string, shown: string, isNeeded: boo
 }
 
 /** Skips a proxied host, whose name the proxy resolves. @throws DocshelfError `host_not_allowed` */
-async function checkName(
-  url: URL,
-  setting: string,
-  { policy }: NetworkTarget,
-  config: Config,
-  signal: AbortSignal,
-): Promise<Diagnosis | null> {
+async function checkName(url: URL, setting: string, { policy }: NetworkTarget, config: Config, signal: AbortSignal) {
   const host = bareHost(url.hostname);
   if (isIP(host) !== 0 || usesProxy(config)) return null;
   try {
@@ -155,12 +139,7 @@ function usesProxy({ network }: Config): boolean {
   return network.proxy !== 'env' || names.some((name) => (process.env[name] ?? '') !== '');
 }
 
-async function openBundle(
-  client: HttpClient,
-  { link }: NetworkTarget,
-  config: Config,
-  signal: AbortSignal,
-): Promise<void> {
+async function openBundle(client: HttpClient, { link }: NetworkTarget, config: Config, signal: AbortSignal) {
   const sources = await openSources(config, client, [config.staticExport.preload.dir]);
   const source = sources.find((candidate) => candidate.handles(link as Secret));
   const opened = await source?.open(link as Secret, { resume: null, signal });
@@ -195,12 +174,8 @@ async function checkIssuer(client: HttpClient, issuer: string, signal: AbortSign
 }
 
 function issuerIn(document: Buffer | null): string | null {
-  try {
-    const { issuer } = JSON.parse(String(document)) as { readonly issuer?: unknown };
-    return typeof issuer === 'string' && URL.canParse(issuer) ? issuer : null;
-  } catch {
-    return null;
-  }
+  const { issuer } = membersOf<{ issuer: unknown }>(String(document));
+  return typeof issuer === 'string' && URL.canParse(issuer) ? issuer : null;
 }
 
 function unreachable(cause: unknown, shown: string): DocshelfError {
@@ -215,9 +190,8 @@ function unreachable(cause: unknown, shown: string): DocshelfError {
 function observed(watch: ExchangeWatch): Diagnosis[] {
   return [...watch.facts].flatMap(([origin, { aheadMs, certificateEndsAtMs }]) => {
     const found: Diagnosis[] = [];
-    if (certificateEndsAtMs !== null) {
+    if (certificateEndsAtMs !== null)
       found.push(certificateState(origin, `The server at ${origin}`, certificateEndsAtMs, Date.now()));
-    }
     if (aheadMs !== null) found.push(clockState(origin, aheadMs));
     return found;
   });
@@ -289,19 +263,15 @@ async function checkStores(config: Config, signal: AbortSignal): Promise<Diagnos
   return Promise.all(checks);
 }
 
-interface CheckedStore {
-  check(): Promise<void>;
-  close(): Promise<void>;
-}
+type CheckedStore = { check(): Promise<void>; close(): Promise<void> };
 
 /** The SDK also reads the region from the environment. */
 function withRegion({ region, endpoint, pathStyle }: S3Place): S3Place {
   return { region: region ?? process.env.AWS_REGION ?? null, endpoint, pathStyle };
 }
 
-function portsOf({ server, admin, api }: Config): number[] {
-  return [server.port, admin.port, api.port].filter((port) => port !== 0);
-}
+const portsOf = ({ server, admin, api }: Config): number[] =>
+  [server.port, admin.port, api.port].filter((port) => port !== 0);
 
 function crawlTargets(config: Config, policy: EgressPolicy): NetworkTarget[] {
   return organizationsSlice(config)

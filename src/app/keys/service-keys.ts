@@ -12,10 +12,7 @@ import { logFailure } from '../log/log-events.ts';
 import type { Sites } from '../sites/sites.ts';
 import { organizationsSlice } from '../slices.ts';
 
-export interface OpenedRates {
-  readonly rates: OrganizationRates;
-  close(): void;
-}
+export type OpenedRates = { readonly rates: OrganizationRates; close(): void };
 
 interface RatesParts {
   readonly config: Config;
@@ -77,9 +74,8 @@ export class ServiceKeys {
   get access(): Access {
     const { current, sites, store } = this.#parts;
     const of = [current(), sites.all, sites.only?.domain, store.keys];
-    if (this.#made?.of.every((each, at) => each === of[at]) !== true) {
+    if (this.#made?.of.every((each, at) => each === of[at]) !== true)
       this.#made = { of, access: accessOf(withKeys(this.organizations, store.keys), () => store.fault) };
-    }
     return this.#made.access;
   }
 

@@ -36,19 +36,19 @@ export async function openLogs(settings: {
     log,
     logRequest: (fields) => {
       if (!log.isLevelEnabled('info')) return;
-      const atMs = Date.now();
-      const line = (): string => `{"level":"info"${timeField(atMs)},${fields()}}\n`;
-      if (pretty === null) batches.writeLater(line);
-      else batches.write(pretty(line()));
+      const start = `{"level":"info"${timeField()},`;
+      if (pretty === null) batches.writeLater(start, fields);
+      else batches.write(pretty(`${start}${fields()}}\n`));
     },
   };
 }
 
 /** Many lines have the same millisecond, so the last field is cached. */
-function createTimeField(): (atMs?: number) => string {
+function createTimeField(): () => string {
   let lastMs = 0;
   let field = '';
-  return (atMs = Date.now()) => {
+  return () => {
+    const atMs = Date.now();
     if (atMs !== lastMs) field = `,"time":"${new Date(atMs).toISOString()}"`;
     lastMs = atMs;
     return field;
@@ -88,7 +88,8 @@ class LineBatches {
     maxLength: WAITING_BYTES_MAX,
     retryEAGAIN: () => performance.now() < this.#retriesEndMs,
   }) as unknown as ByteStream;
-  #unbuilt: (() => string)[] = [];
+  /** Each line ends with its fields, which are built later, if there are any. */
+  #unbuilt: { readonly start: string; readonly fields: (() => string) | null }[] = [];
   #filled = 0;
   #retriesEndMs = Number.POSITIVE_INFINITY;
   #isDue = false;
@@ -108,12 +109,13 @@ class LineBatches {
   }
 
   write(line: string): void {
-    this.#unbuilt.push(() => line);
+    this.#unbuilt.push({ start: line, fields: null });
     this.#writeOut();
   }
 
-  writeLater(line: () => string): void {
-    if (this.#unbuilt.push(line) === UNBUILT_MAX) this.#build();
+  /** @param fields builds the rest of a JSON object after `start` */
+  writeLater(start: string, fields: () => string): void {
+    if (this.#unbuilt.push({ start, fields }) === UNBUILT_MAX) this.#build();
     if (this.#isDue) return;
     this.#isDue = true;
     setTimeout(() => {
@@ -130,8 +132,8 @@ class LineBatches {
   #build(): void {
     const lines = this.#unbuilt;
     this.#unbuilt = [];
-    for (const build of lines) {
-      const line = build();
+    for (const { start, fields } of lines) {
+      const line = fields === null ? start : `${start}${fields()}}\n`;
       const bytesMax = UTF8_BYTES_MAX * line.length;
       if (bytesMax > this.#bytes.length - this.#filled) this.#writeFilled();
       if (bytesMax > this.#bytes.length) this.#out.write(Buffer.from(line));

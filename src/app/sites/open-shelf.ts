@@ -72,10 +72,7 @@ interface ShelfHooks {
   readonly search: SiteSearch | null;
 }
 
-interface OpenedShelf {
-  readonly store: SiteStore;
-  readonly deployment: Deployment;
-}
+type OpenedShelf = { readonly store: SiteStore; readonly deployment: Deployment };
 
 export function createShelf(
   config: Config,

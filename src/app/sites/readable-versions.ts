@@ -37,10 +37,7 @@ import type { DocumentedVersions } from '../assistants/site-documentation.ts';
 import { previewPasses } from './preview.ts';
 import { type ServedSettings, switcherFilesOf } from './site-form.ts';
 
-export interface OpenVersion {
-  readonly server: SiteServer;
-  readonly snapshot: SiteSnapshot;
-}
+export type OpenVersion = { readonly server: SiteServer; readonly snapshot: SiteSnapshot };
 
 const OPEN_BYTES_MAX = 64 * 1024 ** 2;
 /** Memory of a file in a table: 110,000 files take 14 MiB (`files/file-table.ts`). */
@@ -262,9 +259,8 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const { site, store } = this.#options;
     const { settings } = site.state;
     const { domain } = store;
-    if (this.#known?.settings !== settings || this.#known.domain !== domain) {
+    if (this.#known?.settings !== settings || this.#known.domain !== domain)
       this.#known = { settings, domain, key: randomUUID(), passes: previewPasses(settings.held, domain) };
-    }
     return this.#known;
   }
 

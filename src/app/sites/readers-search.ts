@@ -39,8 +39,7 @@ interface ReaderSearchOptions {
   };
   readonly active: SiteSearch;
   readonly versions: ReadableVersions;
-  readonly config: () => SiteConfig;
-  readonly domain: () => string;
+  readonly site: { readonly config: SiteConfig; readonly domain: string };
 }
 
 /** Searches with the hosted service if it is configured and responds, else in the requested version, else in the active version. */
@@ -61,7 +60,7 @@ export class ReaderSearch implements Search {
       const result = answer === null ? 'failed' : found;
       const seconds = (performance.now() - startedMs) / 1000;
       metrics.onSearch({ result, isCorrected, seconds });
-      if (!this.#options.config().config.log.queries) return;
+      if (!this.#options.site.config.config.log.queries) return;
       log.info(
         { event: 'search', query: request.query, result, seconds },
         `searched for ${JSON.stringify(request.query)}`,
@@ -78,7 +77,7 @@ export class ReaderSearch implements Search {
   }
 
   async #search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer> {
-    const { config, basePath } = this.#options.config();
+    const { config, basePath } = this.#options.site.config;
     const root = basePath.slice(0, -1);
     const hosted = await this.#hostedSearch(config);
     if (hosted === null) return this.#searchHere(request, { root, version: null, source: null });
@@ -102,10 +101,10 @@ export class ReaderSearch implements Search {
   }
 
   #searchOf(kept: KeptVersion): SiteSearch {
-    const { host, active, config, domain } = this.#options;
-    const key = JSON.stringify([domain(), kept.version, kept.digest]);
+    const { host, active, site } = this.#options;
+    const key = JSON.stringify([site.domain, kept.version, kept.digest]);
     return host.versions.search(key, () => {
-      const made = host.search.site(config().config.search, (event) => logSearchEvent(host.log, event));
+      const made = host.search.site(site.config.config.search, (event) => logSearchEvent(host.log, event));
       made?.switchTo(indexedRelease(kept), kept.version);
       return made ?? active;
     });
@@ -119,7 +118,7 @@ export class ReaderSearch implements Search {
 
   async #openHosted(config: Config): Promise<HostedSearch | null> {
     const { network, log } = this.#options.host;
-    const { domain, features } = featureReport(config, this.#options.domain());
+    const { domain, features } = featureReport(config, this.#options.site.domain);
     const { discoveryUrl, keyFile } = config.features.search;
     const isOn = features.some(({ id, enabled }) => id === 'search' && enabled);
     if (!isOn || discoveryUrl === null || keyFile === null) return null;

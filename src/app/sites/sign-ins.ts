@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Config, SiteConfig } from '../../config/index.ts';
 import { ClientRates, clientOf, LateAnswers } from '../../http/limits/client-rates.ts';
-import { peerOf, remoteAddressBehind } from '../../http/listener/remote-address.ts';
-import { requestField } from '../../http/listener/request.ts';
+import { peerOf, remoteAddressBehind, requestField } from '../../http/listener/request.ts';
 import { BasicPasswords, PasswordCheck } from '../../http/sign-in/basic-passwords.ts';
 import type { Issuer } from '../../http/sign-in/identity-provider.ts';
 import { isSignInAddress, type SignIn, type SignInEvents, TrustedHeader } from '../../http/sign-in/sign-in.ts';
@@ -116,9 +115,8 @@ export function signInKey({ server: { auth, publicUrl } }: Config): string {
   return JSON.stringify([auth, publicUrl, ...files.map((file) => file?.text.reveal() ?? null)]);
 }
 
-export function placeKey({ config, hosts, basePath }: SiteConfig): string {
-  return JSON.stringify([signInKey(config), hosts, basePath]);
-}
+export const placeKey = ({ config, hosts, basePath }: SiteConfig): string =>
+  JSON.stringify([signInKey(config), hosts, basePath]);
 
 function clientBehind(trustedProxies: readonly string[]): (incoming: IncomingMessage) => string {
   const remoteAddress = remoteAddressBehind(trustedProxies);

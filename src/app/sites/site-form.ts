@@ -86,6 +86,4 @@ function openSearchLink(site: SiteConfig): PageAdditions {
   return { head: [startTag('link', { rel: 'search', type: OPEN_SEARCH_TYPE, title, href })], body: [] };
 }
 
-function nameOf({ title, domain }: SiteConfig, publicUrl: string): string {
-  return title ?? domain ?? new URL(publicUrl).host;
-}
+const nameOf = ({ title, domain }: SiteConfig, publicUrl: string): string => title ?? domain ?? new URL(publicUrl).host;

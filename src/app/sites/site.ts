@@ -4,25 +4,28 @@ import type { Config, SiteConfig } from '../../config/index.ts';
 import { type DeployEvent, type Deployment, Inbox, type SiteStore } from '../../deploy/index.ts';
 import { toDocshelfError } from '../../domain/errors.ts';
 import type { FeatureReport } from '../../domain/feature.ts';
-import type { ReleaseView } from '../../domain/release.ts';
+import { OWN_FOLDER, type ReleaseView } from '../../domain/release.ts';
 import type { SiteReport } from '../../domain/status.ts';
 import { printable } from '../../domain/text.ts';
 import type { SiteFindings } from '../../http/admin/observed-site.ts';
 import { pathOf } from '../../http/listener/served-request.ts';
 import type { SearchReading, SiteMetrics } from '../../http/metrics/metrics.ts';
+import type { FaultHooks } from '../../http/problem.ts';
 import { guarded, PrivateAnswers } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { PageReports } from '../../http/site/page-reports.ts';
-import { createSiteApp, fastAnswerBelow } from '../../http/site/site.ts';
+import { createSiteApp } from '../../http/site/site.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
-import type { ShelfScope } from '../../http/site/site-search.ts';
+import { publicOrigin } from '../../http/site/site-routes.ts';
+import type { AnswerSiteSearch, ShelfScope } from '../../http/site/site-search.ts';
 import type { Search, SearchResult, SearchStatus, SiteSearch } from '../../search/index.ts';
 import { type BodyCache, type FastAnswer, SiteServer, SiteSwitch } from '../../site/index.ts';
+import { once } from '../../threads/once.ts';
 import type { Tracer } from '../../traces/tracer.ts';
 import { isPagePart } from '../../web/media-type.ts';
 import type { SiteRules } from '../../web/rules/index.ts';
 import { ENGLISH } from '../../web/words/index.ts';
-import { mcpAnswer } from '../assistants/mcp-answer.ts';
+import type { DocumentedVersions } from '../assistants/site-documentation.ts';
 import type { Logger } from '../log/log.ts';
 import { logDeployEvent, logFailure, logSearchEvent } from '../log/log-events.ts';
 import type { Network } from '../network.ts';
@@ -33,6 +36,47 @@ import { type OpenVersions, ReadableVersions, surveyVersions } from './readable-
 import { explainedSearch, indexedRelease, ReaderSearch, siteSearchHandler } from './readers-search.ts';
 import { placeKey, type SignIns, signInKey } from './sign-ins.ts';
 import { describedSearch, type ServedSettings, type SiteAccess, siteForm } from './site-form.ts';
+
+interface McpAnswerOptions extends FaultHooks {
+  readonly site: { readonly domain: string; readonly config: SiteConfig; readonly search: Search | null };
+  readonly versions: DocumentedVersions;
+  readonly bodies: BodyCache;
+  readonly programVersion: string;
+}
+
+/** Loads the code with the first request, because it takes 0.2 s of processor time. */
+function mcpAnswer(options: McpAnswerOptions): AnswerSiteSearch {
+  const answer = once(() => open(options));
+  return async (request, env) => (await answer())(request, env);
+}
+
+async function open({ site, versions, bodies, ...hooks }: McpAnswerOptions): Promise<AnswerSiteSearch> {
+  const [{ mcpEndpoint: mcpDoor }, { siteDocumentation }] = await Promise.all([
+    import('../../http/mcp/mcp-endpoint.ts'),
+    import('../assistants/site-documentation.ts'),
+  ]);
+  const documented = {
+    get domain() {
+      return site.domain;
+    },
+    get basePath() {
+      return site.config.basePath;
+    },
+    get origin() {
+      return publicOrigin(site.config.config.server.publicUrl, site.config.hosts);
+    },
+    get search() {
+      return site.search;
+    },
+    versions,
+  };
+  return mcpDoor({
+    ...hooks,
+    site: siteDocumentation(documented, bodies),
+    place: () => ({ publicUrl: site.config.config.server.publicUrl, hosts: site.config.hosts }),
+    trustedProxies: site.config.config.server.trustedProxies,
+  });
+}
 
 export interface SiteHost {
   readonly network: Network;
@@ -92,8 +136,7 @@ export class Site {
       },
     });
     const onFault = this.#onError('serve');
-    const onCache = (isHit: boolean): void => metrics.onCache(isHit ? 1 : 0, isHit ? 0 : 1);
-    this.#server = new SiteServer(bodies, this.#site, { onCache, onFault });
+    this.#server = new SiteServer(bodies, this.#site, { onCache: (isHit) => metrics.onCache(isHit), onFault });
     const { store, deployment } = createShelf(config.config, network, {
       folder,
       tracer,
@@ -113,15 +156,7 @@ export class Site {
       () => reportedSite(this.config),
     );
     this.#versions = new ReadableVersions({ store, bodies, assets, open: host.versions, site: this.#site, onFault });
-    this.search =
-      localSearch &&
-      new ReaderSearch({
-        host,
-        active: localSearch,
-        versions: this.#versions,
-        config: () => this.config,
-        domain: () => this.domain,
-      });
+    this.search = localSearch && new ReaderSearch({ host, active: localSearch, versions: this.#versions, site: this });
   }
 
   get config(): SiteConfig {
@@ -159,7 +194,7 @@ export class Site {
   }
 
   get version(): string | undefined {
-    return this.release?.version;
+    return this.#site.state.version?.release.version;
   }
 
   get hasMcp(): boolean {
@@ -167,12 +202,15 @@ export class Site {
   }
 
   fastAnswer(incoming: IncomingMessage): FastAnswer | null {
+    const { url: target = '/', headers } = incoming;
     const { access, config } = this.#site.state.settings;
+    const { basePath } = config;
     if (access.signIn !== null && !access.signIn.knows(incoming)) return null;
-    this.#host.search.noteRead();
-    const answer = fastAnswerBelow(this.#server, config.basePath, incoming);
+    this.#host.search.lanes.noteRead();
+    if (!target.startsWith(basePath) || target.startsWith(OWN_FOLDER, basePath.length)) return null;
+    const answer = this.#server.fastAnswer(target.slice(basePath.length - 1), headers);
     // The site does not have the address. It can be the endpoint for assistants, or part of a version that another replica serves.
-    if (answer?.status === 404 && (this.hasMcp || isPagePart(pathOf(incoming.url ?? '/')))) return null;
+    if (answer?.status === 404 && (this.hasMcp || isPagePart(pathOf(target)))) return null;
     return answer && (access.privately?.of(answer) ?? answer);
   }
 
@@ -240,7 +278,6 @@ export class Site {
 
   close(): void {
     this.#localSearch?.close();
-    this.#host.metrics.forget();
   }
 
   #settingsOf(config: SiteConfig, former: ServedSettings | null): ServedSettings {

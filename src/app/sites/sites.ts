@@ -7,7 +7,7 @@ import type { DeployState } from '../../domain/status.ts';
 import { mapAhead } from '../../files/lanes.ts';
 import { tagRequest } from '../../http/listener/served-request.ts';
 import { forWorker } from '../../http/site/site.ts';
-import { SiteRoutes } from '../../http/site/site-routes.ts';
+import { type SiteRoute, SiteRoutes } from '../../http/site/site-routes.ts';
 import type { FastAnswer } from '../../site/index.ts';
 import { Site, type SiteHost } from './site.ts';
 
@@ -29,7 +29,10 @@ export class Sites {
   readonly isList: boolean;
   readonly #options: SitesOptions;
   /** Replaced as a whole by each reload. `notices` are about parts of the folder that belong to no site. */
-  #now: Pick<Sites, 'all' | 'routes' | 'notices'> = { all: [], routes: new SiteRoutes([]), notices: [] };
+  #now: Pick<Sites, 'all' | 'routes' | 'notices'> & {
+    /** Route of all requests if the config has no list of sites. */
+    readonly single: SiteRoute<Site> | null;
+  } = { all: [], routes: new SiteRoutes([]), notices: [], single: null };
 
   constructor(options: SitesOptions) {
     this.#options = options;
@@ -78,38 +81,27 @@ export class Sites {
     return WORST_FIRST.find((state) => states.includes(state)) ?? 'off';
   }
 
-  fastAnswer(incoming: IncomingMessage): FastAnswer | null {
-    const only = this.isList ? null : this.only;
-    if (only !== null) return plainOf(only, incoming);
-    const route = this.routes.find(incoming.headers.host, incoming.url ?? '/');
-    if (route.kind !== 'site') return null;
-    return plainOf(route.site, incoming, route.site.domain);
-  }
+  readonly fastAnswer = (incoming: IncomingMessage): FastAnswer | null => {
+    const route = this.#route(incoming);
+    return route.kind === 'site' ? route.site.fastAnswer(incoming) : null;
+  };
 
-  answer(request: Request, env: HttpBindings): Response | Promise<Response> {
-    return forWorker(env.incoming, this.#answer(request, env));
-  }
+  readonly fetch = (request: Request, env: HttpBindings): Response | Promise<Response> => {
+    const route = this.#route(env.incoming);
+    if (route.kind === 'site') return forWorker(env.incoming, route.site.answer(request, env));
+    if (route.kind !== 'redirect') return forWorker(env.incoming, this.#options.elsewhere(request, env));
+    return forWorker(env.incoming, new Response(null, { status: 308, headers: { Location: route.location } }));
+  };
 
-  #answer(request: Request, env: HttpBindings): Response | Promise<Response> {
-    const { incoming } = env;
-    const only = this.isList ? null : this.only;
-    if (only !== null) {
-      tagRequest(incoming, { site: undefined, version: only.version });
-      return only.answer(request, env);
-    }
-    const route = this.routes.find(incoming.headers.host, incoming.url ?? '/');
+  /** Finds the site of a request, and names it for the access log and the metrics. */
+  #route(incoming: IncomingMessage): SiteRoute<Site> {
+    const { single, routes } = this.#now;
+    const route = single ?? routes.find(incoming.headers.host, incoming.url ?? '/');
     if (route.kind === 'site' || route.kind === 'redirect') {
-      const { domain, version } = route.site;
-      tagRequest(incoming, { site: domain, version });
+      const { site } = route;
+      tagRequest(incoming, { site: this.isList ? site.domain : undefined, version: site.version });
     }
-    switch (route.kind) {
-      case 'site':
-        return route.site.answer(request, env);
-      case 'redirect':
-        return new Response(null, { status: 308, headers: { Location: route.location } });
-      default:
-        return this.#options.elsewhere(request, env);
-    }
+    return route;
   }
 
   /**
@@ -117,8 +109,23 @@ export class Sites {
    * @throws DocshelfError of the single form: `cannot_write`, `config_invalid`, `data_folder_newer`
    */
   async accept(configs: readonly SiteConfig[]): Promise<void> {
-    const left = await this.#take(configs);
-    await Promise.all(left.map((site) => this.#end(site)));
+    const domains = configs.map(({ domain }) => domain ?? '');
+    const notices = this.isList ? await this.#options.settleDomains(domains) : [];
+    const former = this.all;
+    const all: Site[] = [];
+    const commits: (() => void)[] = [];
+    const take = async (config: SiteConfig): Promise<Site> => {
+      const known = this.isList ? former.find((site) => site.config.domain === config.domain) : former[0];
+      if (known === undefined) return Site.open(config, this.#options.hostOf(this.isList ? config.domain : null));
+      commits.push(await known.accept(config));
+      return known;
+    };
+    for await (const site of mapAhead(configs, OPENED_AT_ONCE, take)) all.push(site);
+    for (const commit of commits) commit();
+    const [first] = this.isList ? [] : all;
+    const single = first === undefined ? null : ({ kind: 'site', site: first } as const);
+    this.#now = { all, routes: new SiteRoutes(all), notices, single };
+    await Promise.all(former.filter((site) => !all.includes(site)).map((site) => this.#end(site)));
   }
 
   /** Each site reports the error, and serves as before. */
@@ -136,33 +143,9 @@ export class Sites {
     await Promise.all(this.all.map((site) => site.stop()));
   }
 
-  async #take(configs: readonly SiteConfig[]): Promise<readonly Site[]> {
-    const domains = configs.map(({ domain }) => domain ?? '');
-    const notices = this.isList ? await this.#options.settleDomains(domains) : [];
-    const former = this.all;
-    const all: Site[] = [];
-    const commits: (() => void)[] = [];
-    const take = async (config: SiteConfig): Promise<Site> => {
-      const known = this.isList ? former.find((site) => site.config.domain === config.domain) : former[0];
-      if (known === undefined) return Site.open(config, this.#options.hostOf(this.isList ? config.domain : null));
-      commits.push(await known.accept(config));
-      return known;
-    };
-    for await (const site of mapAhead(configs, OPENED_AT_ONCE, take)) all.push(site);
-    for (const commit of commits) commit();
-    this.#now = { all, routes: new SiteRoutes(all), notices };
-    return former.filter((site) => !all.includes(site));
-  }
-
   async #end(site: Site): Promise<void> {
     // A site that fails to stop must not fail the reload of the others.
     await site.stop().catch((error: unknown) => site.deployment.failed('stop', error));
     site.close();
   }
-}
-
-function plainOf(site: Site, incoming: IncomingMessage, domain?: string): FastAnswer | null {
-  const answer = site.fastAnswer(incoming);
-  if (answer !== null) tagRequest(incoming, { site: domain, version: site.version });
-  return answer;
 }

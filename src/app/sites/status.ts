@@ -116,6 +116,7 @@ export function siteStates(sites: Sites, labelsMax: number) {
     return {
       site: domain,
       state: deployment.state,
+      active: [deployment.active ?? []].flat(),
       search: searchReading,
       linkEndsAtMs: link === null ? null : expiryOfLink(link),
       isFetchFailing: enabled && deployment.isFetchFailing,
@@ -131,6 +132,7 @@ export function siteStates(sites: Sites, labelsMax: number) {
     {
       site: null,
       state: sites.state,
+      active: each.flatMap(({ active }) => active),
       search: readings.length === 0 ? undefined : search,
       linkEndsAtMs: leastOf(each.map(({ linkEndsAtMs }) => linkEndsAtMs)),
       isFetchFailing: each.some(({ isFetchFailing }) => isFetchFailing),

@@ -16,11 +16,7 @@ const END64_BYTES = 56;
 const END64_SIZE_LEAVES_OUT = 12;
 const CENTRAL_HEADER_BYTES_MIN = 46;
 
-export interface ZipEnd {
-  readonly entries: number;
-  readonly directoryStart: number;
-  readonly directoryEnd: number;
-}
+export type ZipEnd = { readonly entries: number; readonly directoryStart: number; readonly directoryEnd: number };
 
 /** @throws DocshelfError `truncated`, `trailing_garbage`, `bad_length`, `multi_disk`, `damaged_archive` */
 export async function readZipEnd(archive: ArchiveFile): Promise<ZipEnd> {
@@ -80,23 +76,19 @@ async function readEnd64(archive: ArchiveFile, locator: Buffer, locatorStart: nu
   const { refuse } = archive;
   const recordStart = toNumber(locator.readBigUInt64LE(8));
   if (locator.readUInt32LE(4) !== 0 || locator.readUInt32LE(16) > 1) throw multiDisk(refuse);
-  if (recordStart === null || recordStart + END64_BYTES > locatorStart) {
+  if (recordStart === null || recordStart + END64_BYTES > locatorStart)
     throw refuse('bad_length', 'its ZIP64 locator points outside');
-  }
   const record = await archive.read(recordStart, END64_BYTES);
-  if (record.readUInt32LE(0) !== END64_SIGNATURE) {
+  if (record.readUInt32LE(0) !== END64_SIGNATURE)
     throw refuse('bad_length', 'its ZIP64 locator points at something else');
-  }
   const recordBytes = toNumber(record.readBigUInt64LE(4));
-  if (recordBytes === null || recordStart + END64_SIZE_LEAVES_OUT + recordBytes !== locatorStart) {
+  if (recordBytes === null || recordStart + END64_SIZE_LEAVES_OUT + recordBytes !== locatorStart)
     throw refuse('bad_length', 'the length of its ZIP64 end record is wrong');
-  }
   const entries = toNumber(record.readBigUInt64LE(32));
   const bytes = toNumber(record.readBigUInt64LE(40));
   const start = toNumber(record.readBigUInt64LE(48));
-  if (entries === null || bytes === null || start === null) {
+  if (entries === null || bytes === null || start === null)
     throw refuse('bad_length', 'a number in its ZIP64 end record is wrong');
-  }
   const isOneDisk = record.readUInt32LE(16) === 0 && record.readUInt32LE(20) === 0;
   if (!isOneDisk || record.readBigUInt64LE(24) !== BigInt(entries)) throw multiDisk(refuse);
   return { entries, bytes, start, recordStart };
@@ -108,23 +100,16 @@ function checked({ entries, bytes, start }: Directory, directoryLimit: number, r
     throw refuse('bad_length', 'it declares more entries than it can contain');
   if (start + bytes > directoryLimit)
     throw refuse('bad_length', 'its central directory is declared to be outside of it');
-  if (start + bytes < directoryLimit) {
+  if (start + bytes < directoryLimit)
     throw refuse('trailing_garbage', 'it has bytes between its central directory and its end record');
-  }
   return { entries, directoryStart: start, directoryEnd: start + bytes };
 }
 
-function sameOr(short: number, long: number, placeholder: number): boolean {
-  return short === placeholder || short === long;
-}
+const sameOr = (short: number, long: number, placeholder: number): boolean => short === placeholder || short === long;
 
-function toNumber(value: bigint): number | null {
-  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : null;
-}
+const toNumber = (value: bigint): number | null => (value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : null);
 
-function multiDisk(refuse: Refuse) {
-  return refuse('multi_disk', 'it is one part of several');
-}
+const multiDisk = (refuse: Refuse) => refuse('multi_disk', 'it is one part of several');
 
 /** Central directory of a zip (APPNOTE.TXT 4.3.12), with one header per entry. */
 
@@ -186,9 +171,8 @@ export async function readCentralAt(
 ): Promise<{ readonly entry: ZipEntry; readonly next: number }> {
   const { refuse } = archive;
   const fixed = await ahead.read(at, CENTRAL_BYTES);
-  if (at + CENTRAL_BYTES > directoryEnd) {
+  if (at + CENTRAL_BYTES > directoryEnd)
     throw refuse('bad_length', 'its central directory is shorter than its entries');
-  }
   if (fixed.readUInt32LE(0) !== CENTRAL_SIGNATURE) throw refuse('damaged_archive', 'a central header is damaged');
   const nameLength = fixed.readUInt16LE(28);
   const variableLength = nameLength + fixed.readUInt16LE(30);
@@ -203,9 +187,8 @@ function readCentral({ limits, refuse }: ArchiveFile, fixed: Buffer, nameBytes: 
   const flags = fixed.readUInt16LE(8);
   const method = fixed.readUInt16LE(10);
   if ((flags & FLAGS_ENCRYPTED) !== 0 || method === METHOD_AES) throw refused('encrypted', 'is encrypted');
-  if ((method !== METHOD_STORED && method !== METHOD_DEFLATED) || (flags & FLAG_PATCH) !== 0) {
+  if ((method !== METHOD_STORED && method !== METHOD_DEFLATED) || (flags & FLAG_PATCH) !== 0)
     throw refused('zip_method', `is compressed by method ${method}, neither stored nor deflated`);
-  }
   const fields = readExtraFields(extra);
   if (fields === null) throw refused('bad_length', 'has an extra field of a wrong length');
   const disk = fixed.readUInt16LE(34);
@@ -221,12 +204,10 @@ function readCentral({ limits, refuse }: ArchiveFile, fixed: Buffer, nameBytes: 
   const attributes = fixed.readUInt32LE(38);
   const kind = kindOf(rawName, attributes, refused);
   const name = canonicalName(rawName, limits, refuse);
-  if (kind === 'folder' && (size !== 0 || compressedBytes > EMPTY_DEFLATE_BYTES)) {
+  if (kind === 'folder' && (size !== 0 || compressedBytes > EMPTY_DEFLATE_BYTES))
     throw refused('folder_with_size', 'is a folder with a size');
-  }
-  if (method === METHOD_STORED && size !== compressedBytes) {
+  if (method === METHOD_STORED && size !== compressedBytes)
     throw refused('wrong_size', 'is stored with another size than it declares');
-  }
   const crc = fixed.readUInt32LE(16);
   const hasDescriptor = (flags & FLAG_DESCRIPTOR) !== 0;
   const ofData = { flags, hasDescriptor, method, crc, compressedBytes, localStart };

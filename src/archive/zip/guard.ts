@@ -55,9 +55,8 @@ export class ZipDirectory {
   static async read(archive: ArchiveFile, onEntry: (entry: ZipEntry) => void): Promise<ZipDirectory> {
     const { limits, refuse, signal } = archive;
     const end = await readZipEnd(archive);
-    if (end.entries > 2 * limits.entriesMax || end.directoryEnd - end.directoryStart > DIRECTORY_BYTES_MAX) {
+    if (end.entries > 2 * limits.entriesMax || end.directoryEnd - end.directoryStart > DIRECTORY_BYTES_MAX)
       throw refuse('too_many_entries', `it lists more than ${limits.entriesMax} files and as many folders`);
-    }
     const directory = new ZipDirectory(archive, end);
     let totalBytes = 0;
     for await (const { entry, at } of centralEntries(archive, end)) {
@@ -81,15 +80,13 @@ export class ZipDirectory {
       const { entry } = await readCentralAt(archive, central, this.#headers[index] as number, directoryEnd);
       const { dataEnd, end } = await checkLocalHeader(archive, local, entry, directoryStart);
       if (entry.localStart < at) throw refuse('zip_overlap', 'shares bytes with another entry', { entry: entry.name });
-      if (entry.localStart > at) {
+      if (entry.localStart > at)
         throw refuse('trailing_garbage', 'has bytes before it that belong to no entry', { entry: entry.name });
-      }
       at = end;
       yield { entry, index, dataEnd, end };
     }
-    if (at !== directoryStart) {
+    if (at !== directoryStart)
       throw refuse('trailing_garbage', 'it has bytes between its entries and its central directory');
-    }
   }
 
   #add(header: number, start: number): void {
@@ -115,12 +112,7 @@ export class ZipDirectory {
 }
 
 /** @param dataLimit start of the central directory @throws DocshelfError `zip_header_mismatch`, `bad_length` */
-async function checkLocalHeader(
-  archive: ArchiveFile,
-  ahead: ReadAhead,
-  entry: ZipEntry,
-  dataLimit: number,
-): Promise<Pick<ZipRecord, 'dataEnd' | 'end'>> {
+async function checkLocalHeader(archive: ArchiveFile, ahead: ReadAhead, entry: ZipEntry, dataLimit: number) {
   const bad = (state: string) => archive.refuse('bad_length', state, { entry: entry.name });
   const mismatch = (what: string, where = 'local header') =>
     archive.refuse('zip_header_mismatch', `has ${what} in its ${where}`, { entry: entry.name });
@@ -205,9 +197,8 @@ async function* contentOf(archive: ArchiveFile, record: ZipRecord): AsyncGenerat
     bytes += chunk.length;
     yield chunk;
   }
-  if (bytes === entry.size && crc !== entry.crc) {
+  if (bytes === entry.size && crc !== entry.crc)
     throw archive.refuse('wrong_crc', 'has a wrong checksum', { entry: entry.name });
-  }
 }
 
 async function* unzipped(archive: ArchiveFile, { entry, dataEnd }: ZipRecord): AsyncGenerator<Buffer> {

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -6,9 +6,10 @@ import type { Config } from '../../config/index.ts';
 import { normalBasePath } from '../../domain/deployment.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import { counted } from '../../domain/text.ts';
+import { temporaryFolder } from '../../files/index.ts';
 import { type SiteChoice, siteCommand } from '../command.ts';
 import { loadSite } from '../load-config.ts';
-import { findingsText, ProgressBar, printResult, SHOWN_MAX, table } from '../output.ts';
+import { findingsText, firstRows, ProgressBar, printResult } from '../output.ts';
 import { storedRelease } from '../stored-versions.ts';
 
 export function bundleAuditCommand(): Command {
@@ -31,23 +32,18 @@ export function bundleAuditCommand(): Command {
 async function auditStored(version: string, config: Config) {
   const release = await storedRelease(version, config, 'audit');
   const { checkSite, FindingList } = await import('../../export/index.ts');
-  const work = await mkdtemp(join(tmpdir(), 'docshelf-audit-'));
+  await using work = await temporaryFolder(join(tmpdir(), 'docshelf-audit-'));
   const found = new FindingList();
-  const progress = new ProgressBar();
-  try {
-    await checkSite({
-      siteDir: release.siteDir,
-      files: [...release.files.values()],
-      hosts: [],
-      spoolFile: join(work, 'pages'),
-      find: (finding) => found.add(finding),
-      onProgress: (done, total) => progress.draw('reading', done / Math.max(1, total), version),
-      signal: new AbortController().signal,
-    });
-  } finally {
-    progress.end();
-    await rm(work, { recursive: true, force: true });
-  }
+  using progress = new ProgressBar();
+  await checkSite({
+    siteDir: release.siteDir,
+    files: [...release.files.values()],
+    hosts: [],
+    spoolFile: join(work.path, 'pages'),
+    find: (finding) => found.add(finding),
+    onProgress: (done, total) => progress.draw('reading', done / Math.max(1, total), version),
+    signal: new AbortController().signal,
+  });
   const { counts, listed } = found.soFar;
   return { version, digest: release.digest, pages: release.pages, counts, findings: listed };
 }
@@ -92,13 +88,11 @@ function basePathText({ version, basePath, builtFor, files, rewritten, left }: B
   if (builtFor === basePath) return `Version ${version} was built for ${basePath}, so docshelf rewrites no files.`;
   const head = `Version ${version} was built for ${builtFor}. For ${basePath}, docshelf rewrites ${rewritten} of ${counted(files, 'file')}.`;
   if (left.length === 0) return `${head} No known addresses remain.`;
-  const rows = left.slice(0, SHOWN_MAX).map(({ file, addresses }) => [file, shown(addresses)]);
-  const more = left.length - rows.length;
+  const rows = left.map(({ file, addresses }) => [file, shown(addresses)]);
   return [
     head,
     `docshelf cannot rewrite some addresses in ${counted(left.length, 'file')}. Scripts that use them link outside of ${basePath}.`,
-    table([['FILE', 'ADDRESSES'], ...rows]),
-    ...(more > 0 ? [`and ${counted(more, 'more file')}`] : []),
+    firstRows(['FILE', 'ADDRESSES'], rows),
   ].join('\n');
 }
 

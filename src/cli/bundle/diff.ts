@@ -1,19 +1,17 @@
-import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import { archiveLimits } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
 import { printable } from '../../domain/text.ts';
-import { readFileTable } from '../../files/index.ts';
+import { readFileTable, temporaryFolder } from '../../files/index.ts';
 import { type ComparedSite, diffPages, diffSummary, type VersionsDiff } from '../../site/versions/diff-pages.ts';
 import { escapeHtml } from '../../web/escape.ts';
 import { type SiteChoice, siteCommand } from '../command.ts';
 import { loadSite } from '../load-config.ts';
-import { ProgressBar, printResult, table } from '../output.ts';
+import { firstRows, isFile, ProgressBar, printResult } from '../output.ts';
 import { storedRelease } from '../stored-versions.ts';
-
-const SHOWN_MAX = 50;
 
 export function bundleDiffCommand(): Command {
   return siteCommand(
@@ -31,22 +29,17 @@ export function bundleDiffCommand(): Command {
 }
 
 async function diff(before: string, after: string, config: Config): Promise<VersionsDiff> {
-  const work = await mkdtemp(join(tmpdir(), 'docshelf-diff-'));
-  const progress = new ProgressBar();
-  try {
-    const former = await openSite(before, config, join(work, 'before'), progress);
-    const next = await openSite(after, config, join(work, 'after'), progress);
-    const pages = await diffPages(former, next, (part) => progress.draw('comparing', part, `${before} ${after}`));
-    return { before, after, ...pages };
-  } finally {
-    progress.end();
-    await rm(work, { recursive: true, force: true });
-  }
+  await using work = await temporaryFolder(join(tmpdir(), 'docshelf-diff-'));
+  using progress = new ProgressBar();
+  const former = await openSite(before, config, join(work.path, 'before'), progress);
+  const next = await openSite(after, config, join(work.path, 'after'), progress);
+  const pages = await diffPages(former, next, (part) => progress.draw('comparing', part, `${before} ${after}`));
+  return { before, after, ...pages };
 }
 
 /** A file is an archive, even if a version has its name. @throws DocshelfError an archive code, `not_enough_space`; as `storedRelease` */
 async function openSite(name: string, config: Config, folder: string, progress: ProgressBar): Promise<ComparedSite> {
-  if ((await stat(name).catch(() => null))?.isFile() !== true) return storedRelease(name, config, 'compare');
+  if (!(await isFile(name))) return storedRelease(name, config, 'compare');
   const { unpackInThreads } = await import('../../deploy/index.ts');
   await mkdir(folder);
   const limits = archiveLimits(config);
@@ -59,32 +52,20 @@ async function openSite(name: string, config: Config, folder: string, progress: 
   return { siteDir: join(folder, 'site'), files: await readFileTable(folder) };
 }
 
-function rowsOf({
-  added,
-  removed,
-  moved,
-  changed,
-}: VersionsDiff): readonly (readonly [string, string, string, string])[] {
+function rowsOf({ added, removed, moved, changed }: VersionsDiff): string[][] {
   return [
-    ...added.map(({ page, title }) => ['added', page, title, ''] as const),
-    ...removed.map(({ page, title }) => ['removed', page, title, ''] as const),
-    ...moved.map(({ page, title, from }) => ['moved', page, title, `from ${from}`] as const),
-    ...changed.map(
-      ({ page, title, wordsAdded, wordsRemoved }) =>
-        ['changed', page, title, `+${wordsAdded} -${wordsRemoved} words`] as const,
-    ),
+    ...added.map(({ page, title }) => ['added', page, title, '']),
+    ...removed.map(({ page, title }) => ['removed', page, title, '']),
+    ...moved.map(({ page, title, from }) => ['moved', page, title, `from ${from}`]),
+    ...changed.map((each) => ['changed', each.page, each.title, `+${each.wordsAdded} -${each.wordsRemoved} words`]),
   ];
 }
 
 function textOf(diff: VersionsDiff): string {
   const rows = rowsOf(diff);
   if (rows.length === 0) return diffSummary(diff);
-  const more = rows.length - SHOWN_MAX;
-  return [
-    diffSummary(diff),
-    table([['CHANGE', 'PAGE', 'TITLE', ''], ...rows.slice(0, SHOWN_MAX)]),
-    ...(more > 0 ? [`and ${more} more; use --json or --html to list all`] : []),
-  ].join('\n');
+  const hint = '; use --json or --html to list all';
+  return `${diffSummary(diff)}\n${firstRows(['CHANGE', 'PAGE', 'TITLE', ''], rows, rows.length, hint)}`;
 }
 
 const inHtml = (cell: string): string => printable(escapeHtml(cell), (codePoint) => `&#${codePoint};`);

@@ -1,18 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
-import type { Config } from '../../config/index.ts';
+import { previewLink, type VersionPreview } from '../../app/sites/preview.ts';
+import { readStore } from '../../app/slices.ts';
+import type { Config, LoadedConfig } from '../../config/index.ts';
 import { readText } from '../../config/read-config-file.ts';
 import { type Delivered, fetchBundle, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
 import { BUNDLE_LINK_FORMS, isBundleLink } from '../../domain/bundle-link.ts';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { refuseSignatureName, refuseUnfitName } from '../../domain/file-name.ts';
 import { linkWithoutSecrets, Secret } from '../../domain/secret.ts';
-import { ifThere } from '../../files/index.ts';
+import { ifThere, temporaryFolder } from '../../files/index.ts';
 import { operations } from '../../http/admin/operations.ts';
 import {
+  actionCommand,
   type CommonOptions,
   type DaemonChoice,
   daemonCommand,
@@ -21,9 +24,33 @@ import {
   withSite,
 } from '../command.ts';
 import { type ArchiveInput, commandTarget, type DaemonClient, findDaemon } from '../daemon-client.ts';
-import { type ChosenSite, chosenSite, loadOrLastGood } from '../load-config.ts';
+import { type ChosenSite, chosenSite, loadOrLastGood, namedSites } from '../load-config.ts';
 import { type CommandTarget, ProgressBar, printResult, printTarget } from '../output.ts';
-import { previewOf } from './preview.ts';
+import { storedReleaseInfo } from '../stored-versions.ts';
+
+type Options = SiteChoice & DaemonChoice;
+
+export function bundlePreviewCommand(): Command {
+  return withSite(actionCommand('preview', operations.preview, 'docshelf bundle preview 2024-07-15'))
+    .argument('<version>', 'Stored version')
+    .action(async (version: string, options: Options) =>
+      printResult(options, await previewOf(await loadOrLastGood(options), options, version), ({ link }) => link),
+    );
+}
+
+/** Requests the link from the running daemon. Without one, signs it with the key in the folder. @throws DocshelfError `version_not_found` */
+async function previewOf(loaded: LoadedConfig, options: Options, version: string): Promise<VersionPreview> {
+  const chosen = await chosenSite(loaded, options);
+  const daemon = await findDaemon(chosen, options);
+  if (daemon !== null) return (await daemon.call(operations.preview, { parameters: { version } })) as VersionPreview;
+  const { config } = chosen;
+  const { digest } = await storedReleaseInfo(version, config, 'preview');
+  const { domain } = await readStore(config);
+  const sites = await namedSites(loaded);
+  const site = sites.find((each) => each.domain === domain) ?? sites[0];
+  if (site === undefined) throw new Error(`no site "${domain}" in the config`);
+  return previewLink(site, { domain, version, digest }, config.server.port);
+}
 
 interface ImportOptions extends SiteChoice, DaemonChoice {
   readonly version?: string;
@@ -69,16 +96,12 @@ export function bundleImportCommand(): Command {
       const { delivered, place } = isBundleLink(file)
         ? await fetchArchive(site.config, new Secret(file), (archive, name) => take({ file: archive }, name))
         : await take(await inputOf(file), file === '-' ? null : basename(file));
-      const done = { ...delivered, ...place };
-      if (activate || delivered.activated) return printResult(options, done, sentenceOf);
+      const isActive = activate || delivered.activated;
       // The import succeeded. `bundle preview` reports why there is no link.
-      const preview = await previewOf(loaded, options, delivered.version).catch(() => null);
-      if (preview === null) return printResult(options, done, sentenceOf);
-      printResult(
-        options,
-        { ...done, preview },
-        ({ preview: { link } }) => `${sentenceOf(delivered)}\nPreview it for a day: ${link}`,
-      );
+      const preview = isActive ? null : await previewOf(loaded, options, delivered.version).catch(() => null);
+      const added = preview === null ? '' : `\nPreview it for a day: ${preview.link}`;
+      const done = { ...delivered, ...place, ...(preview === null ? {} : { preview }) };
+      printResult(options, done, () => sentenceOf(delivered) + added);
     });
 }
 
@@ -101,12 +124,7 @@ export async function importArchive(
   return { delivered, place };
 }
 
-async function importAlone(
-  site: ChosenSite,
-  options: DaemonChoice,
-  archive: ArchiveInput,
-  request: ImportRequest,
-): Promise<Delivered> {
+async function importAlone(site: ChosenSite, options: DaemonChoice, archive: ArchiveInput, request: ImportRequest) {
   const delivered = await importHere(site.config, archive, request);
   // A daemon that started during the import can have read the folder before the bundle was stored. Notify it.
   const begun = await findDaemon(site, options).catch(() => null);
@@ -138,7 +156,7 @@ async function signatureBeside(file: string): Promise<string | null> {
 }
 
 async function importHere(config: Config, archive: ArchiveInput, request: ImportRequest): Promise<Delivered> {
-  const progress = new ProgressBar();
+  using progress = new ProgressBar();
   const shelf = await (await import('../../app/index.ts')).openCommandShelf(config, progress.update);
   try {
     const delivery = { ...request, source: 'import' } as const;
@@ -146,7 +164,6 @@ async function importHere(config: Config, archive: ArchiveInput, request: Import
       ? await shelf.deployment.deliver({ ...delivery, file: archive.file })
       : await shelf.deployment.deliverStream(archive.stream, delivery);
   } finally {
-    progress.end();
     await shelf.close();
   }
 }
@@ -155,9 +172,7 @@ async function inputOf(file: string): Promise<ArchiveInput> {
   if (file === '-') return { stream: process.stdin };
   if (LINK_LIKE.test(file)) {
     const state = `Cannot fetch "${linkWithoutSecrets(file)}": docshelf does not support this kind of link`;
-    throw new DocshelfError('usage', state, {
-      next: `Write it as ${BUNDLE_LINK_FORMS}.`,
-    });
+    throw new DocshelfError('usage', state, { next: `Write it as ${BUNDLE_LINK_FORMS}.` });
   }
   const next = 'Pass a readable archive file, or - for standard input.';
   const info = await stat(file).catch(rethrowAs('cannot_read', `read "${file}"`, next));
@@ -179,7 +194,7 @@ async function fetchArchive<T>(
   use: (file: string, fileName: string | null) => Promise<T>,
 ): Promise<T> {
   const next = 'Set TMPDIR to a writable folder with enough space for the bundle.';
-  const work = await mkdtemp(join(tmpdir(), 'docshelf-fetch-')).catch(
+  await using work = await temporaryFolder(join(tmpdir(), 'docshelf-fetch-')).catch(
     rethrowAs('cannot_write', `fetch a bundle into "${tmpdir()}"`, next, errnoState),
   );
   const { network, staticExport } = config;
@@ -187,7 +202,7 @@ async function fetchArchive<T>(
   const progress = new ProgressBar();
   const shown = linkWithoutSecrets(link.reveal());
   try {
-    const file = join(work, 'bundle');
+    const file = join(work.path, 'bundle');
     const { fileName } = await fetchBundle(
       opened.sources,
       {
@@ -198,7 +213,7 @@ async function fetchArchive<T>(
           progress.update({ kind: 'progress', phase: 'fetching', name: shown, doneBytes, totalBytes }),
       },
       {
-        spoolDir: work,
+        spoolDir: work.path,
         bundleFile: file,
         bundleBytesMax: staticExport.limits.bundleBytesMax,
         retriesMax: network.retries,
@@ -210,6 +225,5 @@ async function fetchArchive<T>(
   } finally {
     progress.end();
     await opened.close();
-    await rm(work, { recursive: true, force: true });
   }
 }

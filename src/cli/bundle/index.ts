@@ -9,8 +9,7 @@ import { type Columns, listing, printResult, printTarget, toMiB } from '../outpu
 import { listedSites, type SiteVersions, versionsOf } from '../stored-versions.ts';
 import { bundleAuditCommand } from './audit.ts';
 import { bundleDiffCommand } from './diff.ts';
-import { bundleImportCommand } from './import.ts';
-import { bundlePreviewCommand } from './preview.ts';
+import { bundleImportCommand, bundlePreviewCommand } from './import.ts';
 import { bundleInspectCommand, bundleVerifyCommand } from './verify.ts';
 
 type Options = SiteChoice & DaemonChoice;

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type { OpenSources } from '../../app/index.ts';
@@ -14,7 +13,7 @@ import { type BundledSearch, BundledSearchSurvey } from '../../web/own-search.ts
 import { RULE_FILE_BYTES_MAX, RULE_FILES, readSiteRules } from '../../web/rules/index.ts';
 import { parserOf, type SiteChoice, siteCommand } from '../command.ts';
 import { loadSite } from '../load-config.ts';
-import { ProgressBar, printResult, ReportedFailure, table, toMiB } from '../output.ts';
+import { isFile, ProgressBar, printResult, ReportedFailure, table, toMiB } from '../output.ts';
 import { storedRelease, storedReleaseInfo } from '../stored-versions.ts';
 
 export function bundleInspectCommand(): Command {
@@ -26,8 +25,7 @@ export function bundleInspectCommand(): Command {
     .argument('<archive-or-version>', 'Archive file or stored version')
     .action(async (name: string, options: SiteChoice) => {
       const { config } = await loadSite(options);
-      const isFile = (await stat(name).catch(() => null))?.isFile() === true;
-      const facts = isFile ? await inspectFile(name, config) : await inspectStored(name, config);
+      const facts = (await isFile(name)) ? await inspectFile(name, config) : await inspectStored(name, config);
       printResult(options, facts, () => table(Object.entries(facts).map(([key, value]) => [key, textOf(key, value)])));
     });
 }
@@ -55,9 +53,7 @@ async function inspectStored(version: string, config: Config): Promise<Record<st
   return { version, ...info, searches: searchFacts(own), notes: [...info.notes, ...rules.notices] };
 }
 
-function searchFacts(own: readonly BundledSearch[]) {
-  return own.map(({ kind, state, needs }) => ({ kind, state, needs }));
-}
+const searchFacts = (own: readonly BundledSearch[]) => own.map(({ kind, state, needs }) => ({ kind, state, needs }));
 
 function textOf(key: string, value: unknown): string {
   if (typeof value === 'number' && /bytes/i.test(key)) return `${toMiB(value)} (${counted(value, 'byte')})`;
@@ -73,7 +69,6 @@ interface VerifyOptions extends SiteChoice {
 type VerifiedArchive = Awaited<ReturnType<typeof verifyFile>>;
 type VerifiedRelease = Awaited<ReturnType<typeof verifyStored>>;
 
-const EX_DATAERR = 65;
 const digestOf = parserOf(
   (text) => (/^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : null),
   'Use a SHA-256 digest of 64 hex digits.',
@@ -91,25 +86,19 @@ export function bundleVerifyCommand(): Command {
     .option('--signature <text>', 'Text of the minisign signature (default: the .minisig file next to the archive)')
     .action(async (name: string, options: VerifyOptions) => {
       const { config } = await loadSite(options);
-      const progress = new ProgressBar();
-      try {
-        if ((await stat(name).catch(() => null))?.isFile() === true) {
-          const verified = await verifyFile(name, options, config, progress);
-          progress.end();
-          printResult(options, verified, () => sentenceOf(name, verified));
-        } else {
-          const verified = await verifyStored(name, config, progress);
-          progress.end();
-          printResult(options, verified, () => linesOf(verified).join('\n'));
-          if (verified.changed.length + verified.missing.length > 0) throw new ReportedFailure(EX_DATAERR);
-        }
-      } finally {
-        progress.end();
+      if (await isFile(name)) {
+        const verified = await verifyFile(name, options, config);
+        printResult(options, verified, () => sentenceOf(name, verified));
+        return;
       }
+      const verified = await verifyStored(name, config);
+      printResult(options, verified, () => linesOf(verified).join('\n'));
+      if (verified.changed.length + verified.missing.length > 0) throw new ReportedFailure();
     });
 }
 
-async function verifyFile(file: string, options: VerifyOptions, config: Config, progress: ProgressBar) {
+async function verifyFile(file: string, options: VerifyOptions, config: Config) {
+  using progress = new ProgressBar();
   const name = basename(file);
   const digest = await digestFile(file).catch(
     rethrowAs('cannot_read', `read "${name}"`, 'Make the archive readable for docshelf.', errnoState),
@@ -154,7 +143,8 @@ async function signerOf(file: string, { signature }: VerifyOptions, config: Conf
   }
 }
 
-async function verifyStored(version: string, config: Config, progress: ProgressBar) {
+async function verifyStored(version: string, config: Config) {
+  using progress = new ProgressBar();
   const release = await storedRelease(version, config, 'verify');
   const draw = (done: number, total: number) => progress.draw('reading', done / Math.max(1, total), version);
   const verdict = await verifyRelease(release, draw, new AbortController().signal);

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
+import type { OpenExportService } from '../../app/export-client.ts';
 import { group } from '../command.ts';
 import { findingsText, ProgressBar, printResult } from '../output.ts';
 import { exportPullCommand } from './pull.ts';
 import {
   asRows,
-  type ExportOptions,
   exportSubcommand,
   requestOf,
   type StartOptions,
@@ -36,62 +36,61 @@ function startCommand(): Command {
   );
 }
 
-function statusCommand(): Command {
-  return exportSubcommand('status', 'Print a job', 'docshelf export status se_0123456789abcdef --json')
-    .argument('<job-id>', 'Id of the job')
-    .action((jobId: string, options: ExportOptions) =>
-      withService(options, async ({ service }, _, signal) => {
-        printResult(options, await service.status(jobId, signal), asRows);
-      }),
-    );
-}
+const statusCommand = () =>
+  jobCommand(
+    'status',
+    'Print a job',
+    'docshelf export status se_0123456789abcdef --json',
+    ({ service }, jobId, signal) => service.status(jobId, signal),
+  );
 
 function waitCommand(): Command {
   return withTimeout(
-    exportSubcommand(
+    jobCommand(
       'wait',
       'Wait until a job is completed (exit code 69 if it fails or takes too long)',
       'docshelf export wait se_0123456789abcdef --timeout 10m',
+      async ({ service }, jobId, signal, options) => {
+        using progress = new ProgressBar();
+        return service.wait(jobId, { timeoutMs: options.timeout, signal, onJob: showJob(progress) });
+      },
     ),
-  )
-    .argument('<job-id>', 'Id of the job')
-    .action((jobId: string, options: WaitingOptions) =>
-      withService(options, async ({ service }, _, signal) => {
-        const progress = new ProgressBar();
-        const waiting = { timeoutMs: options.timeout, signal, onJob: showJob(progress) };
-        const job = await service.wait(jobId, waiting).finally(() => progress.end());
-        printResult(options, job, asRows);
-      }),
-    );
+  );
 }
 
-function reportCommand(): Command {
-  return exportSubcommand(
+const reportCommand = () =>
+  jobCommand(
     'report',
     'Print the findings of a job, such as broken references',
     'docshelf export report se_0123456789abcdef --json',
-  )
-    .argument('<job-id>', 'Id of the job')
-    .action((jobId: string, options: ExportOptions) =>
-      withService(options, async ({ service }, _, signal) => {
-        printResult(options, await service.report(jobId, signal), (report) => findingsText(`Job ${jobId}`, report));
-      }),
-    );
-}
+    ({ service }, jobId, signal) => service.report(jobId, signal),
+    (report, jobId) => findingsText(`Job ${jobId}`, report),
+  );
 
 /** Only this command prints a link, which is a credential. */
-function bundleLinkCommand(): Command {
-  return exportSubcommand(
+const bundleLinkCommand = () =>
+  jobCommand(
     'bundle',
     'Print a new link to the bundle of a completed job (the link is a credential)',
     'docshelf export bundle se_0123456789abcdef --json | jq -r .bundleUrl',
-  )
+    async ({ service }, jobId, signal) => {
+      const { signature, ...bundle } = await service.bundle(jobId, signal);
+      return { ...bundle, bundleUrl: bundle.bundleUrl.reveal(), ...(signature === null ? {} : { signature }) };
+    },
+  );
+
+function jobCommand<T extends object>(
+  name: string,
+  description: string,
+  example: string,
+  act: (opened: OpenExportService, jobId: string, signal: AbortSignal, options: WaitingOptions) => Promise<T>,
+  inWords: (result: T, jobId: string) => string = asRows,
+): Command {
+  return exportSubcommand(name, description, example)
     .argument('<job-id>', 'Id of the job')
-    .action((jobId: string, options: ExportOptions) =>
-      withService(options, async ({ service }, _, signal) => {
-        const { signature, ...bundle } = await service.bundle(jobId, signal);
-        const link = { ...bundle, bundleUrl: bundle.bundleUrl.reveal(), ...(signature === null ? {} : { signature }) };
-        printResult(options, link, asRows);
+    .action((jobId: string, options: WaitingOptions) =>
+      withService(options, async (opened, _, signal) => {
+        printResult(options, await act(opened, jobId, signal, options), (result) => inWords(result, jobId));
       }),
     );
 }

@@ -1,4 +1,4 @@
-import { access, chmod, constants, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, chmod, constants, rename, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -10,6 +10,7 @@ import { DocshelfError, type ErrorCode, errnoState, rethrowAs } from '../../doma
 import { type BundleAnswer, bundleFileName, type JobAnswer } from '../../domain/job.ts';
 import { counted } from '../../domain/text.ts';
 import { isVersion, versionFromDigest, versionFromFileName } from '../../domain/version.ts';
+import { temporaryFolder } from '../../files/index.ts';
 import { importArchive, sentenceOf } from '../bundle/import.ts';
 import type { ChosenSite } from '../load-config.ts';
 import { note, ProgressBar, printResult } from '../output.ts';
@@ -32,11 +33,7 @@ interface PullOptions extends WaitingOptions, StartOptions {
 
 type Pulled = Awaited<ReturnType<typeof keep>>;
 
-interface Target {
-  readonly folder: string;
-  readonly name: string | null;
-  readonly keeps: boolean;
-}
+type Target = { readonly folder: string; readonly name: string | null; readonly keeps: boolean };
 
 export function exportPullCommand(): Command {
   return withTimeout(
@@ -122,9 +119,8 @@ async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloa
   // Derive the same label as a deployment does for a bundle without a version (contract, section 2).
   const version = imported?.version ?? label ?? versionFromFileName(name) ?? versionFromDigest(digest);
   const values = options.writeValues ?? null;
-  if (values !== null) {
+  if (values !== null)
     await (await valuesWriter()).writeValues(values, { bundleUrl: bundle.bundleUrl, version, sha256: digest });
-  }
   return { jobId: job.jobId, domain: job.domain, version, sha256: digest, sizeBytes, file: place, imported, values };
 }
 
@@ -162,9 +158,7 @@ function pageOf({ jobId, version, sha256, file, imported, values }: Pulled): str
 }
 
 /** Loaded on demand: a YAML parser takes 28 ms. */
-function valuesWriter() {
-  return import('./write-values.ts');
-}
+const valuesWriter = () => import('./write-values.ts');
 
 export interface DownloadOptions {
   readonly sources: readonly BundleSource[];
@@ -193,18 +187,13 @@ export async function downloadBundle<T>(
   options: DownloadOptions,
   use: (file: string, downloaded: Downloaded) => Promise<T>,
 ): Promise<T> {
-  const work = await mkdtemp(join(folder, '.docshelf-pull-'));
-  try {
-    const file = join(work, 'bundle');
-    const bundle = await options.link();
-    const downloaded = await fetchTo(file, work, bundle, options).catch(async (error: unknown) => {
-      if (!(error instanceof DocshelfError) || !EXPIRED.has(error.code)) throw error;
-      return fetchTo(file, work, await options.link(), options);
-    });
-    return await use(file, downloaded);
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
+  await using work = await temporaryFolder(join(folder, '.docshelf-pull-'));
+  const file = join(work.path, 'bundle');
+  const downloaded = await fetchTo(file, work.path, await options.link(), options).catch(async (error: unknown) => {
+    if (!(error instanceof DocshelfError) || !EXPIRED.has(error.code)) throw error;
+    return fetchTo(file, work.path, await options.link(), options);
+  });
+  return await use(file, downloaded);
 }
 
 export async function placeBundle(file: string, target: string): Promise<void> {

@@ -9,7 +9,7 @@ import { Secret } from '../../domain/secret.ts';
 import { counted } from '../../domain/text.ts';
 import { parserOf, type SiteChoice, siteCommand, versionLabel } from '../command.ts';
 import { type ChosenSite, chosenSite, loadOrLastGood } from '../load-config.ts';
-import { type ProgressBar, table } from '../output.ts';
+import { type ProgressBar, table, whileInterruptible } from '../output.ts';
 
 export interface ExportOptions extends SiteChoice, AddressOptions {
   readonly key?: string;
@@ -70,13 +70,10 @@ export async function withService(
     config,
     await serviceAddress(options, config, process.env),
   );
-  const abort = new AbortController();
-  const interrupt = (): void => abort.abort(interrupted());
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt);
   try {
-    await act(opened, site, abort.signal);
+    const next = 'Run "docshelf export wait JOB": a started job continues at the service.';
+    await whileInterruptible(next, (signal) => act(opened, site, signal));
   } finally {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt);
     await opened.close();
   }
 }
@@ -92,15 +89,8 @@ export function showJob(progress: ProgressBar) {
     progress.draw(status, percent === null ? null : percent / 100, `${counted(pageCount ?? 0, 'page')}  ${jobId}`);
 }
 
-export function asRows(answered: object): string {
-  return table(Object.entries(answered).map(([key, value]) => [key, String(value ?? '')]));
-}
-
-function interrupted(): DocshelfError {
-  return new DocshelfError('stopping', 'Cannot continue: the command was interrupted', {
-    next: 'Run "docshelf export wait JOB": a started job continues at the service.',
-  });
-}
+export const asRows = (answered: object): string =>
+  table(Object.entries(answered).map(([key, value]) => [key, String(value ?? '')]));
 
 /** @throws DocshelfError `usage` if no site is named */
 export function requestOf(options: StartOptions, config: Config): ExportRequest {
@@ -112,10 +102,7 @@ export function requestOf(options: StartOptions, config: Config): ExportRequest 
   });
 }
 
-interface AddressOptions {
-  readonly apiUrl?: string;
-  readonly keyFile?: string;
-}
+type AddressOptions = { readonly apiUrl?: string; readonly keyFile?: string };
 
 const KEY_VARIABLE = 'DOCSHELF_API_KEY';
 

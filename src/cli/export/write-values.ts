@@ -157,13 +157,10 @@ function spaced(text: string, start: number, end: number, value: string): string
   return `${text[start - 1] === ':' ? ' ' : ''}${value}${text[start] === '#' ? ' ' : ''}`;
 }
 
-function pairOf(map: ParsedMap, name: string): ParsedPair | undefined {
-  return map.items.find(({ key }) => isScalar(key) && key.value === name);
-}
+const pairOf = (map: ParsedMap, name: string): ParsedPair | undefined =>
+  map.items.find(({ key }) => isScalar(key) && key.value === name);
 
-function endOf(pair: ParsedPair | undefined): number {
-  return pair === undefined ? 0 : rangeOf(pair.value ?? pair.key)[1];
-}
+const endOf = (pair: ParsedPair | undefined): number => (pair === undefined ? 0 : rangeOf(pair.value ?? pair.key)[1]);
 
 function indentOf(text: string, { key }: ParsedPair): string {
   const [start] = rangeOf(key);
@@ -185,13 +182,10 @@ function rangeOf(node: Node): readonly [start: number, end: number] {
   return [node.range[0], node.range[1]];
 }
 
-function eolOf(text: string): string {
-  return text.includes('\r\n') ? '\r\n' : '\n';
-}
+const eolOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n');
 
-function splice(text: string, start: number, end: number, part: string): string {
-  return text.slice(0, start) + part + text.slice(end);
-}
+const splice = (text: string, start: number, end: number, part: string): string =>
+  text.slice(0, start) + part + text.slice(end);
 
 function cannotEdit(state: string): DocshelfError {
   return new DocshelfError('cannot_write', `Cannot set ${SECTION} in the values file: ${state}`, {

@@ -2,7 +2,7 @@ import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from 
 import { DOMAIN_PATTERN } from '../../domain/deployment.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { VERSION_PATTERN } from '../../domain/version.ts';
-import type { NamedFile, NamedFolder } from '../named-files.ts';
+import type { NamedFile, NamedFolder } from '../read-config-file.ts';
 import type { Contents, FileKind, SchemaNode, TextRule } from '../schema-node.ts';
 
 /**
@@ -46,18 +46,16 @@ export function record<P extends TProperties>(properties: P, ...doc: RowText): T
   return row(required.length === 0 ? keys : { ...keys, required }, ...doc);
 }
 
-export function section<P extends TProperties>(properties: P, description: string, more: RowOptions = {}) {
-  return record(properties, description, {}, more);
-}
+export const section = <P extends TProperties>(properties: P, description: string, more: RowOptions = {}) =>
+  record(properties, description, {}, more);
 
 export function switchable<P extends TProperties>(properties: P, description: string): TUnsafe<Decoded<P>> {
   const whole = record(properties, description);
   return row({ anyOf: [{ type: 'boolean' }, whole], 'x-shorthand': 'enabled' }, description, {});
 }
 
-export function optional<S extends TSchema>(schema: S) {
-  return Type.Optional(schema as unknown as TUnsafe<Static<S> | null> & Pick<S, Extract<'x-suffix', keyof S>>);
-}
+export const optional = <S extends TSchema>(schema: S) =>
+  Type.Optional(schema as unknown as TUnsafe<Static<S> | null> & Pick<S, Extract<'x-suffix', keyof S>>);
 
 export const max = <S extends TSchema>(schema: S) =>
   ({ ...schema, 'x-suffix': 'Max' }) as unknown as Suffixed<Static<S>, 'Max'>;

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { BUNDLE_LINK_FORMS, FILE_LINK_FORMS } from '../../domain/bundle-link.ts';
 import { DEFAULT_DOMAIN, DEPLOYMENT_TYPES } from '../../domain/deployment.ts';
 import { FEATURES, type SwitchedFeatureId } from '../../domain/feature.ts';
-import type { NamedFile } from '../named-files.ts';
+import type { NamedFile } from '../read-config-file.ts';
 import * as t from './blocks.ts';
 import { section } from './blocks.ts';
 import { admin, api, basePath, log, metrics, network, perSite, server, traces } from './listeners.ts';
@@ -23,9 +23,7 @@ export const exportApi = t.section(
       ['both', 'api', 'worker'],
       'Part of the API that this daemon runs: api responds to calls, worker runs jobs, both does both. api and worker need the database.',
       'both',
-      {
-        restart: true,
-      },
+      { restart: true },
     ),
     concurrency: t.integer(1, 64, 'Number of jobs that this daemon runs at the same time.', 1),
     queuedMax: t.integer(

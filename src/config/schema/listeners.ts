@@ -159,9 +159,7 @@ export const api = t.section(
 );
 
 export const metrics = t.section(
-  {
-    sites: t.integer(0, 100_000, 'Maximum number of sites with which metrics have the label site.', 200),
-  },
+  { sites: t.integer(0, 100_000, 'Maximum number of sites with which metrics have the label site.', 200) },
   'Metrics of the admin interface.',
 );
 
@@ -178,10 +176,7 @@ export const traces = t.section(
       t.httpUrl(
         'URL of an OpenTelemetry collector (OTLP over HTTP, in JSON). docshelf appends /v1/traces.',
         undefined,
-        {
-          restart: 'presence',
-          examples: ['http://otel-collector.internal:4318'],
-        },
+        { restart: 'presence', examples: ['http://otel-collector.internal:4318'] },
       ),
     ),
     headersFile: t.optional(

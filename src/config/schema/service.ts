@@ -128,9 +128,7 @@ const source = t.record(
     command: t.list(
       t.text('a word', {}, 'Program or argument.'),
       'Program and arguments, run without a shell (command).',
-      {
-        notBuilt: true,
-      },
+      { notBuilt: true },
     ),
     output: t.optional(
       t.text('a path', {}, 'Folder that the command creates (command).', undefined, { notBuilt: true }),
@@ -146,13 +144,7 @@ const source = t.record(
   'Source of the pages of an export. The words in parentheses name the kinds that use a key.',
 );
 
-const site = t.record(
-  {
-    hosts: t.hosts('Full host names of the site.'),
-    source: t.optional(source),
-  },
-  'One site.',
-);
+const site = t.record({ hosts: t.hosts('Full host names of the site.'), source: t.optional(source) }, 'One site.');
 
 const organization = t.record(
   {

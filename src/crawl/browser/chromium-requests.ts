@@ -245,9 +245,8 @@ export class Visit {
   hear(error: string | null): void {
     this.#messages += 1;
     if (this.#messages === MESSAGES_MAX) this.#onFlood();
-    if (error !== null && this.consoleErrors.length < KEPT_MAX) {
+    if (error !== null && this.consoleErrors.length < KEPT_MAX)
       this.consoleErrors.push(error.slice(0, ERROR_CHARACTERS_MAX));
-    }
   }
 
   async quiet(quietMs: number, msMax: number, signal: AbortSignal): Promise<boolean> {

@@ -231,9 +231,8 @@ function isExecutable(path: string): boolean {
   }
 }
 
-function missing(thing: string, state: string, next: string): DocshelfError {
-  return new DocshelfError('browser_missing', `Cannot start ${thing}: ${state}`, { next });
-}
+const missing = (thing: string, state: string, next: string): DocshelfError =>
+  new DocshelfError('browser_missing', `Cannot start ${thing}: ${state}`, { next });
 
 /** Heavy documentation pages take 300 MiB. */
 const RENDERER_BYTES_MAX = 1024 ** 3;

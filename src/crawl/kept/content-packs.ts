@@ -7,10 +7,7 @@ import type { FoundReferences } from '../../web/rewrite/index.ts';
 import type { FetchedContent, FetchedUrl, FoundPlace, PackedAt } from '../entry.ts';
 import type { FetchedAnswer } from '../fetcher.ts';
 
-export interface PackFolders {
-  readonly jobDir: string;
-  readonly recordDir: string;
-}
+export type PackFolders = { readonly jobDir: string; readonly recordDir: string };
 
 const GIVEN_BYTES_MAX = 256 * 1024;
 
@@ -97,9 +94,8 @@ export class KeptContent {
   }
 
   async answer({ url, status, contentType, location, content }: FetchedUrl): Promise<FetchedAnswer> {
-    if (content !== null && content.size > BROWSER_BODY_BYTES_MAX) {
+    if (content !== null && content.size > BROWSER_BODY_BYTES_MAX)
       throw new DocshelfError('source_too_large', `Cannot show "${url}" in a browser: it has ${content.size} bytes`);
-    }
     const headers: Readonly<Record<string, string | null>> = { 'content-type': contentType || null, location };
     const body = content === null ? new Uint8Array() : await this.read(content);
     return { status, header: (name) => headers[name] ?? null, body };

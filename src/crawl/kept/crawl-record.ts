@@ -154,6 +154,5 @@ async function textOf(file: string): Promise<string> {
   });
 }
 
-function digestOf(salt: string, credentials: string): string {
-  return createHash('sha256').update(`${salt} ${credentials}`).digest('hex');
-}
+const digestOf = (salt: string, credentials: string): string =>
+  createHash('sha256').update(`${salt} ${credentials}`).digest('hex');

@@ -31,9 +31,7 @@ export function chooseHtml(
 }
 
 /** A byte order mark overrides another encoding in the document. */
-function asUtf8(html: string): string {
-  return htmlCharset(Buffer.from(html)) === 'utf-8' ? html : BYTE_ORDER_MARK + html;
-}
+const asUtf8 = (html: string): string => (htmlCharset(Buffer.from(html)) === 'utf-8' ? html : BYTE_ORDER_MARK + html);
 
 const WORD = /[\p{L}\p{N}]+/gu;
 
@@ -102,10 +100,7 @@ interface TreeNode {
     readonly attrs?: Readonly<Record<string, Range>>;
   } | null;
 }
-interface Range {
-  readonly startOffset: number;
-  readonly endOffset: number;
-}
+type Range = { readonly startOffset: number; readonly endOffset: number };
 
 export function dropScripts(html: string): string {
   const dropped: Range[] = [];

@@ -76,9 +76,8 @@ export class PageRendering {
     const { crawl, scope, kept } = this.#options;
     const url = scope.canonical(new URL(request.url));
     const entry = url === null ? null : await crawl.ask(url, namingOf(request));
-    if (entry === null || entry.fetched === null) {
+    if (entry === null || entry.fetched === null)
       throw new DocshelfError('source_failed', `Cannot fetch "${request.url}": the export excludes it`);
-    }
     return kept.answer(entry.fetched);
   };
 }
@@ -180,9 +179,7 @@ export async function writeLivePages(journalDir: string, scope: ScopeSettings, p
   await replaceFile(join(journalDir, FILE), JSON.stringify({ scope, pages }));
 }
 
-async function readLivePages(
-  journalDir: string,
-): Promise<{ readonly scope: ScopeSettings; readonly pages: LivePages } | null> {
+async function readLivePages(journalDir: string) {
   const text = await readIfThere(join(journalDir, FILE));
   return text === null ? null : JSON.parse(text);
 }

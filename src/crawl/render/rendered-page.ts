@@ -17,10 +17,7 @@ export interface PageRequest {
  */
 export type AnswerRequest = (request: PageRequest, signal: AbortSignal) => Promise<FetchedAnswer>;
 
-export interface AnsweredRequest {
-  readonly url: string;
-  readonly status: number;
-}
+export type AnsweredRequest = { readonly url: string; readonly status: number };
 
 export interface FailedRequest {
   readonly url: string;
@@ -28,11 +25,7 @@ export interface FailedRequest {
   readonly why: string;
 }
 
-export interface SettledDom {
-  readonly html: string;
-  readonly text: string;
-  readonly links: readonly string[];
-}
+export type SettledDom = { readonly html: string; readonly text: string; readonly links: readonly string[] };
 
 /**
  * `unsettled`: requests continued beyond the limit. `left`: scripts navigated away. `hung`: scripts blocked. `crashed`: twice. `failed`: no
@@ -52,10 +45,7 @@ export interface BrowserPage {
   readonly screenshot: Uint8Array | null;
 }
 
-export interface RenderOptions {
-  readonly signal: AbortSignal;
-  readonly withScreenshot?: boolean;
-}
+export type RenderOptions = { readonly signal: AbortSignal; readonly withScreenshot?: boolean };
 
 /** Stored for every page of a crawl. */
 export interface LivePage {
@@ -65,9 +55,7 @@ export interface LivePage {
 }
 
 /** Line breaks depend on the width of a font. */
-export function normalText(text: string): string {
-  return text.normalize('NFC').replace(/\s+/g, ' ').trim();
-}
+export const normalText = (text: string): string => text.normalize('NFC').replace(/\s+/g, ' ').trim();
 
 const KEPT_MAX = 20;
 
@@ -79,13 +67,9 @@ export function livePageOf({ dom, failures, consoleErrors }: BrowserPage): LiveP
   };
 }
 
-export function hasText({ textSha256 }: LivePage, text: string): boolean {
-  return textSha256 === digestOf(text);
-}
+export const hasText = ({ textSha256 }: LivePage, text: string): boolean => textSha256 === digestOf(text);
 
-function digestOf(text: string): string {
-  return hash('sha256', normalText(text));
-}
+const digestOf = (text: string): string => hash('sha256', normalText(text));
 
 const REFUSALS: Readonly<Record<string, string>> = {
   method: 'it could change data on the site',
@@ -97,9 +81,8 @@ const REFUSALS: Readonly<Record<string, string>> = {
 /** `not_rendered` for scripts that did not finish, `request_refused` for requests that no export supports. */
 export function findingsOf(page: string, { state, reason, failures }: BrowserPage): Finding[] {
   const found: Finding[] = [];
-  if (state !== 'settled' && state !== 'left') {
+  if (state !== 'settled' && state !== 'left')
     found.push({ kind: 'not_rendered', page, detail: `${state}: ${reason ?? 'no reason is known'}` });
-  }
   for (const { url, why } of failures) {
     const refusal = REFUSALS[why];
     if (refusal !== undefined) found.push({ kind: 'request_refused', page, detail: `${url}: ${refusal}` });

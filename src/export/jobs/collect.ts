@@ -8,16 +8,9 @@ import { flushPath, readBeginning } from '../../files/index.ts';
 import { CHARSET_HEAD_BYTES, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from '../../web/index.ts';
 import { FindingList, type FoundSoFar } from '../findings.ts';
 
-interface SiteTable {
-  readonly files: readonly FileEntry[];
-  readonly found: FoundSoFar;
-}
+type SiteTable = { readonly files: readonly FileEntry[]; readonly found: FoundSoFar };
 
-export interface CollectProgress {
-  readonly done: number;
-  readonly total: number;
-  readonly pages: number;
-}
+export type CollectProgress = { readonly done: number; readonly total: number; readonly pages: number };
 
 export async function collectSite(
   source: SiteSource,
@@ -70,6 +63,5 @@ export async function writeSiteTable(store: FileStore, table: SiteTable): Promis
   return sha256;
 }
 
-export async function readSiteTable(store: FileStore, sha256: string): Promise<SiteTable> {
-  return JSON.parse(await readFile(store.pathOf(sha256), 'utf8')) as SiteTable;
-}
+export const readSiteTable = async (store: FileStore, sha256: string): Promise<SiteTable> =>
+  JSON.parse(await readFile(store.pathOf(sha256), 'utf8')) as SiteTable;

@@ -187,12 +187,7 @@ async function packAndStore(
   return { ...packed, contentSha256 };
 }
 
-async function keptTable(
-  checkpoint: string | null,
-  filesDir: string,
-  shared: SharedJobs | null,
-  signal: AbortSignal,
-): Promise<string | null> {
+async function keptTable(checkpoint: string | null, filesDir: string, shared: SharedJobs | null, signal: AbortSignal) {
   if (checkpoint === null) return null;
   const isHere = access(new FileStore(filesDir).pathOf(checkpoint)).then(
     () => true,
@@ -209,9 +204,8 @@ const bundleFacts = ({ sha256, sizeBytes }: Pick<ExportedBundle, 'sha256' | 'siz
 
 export type JobThread = Thread<JobSteps>;
 
-export function openJobThread(entry: URL, signal: AbortSignal): JobThread {
-  return new Thread<JobSteps>({ task: 'export', heap: HEAPS.job, entry, signal });
-}
+export const openJobThread = (entry: URL, signal: AbortSignal): JobThread =>
+  new Thread<JobSteps>({ task: 'export', heap: HEAPS.job, entry, signal });
 
 type TracedThread = Pick<JobThread, 'call' | 'terminate'>;
 

@@ -12,11 +12,7 @@ interface JobRunnerOptions extends RunJobOptions {
   readonly onEvent: (event: JobEvent) => void;
 }
 
-export interface JobRunnerSettings {
-  readonly concurrency: number;
-  readonly deadlineMs: number;
-  readonly leaseMs: number;
-}
+export type JobRunnerSettings = { readonly concurrency: number; readonly deadlineMs: number; readonly leaseMs: number };
 
 export type JobEvent =
   | { readonly kind: 'started'; readonly job: Job; readonly attempt: number }

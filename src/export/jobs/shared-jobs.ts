@@ -57,9 +57,8 @@ export class SharedJobs {
   }
 
   async keepPictures(jobId: string, signal: AbortSignal): Promise<void> {
-    for (const name of await namesIn(join(this.#folder.pictures, jobId))) {
+    for (const name of await namesIn(join(this.#folder.pictures, jobId)))
       await this.keepFile(`pictures/${jobId}/${name}`, signal);
-    }
   }
 
   keepFile(name: string, signal: AbortSignal): Promise<void> {

@@ -1,12 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-
 import { archiveOrder, type PackEntry, packBundle } from '../../archive/pack.ts';
-// Import files directly, because the readers of archives load slower than a small job runs.
-
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ExportRequest, Finding, SiteSource } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
+import type { SourceSettings } from '../../domain/organization.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER } from '../../domain/release.ts';
 import { FileStore } from '../../files/file-store.ts';
 import { listFiles } from '../../files/index.ts';
@@ -16,8 +14,29 @@ import { checkSite } from '../check-site.ts';
 import { FindingList, type FoundSoFar } from '../findings.ts';
 import { ManifestStore, wordsOf } from '../manifest-store.ts';
 import type { CollectCommand, SiteCrawler, StoreFolders, VerifyCommand } from '../ports.ts';
-import { type FolderSettings, openFolder, openSource } from '../sources/open-source.ts';
 import { type CollectProgress, collectSite, readSiteTable, writeSiteTable } from './collect.ts';
+
+export type FolderSettings = Extract<SourceSettings, { readonly path: string }>;
+
+export async function openSource(order: CollectCommand, crawler: SiteCrawler): Promise<SiteSource> {
+  const { source, workDir, limits } = order;
+  if (source.kind !== 'crawl') return openFolder(source, workDir, limits);
+  const { crawl, ...places } = order;
+  return crawler.source({ ...places, ...crawl, settings: source });
+}
+
+/** Each kind loads on demand, because rendering Markdown needs many modules. */
+export async function openFolder(
+  { kind, path }: FolderSettings,
+  workDir: string,
+  limits: ArchiveLimits,
+): Promise<SiteSource> {
+  if (kind === 'folder')
+    return new (await import('../sources/folder-source.ts')).FolderSource({ path, workDir, limits });
+  return new (await import('../markdown/index.ts')).MarkdownSource(path);
+}
+
+// Import files directly, because the readers of archives load slower than a small job runs.
 
 interface CheckCommand extends StoreFolders {
   readonly tableSha256: string;
@@ -104,16 +123,11 @@ async function collect(
   return { tableSha256: await writeSiteTable(store, table), pages };
 }
 
-async function check(
-  { tableSha256, filesDir, siteDir, hosts }: CheckCommand,
-  onStep: OnStep,
-  signal: AbortSignal,
-): Promise<CheckedSite> {
+async function check({ tableSha256, filesDir, siteDir, hosts }: CheckCommand, onStep: OnStep, signal: AbortSignal) {
   const store = new FileStore(filesDir);
   const { files, found } = await readSiteTable(store, tableSha256);
-  for (const folder of new Set(files.map(({ path }) => dirname(join(siteDir, path))))) {
+  for (const folder of new Set(files.map(({ path }) => dirname(join(siteDir, path)))))
     await mkdir(folder, { recursive: true });
-  }
   for (const { path, sha256 } of files) await store.link(sha256, join(siteDir, path));
   const findings = FindingList.of(found);
   const find = (finding: Finding): void => findings.add(finding);
@@ -167,10 +181,7 @@ async function pack(order: PackCommand, onStep: OnStep, signal: AbortSignal) {
   return { ...packed, createdAt };
 }
 
-async function sweep(
-  { keep, olderThanMs, filesDir, manifestsDir, recordsDir }: SweepCommand,
-  crawler: SiteCrawler,
-): Promise<void> {
+async function sweep({ keep, olderThanMs, filesDir, manifestsDir, recordsDir }: SweepCommand, crawler: SiteCrawler) {
   const manifests = new ManifestStore(manifestsDir);
   const files = new Set(await crawler.recordedContents(recordsDir));
   for (const contentSha256 of keep) {

@@ -53,9 +53,7 @@ export function translationKey(address: string, language: Language): string {
   return address.endsWith(`.${language.code}`) ? address.slice(0, -language.code.length - 1) : address;
 }
 
-function undeclared(code: string): LanguageSettings {
-  return { code, name: null, navigation: null };
-}
+const undeclared = (code: string): LanguageSettings => ({ code, name: null, navigation: null });
 
 function languageOf({ code, name, navigation }: LanguageSettings, folders: readonly string[]): Language {
   const folder = folders.find((each) => languageTag(each) === code);

@@ -4,10 +4,7 @@ import type { Page } from './page.ts';
 import type { RenderedText } from './render-markdown.ts';
 import { canonicalOf, referenceOf, type View } from './view.ts';
 
-export interface PageBody {
-  readonly heading: string;
-  readonly text: RenderedText;
-}
+export type PageBody = { readonly heading: string; readonly text: RenderedText };
 
 /** Number of characters that search engines show. */
 const DESCRIPTION_LENGTH_MAX = 160;
@@ -56,9 +53,7 @@ export function layoutRedirect(title: string, target: string, canonical: string)
 `;
 }
 
-function documentTitle(site: string, page: string): string {
-  return site === page ? site : `${page} · ${site}`;
-}
+const documentTitle = (site: string, page: string): string => (site === page ? site : `${page} · ${site}`);
 
 function shorten(text: string | null): string | null {
   if (text === null || text.length <= DESCRIPTION_LENGTH_MAX) return text;
@@ -265,9 +260,8 @@ class NavigationTree {
   }
 
   #item(node: NavigationNode): string {
-    if (node.kind === 'link') {
+    if (node.kind === 'link')
       return `<li><a href="${escapeHtml(referenceOf(this.#view, node.href))}">${escapeHtml(node.title)}</a></li>`;
-    }
     if (node.kind === 'page') {
       const { page } = node;
       const here = page === this.#view.page ? ' aria-current="page"' : '';

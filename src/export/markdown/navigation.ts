@@ -63,11 +63,7 @@ export function navigationOf(
   );
 }
 
-function build(
-  entries: readonly NavigationEntry[],
-  findPage: FindPage,
-  onMissing: (name: string) => void,
-): readonly NavigationNode[] {
+function build(entries: readonly NavigationEntry[], findPage: FindPage, onMissing: (name: string) => void) {
   return entries.flatMap((entry): readonly NavigationNode[] => {
     if (entry.kind === 'link') return [entry];
     if (entry.kind === 'group') {
@@ -130,6 +126,4 @@ function nodesOf(folder: Folder, compare: (a: Entry, b: Entry) => number): reado
   return [...(folder.index === null ? [] : [nodeOf(folder.index)]), ...entries.map(({ node }) => node)];
 }
 
-function nodeOf(page: Page): NavigationNode {
-  return { kind: 'page', title: page.sidebarTitle, page };
-}
+const nodeOf = (page: Page): NavigationNode => ({ kind: 'page', title: page.sidebarTitle, page });

@@ -23,9 +23,7 @@ export interface Page {
 const PAGE_SOURCE = /\.(?:md|markdown)$/i;
 const README = /(^|\/)readme$/i;
 
-export function isPageSource(path: string): boolean {
-  return PAGE_SOURCE.test(path);
-}
+export const isPageSource = (path: string): boolean => PAGE_SOURCE.test(path);
 
 /** A `README` is the index page of its folder, unless another exists. */
 export function stemOf(path: string, hasPage: (stem: string) => boolean): string {
@@ -34,26 +32,23 @@ export function stemOf(path: string, hasPage: (stem: string) => boolean): string
   return index !== stem && hasPage(index) ? stem : index;
 }
 
-export function addressOfStem(stem: string): string {
-  return stem.replace(/(^|\/)index$/, '$1');
-}
+export const addressOfStem = (stem: string): string => stem.replace(/(^|\/)index$/, '$1');
 
-export function isNotFoundStem(stem: string): boolean {
-  return /(?:^|\/)404$/.test(stem);
-}
+export const isNotFoundStem = (stem: string): boolean => /(?:^|\/)404$/.test(stem);
 
-export function namesOfPage({ path, markdownPath, address }: Page): readonly string[] {
-  return [path, markdownPath, address, address.replace(/\/$/, ''), path.replace(/\.html$/, '')];
-}
+export const namesOfPage = ({ path, markdownPath, address }: Page): readonly string[] => [
+  path,
+  markdownPath,
+  address,
+  address.replace(/\/$/, ''),
+  path.replace(/\.html$/, ''),
+];
 
-function decodePath(path: string): string {
-  return decodeOrKeep(path).normalize('NFC');
-}
+const decodePath = (path: string): string => decodeOrKeep(path).normalize('NFC');
 
 /** Relative, so that it works on any host, under any path and on disk. */
-export function relativeReference(from: string, to: string): string {
-  return encodeSegments(posix.relative(posix.dirname(from), to)) || encodeSegments(posix.basename(to));
-}
+export const relativeReference = (from: string, to: string): string =>
+  encodeSegments(posix.relative(posix.dirname(from), to)) || encodeSegments(posix.basename(to));
 
 /** Matches `01-install`, `2. Install`, `03_install`, but not a date or a version. */
 const NUMBERED = /^(\d{1,4})(?:[-_. ]+)(?=\D)/;

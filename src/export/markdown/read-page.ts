@@ -34,9 +34,8 @@ export async function readSource({ path, file }: FoundFile, bytesMax: number): P
     // The listing resolved links, so a link here was added later.
     await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
     const { size } = await handle.stat();
-    if (size > bytesMax) {
+    if (size > bytesMax)
       throw badSource(path, `it is larger than ${bytesMax / 1024 ** 2} MiB`, 'Split it into several files.');
-    }
     return await handle.readFile();
   } catch (error) {
     if (error instanceof DocshelfError) throw error;
@@ -44,10 +43,7 @@ export async function readSource({ path, file }: FoundFile, bytesMax: number): P
   }
 }
 
-interface TitledBody {
-  readonly heading: string | null;
-  readonly body: string;
-}
+type TitledBody = { readonly heading: string | null; readonly body: string };
 
 export interface PageText extends TitledBody {
   readonly matter: FrontMatter;
@@ -75,9 +71,7 @@ export function decodeText(bytes: Uint8Array): { readonly text: string; readonly
   }
 }
 
-function unixLines(text: string): string {
-  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
-}
+const unixLines = (text: string): string => (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
 
 const HEADING_LENGTH_MAX = 1_000;
 /** First characters of blocks that are not setext headings (CommonMark, section 4.3). */
@@ -87,17 +81,15 @@ const OTHER_BLOCK = /^(?:[#>`~|<]|[*+-](?:\s|$)|\d{1,9}[.)]\s)/;
 function splitTitle(markdown: string): TitledBody {
   const start = markdown.search(/\S/);
   const [line = '', below = ''] = start === -1 ? [] : markdown.slice(start).split('\n', 2);
-  if (line.length > HEADING_LENGTH_MAX || /\n {4}|^ {4}|\t/.test(markdown.slice(0, start))) {
+  if (line.length > HEADING_LENGTH_MAX || /\n {4}|^ {4}|\t/.test(markdown.slice(0, start)))
     return { heading: null, body: markdown };
-  }
   const after = (lines: string) => markdown.slice(start + lines.length + 1);
   if (/^#\s/.test(line)) {
     const heading = line.slice(1).trim();
     return { heading: heading.replace(/(?:^|\s)#+$/, '').trim() || null, body: after(line) };
   }
-  if (/^=+$/.test(below.trim()) && !OTHER_BLOCK.test(line)) {
+  if (/^=+$/.test(below.trim()) && !OTHER_BLOCK.test(line))
     return { heading: line.trim(), body: after(`${line}\n${below}`) };
-  }
   return { heading: null, body: markdown };
 }
 
@@ -171,9 +163,8 @@ function parseYaml(path: string, yaml: string): Readonly<Record<string, unknown>
   throw fault(path, 1, 'it is not a map of keys and values');
 }
 
-function lineOf(yaml: string, key: string): number {
-  return yaml.split('\n').findIndex((line) => line.replace(/^["']/, '').startsWith(key)) + 1 || 1;
-}
+const lineOf = (yaml: string, key: string): number =>
+  yaml.split('\n').findIndex((line) => line.replace(/^["']/, '').startsWith(key)) + 1 || 1;
 
 function fault(path: string, line: number, state: string, cause?: unknown): DocshelfError {
   return new DocshelfError('bad_source', `Cannot read the front matter of "${path}", line ${line + 1}: ${state}`, {

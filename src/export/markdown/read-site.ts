@@ -128,11 +128,7 @@ interface Draft {
 const TITLE_MARKUP =
   /!?\[([^\]]*)\]\([^)]*\)|<[^>]+>|(?<![\p{L}\p{N}\\])[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?![\p{L}\p{N}])|`/gu;
 
-async function readDrafts(
-  files: readonly FoundFile[],
-  find: SiteSink['find'],
-  signal: AbortSignal,
-): Promise<readonly Draft[]> {
+async function readDrafts(files: readonly FoundFile[], find: SiteSink['find'], signal: AbortSignal) {
   const sources = files.filter(({ path }) => isPageSource(path));
   const stems = new Set(sources.map(({ path }) => path.replace(/\.[^.]*$/, '')));
   const drafts: Draft[] = [];
@@ -209,11 +205,7 @@ function makePages(
   return { pages: chosen, excludedNames: new Set(excludedNames), notFound };
 }
 
-function makePage(
-  { source, stem, matter, title }: Draft,
-  languages: readonly Language[],
-  version: string | null,
-): Page {
+function makePage({ source, stem, matter, title }: Draft, languages: readonly Language[], version: string | null) {
   const address = addressOfStem(stem);
   const language = languageOfPage(source.path, matter.language, languages);
   return {

@@ -9,16 +9,9 @@ import type { Words } from './languages.ts';
 const Token: new (type: string, tag: string, nesting: -1 | 0 | 1) => MarkdownToken = MarkdownIt.Token;
 type Token = MarkdownToken;
 
-interface PageContext {
-  readonly words: Words;
-  rewrite(reference: string): string | null;
-}
+type PageContext = { readonly words: Words; rewrite(reference: string): string | null };
 
-interface Heading {
-  readonly level: 2 | 3;
-  readonly id: string;
-  readonly text: string;
-}
+type Heading = { readonly level: 2 | 3; readonly id: string; readonly text: string };
 
 export interface RenderedText {
   readonly html: string;
@@ -154,9 +147,7 @@ function alignByClass(cell: Token): void {
   cell.attrSet('class', `align-${alignment}`);
 }
 
-function html(content: string): Token {
-  return Object.assign(new Token('html_block', '', 0), { content });
-}
+const html = (content: string): Token => Object.assign(new Token('html_block', '', 0), { content });
 
 const MARK = /^\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*([^\n]*)(?:\n|$)/i;
 

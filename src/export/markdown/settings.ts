@@ -118,9 +118,7 @@ function toneOfColour(colour: string): Tone | null {
   return { hue: Math.round((Math.atan2(b, a) * 180) / Math.PI + 360) % 360, tint: 1 };
 }
 
-function linear(channel: number): number {
-  return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
-}
+const linear = (channel: number): number => (channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4);
 
 const DEPTH_MAX = 16;
 const ENTRY_KEYS = ['pages', 'groups', 'tabs'] as const;
@@ -162,16 +160,14 @@ function readEntries(settings: SettingsReader, key: string, depth: number): read
     if (typeof value === 'string') return { kind: 'page', name: value };
     const entry = settings.item(key, value, index);
     const titleKey = TITLE_KEYS.find((name) => entry.value(name) !== null);
-    if (titleKey !== undefined && entry.value('href') === null) {
+    if (titleKey !== undefined && entry.value('href') === null)
       return { kind: 'group', title: entry.needText(titleKey), entries: entriesOf(entry, depth + 1) };
-    }
     return { kind: 'link', title: entry.text('label') ?? entry.needText('title'), href: entry.needText('href') };
   });
 }
 
-function entriesOf(settings: SettingsReader, depth: number): readonly NavigationEntry[] {
-  return ENTRY_KEYS.flatMap((key) => readEntries(settings, key, depth));
-}
+const entriesOf = (settings: SettingsReader, depth: number): readonly NavigationEntry[] =>
+  ENTRY_KEYS.flatMap((key) => readEntries(settings, key, depth));
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
@@ -223,9 +219,8 @@ class SettingsReader {
   number(key: string, min: number, max: number): number | null {
     const value = this.value(key);
     if (value === null) return null;
-    if (typeof value !== 'number' || value < min || value > max) {
+    if (typeof value !== 'number' || value < min || value > max)
       throw this.fault(key, `is not a number from ${min} to ${max}`);
-    }
     return value;
   }
 

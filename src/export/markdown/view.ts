@@ -25,14 +25,10 @@ export function referenceOf({ site, to }: View, written: string): string {
   return target.kind === 'file' ? to(target.path) + target.suffix : written;
 }
 
-export function canonicalOf(site: Pick<MarkdownSite, 'url'>, page: Page): string {
-  return `${site.url}/${encodeSegments(page.address)}`;
-}
+export const canonicalOf = (site: Pick<MarkdownSite, 'url'>, page: Page): string =>
+  `${site.url}/${encodeSegments(page.address)}`;
 
-export interface TextFile {
-  readonly path: string;
-  readonly text: string;
-}
+export type TextFile = { readonly path: string; readonly text: string };
 
 export type Theme = Readonly<Record<'css' | 'js' | 'icon', TextFile>>;
 

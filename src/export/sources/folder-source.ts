@@ -12,11 +12,7 @@ import { percentDecode } from '../../web/escape.ts';
 import { resolvePath } from '../../web/resolve.ts';
 import { type FoundFile, walkFolder } from './walk-folder.ts';
 
-interface FolderSourceOptions {
-  readonly path: string;
-  readonly workDir: string;
-  readonly limits: ArchiveLimits;
-}
+type FolderSourceOptions = { readonly path: string; readonly workDir: string; readonly limits: ArchiveLimits };
 
 /** Number of files in flight: enough to keep the disk busy, but not all in memory. */
 const IN_FLIGHT_MAX = 16;
@@ -73,21 +69,15 @@ export class FolderSource implements SiteSource {
 function siteOf(found: readonly FoundFile[], sink: SiteSink): readonly FoundFile[] {
   const entries = found.map((file) => ({ ...file, name: file.path, kind: 'file' as const }));
   const layout = layoutOf(entries);
-  for (const page of layout.launchers) {
+  for (const page of layout.launchers)
     sink.find({ kind: 'left_out', page, detail: 'it is a launcher, not part of the site' });
-  }
   return entries.flatMap((entry) => {
     const placed = placeOf(entry, layout);
     return placed === null ? [] : [{ path: placed.path, file: entry.file, size: entry.size }];
   });
 }
 
-function limitTo(
-  paths: readonly string[],
-  site: readonly FoundFile[],
-  source: string,
-  sink: SiteSink,
-): readonly FoundFile[] {
+function limitTo(paths: readonly string[], site: readonly FoundFile[], source: string, sink: SiteSink) {
   const { pages, files, findings } = selectPages(site, paths);
   for (const finding of findings) sink.find(finding);
   if (pages === 0) {
@@ -97,12 +87,7 @@ function limitTo(
   return files;
 }
 
-async function give(
-  files: readonly FoundFile[],
-  sink: SiteSink,
-  unpackedBytes: number,
-  signal: AbortSignal,
-): Promise<void> {
+async function give(files: readonly FoundFile[], sink: SiteSink, unpackedBytes: number, signal: AbortSignal) {
   const totalBytes = unpackedBytes + files.reduce((sum, { size }) => sum + size, 0);
   let doneBytes = unpackedBytes;
   await using lanes = new Lanes(IN_FLIGHT_MAX);
@@ -187,9 +172,7 @@ async function unpackArchive(
   return { dir, leftOut };
 }
 
-function leaveOut(path: string, detail: string): Finding {
-  return { kind: 'left_out', page: showName(path), detail };
-}
+const leaveOut = (path: string, detail: string): Finding => ({ kind: 'left_out', page: showName(path), detail });
 
 /** Errors of the location, not of the content, get the code of sources. */
 function asBadSource(file: string, error: unknown): unknown {

@@ -10,16 +10,9 @@ import { OWN_FOLDER } from '../../domain/release.ts';
 import { showName } from '../../domain/secret.ts';
 import { isHidden } from '../../web/resolve.ts';
 
-export interface FoundFile {
-  readonly path: string;
-  readonly file: string;
-  readonly size: number;
-}
+export type FoundFile = { readonly path: string; readonly file: string; readonly size: number };
 
-interface FoundFiles {
-  readonly files: readonly FoundFile[];
-  readonly leftOut: readonly Finding[];
-}
+type FoundFiles = { readonly files: readonly FoundFile[]; readonly leftOut: readonly Finding[] };
 
 interface Folder {
   readonly path: string;
@@ -28,11 +21,7 @@ interface Folder {
   readonly trail: ReadonlySet<string>;
 }
 
-interface Found {
-  readonly path: string;
-  readonly file: string;
-  readonly info: Stats;
-}
+type Found = { readonly path: string; readonly file: string; readonly info: Stats };
 
 const NEITHER = 'it is neither a file nor a folder';
 const OWN = "it is docshelf's own folder, which each export creates again";
@@ -125,9 +114,8 @@ class FolderWalk {
     this.#checkCounts();
     this.#totalBytes += info.size;
     const { totalBytesMax } = this.#limits;
-    if (this.#totalBytes > totalBytesMax) {
+    if (this.#totalBytes > totalBytesMax)
       throw badSource(this.#name, `its files have more than ${totalBytesMax} bytes together`, TOO_LARGE);
-    }
   }
 
   #whyNot(path: string, info: Stats): string | null {
@@ -165,9 +153,8 @@ class FolderWalk {
 
   #checkCounts(): void {
     const { entriesMax } = this.#limits;
-    if (this.#entries > 2 * entriesMax || this.#files.length > entriesMax) {
+    if (this.#entries > 2 * entriesMax || this.#files.length > entriesMax)
       throw badSource(this.#name, `it contains more than ${entriesMax} files, or as many folders`, TOO_LARGE);
-    }
   }
 
   #leaveOut(path: string, reason: string): null {

@@ -2,11 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { DocshelfError } from '../../domain/errors.ts';
 
-export interface PackedBundle {
-  readonly sha256: string;
-  readonly sizeBytes: number;
-  readonly file: string;
-}
+export type PackedBundle = { readonly sha256: string; readonly sizeBytes: number; readonly file: string };
 
 /** Reads a packed bundle. @throws DocshelfError `store_failed` at the end if size or digest differ, `cannot_read`; the signal's reason */
 export async function* bundleBytes(
@@ -62,10 +58,7 @@ function otherBytes(sha256: string): DocshelfError {
   return new DocshelfError(
     'store_failed',
     `Cannot store bundle "${sha256}": the content of the packed file has changed`,
-    {
-      next: 'Start the export again; if it fails again, check the disk of storage.dir.',
-      fields: { retryable: false },
-    },
+    { next: 'Start the export again; if it fails again, check the disk of storage.dir.', fields: { retryable: false } },
   );
 }
 

@@ -1,8 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { DocshelfError, type Problem } from '../../domain/errors.ts';
 import type { AdminEnv } from '../admin/actions.ts';
-import { trustedPeers } from '../listener/remote-address.ts';
-import { requestIdOf } from '../listener/request.ts';
+import { requestIdOf, trustedPeers } from '../listener/request.ts';
 import { answerAsset } from '../own-asset.ts';
 import { answerFault } from '../problem.ts';
 import { refuseMethod, shown } from '../routes.ts';

@@ -23,7 +23,7 @@ import {
   setHostOfHttp2,
   TARGET_LENGTH_MAX,
 } from './refused-request.ts';
-import { REQUEST_ID_HEADER, requestIdFor, requestIdOf } from './request.ts';
+import { peerOf, REQUEST_ID_HEADER, requestIdFor, requestIdOf } from './request.ts';
 import { LISTENERS, type ListenerName, RequestMeter, type ServedRequest } from './served-request.ts';
 
 export type ListenerOptions = ListenerHandlers & ListenAddress;
@@ -89,7 +89,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   const meter = onRequest === undefined ? null : new RequestMeter(name, onRequest);
   const files = new FileSender();
   const answers = new WeakMap<ServerResponse, HeldAnswer>();
-  const answered = (request: Request, env: HttpBindings): Response | Promise<Response> => {
+  const respondTo: Parameters<typeof getRequestListener>[0] = (request, bindings) => {
+    const env = bindings as HttpBindings;
     const response = options.fetch(request, env);
     if (!(response instanceof Promise)) return response;
     const failed = (cause: unknown): Response => {
@@ -100,7 +101,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     const held = answers.get(env.outgoing);
     return response.then((each) => (held === undefined ? each : files.send(each, env.outgoing, held)), failed);
   };
-  const answer = getRequestListener((request, env) => answered(request, env as HttpBindings), {
+  const answer = getRequestListener(respondTo, {
     hostname: 'localhost',
     // If the handler is undefined, `handle` responds, which knows the request id.
     errorHandler: (error) =>
@@ -111,18 +112,19 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     const isOfHttp2 = isHttp2(incoming);
     if (isOfHttp2) setHostOfHttp2(incoming);
-    const begun = { requestId: requestIdFor(incoming.headers['x-request-id']), startedMs: performance.now() };
-    const { requestId } = begun;
+    const requestId = requestIdFor(incoming.headers['x-request-id']);
     const hsts = tls?.hsts ?? null;
     const stream = isOfHttp2 ? (tls?.began(incoming as never, outgoing as never) ?? null) : null;
     if (isOfHttp2 && stream === null) return;
-    const mayBePlain = !connections.isDraining && (stream === null || stream.hasRoom);
-    const prepared = mayBePlain && isPlainRequest(incoming, outgoing) ? (options.fastAnswer?.(incoming) ?? null) : null;
+    const begun = { requestId, startedMs: performance.now(), peer: peerOf(incoming) };
+    const isPlain = isPlainRequest(incoming, outgoing);
+    const mayBePrepared = isPlain && !connections.isDraining && (stream === null || stream.hasRoom);
+    const prepared = mayBePrepared ? (options.fastAnswer?.(incoming) ?? null) : null;
     if (prepared !== null) {
       writePrepared(prepared, outgoing, { requestId, hsts });
       // Count the response as in flight until a slow client has read it.
       if (!isOfHttp2 && incoming.socket.writableLength === 0) {
-        meter?.answered(incoming, prepared.status, begun);
+        meter?.ended(incoming, prepared.status, begun);
         return;
       }
     }
@@ -139,14 +141,19 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     outgoing.setHeader(REQUEST_ID_HEADER, requestId);
     if (hsts !== null) outgoing.setHeader(HSTS_HEADER, hsts);
     answers.set(outgoing, held);
-    const act = (): void => held.whenRoom(() => respond(incoming, outgoing, held, requestId));
+    const act = (): void => held.whenRoom(() => respond(incoming, outgoing, { held, requestId, isPlain }));
     if (isOfHttp2) act();
-    else if (hasBody(incoming)) connections.afterPacket(outgoing, () => connections.whenPreviousSent(outgoing, act));
+    else if (!isPlain && hasBody(incoming))
+      connections.afterPacket(outgoing, () => connections.whenPreviousSent(outgoing, act));
     else connections.whenPreviousSent(outgoing, act);
   };
-  const respond = (incoming: IncomingMessage, outgoing: ServerResponse, held: HeldAnswer, requestId: string): void => {
+  const respond = (
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    { held, requestId, isPlain }: { readonly held: HeldAnswer; readonly requestId: string; readonly isPlain: boolean },
+  ): void => {
     if (held.isOver) return;
-    const refusal = refusalOf(incoming);
+    const refusal = isPlain ? null : refusalOf(incoming);
     if (refusal !== null) {
       refuse(refusal, outgoing, requestId);
       return;
@@ -155,7 +162,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     if (incoming.httpVersion === '1.0' && incoming.headers['transfer-encoding'] !== undefined) {
       outgoing.setHeader('Connection', 'close');
     }
-    normalizeAddress(incoming);
+    if (!isPlain) normalizeAddress(incoming);
     void answer(incoming, outgoing).then(() => {
       if (!outgoing.headersSent && !outgoing.destroyed) void send(problemResponse(NO_ADDRESS, requestId), outgoing);
       held.holdUnread();
@@ -209,17 +216,13 @@ const PLAIN_HOST = /^[A-Za-z0-9._-]+(?::\d{1,5})?$/;
 
 /** True for a valid GET without a body whose response need not wait for another one of its connection. */
 function isPlainRequest(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
-  const { method, url, httpVersion, headers } = incoming;
+  const { method, url = '', httpVersion, headers, rawHeaders } = incoming;
   if (method !== 'GET' || outgoing.socket === null || headers['content-length'] !== undefined) return false;
   // `forWorker` can respond differently to a request for a service worker.
   if (headers['service-worker'] !== undefined) return false;
   if (httpVersion !== '1.1') return isHttp2(incoming) && refusalOf(incoming) === null;
-  return isPlainTarget(url) && headers['transfer-encoding'] === undefined && hasPlainHost(incoming);
-}
-
-const isPlainTarget = (url = ''): boolean => url.startsWith('/') && url.length <= TARGET_LENGTH_MAX;
-
-function hasPlainHost({ headers, rawHeaders }: IncomingMessage): boolean {
+  if (!url.startsWith('/') || url.length > TARGET_LENGTH_MAX || headers['transfer-encoding'] !== undefined)
+    return false;
   return PLAIN_HOST.test(headers.host ?? '') && hostsIn(rawHeaders) === 1;
 }
 

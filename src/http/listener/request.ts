@@ -1,8 +1,53 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
+import { isIn, listOf } from '../../net/guarded-address.ts';
 import type { SiteRequest } from '../../site/index.ts';
 import { clientLeft } from '../problem.ts';
+
+const IPV4_MAPPED = '::ffff:';
+
+/** Each trusted proxy appends the address that it saw, so the last untrusted address is the client's. */
+export function remoteAddressBehind(
+  trustedProxies: readonly string[],
+): (peer: string, forwardedFor: string | undefined) => string {
+  const isTrusted = trustedPeers(trustedProxies);
+
+  return (peer, forwardedFor) => {
+    let address = unmapped(peer);
+    if (forwardedFor === undefined || isIP(address) === 0) return address;
+    for (const hop of forwardedFor.split(',').reverse()) {
+      if (!isTrusted(address)) return address;
+      const named = plainAddress(hop.trim());
+      if (named === null) return address;
+      address = named;
+    }
+    return address;
+  };
+}
+
+export function peerOf(incoming: IncomingMessage): string {
+  return incoming.socket.remoteAddress ?? '';
+}
+
+/** True if the address of the socket itself is in one of the networks. Headers do not count. */
+export function trustedPeers(networks: readonly string[]): (peer: string) => boolean {
+  const trusted = listOf(networks);
+  return (peer) => {
+    const address = unmapped(peer);
+    return isIP(address) !== 0 && isIn(trusted, address);
+  };
+}
+
+const unmapped = (peer: string): string => (peer.startsWith(IPV4_MAPPED) ? (plainAddress(peer) ?? peer) : peer);
+
+/** Accepts `1.2.3.4:567` and `[::1]:567`. IPv4-mapped addresses become IPv4. Null for text that is no address. */
+function plainAddress(text: string): string | null {
+  const bare = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
+  const address = /^::ffff:([\d.]+)$/i.exec(bare)?.[1] ?? bare;
+  return isIP(address) === 0 ? null : address;
+}
 
 /** Joins the lines of a field (RFC 9110, section 5.3). @param name in lower case */
 export function requestField(headers: IncomingHttpHeaders, name: string): string | undefined {

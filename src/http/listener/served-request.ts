@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { printableJson } from '../../domain/text.ts';
 import { CountedResponse } from '../tls/http2-endpoint.ts';
-import { remoteAddressBehind } from './remote-address.ts';
-import { requestField } from './request.ts';
+import { remoteAddressBehind, requestField } from './request.ts';
 
 /** Listeners of contract section 2. A new one needs a row here, and an app in `openListeners`. */
 export const LISTENERS = {
@@ -60,6 +59,8 @@ const BYTES_TOLD = Symbol('bytes told');
 interface Begun {
   readonly requestId: string;
   readonly startedMs: number;
+  /** Read at the start, because a closed connection has no address. */
+  readonly peer: string;
 }
 
 export class RequestMeter {
@@ -71,21 +72,14 @@ export class RequestMeter {
     this.#tell = tell;
   }
 
-  began(incoming: SitedRequest, outgoing: ServerResponse, { requestId, startedMs }: Begun): void {
-    // Read the address now, because a closed connection has none.
+  began(incoming: SitedRequest, outgoing: ServerResponse, begun: Begun): void {
     const { socket } = incoming;
-    const peer = socket.remoteAddress ?? '';
     outgoing.once('close', () => {
       const status = outgoing.headersSent ? outgoing.statusCode : CLIENT_CLOSED;
       // HTTP/2 responses share their connection.
-      const bytes = outgoing instanceof CountedResponse ? outgoing.bytesWritten : null;
-      this.#ended(incoming, socket, status, { requestId, startedMs, peer }, bytes);
+      const bytes = outgoing instanceof CountedResponse ? outgoing.bytesWritten : this.#bytesSince(socket);
+      this.ended(incoming, status, begun, bytes);
     });
-  }
-
-  answered(incoming: SitedRequest, status: number, { requestId, startedMs }: Begun): void {
-    const { socket } = incoming;
-    this.#ended(incoming, socket, status, { requestId, startedMs, peer: socket.remoteAddress ?? '' });
   }
 
   malformed(socket: Socket, status: number, requestId: string): void {
@@ -102,13 +96,13 @@ export class RequestMeter {
     });
   }
 
-  #ended(
-    { method, url, headers, [ANSWERER]: answerer }: SitedRequest,
-    socket: Socket,
+  ended(
+    incoming: SitedRequest,
     status: number,
-    { requestId, startedMs, peer }: Begun & { readonly peer: string },
-    bytes: number | null = null,
+    { requestId, startedMs, peer }: Begun,
+    bytes = this.#bytesSince(incoming.socket),
   ): void {
+    const { method, url, headers, [ANSWERER]: answerer } = incoming;
     this.#tell({
       listener: this.#listener,
       site: answerer?.site,
@@ -116,7 +110,7 @@ export class RequestMeter {
       method: method ?? '-',
       path: pathOf(url ?? '/'),
       status,
-      bytes: bytes ?? this.#bytesSince(socket),
+      bytes,
       durationMs: performance.now() - startedMs,
       requestId,
       peer,
@@ -134,21 +128,16 @@ export class RequestMeter {
   }
 }
 
-interface AccessLogOptions {
-  readonly write: (fields: () => string) => void;
-  readonly trustedProxies: readonly string[];
-}
-
 /** Maximum length of a client's text in a line, because an address can have 16 KiB. */
 const TEXT_LENGTH_MAX = 1024;
 const ESCAPED = /["\\\u0000-\u001f\u007f-\u009f\u0600-\u0605\u061c\u06dd-\u206f\ud800-\udfff\ufeff-\uffff]/;
 
-/** Writes lines by hand and caches repeated parts: a general serializer took as much processor time as the rest of a request. */
-export function accessLog({ write, trustedProxies }: AccessLogOptions): (served: ServedRequest) => void {
+/** Returns the members of a JSON object, without its braces. Writes them by hand and caches repeated parts: a general serializer took as much processor time as the rest of a request. */
+export function accessLog(trustedProxies: readonly string[]): (served: ServedRequest) => string {
   const remoteAddress = remoteAddressBehind(trustedProxies);
   const [agentField, siteField, versionField] = [lastField('userAgent'), lastField('site'), lastField('version')];
   // Naming each field is faster: a rest object cost a third of the line.
-  const fieldsOf = ({
+  return ({
     listener,
     site,
     version,
@@ -162,8 +151,8 @@ export function accessLog({ write, trustedProxies }: AccessLogOptions): (served:
     forwardedFor,
     userAgent,
     referrer,
-  }: ServedRequest): string => {
-    const pathText = quoted(shortened(path));
+  }) => {
+    const pathText = quoted(path);
     const methodText = quoted(method);
     return (
       `"event":"request","listener":"${listener}"${siteField(site)}${versionField(version)}` +
@@ -173,7 +162,6 @@ export function accessLog({ write, trustedProxies }: AccessLogOptions): (served:
       `,"msg":"${methodText.slice(1, -1)} ${pathText.slice(1, -1)} ${status}"`
     );
   };
-  return (served) => write(() => fieldsOf(served));
 }
 
 function lastField(name: string): (text: string | undefined) => string {
@@ -194,15 +182,12 @@ function decimal(ms: number): string {
 }
 
 function field(name: string, text: string | undefined): string {
-  return text === undefined ? '' : `,"${name}":${quoted(shortened(text))}`;
+  return text === undefined ? '' : `,"${name}":${quoted(text)}`;
 }
 
 function quoted(text: string): string {
-  return ESCAPED.test(text) ? printableJson(JSON.stringify(text)) : `"${text}"`;
-}
-
-function shortened(text: string): string {
-  return text.length > TEXT_LENGTH_MAX ? `${text.slice(0, TEXT_LENGTH_MAX)}…` : text;
+  const shown = text.length > TEXT_LENGTH_MAX ? `${text.slice(0, TEXT_LENGTH_MAX)}…` : text;
+  return ESCAPED.test(shown) ? printableJson(JSON.stringify(shown)) : `"${shown}"`;
 }
 
 /** Removes query and user information, which can be credentials. */

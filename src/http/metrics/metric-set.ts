@@ -1,6 +1,132 @@
 import { readdirSync } from 'node:fs';
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { CellCounter, RequestMetrics, SiteGauge } from './request-metrics.ts';
+import { Counter, Gauge, Histogram, type LabelValues, type Metric, type Registry } from 'prom-client';
+import type { ListenerName, ServedRequest } from '../listener/served-request.ts';
+
+/** Bounds in seconds: a file from memory takes under a millisecond, an upload takes minutes. */
+const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10, 60];
+
+interface RequestCells {
+  readonly classes: (Cell | undefined)[];
+  readonly bytes: Cell;
+}
+
+export type CountedRequest = Pick<ServedRequest, 'listener' | 'site' | 'status' | 'bytes' | 'durationMs'>;
+
+class RequestMetrics {
+  readonly #requests: CellCounter<'site' | 'listener' | 'class'>;
+  readonly #bytes: CellCounter<'site' | 'listener'>;
+  readonly #seconds: CellHistogram<'listener'>;
+  readonly #cells = new Map<ListenerName, Map<string | undefined, RequestCells>>();
+
+  constructor(registry: Registry) {
+    const requests = {
+      name: 'docshelf_http_requests_total',
+      help: 'Completed requests, by listener and status class.',
+    };
+    const bytes = { name: 'docshelf_http_response_bytes_total', help: 'Bytes sent, including headers.' };
+    const seconds = {
+      name: 'docshelf_http_request_duration_seconds',
+      help: 'Time from the end of the request headers to the end of the response.',
+    };
+    this.#requests = new CellCounter(registry, requests, ['site', 'listener', 'class']);
+    this.#bytes = new CellCounter(registry, bytes, ['site', 'listener']);
+    this.#seconds = new CellHistogram(registry, seconds, 'listener', DURATION_BUCKETS);
+  }
+
+  count({ listener, status, bytes, durationMs }: CountedRequest, site: string | undefined): void {
+    const cells = this.#cells.get(listener)?.get(site) ?? this.#add(listener, site);
+    const first = Math.floor(status / 100);
+    cells.classes[first] ??= this.#requests.cell({ ...labelOf(site), listener, class: `${first}xx` });
+    cells.classes[first].value++;
+    cells.bytes.value += bytes;
+    this.#seconds.observe(listener, durationMs / 1000);
+  }
+
+  #add(listener: ListenerName, site: string | undefined): RequestCells {
+    const ofListener = this.#cells.get(listener) ?? new Map<string | undefined, RequestCells>();
+    this.#cells.set(listener, ofListener);
+    const cells = { classes: [], bytes: this.#bytes.cell({ ...labelOf(site), listener }) };
+    ofListener.set(site, cells);
+    return cells;
+  }
+}
+
+export const labelOf = (site: string | undefined) => (site === undefined ? {} : { site });
+
+/** A series for the hot path. Counting is an addition, while prom-client's counters hash the labels each time. */
+export interface Cell {
+  value: number;
+}
+
+interface MetricName {
+  readonly name: string;
+  readonly help: string;
+}
+
+class CellCounter<T extends string> {
+  readonly #cells: { readonly labels: LabelValues<T>; value: number }[] = [];
+
+  constructor(registry: Registry, { name, help }: MetricName, labelNames: readonly T[]) {
+    const cells = this.#cells;
+    new Counter<T>({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const { labels, value } of cells) this.inc(labels, value);
+      },
+    });
+  }
+
+  cell(labels: LabelValues<T>): Cell {
+    const cell = { labels, value: 0 };
+    this.#cells.push(cell);
+    return cell;
+  }
+}
+
+/** Replaces prom-client's histogram, which cannot expose counts from outside. */
+class CellHistogram<T extends string> {
+  readonly #bounds: readonly number[];
+  /** Counts have one entry more than the bounds, for values above the last bound. */
+  readonly #series = new Map<string, { readonly counts: number[]; sum: number }>();
+
+  constructor(registry: Registry, { name, help }: MetricName, label: T, bounds: readonly number[]) {
+    this.#bounds = bounds;
+    const get = async () => ({ name, help, type: 'histogram', aggregator: 'sum', values: this.#values(name, label) });
+    registry.registerMetric({ name, get } as unknown as Metric<T>);
+  }
+
+  observe(label: string, value: number): void {
+    let series = this.#series.get(label);
+    if (series === undefined) {
+      series = { counts: new Array(this.#bounds.length + 1).fill(0), sum: 0 };
+      this.#series.set(label, series);
+    }
+    let bucket = 0;
+    while (value > (this.#bounds[bucket] ?? Number.POSITIVE_INFINITY)) bucket++;
+    series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
+    series.sum += value;
+  }
+
+  #values(name: string, label: T) {
+    return [...this.#series].flatMap(([key, { counts, sum }]) => {
+      const labels = { [label]: key };
+      let count = 0;
+      const buckets = counts.map((each, at) => {
+        count += each;
+        return { metricName: `${name}_bucket`, labels: { le: this.#bounds[at] ?? '+Inf', ...labels }, value: count };
+      });
+      return [
+        ...buckets,
+        { metricName: `${name}_sum`, labels, value: sum },
+        { metricName: `${name}_count`, labels, value: count },
+      ];
+    });
+  }
+}
 
 /** Bounds in seconds: keywords take 3 ms, a new question with the model takes 10 ms, and a busy machine takes seconds. */
 const SEARCH_BUCKETS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
@@ -9,10 +135,11 @@ export function defineMetrics(registry: Registry) {
   const registers = [registry];
   const counter = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
     new Counter<T>({ name: `docshelf_${name}`, help, labelNames, registers });
+  /** A gauge of a site belongs to `ofSites`, so that its series end with the site. */
   const gauge = <T extends string>(name: string, help: string, labelNames: readonly Exclude<T, 'site'>[]) =>
     new Gauge<T>({ name: `docshelf_${name}`, help, labelNames, registers });
-  const siteGauge = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
-    new SiteGauge(registry, { name: `docshelf_${name}`, help }, labelNames);
+  const siteGauge = <T extends string = never>(name: string, help: string, labelNames: readonly T[] = []) =>
+    new Gauge<T | 'site'>({ name: `docshelf_${name}`, help, labelNames: ['site', ...labelNames], registers });
   const cells = (name: string, help: string) => new CellCounter(registry, { name: `docshelf_${name}`, help }, ['site']);
   return {
     requests: new RequestMetrics(registry),
@@ -26,7 +153,6 @@ export function defineMetrics(registry: Registry) {
       'result',
     ]),
     activations: counter('activations_total', 'Activations of a version.', ['site']),
-    lastActivation: siteGauge('last_activation_timestamp_seconds', 'Time of the last activation.', []),
     reloads: counter('reloads_total', 'Reloads of the config, by result.', ['result']),
     isConfigSound: gauge(
       'config_last_reload_successful',
@@ -47,18 +173,6 @@ export function defineMetrics(registry: Registry) {
     dependencyUp: gauge('dependency_up', '1 if the database or the bucket of exports responds, otherwise 0.', [
       'dependency',
     ]),
-    linkEnd: new Gauge({
-      name: 'docshelf_bundle_link_expiry_timestamp_seconds',
-      help: 'Expiry of the configured link to the bundle.',
-      labelNames: ['site'],
-      registers,
-    }),
-    fetchFailing: new Gauge({
-      name: 'docshelf_fetch_failing',
-      help: '1 from a failed download of the bundle until docshelf has the bundle.',
-      labelNames: ['site'],
-      registers,
-    }),
     buildInfo: gauge('build_info', 'Versions of docshelf and Node.', ['version', 'node']),
     jobs: gauge('export_jobs', 'Queued and running export jobs, by status.', ['status']),
     jobsEnded: counter('export_jobs_ended_total', 'Export jobs of the site that this process completed, by result.', [
@@ -81,27 +195,20 @@ export function defineMetrics(registry: Registry) {
       registers,
     }),
     errors: counter('errors_total', 'Errors, by code.', ['site', 'code']),
-    activeVersion: siteGauge('active_version_info', 'Active version, in the labels.', ['version', 'digest']),
-    // Set from the reports of all sites at each reading.
-    searchWaiting: new Gauge({
-      name: 'docshelf_search_sections_waiting',
-      help: 'Sections that wait for their vectors.',
-      labelNames: ['site'],
-      registers,
-    }),
-    searchBuilt: new Gauge({
-      name: 'docshelf_search_index_built_timestamp_seconds',
-      help: 'Time at which the index of the active version was built.',
-      labelNames: ['site'],
-      registers,
-    }),
-    state: new Gauge({
-      name: 'docshelf_state',
-      help: '1 for the current state of the site, 0 for the other states.',
-      labelNames: ['site', 'state'],
-      registers,
-    }),
     ready: gauge('ready', '1 if /readyz reports ready.', []),
+    /** Set from the reports of all sites at each scrape. */
+    ofSites: {
+      state: siteGauge('state', '1 for the current state of the site, 0 for the other states.', ['state']),
+      activeVersion: siteGauge('active_version_info', 'Active version, in the labels.', ['version', 'digest']),
+      lastActivation: siteGauge('last_activation_timestamp_seconds', 'Time of the last activation.'),
+      searchWaiting: siteGauge('search_sections_waiting', 'Sections that wait for their vectors.'),
+      searchBuilt: siteGauge(
+        'search_index_built_timestamp_seconds',
+        'Time at which the index of the active version was built.',
+      ),
+      linkEnd: siteGauge('bundle_link_expiry_timestamp_seconds', 'Expiry of the configured link to the bundle.'),
+      fetchFailing: siteGauge('fetch_failing', '1 from a failed download of the bundle until docshelf has the bundle.'),
+    },
   };
 }
 

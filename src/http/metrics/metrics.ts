@@ -3,14 +3,15 @@ import { Registry } from 'prom-client';
 import type { DeployEvent } from '../../deploy/index.ts';
 import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, isFetchFault, toDocshelfError } from '../../domain/errors.ts';
 import type { BundleSourceKind } from '../../domain/release.ts';
-import { DEPLOY_STATES, type DeployState, type StatusReport } from '../../domain/status.ts';
-import { addProcessMetrics, defineMetrics } from './metric-set.ts';
-import { type Cell, type CountedRequest, labelOf, SiteGauge } from './request-metrics.ts';
+import { type ActiveVersion, DEPLOY_STATES, type DeployState, type StatusReport } from '../../domain/status.ts';
+import { addProcessMetrics, type Cell, type CountedRequest, defineMetrics, labelOf } from './metric-set.ts';
 
 export interface Readings {
   readonly states: readonly {
     readonly site: string | null;
     readonly state: DeployState;
+    /** Versions that are served: one, none, or those of all sites if `site` is null. */
+    readonly active?: readonly Pick<ActiveVersion, 'version' | 'digest' | 'activatedAt'>[];
     /** Absent if search is off. */
     readonly search?: SearchReading | undefined;
     /** Null if the site has no link, or one that does not expire. */
@@ -47,12 +48,10 @@ export class Metrics {
   readonly #registry: Registry = new Registry();
   readonly #metrics = defineMetrics(this.#registry);
 
-  readonly #namesSites: () => boolean;
+  #namesSites = true;
   readonly #loopDelay = monitorEventLoopDelay({ resolution: LOOP_TICK_MS });
 
-  /** @param namesSites false if there are so many sites that series must not have the label `site` */
-  constructor(namesSites: () => boolean = () => true, programVersion: string | null = null) {
-    this.#namesSites = namesSites;
+  constructor(programVersion: string | null = null) {
     addProcessMetrics(this.#registry);
     if (programVersion !== null) this.#metrics.buildInfo.set({ version: programVersion, node: process.version }, 1);
     this.#loopDelay.enable();
@@ -63,21 +62,35 @@ export class Metrics {
 
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
+  /** If there are more sites than `metrics.sites`, series must not have the label `site`. */
+  useConfig({
+    sites,
+    metrics,
+  }: {
+    readonly sites: readonly unknown[];
+    readonly metrics: { readonly sites: number };
+  }): void {
+    this.#namesSites = sites.length <= metrics.sites;
+  }
+
   forSite(site: string | null): SiteMetrics {
-    return new SiteMetrics(this.#metrics, this.#namesSites() ? site : null);
+    return new SiteMetrics(this.#metrics, this.#namesSites ? site : null);
   }
 
   async expose({ states, isReady, jobs, volume, dependencies = [], certificates = [] }: Readings): Promise<string> {
-    const { searchWaiting, searchBuilt, linkEnd, fetchFailing, dependencyUp } = this.#metrics;
-    for (const gauge of [this.#metrics.state, searchWaiting, searchBuilt, linkEnd, fetchFailing, dependencyUp])
-      gauge.reset();
-    for (const { site, state, search, linkEndsAtMs = null, isFetchFailing = false } of states) {
+    const { ofSites, dependencyUp } = this.#metrics;
+    for (const gauge of [...Object.values(ofSites), dependencyUp]) gauge.reset();
+    for (const { site, state, active = [], search, linkEndsAtMs = null, isFetchFailing = false } of states) {
+      const { searchWaiting, searchBuilt, linkEnd, fetchFailing, activeVersion, lastActivation } = ofSites;
       const label = site === null ? {} : { site };
+      for (const { version, digest } of active) activeVersion.set({ ...label, version, digest }, 1);
+      const activatedMs = active.map(({ activatedAt }) => Date.parse(activatedAt));
+      lastActivation.set(label, Math.max(0, ...activatedMs) / 1000);
       if (search !== undefined) searchWaiting.set(label, search.waiting);
       if (search?.builtAtMs != null) searchBuilt.set(label, search.builtAtMs / 1000);
       fetchFailing.set(label, isFetchFailing ? 1 : 0);
       if (linkEndsAtMs !== null) linkEnd.set(label, linkEndsAtMs / 1000);
-      for (const each of DEPLOY_STATES) this.#metrics.state.set({ ...label, state: each }, each === state ? 1 : 0);
+      for (const each of DEPLOY_STATES) ofSites.state.set({ ...label, state: each }, each === state ? 1 : 0);
     }
     this.#metrics.ready.set(isReady ? 1 : 0);
     this.#metrics.jobs.reset();
@@ -96,7 +109,7 @@ export class Metrics {
   }
 
   onRequest(served: CountedRequest): void {
-    this.#metrics.requests.count(served, this.#namesSites() ? served.site : undefined);
+    this.#metrics.requests.count(served, this.#namesSites ? served.site : undefined);
   }
 
   onReload(ok: boolean): void {
@@ -148,17 +161,15 @@ export class SiteMetrics {
     this.#label = site === null ? {} : { site };
     for (const result of ['ok', 'failed']) metrics.fetches.inc({ ...this.#label, result }, 0);
     for (const result of SEARCH_RESULTS) metrics.searches.inc({ ...this.#label, result }, 0);
-    const { cacheHits, cacheMisses, fetchedBytes, activations, wrongSignIns, searchCorrections, lastActivation } =
-      metrics;
+    const { cacheHits, cacheMisses, fetchedBytes, activations, wrongSignIns, searchCorrections } = metrics;
     for (const counter of [fetchedBytes, activations, wrongSignIns, searchCorrections]) counter.inc(this.#label, 0);
     this.#cacheHits = cacheHits.cell(this.#label);
     this.#cacheMisses = cacheMisses.cell(this.#label);
-    lastActivation.set(this, this.#label, 0);
   }
 
-  onCache(hits: number, misses: number): void {
-    this.#cacheHits.value += hits;
-    this.#cacheMisses.value += misses;
+  onCache(isHit: boolean): void {
+    const cell = isHit ? this.#cacheHits : this.#cacheMisses;
+    cell.value++;
   }
 
   onSearch({ result, isCorrected, seconds }: CountedSearch): void {
@@ -194,20 +205,10 @@ export class SiteMetrics {
         return;
       case 'activated':
         this.#metrics.activations.inc(this.#label);
-        this.#metrics.lastActivation.set(this, this.#label, Date.now() / 1000);
-        this.#metrics.activeVersion.set(this, { ...this.#label, version: event.version, digest: event.digest }, 1);
-        return;
-      case 'turned-off':
-        this.#metrics.activeVersion.remove(this);
         return;
       case 'failed':
         this.#onFailure(event.step, toDocshelfError(event.error).code);
     }
-  }
-
-  /** Removes the gauges of a site that left the config. Its counters stay. */
-  forget(): void {
-    for (const metric of Object.values(this.#metrics)) if (metric instanceof SiteGauge) metric.remove(this);
   }
 
   #onFailure(step: string, code: ErrorCode): void {

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { DocshelfError } from '../../domain/errors.ts';
 import { type Notice, noticeResponse } from '../../site/index.ts';
-import { peerOf, trustedPeers } from '../listener/remote-address.ts';
-import { requestField } from '../listener/request.ts';
+import { peerOf, requestField, trustedPeers } from '../listener/request.ts';
 
 /** Uses the reader's language, because the site's would show what exists (contract, section 9.7). */
 export function ownPage({ method = 'GET', headers }: IncomingMessage, notice: Omit<Notice, 'language'>): Response {

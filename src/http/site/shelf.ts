@@ -6,7 +6,7 @@ import { NOTICES, noticeResponse, protocolLine, type SiteRequest } from '../../s
 import { evaluatePreconditions } from '../../site/preconditions.ts';
 import { escapeHtml } from '../../web/escape.ts';
 import { languageTag } from '../../web/language-tag.ts';
-import { type PageLanguage, preferredLanguage, type ReaderWords } from '../../web/words/index.ts';
+import { type PageLanguage, preferredLanguage } from '../../web/words/index.ts';
 import { requestIdOf, siteRequest } from '../listener/request.ts';
 import { pathOf } from '../listener/served-request.ts';
 import { answerAsset, BASE_STYLE, ownAsset } from '../own-asset.ts';
@@ -47,7 +47,7 @@ function shelfPage({ language, sites, query, hasSearch, hasMore, assets }: Shelf
   const words = folded(query).split(/\s+/).filter(Boolean);
   const matching = sites.map((site) => matches(site, words));
   const count = matching.filter(Boolean).length;
-  const said = language.words.shelf;
+  const said = shelfWords(language);
   const naming = { said, nameLanguage: languageNames(language.tag) };
   const items = sites.map((site, at) => siteItem(site, matching[at] === true, naming));
   return `<!doctype html>
@@ -78,7 +78,13 @@ ${hasSearch ? `<section id="found" aria-labelledby="found-title" hidden><h2 id="
 `;
 }
 
-type ShelfWords = ReaderWords['shelf'];
+type ShelfWords = ReturnType<typeof shelfWords>;
+
+/** Texts of the page and of its script, which the search box has too. */
+function shelfWords({ words: { shelf, searchBox } }: PageLanguage) {
+  const { version, language, busy, notReady, away } = searchBox;
+  return { ...shelf, version, language, busy, notReady, away };
+}
 
 function searchForm(query: string, hasSearch: boolean, said: ShelfWords): string {
   return `<form role="search" data-words="${escapeHtml(JSON.stringify(said))}"${hasSearch ? ' data-search="_docshelf/search"' : ''}>

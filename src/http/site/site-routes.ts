@@ -10,7 +10,7 @@ export interface SiteAddress {
   readonly basePath: string;
 }
 
-type SiteRoute<T> =
+export type SiteRoute<T> =
   | { readonly kind: 'site'; readonly site: T }
   /** The base path without its last slash. `location` is the path and query for a 308. */
   | { readonly kind: 'redirect'; readonly site: T; readonly location: string }

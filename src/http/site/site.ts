@@ -5,7 +5,6 @@ import type { FeatureReport } from '../../domain/feature.ts';
 import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import type { DeployState } from '../../domain/status.ts';
 import {
-  type FastAnswer,
   isServiceWorkerScript,
   type NoticeRequest,
   noticeResponse,
@@ -51,16 +50,6 @@ function nothingServed(request: SiteRequest, state: DeployState, hasFailed: bool
 }
 
 export const NOTHING_HERE = { status: 404, words: 'nothingHere', language: null, form: 'page' } as const;
-
-/** Prepared response of the site at its base path. Matches the raw target. */
-export function fastAnswerBelow(
-  server: SiteServer,
-  basePath: string,
-  { url: target = '/', headers }: IncomingMessage,
-): FastAnswer | null {
-  if (basePath === '/') return server.fastAnswer(target, headers);
-  return target.startsWith(basePath) ? server.fastAnswer(target.slice(basePath.length - 1), headers) : null;
-}
 
 /** Unregisters itself, so that docshelf serves the pages again. */
 const RETIRED_WORKER = `addEventListener('install', () => skipWaiting());
@@ -182,8 +171,8 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
     if (asked.method === 'POST' && path === REPORTS_PATH && reports !== undefined) return reports.answer(c.req.raw);
     const asset = assets?.answer(path, basePath, asked.header('accept-encoding'), asked.method);
     if (asset) return asset;
-    const assistants = mcp?.() ?? null;
-    if (assistants !== null && isMcp(path, server, asked.header('host'))) return assistants(c.req.raw, c.env);
+    const assistants = isMcp(path, server, asked.header('host')) ? (mcp?.() ?? null) : null;
+    if (assistants !== null) return assistants(c.req.raw, c.env);
     const read = byPath.get(path);
     const request = basePath === '/' ? asked : { ...asked, target: stripped.target };
     const isRead = request.method === 'GET' || request.method === 'HEAD';

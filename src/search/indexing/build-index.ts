@@ -4,8 +4,9 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { isPage, type TrailingSlash } from '../../domain/release.ts';
 import { readFileTable } from '../../files/index.ts';
 import { KeywordIndexWriter } from '../keyword/index-writer.ts';
+import { detectLanguage, ENGLISH, languageOf, SAMPLE_LENGTH, type WordLanguage } from '../keyword/languages.ts';
 import { KEYWORD_FILE, LEFT_OUT_FILE, REFUSED_FILE, SEARCH_FOLDER } from './index-files.ts';
-import { LARGE_PAGE_BYTES, readSections, type SiteFiles } from './read-sections.ts';
+import { LARGE_PAGE_BYTES, readSections, type SiteFiles, type SiteSections } from './read-sections.ts';
 
 export interface BuildIndexRequest {
   readonly releaseDir: string;
@@ -28,10 +29,23 @@ export async function buildIndex(
   await checkCarried(releaseDir, searchDir);
   const site = { siteDir: join(releaseDir, 'site'), files, trailingSlash, leftOut: new Set(leftOut), onLargePage };
   using sections = await readSections(site, join(searchDir, '.sections'), { threadsMax });
-  using writer = new KeywordIndexWriter(join(searchDir, KEYWORD_FILE));
+  using writer = new KeywordIndexWriter(join(searchDir, KEYWORD_FILE), firstLanguage(sections));
   for (const { section, passages } of sections.all()) writer.add(section, passages);
   writer.finish();
   return sections.count;
+}
+
+/** Pages before the first one with a clear language are probably in that language, too. */
+export function firstLanguage(sections: SiteSections): WordLanguage {
+  let sample = '';
+  for (const { section } of sections.all()) {
+    const { language, text } = section;
+    if (language !== null) return languageOf(language);
+    sample = sample.length > SAMPLE_LENGTH ? text : `${sample} ${text}`;
+    const found = detectLanguage(text) ?? detectLanguage(sample);
+    if (found !== null) return found;
+  }
+  return ENGLISH;
 }
 
 function largePagesOf(files: SiteFiles): string[] {

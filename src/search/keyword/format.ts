@@ -8,19 +8,16 @@ import type { Passage, Section } from '../ports.ts';
 import { titleKey } from './words.ts';
 
 /** Raise it with every change to the file or to text analysis. docshelf rebuilds an index with another version. */
-export const FORMAT_VERSION = 7;
+export const FORMAT_VERSION = 8;
 
 /**
  * An index is one SQLite file. Sections are numbered from 0 in page order.
- * - `words`: FTS5 with four columns of terms, for phrases. Its ranking is unused: bm25() has no column lengths, and an OR of common words
- * over 100,000 sections took 30 times as long.
  * - `postings`: sections of each term, one run per flush. Lists by title, language and so on are stored under names with a space.
- * - `sequences`: the terms of each section in order, hashed to 16 bits, for proximity.
+ * - `sequences`: the terms of each section in order, hashed to 16 bits, for proximity and phrases.
  * - `arrays`: column lengths, priors, languages and passages by section, and the vocabulary.
  */
 export const SCHEMA = `
   CREATE TABLE sections (n INTEGER PRIMARY KEY, page TEXT, path TEXT, title TEXT, documentTitle TEXT, headings TEXT, text TEXT, language TEXT, version TEXT, tags TEXT);
-  CREATE VIRTUAL TABLE words USING fts5(title, headings, text, identifiers, content = '', columnsize = 0, tokenize = "ascii tokenchars '_.-+#'");
   CREATE TABLE postings (term TEXT, run INTEGER, sections INTEGER, list BLOB, PRIMARY KEY (term, run)) WITHOUT ROWID;
   CREATE TABLE sequences (n INTEGER PRIMARY KEY, terms BLOB);
   CREATE TABLE arrays (name TEXT PRIMARY KEY, bytes BLOB) WITHOUT ROWID;

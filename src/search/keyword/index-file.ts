@@ -16,7 +16,7 @@ import {
 import type { IndexedSection } from './index-writer.ts';
 import type { WordLanguage } from './languages.ts';
 import { type Postings, readPostings } from './postings.ts';
-import { impactOf, type Mask, PRIOR_WEIGHT, type Ranking, SECONDARY_PART } from './ranking.ts';
+import { impactOf, type Mask, PRIOR_WEIGHT, type Ranking, SECONDARY_PART, sequenceOf } from './ranking.ts';
 import { readCountedWords, readLanguages, Vocabulary } from './vocabulary.ts';
 import type { COLUMNS } from './words.ts';
 
@@ -116,6 +116,13 @@ export class IndexFile {
     return postings;
   }
 
+  /** Sections with the term in their title or headings. */
+  headedBy(term: string): number[] {
+    const runs = this.#statements.postings.all(term) as unknown as Run[];
+    const { sections, impacts } = readPostings(runs, this.sections, (_, title, headings) => title + headings);
+    return [...sections].filter((_, at) => impacts[at] !== 0);
+  }
+
   list(kind: ListKind, key: string): Uint32Array {
     return this.#sectionsOf(listName(kind, key));
   }
@@ -132,9 +139,18 @@ export class IndexFile {
     return Uint32Array.from([this.list('language', key), ...parts].flatMap((list) => [...list]));
   }
 
-  matching(expression: string): number[] {
-    const row = this.#statements.matching.get(expression) as unknown as { sections: string };
-    return JSON.parse(row.sections) as number[];
+  /** Sections of these that contain the terms next to each other. */
+  withPhrase(sections: readonly number[], terms: readonly string[]): number[] {
+    const sequence = sequenceOf([terms]).subarray(0, terms.length);
+    const row = this.#statements.phrase.get(
+      JSON.stringify(sections),
+      new Uint8Array(sequence.buffer, 0, sequence.byteLength),
+    );
+    return JSON.parse((row as unknown as { sections: string }).sections) as number[];
+  }
+
+  termsStartingWith(start: string): string[] {
+    return Array.from(this.#terms(start), ([term]) => term);
   }
 
   get facets(): Facets {
@@ -228,7 +244,9 @@ function prepareStatements(database: DatabaseSync) {
     // The order lets a caller stop early, because all pages may share the site's title.
     terms: database.prepare('SELECT term, sections FROM postings WHERE term >= ? AND term < ? ORDER BY term'),
     // 50,000 rows of one number take ten times as long as one row of JSON.
-    matching: database.prepare('SELECT json_group_array(rowid) AS sections FROM words WHERE words MATCH ?'),
+    phrase: database.prepare(
+      'SELECT json_group_array(n) AS sections FROM sequences WHERE n IN (SELECT value FROM json_each(?)) AND instr(terms, ?)',
+    ),
   };
 }
 

@@ -20,18 +20,12 @@ const LENGTH_MAX = 0xffff;
 /** A separator, such as a bar, is a symbol only in a shorter title (`Page | Site`) or heading (`The | operator`). */
 const TITLE_WORDS_MAX = 2;
 const HEADING_WORDS_MAX = 4;
-/** FTS5 merges its lists once, at the end. Its default of 1 MiB leaves free pages: 16 % of the file of the PostgreSQL manual. */
-const PHRASES_IN_MEMORY = `
-  INSERT INTO words (words, rank) VALUES ('hashsize', ${8 * 1024 * 1024});
-  INSERT INTO words (words, rank) VALUES ('automerge', 0);
-`;
 
 /** Writes an index file synchronously. A file without `finish` does not open. */
 export class KeywordIndexWriter implements Disposable {
   readonly #path: string;
   readonly #database: DatabaseSync;
   readonly #insertSection: StatementSync;
-  readonly #insertWords: StatementSync;
   readonly #insertSequence: StatementSync;
   readonly #lengths = COLUMNS.map(() => new GrowableUint32Array());
   readonly #priors: number[] = [];
@@ -40,24 +34,22 @@ export class KeywordIndexWriter implements Disposable {
   #page: string | null = null;
   readonly #words = new KnownWords();
   /** A page without `lang` has the language of its first clear section, and until then the one before it. */
-  #language: WordLanguage = ENGLISH;
+  #language: WordLanguage;
   #isDetected = false;
   #postings = new Map<string, PostingsBuilder>();
   #occurrences = 0;
   #run = 0;
 
-  constructor(path: string) {
+  /** @param language of pages before the first one with a known language */
+  constructor(path: string, language = ENGLISH) {
     this.#path = path;
+    this.#language = language;
     // In defensive mode SQLite would keep a journal (sqlite.org/c3ref/c_dbconfig_defensive.html).
     this.#database = new DatabaseSync(path, { defensive: false });
     this.#database.exec('PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;');
     this.#database.exec(`PRAGMA temp_store = MEMORY; ${SCHEMA}`);
-    this.#database.exec(PHRASES_IN_MEMORY);
     this.#database.exec('BEGIN');
     this.#insertSection = this.#database.prepare('INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
-    this.#insertWords = this.#database.prepare(
-      'INSERT INTO words (rowid, title, headings, text, identifiers) VALUES (?, ?, ?, ?, ?)',
-    );
     this.#insertSequence = this.#database.prepare('INSERT INTO sequences VALUES (?, ?)');
   }
 
@@ -74,10 +66,9 @@ export class KeywordIndexWriter implements Disposable {
     this.#setLanguage(section, isOfPage);
     const terms = sectionTerms(section, isOfPage, this.#words.in(this.#language));
     const sequences = [...terms.sequences, terms.parts];
-    this.#insertWords.run(n, ...sequences.map((sequence) => sequence.join(' ')));
     for (const [column, sequence] of sequences.entries())
       this.#lengths[column]?.push(Math.min(LENGTH_MAX, sequence.length));
-    this.#insertSequence.run(n, bytesOf(sequenceOf(terms.sequences)));
+    this.#insertSequence.run(n, bytesOf(sequenceOf(sequences)));
     terms.each((term, column) => this.#countTerm(term, n, column));
     for (const list of listsOf(section, isOfPage)) this.#countTerm(list, n, TEXT);
     if (this.#occurrences >= OCCURRENCES_PER_RUN) this.#flush();
@@ -87,7 +78,6 @@ export class KeywordIndexWriter implements Disposable {
   finish(): void {
     this.#flush();
     this.#writeArrays();
-    this.#database.exec("INSERT INTO words (words) VALUES ('optimize')");
     this.#database.exec('COMMIT');
     this[Symbol.dispose]();
     seal(this.#path);

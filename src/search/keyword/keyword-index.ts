@@ -12,16 +12,19 @@ import {
   onlyIdentifier,
   type ParsedQuery,
   parseQuery,
-  phraseExpression,
+  phraseVariants,
   planOf,
 } from './query.ts';
 import { Accumulator, byScore, type Mask, Proximity, RANKING, type Ranked, type Ranking, rarity } from './ranking.ts';
 import { Spellings } from './spellings.ts';
-import { plain, titleKey, wordsOf } from './words.ts';
+import { attachedSymbols, plain, titleKey, wordsOf } from './words.ts';
 
 /** Sections scored for proximity. 50 take 0.2 ms, and 100 give the same nDCG. */
 const NEAR_CANDIDATES = 50;
 const SHORT_WORDS = 2;
+const QUOTED_MAX = 30;
+const QUOTED_PAIRS_MIN = 5;
+const QUOTED_PART = 0.75;
 const NO_SEQUENCE = new Uint16Array();
 
 export interface KeywordHit {
@@ -31,8 +34,9 @@ export interface KeywordHit {
   /** BM25 divided by the rarity of all words of the query: 0 to about 4, comparable between queries. */
   readonly normalised: number;
   readonly exact: Exact | null;
-  /** Whether the section has all names and symbols of a short query that the site has. False if the query has none. */
-  readonly hasNames: boolean;
+  /** 1 if the section has all names and symbols of a short query that the site has, 2 if its headings have them, else 0. One more, up
+   * to 2, for nearly the whole query in a row. */
+  readonly names: 0 | 1 | 2;
 }
 
 /** `title`: the query is the title of the page. `identifier`: the query is one name that the section contains. */
@@ -106,8 +110,20 @@ export class KeywordIndex {
       const ranked = this.#rank(parsed.wanted, spellings, links, options.limit);
       const sections = ranked.map(({ section }) => section);
       const named = this.#sectionsWith(parsed.isQuestion ? [] : names, spellings, sections);
-      const hits = ranked.map(({ section, score, lift, exact }) => {
-        return { section, score: score + lift, normalised: score / total, exact, hasNames: named.has(section) };
+      // A heading `<<` is no heading of `<<EOF`.
+      const isWhole = !parsed.isQuestion && attachedSymbols(parsed.wanted).length === 0;
+      const headed = this.#headedBy(isWhole ? names : [], onlyIdentifier(parsed.wanted, spellings), spellings);
+      const quoted = this.#quoting(parsed.wanted, spellings, sections.slice(0, NEAR_CANDIDATES));
+      const hits = ranked.map(({ section, score, lift, exact }): KeywordHit => {
+        const isNamed = named.has(section) || exact === 'identifier';
+        const inName = Number(isNamed) + Number(isNamed && headed.has(section)) + Number(quoted.has(section));
+        return {
+          section,
+          score: score + lift,
+          normalised: score / total,
+          exact,
+          names: Math.min(2, inName) as 0 | 1 | 2,
+        };
       });
       const facts = { known: knownPart(links), isShort: links.length <= SHORT_WORDS };
       return { hits, ...facts, allowed: mask, matchedIn: this.#matcher(wishes) };
@@ -171,8 +187,15 @@ export class KeywordIndex {
   }
 
   #holding(phrase: string, spellings: Spellings): number[] | null {
-    const expression = phraseExpression(phrase, spellings);
-    return expression === null ? null : this.#file.matching(expression);
+    const variants = phraseVariants(phrase, spellings, (start) => this.#file.termsStartingWith(start));
+    return variants && [...new Set(variants.flatMap((terms) => this.#withPhrase(terms)))];
+  }
+
+  #withPhrase(terms: readonly string[]): number[] {
+    const lists = terms.map((term) => this.#file.postings(term).sections);
+    const all = lists.reduce<Mask>((mask, list) => only(list, mask, this.count), null);
+    const sections = [...(lists[0] ?? [])].filter((section) => all?.[section] === 1);
+    return sections.length === 0 || terms.length === 1 ? sections : this.#file.withPhrase(sections, terms);
   }
 
   #scorePhrase(found: readonly number[], mask: Mask): void {
@@ -195,7 +218,7 @@ export class KeywordIndex {
     const namedSections = new Set(terms.flatMap((term) => [...this.#file.postings(term).sections]));
     // A page with the title "C" is no page with the title "C++".
     const isTitled = (section: number) => namedSections.size === 0 || namedSections.has(section);
-    const titled = this.#takeScores(this.#file.titled(titleKey(wanted)).filter(isTitled));
+    const titled = this.#takeScores(this.#titled(wanted, spellings).filter(isTitled));
     const named = this.#takeScores(namedSections);
     const candidates = this.#scores.takeBest(Math.max(limit, NEAR_CANDIDATES), this.#file.lifts);
     const others = this.#byProximity(candidates, links);
@@ -208,9 +231,16 @@ export class KeywordIndex {
     ].slice(0, limit);
   }
 
+  /** Pages whose title is the query, also with its unknown words corrected. */
+  #titled(wanted: string, spellings: Spellings): number[] {
+    const found = this.#file.titled(titleKey(wanted));
+    const corrected = found.length > 0 ? null : correctedQuery(wanted, false, this.#file, spellings);
+    return corrected === null ? found : this.#file.titled(titleKey(corrected));
+  }
+
   #byProximity(ranked: readonly Ranked[], links: readonly Link[]): readonly Ranked[] {
     const proximity = new Proximity(links);
-    if (proximity.isEmpty) return ranked;
+    if (proximity.pairs === 0) return ranked;
     const candidates = ranked.slice(0, NEAR_CANDIDATES);
     const sequences = this.#file.readSequences(candidates.map(({ section }) => section));
     const nearer = candidates.map(({ section, score }) => {
@@ -233,15 +263,41 @@ export class KeywordIndex {
   /** Sections that have all of the names. */
   #sectionsWith(names: readonly Name[], spellings: Spellings, sections: readonly number[]): ReadonlySet<number> {
     if (names.length === 0) return new Set();
-    const hasPairs = names.some(({ pair }) => pair !== null);
-    const sequences = hasPairs ? this.#file.readSequences(sections) : new Map<number, Uint16Array>();
-    const tests = names.map(({ terms, pair }) => {
+    const hasWords = names.some(({ words }) => words.length > 0);
+    const sequences = hasWords ? this.#file.readSequences(sections) : new Map<number, Uint16Array>();
+    const tests = names.map(({ terms, words }) => {
       const lists = terms.map((term) => this.#file.postings(term).sections);
-      const near = pair && new Proximity(pair.map((word) => ({ terms: spellings.keysOf(plain(word)), rarity: 1 })));
-      const isPair = (section: number) => near !== null && near.of(sequences.get(section) ?? NO_SEQUENCE, same) >= 1;
-      return (section: number) => lists.some((list) => holds(list, section)) || isPair(section);
+      const near = new Proximity(words.map((word) => ({ terms: spellings.keysOf(plain(word)), rarity: 1 })));
+      const pairs = (section: number) => near.of(sequences.get(section) ?? NO_SEQUENCE, atMostOnce);
+      const hasAll = (section: number) => words.length > 1 && pairs(section) >= words.length - 1;
+      return (section: number) => lists.some((list) => holds(list, section)) || hasAll(section);
     });
     return new Set(sections.filter((section) => tests.every((hasName) => hasName(section))));
+  }
+
+  /** Sections with nearly all words of the query in a row, as pasted from a message. */
+  #quoting(wanted: string, spellings: Spellings, sections: readonly number[]): ReadonlySet<number> {
+    const words = wordsOf(wanted).filter(({ kind }) => kind === 'word');
+    const near = new Proximity(
+      words.slice(0, QUOTED_MAX).map((word) => ({ terms: spellings.keysOf(word), rarity: 1 })),
+    );
+    if (near.pairs < QUOTED_PAIRS_MIN) return new Set();
+    const sequences = this.#file.readSequences(sections);
+    const inRow = (section: number) => near.of(sequences.get(section) ?? NO_SEQUENCE, atMostOnce) / near.pairs;
+    return new Set(sections.filter((section) => inRow(section) >= QUOTED_PART));
+  }
+
+  /** Sections whose title or headings have all of the names, else the last part of the only one: `json()` for `c.json()`. */
+  #headedBy(names: readonly Name[], only: readonly string[], spellings: Spellings): ReadonlySet<number> {
+    const needed = only.length > 0 ? [only] : names.map(({ terms }) => terms);
+    const [first = new Set<number>(), ...others] = needed.map((terms) => this.#headed(terms));
+    const headed = others.reduce((both, each) => both.intersection(each), first);
+    const last = /[.:#]([\p{L}_]\w*)$/u.exec(only[0] ?? '')?.[1];
+    return headed.size > 0 || last === undefined ? headed : this.#headed(spellings.keysOf(plain(last)));
+  }
+
+  #headed(terms: readonly string[]): Set<number> {
+    return new Set(terms.flatMap((term) => this.#file.headedBy(term)));
   }
 
   #matcher(wishes: readonly Lookup[]): (section: number) => string[] {
@@ -251,7 +307,7 @@ export class KeywordIndex {
   }
 }
 
-const same = (count: number): number => count;
+const atMostOnce = (count: number): number => Math.min(1, count);
 
 interface Found extends Ranked {
   readonly lift: number;

@@ -106,10 +106,10 @@ const czech = without(
   /(?:ovani|ovat|ovan[aoyi]?|ych|ich|ymi|imi|ami|emi|ach|ech|eho|emu|ovi|um|em|am|ou|ii|at|it|y|i|a|e|u|o)$/,
 );
 const FINAL_FORMS: Readonly<Record<string, string>> = { ך: 'כ', ם: 'מ', ן: 'נ', ף: 'פ', ץ: 'צ' };
-/** Removes particles, endings and the letter vav inside the word, which many spellings omit. */
+/** Removes endings, all particles, and the letter vav inside the word, which many spellings omit. */
 const hebrew = (word: string): string => {
-  const rest = word.replace(/^(?:[וש]?[הבלמכ]|[וש])(?=[\u05d0-\u05ea]{3})/, '').replace(/(?:יות|ויות|ים|ות|ה|ת)$/, '');
-  const stem = rest.length >= 2 ? rest : word;
+  const rest = word.replace(/(?<=.{2})(?:יות|ויות|ים|ות|ה|ת)$/, '');
+  const stem = rest.replace(/^[ושהבלמכ]+(?=[\u05d0-\u05ea]{3})/, '');
   return stem.replace(/(?<=.)ו(?=.)/g, '').replace(/[ךםןףץ]/g, (letter) => FINAL_FORMS[letter] ?? letter);
 };
 const persian = without(/(?:هايي|هاي|ها|اي|ي)$/);
@@ -157,6 +157,8 @@ const LANGUAGES: ReadonlyMap<string, WordLanguage> = new Map(
       before: fold,
     }),
     language('es', spanish, { stops: spanishStops }),
+    // These languages have the endings of Spanish.
+    ...['ca', 'gl'].map((code) => language(code, spanish)),
     language('fa', persian, { script: 'Arab', stops: words(PERSIAN_STOPS), before: arabicSpelling }),
     language('fi', finnish, { ...compounds, stops: finnishStops, before: fold }),
     language('fr', french, { stops: frenchStops }),
@@ -229,7 +231,7 @@ function scriptOf(word: string): Script {
 const LEAST = { kinds: 3, share: 0.15 };
 const LIKELY = { kinds: 5, share: 0.25 };
 const LETTERS = /\p{L}+/gu;
-const SAMPLE_LENGTH = 1_000;
+export const SAMPLE_LENGTH = 1_000;
 
 /** Finds the language of a text by its script and stop words. Returns null if it is not clear. @param likely checked first */
 export function detectLanguage(text: string, likely: WordLanguage = ENGLISH): WordLanguage | null {

@@ -1,7 +1,17 @@
 import { type QueryWord, type Ranking, rarity } from './ranking.ts';
 import { type Dictionary, RELATED_SHARE, type Spellings } from './spellings.ts';
 import type { Candidate } from './vocabulary.ts';
-import { askedSymbols, isNumbered, isTechnical, pairsOf, plain, type Surface, type Word, wordsOf } from './words.ts';
+import {
+  askedSymbols,
+  attachedSymbols,
+  isNumbered,
+  isTechnical,
+  pairsOf,
+  plain,
+  type Surface,
+  type Word,
+  wordsOf,
+} from './words.ts';
 
 export interface ParsedQuery {
   readonly wanted: string;
@@ -17,7 +27,7 @@ export interface ParsedQuery {
 
 /** The contract allows 1,000 characters of up to two code units. */
 const QUERY_LENGTH_MAX = 2_000;
-/** Each operator costs up to 20 ms at 100,000 sections. */
+/** Each operator costs up to 60 ms at 100,000 sections, if it is a phrase of words that most sections contain. */
 const OPERATORS_MAX = 6;
 /** A query with more words outside quotes is a question. Requiring the phrases of questions lowered nDCG@10 on CACM by 0.03. */
 const LOOSE_WORDS_MAX = 5;
@@ -69,12 +79,15 @@ export interface Link extends QueryWord {
 const WISHES_MAX = 64;
 const PREFIX_WORDS_MAX = 30;
 const NUMBERED_MAX = 4;
+const NAME_WORDS_MAX = 4;
 /** One misspelling costs up to 5 ms. */
 const MISSPELLINGS_MAX = 8;
 const CORRECTIONS_MAX = 4;
 /** A word in so few sections may be a misspelling of a word that is `OFTENER` times as frequent. */
 const NEXT_TO_NOTHING = 1;
 const OFTENER = 10;
+/** A name in another convention, such as `retry_count` for `retryCount`. */
+const ALIKE_SHARE = 0.9;
 const DIGIT = /\p{N}/u;
 
 /** Returns the terms, the rarest first, and the words in order. @param unfinished the last word may be a prefix */
@@ -89,6 +102,7 @@ export function planOf(
   const links: Link[] = [];
   const none: ReadonlyMap<string, number> = new Map();
   const knownNames: Pick<Word, 'start' | 'end'>[] = [];
+  const unknownNames: Pick<Word, 'start' | 'end'>[] = [];
   const names: Name[] = [];
   let misspellings = 0;
 
@@ -107,7 +121,7 @@ export function planOf(
         if (found === 0 || part === 0) continue;
         alternatives.set(term, part);
         // A compound that contains the word counts less, but the site knows the word.
-        share = Math.max(share, kind === 2 ? part / RELATED_SHARE : part);
+        share = Math.max(share, Math.min(1, kind === 2 ? part / RELATED_SHARE : part));
       }
     if (sections === 0) sections = others;
     const rare = rarity(Math.min(sections, dictionary.sections), dictionary.sections);
@@ -127,7 +141,7 @@ export function planOf(
   function wishOrCorrect(surface: Surface, weight: number, related = spellings.related(surface)): Link {
     const keys = spellings.keysOf(surface);
     const sections = keys.reduce((sum, term) => sum + dictionary.sectionsWith(term), 0);
-    const isKnown = sections > NEXT_TO_NOTHING || related.size > 0;
+    const isKnown = sections > NEXT_TO_NOTHING || isInside(related);
     const also = isKnown ? none : corrections(surface.folded, sections);
     if (sections === 0) return wish(keys, weight, also, related);
     if (also.size > 0) wish([], weight, also);
@@ -135,17 +149,29 @@ export function planOf(
   }
 
   function addName({ folded, parts, start, end }: Word, weight: number): void {
-    const isTerm = isTechnical(text.slice(start, end));
-    const { terms } = wish([folded, ...parts], isTerm ? weight * ranking.whole : weight);
-    if (!isTerm || terms.length === 0) return;
-    knownNames.push({ start, end });
-    names.push({ terms, pair: null });
+    const alike = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)+$/u.test(folded) ? namedAlike(folded.split('-'), ['_']) : [];
+    const isTerm = alike.length > 0 || isTechnical(text.slice(start, end));
+    const { terms } = wish([folded, ...parts, ...alike], isTerm ? weight * ranking.whole : weight);
+    if (!isTerm) return;
+    if (terms.length === 0) unknownNames.push({ start, end });
+    else {
+      knownNames.push({ start, end });
+      names.push({ terms, words: [] });
+    }
+  }
+
+  /** Known terms of `max-connections`, `max_connections` and `maxConnections`. */
+  function namedAlike(parts: readonly string[], joints = ['-', '_', '']): string[] {
+    const joined = parts.length < 2 ? [] : joints.map((joint) => parts.join(joint));
+    const terms = joined.flatMap((name) => [name, ...spellings.keysOf({ folded: name, spelling: name, parts })]);
+    return [...new Set(terms)].filter((term) => dictionary.sectionsWith(term) > 0);
   }
 
   function addWord(word: Word, weight: number): void {
     const compound = word.parts.length > 0 ? [] : spellings.partsOf(word);
     const isSplit = compound.length > 1 && !isKnown(word);
-    if (!isSplit) links.push(wishOrCorrect(word, weight));
+    const alike = new Map(namedAlike(word.parts).map((term) => [term, ALIKE_SHARE] as const));
+    if (!isSplit) links.push(alike.size > 0 ? wishOrCorrect(word, weight, alike) : wishOrCorrect(word, weight));
     for (const part of word.parts) wishOrCorrect(plain(part), weight * ranking.part);
     for (const part of compound) {
       const link = wishOrCorrect(plain(part), weight * ranking.part);
@@ -176,20 +202,23 @@ export function planOf(
   }
 
   const isKnown = (word: Surface) => spellings.keysOf(word).some((term) => dictionary.sectionsWith(term) > 0);
-  const symbols = askedSymbols(text).flatMap((candidates) => {
-    const known = candidates.find((symbol) => dictionary.sectionsWith(symbol) > 0);
-    return known === undefined ? [] : [known];
-  });
-  for (const symbol of new Set(symbols)) {
-    links.push(wish([symbol], ranking.whole));
-    names.push({ terms: [symbol], pair: null });
+  const known = (candidates: readonly string[]) => {
+    const symbol = candidates.find((each) => dictionary.sectionsWith(each) > 0);
+    return symbol === undefined ? [] : [symbol];
+  };
+  const symbols = new Set(askedSymbols(text).flatMap(known));
+  for (const symbol of symbols) links.push(wish([symbol], ranking.whole));
+  for (const symbol of attachedSymbols(text).flatMap(known)) {
+    if (!symbols.has(symbol)) wish([symbol], 1);
+    symbols.add(symbol);
   }
+  for (const symbol of symbols) names.push({ terms: [symbol], words: [] });
   const words = wordsOf(text);
   const last = unfinished ? words.findLast((word) => word.kind === 'word') : undefined;
   const isPrefix = (word: Word) => word === last && !APOSTROPHE_BEFORE.test(text.slice(0, word.start));
   const isStop = (word: Word) =>
     word.kind === 'word' && !isPrefix(word) && spellings.isStopWord(word.folded, text.slice(word.start, word.end));
-  const allStop = symbols.length === 0 && words.every(isStop);
+  const allStop = symbols.size === 0 && words.every(isStop);
   for (const word of words) {
     const weight = isStop(word) && !allStop ? ranking.stopWord : 1;
     if (weight === 0) continue;
@@ -201,17 +230,39 @@ export function planOf(
   }
   for (const pair of numberedNames(words)) {
     const { terms } = wish([pair.join('')], ranking.whole);
-    if (pair.every((word) => isKnown(plain(word)))) names.push({ terms, pair });
-    else if (terms.length > 0) names.push({ terms, pair: null });
+    if (pair.every((word) => isKnown(plain(word)))) names.push({ terms, words: pair });
+    else if (terms.length > 0) names.push({ terms, words: [] });
+  }
+  const ordinary = words.filter(({ kind }) => kind === 'word');
+  for (const { start, end } of unknownNames.slice(0, 1)) {
+    // `logging.level` in `logging.level.root`
+    const inside = ordinary.filter((word) => start <= word.start && word.end <= end);
+    if (knownNames.length === 0 && inside.length > 1 && inside.every(isKnown))
+      names.push({ terms: [], words: inside.map(({ folded }) => folded) });
+  }
+  // `data base` is `database`, and `x forwarded for` is `X-Forwarded-For`.
+  const pairs = ordinary.slice(1).map((word, at) => [ordinary[at] as Word, word]);
+  const runs = pairs.filter((pair) => !pair.every(isKnown));
+  if (ordinary.length > 2 && ordinary.length <= NAME_WORDS_MAX) runs.push(ordinary);
+  for (const run of runs.slice(0, WISHES_MAX)) {
+    const alike = namedAlike(run.map(({ folded }) => folded));
+    if (alike.length === 0) continue;
+    const link = wish(alike, 1);
+    if (!run.every(isKnown)) links.push(link);
   }
   const rarestFirst = [...wishes.values()].sort((left, right) => right.weight - left.weight);
   return { wishes: rarestFirst.slice(0, WISHES_MAX), links: links.slice(0, WISHES_MAX), names };
 }
 
-/** A section has the name if it has one of the terms, or the words of the pair next to each other. */
+/** A section has the name if it has one of the terms, or the words next to each other. */
 export interface Name {
   readonly terms: readonly string[];
-  readonly pair: Pair | null;
+  readonly words: readonly string[];
+}
+
+/** A related word with all of the word explains why the site lacks it. One with most of it may hide a misspelling. */
+function isInside(related: ReadonlyMap<string, number>): boolean {
+  return Iterator.from(related.values()).some((share) => share >= RELATED_SHARE);
 }
 
 type Pair = readonly [name: string, number: string];
@@ -247,8 +298,12 @@ export function onlyIdentifier(text: string, spellings: Spellings): readonly str
   return first.parts.length > 0 || DIGIT.test(first.folded) ? spellings.keysOf(first).slice(0, 1) : [];
 }
 
-/** Builds an FTS5 phrase in one column, with the terms of each language. Returns null without words. */
-export function phraseExpression(phrase: string, spellings: Spellings): string | null {
+/** Returns the terms of the phrase in each language. Returns null without words. @param startingWith finds terms of the index */
+export function phraseVariants(
+  phrase: string,
+  spellings: Spellings,
+  startingWith: (start: string) => readonly string[],
+): string[][] | null {
   const words = wordsOf(phrase).filter((word) => word.kind !== 'joined');
   if (words.length === 0) return null;
   const last = words.at(-1);
@@ -260,13 +315,15 @@ export function phraseExpression(phrase: string, spellings: Spellings): string |
     const end = word === last && !isOpen ? [] : [[...run].at(-1) ?? ''];
     return [...pairsOf(run), ...end];
   };
-  const variants = new Set<string>();
+  const variants = new Map<string, string[]>();
   for (const terms of spellings.variants(words))
     for (const at of [0, 1]) {
       const phraseTerms = words.flatMap((word, place) => termsOf(word, terms[place] as string, at));
-      variants.add(`"${phraseTerms.join(' ')}"${isOpen ? ' *' : ''}`);
+      variants.set(phraseTerms.join(' '), phraseTerms);
     }
-  return [...variants].join(' OR ');
+  const all = [...variants.values()];
+  if (!isOpen) return all;
+  return all.flatMap((terms) => startingWith(terms.at(-1) ?? '').map((end) => [...terms.slice(0, -1), end]));
 }
 
 export function correctedQuery(
@@ -290,7 +347,7 @@ export function correctedQuery(
     )
       continue;
     if (spellings.keysOf(word).some((term) => dictionary.sectionsWith(term) > 0)) continue;
-    if (spellings.related(word).size > 0 || spellings.partsOf(word).length > 1) continue;
+    if (isInside(spellings.related(word)) || spellings.partsOf(word).length > 1) continue;
     if (isLast && unfinished && dictionary.vocabulary.startingWith(folded, 1).length > 0) continue;
     looked += 1;
     const [nearest] = looked > MISSPELLINGS_MAX ? [] : dictionary.vocabulary.near(folded, 1);

@@ -238,7 +238,7 @@ const GAP: readonly number[] = Array.from({ length: DISTANCE_MAX }, () => 0);
 
 /** Terms in order, 16 bits each. A collision matters only near another term of the query. */
 export function sequenceOf(columns: readonly (readonly string[])[]): Uint16Array {
-  return Uint16Array.from(columns.flatMap((terms) => [...terms.map(bitsOf), ...GAP]));
+  return new Uint16Array(columns.flatMap((terms) => [...terms.map(bitsOf), ...GAP]));
 }
 
 function bitsOf(term: string): number {
@@ -262,8 +262,9 @@ export class Proximity {
     for (const [at, second] of links.slice(1).entries()) this.#addPair(links[at] as QueryWord, second);
   }
 
-  get isEmpty(): boolean {
-    return this.#rarities.length === 0;
+  /** Number of different neighbours. */
+  get pairs(): number {
+    return this.#rarities.length;
   }
 
   of(sequence: Uint16Array, impact: (count: number) => number): number {

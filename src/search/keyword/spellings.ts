@@ -62,7 +62,10 @@ export class Spellings {
     const shares = new Map<string, number>();
     const languages = this.#ofQuery.filter(({ hasParts }) => hasParts);
     const stems = languages.map((language) => stemOf(word.spelling, language));
-    for (const base of new Set(stems.map((stem) => (stem.length < STEM_LENGTH_MIN ? word.folded : stem))))
+    const bases = new Set(stems.map((stem) => (stem.length < STEM_LENGTH_MIN ? word.folded : stem)));
+    if (languages.some(({ isCompounding }) => isCompounding) && !this.#isKnown(word.folded))
+      for (const stem of stems) if (stem.length === PART_LENGTH_MIN) bases.add(stem);
+    for (const base of bases)
       for (const { word: other, share } of this.#dictionary.vocabulary.related(base, languages, RELATED_MAX))
         for (const term of this.keysOf(plain(other)))
           shares.set(term, Math.max(shares.get(term) ?? 0, share * RELATED_SHARE));

@@ -65,6 +65,7 @@ function excerptOf(
   return { content, highlights: highlightsOf(content, marked.terms, marked.languages) };
 }
 
+/** The first passage with the most different words of the query, because a section begins with what it is about. */
 function mostMarked(text: string, passages: readonly Passage[], { terms, languages }: Marked): Excerpt {
   const places = highlightsOf(text, terms, languages);
   const candidates = passages.map(({ start, end }) => ({
@@ -73,7 +74,9 @@ function mostMarked(text: string, passages: readonly Passage[], { terms, languag
       .filter((place) => place.start >= start && place.end <= end)
       .map((place) => ({ start: place.start - start, end: place.end - start })),
   }));
-  return candidates.reduce((most, each) => (each.highlights.length > most.highlights.length ? each : most));
+  const different = ({ content, highlights }: Excerpt): number =>
+    new Set(highlights.map(({ start, end }) => content.slice(start, end).toLowerCase())).size;
+  return candidates.reduce((most, each) => (different(each) > different(most) ? each : most));
 }
 
 function placesOf({ title, headings, text }: IndexedSection, { terms, languages }: Marked): ScoreReasons['places'] {

@@ -4,7 +4,7 @@ import { Best } from '../keyword/ranking.ts';
 import { lettersByScript } from '../semantic/scripts.ts';
 
 interface Legs {
-  readonly hits: readonly Pick<KeywordHit, 'section' | 'normalised' | 'exact' | 'hasNames'>[];
+  readonly hits: readonly Pick<KeywordHit, 'section' | 'normalised' | 'exact' | 'names'>[];
   readonly nearest: ReadonlyMap<number, { readonly cosine: number }> | null;
   readonly known: number;
   /** Factor for the similarity of a section; `normalised` includes it already. */
@@ -32,7 +32,7 @@ const COSINE_WEIGHT = 1.9;
 const KEYWORDS_MAX = 3;
 /** More than anything below can have: keywords and cosine give at most 4.4. */
 const EXACT_LIFT: Readonly<Record<Exact, number>> = { title: 9, identifier: 4.5 };
-/** A section with `1.2.3` comes before sections with parts of it, even if the model prefers these. */
+/** A section with `1.2.3` comes before sections with parts of it, even if the model prefers these. Its heading lifts it as much again. */
 const NAMES_LIFT = 1;
 
 /**
@@ -70,14 +70,14 @@ export function fuse({ hits, nearest, known, isShort, partOf = () => 1 }: Legs, 
 }
 
 export function partsOf(section: number, { hits, nearest, known }: Legs): RankParts {
-  const { normalised = 0, exact = null, hasNames = false } = hits.find((hit) => hit.section === section) ?? {};
+  const { normalised = 0, exact = null, names = 0 } = hits.find((hit) => hit.section === section) ?? {};
   const cosine = nearest?.get(section)?.cosine ?? null;
   const meaning = cosine === null ? null : cosinePart(cosine);
-  return { words: keywordPart(normalised, known), meaning, lift: liftOf({ exact, hasNames }), exact };
+  return { words: keywordPart(normalised, known), meaning, lift: liftOf({ exact, names }), exact };
 }
 
-function liftOf({ exact, hasNames }: Pick<KeywordHit, 'exact' | 'hasNames'>): number {
-  return (exact === null ? 0 : EXACT_LIFT[exact]) + (hasNames ? NAMES_LIFT : 0);
+function liftOf({ exact, names }: Pick<KeywordHit, 'exact' | 'names'>): number {
+  return (exact === null ? 0 : EXACT_LIFT[exact]) + names * NAMES_LIFT;
 }
 
 function cosinePart(cosine: number): number {
@@ -114,7 +114,9 @@ export function scoreOf(relevance: number, { known, bestCosine }: QueryFacts): n
 /** A word of another script is a name or a symbol. With more foreign letters the model would judge only the rest. */
 const UNREADABLE_PART_MAX = 0.25;
 
+/** The model knows nothing about signs. */
 export function votesOn(query: string, reads: (language: string) => boolean): boolean {
+  if (!/[\p{L}\p{N}]/u.test(query)) return false;
   let letters = 0;
   let unreadable = 0;
   for (const [script, count] of lettersByScript(query)) {

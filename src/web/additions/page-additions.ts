@@ -10,18 +10,15 @@ export interface PageAdditions {
 
 export const NO_ADDITIONS: PageAdditions = { head: [], body: [] };
 
-export function isEmptyAdditions({ head, body }: PageAdditions): boolean {
-  return head.length === 0 && body.length === 0;
-}
+export const isEmptyAdditions = ({ head, body }: PageAdditions): boolean => head.length === 0 && body.length === 0;
 
 export function joinAdditions(parts: readonly PageAdditions[]): PageAdditions {
   return { head: parts.flatMap(({ head }) => head), body: parts.flatMap(({ body }) => body) };
 }
 
 /** Escapes to ASCII, so that the text is valid in a page of any charset. */
-export function escapeToAscii(text: string): string {
-  return escapeHtml(text.toWellFormed()).replaceAll(/[^\0-\x7f]/gu, (character) => `&#${character.codePointAt(0)};`);
-}
+export const escapeToAscii = (text: string): string =>
+  escapeHtml(text.toWellFormed()).replaceAll(/[^\0-\x7f]/gu, (character) => `&#${character.codePointAt(0)};`);
 
 /** @param attributes null and false omit the attribute, true writes it without a value */
 export function startTag(name: string, attributes: Readonly<Record<string, string | boolean | null>>): string {
@@ -36,9 +33,8 @@ export function startTag(name: string, attributes: Readonly<Record<string, strin
 const ADDED_PAGE_BYTES_MAX = 8 * 1024 ** 2;
 
 /** XHTML is excluded: in it a stray tag shows an error instead of the page. */
-export function acceptsAdditions(mediaType: string, size: number): boolean {
-  return /^text\/html(?:;|$)/.test(mediaType) && size <= ADDED_PAGE_BYTES_MAX;
-}
+export const acceptsAdditions = (mediaType: string, size: number): boolean =>
+  /^text\/html(?:;|$)/.test(mediaType) && size <= ADDED_PAGE_BYTES_MAX;
 
 /** Directives for scripts in files, of which the first present one counts (Content Security Policy 3, section 6.8.1). */
 const DIRECTIVES = ['script-src-elem', 'script-src', 'default-src'];

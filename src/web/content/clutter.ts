@@ -70,9 +70,7 @@ function hasClutterClass(element: Element): boolean {
   return element.tagName === 'span' && attributeOf(element, 'class') === 'lang';
 }
 
-function isLineNumber(element: Element): boolean {
-  return classesOf(element).some((name) => LINE_NUMBER_CLASSES.has(name));
-}
+const isLineNumber = (element: Element): boolean => classesOf(element).some((name) => LINE_NUMBER_CLASSES.has(name));
 
 function isClutterLink(link: Element): boolean {
   const relation = attributeOf(link, 'rel');
@@ -156,9 +154,8 @@ export function codeText(pre: Element): string {
 /** UTF-16 code units. Longer headings are text. */
 const HEADING_LENGTH_MAX = 500;
 
-function areSetApart(before: Node | undefined, node: Element): boolean {
-  return isElement(before) && before.tagName === 'span' && node.tagName === 'span' && node.attrs.length > 0;
-}
+const areSetApart = (before: Node | undefined, node: Element): boolean =>
+  isElement(before) && before.tagName === 'span' && node.tagName === 'span' && node.attrs.length > 0;
 
 export function headingText(heading: Element): string {
   let text = '';
@@ -178,13 +175,10 @@ export function headingText(heading: Element): string {
     .toWellFormed();
 }
 
-export function isLayoutCell(cell: Element): boolean {
-  return holdsBlocks(cell) || isCodeCell(cell);
-}
+export const isLayoutCell = (cell: Element): boolean => holdsBlocks(cell) || isCodeCell(cell);
 
-export function holdsBlocks(cell: Element): boolean {
-  return findElement(cell, (inner) => inner.tagName === 'table' || isHeading(inner)) !== null;
-}
+export const holdsBlocks = (cell: Element): boolean =>
+  findElement(cell, (inner) => inner.tagName === 'table' || isHeading(inner)) !== null;
 
 /** Sphinx and others number lines of code in a table of two cells. */
 function isCodeCell(cell: Element): boolean {

@@ -78,9 +78,8 @@ function parseWithin(markup: string, nodesMax: number): Parent {
   return parser.document;
 }
 
-function childOf(parent: Parent, tagName: string): Element | null {
-  return findElement(parent, (element) => element.tagName === tagName && element.parentNode === parent);
-}
+const childOf = (parent: Parent, tagName: string): Element | null =>
+  findElement(parent, (element) => element.tagName === tagName && element.parentNode === parent);
 
 /** UTF-16 code units; the longest real pages have a million. The rest is ignored. */
 const PAGE_LENGTH_MAX = 8 * 1024 ** 2;

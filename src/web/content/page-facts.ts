@@ -1,4 +1,13 @@
-import { attributeOf, type Element, elementsOf, findElement, oneLine, type Parent, rawText } from './tree.ts';
+import {
+  attributeOf,
+  type Element,
+  elementsOf,
+  findElement,
+  isElement,
+  oneLine,
+  type Parent,
+  rawText,
+} from './tree.ts';
 
 export interface PageFacts {
   readonly language: string | null;
@@ -27,9 +36,7 @@ const DOCUSAURUS_CLASS = /(?:^|\s)docs-version-(\S+)/;
 /** Sphinx before 7 writes its options into each page, later versions into a file. */
 const SPHINX_VERSION = /DOCUMENTATION_OPTIONS\b[\s\S]{0,400}?\bVERSION:\s*(['"])(.{0,128}?)\1/;
 
-export function sphinxVersion(script: string): string | null {
-  return SPHINX_VERSION.exec(script)?.[2]?.trim() || null;
-}
+export const sphinxVersion = (script: string): string | null => SPHINX_VERSION.exec(script)?.[2]?.trim() || null;
 
 type Metadata = ReadonlyMap<string, readonly string[]>;
 
@@ -52,7 +59,10 @@ export function readFacts(html: Element, head: Parent): PageFacts {
     head,
     (element) => element.tagName === 'link' && /(?:^|\s)canonical(?:\s|$)/i.test(attributeOf(element, 'rel') ?? ''),
   );
-  const language = attributeOf(html, 'lang') ?? attributeOf(html, 'xml:lang') ?? first('docsearch:language');
+  const language =
+    attributeOf(html, 'lang') ??
+    attributeOf(html, 'xml:lang') ??
+    (languageOfBody(html) || first('docsearch:language') || first('http-equiv:content-language'));
   return {
     language: language.trim().slice(0, LANGUAGE_LENGTH_MAX) || null,
     version: readVersion(html, head, metadata),
@@ -68,6 +78,13 @@ export function readFacts(html: Element, head: Parent): PageFacts {
     ),
     isRedirect: (metadata.get('http-equiv:refresh') ?? []).some((content) => /url\s*=/i.test(content)),
   };
+}
+
+/** Some templates name the language on the body or on its only child. */
+function languageOfBody(html: Element): string | null {
+  const body = html.childNodes.filter(isElement).find(({ tagName }) => tagName === 'body');
+  const [own = null, ...others] = body?.childNodes.filter(isElement) ?? [];
+  return (body && attributeOf(body, 'lang')) ?? (own !== null && others.length === 0 ? attributeOf(own, 'lang') : null);
 }
 
 function baseOf(head: Parent): string | null {

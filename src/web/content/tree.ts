@@ -7,22 +7,17 @@ export type Parent = DefaultTreeAdapterTypes.ParentNode;
 /** Real pages stay below 100, and 100,000 open tags would exhaust the stack. */
 export const DEPTH_MAX = 400;
 
-export function isElement(node: Node | Parent | null | undefined): node is Element {
-  return node !== null && node !== undefined && 'tagName' in node;
-}
+export const isElement = (node: Node | Parent | null | undefined): node is Element =>
+  node !== null && node !== undefined && 'tagName' in node;
 
-export function isText(node: Node): node is DefaultTreeAdapterTypes.TextNode {
-  return node.nodeName === '#text';
-}
+export const isText = (node: Node): node is DefaultTreeAdapterTypes.TextNode => node.nodeName === '#text';
 
 export function attributeOf(element: Element, name: string): string | null {
   for (const attribute of element.attrs) if (attribute.name === name) return attribute.value;
   return null;
 }
 
-export function hasClass(element: Element, name: string): boolean {
-  return ` ${classOf(element)} `.includes(` ${name} `);
-}
+export const hasClass = (element: Element, name: string): boolean => ` ${classOf(element)} `.includes(` ${name} `);
 
 export function classesOf(element: Element): string[] {
   const names = classOf(element);
@@ -32,9 +27,7 @@ export function classesOf(element: Element): string[] {
 /** UTF-16 code units. Each child of an element searches it; real ones have 500. */
 const CLASS_LENGTH_MAX = 10_000;
 
-function classOf(element: Element): string {
-  return attributeOf(element, 'class')?.slice(0, CLASS_LENGTH_MAX) ?? '';
-}
+const classOf = (element: Element): string => attributeOf(element, 'class')?.slice(0, CLASS_LENGTH_MAX) ?? '';
 
 export function* elementsOf(root: Parent): Generator<Element> {
   const open: Node[] = root.childNodes.toReversed();
@@ -67,6 +60,4 @@ export function oneLine(text: string): string {
     .trim();
 }
 
-export function isHeading(element: Element): boolean {
-  return /^h[1-6]$/.test(element.tagName);
-}
+export const isHeading = (element: Element): boolean => /^h[1-6]$/.test(element.tagName);

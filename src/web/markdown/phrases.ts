@@ -80,9 +80,8 @@ export class PhraseReader {
     if (tagName === 'sup' || tagName === 'sub') return this.#raised(element, place);
     if (tagName === 'q') return [textOf('“'), ...this.#children(element, place), textOf('”')];
     const mark = markOf(tagName);
-    if (mark !== null && !place.marks.includes(mark) && !(mark === 'strong' && place.isInHeading)) {
+    if (mark !== null && !place.marks.includes(mark) && !(mark === 'strong' && place.isInHeading))
       return [{ type: mark, children: this.#children(element, { ...place, marks: [...place.marks, mark] }) }];
-    }
     const children = this.#children(element, place);
     return APART.has(tagName) ? [textOf(' '), ...children, textOf(' ')] : children;
   }

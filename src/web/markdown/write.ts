@@ -135,6 +135,4 @@ const OPTIONS: Options = {
   ],
 };
 
-export function writeMarkdown(children: Block[]): string {
-  return toMarkdown({ type: 'root', children }, OPTIONS);
-}
+export const writeMarkdown = (children: Block[]): string => toMarkdown({ type: 'root', children }, OPTIONS);

@@ -4,10 +4,7 @@ import type { PageReferences } from '../references.ts';
 import { type SourceType, sourceTypeOf } from '../rewrite/source-text.ts';
 
 /** Base paths of a bundle at build time and in service. Both begin and end with a slash, in ASCII without quotes. */
-export interface Mount {
-  readonly from: string;
-  readonly to: string;
-}
+export type Mount = { readonly from: string; readonly to: string };
 
 const FROM_ROOT = /^\/(?![/\\])/;
 
@@ -98,11 +95,7 @@ export function isServedPath(files: FileTable, path: string): boolean {
   return files.has(path) || (!isPage(path) && (files.has(`${path}.html`) || files.has(`${path}/index.html`)));
 }
 
-export interface MountableFile {
-  readonly path: string;
-  readonly bytes: Uint8Array;
-  readonly type: string;
-}
+export type MountableFile = { readonly path: string; readonly bytes: Uint8Array; readonly type: string };
 
 /** `payload` is the `.txt` of a Next.js page, `data` is JSON that a page loads. */
 export type MountKind = SourceType | 'payload' | 'data';

@@ -8,10 +8,7 @@ export interface MountedSite extends Mount {
 }
 
 /** Text with one unit per byte (`source-text.ts`). */
-export interface MountSource {
-  readonly text: string;
-  readonly site: MountedSite;
-}
+export type MountSource = { readonly text: string; readonly site: MountedSite };
 
 /** Replaces only the start if possible, so that the rest keeps its spelling. @param url decoded @param writing flags of `write.ts` */
 export function rebaseAt(

@@ -1,7 +1,176 @@
 import { isIn } from '../rewrite/generators/index.ts';
+import { endOfString } from '../rewrite/read-json.ts';
+import { ESCAPES } from '../rewrite/read-script.ts';
+import { unitsOfText } from '../rewrite/source-text.ts';
 import type { Edit } from '../rewrite/write.ts';
-import { leadsIntoSite, type MountSource, rebaseMatches } from './edits.ts';
-import { nextFolders, nextPagePayload, nextPayload, nextRuntime } from './next.ts';
+import { rebase } from './base-path.ts';
+import { leadsIntoSite, type MountedSite, type MountSource, rebaseMatches } from './edits.ts';
+
+/** Next.js 15 and 16 (app router) add `basePath` to `Link` and to addresses by generated functions, which docshelf rewrites. */
+
+const FOLDER = /(?<=["'`])(?<url>\/(?:[\w.~-]+\/)*_next\/[^"'`\\\s]*)(?=\\?["'`])/dg;
+
+const nextFolders = (source: MountSource): Iterable<Edit> => rebaseMatches(FOLDER, source);
+
+/** Matches `addPathPrefix)(e,"")`. */
+const PREFIX = /\b(?:addPathPrefix|pathHasPrefix)\)?\(\s*[\w$]+\s*,\s*"(?<base>[^"]*)"/dg;
+const REMOVER = /"removeBasePath"/g;
+/** Function of a build without base path that removes it, before or after its name. */
+const IDENTITY = /function [\w$]+\(([\w$]+)\)\{(?<body>return \1)\}/dg;
+const SLICE = /\.slice\((?<length>\d+)\)/dg;
+const REMOVER_CHARS = 400;
+/** Name of a page's payload, `PAGE.txt`. For the start page it would be outside of the base path. */
+const PAYLOAD_NAME = /(?<url>[\w$]+)\.pathname\+="index\.txt":\k<url>\.pathname\+=(?<name>"\.txt")/dg;
+
+function* nextRuntime({ text, site }: MountSource): Generator<Edit> {
+  const [from, to] = [site.from.slice(0, -1), site.to.slice(0, -1)];
+  for (const { groups, indices } of text.matchAll(PREFIX)) {
+    const [start, end] = indices?.groups?.base ?? [0, 0];
+    if (groups?.base === from) yield { start, end, text: to };
+  }
+  for (const { groups, indices } of to === '' ? [] : text.matchAll(PAYLOAD_NAME)) {
+    const [start, end] = indices?.groups?.name ?? [0, 0];
+    yield { start, end, text: `${groups?.url}.pathname===${JSON.stringify(to)}?"/index.txt":".txt"` };
+  }
+  for (const { index } of text.matchAll(REMOVER)) {
+    const first = Math.max(0, index - REMOVER_CHARS / 2);
+    const near = text.slice(first, index + REMOVER_CHARS);
+    const edit = from === '' ? removerOf(near, to.length) : slicerOf(near, from.length, to.length);
+    if (edit !== null) yield { ...edit, start: edit.start + first, end: edit.end + first };
+  }
+}
+
+function removerOf(near: string, length: number): Edit | null {
+  const match = [...near.matchAll(IDENTITY)].at(0);
+  const span = match?.indices?.groups?.body;
+  if (match === undefined || span === undefined) return null;
+  const name = match[1] ?? '';
+  const text = `return ${name}=${name}.slice(${length}),${name}.startsWith("/")?${name}:"/"+${name}`;
+  return { start: span[0], end: span[1], text };
+}
+
+function slicerOf(near: string, from: number, to: number): Edit | null {
+  const match = [...near.matchAll(SLICE)].find(({ groups }) => groups?.length === String(from));
+  const span = match?.indices?.groups?.length;
+  return span === undefined ? null : { start: span[0], end: span[1], text: String(to) };
+}
+
+interface Payload {
+  readonly text: string;
+  /** Position of each unit and of the end in the file. Null if they are equal. */
+  readonly places: readonly number[] | null;
+}
+
+const nextPayload = ({ text, site }: MountSource): Edit[] => editsOfPayload({ text, places: null }, site);
+
+const PUSH = 'self.__next_f.push([1,"';
+
+function nextPagePayload({ text, site }: MountSource): Edit[] {
+  let payload = '';
+  const places: number[] = [];
+  let at = text.indexOf(PUSH);
+  for (; at !== -1; at = text.indexOf(PUSH, at)) {
+    at += PUSH.length;
+    while (at < text.length && text[at] !== '"') {
+      const [units, length] = text[at] === '\\' ? unescaped(text, at) : [text[at] ?? '', 1];
+      for (let unit = 0; unit < units.length; unit++) places.push(at);
+      payload += units;
+      at += length;
+    }
+  }
+  places.push(text.length);
+  return editsOfPayload({ text: payload, places }, site);
+}
+
+function unescaped(text: string, at: number): readonly [units: string, length: number] {
+  const letter = text[at + 1] ?? '';
+  if (letter !== 'u') return [ESCAPES[letter] ?? letter, 2];
+  const code = Number.parseInt(text.slice(at + 2, at + 6), 16);
+  return [unitsOfText(String.fromCharCode(code)), 6];
+}
+
+const ROW = /(?<id>[0-9a-f]*):(?:T(?<bytes>[0-9a-f]+),)?/y;
+
+/** Rows are `<id>:<model>\n`. Text rows, `<id>:T<bytes>,<text>`, are skipped, and their length must stay. */
+function editsOfPayload({ text, places }: Payload, site: MountedSite): Edit[] {
+  const edits: Edit[] = [];
+  for (let at = 0; at < text.length; ) {
+    ROW.lastIndex = at;
+    const row = ROW.exec(text);
+    if (row === null) break;
+    at = ROW.lastIndex;
+    const bytes = row.groups?.bytes;
+    if (bytes !== undefined) {
+      at += Number.parseInt(bytes, 16);
+      continue;
+    }
+    const newline = text.indexOf('\n', at);
+    const end = newline === -1 ? text.length : newline;
+    for (const place of addressesOfModel(text, at, end, site)) {
+      const last = place + site.from.length - 1;
+      const [start, stop] = places === null ? [place, last] : [places[place] ?? 0, places[last] ?? 0];
+      edits.push({ start, end: stop + 1, text: site.to });
+    }
+    at = end + 1;
+  }
+  return edits;
+}
+
+const URL_PROPS = new Set('href src srcSet poster action formAction data imageSrcSet xlinkHref'.split(' '));
+const ELEMENT = /^[a-z]/;
+const FILE = /\.\w{2,11}(?:[?#]|$)/;
+
+interface Open {
+  readonly isArray: boolean;
+  index: number;
+  isElement: boolean;
+  tag: string;
+  key: string;
+}
+
+const DEPTH_MAX = 2_000;
+
+/** A row is JSON after its first letters. */
+function* addressesOfModel(text: string, start: number, end: number, site: MountedSite): Generator<number> {
+  const open: Open[] = [];
+  let awaitsKey = false;
+  for (let at = start; at < end; at++) {
+    const character = text[at];
+    const top = open.at(-1);
+    if (character === '[' || character === '{') {
+      if (open.length === DEPTH_MAX) return;
+      open.push({ isArray: character === '[', index: 0, isElement: false, tag: '', key: '' });
+      awaitsKey = character === '{';
+    } else if (character === ']' || character === '}') {
+      open.pop();
+      awaitsKey = false;
+    } else if (character === ',' && top !== undefined) {
+      top.index += 1;
+      awaitsKey = !top.isArray;
+    } else if (character === '"') {
+      const close = endOfString(text, at + 1);
+      const value = text.slice(at + 1, close);
+      if (awaitsKey && top !== undefined) {
+        top.key = value;
+        awaitsKey = false;
+      } else {
+        if (top?.isArray && top.index === 0) top.isElement = value === '$';
+        else if (top?.isElement && top.index === 1) top.tag = value;
+        if (value.startsWith('/') && isAddress(value, open, site)) yield at + 1;
+      }
+      at = close;
+    }
+  }
+}
+
+function isAddress(value: string, open: readonly Open[], site: MountedSite): boolean {
+  if (!value.startsWith(site.from) || rebase(value, site) === null) return false;
+  if (value.startsWith(`${site.from}_next/`)) return true;
+  const [props, element] = [open.at(-1), open.at(-2)];
+  const isOfElement = element?.isElement === true && element.index === 3 && ELEMENT.test(element.tag);
+  if (isOfElement && props !== undefined && URL_PROPS.has(props.key)) return true;
+  return FILE.test(value) && leadsIntoSite(value, site);
+}
 
 export type GeneratorPlace = 'page' | 'script' | 'payload' | 'data' | 'other';
 
@@ -70,9 +239,8 @@ export function editsOfGenerators(place: GeneratorPlace, source: MountSource): E
   ).flatMap((row) => [...row.edits(source)]);
 }
 
-export function isCovered(text: string): boolean {
-  return ROWS.some(({ completes, mark }) => completes === true && isIn(text, mark));
-}
+export const isCovered = (text: string): boolean =>
+  ROWS.some(({ completes, mark }) => completes === true && isIn(text, mark));
 
 /** Webpack's public path, `n.p="/"`. */
 const PUBLIC_PATH = /\b[\w$]+\.p\s*=\s*"(?<url>\/[^"\\]*)"/dg;
@@ -159,17 +327,14 @@ function* scriptSpans(html: string): Generator<readonly [start: number, end: num
   }
 }
 
-export function inlineScripts(html: string): string[] {
-  return Array.from(scriptSpans(html), (span) => html.slice(...span));
-}
+export const inlineScripts = (html: string): string[] => Array.from(scriptSpans(html), (span) => html.slice(...span));
 
 /** Leaves out the code that a page shows. */
 function inScripts(edits: (source: MountSource) => Iterable<Edit>) {
   return function* (source: MountSource): Generator<Edit> {
     for (const [start, end] of scriptSpans(source.text)) {
-      for (const edit of edits({ ...source, text: source.text.slice(start, end) })) {
+      for (const edit of edits({ ...source, text: source.text.slice(start, end) }))
         yield { ...edit, start: edit.start + start, end: edit.end + start };
-      }
     }
   };
 }

@@ -63,9 +63,8 @@ export function mountFile(
   return made.length === 0 ? file.bytes : spliceBytes(source.bytes, made);
 }
 
-function digestEdit(start: number, end: number, digest: string | null, writing: number): Edit | null {
-  return digest === null ? null : { start, end, text: writtenUrl(digest, writing) };
-}
+const digestEdit = (start: number, end: number, digest: string | null, writing: number): Edit | null =>
+  digest === null ? null : { start, end, text: writtenUrl(digest, writing) };
 
 function placeOf(kind: MountKind): GeneratorPlace {
   if (kind === 'html') return 'page';
@@ -98,13 +97,10 @@ export function leftAddresses(file: MountableFile, site: MountedSite): string[] 
   return [...left];
 }
 
-export function isData(path: string, size: number): boolean {
-  return path.endsWith('.json') && size <= MOUNT_BYTES_MAX;
-}
+export const isData = (path: string, size: number): boolean => path.endsWith('.json') && size <= MOUNT_BYTES_MAX;
 
-export function isTooLargeToMount({ path, type }: Omit<MountableFile, 'bytes'>, size: number): boolean {
-  return size > MOUNT_BYTES_MAX && isMountable(path, type, 0);
-}
+export const isTooLargeToMount = ({ path, type }: Omit<MountableFile, 'bytes'>, size: number): boolean =>
+  size > MOUNT_BYTES_MAX && isMountable(path, type, 0);
 
 /** Attributes that only a server rewrites: forms, quotes, and previews on other sites. */
 const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {

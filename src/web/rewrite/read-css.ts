@@ -8,9 +8,7 @@ const MAY_HOLD = /url\(|@import|image-set\(|src\(/i;
 /** An `i`, `l`, `r` or `u` by its number, as in `\75rl(`. */
 const ESCAPED_NAME = /\\0{0,4}(?:[46][9c]|[57][25])/i;
 
-export function mayHoldUrls(css: string): boolean {
-  return MAY_HOLD.test(css) || ESCAPED_NAME.test(css);
-}
+export const mayHoldUrls = (css: string): boolean => MAY_HOLD.test(css) || ESCAPED_NAME.test(css);
 
 const URL_FUNCTIONS = new Set(['url', 'src', 'image-set', '-webkit-image-set']);
 
@@ -23,9 +21,8 @@ export function readCss(region: Region, list: ReferenceList): void {
   tokenize(region.text, (type, start, end) => reading.onToken(type, start, end));
 }
 
-function decoded(decode: (text: string) => string, units: string): string {
-  return units.includes('\\') ? unitsOfText(decode(decodeUnits(units))) : decode(units);
-}
+const decoded = (decode: (text: string) => string, units: string): string =>
+  units.includes('\\') ? unitsOfText(decode(decodeUnits(units))) : decode(units);
 
 class CssReading {
   readonly #region: Region;

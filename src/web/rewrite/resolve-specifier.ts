@@ -1,3 +1,5 @@
+import { membersOf } from '../../domain/shape.ts';
+
 export interface ResolvedSpecifier {
   readonly url: string;
   /** True if an import map resolves the specifier, so that only the map is rewritten. */
@@ -46,24 +48,16 @@ function resolveIn(names: Readonly<Record<string, string>>, name: string, pageUr
   return null;
 }
 
-function parseAddress(text: string, base: string): URL | null {
-  return /^\.{0,2}\//.test(text) ? URL.parse(text, base) : URL.parse(text);
-}
+const parseAddress = (text: string, base: string): URL | null =>
+  /^\.{0,2}\//.test(text) ? URL.parse(text, base) : URL.parse(text);
 
-function longestFirst<T>(entries: readonly (readonly [string, T])[]): (readonly [string, T])[] {
-  return entries.toSorted(([a], [b]) => b.length - a.length);
-}
+const longestFirst = <T>(entries: readonly (readonly [string, T])[]): (readonly [string, T])[] =>
+  entries.toSorted(([a], [b]) => b.length - a.length);
 
 function parseImportMap(json: string): ImportMap {
-  try {
-    const map = JSON.parse(json) as Partial<ImportMap> | null;
-    return {
-      imports: strings(map?.imports),
-      scopes: Object.fromEntries(Object.entries(map?.scopes ?? {}).map(([k, v]) => [k, strings(v)])),
-    };
-  } catch {
-    return { imports: {}, scopes: {} };
-  }
+  const { imports, scopes } = membersOf<ImportMap>(json);
+  const scoped = Object.entries(scopes ?? {}).map(([prefix, names]) => [prefix, strings(names)]);
+  return { imports: strings(imports), scopes: Object.fromEntries(scoped) };
 }
 
 function strings(names: unknown): Record<string, string> {

@@ -68,20 +68,17 @@ const DECLARED =
   /(<meta[\s/][^<>]{0,500}?charset\s*=\s*["']?|^<\?xml[^<>]{0,100}?\sencoding\s*=\s*["']|^@charset ")([\w.:-]+)/gi;
 
 /** One unit per byte: all syntax is ASCII, and positions are equal in text and file. `decodeUnits` decodes values. */
-export function unitsOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-}
+export const unitsOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 
 const BEYOND_ASCII = /[\x80-\uffff]/;
 const BEYOND_LATIN1 = /[\u0100-\uffff]/;
 
-export function decodeUnits(units: string): string {
-  return BEYOND_ASCII.test(units) ? Buffer.from(units, 'latin1').toString('utf8') : units;
-}
+export const decodeUnits = (units: string): string =>
+  BEYOND_ASCII.test(units) ? Buffer.from(units, 'latin1').toString('utf8') : units;
 
-export function unitsOfText(text: string): string {
-  return BEYOND_ASCII.test(text) ? Buffer.from(text).toString('latin1') : text;
-}
+export const unitsOfText = (text: string): string =>
+  BEYOND_ASCII.test(text) ? Buffer.from(text).toString('latin1') : text;
 
 /** V8 copies shorter slices; a longer slice keeps the whole text alive. */
 const COPIED_CHARS = 13;

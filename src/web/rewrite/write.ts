@@ -13,11 +13,7 @@ export const SPECIFIER = 1 << 7;
 /** Flag for digests, which are no addresses. */
 export const LITERAL = 1 << 8;
 
-export interface Edit {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
+export type Edit = { readonly start: number; readonly end: number; readonly text: string };
 
 /** Characters that end an address in some syntax. `%` stays, since it is deliberate. */
 const UNSAFE = /[^\w!#$%&()*+,./:;=?@~[\]-]/gu;
@@ -36,9 +32,8 @@ export function writtenUrl(url: string, writing: number): string {
   const layers = writing & AMP_LAYERS;
   const needsQuotes = text === '' && (writing & UNQUOTED) !== 0;
   let written = needsQuotes ? '""' : text;
-  for (let layer = needsQuotes ? 1 : 0; layer < layers; layer++) {
+  for (let layer = needsQuotes ? 1 : 0; layer < layers; layer++)
     written = written.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
-  }
   return written;
 }
 
@@ -92,9 +87,8 @@ function percentEncode(text: string): string {
   );
 }
 
-export function encodePath(path: string): string {
-  return path.replace(ENCODED, (character) => (character === '/' ? character : percentEncode(character)));
-}
+export const encodePath = (path: string): string =>
+  path.replace(ENCODED, (character) => (character === '/' ? character : percentEncode(character)));
 
 /** Relative address; a folder's path is empty or ends with a slash. @param suffix encoded query and fragment */
 export function relativeUrl(fromPath: string, toPath: string, suffix = ''): string {

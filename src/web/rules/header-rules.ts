@@ -67,10 +67,7 @@ export function parseHeaders(text: string): { rules: HeaderRules; faults: FaultL
   return { rules: headers, faults };
 }
 
-function addLine(
-  line: string,
-  { set, removed }: { set: Map<string, string>; removed: Set<string> },
-): { readonly reason: string; readonly use?: string } | null {
+function addLine(line: string, { set, removed }: { set: Map<string, string>; removed: Set<string> }) {
   const isRemoval = line.startsWith('!');
   const colon = line.indexOf(':');
   if (!isRemoval && colon <= 0) return { reason: 'is neither a path nor a header such as "Name: value"' };
@@ -120,10 +117,7 @@ function reportsElsewhere(directive: string): boolean {
   return name === 'report-uri' && !(places.length > 0 && places.every((place) => /^\/(?![/\\])/.test(place)));
 }
 
-export interface SiteHeaders {
-  readonly set: ReadonlyMap<string, string>;
-  readonly removed: ReadonlySet<string>;
-}
+export type SiteHeaders = { readonly set: ReadonlyMap<string, string>; readonly removed: ReadonlySet<string> };
 
 export const NO_HEADERS: SiteHeaders = { set: new Map(), removed: new Set() };
 

@@ -49,9 +49,8 @@ export class PathPattern {
       const suffix = path.slice(star + 1);
       return new PathPattern(path.slice(0, star), suffix, names, suffix === '' && path === decoded);
     }
-    if (star !== path.length - 1 || path[star - 1] !== '/') {
+    if (star !== path.length - 1 || path[star - 1] !== '/')
       return `"${written}" has placeholders and a "*" that is not its last segment`;
-    }
     return new PathPattern(parts.join('/').slice(0, -1), '', names, path === decoded);
   }
 
@@ -105,9 +104,8 @@ function followKey(key: string, path: string, start: number, segments?: string[]
   }
 }
 
-export function withoutSlash(path: string): string {
-  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-}
+export const withoutSlash = (path: string): string =>
+  path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 
 /** Cost of a look-up, of visiting a node, and of a found rule. */
 const LOOKUP_UNITS = 500;
@@ -257,6 +255,4 @@ function walk(root: TrieNode, text: string, work: Work, visit: (node: TrieNode, 
   return true;
 }
 
-function reversed(text: string): string {
-  return text.split('').reverse().join('');
-}
+const reversed = (text: string): string => text.split('').reverse().join('');

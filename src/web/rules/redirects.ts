@@ -11,10 +11,7 @@ interface RedirectRule {
   readonly isForced: boolean;
 }
 
-export interface MatchedRule {
-  readonly rule: RedirectRule;
-  readonly captures: Captures;
-}
+export type MatchedRule = { readonly rule: RedirectRule; readonly captures: Captures };
 
 const STATUSES = new Set([200, 301, 302, 303, 307, 308, 404]);
 /** Conditions that Netlify and Cloudflare Pages accept after the target. */
@@ -58,9 +55,8 @@ function parseRule({ text }: RuleLine): RedirectRule | string {
   const status = /^\d{3}!?$/.test(word) ? Number.parseInt(word, 10) : Number.NaN;
   if (!STATUSES.has(status)) return `has the status "${word}", which is not one of ${[...STATUSES].join(', ')}`;
   if (more.length > 0) return `has a condition (${more.join(' ')}), which docshelf does not know`;
-  if (target.origin !== null && (status === 200 || status === 404)) {
+  if (target.origin !== null && (status === 200 || status === 404))
     return `has status ${status} for ${target.origin}, but docshelf does not forward requests`;
-  }
   return { pattern, target, status, isForced };
 }
 
@@ -91,10 +87,7 @@ export const REDIRECTS_MAX = 20;
 /** Budget for a file, some 20 ms. Later rules are checked only on request. */
 const SURVEY_UNITS = 5_000_000;
 
-function* endlessRules(
-  rules: Iterable<RedirectRule>,
-  redirects: RedirectRules,
-): Generator<{ readonly rule: RedirectRule; readonly path: string }> {
+function* endlessRules(rules: Iterable<RedirectRule>, redirects: RedirectRules) {
   const survey = new Work(SURVEY_UNITS);
   for (const rule of rules) {
     // The parser rejects circles of literal rules, and every other circle has a rule that is not literal.
@@ -125,9 +118,8 @@ function firstAway(path: string, redirects: RedirectRules, work: Work): MatchedR
   return null;
 }
 
-function isInside({ target, status }: RedirectRule): boolean {
-  return target.origin === null && status !== 200 && status !== 404;
-}
+const isInside = ({ target, status }: RedirectRule): boolean =>
+  target.origin === null && status !== 200 && status !== 404;
 
 export class RedirectRules {
   readonly #forced = new RuleTrie<RedirectRule>();
@@ -199,9 +191,8 @@ export class RedirectTarget {
     const origin = ORIGIN.exec(written)?.[0] ?? null;
     const url = origin === null ? null : URL.parse(origin);
     if (origin !== null) {
-      if (url === null || url.username !== '' || url.password !== '' || /[%\\]/.test(origin)) {
+      if (url === null || url.username !== '' || url.password !== '' || /[%\\]/.test(origin))
         return `"${origin}" is not a host that a redirect can name`;
-      }
     } else if (!/^\/(?![/\\])/.test(written)) {
       return `"${written}" is neither a path from the root of the site nor an http or https address`;
     }
@@ -271,12 +262,7 @@ function fillPath(into: BoundedText, template: Template, captures: Captures, enc
 }
 
 /** Encodes a captured text once, and only if it may fit, since encoding never shortens it. */
-function* filled(
-  into: BoundedText,
-  template: Template,
-  captures: Captures,
-  encode: (text: string) => string,
-): Generator<string> {
+function* filled(into: BoundedText, template: Template, captures: Captures, encode: (text: string) => string) {
   const encoded = new Map<string, string>();
   for (const piece of template) {
     if (typeof piece === 'string') yield piece;
@@ -290,9 +276,7 @@ function* filled(
   }
 }
 
-function escaped(text: string): string {
-  return text.replace(/[^\x21-\x7e]|["<>\\^`{|}]/gu, encodeURIComponent);
-}
+const escaped = (text: string): string => text.replace(/[^\x21-\x7e]|["<>\\^`{|}]/gu, encodeURIComponent);
 
 export function isAt(location: string, host: string | undefined, asked: string): boolean {
   const url = URL.parse(location);

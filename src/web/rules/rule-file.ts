@@ -42,10 +42,7 @@ export class FaultList {
   }
 }
 
-export interface RuleLine {
-  readonly number: number;
-  readonly text: string;
-}
+export type RuleLine = { readonly number: number; readonly text: string };
 
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 

@@ -2,69 +2,31 @@ import type { ReaderWords } from './en.ts';
 
 export const de: ReaderWords = {
   notices: {
-    notFound: {
-      title: 'Nicht gefunden',
-      text: 'Diese Seite gibt es in dieser Dokumentation nicht. Vielleicht wurde sie verschoben oder umbenannt.',
-    },
-    nothingHere: { title: 'Nicht gefunden', text: 'Unter dieser Adresse gibt es keine Dokumentation.' },
-    off: {
-      title: 'Diese Dokumentation ist abgeschaltet',
-      text: 'Wenden Sie sich an die Person, von der Sie die Adresse haben.',
-    },
-    notReady: {
-      title: 'Diese Dokumentation ist noch nicht bereit',
-      text: 'Es ist noch keine Version verfügbar. Versuchen Sie es in einigen Minuten noch einmal.',
-    },
-    notLoaded: {
-      title: 'Diese Dokumentation ist noch nicht bereit',
-      text: 'Sie konnte noch nicht geladen werden. Der Betreiber sieht den Grund.',
-    },
-    unavailable: {
-      title: 'Diese Seite kann im Moment nicht gezeigt werden',
-      text: 'Versuchen Sie es in Kürze noch einmal.',
-    },
-    badAddress: {
-      title: 'Diese Adresse ist nicht lesbar',
-      text: 'Sie enthält ein ungültiges Prozentzeichen. Prüfen Sie den Link.',
-    },
-    longAddress: { title: 'Diese Adresse ist zu lang', text: 'Prüfen Sie den Link.' },
-    readOnly: {
-      title: 'Diese Seite kann nur gelesen werden',
-      text: 'Sie nimmt keine Daten an.',
-    },
-    signIn: {
-      title: 'Melden Sie sich an, um diese Dokumentation zu lesen',
-      text: 'Laden Sie die Seite neu, um sich anzumelden.',
-    },
-    notSignedIn: {
-      title: 'Sie sind nicht angemeldet',
-      text: 'Öffnen Sie diese Dokumentation unter der Adresse, die Ihre Organisation dafür angibt.',
-    },
-    wrongPasswords: {
-      title: 'Zu viele falsche Passwörter',
-      text: 'Sie kamen aus Ihrem Netz. Warten Sie ein wenig, und versuchen Sie es noch einmal.',
-    },
-    noSignIn: {
-      title: 'Die Anmeldung funktioniert im Moment nicht',
-      text: 'Versuchen Sie es in Kürze noch einmal.',
-    },
-    signInUnfinished: {
-      title: 'Sie sind noch nicht angemeldet',
-      text: 'Die Anmeldung hat zu lange gedauert oder wurde in einem anderen Browser begonnen. Öffnen Sie die Dokumentation erneut, um sich anzumelden.',
-    },
-    notAllowed: {
-      title: 'Sie haben keinen Zugriff auf diese Dokumentation',
-      text: 'Sie sind angemeldet, aber Ihr Konto darf sie nicht lesen. Wenden Sie sich an die Person, von der Sie die Adresse haben.',
-    },
-    stillSignedIn: {
-      title: 'Sie sind noch angemeldet',
-      text: 'Öffnen Sie diese Adresse erneut, um sich abzumelden.',
-    },
-    signOut: {
-      title: 'Abmelden?',
-      text: 'Wenn Sie diese Dokumentation das nächste Mal öffnen, müssen Sie sich wieder anmelden.',
-      button: 'Abmelden',
-    },
+    notFound:
+      'Nicht gefunden\nDiese Seite gibt es in dieser Dokumentation nicht. Vielleicht wurde sie verschoben oder umbenannt.',
+    nothingHere: 'Nicht gefunden\nUnter dieser Adresse gibt es keine Dokumentation.',
+    off: 'Diese Dokumentation ist abgeschaltet\nWenden Sie sich an die Person, von der Sie die Adresse haben.',
+    notReady:
+      'Diese Dokumentation ist noch nicht bereit\nEs ist noch keine Version verfügbar. Versuchen Sie es in einigen Minuten noch einmal.',
+    notLoaded:
+      'Diese Dokumentation ist noch nicht bereit\nSie konnte noch nicht geladen werden. Der Betreiber sieht den Grund.',
+    unavailable: 'Diese Seite kann im Moment nicht gezeigt werden\nVersuchen Sie es in Kürze noch einmal.',
+    badAddress: 'Diese Adresse ist nicht lesbar\nSie enthält ein ungültiges Prozentzeichen. Prüfen Sie den Link.',
+    longAddress: 'Diese Adresse ist zu lang\nPrüfen Sie den Link.',
+    readOnly: 'Diese Seite kann nur gelesen werden\nSie nimmt keine Daten an.',
+    signIn: 'Melden Sie sich an, um diese Dokumentation zu lesen\nLaden Sie die Seite neu, um sich anzumelden.',
+    notSignedIn:
+      'Sie sind nicht angemeldet\nÖffnen Sie diese Dokumentation unter der Adresse, die Ihre Organisation dafür angibt.',
+    wrongPasswords:
+      'Zu viele falsche Passwörter\nSie kamen aus Ihrem Netz. Warten Sie ein wenig, und versuchen Sie es noch einmal.',
+    noSignIn: 'Die Anmeldung funktioniert im Moment nicht\nVersuchen Sie es in Kürze noch einmal.',
+    signInUnfinished:
+      'Sie sind noch nicht angemeldet\nDie Anmeldung hat zu lange gedauert oder wurde in einem anderen Browser begonnen. Öffnen Sie die Dokumentation erneut, um sich anzumelden.',
+    notAllowed:
+      'Sie haben keinen Zugriff auf diese Dokumentation\nSie sind angemeldet, aber Ihr Konto darf sie nicht lesen. Wenden Sie sich an die Person, von der Sie die Adresse haben.',
+    stillSignedIn: 'Sie sind noch angemeldet\nÖffnen Sie diese Adresse erneut, um sich abzumelden.',
+    signOut:
+      'Abmelden?\nWenn Sie diese Dokumentation das nächste Mal öffnen, müssen Sie sich wieder anmelden.\nAbmelden',
   },
   shelf: {
     title: 'Dokumentation',
@@ -74,17 +36,12 @@ export const de: ReaderWords = {
     empty: 'Hier gibt es noch keine Dokumentation.',
     sites: 'Dokumentationen: {total}',
     matching: 'Dokumentationen: {count} von {total}',
-    version: 'Version',
-    language: 'Sprache',
     date: 'Datum',
     soon: 'Noch nicht verfügbar',
     signIn: 'Anmelden, um mehr zu sehen',
     inPages: 'Ergebnisse auf Seiten',
     found: 'Gefundene Seiten: {count}',
     noneFound: 'Keine Seite gefunden',
-    searchBusy: 'Im Moment wird zu viel gesucht, versuchen Sie es in Kürze noch einmal',
-    searchNotReady: 'Die Suche ist noch nicht bereit, versuchen Sie es in Kürze noch einmal',
-    searchAway: 'Die Suche hat nicht geantwortet',
   },
   searchBox: {
     open: 'Suchen',

@@ -1,51 +1,27 @@
 /** Texts for readers, who know nothing of the deployment. Each key must exist in every language. */
 export const en = {
+  /** Title, text and, for a page with a button, its label: one line each. */
   notices: {
-    notFound: {
-      title: 'Not found',
-      text: 'This documentation does not contain this page. It may have been moved or renamed.',
-    },
-    nothingHere: { title: 'Not found', text: 'There is no documentation at this address.' },
-    off: { title: 'This documentation is turned off', text: 'Contact the person who sent you this address.' },
-    notReady: {
-      title: 'This documentation is not ready yet',
-      text: 'No version is available yet. Try again in a few minutes.',
-    },
-    notLoaded: {
-      title: 'This documentation is not ready yet',
-      text: 'It could not be loaded yet. The operator of this site can see the reason.',
-    },
-    unavailable: { title: 'This page cannot be shown at the moment', text: 'Try again shortly.' },
-    badAddress: {
-      title: 'This address cannot be read',
-      text: 'It contains an invalid percent sign. Check the link.',
-    },
-    longAddress: { title: 'This address is too long', text: 'Check the link.' },
-    readOnly: { title: 'This page is read-only', text: 'It does not accept data.' },
-    signIn: { title: 'Sign in to read this documentation', text: 'Reload the page to sign in.' },
-    notSignedIn: {
-      title: 'You are not signed in',
-      text: 'Open this documentation at the address that your organization provides.',
-    },
-    wrongPasswords: {
-      title: 'Too many wrong passwords',
-      text: 'They came from your network. Wait a moment, then try again.',
-    },
-    noSignIn: { title: 'Sign-in is not available at the moment', text: 'Try again shortly.' },
-    signInUnfinished: {
-      title: 'You are not signed in yet',
-      text: 'The sign-in took too long or started in another browser. Open the documentation again to sign in.',
-    },
-    notAllowed: {
-      title: 'You do not have access to this documentation',
-      text: 'You are signed in, but your account cannot read it. Contact the person who sent you this address.',
-    },
-    stillSignedIn: { title: 'You are still signed in', text: 'Open this address again to sign out.' },
-    signOut: {
-      title: 'Sign out?',
-      text: 'You must sign in again the next time you open this documentation.',
-      button: 'Sign out',
-    },
+    notFound: 'Not found\nThis documentation does not contain this page. It may have been moved or renamed.',
+    nothingHere: 'Not found\nThere is no documentation at this address.',
+    off: 'This documentation is turned off\nContact the person who sent you this address.',
+    notReady: 'This documentation is not ready yet\nNo version is available yet. Try again in a few minutes.',
+    notLoaded:
+      'This documentation is not ready yet\nIt could not be loaded yet. The operator of this site can see the reason.',
+    unavailable: 'This page cannot be shown at the moment\nTry again shortly.',
+    badAddress: 'This address cannot be read\nIt contains an invalid percent sign. Check the link.',
+    longAddress: 'This address is too long\nCheck the link.',
+    readOnly: 'This page is read-only\nIt does not accept data.',
+    signIn: 'Sign in to read this documentation\nReload the page to sign in.',
+    notSignedIn: 'You are not signed in\nOpen this documentation at the address that your organization provides.',
+    wrongPasswords: 'Too many wrong passwords\nThey came from your network. Wait a moment, then try again.',
+    noSignIn: 'Sign-in is not available at the moment\nTry again shortly.',
+    signInUnfinished:
+      'You are not signed in yet\nThe sign-in took too long or started in another browser. Open the documentation again to sign in.',
+    notAllowed:
+      'You do not have access to this documentation\nYou are signed in, but your account cannot read it. Contact the person who sent you this address.',
+    stillSignedIn: 'You are still signed in\nOpen this address again to sign out.',
+    signOut: 'Sign out?\nYou must sign in again the next time you open this documentation.\nSign out',
   },
   shelf: {
     title: 'Documentation',
@@ -55,17 +31,12 @@ export const en = {
     empty: 'There is no documentation here yet.',
     sites: 'Sites: {total}',
     matching: 'Sites: {count} of {total}',
-    version: 'Version',
-    language: 'Language',
     date: 'Date',
     soon: 'Not available yet',
     signIn: 'Sign in to see more',
     inPages: 'Results in pages',
     found: 'Pages found: {count}',
     noneFound: 'No page found',
-    searchBusy: 'Too many searches at the moment, try again shortly',
-    searchNotReady: 'The search is not ready yet, try again shortly',
-    searchAway: 'The search did not respond',
   },
   searchBox: {
     open: 'Search',

@@ -2,63 +2,28 @@ import type { ReaderWords } from './en.ts';
 
 export const es: ReaderWords = {
   notices: {
-    notFound: {
-      title: 'No encontrado',
-      text: 'Esta página no existe en esta documentación. Puede que se haya movido o cambiado de nombre.',
-    },
-    nothingHere: { title: 'No encontrado', text: 'No hay documentación en esta dirección.' },
-    off: { title: 'Esta documentación está desactivada', text: 'Pregunte a la persona que le dio esta dirección.' },
-    notReady: {
-      title: 'Esta documentación aún no está lista',
-      text: 'Aún no hay ninguna versión disponible. Vuelva a intentarlo dentro de unos minutos.',
-    },
-    notLoaded: {
-      title: 'Esta documentación aún no está lista',
-      text: 'Aún no se ha podido cargar. El operador puede ver el motivo.',
-    },
-    unavailable: {
-      title: 'Esta página no se puede mostrar en este momento',
-      text: 'Vuelva a intentarlo dentro de poco.',
-    },
-    badAddress: {
-      title: 'Esta dirección no se puede leer',
-      text: 'Contiene un signo de porcentaje no válido. Compruebe el enlace.',
-    },
-    longAddress: { title: 'Esta dirección es demasiado larga', text: 'Compruebe el enlace.' },
-    readOnly: { title: 'Esta página es de solo lectura', text: 'No acepta datos.' },
-    signIn: {
-      title: 'Inicie sesión para leer esta documentación',
-      text: 'Vuelva a cargar la página para iniciar sesión.',
-    },
-    notSignedIn: {
-      title: 'No ha iniciado sesión',
-      text: 'Abra esta documentación en la dirección que indica su organización.',
-    },
-    wrongPasswords: {
-      title: 'Demasiadas contraseñas incorrectas',
-      text: 'Proceden de su red. Espere un poco y vuelva a intentarlo.',
-    },
-    noSignIn: {
-      title: 'El inicio de sesión no funciona en este momento',
-      text: 'Vuelva a intentarlo dentro de poco.',
-    },
-    signInUnfinished: {
-      title: 'Aún no ha iniciado sesión',
-      text: 'El inicio de sesión ha tardado demasiado o empezó en otro navegador. Abra de nuevo la documentación para iniciar sesión.',
-    },
-    notAllowed: {
-      title: 'No tiene acceso a esta documentación',
-      text: 'Ha iniciado sesión, pero su cuenta no puede leerla. Pregunte a la persona que le dio esta dirección.',
-    },
-    stillSignedIn: {
-      title: 'Su sesión sigue abierta',
-      text: 'Abra de nuevo esta dirección para cerrar la sesión.',
-    },
-    signOut: {
-      title: '¿Cerrar sesión?',
-      text: 'Tendrá que volver a iniciar sesión la próxima vez que abra esta documentación.',
-      button: 'Cerrar sesión',
-    },
+    notFound:
+      'No encontrado\nEsta página no existe en esta documentación. Puede que se haya movido o cambiado de nombre.',
+    nothingHere: 'No encontrado\nNo hay documentación en esta dirección.',
+    off: 'Esta documentación está desactivada\nPregunte a la persona que le dio esta dirección.',
+    notReady:
+      'Esta documentación aún no está lista\nAún no hay ninguna versión disponible. Vuelva a intentarlo dentro de unos minutos.',
+    notLoaded: 'Esta documentación aún no está lista\nAún no se ha podido cargar. El operador puede ver el motivo.',
+    unavailable: 'Esta página no se puede mostrar en este momento\nVuelva a intentarlo dentro de poco.',
+    badAddress: 'Esta dirección no se puede leer\nContiene un signo de porcentaje no válido. Compruebe el enlace.',
+    longAddress: 'Esta dirección es demasiado larga\nCompruebe el enlace.',
+    readOnly: 'Esta página es de solo lectura\nNo acepta datos.',
+    signIn: 'Inicie sesión para leer esta documentación\nVuelva a cargar la página para iniciar sesión.',
+    notSignedIn: 'No ha iniciado sesión\nAbra esta documentación en la dirección que indica su organización.',
+    wrongPasswords: 'Demasiadas contraseñas incorrectas\nProceden de su red. Espere un poco y vuelva a intentarlo.',
+    noSignIn: 'El inicio de sesión no funciona en este momento\nVuelva a intentarlo dentro de poco.',
+    signInUnfinished:
+      'Aún no ha iniciado sesión\nEl inicio de sesión ha tardado demasiado o empezó en otro navegador. Abra de nuevo la documentación para iniciar sesión.',
+    notAllowed:
+      'No tiene acceso a esta documentación\nHa iniciado sesión, pero su cuenta no puede leerla. Pregunte a la persona que le dio esta dirección.',
+    stillSignedIn: 'Su sesión sigue abierta\nAbra de nuevo esta dirección para cerrar la sesión.',
+    signOut:
+      '¿Cerrar sesión?\nTendrá que volver a iniciar sesión la próxima vez que abra esta documentación.\nCerrar sesión',
   },
   shelf: {
     title: 'Documentación',
@@ -68,17 +33,12 @@ export const es: ReaderWords = {
     empty: 'Aquí aún no hay documentación.',
     sites: 'Documentaciones: {total}',
     matching: 'Documentaciones: {count} de {total}',
-    version: 'Versión',
-    language: 'Idioma',
     date: 'Fecha',
     soon: 'Aún no disponible',
     signIn: 'Iniciar sesión para ver más',
     inPages: 'Resultados en páginas',
     found: 'Páginas encontradas: {count}',
     noneFound: 'No se encontró ninguna página',
-    searchBusy: 'Demasiadas búsquedas en este momento, vuelva a intentarlo dentro de poco',
-    searchNotReady: 'La búsqueda aún no está lista, vuelva a intentarlo dentro de poco',
-    searchAway: 'La búsqueda no respondió',
   },
   searchBox: {
     open: 'Buscar',

@@ -2,60 +2,29 @@ import type { ReaderWords } from './en.ts';
 
 export const fr: ReaderWords = {
   notices: {
-    notFound: {
-      title: 'Introuvable',
-      text: 'Cette page n’existe pas dans cette documentation. Elle a peut-être été déplacée ou renommée.',
-    },
-    nothingHere: { title: 'Introuvable', text: 'Il n’y a pas de documentation à cette adresse.' },
-    off: {
-      title: 'Cette documentation est désactivée',
-      text: 'Adressez-vous à la personne qui vous a donné son adresse.',
-    },
-    notReady: {
-      title: 'Cette documentation n’est pas encore prête',
-      text: 'Aucune version n’est encore disponible. Réessayez dans quelques minutes.',
-    },
-    notLoaded: {
-      title: 'Cette documentation n’est pas encore prête',
-      text: 'Elle n’a pas encore pu être chargée. L’exploitant peut en voir la raison.',
-    },
-    unavailable: { title: 'Cette page ne peut pas être affichée pour le moment', text: 'Réessayez dans un instant.' },
-    badAddress: {
-      title: 'Cette adresse est illisible',
-      text: 'Elle contient un signe pour cent non valide. Vérifiez le lien.',
-    },
-    longAddress: { title: 'Cette adresse est trop longue', text: 'Vérifiez le lien.' },
-    readOnly: { title: 'Cette page est en lecture seule', text: 'Elle n’accepte pas de données.' },
-    signIn: {
-      title: 'Connectez-vous pour lire cette documentation',
-      text: 'Rechargez la page pour vous connecter.',
-    },
-    notSignedIn: {
-      title: 'Vous n’êtes pas connecté',
-      text: 'Ouvrez cette documentation à l’adresse indiquée par votre organisation.',
-    },
-    wrongPasswords: {
-      title: 'Trop de mots de passe erronés',
-      text: 'Ils proviennent de votre réseau. Attendez un peu, puis réessayez.',
-    },
-    noSignIn: { title: 'La connexion ne fonctionne pas pour le moment', text: 'Réessayez dans un instant.' },
-    signInUnfinished: {
-      title: 'Vous n’êtes pas encore connecté',
-      text: 'La connexion a pris trop de temps ou a été commencée dans un autre navigateur. Ouvrez à nouveau la documentation pour vous connecter.',
-    },
-    notAllowed: {
-      title: 'Vous n’avez pas accès à cette documentation',
-      text: 'Vous êtes connecté, mais votre compte n’a pas le droit de la lire. Adressez-vous à la personne qui vous a donné son adresse.',
-    },
-    stillSignedIn: {
-      title: 'Vous êtes toujours connecté',
-      text: 'Ouvrez à nouveau cette adresse pour vous déconnecter.',
-    },
-    signOut: {
-      title: 'Se déconnecter ?',
-      text: 'Vous devrez vous connecter à nouveau la prochaine fois que vous ouvrirez cette documentation.',
-      button: 'Se déconnecter',
-    },
+    notFound:
+      'Introuvable\nCette page n’existe pas dans cette documentation. Elle a peut-être été déplacée ou renommée.',
+    nothingHere: 'Introuvable\nIl n’y a pas de documentation à cette adresse.',
+    off: 'Cette documentation est désactivée\nAdressez-vous à la personne qui vous a donné son adresse.',
+    notReady:
+      'Cette documentation n’est pas encore prête\nAucune version n’est encore disponible. Réessayez dans quelques minutes.',
+    notLoaded:
+      'Cette documentation n’est pas encore prête\nElle n’a pas encore pu être chargée. L’exploitant peut en voir la raison.',
+    unavailable: 'Cette page ne peut pas être affichée pour le moment\nRéessayez dans un instant.',
+    badAddress: 'Cette adresse est illisible\nElle contient un signe pour cent non valide. Vérifiez le lien.',
+    longAddress: 'Cette adresse est trop longue\nVérifiez le lien.',
+    readOnly: 'Cette page est en lecture seule\nElle n’accepte pas de données.',
+    signIn: 'Connectez-vous pour lire cette documentation\nRechargez la page pour vous connecter.',
+    notSignedIn: 'Vous n’êtes pas connecté\nOuvrez cette documentation à l’adresse indiquée par votre organisation.',
+    wrongPasswords: 'Trop de mots de passe erronés\nIls proviennent de votre réseau. Attendez un peu, puis réessayez.',
+    noSignIn: 'La connexion ne fonctionne pas pour le moment\nRéessayez dans un instant.',
+    signInUnfinished:
+      'Vous n’êtes pas encore connecté\nLa connexion a pris trop de temps ou a été commencée dans un autre navigateur. Ouvrez à nouveau la documentation pour vous connecter.',
+    notAllowed:
+      'Vous n’avez pas accès à cette documentation\nVous êtes connecté, mais votre compte n’a pas le droit de la lire. Adressez-vous à la personne qui vous a donné son adresse.',
+    stillSignedIn: 'Vous êtes toujours connecté\nOuvrez à nouveau cette adresse pour vous déconnecter.',
+    signOut:
+      'Se déconnecter ?\nVous devrez vous connecter à nouveau la prochaine fois que vous ouvrirez cette documentation.\nSe déconnecter',
   },
   shelf: {
     title: 'Documentation',
@@ -65,17 +34,12 @@ export const fr: ReaderWords = {
     empty: 'Il n’y a pas encore de documentation ici.',
     sites: 'Documentations : {total}',
     matching: 'Documentations : {count} sur {total}',
-    version: 'Version',
-    language: 'Langue',
     date: 'Date',
     soon: 'Pas encore disponible',
     signIn: 'Se connecter pour en voir plus',
     inPages: 'Résultats dans les pages',
     found: 'Pages trouvées : {count}',
     noneFound: 'Aucune page trouvée',
-    searchBusy: 'Trop de recherches pour le moment, réessayez dans un instant',
-    searchNotReady: 'La recherche n’est pas encore prête, réessayez dans un instant',
-    searchAway: 'La recherche n’a pas répondu',
   },
   searchBox: {
     open: 'Rechercher',

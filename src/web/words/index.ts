@@ -16,11 +16,7 @@ import { zh } from './zh.ts';
 
 export type { ReaderWords } from './en.ts';
 
-export interface PageLanguage {
-  readonly tag: string;
-  readonly direction: 'ltr' | 'rtl';
-  readonly words: ReaderWords;
-}
+export type PageLanguage = { readonly tag: string; readonly direction: 'ltr' | 'rtl'; readonly words: ReaderWords };
 
 const RIGHT_TO_LEFT: readonly (string | undefined)[] = ['Arab', 'Hebr'];
 /** Browsers send up to ten. */
@@ -64,9 +60,7 @@ function keyOf(tag: string): string | null {
   }
 }
 
-export function languageOf(tag: string): PageLanguage | null {
-  return BY_KEY.get(keyOf(tag)) ?? null;
-}
+export const languageOf = (tag: string): PageLanguage | null => BY_KEY.get(keyOf(tag)) ?? null;
 
 /** Follows Accept-Language (RFC 9110, section 12.5.4), else English. */
 export function preferredLanguage(acceptLanguage: string | undefined): PageLanguage {

@@ -2,54 +2,29 @@ import type { ReaderWords } from './en.ts';
 
 export const it: ReaderWords = {
   notices: {
-    notFound: {
-      title: 'Pagina non trovata',
-      text: 'Questa documentazione non contiene la pagina. Potrebbe essere stata spostata o rinominata.',
-    },
-    nothingHere: { title: 'Pagina non trovata', text: 'A questo indirizzo non c’è nessuna documentazione.' },
-    off: {
-      title: 'Questa documentazione è disattivata',
-      text: 'Rivolgiti alla persona che ti ha inviato questo indirizzo.',
-    },
-    notReady: {
-      title: 'Questa documentazione non è ancora pronta',
-      text: 'Nessuna versione è ancora disponibile. Riprova tra qualche minuto.',
-    },
-    notLoaded: {
-      title: 'Questa documentazione non è ancora pronta',
-      text: 'Non è stato ancora possibile caricarla. Il gestore del sito può vedere il motivo.',
-    },
-    unavailable: { title: 'Al momento questa pagina non può essere mostrata', text: 'Riprova tra poco.' },
-    badAddress: {
-      title: 'Questo indirizzo non è leggibile',
-      text: 'Contiene un segno di percentuale non valido. Controlla il link.',
-    },
-    longAddress: { title: 'Questo indirizzo è troppo lungo', text: 'Controlla il link.' },
-    readOnly: { title: 'Questa pagina è di sola lettura', text: 'Non accetta dati.' },
-    signIn: { title: 'Accedi per leggere questa documentazione', text: 'Ricarica la pagina per accedere.' },
-    notSignedIn: {
-      title: 'Non hai effettuato l’accesso',
-      text: 'Apri questa documentazione all’indirizzo fornito dalla tua organizzazione.',
-    },
-    wrongPasswords: {
-      title: 'Troppe password errate',
-      text: 'Provengono dalla tua rete. Attendi un momento, poi riprova.',
-    },
-    noSignIn: { title: 'Al momento non è possibile accedere', text: 'Riprova tra poco.' },
-    signInUnfinished: {
-      title: 'Non hai ancora effettuato l’accesso',
-      text: 'L’accesso ha richiesto troppo tempo o è iniziato in un altro browser. Apri di nuovo la documentazione per accedere.',
-    },
-    notAllowed: {
-      title: 'Non puoi leggere questa documentazione',
-      text: 'Hai effettuato l’accesso, ma il tuo account non può leggerla. Rivolgiti alla persona che ti ha inviato questo indirizzo.',
-    },
-    stillSignedIn: { title: 'L’accesso è ancora attivo', text: 'Apri di nuovo questo indirizzo per uscire.' },
-    signOut: {
-      title: 'Vuoi uscire?',
-      text: 'Alla prossima apertura di questa documentazione dovrai accedere di nuovo.',
-      button: 'Esci',
-    },
+    notFound:
+      'Pagina non trovata\nQuesta documentazione non contiene la pagina. Potrebbe essere stata spostata o rinominata.',
+    nothingHere: 'Pagina non trovata\nA questo indirizzo non c’è nessuna documentazione.',
+    off: 'Questa documentazione è disattivata\nRivolgiti alla persona che ti ha inviato questo indirizzo.',
+    notReady:
+      'Questa documentazione non è ancora pronta\nNessuna versione è ancora disponibile. Riprova tra qualche minuto.',
+    notLoaded:
+      'Questa documentazione non è ancora pronta\nNon è stato ancora possibile caricarla. Il gestore del sito può vedere il motivo.',
+    unavailable: 'Al momento questa pagina non può essere mostrata\nRiprova tra poco.',
+    badAddress: 'Questo indirizzo non è leggibile\nContiene un segno di percentuale non valido. Controlla il link.',
+    longAddress: 'Questo indirizzo è troppo lungo\nControlla il link.',
+    readOnly: 'Questa pagina è di sola lettura\nNon accetta dati.',
+    signIn: 'Accedi per leggere questa documentazione\nRicarica la pagina per accedere.',
+    notSignedIn:
+      'Non hai effettuato l’accesso\nApri questa documentazione all’indirizzo fornito dalla tua organizzazione.',
+    wrongPasswords: 'Troppe password errate\nProvengono dalla tua rete. Attendi un momento, poi riprova.',
+    noSignIn: 'Al momento non è possibile accedere\nRiprova tra poco.',
+    signInUnfinished:
+      'Non hai ancora effettuato l’accesso\nL’accesso ha richiesto troppo tempo o è iniziato in un altro browser. Apri di nuovo la documentazione per accedere.',
+    notAllowed:
+      'Non puoi leggere questa documentazione\nHai effettuato l’accesso, ma il tuo account non può leggerla. Rivolgiti alla persona che ti ha inviato questo indirizzo.',
+    stillSignedIn: 'L’accesso è ancora attivo\nApri di nuovo questo indirizzo per uscire.',
+    signOut: 'Vuoi uscire?\nAlla prossima apertura di questa documentazione dovrai accedere di nuovo.\nEsci',
   },
   shelf: {
     title: 'Documentazione',
@@ -59,17 +34,12 @@ export const it: ReaderWords = {
     empty: 'Qui non c’è ancora nessuna documentazione.',
     sites: 'Siti: {total}',
     matching: 'Siti: {count} di {total}',
-    version: 'Versione',
-    language: 'Lingua',
     date: 'Data',
     soon: 'Non ancora disponibile',
     signIn: 'Accedi per vedere di più',
     inPages: 'Risultati nelle pagine',
     found: 'Pagine trovate: {count}',
     noneFound: 'Nessuna pagina trovata',
-    searchBusy: 'Al momento ci sono troppe ricerche, riprova tra poco',
-    searchNotReady: 'La ricerca non è ancora pronta, riprova tra poco',
-    searchAway: 'La ricerca non ha risposto',
   },
   searchBox: {
     open: 'Cerca',

@@ -2,57 +2,27 @@ import type { ReaderWords } from './en.ts';
 
 export const nl: ReaderWords = {
   notices: {
-    notFound: {
-      title: 'Niet gevonden',
-      text: 'Deze documentatie bevat deze pagina niet. Misschien is de pagina verplaatst of hernoemd.',
-    },
-    nothingHere: { title: 'Niet gevonden', text: 'Op dit adres is geen documentatie.' },
-    off: {
-      title: 'Deze documentatie is uitgeschakeld',
-      text: 'Neem contact op met de persoon die u dit adres heeft gestuurd.',
-    },
-    notReady: {
-      title: 'Deze documentatie is nog niet klaar',
-      text: 'Er is nog geen versie beschikbaar. Probeer het over enkele minuten opnieuw.',
-    },
-    notLoaded: {
-      title: 'Deze documentatie is nog niet klaar',
-      text: 'Ze kon nog niet worden geladen. De beheerder van deze site kan de oorzaak zien.',
-    },
-    unavailable: { title: 'Deze pagina kan nu niet worden getoond', text: 'Probeer het zo meteen opnieuw.' },
-    badAddress: {
-      title: 'Dit adres is niet leesbaar',
-      text: 'Het bevat een ongeldig procentteken. Controleer de link.',
-    },
-    longAddress: { title: 'Dit adres is te lang', text: 'Controleer de link.' },
-    readOnly: { title: 'Deze pagina is alleen-lezen', text: 'Ze accepteert geen gegevens.' },
-    signIn: {
-      title: 'Meld u aan om deze documentatie te lezen',
-      text: 'Laad de pagina opnieuw om u aan te melden.',
-    },
-    notSignedIn: {
-      title: 'U bent niet aangemeld',
-      text: 'Open deze documentatie op het adres dat uw organisatie geeft.',
-    },
-    wrongPasswords: {
-      title: 'Te veel onjuiste wachtwoorden',
-      text: 'Ze kwamen van uw netwerk. Wacht even en probeer het dan opnieuw.',
-    },
-    noSignIn: { title: 'Aanmelden is nu niet mogelijk', text: 'Probeer het zo meteen opnieuw.' },
-    signInUnfinished: {
-      title: 'U bent nog niet aangemeld',
-      text: 'Het aanmelden duurde te lang of begon in een andere browser. Open de documentatie opnieuw om u aan te melden.',
-    },
-    notAllowed: {
-      title: 'U hebt geen toegang tot deze documentatie',
-      text: 'U bent aangemeld, maar uw account mag de documentatie niet lezen. Neem contact op met de persoon die u dit adres heeft gestuurd.',
-    },
-    stillSignedIn: { title: 'U bent nog aangemeld', text: 'Open dit adres opnieuw om u af te melden.' },
-    signOut: {
-      title: 'Afmelden?',
-      text: 'De volgende keer dat u deze documentatie opent, moet u zich opnieuw aanmelden.',
-      button: 'Afmelden',
-    },
+    notFound: 'Niet gevonden\nDeze documentatie bevat deze pagina niet. Misschien is de pagina verplaatst of hernoemd.',
+    nothingHere: 'Niet gevonden\nOp dit adres is geen documentatie.',
+    off: 'Deze documentatie is uitgeschakeld\nNeem contact op met de persoon die u dit adres heeft gestuurd.',
+    notReady:
+      'Deze documentatie is nog niet klaar\nEr is nog geen versie beschikbaar. Probeer het over enkele minuten opnieuw.',
+    notLoaded:
+      'Deze documentatie is nog niet klaar\nZe kon nog niet worden geladen. De beheerder van deze site kan de oorzaak zien.',
+    unavailable: 'Deze pagina kan nu niet worden getoond\nProbeer het zo meteen opnieuw.',
+    badAddress: 'Dit adres is niet leesbaar\nHet bevat een ongeldig procentteken. Controleer de link.',
+    longAddress: 'Dit adres is te lang\nControleer de link.',
+    readOnly: 'Deze pagina is alleen-lezen\nZe accepteert geen gegevens.',
+    signIn: 'Meld u aan om deze documentatie te lezen\nLaad de pagina opnieuw om u aan te melden.',
+    notSignedIn: 'U bent niet aangemeld\nOpen deze documentatie op het adres dat uw organisatie geeft.',
+    wrongPasswords: 'Te veel onjuiste wachtwoorden\nZe kwamen van uw netwerk. Wacht even en probeer het dan opnieuw.',
+    noSignIn: 'Aanmelden is nu niet mogelijk\nProbeer het zo meteen opnieuw.',
+    signInUnfinished:
+      'U bent nog niet aangemeld\nHet aanmelden duurde te lang of begon in een andere browser. Open de documentatie opnieuw om u aan te melden.',
+    notAllowed:
+      'U hebt geen toegang tot deze documentatie\nU bent aangemeld, maar uw account mag de documentatie niet lezen. Neem contact op met de persoon die u dit adres heeft gestuurd.',
+    stillSignedIn: 'U bent nog aangemeld\nOpen dit adres opnieuw om u af te melden.',
+    signOut: 'Afmelden?\nDe volgende keer dat u deze documentatie opent, moet u zich opnieuw aanmelden.\nAfmelden',
   },
   shelf: {
     title: 'Documentatie',
@@ -62,17 +32,12 @@ export const nl: ReaderWords = {
     empty: 'Hier is nog geen documentatie.',
     sites: 'Sites: {total}',
     matching: 'Sites: {count} van {total}',
-    version: 'Versie',
-    language: 'Taal',
     date: 'Datum',
     soon: 'Nog niet beschikbaar',
     signIn: 'Meld u aan om meer te zien',
     inPages: 'Resultaten in pagina’s',
     found: 'Gevonden pagina’s: {count}',
     noneFound: 'Geen pagina gevonden',
-    searchBusy: 'Er wordt nu te veel gezocht, probeer het zo meteen opnieuw',
-    searchNotReady: 'De zoekfunctie is nog niet klaar, probeer het zo meteen opnieuw',
-    searchAway: 'De zoekfunctie heeft niet gereageerd',
   },
   searchBox: {
     open: 'Zoeken',

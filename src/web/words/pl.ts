@@ -2,54 +2,28 @@ import type { ReaderWords } from './en.ts';
 
 export const pl: ReaderWords = {
   notices: {
-    notFound: {
-      title: 'Nie znaleziono',
-      text: 'Ta dokumentacja nie zawiera tej strony. Być może została przeniesiona lub zmieniono jej nazwę.',
-    },
-    nothingHere: { title: 'Nie znaleziono', text: 'Pod tym adresem nie ma dokumentacji.' },
-    off: {
-      title: 'Ta dokumentacja jest wyłączona',
-      text: 'Skontaktuj się z osobą, która przesłała ten adres.',
-    },
-    notReady: {
-      title: 'Ta dokumentacja nie jest jeszcze gotowa',
-      text: 'Żadna wersja nie jest jeszcze dostępna. Spróbuj ponownie za kilka minut.',
-    },
-    notLoaded: {
-      title: 'Ta dokumentacja nie jest jeszcze gotowa',
-      text: 'Nie udało się jej jeszcze wczytać. Operator tej witryny widzi przyczynę.',
-    },
-    unavailable: { title: 'Tej strony nie można teraz wyświetlić', text: 'Spróbuj ponownie za chwilę.' },
-    badAddress: {
-      title: 'Nie można odczytać tego adresu',
-      text: 'Zawiera nieprawidłowy znak procentu. Sprawdź link.',
-    },
-    longAddress: { title: 'Ten adres jest za długi', text: 'Sprawdź link.' },
-    readOnly: { title: 'Ta strona jest tylko do odczytu', text: 'Nie przyjmuje danych.' },
-    signIn: { title: 'Zaloguj się, aby czytać tę dokumentację', text: 'Odśwież stronę, aby się zalogować.' },
-    notSignedIn: {
-      title: 'Nie jesteś zalogowany',
-      text: 'Otwórz tę dokumentację pod adresem, który podaje Twoja organizacja.',
-    },
-    wrongPasswords: {
-      title: 'Zbyt wiele błędnych haseł',
-      text: 'Pochodzą z Twojej sieci. Odczekaj chwilę i spróbuj ponownie.',
-    },
-    noSignIn: { title: 'Logowanie jest teraz niedostępne', text: 'Spróbuj ponownie za chwilę.' },
-    signInUnfinished: {
-      title: 'Nie jesteś jeszcze zalogowany',
-      text: 'Logowanie trwało zbyt długo lub rozpoczęło się w innej przeglądarce. Otwórz dokumentację ponownie, aby się zalogować.',
-    },
-    notAllowed: {
-      title: 'Nie masz dostępu do tej dokumentacji',
-      text: 'Jesteś zalogowany, ale Twoje konto nie może jej czytać. Skontaktuj się z osobą, która przesłała ten adres.',
-    },
-    stillSignedIn: { title: 'Nadal jesteś zalogowany', text: 'Otwórz ten adres ponownie, aby się wylogować.' },
-    signOut: {
-      title: 'Wylogować?',
-      text: 'Przy następnym otwarciu tej dokumentacji trzeba będzie zalogować się ponownie.',
-      button: 'Wyloguj',
-    },
+    notFound:
+      'Nie znaleziono\nTa dokumentacja nie zawiera tej strony. Być może została przeniesiona lub zmieniono jej nazwę.',
+    nothingHere: 'Nie znaleziono\nPod tym adresem nie ma dokumentacji.',
+    off: 'Ta dokumentacja jest wyłączona\nSkontaktuj się z osobą, która przesłała ten adres.',
+    notReady:
+      'Ta dokumentacja nie jest jeszcze gotowa\nŻadna wersja nie jest jeszcze dostępna. Spróbuj ponownie za kilka minut.',
+    notLoaded:
+      'Ta dokumentacja nie jest jeszcze gotowa\nNie udało się jej jeszcze wczytać. Operator tej witryny widzi przyczynę.',
+    unavailable: 'Tej strony nie można teraz wyświetlić\nSpróbuj ponownie za chwilę.',
+    badAddress: 'Nie można odczytać tego adresu\nZawiera nieprawidłowy znak procentu. Sprawdź link.',
+    longAddress: 'Ten adres jest za długi\nSprawdź link.',
+    readOnly: 'Ta strona jest tylko do odczytu\nNie przyjmuje danych.',
+    signIn: 'Zaloguj się, aby czytać tę dokumentację\nOdśwież stronę, aby się zalogować.',
+    notSignedIn: 'Nie jesteś zalogowany\nOtwórz tę dokumentację pod adresem, który podaje Twoja organizacja.',
+    wrongPasswords: 'Zbyt wiele błędnych haseł\nPochodzą z Twojej sieci. Odczekaj chwilę i spróbuj ponownie.',
+    noSignIn: 'Logowanie jest teraz niedostępne\nSpróbuj ponownie za chwilę.',
+    signInUnfinished:
+      'Nie jesteś jeszcze zalogowany\nLogowanie trwało zbyt długo lub rozpoczęło się w innej przeglądarce. Otwórz dokumentację ponownie, aby się zalogować.',
+    notAllowed:
+      'Nie masz dostępu do tej dokumentacji\nJesteś zalogowany, ale Twoje konto nie może jej czytać. Skontaktuj się z osobą, która przesłała ten adres.',
+    stillSignedIn: 'Nadal jesteś zalogowany\nOtwórz ten adres ponownie, aby się wylogować.',
+    signOut: 'Wylogować?\nPrzy następnym otwarciu tej dokumentacji trzeba będzie zalogować się ponownie.\nWyloguj',
   },
   shelf: {
     title: 'Dokumentacja',
@@ -59,17 +33,12 @@ export const pl: ReaderWords = {
     empty: 'Nie ma tu jeszcze dokumentacji.',
     sites: 'Witryny: {total}',
     matching: 'Witryny: {count} z {total}',
-    version: 'Wersja',
-    language: 'Język',
     date: 'Data',
     soon: 'Jeszcze niedostępne',
     signIn: 'Zaloguj się, aby zobaczyć więcej',
     inPages: 'Wyniki na stronach',
     found: 'Znalezione strony: {count}',
     noneFound: 'Nie znaleziono żadnej strony',
-    searchBusy: 'Zbyt wiele wyszukiwań, spróbuj ponownie za chwilę',
-    searchNotReady: 'Wyszukiwanie nie jest jeszcze gotowe, spróbuj ponownie za chwilę',
-    searchAway: 'Wyszukiwarka nie odpowiedziała',
   },
   searchBox: {
     open: 'Szukaj',

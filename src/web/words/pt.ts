@@ -2,54 +2,27 @@ import type { ReaderWords } from './en.ts';
 
 export const pt: ReaderWords = {
   notices: {
-    notFound: {
-      title: 'Não encontrado',
-      text: 'Esta página não existe nesta documentação. Talvez tenha sido movida ou renomeada.',
-    },
-    nothingHere: { title: 'Não encontrado', text: 'Não há documentação neste endereço.' },
-    off: { title: 'Esta documentação está desativada', text: 'Pergunte à pessoa que lhe deu este endereço.' },
-    notReady: {
-      title: 'Esta documentação ainda não está pronta',
-      text: 'Nenhuma versão está disponível ainda. Tente novamente em alguns minutos.',
-    },
-    notLoaded: {
-      title: 'Esta documentação ainda não está pronta',
-      text: 'Ainda não foi possível carregá-la. O operador pode ver o motivo.',
-    },
-    unavailable: {
-      title: 'Esta página não pode ser exibida no momento',
-      text: 'Tente novamente em instantes.',
-    },
-    badAddress: {
-      title: 'Este endereço não pode ser lido',
-      text: 'Ele contém um sinal de porcentagem inválido. Verifique o link.',
-    },
-    longAddress: { title: 'Este endereço é longo demais', text: 'Verifique o link.' },
-    readOnly: { title: 'Esta página é somente leitura', text: 'Ela não aceita dados.' },
-    signIn: { title: 'Entre para ler esta documentação', text: 'Recarregue a página para entrar.' },
-    notSignedIn: {
-      title: 'Você não entrou na sua conta',
-      text: 'Abra esta documentação pelo endereço que sua organização indica.',
-    },
-    wrongPasswords: {
-      title: 'Muitas senhas incorretas',
-      text: 'Elas vieram da sua rede. Aguarde um pouco e tente novamente.',
-    },
-    noSignIn: { title: 'Não é possível entrar no momento', text: 'Tente novamente em instantes.' },
-    signInUnfinished: {
-      title: 'Você ainda não entrou na sua conta',
-      text: 'A entrada demorou demais ou foi iniciada em outro navegador. Abra a documentação novamente para entrar.',
-    },
-    notAllowed: {
-      title: 'Você não tem acesso a esta documentação',
-      text: 'Você entrou, mas sua conta não pode lê-la. Pergunte à pessoa que lhe deu este endereço.',
-    },
-    stillSignedIn: { title: 'Você ainda não saiu', text: 'Abra este endereço novamente para sair.' },
-    signOut: {
-      title: 'Sair?',
-      text: 'Você precisará entrar de novo na próxima vez que abrir esta documentação.',
-      button: 'Sair',
-    },
+    notFound: 'Não encontrado\nEsta página não existe nesta documentação. Talvez tenha sido movida ou renomeada.',
+    nothingHere: 'Não encontrado\nNão há documentação neste endereço.',
+    off: 'Esta documentação está desativada\nPergunte à pessoa que lhe deu este endereço.',
+    notReady:
+      'Esta documentação ainda não está pronta\nNenhuma versão está disponível ainda. Tente novamente em alguns minutos.',
+    notLoaded:
+      'Esta documentação ainda não está pronta\nAinda não foi possível carregá-la. O operador pode ver o motivo.',
+    unavailable: 'Esta página não pode ser exibida no momento\nTente novamente em instantes.',
+    badAddress: 'Este endereço não pode ser lido\nEle contém um sinal de porcentagem inválido. Verifique o link.',
+    longAddress: 'Este endereço é longo demais\nVerifique o link.',
+    readOnly: 'Esta página é somente leitura\nEla não aceita dados.',
+    signIn: 'Entre para ler esta documentação\nRecarregue a página para entrar.',
+    notSignedIn: 'Você não entrou na sua conta\nAbra esta documentação pelo endereço que sua organização indica.',
+    wrongPasswords: 'Muitas senhas incorretas\nElas vieram da sua rede. Aguarde um pouco e tente novamente.',
+    noSignIn: 'Não é possível entrar no momento\nTente novamente em instantes.',
+    signInUnfinished:
+      'Você ainda não entrou na sua conta\nA entrada demorou demais ou foi iniciada em outro navegador. Abra a documentação novamente para entrar.',
+    notAllowed:
+      'Você não tem acesso a esta documentação\nVocê entrou, mas sua conta não pode lê-la. Pergunte à pessoa que lhe deu este endereço.',
+    stillSignedIn: 'Você ainda não saiu\nAbra este endereço novamente para sair.',
+    signOut: 'Sair?\nVocê precisará entrar de novo na próxima vez que abrir esta documentação.\nSair',
   },
   shelf: {
     title: 'Documentação',
@@ -59,17 +32,12 @@ export const pt: ReaderWords = {
     empty: 'Ainda não há documentação aqui.',
     sites: 'Documentações: {total}',
     matching: 'Documentações: {count} de {total}',
-    version: 'Versão',
-    language: 'Idioma',
     date: 'Data',
     soon: 'Ainda não disponível',
     signIn: 'Entrar para ver mais',
     inPages: 'Resultados nas páginas',
     found: 'Páginas encontradas: {count}',
     noneFound: 'Nenhuma página encontrada',
-    searchBusy: 'Muitas pesquisas no momento, tente novamente em instantes',
-    searchNotReady: 'A pesquisa ainda não está pronta, tente novamente em instantes',
-    searchAway: 'A pesquisa não respondeu',
   },
   searchBox: {
     open: 'Buscar',

@@ -3,8 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { QueueFile } from '../../../src/export/jobs/queue/sqlite.ts';
-import { openSqliteJobQueue } from '../../../src/export/jobs/queue/sqlite-job-queue.ts';
+import { openSqliteJobQueue, type QueueFile } from '../../../src/export/jobs/queue/sqlite.ts';
 import type { JobQueue } from '../../../src/export/ports.ts';
 import { SharedClocks } from './shared-clocks.ts';
 

@@ -31,7 +31,7 @@ const sweep = (thread: JobThread) =>
     recordsDir: join(dir, 'records'),
   });
 
-describe('JobThread', { timeout: 30_000 }, () => {
+describe('JobThread', () => {
   it('uses one thread for consecutive steps, and a new thread after terminate()', async () => {
     const thread = openJobThread(ENTRY, new AbortController().signal);
     expect(watched.started).toEqual([]);

@@ -7,7 +7,7 @@ import { JobBench } from './job-bench.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-describe('applyRetention()', { timeout: 15_000 }, () => {
+describe('applyRetention()', () => {
   let bench: JobBench;
 
   beforeEach(async () => {

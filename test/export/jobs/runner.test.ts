@@ -6,7 +6,7 @@ import type { JobQueue, SearchData } from '../../../src/export/ports.ts';
 import { jobIdOf } from '../../contract/job-queue/jobs.ts';
 import { endless, JobBench } from './job-bench.ts';
 
-describe('JobRunner', { timeout: 15_000 }, () => {
+describe('JobRunner', () => {
   let bench: JobBench;
 
   beforeEach(async () => {
@@ -48,7 +48,10 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     await search.begun;
     await bench.queue.cancel(jobId);
     expect(await bench.ended('one')).toMatchObject({ status: 'failed', error: 'canceled' });
-    await vi.waitFor(() => expect(bench.events.at(-1)).toMatchObject({ kind: 'failed', error: { code: 'canceled' } }));
+    await vi.waitFor(
+      () => expect(bench.events.at(-1)).toMatchObject({ kind: 'failed', error: { code: 'canceled' } }),
+      30_000,
+    );
     expect(await readdir(bench.folder.work)).toEqual([]);
   });
 
@@ -56,8 +59,9 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     await bench.add('one');
     bench.run({ searchData: endless(), deadlineMs: 300 });
     expect((await bench.ended('one')).error).toMatch(/exportApi\.deadline/);
-    await vi.waitFor(() =>
-      expect(bench.events.at(-1)).toMatchObject({ kind: 'failed', error: { code: 'deadline_exceeded' } }),
+    await vi.waitFor(
+      () => expect(bench.events.at(-1)).toMatchObject({ kind: 'failed', error: { code: 'deadline_exceeded' } }),
+      30_000,
     );
   });
 
@@ -90,20 +94,20 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     await bench.add('one');
     bench.run({ siteOf: () => null });
     expect((await bench.ended('one')).error).toMatch(/^Cannot export "one"/);
-    await vi.waitFor(() => expect(bench.events.at(-1)).toMatchObject({ error: { code: 'bad_source' } }));
+    await vi.waitFor(() => expect(bench.events.at(-1)).toMatchObject({ error: { code: 'bad_source' } }), 30_000);
   });
 
   it('looks up the site by organization and domain', async () => {
-    const asked: unknown[] = [];
+    const calls: unknown[] = [];
     await bench.add('one');
     bench.run({
       siteOf: ({ organizationId, domain }) => {
-        asked.push([organizationId, domain]);
+        calls.push([organizationId, domain]);
         return null;
       },
     });
     await bench.ended('one');
-    expect(asked).toEqual([['acme', 'one']]);
+    expect(calls).toEqual([['acme', 'one']]);
   });
 
   it('releases a job when it stops, and resumes from the checkpoint', async () => {
@@ -112,8 +116,8 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     const first = bench.run({ searchData: search });
     await search.begun;
     await first.stop();
-    const given = await bench.get('one');
-    expect(given).toMatchObject({
+    const claimed = await bench.get('one');
+    expect(claimed).toMatchObject({
       status: 'queued',
       pageCount: 2,
       checkpoint: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -137,8 +141,8 @@ describe('JobRunner', { timeout: 15_000 }, () => {
       bench.clocks.wait(15_000);
       return other.claim(15_000);
     };
-    await expect.poll(claimLater, { timeout: 5_000 }).toMatchObject({ attempt: 2, job: { jobId } });
-    await expect.poll(kinds, { timeout: 5_000 }).toEqual(['started', 'left']);
+    await expect.poll(claimLater).toMatchObject({ attempt: 2, job: { jobId } });
+    await expect.poll(kinds).toEqual(['started', 'left']);
     expect(await bench.get('one')).toMatchObject({ status: 'running', attempt: 2 });
   });
 

@@ -15,7 +15,7 @@ import { endless, JobBench } from './job-bench.ts';
 const NEVER = new AbortController().signal;
 const KEY_FILE = join(import.meta.dirname, '../../fixtures/minisign/throwaway.key');
 
-describe('jobs of daemons with a shared bucket and separate disks', { timeout: 30_000 }, () => {
+describe('jobs of daemons with a shared bucket and separate disks', () => {
   let bench: JobBench;
   let server: S3Server;
   let store: S3BundleStore;

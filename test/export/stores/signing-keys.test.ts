@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type SigningKey, SigningKeys } from '../../../src/export/stores/signing-keys.ts';
+import { type SigningKey, SigningKeys } from '../../../src/export/stores/disk-bundle-store.ts';
 
 const DAY_MS = 24 * 3600_000;
 const WEEK_MS = 7 * DAY_MS;
@@ -41,7 +41,7 @@ describe('SigningKeys', () => {
   });
 
   it('creates one key if several processes start at the same time', async () => {
-    const module = join(import.meta.dirname, '../../../src/export/stores/signing-keys.ts');
+    const module = join(import.meta.dirname, '../../../src/export/stores/disk-bundle-store.ts');
     const program = `
       import { createHmac } from 'node:crypto';
       import { SigningKeys } from ${JSON.stringify(module)};

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { remoteAddressBehind } from '../../../src/http/listener/remote-address.ts';
-import { requestIdFor } from '../../../src/http/listener/request.ts';
+import { remoteAddressBehind, requestIdFor } from '../../../src/http/listener/request.ts';
 import { accessLog, pathOf, type ServedRequest } from '../../../src/http/listener/served-request.ts';
 
 describe('remoteAddressBehind()', () => {
@@ -45,23 +44,15 @@ describe('accessLog()', () => {
     forwardedFor: '203.0.113.9',
   };
   const lineOf = (served: Partial<ServedRequest>): Record<string, unknown> => {
-    const lines: string[] = [];
-    const log = accessLog({ write: (fields) => lines.push(fields()), trustedProxies: ['127.0.0.0/8'] });
-    log({ ...SERVED, ...served });
-    expect(lines).toHaveLength(1);
-    return JSON.parse(`{${lines[0]}}`);
+    const fieldsOf = accessLog(['127.0.0.0/8']);
+    return JSON.parse(`{${fieldsOf({ ...SERVED, ...served })}}`);
   };
 
   it('removes characters that a terminal interprets', () => {
     const text = 'a\u009b31m\u202e\u200b\u2028\ufeff\u007fü列🙂';
-    const lines: string[] = [];
-    accessLog({ write: (fields) => lines.push(fields()), trustedProxies: [] })({
-      ...SERVED,
-      path: text,
-      userAgent: text,
-    });
-    expect(lines[0]).not.toMatch(/[\u007f-\u009f\u200b-\u202e\ufeff]/);
-    expect(JSON.parse(`{${lines[0]}}`)).toMatchObject({ path: text, userAgent: text, msg: `GET ${text} 200` });
+    const line = accessLog([])({ ...SERVED, path: text, userAgent: text });
+    expect(line).not.toMatch(/[\u007f-\u009f\u200b-\u202e\ufeff]/);
+    expect(JSON.parse(`{${line}}`)).toMatchObject({ path: text, userAgent: text, msg: `GET ${text} 200` });
   });
 
   it('writes one line with the facts of a request', () => {
@@ -94,9 +85,8 @@ describe('accessLog()', () => {
   });
 
   it('keeps the values of one request out of the line of the next request', () => {
-    const lines: string[] = [];
-    const log = accessLog({ write: (fields) => lines.push(fields()), trustedProxies: [] });
-    for (const of of ['a', undefined, 'b']) log({ ...SERVED, site: of, version: of, userAgent: of });
+    const fieldsOf = accessLog([]);
+    const lines = ['a', undefined, 'b'].map((of) => fieldsOf({ ...SERVED, site: of, version: of, userAgent: of }));
     expect(
       lines.map((line) => JSON.parse(`{${line}}`)).map(({ site, version, userAgent }) => [site, version, userAgent]),
     ).toEqual([

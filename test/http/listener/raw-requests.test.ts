@@ -82,14 +82,14 @@ describe('raw request', () => {
     ['a request without a Host', 'GET / HTTP/1.1\r\n\r\n', [200, 400]],
     ['a request whose address is too long', `GET /${LONG} HTTP/1.1\r\nHost: x\r\n\r\n`, [200, 414]],
     ['a valid request and garbage', `${GET}nonsense\r\n\r\n`, [200, 200, 400]],
-  ])('gets its response first if the pipelined input after it is rejected: %s', async (_, behind, statuses) => {
+  ])('gets its response first if the pipelined input after it is rejected: %s', async (_, pipelined, statuses) => {
     const late = async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       return new Response('late');
     };
     for (const fetch of [() => new Response('hello'), late]) {
       const connection = await connectTo(await open({ fetch }));
-      connection.write(GET + behind);
+      connection.write(GET + pipelined);
       expect(statusesOf(await connection.untilClosed())).toEqual(statuses);
     }
   });
@@ -135,7 +135,7 @@ describe('client timeouts of a listener', () => {
     );
     connection.socket.pause();
     connection.write(GET);
-    await expect.poll(() => served.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => served.length).toBe(1);
   });
 
   it.each([
@@ -170,7 +170,7 @@ describe('response before the end of its request', () => {
     ),
   )('states that the connection closes, and closes it: $name $status $how', async ({ name, status, how, wait }) => {
     const answer = () => new Response('no', { status });
-    const fetch = how === 'at once' ? answer : () => wait().then(answer);
+    const fetch = how === 'immediately' ? answer : () => wait().then(answer);
     const connection = await connectTo(await open({ name, fetch }));
     const ended = new Promise((resolve) => connection.socket.once('end', resolve));
     connection.write(HALF);

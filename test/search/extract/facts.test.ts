@@ -99,6 +99,15 @@ describe('extractPage(), reading language, tags, canonical and links', () => {
     expect(extractPage({ path: 'a.html', url: '/a', html: '<html><main>1</main>' })?.language).toBeNull();
   });
 
+  it.each([
+    '<html><body lang="pt-BR"><main>1</main>',
+    '<html><body><div id="app" lang="pt-BR"><main>1</main></div>',
+    '<html><meta http-equiv="content-language" content="pt-BR"><main>1</main>',
+    '<html lang="pt-BR"><body lang="en"><main>1</main>',
+  ])('reads the language from %s', (html) => {
+    expect(extractPage({ path: 'a.html', url: '/a', html })?.language).toBe('pt-BR');
+  });
+
   it('collects tags from keywords, article tags and facets once each, without language and version', () => {
     const head = [
       meta('keywords', 'a, b,, a'),

@@ -220,13 +220,14 @@ describe('KeywordIndex.search() with operators', () => {
       { text: 'count of the retry, maximum of the client' },
       { text: 'retryCount: the client' },
       { text: 'client beta', title: 'Retry count' },
-      { text: '数据库连接 client' },
+      { text: '数据库连接 client 数据库' },
     ]);
 
   it('finds only sections that contain the quoted phrases, in any column', () => {
     expect(found(index(), '"retry count"').sort()).toEqual([0, 2, 3]);
     expect(found(index(), 'client "maximum retry"')).toEqual([0]);
     expect(found(index(), '"count retry"')).toEqual([]);
+    expect(found(index(), '"count client"')).toEqual([]);
     expect(found(index(), '"retry count" "beta"')).toEqual([3]);
   });
 
@@ -234,6 +235,8 @@ describe('KeywordIndex.search() with operators', () => {
     expect(found(index(), '"数据库"')).toEqual([4]);
     expect(found(index(), '"据"')).toEqual([4]);
     expect(found(index(), '"接 client"')).toEqual([4]);
+    expect(found(index(), '"client 数"')).toEqual([4]);
+    expect(found(index(), '"client 据"')).toEqual([]);
     expect(found(index(), '"库数"')).toEqual([]);
   });
 

@@ -33,7 +33,7 @@ describe('Proximity', () => {
   it('is empty for one word, a repeated word, and unknown words', () => {
     const link = { terms: ['key'], rarity: 1 };
     for (const links of [[], [link], [link, link], [link, { terms: [], rarity: 1 }]])
-      expect(new Proximity(links).isEmpty).toBe(true);
+      expect(new Proximity(links).pairs).toBe(0);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pagefindFilesOfEntry, pagefindFilesOfMeta } from '../../../src/web/rewrite/generators/search.ts';
+import { pagefindFilesOfEntry, pagefindFilesOfMeta } from '../../../src/web/rewrite/generators/index.ts';
 
 const text = (value: string): number[] => [0x60 + value.length, ...Buffer.from(value)];
 const array = (...items: number[][]): number[] => [0x80 + items.length, ...items.flat()];

@@ -328,9 +328,7 @@ function oneJob([row]: readonly JobRow[]): StoredJob {
   return toStoredJob(row);
 }
 
-function cursorOf(seq: number): string {
-  return Buffer.from(String(seq)).toString('base64url');
-}
+const cursorOf = (seq: number): string => Buffer.from(String(seq)).toString('base64url');
 
 function seqOf(cursor: string | undefined): number {
   if (cursor === undefined) return Number.MAX_SAFE_INTEGER;

@@ -4,24 +4,68 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Statement, StatementValues } from '../../../database/statement.ts';
 import { DocshelfError } from '../../../domain/errors.ts';
 import { refuseLink } from '../../../files/index.ts';
-import { serve } from '../../../threads/index.ts';
+import { HEAPS, serve, Thread, threadEntry } from '../../../threads/index.ts';
 import type { JobQueue } from '../../ports.ts';
 import { type JobDatabase, SqlJobQueue } from './sql-job-queue.ts';
 import { SQLITE_STATEMENTS } from './statements.ts';
 
-export interface QueueFile {
-  readonly file: string;
+/** Waiting calls of clients: some seconds of flushes. Calls of a job's holder are never rejected. */
+const WAITING_MAX = 1000;
+const OF_CLIENTS = ['add', 'get', 'list', 'cancel', 'report', 'revision'] as const;
+const OF_HOLDERS = [
+  'claim',
+  'renew',
+  'advance',
+  'complete',
+  'fail',
+  'release',
+  'lastCompleted',
+  'counts',
+  'prune',
+  'references',
+] as const;
+
+/** A call waits up to five seconds for another process's lock. */
+const ENDING_MS_MAX = 10_000;
+
+/**
+ * Opens the embedded SQLite queue in a thread, which the first call starts.
+ * @throws DocshelfError `data_folder_newer`, `cannot_write`, `cannot_read`, `busy`
+ */
+export async function openSqliteJobQueue(
+  order: QueueFile,
+  entry = threadEntry('./worker', import.meta),
+): Promise<JobQueue> {
+  // A waiting call may have succeeded before the thread died.
+  const thread = new Thread<QueueCalls>({
+    task: 'ask for jobs',
+    heap: HEAPS.queue,
+    entry,
+    data: order,
+    callsMax: WAITING_MAX,
+  });
+  const calls = (methods: readonly (keyof JobQueue)[], isUrgent: boolean) =>
+    methods.map((method) => [
+      method,
+      (...args: readonly unknown[]) => thread.call('ask', { method, args }, { isUrgent }),
+    ]);
+  const methods = Object.fromEntries([...calls(OF_CLIENTS, false), ...calls(OF_HOLDERS, true)]);
+  const queue: JobQueue = { ...methods, close: () => thread.end({ withinMs: ENDING_MS_MAX }) };
+  try {
+    await queue.counts();
+    return queue;
+  } catch (error) {
+    await queue.close();
+    throw error;
+  }
 }
 
-export interface QueueCalls {
-  ask(call: { readonly method: keyof JobQueue; readonly args: readonly unknown[] }): unknown;
-}
+export type QueueFile = { readonly file: string };
+
+export type QueueCalls = { ask(call: { readonly method: keyof JobQueue; readonly args: readonly unknown[] }): unknown };
 
 /** Milliseconds: the time of day, which may jump, and a clock of the machine that only runs forward. */
-interface Clocks {
-  wallMs(): number;
-  monotonicMs(): number;
-}
+type Clocks = { wallMs(): number; monotonicMs(): number };
 
 export function serveQueue({ file }: QueueFile, clocks: Clocks): void {
   let database: SqliteDatabase | null = null;
@@ -32,6 +76,8 @@ export function serveQueue({ file }: QueueFile, clocks: Clocks): void {
       queue ??= new SqlJobQueue({ database, statements: SQLITE_STATEMENTS, wallMs: () => clocks.wallMs() });
       return await (queue[method] as (...args: readonly unknown[]) => unknown).apply(queue, [...args]);
     } catch (error) {
+      // During an upgrade, a newer daemon migrates the file while this one still runs.
+      if (resultCodeOf(error) === ERROR) database?.checkVersion(file);
       throw asStoreFault(file, error);
     }
   };
@@ -49,7 +95,7 @@ const BUSY_SPELL_MS = 4;
 const BUSY_PAUSE_MS = 1;
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
-const [BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB] = [5, 6, 8, 10, 11, 13, 14, 26];
+const [ERROR, BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB] = [1, 5, 6, 8, 10, 11, 13, 14, 26];
 
 export class SqliteDatabase implements JobDatabase {
   readonly #database: DatabaseSync;
@@ -76,6 +122,11 @@ export class SqliteDatabase implements JobDatabase {
         throw error;
       }
     });
+  }
+
+  /** @throws DocshelfError `data_folder_newer` */
+  checkVersion(file: string): void {
+    knownVersion(this.#database, file);
   }
 
   close(): void {
@@ -158,8 +209,8 @@ export function asStoreFault(file: string, error: unknown): unknown {
   }
 }
 
-function bringUp(database: DatabaseSync, file: string): void {
-  database.exec('BEGIN IMMEDIATE');
+/** @throws DocshelfError `data_folder_newer` */
+function knownVersion(database: DatabaseSync, file: string): number {
   const { version } = database.prepare('SELECT user_version AS version FROM pragma_user_version').get() as {
     version: number;
   };
@@ -170,6 +221,12 @@ function bringUp(database: DatabaseSync, file: string): void {
       { next: 'Run the docshelf version that wrote this data folder, or a newer one.' },
     );
   }
+  return version;
+}
+
+function bringUp(database: DatabaseSync, file: string): void {
+  database.exec('BEGIN IMMEDIATE');
+  const version = knownVersion(database, file);
   if (version === 1) database.exec('ALTER TABLE jobs ADD COLUMN traceparent TEXT');
   if (version === 1 || version === 2)
     database.exec('ALTER TABLE jobs ADD COLUMN errorCode TEXT; ALTER TABLE jobs ADD COLUMN errorNext TEXT');

@@ -92,8 +92,8 @@ function showResults(list) {
 }
 
 const FAULTS = new Map([
-  [429, said.searchBusy],
-  [503, said.searchNotReady],
+  [429, said.busy],
+  [503, said.notReady],
 ]);
 
 let asked = new AbortController();
@@ -108,11 +108,11 @@ async function search(query, ofSites, { signal }) {
     // Ignore the response to a previous question.
     if (signal.aborted) return;
     told = showResults(list);
-    if (!response.ok) told = FAULTS.get(response.status) ?? said.searchAway;
+    if (!response.ok) told = FAULTS.get(response.status) ?? said.away;
   } catch {
     if (signal.aborted) return;
     showResults([]);
-    told = said.searchAway;
+    told = said.away;
   }
   status.textContent = `${ofSites} · ${told}`;
 }

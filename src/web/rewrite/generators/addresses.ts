@@ -30,13 +30,9 @@ export function stemOf(path: string): string {
   return stem === '' ? '/' : stem;
 }
 
-export function indexedStemOf(path: string): string {
-  return stemOf(path) === '/' ? '/index' : stemOf(path);
-}
+export const indexedStemOf = (path: string): string => (stemOf(path) === '/' ? '/index' : stemOf(path));
 
-export function folderOf(path: string): string {
-  return stemOf(path) === '/' ? '/' : `${stemOf(path)}/`;
-}
+export const folderOf = (path: string): string => (stemOf(path) === '/' ? '/' : `${stemOf(path)}/`);
 
 /** Resolves `assets/a.js` in `/docs/assets/b.js` to `/docs/assets/a.js`. */
 export function fromBuildRoot(address: string, filePath: string): string {

@@ -1,16 +1,240 @@
+import { membersOf } from '../../../domain/shape.ts';
 import { addressesWith, folderOf, type GeneratorSource, indexedStemOf, stemOf } from './addresses.ts';
-import { buildManifestChunks, chunksInPayload, payloadFiles, segmentFiles } from './next.ts';
-import {
-  belowRoot,
-  branchFiles,
-  materialFiles,
-  pagefindFilesOfEntry,
-  pagefindFilesOfMeta,
-  rustdocFiles,
-  searchParts,
-  treeParts,
-} from './search.ts';
 import { viteDependencies, vitePressFiles, webpackFiles } from './webpack.ts';
+
+const NEXT_STATIC = '/_next/static/';
+const NEXT_CHUNKS = 'static/chunks/';
+/** `/_next/static/<build>/_buildManifest.js` names files below `/_next/`. */
+const BUILD_MANIFEST_TO_ROOT = '../../';
+const HEAD_URLS_MAX = 100;
+
+function rootOf({ text, named }: GeneratorSource): string {
+  const known =
+    named.slice(0, HEAD_URLS_MAX).find((url) => url.includes(NEXT_STATIC)) ??
+    addressesWith(text, NEXT_STATIC).next().value;
+  const at = known?.indexOf(NEXT_STATIC) ?? -1;
+  return known === undefined || at === -1 ? '/_next/' : `${known.slice(0, at)}/_next/`;
+}
+
+const chunksInPayload = (source: GeneratorSource): string[] => chunksIn(source.text, rootOf(source));
+
+const buildManifestChunks = ({ text }: GeneratorSource): string[] =>
+  text.includes('__next_f') ? [] : chunksIn(text, BUILD_MANIFEST_TO_ROOT);
+
+function chunksIn(text: string, root: string): string[] {
+  const below = [...addressesWith(text, NEXT_CHUNKS)].filter((address) => address.startsWith(NEXT_CHUNKS));
+  return [...addressesWith(text, NEXT_STATIC), ...below.map((address) => root + address)];
+}
+
+function payloadFiles({ path }: GeneratorSource): string[] {
+  const whole = path.endsWith('/') ? `${path}index.txt` : `${stemOf(path)}.txt`;
+  return [whole, ...['_tree', '_full', '_head', '_index'].map((name) => `${folderOf(path)}__next.${name}.txt`)];
+}
+
+const TREE_BYTES_MAX = 256 * 1024;
+
+function segmentFiles({ text }: GeneratorSource): string[] {
+  if (text.length > TREE_BYTES_MAX) return [];
+  return segmentsOf(Buffer.from(text, 'latin1').toString('utf8')).map((name) => `./__next.${encodeURI(name)}.txt`);
+}
+
+const NODES_MAX = 500;
+const PLAIN = /^[\w@-]+$/;
+
+/** Next.js 16 splits payloads by route segments: `!KGVuKQ.$c$slug.__PAGE__`. `"$Q<id>"` stands for the map of another row. */
+export function segmentsOf(tree: string): string[] {
+  const rows = new Map<string, unknown>();
+  for (const line of tree.split('\n')) {
+    const [, id, json] = /^([0-9a-f]+):([[{].*)$/.exec(line) ?? [];
+    if (id === undefined || json === undefined) continue;
+    try {
+      rows.set(id, JSON.parse(json));
+    } catch {
+      return [];
+    }
+  }
+  const root = (rows.get('0') as { t?: { t?: unknown } } | undefined)?.t?.t;
+  const names: string[] = [];
+  walk(root, '', rows, names);
+  return names;
+}
+
+function walk(node: unknown, above: string, rows: ReadonlyMap<string, unknown>, names: string[]): void {
+  const children = (node as { c?: unknown } | null | undefined)?.c;
+  const id = typeof children === 'string' ? /^\$Q([0-9a-f]+)$/.exec(children)?.[1] : undefined;
+  const entries = id === undefined ? undefined : rows.get(id);
+  if (!Array.isArray(entries)) return;
+  for (const [slot, child] of entries as [unknown, { s?: unknown }][]) {
+    if (names.length >= NODES_MAX) return;
+    const name = nameOf(child?.s);
+    if (name === null) continue;
+    const own = slot === 'children' ? name : `@${String(slot)}.${name}`;
+    const path = above === '' ? own : `${above}.${own}`;
+    names.push(path);
+    walk(child, path, rows, names);
+  }
+}
+
+function nameOf(segment: unknown): string | null {
+  if (typeof segment === 'string') return encode(segment);
+  const { n, t } = (segment ?? {}) as { n?: unknown; t?: unknown };
+  return typeof n === 'string' && typeof t === 'string' ? `$${t}$${encode(n)}` : null;
+}
+
+const encode = (text: string): string =>
+  PLAIN.test(text) ? text : `!${Buffer.from(text, 'utf8').toString('base64url')}`;
+
+/** Pagefind 1.5 and 1.6: `pagefind-entry.json` names an index per language, whose `.pf_meta` names index files and fragments. */
+
+const MARK = 'pagefind_dcd';
+const NAME = /^[\w-]{1,100}$/;
+const DEPTH_MAX = 16;
+
+const OWN_FILES =
+  'pagefind.js pagefind-worker.js wasm.unknown.pagefind pagefind-highlight.js pagefind-ui.js pagefind-ui.css'.split(
+    ' ',
+  );
+
+export function pagefindFilesOfEntry({ text: entry }: Pick<GeneratorSource, 'text'>): string[] {
+  const { languages: listed } = membersOf<{ languages: unknown }>(entry);
+  if (typeof listed !== 'object' || listed === null) return [];
+  const languages = Object.values(listed as Record<string, { hash?: unknown; wasm?: unknown } | null>);
+  const metas = languages.flatMap((language) => named(language?.hash).map((hash) => `pagefind.${hash}.pf_meta`));
+  const programs = languages.flatMap((language) => named(language?.wasm).map((wasm) => `wasm.${wasm}.pagefind`));
+  return [...OWN_FILES, ...metas, ...programs];
+}
+
+/** A decompressed `.pf_meta` is CBOR after a mark. @returns names of files in its folder */
+export function pagefindFilesOfMeta({ text: meta }: Pick<GeneratorSource, 'text'>): string[] {
+  if (!meta.startsWith(MARK)) return [];
+  try {
+    const [, pages, chunks, filters] = new Cbor(Buffer.from(meta, 'latin1'), MARK.length).read() as unknown[];
+    return [
+      ...rowsOf(pages).flatMap(([hash]) => named(hash).map((name) => `fragment/${name}.pf_fragment`)),
+      ...rowsOf(chunks).flatMap((row) => named(row.at(-1)).map((name) => `index/${name}.pf_index`)),
+      ...rowsOf(filters).flatMap((row) => named(row.at(-1)).map((name) => `filter/${name}.pf_filter`)),
+    ];
+  } catch {
+    return [];
+  }
+}
+
+const rowsOf = (value: unknown): unknown[][] =>
+  Array.isArray(value) ? value.filter((row): row is unknown[] => Array.isArray(row)) : [];
+
+const named = (value: unknown): string[] => (typeof value === 'string' && NAME.test(value) ? [value] : []);
+
+/** The part of CBOR (RFC 8949) that an index uses: integers, strings, arrays, floats and simple values. */
+class Cbor {
+  readonly #bytes: Buffer;
+  #at: number;
+
+  constructor(bytes: Buffer, at: number) {
+    this.#bytes = bytes;
+    this.#at = at;
+  }
+
+  read(depth = 0): unknown {
+    if (depth > DEPTH_MAX) throw new RangeError('too deep');
+    const head = this.#bytes.readUInt8(this.#at++);
+    const [major, info] = [head >> 5, head & 31];
+    if (major === 7) {
+      this.#at += info < 24 ? 0 : 2 ** (info - 24);
+      return null;
+    }
+    const isOpen = info === 31;
+    const count = isOpen ? Number.POSITIVE_INFINITY : this.#count(info);
+    if (major === 0) return count;
+    if (major === 1) return -1 - count;
+    if ((major === 2 || major === 3) && !isOpen) {
+      this.#at += count;
+      return this.#bytes.toString('utf8', this.#at - count, this.#at);
+    }
+    if (major !== 4) throw new RangeError('another type');
+    const items: unknown[] = [];
+    while (items.length < count) {
+      if (isOpen && this.#bytes.readUInt8(this.#at) === 0xff) {
+        this.#at += 1;
+        break;
+      }
+      items.push(this.read(depth + 1));
+    }
+    return items;
+  }
+
+  #count(info: number): number {
+    if (info < 24) return info;
+    if (info > 26) throw new RangeError('a large number');
+    const size = 2 ** (info - 24);
+    this.#at += size;
+    return this.#bytes.readUIntBE(this.#at - size, size);
+  }
+}
+
+const SECTIONS = /\bindexSectionsWithContent\s*=\s*\{([^}]*)\}/;
+const SECTION_NAMES = /\bindexSectionNames\s*=\s*\{([^}]*)\}/;
+const ENTRY = /(\d+)\s*:\s*"((?:[^"\\]|\\.)*)"/g;
+const NAVIGATION = /\bNAVTREEINDEX\s*=\s*\[([^\]]*)\]/;
+const BRANCH = /\[\s*(?:"(?:[^"\\]|\\.)*"|null)\s*,\s*(?:"[^"]*"|null)\s*,\s*"([\w.-]+)"\s*\]/g;
+const SECTION_NAME = /^\w+$/;
+const FILES_MAX = 5_000;
+
+/** Doxygen splits its search by section and letter, counted in `searchdata.js`. */
+function searchParts({ text: script }: GeneratorSource): string[] {
+  const names = new Map(entriesIn(script, SECTION_NAMES));
+  const files = entriesIn(script, SECTIONS).flatMap(([section, letters]) => {
+    const name = names.get(section) ?? '';
+    if (!SECTION_NAME.test(name)) return [];
+    const parts = Array.from({ length: Math.min(letters.length, FILES_MAX) }, (_, at) => `${name}_${at.toString(16)}`);
+    // Before 1.9.2, a page of results loads the script.
+    return parts.flatMap((part) => [`${part}.js`, `${part}.html`]);
+  });
+  return files.slice(0, FILES_MAX);
+}
+
+function entriesIn(script: string, table: RegExp): (readonly [key: string, value: string])[] {
+  const rows = table.exec(script)?.[1] ?? '';
+  return Array.from(rows.matchAll(ENTRY), ([, key = '', value = '']) => [key, value.replace(/\\(.)/g, '$1')] as const);
+}
+
+function treeParts(source: GeneratorSource): string[] {
+  const count = NAVIGATION.exec(source.text)?.[1]?.match(/"[^"]*"/g)?.length ?? 0;
+  const parts = Array.from({ length: Math.min(count, FILES_MAX) }, (_, at) => `navtreeindex${at}.js`);
+  return [...parts, ...branchFiles(source)].slice(0, FILES_MAX);
+}
+
+const branchFiles = ({ text }: GeneratorSource): string[] =>
+  Array.from(text.matchAll(BRANCH), ([, name]) => `${name}.js`).slice(0, FILES_MAX);
+
+const ROOT = /^(?:[.]{0,2}\/)*[\w./-]{0,100}$/;
+
+function rustdocFiles({ attribute: value = () => null }: GeneratorSource): string[] {
+  const [root, fixed] = [value('data-root-path'), value('data-static-root-path')];
+  if (root === null || fixed === null) return [];
+  const named = ['data-search-js', 'data-settings-js', 'data-stringdex-js'].flatMap((name) => value(name) ?? []);
+  const suffix = value('data-resource-suffix') ?? '';
+  return [
+    ...named.map((name) => fixed + name),
+    `${root}search-index${suffix}.js`,
+    `${root}search.index/root${suffix}.js`,
+  ];
+}
+
+function belowRoot(root: RegExp, namesOf: (script: string) => readonly string[]) {
+  return ({ text: script }: GeneratorSource): readonly string[] => {
+    const way = root.exec(script)?.[1];
+    if (way === undefined || !ROOT.test(way)) return [];
+    const folder = way === '' || way.endsWith('/') ? way : `${way}/`;
+    return namesOf(script).map((name) => folder + name);
+  };
+}
+
+function materialFiles({ text: script }: GeneratorSource): readonly string[] {
+  if (!script.includes('"base"')) return [];
+  const { base, search } = membersOf<{ base: unknown; search: unknown }>(script);
+  if (typeof base !== 'string' || typeof search !== 'string' || !ROOT.test(base)) return [];
+  return [search, `${base}/search/search_index.json`];
+}
 
 /** Chunks, payloads and search indexes that generators' scripts load. The crawl requests them and never rewrites them. */
 
@@ -125,13 +349,11 @@ export function filesOfGenerators(place: GeneratorPlace, source: GeneratorSource
   return rows.flatMap((row) => [...row.files(source)]);
 }
 
-export function isGeneratorFile(path: string): boolean {
-  return GENERATORS.some((row) => row.in === 'file' && isIn(path, row.mark));
-}
+export const isGeneratorFile = (path: string): boolean =>
+  GENERATORS.some((row) => row.in === 'file' && isIn(path, row.mark));
 
-export function isIn(text: string, mark: string | RegExp): boolean {
-  return typeof mark === 'string' ? text.includes(mark) : mark.test(text);
-}
+export const isIn = (text: string, mark: string | RegExp): boolean =>
+  typeof mark === 'string' ? text.includes(mark) : mark.test(text);
 
 const ROUTE_FILE = /^\/.*\.(?:js|css)$/;
 

@@ -6,10 +6,7 @@ import { AMP_LAYERS } from '../write.ts';
 /** Decides which names exist, and which references without a semicolon count. */
 type ReferenceRule = 'attribute' | 'text' | 'xml';
 
-interface Decoded {
-  readonly text: string;
-  readonly places: readonly number[];
-}
+type Decoded = { readonly text: string; readonly places: readonly number[] };
 
 export function decodeReferences(text: string, start: number, end: number, rule: ReferenceRule): Decoded | null {
   const value = text.slice(start, end);

@@ -276,13 +276,10 @@ class DocumentReader implements MarkupReader {
   }
 }
 
-function kindOfLazy(tag: string, name: string): FoundKind {
-  return name === 'data-src' && (tag === 'iframe' || tag === 'frame') ? 'frame' : 'lazy';
-}
+const kindOfLazy = (tag: string, name: string): FoundKind =>
+  name === 'data-src' && (tag === 'iframe' || tag === 'frame') ? 'frame' : 'lazy';
 
-function looksLikeAddress(text: string): boolean {
-  return !/[\s{}<>"]|^[\d.,:%+-]*$/.test(text.trim()) && /[./]/.test(text);
-}
+const looksLikeAddress = (text: string): boolean => !/[\s{}<>"]|^[\d.,:%+-]*$/.test(text.trim()) && /[./]/.test(text);
 
 /** Reads only a feed's style sheet, as its addresses are absolute on purpose, and pictures of tiles (`browserconfig`). */
 export function readFeed(region: Region, list: ReferenceList): void {

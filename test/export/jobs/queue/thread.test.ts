@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openSqliteJobQueue } from '../../../../src/export/jobs/queue/sqlite-job-queue.ts';
+import { openSqliteJobQueue } from '../../../../src/export/jobs/queue/sqlite.ts';
 import type { JobQueue } from '../../../../src/export/ports.ts';
 import { jobIdOf, LEASE_MS, newJob, QUEUED_MAX } from '../../../contract/job-queue/jobs.ts';
 import { codeOf } from '../../../contract/job-queue/workbench.ts';
@@ -49,9 +49,20 @@ describe('openSqliteJobQueue()', () => {
     newer.close();
     expect(await codeOf(openSqliteJobQueue({ file }))).toBe('data_folder_newer');
   });
+
+  test('reports a file that a newer docshelf has migrated while it is open', async () => {
+    const queue = await open();
+    await queue.add(JOB, QUEUED_MAX);
+    const newer = new DatabaseSync(file);
+    newer.exec('ALTER TABLE jobs RENAME COLUMN job_id TO id');
+    expect(await codeOf(queue.get(JOB.jobId))).toBe('internal');
+    newer.exec('PRAGMA user_version = 99');
+    newer.close();
+    expect(await codeOf(queue.get(JOB.jobId))).toBe('data_folder_newer');
+  });
 });
 
-describe('embedded queue', { timeout: 20_000 }, () => {
+describe('embedded queue', () => {
   test('waits while another process writes', async () => {
     const queue = await open();
     const other = new DatabaseSync(file);
@@ -78,9 +89,9 @@ describe('embedded queue', { timeout: 20_000 }, () => {
 
   test('finishes pending calls when closed, and rejects new ones', async () => {
     const queue = await open();
-    const asked = queue.add(JOB, QUEUED_MAX);
+    const pending = queue.add(JOB, QUEUED_MAX);
     await queue.close();
-    expect(await asked).toMatchObject(JOB);
+    expect(await pending).toMatchObject(JOB);
     expect(await codeOf(queue.get(JOB.jobId))).toBe('stopping');
     await queue.close();
   });
@@ -90,9 +101,9 @@ describe('embedded queue', { timeout: 20_000 }, () => {
     await queue.add(JOB, QUEUED_MAX);
     const claim = await queue.claim(LEASE_MS);
     if (claim === null) throw new Error('nothing to claim');
-    const asked = Array.from({ length: 1100 }, () => codeOf(queue.get(JOB.jobId)));
+    const pending = Array.from({ length: 1100 }, () => codeOf(queue.get(JOB.jobId)));
     const written = queue.advance(claim, { progress: 1, pageCount: 1 });
-    const codes = await Promise.all(asked);
+    const codes = await Promise.all(pending);
     expect(codes.filter((code) => code === 'none')).toHaveLength(1000);
     expect(codes.filter((code) => code === 'busy')).toHaveLength(100);
     expect(await written).toBe(true);
@@ -123,7 +134,7 @@ describe('embedded queue', { timeout: 20_000 }, () => {
   });
 
   test('does not keep the process running if it is not closed', async () => {
-    const adapter = new URL('../../../../src/export/jobs/queue/sqlite-job-queue.ts', import.meta.url).href;
+    const adapter = new URL('../../../../src/export/jobs/queue/sqlite.ts', import.meta.url).href;
     const program = join(folder, 'program.mjs');
     await writeFile(
       program,

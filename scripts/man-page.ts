@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { DocshelfCommand } from './command.ts';
-import { type ShownCommand, shownCommands } from './completion.ts';
+import { DocshelfCommand } from '../src/cli/command.ts';
+import { type ShownCommand, shownCommands } from '../src/cli/completion.ts';
 
 type Terms = Readonly<Record<string, string>>;
 
@@ -66,9 +66,8 @@ function commandLines({ path, description, places, options, command }: ShownComm
   ];
 }
 
-function termLines(terms: readonly (readonly [term: string, text: string])[]): string {
-  return terms.map(([term, text]) => `.TP\n.B ${escaped(term)}\n${escaped(text)}`).join('\n');
-}
+const termLines = (terms: readonly (readonly [term: string, text: string])[]): string =>
+  terms.map(([term, text]) => `.TP\n.B ${escaped(term)}\n${escaped(text)}`).join('\n');
 
 /** roff interprets backslashes, minus signs, and dots or quotes at the beginning of a line. */
 function escaped(text: string): string {
