@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { tellBreaches } from '../helpers/accessibility.ts';
+import { reportViolations } from '../helpers/accessibility.ts';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { BOXED_SITES, type BoxedSite } from './boxed-sites.ts';
@@ -147,14 +147,14 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         },
         /** Console errors that also occur without the box belong to the site. */
         expectQuiet: async () => {
-          const said = [...reader.complaints, ...reader.blocked];
+          const problems = [...reader.complaints, ...reader.blocked];
           const known: string[] = [];
-          for (const seen of said.length > 0 ? [path, page.url().slice(base.length)] : []) {
+          for (const seen of problems.length > 0 ? [path, page.url().slice(base.length)] : []) {
             const { complaints, blocked } = (await open(site, seen, profile, false)).reader;
             known.push(...complaints, ...blocked);
           }
           expect([
-            said.filter((each) => !known.includes(each)),
+            problems.filter((each) => !known.includes(each)),
             reader.failures.filter(({ path: failed }) => failed.includes('_docshelf/')),
           ]).toEqual([[], []]);
         },
@@ -196,7 +196,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         await page.keyboard.press('Control+k');
         await find(query);
         if (go === null) await expectStill();
-        expect(await tellBreaches(page, { part: 'docshelf-search-dialog' })).toEqual([]);
+        expect(await reportViolations(page, { part: 'docshelf-search-dialog' })).toEqual([]);
         await page.keyboard.press('ArrowDown');
         await expectSection(options.nth(1), found[1], () => page.keyboard.press('Enter'));
         await button.waitFor();
@@ -236,7 +236,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       await find(query);
       await expectStill();
       expect(await dialog.getAttribute('dir')).toBe('rtl');
-      expect(await tellBreaches(page, { part: 'docshelf-search-dialog' })).toEqual([]);
+      expect(await reportViolations(page, { part: 'docshelf-search-dialog' })).toEqual([]);
       expect(await options.first().evaluate((node) => getComputedStyle(node).direction)).toBe('rtl');
       await expectSection(options.first(), found, () => page.keyboard.press('Enter'));
       await expectQuiet();
