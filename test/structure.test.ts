@@ -188,10 +188,12 @@ function pastTheGate(path: string, text: string, { imports, opened }: ReturnType
     if (names.length === 0 || path === DAEMON_REQUEST || /\bEgressPolicy\b/.test(text)) return [];
     return [`${path} opens sockets (${names.join(', ')}) and takes no EgressPolicy`];
   }
-  const asks = imports.some(({ specifier }) => isRelative(specifier) && targetOf(path, specifier) === DAEMON_REQUEST);
+  const importsClient = imports.some(
+    ({ specifier }) => isRelative(specifier) && targetOf(path, specifier) === DAEMON_REQUEST,
+  );
   return [
     ...names.map((name) => `${path} goes past the gate of net: ${name}`),
-    ...(asks && !ASKS_DAEMONS.test(path) ? [`${path} asks a daemon, as commands alone do`] : []),
+    ...(importsClient && !ASKS_DAEMONS.test(path) ? [`${path} asks a daemon, as commands alone do`] : []),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { createWriteStream, type Dirent, existsSync, fstatSync, realpathSync } from 'node:fs';
 import {
   chown,
@@ -22,9 +22,10 @@ import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { extract, type Header, type Pack, pack } from 'tar-stream';
 import { dataPaths, runningDaemons } from '../deploy/index.ts';
-import { DocshelfError, errnoOf, errnoState, rethrowAs, stateOf } from '../domain/errors.ts';
+import { DocshelfError, errnoOf, errnoState, nextFor, rethrowAs, stateOf } from '../domain/errors.ts';
 import { membersOf } from '../domain/shape.ts';
 import { counted } from '../domain/text.ts';
+import { whileLocked } from '../files/file-lock.ts';
 import { collect, flushPath, flushTree, ifThere, isLinkRefused, temporaryFolder } from '../files/index.ts';
 import { type CommonOptions, command } from './command.ts';
 import { loadStrictly } from './load-config.ts';
@@ -116,8 +117,8 @@ async function writeBackup(dir: string, file: string, signal: AbortSignal): Prom
     throw cannotWrite(file, 'it is in the data folder');
   // Only a regular file can be replaced: a rename would replace the device itself.
   const isPlain = found === null || found.isFile();
-  const path = isPlain ? `${file}.part` : file;
-  if (isPlain) await rm(path, { force: true }).catch(toWriteFault);
+  // Two backups may write to the same file.
+  const path = isPlain ? `${file}.${randomBytes(4).toString('hex')}.part` : file;
   const handle = await open(path, isPlain ? 'wx' : 'w', 0o600).catch(toWriteFault);
   try {
     const written = await copyFolder(dir, handle.createWriteStream({ flush: isPlain }), signal);
@@ -161,6 +162,8 @@ async function copyFolder(dir: string, out: Writable, signal: AbortSignal, outpu
   });
   try {
     const copier = new Copier(dir, tar, output);
+    // Without the folder, a restored export service would look like the first edition.
+    if (existsSync(join(dir, 'sites'))) await addEntry(tar, { name: 'sites', type: 'directory', mode: 0o700 });
     // Pointers come first: what they name cannot be younger than the pointer.
     for (const folder of ['sites', '']) await copier.addFolder(folder);
     await copier.addRotatedLogs();
@@ -175,12 +178,17 @@ async function copyFolder(dir: string, out: Writable, signal: AbortSignal, outpu
   } catch (error) {
     tar.destroy();
     await writing;
-    throw fault !== null && !(error instanceof DocshelfError) ? fault : error;
+    if (error instanceof DocshelfError) throw error;
+    const { syscall = 'write', path = dir } = error as NodeJS.ErrnoException;
+    throw /^(?:open|read|scandir|f?stat)$/.test(syscall) ? readFault(path, stateOf(error), error) : (fault ?? error);
   }
 }
 
-function throwWriteFault(cause: unknown): never {
-  throw writeFault(cause);
+function readFault(path: string, state: string, cause: unknown): DocshelfError {
+  return new DocshelfError('cannot_read', `Cannot back up "${path}": ${state}`, {
+    next: nextFor(cause, 'Run the command as the user of the daemon or as root, and check the disk of storage.dir.'),
+    cause,
+  });
 }
 
 function writeFault(cause: unknown): DocshelfError {
@@ -305,10 +313,11 @@ class Copier {
 
   /** SQLite's online backup reads a database that another process writes to. */
   async #addDatabase(name: string, path: string): Promise<void> {
-    await using folder = await temporaryFolder(join(tmpdir(), 'docshelf-backup-')).catch(throwWriteFault);
+    await using folder = await temporaryFolder(join(tmpdir(), 'docshelf-backup-')).catch((error: unknown) => {
+      throw temporaryFault(error);
+    });
     const copy = join(folder.path, 'copy.sqlite');
-    using database = new DatabaseSync(path, { readOnly: true });
-    await backupSqlite(database, copy);
+    await copyDatabase(path, copy);
     await using handle = await open(copy);
     await this.#addOpen(name, handle);
   }
@@ -317,6 +326,27 @@ class Copier {
     for (const [digest, version] of this.#needed)
       if (!this.#releases.has(digest)) throw deletedFault(`version "${version}"`);
   }
+}
+
+/** Primary result code of SQLite (sqlite.org/rescode.html). */
+const FULL = 13;
+
+async function copyDatabase(path: string, copy: string): Promise<void> {
+  try {
+    using database = new DatabaseSync(path, { readOnly: true });
+    await backupSqlite(database, copy);
+  } catch (error) {
+    const { errcode = 0, message } = error as Error & { errcode?: number };
+    throw (errcode & 0xff) === FULL ? temporaryFault(error) : readFault(path, message, error);
+  }
+}
+
+function temporaryFault(cause: unknown): DocshelfError {
+  const state = ['EACCES', 'EROFS', 'ENOENT'].includes(errnoOf(cause) ?? '') ? 'no access to' : 'no space in';
+  return new DocshelfError('cannot_write', `Cannot write the backup: ${state} the temporary folder "${tmpdir()}"`, {
+    next: 'Free space there, or set TMPDIR to another folder. docshelf copies each SQLite file there first.',
+    cause,
+  });
 }
 
 function deletedFault(thing: string): DocshelfError {
@@ -348,7 +378,6 @@ async function addEntry(
 
 /** Restores into a folder of its own first, so that an incomplete backup leaves the data folder empty. */
 async function restoreBackup(dir: string, from: Readable, signal: AbortSignal): Promise<Written> {
-  await checkEmpty(dir);
   const toWriteFault = rethrowAs(
     'cannot_write',
     `restore into "${dir}"`,
@@ -356,17 +385,23 @@ async function restoreBackup(dir: string, from: Readable, signal: AbortSignal): 
     (error) => (errnoOf(error) === 'ENOSPC' ? 'the disk is full' : errnoState(error)),
   );
   const staging = join(dir, 'staging', `restore-${process.pid}`);
+  await checkEmpty(dir).catch(toWriteFault);
   await mkdir(staging, { recursive: true, mode: 0o700 }).catch(toWriteFault);
   try {
     const restored = await unpackInto(staging, from, signal).catch((error: unknown) =>
       errnoOf(error) === undefined ? Promise.reject(error) : toWriteFault(error),
     );
     const { uid, gid } = await stat(dir);
-    if (process.getuid?.() === 0 && uid !== 0) await giveTo(staging, uid, gid);
+    const isForOther = process.getuid?.() === 0 && uid !== 0;
+    if (isForOther) await giveTo(staging, uid, gid);
     await flushTree(staging);
-    // A daemon may have started meanwhile.
-    await checkEmpty(dir);
-    await moveContent(staging, dir);
+    const lock = join(dir, 'lock');
+    await whileLocked(lock, { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
+      if (isForOther) await chown(lock, uid, gid);
+      // A daemon or another restore may have used the folder since.
+      await checkEmpty(dir);
+      await moveContent(staging, dir);
+    });
     await flushPath(dir);
     return restored;
   } finally {
@@ -425,6 +460,7 @@ async function firstFileIn(dir: string, folder: string): Promise<string | null> 
   return null;
 }
 
+const LOCK_MS_MAX = 10_000;
 const LAST_BYTES_MAX = 65_536;
 
 type LastEntry = Partial<Record<'format' | 'files' | 'sha256', unknown>>;
@@ -466,7 +502,8 @@ async function unpackInto(folder: string, from: Readable, signal: AbortSignal): 
     const { syscall, message } = error as NodeJS.ErrnoException;
     if (syscall === 'read') throw notReadable(error);
     if (error instanceof DocshelfError || syscall !== undefined) throw error;
-    throw noBackup(/Invalid tar header/.test(message) ? 'it is not a tar file, or it is compressed' : message);
+    const isTar = !/Invalid tar header/.test(message);
+    throw noBackup(isTar ? 'it is incomplete or damaged' : 'it is not a tar file, or it is compressed');
   }
   if (last === null) throw noBackup('its end is missing');
   if (last.format !== FORMAT) throw newerBackup(last.format);

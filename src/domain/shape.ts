@@ -9,14 +9,19 @@ type Frozen<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]: Frozen<T[Key]> }
     : T;
 
+/** The unchecked value of a JSON text, or undefined for any other text. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Unchecked members of a JSON object, or none for any other text. */
 export function membersOf<T extends object>(text: string | null): { readonly [Key in keyof T]?: unknown } {
-  try {
-    const value: unknown = JSON.parse(text ?? '');
-    return typeof value === 'object' && value !== null ? value : {};
-  } catch {
-    return {};
-  }
+  const value = jsonOf(text ?? '');
+  return typeof value === 'object' && value !== null ? value : {};
 }
 
 export const RFC3339 = { type: 'string', format: 'date-time', description: 'RFC 3339, UTC.' } as const;

@@ -50,7 +50,7 @@ export class BundledSearchSurvey {
     }
     return Array.from(boxes, ([{ name, index, service, head = '' }, selectors]) => ({
       kind: name,
-      state: index === null ? 'hosted' : this.#found.has(index.file) ? 'works' : 'no-index',
+      state: index === undefined ? 'hosted' : this.#found.has(index.file) ? 'works' : 'no-index',
       needs: index?.name ?? service ?? '',
       boxes: [...selectors].join(),
       head,
@@ -70,9 +70,9 @@ interface OwnSearchKind {
   readonly mark: RegExp;
   readonly unless?: RegExp;
   readonly script?: RegExp;
-  /** Index files, of which one suffices, or null for a hosted service. */
-  readonly index: { readonly file: RegExp; readonly name: string } | null;
-  readonly service: string | null;
+  /** Index files, of which one suffices. A hosted service has a host instead. */
+  readonly index?: { readonly file: RegExp; readonly name: string };
+  readonly service?: string;
   readonly boxes: string;
   /** Matches a selector in the page's own script. */
   readonly named?: RegExp;
@@ -89,7 +89,6 @@ export const OWN_SEARCH_KINDS: readonly OwnSearchKind[] = [
     name: 'VitePress, DocSearch',
     mark: VITEPRESS,
     script: /(?:^|\/)VPAlgoliaSearchBox\.[\w-]+\.js$/,
-    index: null,
     service: '*.algolia.net',
     boxes: VITEPRESS_BOXES,
     // The theme looks for this id before it connects in advance.
@@ -100,14 +99,12 @@ export const OWN_SEARCH_KINDS: readonly OwnSearchKind[] = [
     mark: VITEPRESS,
     script: /(?:^|\/)VPLocalSearchBox\.[\w-]+\.js$/,
     index: { file: /(?:^|\/)@localSearchIndex[^/]+\.js$/, name: 'assets/chunks/@localSearchIndex….js' },
-    service: null,
     boxes: VITEPRESS_BOXES,
   },
   {
     name: 'DocSearch',
     mark: /\bclass=["']?[^"'<>]{0,300}\bDocSearch-Button\b|<div [^<>]{0,300}\bid=["']?docsearch\b|<script [^<>]{0,300}(?:\bdocsearch(?:\.min)?\.js\b|@docsearch\/)|<link [^<>]{0,300}-dsn\.algolia\.net/i,
     unless: VITEPRESS,
-    index: null,
     service: '*.algolia.net',
     boxes: '.DocSearch-Button,#docsearch',
     named: /\bdocsearch\(\s*\{[^<]{0,2000}?\b(?:container|inputSelector)["']?\s*:\s*["'`]([#.][\w-]+)["'`]/i,
@@ -115,14 +112,12 @@ export const OWN_SEARCH_KINDS: readonly OwnSearchKind[] = [
   {
     name: 'Algolia',
     mark: /<script [^<>]{0,300}\b(?:algoliasearch|instantsearch|autocomplete-js)\b/i,
-    index: null,
     service: '*.algolia.net',
     boxes: '.ais-SearchBox,.aa-Autocomplete,.aa-DetachedSearchButton',
   },
   {
     name: 'Mintlify',
     mark: /<button [^<>]{0,2000}\bid=["']?search-bar-entry\b/i,
-    index: null,
     service: 'leaves.mintlify.com',
     boxes: '#search-bar-entry,#search-bar-entry-mobile',
   },
@@ -130,7 +125,6 @@ export const OWN_SEARCH_KINDS: readonly OwnSearchKind[] = [
     name: 'Pagefind',
     mark: /<site-search\b|<pagefind-(?:searchbox|modal-trigger|input)\b|<script [^<>]{0,300}\bpagefind(?:-(?:modular-|component-)?ui)?\.js\b/i,
     index: { file: /(?:^|\/)pagefind-entry\.json$/, name: 'pagefind/pagefind-entry.json' },
-    service: null,
     boxes: 'site-search button[data-open-modal],.pagefind-ui,pagefind-searchbox,pagefind-modal-trigger,pagefind-input',
     named: /\bPagefindUI\(\s*\{[^<]{0,2000}?\belement["']?\s*:\s*["'`]([#.][\w-]+)["'`]/,
   },
@@ -138,35 +132,30 @@ export const OWN_SEARCH_KINDS: readonly OwnSearchKind[] = [
     name: 'Nextra',
     mark: /\bclass=["']?[^"'<>]{0,300}\bnextra-search\b/,
     index: { file: /(?:^|\/)(?:pagefind-entry|nextra-data-[\w-]+)\.json$/, name: '_pagefind/pagefind-entry.json' },
-    service: null,
     boxes: '.nextra-search',
   },
   {
     name: 'Docusaurus, local search',
     mark: /\bclass=["']?[^"'<>]{0,300}\b(?:navbar__search-input|dsla-search-wrapper)\b/,
     index: { file: /(?:^|\/)(?:search-index|search-doc|lunr-index)[\w-]*\.json$/, name: 'search-index.json' },
-    service: null,
     boxes: '.navbar__search,.dsla-search-wrapper',
   },
   {
     name: 'Material for MkDocs',
     mark: /\bdata-md-component=["']?search\b/,
     index: { file: /(?:^|\/)search\/search_index\.js(?:on)?$/, name: 'search/search_index.json' },
-    service: null,
     boxes: '.md-search,.md-header__button[for=__search]',
   },
   {
     name: 'Sphinx',
     mark: /<form [^<>]{0,300}\baction=["']?[^"'<>\s]{0,300}\bsearch\.html\b/i,
     index: { file: /(?:^|\/)searchindex\.js$/, name: 'searchindex.js' },
-    service: null,
     boxes: 'form[action$="search.html"]',
   },
   {
     name: 'mdBook',
     mark: /<button [^<>]{0,2000}\bid=["']?(?:mdbook-)?search-toggle\b/i,
     index: { file: /(?:^|\/)searchindex(?:-\w+)?\.js(?:on)?$/, name: 'searchindex.js' },
-    service: null,
     boxes: '#search-toggle,#mdbook-search-toggle',
   },
 ];

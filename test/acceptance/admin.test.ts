@@ -124,7 +124,7 @@ describe('the admin API', () => {
 });
 
 test('the console accepts a sign-in over TLS behind a proxy only if server.trustedProxies lists the proxy and the proxy reports HTTPS', async () => {
-  const behind = await bench.start({ admin: { token: TOKEN }, server: { trustedProxies: ['127.0.0.1'] } });
+  const proxied = await bench.start({ admin: { token: TOKEN }, server: { trustedProxies: ['127.0.0.1'] } });
   const signInAt = async (admin: string, headers: Record<string, string>): Promise<[number, string | null]> => {
     const answer = await fetch(`${admin}/sign-in`, {
       method: 'POST',
@@ -135,10 +135,10 @@ test('the console accepts a sign-in over TLS behind a proxy only if server.trust
     return [answer.status, answer.headers.get('set-cookie')];
   };
   const secure = { 'x-forwarded-proto': 'https' };
-  expect(await signInAt(behind.admin, secure)).toEqual([303, expect.stringContaining('Secure')]);
-  expect(await signInAt(behind.admin, {})).toEqual([403, null]);
+  expect(await signInAt(proxied.admin, secure)).toEqual([303, expect.stringContaining('Secure')]);
+  expect(await signInAt(proxied.admin, {})).toEqual([403, null]);
   expect(await signInAt(daemon.admin, secure)).toEqual([403, null]);
-  await behind.stop();
+  await proxied.stop();
 });
 
 describe('the admin API, reading', () => {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConfigFile, type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
 import { PROGRAM, runDocshelf, spawnProgram } from '../helpers/program.ts';
-import { JSON_BOTH, messageOf, saidBy } from '../http/mcp/assistant-bench.ts';
+import { contentOf, JSON_BOTH, messageOf } from '../http/mcp/assistant-bench.ts';
 import { basic } from '../http/sign-in/guarded-listener.ts';
 import { bundle, folderOf } from './bundles.ts';
 import { adminKey, exporterOf, KEYS } from './export-service.ts';
@@ -37,7 +37,7 @@ async function startLocal(configFile: string, args: readonly string[] = []): Pro
 }
 
 const use = async (client: Client, name: string, args: Record<string, unknown>) =>
-  saidBy(await client.callTool({ name, arguments: args }));
+  contentOf(await client.callTool({ name, arguments: args }));
 const versionAt = async (client: Client) => (await use(client, 'read_page', { address: '/' })).facts.version;
 
 async function startWith(
@@ -122,14 +122,14 @@ describe('the MCP server on docshelf’s own manual', () => {
   it('returns the same results to a local assistant, also after the daemon has stopped', async () => {
     const client = await startLocal(daemon.configFile);
     const [question = '', page] = QUESTIONS[1] ?? [];
-    const ask = async () => {
+    const send = async () => {
       const { facts } = await use(client, 'search', { query: question, pageSize: 1 });
       const [best] = facts.results as readonly { address: string }[];
       return best?.address.replace(/(?:\.html)?(?:#.*)?$/, '');
     };
-    expect(await ask()).toBe(page);
+    expect(await send()).toBe(page);
     await daemon.stop();
-    expect(await ask()).toBe(page);
+    expect(await send()).toBe(page);
     expect(await versionAt(client)).toBe('v1');
   });
 });
@@ -245,15 +245,16 @@ describe('docshelf mcp', () => {
     expect(await ended).toBe(0);
 
     // The server responds to a request whose bytes end together with the input.
-    const ask = (id: number, method: string, params: object) => JSON.stringify({ jsonrpc: '2.0', id, method, params });
+    const lineOf = (id: number, method: string, params: object) =>
+      JSON.stringify({ jsonrpc: '2.0', id, method, params });
     const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
-    const asked = [
-      ask(1, 'initialize', hello),
+    const messages = [
+      lineOf(1, 'initialize', hello),
       JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }),
-      ask(2, 'tools/call', { name: 'read_page', arguments: { address: '/' } }),
+      lineOf(2, 'tools/call', { name: 'read_page', arguments: { address: '/' } }),
     ];
     const { stdout, code } = await runDocshelf(['mcp', '--config', daemon.configFile], {
-      input: Buffer.from(`${asked.join('\n')}\n`),
+      input: Buffer.from(`${messages.join('\n')}\n`),
     });
     expect([
       code,
@@ -293,14 +294,14 @@ describe('docshelf mcp', () => {
 it('a running daemon responds to hostile MCP messages and survives all of them', async () => {
   const daemon = await startWith({ 'docs-2024-06-01.tar.gz': bundle('june') }, {});
   await daemon.untilServing('2024-06-01');
-  const say = async (body: string): Promise<number> =>
+  const postBody = async (body: string): Promise<number> =>
     (await fetch(daemon.site + DOOR, { method: 'POST', headers: JSON_BOTH, body })).status;
   const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
   const bodies = ['{', deep, '[[[]]]', '{"__proto__":{"method":"ping"}}', '{"jsonrpc":"2.0","id":{},"method":"ping"}'];
-  for (const body of bodies) expect(await say(body)).toBe(400);
+  for (const body of bodies) expect(await postBody(body)).toBe(400);
   // Canceled by its own batch, so no response follows.
   const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
-  expect(await say(JSON.stringify([{ jsonrpc: '2.0', id: 2, method: 'ping' }, cancel]))).toBe(400);
+  expect(await postBody(JSON.stringify([{ jsonrpc: '2.0', id: 2, method: 'ping' }, cancel]))).toBe(400);
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
   const answer = await messageOf(await fetch(daemon.site + DOOR, { method: 'POST', headers: JSON_BOTH, body }));
   expect(answer.result?.tools).toHaveLength(3);

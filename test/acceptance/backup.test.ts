@@ -1,15 +1,19 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chown, mkdir, readdir, readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
 import { openBench, waitFor } from '../helpers/daemon.ts';
+import { freePort } from '../helpers/free-ports.ts';
+import { httpServer } from '../helpers/local-server.ts';
 import { spawnProgram } from '../helpers/program.ts';
 import { runCommands, runShell, writePrograms } from '../helpers/shell.ts';
 import { writeFiles } from '../helpers/write-files.ts';
 import { bundle } from './bundles.ts';
-import { exporterOf, SITE, startExporter } from './export-service.ts';
+import { crawlOf } from './crawl-service.ts';
+import { exporterOf, organizations, SITE, startAgain, startExporter } from './export-service.ts';
 import { skipped, smallVolume, whySkipped } from './small-volume.ts';
 
 const bench = openBench(afterEach);
@@ -51,6 +55,17 @@ async function versionsOf(cwd: string): Promise<string[]> {
   return list.json<{ versions: { version: string }[] }>().versions.map(({ version }) => version);
 }
 
+const savedIn = async (folder: string): Promise<string[]> =>
+  (await readdir(folder)).filter((name) => name.startsWith('saved'));
+
+/** Waits until a backup to `saved.tar` has created its partial file. */
+async function untilStarted(folder: string): Promise<void> {
+  await waitFor(
+    async () => ((await savedIn(folder)).length > 0 ? true : null),
+    () => 'the backup does not start',
+  );
+}
+
 describe('docshelf backup and restore', () => {
   test('move the versions and exports of a running daemon to another machine', async () => {
     const { folder, exporter, job } = await startOriginal();
@@ -83,6 +98,19 @@ describe('docshelf backup and restore', () => {
     expect((await api.download(link.bundleUrl)).length).toBe(link.sizeBytes);
   });
 
+  test('move an export service without a site', async () => {
+    const exporter = await startExporter(bench);
+    const { jobId } = await exporter.export('acme');
+    const { folder } = exporter.daemon;
+    expect(await bench.run(['backup', 'saved.tar'], { cwd: folder })).toMatchObject({ code: 0 });
+    await exporter.daemon.stop();
+    await rm(join(folder, 'data'), { recursive: true });
+    expect(await bench.run(['restore', 'saved.tar'], { cwd: folder })).toMatchObject({ code: 0 });
+    const moved = await startAgain(bench, exporter);
+    expect(await moved.job(jobId)).toMatchObject({ status: 'completed' });
+    expect((await moved.download((await moved.bundle(jobId)).bundleUrl)).length).toBeGreaterThan(0);
+  });
+
   test('store a file that two versions share once', async () => {
     const folder = await bench.folder();
     await bench.writeConfig(folder, {});
@@ -102,6 +130,14 @@ describe('docshelf backup and restore', () => {
 
   test.each([
     ['a backup that was cut off', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2), 65, 'damaged_archive'],
+    ['a backup that was cut off in an entry', (bytes: Buffer) => bytes.subarray(0, 1000), 65, 'damaged_archive'],
+    ['an empty file', () => Buffer.alloc(0), 65, 'damaged_archive'],
+    [
+      'a backup of a newer docshelf',
+      (bytes: Buffer) => Buffer.from(bytes.toString('latin1').replace('"format":1', '"format":2'), 'latin1'),
+      78,
+      'data_folder_newer',
+    ],
     ['a tar of another program', () => bundle('other'), 65, 'damaged_archive'],
     ['a compressed backup', (bytes: Buffer) => gzipSync(bytes), 65, 'damaged_archive'],
     [
@@ -121,6 +157,7 @@ describe('docshelf backup and restore', () => {
     await writeFile(join(other, 'changed.tar'), change(await readFile(join(folder, 'saved.tar'))));
     const result = await bench.run(['restore', 'changed.tar', '--json'], { cwd: other });
     expect({ exit: result.code, code: result.json().code }).toEqual({ exit: code, code: fault });
+    expect(result.json().error).toMatch(/: (?:it|its) [a-z]/);
     const left = await readdir(join(other, 'data'), { recursive: true, withFileTypes: true });
     expect(left.filter((entry) => !entry.isDirectory())).toEqual([]);
     expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: other })).toMatchObject({ code: 0 });
@@ -191,6 +228,66 @@ describe('docshelf backup and restore', () => {
     await changing;
   });
 
+  test('move every page, and an export that runs, under another path while a version is imported and activated', async () => {
+    const folder = await bench.folder();
+    let isOpen = false;
+    const held = await httpServer((_, response) => {
+      if (isOpen) response.setHeader('content-type', 'text/html').end('<!doctype html><title>Live</title><p>live</p>');
+    });
+    bench.onEnd(() => held.close());
+    const [acme] = organizations(crawlOf(`${held.origin}/`));
+    const exporter = await startExporter(
+      bench,
+      {
+        staticExport: { enabled: true, serveVersions: 'kept', keep: 9 },
+        organizations: [acme],
+        exportApi: { browser: { verify: 'off' }, queue: { lease: '1s' } },
+      },
+      { folder },
+    );
+    const { jobId } = await exporter.start('acme');
+    await exporter.until(jobId, ({ status }) => status === 'running');
+    const versions = ['v1', 'v2', 'v3'];
+    const swap = async (version: string) => {
+      await writeFile(join(folder, `${version}.tar.gz`), bundle(version, { 'a.css': `b { color: ${version} }` }));
+      const args = ['bundle', 'import', `${version}.tar.gz`, '--version', version];
+      expect(await bench.run(args, { cwd: folder })).toMatchObject({ code: 0 });
+    };
+    await swap('v1');
+    await swap('v2');
+    const [saved] = await Promise.all([bench.run(['backup', 'saved.tar'], { cwd: folder }), swap('v3')]);
+    expect(saved).toMatchObject({ code: 0 });
+
+    const other = await bench.folder();
+    const config = parse(await readFile(join(folder, 'config.yaml'), 'utf8'));
+    const port = await freePort();
+    await writeFile(
+      join(other, 'config.yaml'),
+      stringify({ ...config, storage: { dir: './moved/here' }, api: { ...config.api, port } }),
+    );
+    expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: other })).toMatchObject({ code: 0 });
+    isOpen = true;
+    const daemon = await bench.start(null, { folder: other });
+    const { active } = await daemon.until(({ state }) => state === 'ready');
+    expect(versions.slice(1)).toContain(active?.version);
+    for (const version of await versionsOf(other)) {
+      for (const path of ['/', '/guides/start', '/a.css', '/missing']) {
+        const get = async (site: string) => {
+          const response = await fetch(`${site}/_docshelf/v/${version}${path}`, { redirect: 'manual' });
+          return [response.status, response.headers.get('etag'), await response.text()];
+        };
+        // The active version redirects to its own address.
+        if (version === active?.version) continue;
+        expect([version, path, await get(daemon.site)]).toEqual([version, path, await get(exporter.daemon.site)]);
+      }
+    }
+    const page = async (path: string): Promise<string> => (await fetch(daemon.site + path)).text();
+    expect(await page('/guides/start')).toContain(`<p>${active?.version}</p>`);
+    expect(await page('/a.css')).toBe(`b { color: ${active?.version} }`);
+    const moved = await exporterOf(daemon, port).ended(jobId);
+    expect(moved).toMatchObject({ status: 'completed', error: null });
+  });
+
   test('reject a backup file in the data folder, and leave a redirected one out', async () => {
     const folder = await openHome();
     const inside = await bench.run(['backup', 'data/saved.tar', '--json'], { cwd: folder });
@@ -233,6 +330,39 @@ describe('docshelf backup and restore', () => {
     expect(result.code).toBe(code);
   });
 
+  test('report a data folder that is a file, and a database that is damaged', async () => {
+    const folder = await openEmptyHome();
+    await writeFile(join(folder, 'data'), '');
+    const file = await bench.run(['backup', 'saved.tar', '--json'], { cwd: folder });
+    expect({ exit: file.code, ...file.json() }).toMatchObject({ exit: 69, code: 'cannot_read' });
+    const saved = await openHome();
+    await bench.run(['backup', 'saved.tar'], { cwd: saved });
+    const into = await bench.run(['restore', join(saved, 'saved.tar'), '--json'], { cwd: folder });
+    expect({ exit: into.code, ...into.json() }).toMatchObject({ exit: 73, code: 'cannot_write' });
+    await writeFiles(join(saved, 'data'), { 'exports/jobs.sqlite': 'no database '.repeat(100) });
+    const damaged = await bench.run(['backup', 'saved.tar', '--json'], { cwd: saved });
+    expect({ exit: damaged.code, ...damaged.json() }).toMatchObject({
+      exit: 69,
+      error: expect.stringMatching(/^Cannot back up ".*jobs\.sqlite": file is not a database$/),
+    });
+  });
+
+  test('write two backups to one file at the same time, and leave a complete one', async () => {
+    const folder = await openHome();
+    await writeFiles(join(folder, 'data'), { 'exports/bundles/large': '' });
+    await truncate(join(folder, 'data/exports/bundles/large'), 256 * 1024 ** 2);
+    const first = spawnProgram(['backup', 'saved.tar'], folder, {});
+    const ended = once(first, 'exit');
+    await untilStarted(folder);
+    first.kill('SIGSTOP');
+    expect(await bench.run(['backup', 'saved.tar'], { cwd: folder })).toMatchObject({ code: 0 });
+    first.kill('SIGCONT');
+    expect(await ended).toEqual([0, null]);
+    expect(await savedIn(folder)).toEqual(['saved.tar']);
+    const other = await openEmptyHome();
+    expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: other })).toMatchObject({ code: 0 });
+  });
+
   test('remove the partial backup if they are interrupted', async () => {
     const folder = await openHome();
     await mkdir(join(folder, 'data/exports/bundles'), { recursive: true });
@@ -240,13 +370,10 @@ describe('docshelf backup and restore', () => {
     await writeFile(large, '');
     await truncate(large, 4 * 1024 ** 3);
     const child = spawnProgram(['backup', 'saved.tar'], folder, {});
-    await waitFor(
-      () => (existsSync(join(folder, 'saved.tar.part')) ? true : null),
-      () => 'the backup does not start',
-    );
+    await untilStarted(folder);
     child.kill('SIGINT');
     expect(await once(child, 'exit')).toEqual([69, null]);
-    expect((await readdir(folder)).filter((name) => name.startsWith('saved'))).toEqual([]);
+    expect(await savedIn(folder)).toEqual([]);
   });
 
   test('restore after a restore that was killed', async () => {
@@ -287,6 +414,18 @@ describe.skipIf(skipped)(`docshelf backup and restore on a volume${whySkipped}`,
     expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: volume })).toMatchObject({ code: 0 });
     expect(await readdir(join(volume, 'data/lost+found'))).toEqual(['#1']);
     expect(await bench.run(['bundle', 'verify', '2024-06-01'], { cwd: volume })).toMatchObject({ code: 0 });
+  });
+
+  test('report a temporary folder without space', async () => {
+    const { folder } = await startOriginal();
+    const volume = await smallVolume(bench, 16 * 1024);
+    const env = { TMPDIR: join(volume, 'data'), NODE_DISABLE_COMPILE_CACHE: '1' };
+    const saved = await bench.run(['backup', 'saved.tar', '--json'], { cwd: folder, env });
+    expect({ exit: saved.code, ...saved.json() }).toMatchObject({
+      exit: 73,
+      error: expect.stringContaining(`no space in the temporary folder "${join(volume, 'data')}"`),
+    });
+    expect(await readdir(folder)).not.toContain('saved.tar');
   });
 
   test('leave no partial file on a full disk, and an empty data folder', async () => {

@@ -116,9 +116,9 @@ describe('a link that provides no bundle', () => {
   });
 
   test('is reported with both digests if its content has a wrong digest', async () => {
-    const asked = '0'.repeat(64);
-    const { message, next } = await failWith('wrong_digest', `${base}/next-2024-07-01.tar.gz`, asked);
-    expect(message).toContain(asked);
+    const expectedDigest = '0'.repeat(64);
+    const { message, next } = await failWith('wrong_digest', `${base}/next-2024-07-01.tar.gz`, expectedDigest);
+    expect(message).toContain(expectedDigest);
     expect(message).toContain(sha256Of(NEXT));
     expect(next).toContain('sha256');
     await expectGoodServed();

@@ -27,47 +27,47 @@ async function startWith(base: string, server: object) {
   expect([imported.code, imported.stderr]).toEqual([0, expect.anything()]);
   const daemon = await bench.start({ server, search: {}, log: { access: false } }, { folder });
   await daemon.untilServing('1');
-  const ask = async (path: string) => {
+  const send = async (path: string) => {
     const response = await fetch(daemon.site + path, { redirect: 'manual' });
     return [response.status, response.headers.get('location') ?? (await response.text())] as const;
   };
-  return { daemon, ask };
+  return { daemon, send };
 }
 
 describe('server.basePath', () => {
   test('serves a bundle that was built for the root under the base path, and responds with 404 elsewhere', async () => {
-    const { daemon, ask } = await startWith('/', { basePath: '/team/docs' });
-    const [, home] = await ask('/team/docs/');
+    const { daemon, send } = await startWith('/', { basePath: '/team/docs' });
+    const [, home] = await send('/team/docs/');
     expect(home).toContain('href="/team/docs/a.css"');
     expect(home).toContain('href="/team/docs/guides/start"');
-    expect(await ask('/team/docs/a.css')).toEqual([200, 'b { background: url(/team/docs/a.png) }']);
-    expect(await ask('/team/docs?q=1')).toEqual([308, '/team/docs/?q=1']);
-    expect(await ask('/team/docs/more')).toEqual([308, 'more/']);
-    expect((await ask('/'))[0]).toBe(404);
-    expect((await ask('/guides/start'))[0]).toBe(404);
-    expect((await ask('/_docshelf/features.json'))[0]).toBe(404);
-    expect((await ask('/team/docs/_docshelf/features.json'))[0]).toBe(200);
+    expect(await send('/team/docs/a.css')).toEqual([200, 'b { background: url(/team/docs/a.png) }']);
+    expect(await send('/team/docs?q=1')).toEqual([308, '/team/docs/?q=1']);
+    expect(await send('/team/docs/more')).toEqual([308, 'more/']);
+    expect((await send('/'))[0]).toBe(404);
+    expect((await send('/guides/start'))[0]).toBe(404);
+    expect((await send('/_docshelf/features.json'))[0]).toBe(404);
+    expect((await send('/team/docs/_docshelf/features.json'))[0]).toBe(200);
     await daemon.until(({ search }) => search.keyword === 'ready');
-    const [status, results] = await ask('/team/docs/_docshelf/search?q=rotate+keys');
+    const [status, results] = await send('/team/docs/_docshelf/search?q=rotate+keys');
     expect(status).toBe(200);
     expect(JSON.parse(results)[0].path).toMatch(/^\/team\/docs\/more/);
   });
 
   test('takes effect on a reload', async () => {
-    const { daemon, ask } = await startWith('/', {});
-    expect((await ask('/'))[1]).toContain('href="/a.css"');
+    const { daemon, send } = await startWith('/', {});
+    expect((await send('/'))[1]).toContain('href="/a.css"');
     await daemon.rewriteConfig({ server: { basePath: '/docs/' } });
     await daemon.until(({ lastReload }) => lastReload !== null);
-    expect((await ask('/docs/'))[1]).toContain('href="/docs/a.css"');
-    expect((await ask('/'))[0]).toBe(404);
+    expect((await send('/docs/'))[1]).toContain('href="/docs/a.css"');
+    expect((await send('/'))[0]).toBe(404);
     expect((await daemon.status()).pending).toEqual([]);
   });
 
   test('serves at the root a bundle that was built for /docs/, with the trailing slashes that its links expect', async () => {
-    const { ask } = await startWith('/docs/', {});
-    expect((await ask('/'))[1]).toContain('href="/a.css"');
-    expect(await ask('/a.css')).toEqual([200, 'b { background: url(/a.png) }']);
-    expect(await ask('/more')).toEqual([308, 'more/']);
+    const { send } = await startWith('/docs/', {});
+    expect((await send('/'))[1]).toContain('href="/a.css"');
+    expect(await send('/a.css')).toEqual([200, 'b { background: url(/a.png) }']);
+    expect(await send('/more')).toEqual([308, 'more/']);
   });
 
   test.each(['docs', '/a//b', '/../x', '/a b'])(

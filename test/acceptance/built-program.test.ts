@@ -38,16 +38,16 @@ describe('the built program', () => {
 
   test('includes the licences of its packages', () => {
     const texts = readFileSync(join(DIST, 'licenses.txt'), 'utf8');
-    const told = Array.from(
+    const licences = Array.from(
       texts.matchAll(/^(@?[\w./-]+) \d+\.\d+\.\d+\S*\nLicence: (.+)$/gm),
       ([, name, licence]) => ({
         name,
         licence,
       }),
     );
-    expect(told.map(({ name }) => name)).toEqual(expect.arrayContaining(['hono', 'pino', 'undici', 'yaml']));
+    expect(licences.map(({ name }) => name)).toEqual(expect.arrayContaining(['hono', 'pino', 'undici', 'yaml']));
     const allowed = /^(?:MIT|ISC|BSD-[23]-Clause|0BSD|Apache-2\.0|BlueOak-1\.0\.0|Unlicense|MIT AND Apache-2\.0)$/;
-    expect(told.filter(({ licence = '' }) => !allowed.test(licence))).toEqual([]);
+    expect(licences.filter(({ licence = '' }) => !allowed.test(licence))).toEqual([]);
     expect(texts).toContain('Permission is hereby granted, free of charge');
   });
 });

@@ -97,10 +97,10 @@ describe('bundle list and bundle inspect', () => {
     expect((await home.bundle(['inspect', '2024-08-01'])).json()).toMatchObject({ searches, notes });
     const daemon = await bench.start(null, { folder: home.folder });
     await daemon.untilServing('2024-08-01');
-    const asks = expect.stringMatching(
+    const notice = expect.stringMatching(
       /^The search box of version "2024-08-01" \(DocSearch\) needs an external service/,
     );
-    expect((await daemon.status()).notices).toEqual([...notes, asks]);
+    expect((await daemon.status()).notices).toEqual([...notes, notice]);
     const redirect = await fetch(`${daemon.site}/a`, { redirect: 'manual' });
     expect([redirect.status, redirect.headers.get('location')]).toEqual([301, '/b']);
     await daemon.stop();

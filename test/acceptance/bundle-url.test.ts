@@ -121,23 +121,23 @@ describe('bundleUrl with a version', () => {
     const first = await bench.start({ staticExport: { bundleUrl: `${server.origin}/docs.tar.gz`, version: 'v1' } });
     await first.untilServing('v1');
     await first.stop();
-    const asked = server.requests.length;
+    const requestCount = server.requests.length;
 
     const second = await bench.start(null, { folder: first.folder });
     expect(await second.untilServing('v1')).toMatchObject({ lastError: null, notices: [] });
     expect(await homePage(second)).toContain('one');
-    expect(server.requests.length).toBe(asked);
+    expect(server.requests.length).toBe(requestCount);
   });
 
   test('reports in the status that a changed link was not fetched', async () => {
     const server = await startOrigin(bench, { '/docs.tar.gz': bundle('one') });
     const daemon = await bench.start({ staticExport: { bundleUrl: `${server.origin}/docs.tar.gz`, version: 'v1' } });
     await daemon.untilServing('v1');
-    const asked = server.requests.length;
+    const requestCount = server.requests.length;
     await daemon.rewriteConfig({ staticExport: { bundleUrl: `${server.origin}/other.tar.gz` } });
     const { notices } = await daemon.until((status) => status.notices.length > 0);
     expect(notices.join()).toMatch(/bundleUrl was not fetched/);
-    expect(server.requests.length).toBe(asked);
+    expect(server.requests.length).toBe(requestCount);
   });
 
   test('moves the pinned label if sha256 requires another digest', async () => {
@@ -156,10 +156,10 @@ describe('bundleUrl with a version', () => {
     ['version_mismatch', { version: 'v9' }],
     ['domain_mismatch', { domain: 'other' }],
     ['manifest_mismatch', { files: [], pageCount: 0 }],
-  ])('rejects a bundle whose manifest contradicts the version: %s', async (code, says) => {
+  ])('rejects a bundle whose manifest contradicts the version: %s', async (code, fields) => {
     const { origin: base } = await startOrigin(bench, {
       '/one.tar.gz': bundleWithManifest('one', { version: 'v1', domain: 'acme' }),
-      '/two.tar.gz': bundleWithManifest('two', { version: 'v2', domain: 'acme', ...says }),
+      '/two.tar.gz': bundleWithManifest('two', { version: 'v2', domain: 'acme', ...fields }),
     });
     const daemon = await bench.start({ staticExport: { bundleUrl: `${base}/one.tar.gz`, version: 'v1' } });
     await daemon.untilServing('v1');

@@ -10,7 +10,7 @@ export function bundle(mark: string, more: Readonly<Record<string, string>> = {}
 }
 
 /** The same site with a manifest of docshelf's exporter. */
-export function bundleWithManifest(mark: string, says: Partial<WholeManifest>): Buffer {
+export function bundleWithManifest(mark: string, fields: Partial<WholeManifest>): Buffer {
   const files = filesOf(mark, {});
   const listed = Object.entries(files).map(([path, body]) => {
     return { path, size: Buffer.byteLength(body), sha256: sha256Of(body), type: 'text/html; charset=utf-8' };
@@ -23,7 +23,7 @@ export function bundleWithManifest(mark: string, says: Partial<WholeManifest>): 
     generator: 'docshelf test',
     pageCount: 2,
     files: listed,
-    ...says,
+    ...fields,
   };
   return archiveOf({ ...files, '_docshelf/manifest.json': JSON.stringify(manifest) });
 }

@@ -28,37 +28,37 @@ async function origin(): Promise<string> {
 }
 
 /** All outputs of the daemon, with the name of each. */
-async function everythingSaid(daemon: DaemonProcess): Promise<[string, string][]> {
-  const said: [string, string][] = [];
+async function allOutput(daemon: DaemonProcess): Promise<[string, string][]> {
+  const outputs: [string, string][] = [];
   for (const path of ['/', '/metrics', '/v1/status', '/v1/features', '/readyz']) {
-    said.push([path, await (await fetch(`${daemon.admin}${path}`)).text()]);
+    outputs.push([path, await (await fetch(`${daemon.admin}${path}`)).text()]);
   }
   for (const path of ['/', '/_docshelf/features.json', '/nowhere']) {
     const answer = await fetch(`${daemon.site}${path}`);
-    said.push([`site ${path}`, `${JSON.stringify([...answer.headers])} ${await answer.text()}`]);
+    outputs.push([`site ${path}`, `${JSON.stringify([...answer.headers])} ${await answer.text()}`]);
   }
   for (const args of [['config', 'print'], ['config', 'print', '--json'], ['bundle', 'list', '--json'], ['features']]) {
     const { stdout, stderr } = await bench.run([...args, '--config', daemon.configFile]);
-    said.push([args.join(' '), stdout + stderr]);
+    outputs.push([args.join(' '), stdout + stderr]);
   }
   for (const file of ['cmdline', 'environ']) {
-    said.push([file, await readFile(`/proc/${daemon.pid}/${file}`, 'utf8')]);
+    outputs.push([file, await readFile(`/proc/${daemon.pid}/${file}`, 'utf8')]);
   }
   for (const entry of await readdir(daemon.dataDir, { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name);
-    said.push([`the name of ${file}`, file]);
-    if (entry.isFile()) said.push([file, await readFile(file, 'latin1')]);
+    outputs.push([`the name of ${file}`, file]);
+    if (entry.isFile()) outputs.push([file, await readFile(file, 'latin1')]);
   }
-  said.push(['the log', daemon.log()]);
-  return said;
+  outputs.push(['the log', daemon.log()]);
+  return outputs;
 }
 
 /** Also finds percent-encoded and base64 forms. */
-function expectNoCanary(said: readonly [string, string][]): void {
+function expectNoCanary(outputs: readonly [string, string][]): void {
   const forms = [CANARY, encodeURIComponent(CANARY), Buffer.from(CANARY).toString('base64').slice(0, 12)];
-  const leaks = said.filter(([, text]) => forms.some((form) => text.includes(form))).map(([where]) => where);
+  const leaks = outputs.filter(([, text]) => forms.some((form) => text.includes(form))).map(([where]) => where);
   expect(leaks).toEqual([]);
-  expect(said.length).toBeGreaterThan(15);
+  expect(outputs.length).toBeGreaterThan(15);
 }
 
 describe('the query of the bundle link', () => {
@@ -73,15 +73,15 @@ describe('the query of the bundle link', () => {
       log: { level: 'trace' },
     });
     await daemon.untilServing('2024-06-01');
-    expectNoCanary(await everythingSaid(daemon));
+    expectNoCanary(await allOutput(daemon));
 
     await writeFile(linkFile, `${base}/refused?${QUERY}\n`);
     await daemon.untilError('link_refused');
-    expectNoCanary(await everythingSaid(daemon));
+    expectNoCanary(await allOutput(daemon));
 
     await writeFile(linkFile, `${base}/cut?${QUERY}\n`);
     await daemon.untilError('source_truncated');
-    expectNoCanary(await everythingSaid(daemon));
+    expectNoCanary(await allOutput(daemon));
 
     // Each of these once printed text that a person had pasted into the wrong place.
     for (const text of [
@@ -95,7 +95,7 @@ describe('the query of the bundle link', () => {
     }
     // A path outside of network.fileRoots is a config error that names the file.
     expect((await daemon.status()).lastReload).toMatchObject({ ok: false });
-    expectNoCanary(await everythingSaid(daemon));
+    expectNoCanary(await allOutput(daemon));
     expect(await daemon.stop()).toBe(0);
     expectNoCanary(Array.from({ length: 16 }, () => ['the log to its end', daemon.log()]));
   });
@@ -110,7 +110,7 @@ describe('the query of the bundle link', () => {
     const { lastReload } = await daemon.status();
     await daemon.rewriteConfig({ staticExport: { sha256: `https://x.example/?${QUERY}`, bundelUrl: `x?${QUERY}` } });
     await daemon.until((status) => status.lastReload !== lastReload && status.lastReload?.ok === false);
-    expectNoCanary(await everythingSaid(daemon));
+    expectNoCanary(await allOutput(daemon));
   });
 
   test('is never printed, logged or stored if a start fails because of the link', async () => {

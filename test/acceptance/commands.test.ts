@@ -125,10 +125,10 @@ describe('serve on a machine that is not ready', () => {
     ['', ''],
     [', also with the export API', 'exportApi: { enabled: true }\n'],
   ])('exits with 69 and names the port if another program uses it%s', async (_, more) => {
-    const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-    bench.onEnd(() => taken.close());
-    const { port } = taken.address() as { port: number };
+    const occupied = createServer();
+    await new Promise<void>((resolve) => occupied.listen(0, '127.0.0.1', resolve));
+    bench.onEnd(() => occupied.close());
+    const { port } = occupied.address() as { port: number };
     const config = `server: { host: 127.0.0.1, port: ${port} }\nadmin: { port: 0 }\napi: { port: 0 }\n${more}`;
     const text = await runWith(config, ['serve']);
     expect(text.code).toBe(69);

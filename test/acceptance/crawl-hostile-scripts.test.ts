@@ -68,11 +68,11 @@ describe.skipIf(!hasChromium)(`hostile scripts of a crawled site${whyNoChromium}
     expect(paths).toEqual(expect.arrayContaining(['index.html', 'good.json', ...pages]));
     const { findings } = await service.report(job.jobId);
     const kinds = new Set(['not_rendered', 'request_refused']);
-    const told = new Set(
+    const reported = new Set(
       findings.filter(({ kind }) => kinds.has(kind)).map((finding) => `/${finding.page.replace('.html', '')}`),
     );
     for (const [path, [, isTold]] of Object.entries(SCRIPTS))
-      expect([path, told.has(path)]).toEqual([path, isTold ?? told.has(path)]);
+      expect([path, reported.has(path)]).toEqual([path, isTold ?? reported.has(path)]);
     expect(origin.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
     await expect.poll(() => browsersOf(service.daemon.folder), { timeout: 60_000 }).toEqual([]);
   }, 300_000);
@@ -93,8 +93,8 @@ describe.skipIf(!hasChromium)(`hostile scripts of a crawled site${whyNoChromium}
     const exportApi = { browser: { ...BROWSER, pageTimeout: '60s' } };
     const service = await startCrawler(bench, crawlOf(`${origin.origin}/`, { render: 'chromium' }), { exportApi });
     const { jobId } = await service.start();
-    const asked = () => origin.askedPaths().filter((path) => path.startsWith('/slow')).length;
-    await expect.poll(asked, { timeout: 60_000 }).toBeGreaterThan(0);
+    const slowRequests = () => origin.requestedPaths().filter((path) => path.startsWith('/slow')).length;
+    await expect.poll(slowRequests, { timeout: 60_000 }).toBeGreaterThan(0);
     expect(await browsersOf(service.daemon.folder)).not.toEqual([]);
     await service.daemon.kill();
     await expect.poll(() => browsersOf(service.daemon.folder), { timeout: 60_000 }).toEqual([]);
@@ -102,7 +102,7 @@ describe.skipIf(!hasChromium)(`hostile scripts of a crawled site${whyNoChromium}
     const again = await startAgain(bench, service);
     const job = await again.ended(jobId);
     expect([job.status, job.error, job.pageCount]).toEqual(['completed', null, names.length + 2]);
-    for (const name of names) expect([name, origin.asked(name)]).toEqual([name, 1]);
+    for (const name of names) expect([name, origin.requestCount(name)]).toEqual([name, 1]);
     expect((await storedNames(again, 'work')).filter((path) => path.includes(jobId))).toEqual([]);
   }, 300_000);
 });

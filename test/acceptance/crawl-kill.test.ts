@@ -141,11 +141,11 @@ test.each<[what: string, isThere: (paths: readonly string[]) => boolean]>([
     () => 'it never comes so far',
   );
   await service.daemon.kill();
-  const asked = site.origin.requests.length;
+  const requestCount = site.origin.requests.length;
   expect(new Set(site.answered).size).toBe(PAGES + PICTURES + 1);
   const again = await startAgain(bench, service);
   await expectWhole(again, jobId);
-  expect(site.origin.requests.length).toBe(asked);
+  expect(site.origin.requests.length).toBe(requestCount);
   await expect.poll(() => storedNames(again, 'work'), { timeout: 60_000 }).toEqual([]);
 });
 
@@ -165,27 +165,27 @@ test('a job completes after kill -9 in the middle of an upload to S3, and its li
   };
   const service = await startCrawler(bench, crawlOf(`${site.origin.origin}/`), { exportApi: { store } });
   const { jobId } = await service.start();
-  await gate.held;
+  await gate.arrived;
   await service.daemon.kill();
-  const asked = site.origin.requests.length;
+  const requestCount = site.origin.requests.length;
   gate.open();
   const again = await startAgain(bench, service);
   await expectWhole(again, jobId);
   const { bundleUrl, sha256, sizeBytes } = await again.bundle(jobId);
   const bytes = await again.download(bundleUrl);
   expect([sha256Of(bytes), bytes.length]).toEqual([sha256, sizeBytes]);
-  expect(site.origin.requests.length).toBe(asked);
+  expect(site.origin.requests.length).toBe(requestCount);
 });
 
 /** Proxy of an S3 service. It delays uploads from the second part on until it is opened. */
-async function gatedUploads(endpoint: string): Promise<{ server: LocalServer; held: Promise<void>; open(): void }> {
-  const held = Promise.withResolvers<void>();
+async function gatedUploads(endpoint: string): Promise<{ server: LocalServer; arrived: Promise<void>; open(): void }> {
+  const arrived = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
   let uploads = 0;
   const server = await httpServer(async (request, response) => {
     if (request.method === 'PUT') uploads += 1;
     if (uploads > 1 && request.method === 'PUT') {
-      held.resolve();
+      arrived.resolve();
       await gate.promise;
     }
     const { method, headers, url = '' } = request;
@@ -198,5 +198,5 @@ async function gatedUploads(endpoint: string): Promise<{ server: LocalServer; he
     request.pipe(forward);
   });
   bench.onEnd(() => server.close());
-  return { server, held: held.promise, open: gate.resolve };
+  return { server, arrived: arrived.promise, open: gate.resolve };
 }

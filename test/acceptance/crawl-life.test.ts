@@ -123,14 +123,14 @@ test('a job that is canceled in the middle of a crawl sends no more requests, an
   });
   const service = await startCrawler(bench, crawlOf(`${site.origin}/`, { concurrency: 4 }));
   const { jobId } = await service.start();
-  const askedSlow = () => site.askedPaths().filter((path) => /^\/s\d+$/.test(path)).length;
-  await expect.poll(askedSlow, { timeout: 60_000 }).toBe(4);
+  const slowRequests = () => site.requestedPaths().filter((path) => /^\/s\d+$/.test(path)).length;
+  await expect.poll(slowRequests, { timeout: 60_000 }).toBe(4);
   await service.cancel(jobId);
   expect(await service.ended(jobId)).toMatchObject({ status: 'failed', error: expect.stringContaining('cancel') });
-  const asked = site.requests.length;
+  const requestCount = site.requests.length;
   await expect.poll(() => site.openSockets(), { timeout: 60_000 }).toBe(0);
   isOpen = true;
   gate.resolve();
-  expect(site.requests).toHaveLength(asked);
+  expect(site.requests).toHaveLength(requestCount);
   expect((await service.export()).pageCount).toBe(52);
 });

@@ -34,7 +34,7 @@ let browser: Browser;
 const isThere = (files: ReadonlyMap<string, Buffer>, { name }: Probe): boolean =>
   [...files].some(([path, bytes]) => !path.startsWith('_docshelf/') && bytes.includes(markOf(name)));
 
-const isTold = ({ findings }: ExportReport, { name }: Probe): boolean =>
+const isReported = ({ findings }: ExportReport, { name }: Probe): boolean =>
   findings.some(({ page }) => `/${page}` === `${pageOf(name)}.html`);
 
 /** Opens the pages of a bundle, and records which of them show their mark. */
@@ -79,10 +79,12 @@ describe.skipIf(!hasChromium)(`a reference that only a script can name${whyNoChr
   afterAll(() => {
     for (const render of RENDERS) {
       const found = PROBES.filter((probe) => isThere(bundles[render], probe)).length;
-      const told = PROBES.filter((probe) => !isThere(bundles[render], probe) && isTold(reports[render], probe)).length;
+      const reportedCount = PROBES.filter(
+        (probe) => !isThere(bundles[render], probe) && isReported(reports[render], probe),
+      ).length;
       const offline = render === 'chromium' ? `, shown offline ${shown.size}` : '';
       console.log(
-        `figure: what only scripts name, render ${render}: found ${found} / ${PROBES.length}${offline}, told ${told}`,
+        `figure: what only scripts name, render ${render}: found ${found} / ${PROBES.length}${offline}, told ${reportedCount}`,
       );
     }
   });
@@ -91,11 +93,11 @@ describe.skipIf(!hasChromium)(`a reference that only a script can name${whyNoChr
     'is exported and works offline if a browser renders the page, and is reported otherwise: $name',
     (probe) => {
       expect([isThere(bundles.chromium, probe), shown.has(probe.name)]).toEqual([true, true]);
-      expect(isThere(bundles.none, probe) || isTold(reports.none, probe)).toBe(!UNTOLD.has(probe.name));
+      expect(isThere(bundles.none, probe) || isReported(reports.none, probe)).toBe(!UNTOLD.has(probe.name));
     },
   );
 
   test('is not reported for pages that a browser rendered', () => {
-    expect(PROBES.filter((probe) => isTold(reports.chromium, probe)).map(({ name }) => name)).toEqual([]);
+    expect(PROBES.filter((probe) => isReported(reports.chromium, probe)).map(({ name }) => name)).toEqual([]);
   });
 });

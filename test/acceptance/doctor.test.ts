@@ -100,9 +100,9 @@ describe('docshelf doctor', () => {
   });
 
   test('names the port that another program uses, and exits with 69', async () => {
-    const taken = await httpServer((_, response) => response.end());
-    bench.onEnd(() => taken.close());
-    const port = Number(taken.host.split(':')[1]);
+    const occupied = await httpServer((_, response) => response.end());
+    bench.onEnd(() => occupied.close());
+    const port = Number(occupied.host.split(':')[1]);
     const result = await doctor({ server: { host: '127.0.0.1', port } });
     expect(result.code).toBe(69);
     expect(about(result, 'port', /server/)).toMatchObject([{ state: 'fault', code: 'port_taken' }]);
@@ -119,13 +119,13 @@ describe('docshelf doctor', () => {
     const sound = await withIssuer(`${provider.issuer}/`);
     expect(about(sound, 'reach')).toMatchObject([{ state: 'ok', subject: 'server.auth.issuer' }]);
     // The same provider with another name, and a path without a provider.
-    for (const [issuer, told] of [
+    for (const [issuer, reported] of [
       [provider.issuer.replace('127.0.0.1', 'localhost'), `that of "${provider.issuer}"`],
       [`${provider.issuer}/realms/docs`, 'returned 404'],
     ] as const) {
       const result = await withIssuer(issuer);
       expect(result.code).toBe(69);
-      expect(about(result, 'reach')).toMatchObject([{ state: 'fault', message: expect.stringContaining(told) }]);
+      expect(about(result, 'reach')).toMatchObject([{ state: 'fault', message: expect.stringContaining(reported) }]);
     }
   });
 
@@ -218,9 +218,9 @@ describe('docshelf doctor', () => {
     });
 
     test('contacts only hosts in network.allowedHosts in an air-gapped deployment', async () => {
-      const asked: string[] = [];
+      const requestedUrls: string[] = [];
       const server = await httpServer((request, response) => {
-        asked.push(request.url ?? '');
+        requestedUrls.push(request.url ?? '');
         response.end();
       });
       bench.onEnd(() => server.close());
@@ -232,11 +232,11 @@ describe('docshelf doctor', () => {
       const result = await doctor(config, link);
       expect(result.code).toBe(78);
       expect(about(result, 'config')).toMatchObject([{ state: 'fault', subject: 'staticExport.bundleUrlFile' }]);
-      expect(asked).toEqual([]);
+      expect(requestedUrls).toEqual([]);
 
       const inside = await doctor({ ...config, network: { proxy: 'off', allowedHosts: [server.host] } }, link);
       expect(about(inside, 'reach')).toMatchObject([{ state: 'ok' }]);
-      expect(asked.length).toBeGreaterThan(0);
+      expect(requestedUrls.length).toBeGreaterThan(0);
     });
   });
 

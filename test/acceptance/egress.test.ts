@@ -6,7 +6,7 @@ import { type ConfigFile, openBench, waitFor } from '../helpers/daemon.ts';
 import { freePorts } from '../helpers/free-ports.ts';
 import { httpServer, type LocalServer, tcpServer } from '../helpers/local-server.ts';
 import { writeFiles } from '../helpers/write-files.ts';
-import { ask } from '../http/sign-in/guarded-listener.ts';
+import { send } from '../http/sign-in/guarded-listener.ts';
 import { bundle } from './bundles.ts';
 import { ExportClient, KEYS, organizations, SITE } from './export-service.ts';
 
@@ -91,10 +91,10 @@ describe('a deployment with network.allowedHosts', () => {
         if (at !== undefined) response.writeHead(302, { location: away[Number(at)] }).end();
         else if (url !== '/') response.writeHead(404, HTML).end();
         else {
-          const leads = away.map(
+          const links = away.map(
             (href, index) => `<img src="${href}"><img src="/go${index}"><a href="/go${index}">x</a>`,
           );
-          response.writeHead(200, HTML).end(`<!doctype html><title>Docs</title><p>Docs</p>${leads.join('')}`);
+          response.writeHead(200, HTML).end(`<!doctype html><title>Docs</title><p>Docs</p>${links.join('')}`);
         }
       },
     };
@@ -203,13 +203,13 @@ describe('a deployment with network.allowedHosts', () => {
     });
     const keys = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret' };
     const daemon = await served(folder, '"code":"host_not_allowed"', keys);
-    expect(await ask(site, '/', { accept: 'text/html' })).toMatchObject({
+    expect(await send(site, '/', { accept: 'text/html' })).toMatchObject({
       status: 302,
       headers: { location: expect.stringContaining(trap.origin) },
     });
     // The provider's metadata names the address of its keys.
     const token = ['{"alg":"RS256"}', '{}', 'x'].map((part) => Buffer.from(part).toString('base64url')).join('.');
-    expect((await ask(site, '/', { authorization: `Bearer ${token}` })).status).toBe(503);
+    expect((await send(site, '/', { authorization: `Bearer ${token}` })).status).toBe(503);
     await waitFor(
       () => (collector.requests.length > 0 ? true : null),
       () => `no traces come: ${daemon.log()}`,

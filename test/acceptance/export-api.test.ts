@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Job } from '../../src/domain/job.ts';
 import { openBench } from '../helpers/daemon.ts';
-import { adminKey, type Exporter, holdJobs, JOBS, KEYS, problemOf, SITE, startExporter } from './export-service.ts';
+import { adminKey, blockJobs, type Exporter, JOBS, KEYS, problemOf, SITE, startExporter } from './export-service.ts';
 
 /** Contract, sections 6 to 8, with the built program: requests, keys and responses. */
 
@@ -79,18 +79,18 @@ describe('the calls start, status and bundle', () => {
   });
 
   test('show the progress of a running job', async () => {
-    const { config, open } = await holdJobs(bench);
-    const held = await startExporter(bench, config);
-    const { jobId } = await held.start();
-    const running = await held.until(jobId, ({ status, progress }) => status === 'running' && progress >= 40);
+    const { config, open } = await blockJobs(bench);
+    const blocked = await startExporter(bench, config);
+    const { jobId } = await blocked.start();
+    const running = await blocked.until(jobId, ({ status, progress }) => status === 'running' && progress >= 40);
     expectJob(running);
     expect(running).toMatchObject({ pageCount: 2, error: null });
-    expect(await (await fetch(`${held.daemon.admin}/v1/status`)).json()).toMatchObject({
+    expect(await (await fetch(`${blocked.daemon.admin}/v1/status`)).json()).toMatchObject({
       jobs: { queued: 0, running: 1 },
     });
-    expect((await problemOf(await held.call('POST', `${JOBS}/${jobId}/bundle`))).code).toBe('not_completed');
+    expect((await problemOf(await blocked.call('POST', `${JOBS}/${jobId}/bundle`))).code).toBe('not_completed');
     open();
-    expect(await held.ended(jobId)).toMatchObject({ status: 'completed', progress: 100 });
+    expect(await blocked.ended(jobId)).toMatchObject({ status: 'completed', progress: 100 });
   });
 
   test('accept a bundle call without a body or with an empty object', async () => {
@@ -225,20 +225,20 @@ describe('every call with every kind of key', () => {
 
 describe('an export job', () => {
   test('ends at once if it is canceled while it is queued, soon if it is running, and stays canceled', async () => {
-    const { config } = await holdJobs(bench);
-    const held = await startExporter(bench, config);
-    const running = await held.start();
-    const queued = await held.start('acme', { version: 'v2' });
-    await held.until(running.jobId, ({ status }) => status === 'running');
-    expect(await held.cancel(queued.jobId)).toMatchObject({ status: 'failed', error: 'canceled' });
-    expect(['running', 'failed']).toContain((await held.cancel(running.jobId)).status);
-    expect(await held.ended(running.jobId)).toMatchObject({ status: 'failed', error: 'canceled' });
-    expect(await held.cancel(running.jobId)).toMatchObject({ status: 'failed', error: 'canceled' });
-    expect((await problemOf(await held.call('POST', `${JOBS}/${running.jobId}/bundle`))).code).toBe('not_completed');
-    expect(await held.report(queued.jobId)).toMatchObject({ pages: 0, findings: [] });
+    const { config } = await blockJobs(bench);
+    const blocked = await startExporter(bench, config);
+    const running = await blocked.start();
+    const queued = await blocked.start('acme', { version: 'v2' });
+    await blocked.until(running.jobId, ({ status }) => status === 'running');
+    expect(await blocked.cancel(queued.jobId)).toMatchObject({ status: 'failed', error: 'canceled' });
+    expect(['running', 'failed']).toContain((await blocked.cancel(running.jobId)).status);
+    expect(await blocked.ended(running.jobId)).toMatchObject({ status: 'failed', error: 'canceled' });
+    expect(await blocked.cancel(running.jobId)).toMatchObject({ status: 'failed', error: 'canceled' });
+    expect((await problemOf(await blocked.call('POST', `${JOBS}/${running.jobId}/bundle`))).code).toBe('not_completed');
+    expect(await blocked.report(queued.jobId)).toMatchObject({ pages: 0, findings: [] });
     // The domain can start another job.
-    const { jobId } = await held.start();
-    await held.until(jobId, ({ status }) => status === 'running');
+    const { jobId } = await blocked.start();
+    await blocked.until(jobId, ({ status }) => status === 'running');
   });
 
   test('does not change if it is canceled after it has completed', async () => {
@@ -247,14 +247,14 @@ describe('an export job', () => {
   });
 
   test('waits for a running job of the same domain, but not for one of another domain', async () => {
-    const { config } = await holdJobs(bench);
-    const held = await startExporter(bench, { ...config, exportApi: { concurrency: 4 } });
-    const [first, second] = [await held.start(), await held.start('acme', { version: 'v2' })];
-    const other = await held.as(KEYS.globex).start('globex');
-    await held.until(first.jobId, ({ status }) => status === 'running');
-    await held.as(KEYS.globex).until(other.jobId, ({ status }) => status === 'running');
-    expect((await held.job(second.jobId)).status).toBe('queued');
-    expect((await held.daemon.status()).jobs).toEqual({ queued: 1, running: 2 });
+    const { config } = await blockJobs(bench);
+    const blocked = await startExporter(bench, { ...config, exportApi: { concurrency: 4 } });
+    const [first, second] = [await blocked.start(), await blocked.start('acme', { version: 'v2' })];
+    const other = await blocked.as(KEYS.globex).start('globex');
+    await blocked.until(first.jobId, ({ status }) => status === 'running');
+    await blocked.as(KEYS.globex).until(other.jobId, ({ status }) => status === 'running');
+    expect((await blocked.job(second.jobId)).status).toBe('queued');
+    expect((await blocked.daemon.status()).jobs).toEqual({ queued: 1, running: 2 });
   });
 
   test.each<[name: string, source: object, site: Record<string, string>, error: RegExp]>([
@@ -286,9 +286,9 @@ describe('an export job', () => {
   });
 
   test('fails after its deadline, and names the deadline', async () => {
-    const { config } = await holdJobs(bench);
-    const held = await startExporter(bench, { ...config, exportApi: { deadline: '1s' } });
-    const job = await held.ended((await held.start()).jobId);
+    const { config } = await blockJobs(bench);
+    const blocked = await startExporter(bench, { ...config, exportApi: { deadline: '1s' } });
+    const job = await blocked.ended((await blocked.start()).jobId);
     expect(job).toMatchObject({ status: 'failed', error: expect.stringMatching(/longer than 1 s\b.*deadline/) });
   });
 });
@@ -320,36 +320,38 @@ describe('GET /jobs/{jobId}/report', () => {
 
 describe('the job queue of an organization', () => {
   test('is listed by GET /jobs newest first, by page, domain and status, while new jobs arrive', async () => {
-    const { config } = await holdJobs(bench);
-    const held = await startExporter(bench, config);
+    const { config } = await blockJobs(bench);
+    const blocked = await startExporter(bench, config);
     const ids: string[] = [];
-    for (let n = 0; n < 5; n++) ids.unshift((await held.start('acme', { version: `v${n}` })).jobId);
-    await held.cancel(ids[0] ?? '');
-    const first = await held.jobs('?limit=2');
-    await held.start();
-    const second = await held.jobs(`?limit=2&cursor=${first.nextCursor}`);
-    const third = await held.jobs(`?limit=2&cursor=${second.nextCursor}`);
+    for (let n = 0; n < 5; n++) ids.unshift((await blocked.start('acme', { version: `v${n}` })).jobId);
+    await blocked.cancel(ids[0] ?? '');
+    const first = await blocked.jobs('?limit=2');
+    await blocked.start();
+    const second = await blocked.jobs(`?limit=2&cursor=${first.nextCursor}`);
+    const third = await blocked.jobs(`?limit=2&cursor=${second.nextCursor}`);
     const listed = [first, second, third].flatMap(({ jobs }) => jobs.map(({ jobId }) => jobId));
     expect(listed).toEqual(ids);
     expect(third.nextCursor).toBeNull();
     for (const job of first.jobs) expectJob(job);
-    expect((await held.jobs('?status=failed&domain=docs.acme.dev')).jobs.map(({ jobId }) => jobId)).toEqual([ids[0]]);
-    expect((await held.jobs('?domain=bare')).jobs).toEqual([]);
+    expect((await blocked.jobs('?status=failed&domain=docs.acme.dev')).jobs.map(({ jobId }) => jobId)).toEqual([
+      ids[0],
+    ]);
+    expect((await blocked.jobs('?domain=bare')).jobs).toEqual([]);
   });
 
   test('responds with 429 and Retry-After if it is full, and does not affect other organizations', async () => {
-    const { config } = await holdJobs(bench);
-    const held = await startExporter(bench, { ...config, exportApi: { queuedMax: 2 } });
-    const { jobId } = await held.start();
-    await held.until(jobId, ({ status }) => status === 'running');
-    const waiting = await held.start();
-    expect((await held.start()).jobId).toBe(waiting.jobId);
-    await held.start('acme', { version: 'v2' });
-    const response = await held.call('POST', JOBS, { body: { domain: 'acme', version: 'v3' } });
+    const { config } = await blockJobs(bench);
+    const blocked = await startExporter(bench, { ...config, exportApi: { queuedMax: 2 } });
+    const { jobId } = await blocked.start();
+    await blocked.until(jobId, ({ status }) => status === 'running');
+    const waiting = await blocked.start();
+    expect((await blocked.start()).jobId).toBe(waiting.jobId);
+    await blocked.start('acme', { version: 'v2' });
+    const response = await blocked.call('POST', JOBS, { body: { domain: 'acme', version: 'v3' } });
     expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     expect(await problemOf(response)).toMatchObject({ status: 429, code: 'queue_full' });
-    expect((await held.as(KEYS.globex).start('globex')).status).toBe('queued');
-    expect((await held.jobs()).jobs).toHaveLength(3);
+    expect((await blocked.as(KEYS.globex).start('globex')).status).toBe('queued');
+    expect((await blocked.jobs()).jobs).toHaveLength(3);
   });
 });
 

@@ -150,18 +150,18 @@ describe('export pull', () => {
     const cwd = await bench.folder();
     const env = { DOCSHELF_API_KEY: VENDOR_KEY };
     const child = spawnProgram(['export', 'pull', '--domain', 'acme', '--api-url', vendor.url], cwd, env);
-    let said = '';
+    let output = '';
     child.stderr?.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
+      output += chunk.toString();
     });
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
     await waitFor(
       () => (vendor.count(/^GET/) > 0 ? true : null),
-      () => said,
+      () => output,
     );
     child.kill('SIGTERM');
     expect(await ended).toBe(69);
-    const jobId = /--job-id (se_\w+)/.exec(said)?.[1] ?? '';
+    const jobId = /--job-id (se_\w+)/.exec(output)?.[1] ?? '';
     expect(await readdir(cwd)).toEqual([]);
     vendor.jobs.forEach((job) => {
       job.polls = 1_000_000;

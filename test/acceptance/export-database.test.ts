@@ -46,14 +46,14 @@ class Chaos {
   /** Each request has its own version label. */
   async order(count: number): Promise<void> {
     const random = this.#random;
-    const asked = Array.from({ length: count }, (_, n) => ({
+    const requests = Array.from({ length: count }, (_, n) => ({
       organization: random.pick(ORGANIZATIONS),
       domain: Math.floor(random.next() * DOMAINS_OF_EACH),
       version: `v${this.orders.length + n}`,
       paths: random.pick([null, ['/'], ['/guides/start'], ['/', '/guides/start']]),
       api: n,
     }));
-    const started = asked.map(async ({ organization, domain, version, paths, api }) => {
+    const started = requests.map(async ({ organization, domain, version, paths, api }) => {
       const more = paths === null ? { version } : { version, paths };
       const { jobId } = await waitFor(
         // The first request can use a connection that was cut.
@@ -70,7 +70,7 @@ class Chaos {
     if (event === 'kill') return this.#killWorker();
     if (event === 'cut') {
       const ours = `FROM pg_stat_activity WHERE application_name = 'docshelf'`;
-      const cut = await this.#service.ask(`SELECT pg_terminate_backend(pid) ${ours}`);
+      const cut = await this.#service.query(`SELECT pg_terminate_backend(pid) ${ours}`);
       expect(cut.length).toBeGreaterThan(0);
       return;
     }
@@ -83,7 +83,7 @@ class Chaos {
   }
 
   async completed(): Promise<number> {
-    const [row] = await this.#service.ask(
+    const [row] = await this.#service.query(
       `SELECT count(*)::int AS jobs FROM docshelf.export_jobs WHERE status = 'completed'`,
     );
     return Number(row?.jobs);
@@ -99,7 +99,7 @@ class Chaos {
         // Stop the worker, so that its job stays running during the check.
         victim.signal('SIGSTOP');
         const begun = begunBy(victim);
-        const [row] = await this.#service.ask(
+        const [row] = await this.#service.query(
           `SELECT status, attempt FROM docshelf.export_jobs WHERE job_id = '${begun?.jobId}'`,
         );
         if (begun === null || row?.status !== 'running' || row.attempt !== begun.attempt) {
@@ -225,8 +225,10 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
         .toSorted(),
       seed,
     ).toEqual(wanted);
-    const told = service.workers.flatMap((worker) => worker.lines().filter(({ event }) => event === 'job-completed'));
-    expect(new Set(told.map(({ jobId }) => jobId)).size).toBe(told.length);
+    const completedLines = service.workers.flatMap((worker) =>
+      worker.lines().filter(({ event }) => event === 'job-completed'),
+    );
+    expect(new Set(completedLines.map(({ jobId }) => jobId)).size).toBe(completedLines.length);
     expect(service.apis.flatMap(({ daemon }) => daemon.lines().filter(({ event }) => event === 'job-started'))).toEqual(
       [],
     );

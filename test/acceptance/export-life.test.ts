@@ -10,9 +10,9 @@ import { type Files, writeFiles } from '../helpers/write-files.ts';
 import { sha256Of } from './bundles.ts';
 import {
   adminKey,
+  blockJobs,
   ExportClient,
   type Exporter,
-  holdJobs,
   KEYS,
   organizations,
   problemOf,
@@ -109,7 +109,7 @@ describe.each<[kind: string, site: Files, change: Files]>([
 });
 
 test('a stopped daemon releases its job, and the next daemon resumes it', async () => {
-  const { config, open } = await holdJobs(bench);
+  const { config, open } = await blockJobs(bench);
   const first = await startExporter(bench, config);
   const { jobId } = await first.start();
   await first.until(jobId, ({ status, progress }) => status === 'running' && progress >= 40);
@@ -193,7 +193,7 @@ describe('a reload of the export config', () => {
   });
 
   test('fails the queued job of a domain that moves to another organization', async () => {
-    const { config, open } = await holdJobs(bench);
+    const { config, open } = await blockJobs(bench);
     const service = await startExporter(bench, config);
     const [running, waiting] = [await service.start(), await service.start('acme', { version: 'v2' })];
     await service.until(running.jobId, ({ status }) => status === 'running');
@@ -255,10 +255,10 @@ test('the export service keeps jobs for years if no retention is set', async () 
 });
 
 /** Repeats a request for some seconds until the response has that status. @returns the last status */
-async function retry(ask: () => Promise<Response>, status: number): Promise<number> {
+async function retry(send: () => Promise<Response>, status: number): Promise<number> {
   for (let n = 0; n < 100; n++) {
-    if ((await ask()).status === status) return status;
+    if ((await send()).status === status) return status;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  return (await ask()).status;
+  return (await send()).status;
 }

@@ -125,10 +125,10 @@ describe('a bundle link of the export API', () => {
 
     await short.daemon.rewriteConfig({ api: { publicUrl }, exportApi: { linkTtl: '7d' } });
     await short.daemon.until(({ lastReload }) => lastReload?.ok === true);
-    const behind = await short.bundle(jobId);
-    expect(behind.bundleUrl.startsWith(`${publicUrl}/v1/bundles/`)).toBe(true);
-    expect(Date.parse(behind.expiresAt) - Date.now()).toBeGreaterThan(6 * 86_400_000);
-    const here = behind.bundleUrl.replace(publicUrl, short.origin);
+    const proxied = await short.bundle(jobId);
+    expect(proxied.bundleUrl.startsWith(`${publicUrl}/v1/bundles/`)).toBe(true);
+    expect(Date.parse(proxied.expiresAt) - Date.now()).toBeGreaterThan(6 * 86_400_000);
+    const here = proxied.bundleUrl.replace(publicUrl, short.origin);
     expect((await fetch(here)).status).toBe(200);
   });
 });

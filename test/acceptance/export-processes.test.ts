@@ -6,7 +6,7 @@ import type { Job } from '../../src/domain/job.ts';
 import { openTestDatabase } from '../database/open.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { HAS_POSTGRES, PostgresServer } from '../helpers/postgres.ts';
-import { holdJobs, JOBS, problemOf, startExporter } from './export-service.ts';
+import { blockJobs, JOBS, problemOf, startExporter } from './export-service.ts';
 import { SharedService } from './shared-service.ts';
 
 const bench = openBench(afterEach);
@@ -29,14 +29,14 @@ describe.skipIf(!HAS_POSTGRES)('processes of one export service', () => {
   });
 
   test('each show progress and report of a job that another process runs', async () => {
-    const held = await holdJobs(bench);
-    const service = await SharedService.start(bench, { apis: 2, workers: 1, config: held.config });
+    const gate = await blockJobs(bench);
+    const service = await SharedService.start(bench, { apis: 2, workers: 1, config: gate.config });
     const { jobId } = await service.as('a').start('a-0');
     const seen = (api: number) => service.as('a', api).until(jobId, ({ progress }) => progress >= 40);
     for (const api of [0, 1]) expect(await seen(api)).toMatchObject({ status: 'running', pageCount: 2 });
     expect((await service.as('a', 1).call('GET', `${JOBS}/${jobId}/report`)).status).toBe(409);
     expect((await service.as('b', 1).call('GET', `${JOBS}/${jobId}`)).status).toBe(404);
-    held.open();
+    gate.open();
     for (const api of [0, 1]) {
       expect(await service.as('a', api).ended(jobId)).toMatchObject({ status: 'completed', progress: 100 });
       expect(await service.as('a', api).report(jobId)).toMatchObject({ jobId, pages: 2 });
@@ -44,8 +44,8 @@ describe.skipIf(!HAS_POSTGRES)('processes of one export service', () => {
   });
 
   test('stop a running job that was canceled on another process, and start the next one', async () => {
-    const held = await holdJobs(bench);
-    const config = { ...held.config, admin: { token: 'token-of-the-operator' } };
+    const gate = await blockJobs(bench);
+    const config = { ...gate.config, admin: { token: 'token-of-the-operator' } };
     const service = await SharedService.start(bench, { apis: 2, workers: 1, config });
     const running = await service.as('a').start('a-0');
     await service.as('a', 1).until(running.jobId, ({ progress }) => progress >= 40);
@@ -63,16 +63,16 @@ describe.skipIf(!HAS_POSTGRES)('processes of one export service', () => {
     expect(retry.status).toBe(202);
     const again = (await retry.json()) as Job;
     expect(again).toMatchObject({ jobId: expect.not.stringMatching(running.jobId), domain: 'a-0', status: 'queued' });
-    held.open();
+    gate.open();
     expect(await service.as('b').ended(next.jobId)).toMatchObject({ status: 'completed' });
     expect(await service.as('a', 1).ended(again.jobId)).toMatchObject({ status: 'completed', pageCount: 2 });
     expect(await service.as('a', 1).job(running.jobId)).toMatchObject(canceled);
 
     const [worker] = service.workers;
-    const told = (jobId: string) => worker?.lines().flatMap((line) => (line.jobId === jobId ? [line.event] : []));
-    expect(told(running.jobId)).toEqual(['job-started', 'job-failed']);
-    expect(told(waiting.jobId)).toEqual([]);
-    expect(told(next.jobId)).toEqual(['job-started', 'job-completed']);
+    const eventsOf = (jobId: string) => worker?.lines().flatMap((line) => (line.jobId === jobId ? [line.event] : []));
+    expect(eventsOf(running.jobId)).toEqual(['job-started', 'job-failed']);
+    expect(eventsOf(waiting.jobId)).toEqual([]);
+    expect(eventsOf(next.jobId)).toEqual(['job-started', 'job-completed']);
   });
 
   test.each(MIGRATIONS.slice(1).map((_, at) => at + 1))(
@@ -84,7 +84,7 @@ describe.skipIf(!HAS_POSTGRES)('processes of one export service', () => {
       await older.bringUp();
       await older.close();
       const sha256 = 'ab'.repeat(32);
-      await postgres.ask(
+      await postgres.query(
         `INSERT INTO docshelf.export_jobs (job_id, organization_id, domain, version, created_at_ms, updated_at_ms) VALUES
         ('se_0000000000000001', 'a', 'a-0', 'v1', 1, 1), ('se_0000000000000002', 'b', 'b-0', NULL, 2, 2);
       INSERT INTO docshelf.export_jobs (job_id, organization_id, domain, created_at_ms, updated_at_ms, status, progress, attempt, completion,
@@ -93,7 +93,7 @@ describe.skipIf(!HAS_POSTGRES)('processes of one export service', () => {
         url,
       );
       if (version > 1) {
-        await postgres.ask(
+        await postgres.query(
           `INSERT INTO docshelf.api_keys (id, organization_id, type, name, sha256, created_at) VALUES
           ('key_0000000000000001', 'a', 'admin', 'made', '${sha256}', '2026-11-01T00:00:00Z')`,
           url,
@@ -112,11 +112,11 @@ describe.skipIf(!HAS_POSTGRES)('processes of one export service', () => {
         createdAt: '1970-01-01T00:00:00.003Z',
       });
       expect(await service.as('a').export('a-2')).toMatchObject({ status: 'completed' });
-      expect(await service.ask('SELECT max(version) AS version FROM docshelf.migrations')).toEqual([
+      expect(await service.query('SELECT max(version) AS version FROM docshelf.migrations')).toEqual([
         { version: MIGRATIONS.length },
       ]);
       if (version > 1)
-        expect(await service.ask('SELECT id FROM docshelf.api_keys')).toEqual([{ id: 'key_0000000000000001' }]);
+        expect(await service.query('SELECT id FROM docshelf.api_keys')).toEqual([{ id: 'key_0000000000000001' }]);
     },
   );
 });

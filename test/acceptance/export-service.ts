@@ -123,12 +123,12 @@ export class ExportClient {
   }
 
   /** Polls until the job meets the condition. @returns the job */
-  async until(jobId: string, holds: (job: Job) => boolean, timeoutMs = JOB_MS_MAX): Promise<Job> {
+  async until(jobId: string, matches: (job: Job) => boolean, timeoutMs = JOB_MS_MAX): Promise<Job> {
     let last: Job | null = null;
     return waitFor(
       async () => {
         last = await this.job(jobId);
-        return holds(last) ? last : null;
+        return matches(last) ? last : null;
       },
       () => `the job stays ${JSON.stringify(last)}`,
       timeoutMs,
@@ -214,7 +214,7 @@ export async function startAgain(bench: Bench, { daemon, origin }: Exporter, env
 }
 
 /** Hosted model that does not respond until it is opened, so that jobs stay in the middle. `config` makes a daemon use it. */
-export async function holdJobs(bench: Bench): Promise<{ readonly config: ConfigFile; open(): void }> {
+export async function blockJobs(bench: Bench): Promise<{ readonly config: ConfigFile; open(): void }> {
   const gate = Promise.withResolvers<void>();
   const server = await httpServer(async (request, response) => {
     const { input } = JSON.parse(await text(request)) as { input: readonly string[] };

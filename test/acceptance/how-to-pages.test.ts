@@ -116,7 +116,7 @@ describe('the commands of how-to pages', () => {
       6,
     );
     const [set = ''] = pageBlocks('redirects', 'yaml', 1);
-    const [pack = '', take = '', ask = '', inspect = '', change = ''] = pageBlocks('redirects', 'sh', 5);
+    const [pack = '', take = '', send = '', inspect = '', change = ''] = pageBlocks('redirects', 'sh', 5);
     const page = (title: string) => `<!doctype html><title>${title}</title><p>${title}</p>`;
     const { shell, daemon } = await openPage([]);
     await writeFiles(join(shell.folder, 'site'), {
@@ -149,7 +149,7 @@ describe('the commands of how-to pages', () => {
     expect(await summary('/internal/plan')).toEqual([404, 'Lost']);
     expect((await get('/downloads/list')).headers.get('x-robots-tag')).toBe('noindex');
     expect((await get('/embed/map')).headers.get('x-frame-options')).toBeNull();
-    expect(await shell.sh(ask)).toMatch(/^HTTP\/1\.1 301 [\s\S]*^location: \/new\r$/m);
+    expect(await shell.sh(send)).toMatch(/^HTTP\/1\.1 301 [\s\S]*^location: \/new\r$/m);
     await shell.sh(`rm -r site\n${change}`);
     expect(await shell.sh(inspect)).toMatch(/notes +none/);
 
@@ -160,12 +160,12 @@ describe('the commands of how-to pages', () => {
   });
 
   test('mount a site under a path (base-path.md)', async () => {
-    const [ask = '', audit = ''] = pageBlocks('base-path', 'sh', 2);
+    const [send = '', audit = ''] = pageBlocks('base-path', 'sh', 2);
     const [mount = ''] = pageBlocks('base-path', 'yaml', 1);
     const { shell, daemon } = await openPage(['2026-11-01']);
     await shell.configure(`${mount}${SERVING}`);
     await shell.sh('docshelf reload');
-    expect(await shell.sh(ask)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await shell.sh(send)).toMatch(/^HTTP\/1\.1 200 /);
     expect((await fetch(`${daemon.site}/team/docs`, { redirect: 'manual' })).status).toBe(308);
     expect(await (await fetch(`${daemon.site}/team/docs/`)).text()).toContain('href="/team/docs/guides/start"');
     await shell.sh(audit.replace('VERSION', '2026-11-01'));

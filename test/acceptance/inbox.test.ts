@@ -14,7 +14,7 @@ const filesIn = async (folder: string): Promise<string[]> =>
   (await readdir(folder)).filter((name) => !name.startsWith('.')).sort();
 
 /** The daemon serves an archive a moment before it deletes it. */
-const untilTaken = (daemon: DaemonProcess): Promise<true> =>
+const untilInboxIsEmpty = (daemon: DaemonProcess): Promise<true> =>
   waitFor(
     async () => ((await filesIn(inboxOf(daemon))).length === 0 ? true : null),
     () => 'an archive stays in the inbox',
@@ -29,7 +29,7 @@ describe('an archive in the inbox', () => {
       lastError: null,
       versions: [{ version: '2024-06-01', source: 'inbox' }],
     });
-    await untilTaken(daemon);
+    await untilInboxIsEmpty(daemon);
     expect(await (await fetch(`${daemon.site}/`)).text()).toContain('june');
   });
 
@@ -85,7 +85,7 @@ describe('an archive in the inbox', () => {
     expect(reason).toMatch(/^Cannot /);
     expect(reason).toContain('unknown_format');
     expect(await readFile(join(rejected, 'b.tar.gz.reason.txt'), 'utf8')).toContain('domain_mismatch');
-    await untilTaken(daemon);
+    await untilInboxIsEmpty(daemon);
     expect(await (await fetch(`${daemon.admin}/metrics`)).text()).toMatch(
       /docshelf_bundles_taken_in_total\{source="inbox",result="refused"\} 2/,
     );

@@ -36,11 +36,11 @@ const RECORD = `
   CREATE TRIGGER recorded AFTER INSERT OR UPDATE ON docshelf.export_jobs FOR EACH ROW EXECUTE FUNCTION public.record_job_change()`;
 
 /** Makes the database record changes, so that no process can omit its own or report undone ones. */
-export const recordJobChanges = (service: SharedService): Promise<unknown> => service.ask(RECORD);
+export const recordJobChanges = (service: SharedService): Promise<unknown> => service.query(RECORD);
 
 /** Changes in their order. The server must have been started with {@link KEEPS_COMMIT_TIMES}. */
 export async function jobChanges(service: SharedService): Promise<JobChange[]> {
-  const rows = await service.ask(`
+  const rows = await service.query(`
     SELECT job_id AS "jobId", organization_id AS organization, domain, former, status, attempt,
       (extract(epoch FROM at) * 1000)::float8 AS "atMs", (extract(epoch FROM began) * 1000)::float8 AS "beganMs",
       (extract(epoch FROM pg_xact_commit_timestamp(transaction)) * 1000)::float8 AS "committedMs"

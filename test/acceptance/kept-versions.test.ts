@@ -5,12 +5,12 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, describe, expect, test } from 'vitest';
 import { TABLE_FILE } from '../../src/files/file-table.ts';
 import type { SearchResult } from '../../src/search/index.ts';
-import { newStore, takeInBundle } from '../deploy/workbench.ts';
+import { importBundle, newStore } from '../deploy/workbench.ts';
 import { type ConfigFile, type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
 import { peakMiBOf } from '../helpers/process-facts.ts';
 import { PROGRAM } from '../helpers/program.ts';
-import { saidBy } from '../http/mcp/assistant-bench.ts';
+import { contentOf } from '../http/mcp/assistant-bench.ts';
 import { bundle, folderOf, sha256Of } from './bundles.ts';
 
 const bench = openBench(afterEach);
@@ -41,7 +41,7 @@ interface Answer {
   readonly location: string | null;
 }
 
-async function ask(daemon: DaemonProcess, path: string, init: RequestInit = {}): Promise<Answer> {
+async function send(daemon: DaemonProcess, path: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(daemon.site + path, { redirect: 'manual', ...init });
   const { status, headers } = response;
   return { status, headers, location: headers.get('location'), body: await response.text() };
@@ -52,30 +52,30 @@ async function startWith(staticExport: ConfigFile, config: ConfigFile = {}) {
   const folder = await bench.folder();
   await folderOf(folder, { 'june.tar.gz': JUNE, 'july.tar.gz': JULY });
   const daemon = await bench.start({ staticExport: { keep: 5, ...staticExport }, ...config }, { folder });
-  const take = async (...args: string[]) => {
+  const runBundle = async (...args: string[]) => {
     const result = await bench.run(['bundle', ...args, '--json'], { cwd: folder });
     expect(result).toMatchObject({ code: 0 });
     return result.json<Record<string, unknown>>();
   };
-  await take('import', 'june.tar.gz', '--version', 'v1.0+june');
-  await take('import', 'july.tar.gz', '--version', 'v2.0');
+  await runBundle('import', 'june.tar.gz', '--version', 'v1.0+june');
+  await runBundle('import', 'july.tar.gz', '--version', 'v2.0');
   await daemon.untilServing('v2.0');
-  return { daemon, folder, take };
+  return { daemon, folder, take: runBundle };
 }
 
-const said = (): string => 'the list or the answer stays as it was';
+const message = (): string => 'the list or the answer stays as it was';
 const JUNE_AT = '/_docshelf/v/v1.0+june';
 
 describe('serveVersions: kept', () => {
   test('serves a formerly active version at its own address, with a link to the active version', async () => {
     const { daemon } = await startWith({ serveVersions: 'kept' });
-    const home = await ask(daemon, `${JUNE_AT}/`);
+    const home = await send(daemon, `${JUNE_AT}/`);
     expect([home.status, home.headers.get('x-robots-tag')]).toEqual([200, 'noindex']);
     expect(home.body).toContain('june');
     expect(home.body).toContain(`href="${JUNE_AT}/guides/start"`);
     expect(home.headers.get('link')).toBe('</>; rel="canonical"');
-    expect((await ask(daemon, `${JUNE_AT}/a.css`)).body).toContain(`url(${JUNE_AT}/a.png)`);
-    const again = await ask(daemon, `${JUNE_AT}/`, { headers: { 'If-None-Match': home.headers.get('etag') ?? '' } });
+    expect((await send(daemon, `${JUNE_AT}/a.css`)).body).toContain(`url(${JUNE_AT}/a.png)`);
+    const again = await send(daemon, `${JUNE_AT}/`, { headers: { 'If-None-Match': home.headers.get('etag') ?? '' } });
     expect([again.status, again.headers.get('x-robots-tag')]).toEqual([304, 'noindex']);
 
     const canonicals: Record<string, string> = {
@@ -87,23 +87,23 @@ describe('serveVersions: kept', () => {
       'keys/': '/keys/',
     };
     for (const [path, canonical] of Object.entries(canonicals)) {
-      const { status, headers } = await ask(daemon, `${JUNE_AT}/${path}`);
+      const { status, headers } = await send(daemon, `${JUNE_AT}/${path}`);
       expect([path, status, headers.get('link')]).toEqual([path, 200, `<${canonical}>; rel="canonical"`]);
     }
 
-    expect(await ask(daemon, '/_docshelf/v/v1.0%2Bjune/keys?q=1')).toMatchObject({
+    expect(await send(daemon, '/_docshelf/v/v1.0%2Bjune/keys?q=1')).toMatchObject({
       status: 308,
       location: `${JUNE_AT}/keys?q=1`,
     });
-    expect(await ask(daemon, JUNE_AT)).toMatchObject({ status: 308, location: `${JUNE_AT}/` });
-    expect(await ask(daemon, `${JUNE_AT}/gone`)).toMatchObject({ status: 301, location: `${JUNE_AT}/guides/start` });
-    const lost = await ask(daemon, `${JUNE_AT}/nowhere`);
+    expect(await send(daemon, JUNE_AT)).toMatchObject({ status: 308, location: `${JUNE_AT}/` });
+    expect(await send(daemon, `${JUNE_AT}/gone`)).toMatchObject({ status: 301, location: `${JUNE_AT}/guides/start` });
+    const lost = await send(daemon, `${JUNE_AT}/nowhere`);
     expect([lost.status, lost.headers.get('x-robots-tag')]).toEqual([404, 'noindex']);
     expect(lost.body).toContain('Lost in June');
-    expect((await ask(daemon, `${JUNE_AT}/`, { method: 'POST' })).status).toBe(405);
-    expect(await ask(daemon, `${JUNE_AT}/`, { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
+    expect((await send(daemon, `${JUNE_AT}/`, { method: 'POST' })).status).toBe(405);
+    expect(await send(daemon, `${JUNE_AT}/`, { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
     for (const path of ['/../only-june', '/%2e%2e/only-june', '//only-june', '/_docshelf/versions.json']) {
-      expect((await ask(daemon, JUNE_AT + path)).status, path).not.toBe(200);
+      expect((await send(daemon, JUNE_AT + path)).status, path).not.toBe(200);
     }
   });
 
@@ -118,17 +118,17 @@ describe('serveVersions: kept', () => {
       ['/\\evil.example', '/evil.example'],
       ['/nowhere', '/nowhere'],
     ]) {
-      expect(await ask(daemon, at + path)).toMatchObject({ status: 302, location });
+      expect(await send(daemon, at + path)).toMatchObject({ status: 302, location });
     }
   });
 
   test('responds with the 404 page of the site for a version that is unknown or was never active', async () => {
-    const { daemon, folder, take } = await startWith({ serveVersions: 'kept' });
-    const unknown = await ask(daemon, '/_docshelf/v/v9/');
+    const { daemon, folder, take: runBundle } = await startWith({ serveVersions: 'kept' });
+    const unknown = await send(daemon, '/_docshelf/v/v9/');
     expect(unknown).toMatchObject({ status: 404, body: expect.stringContaining('Lost in July') });
     await folderOf(folder, { 'staged.tar.gz': bundle('staged') });
-    await take('import', 'staged.tar.gz', '--version', 'v3', '--no-activate');
-    const staged = await ask(daemon, '/_docshelf/v/v3/');
+    await runBundle('import', 'staged.tar.gz', '--version', 'v3', '--no-activate');
+    const staged = await send(daemon, '/_docshelf/v/v3/');
     const { date: _, 'x-request-id': __, ...headers } = Object.fromEntries(staged.headers);
     expect(staged).toMatchObject({ status: 404, body: unknown.body });
     expect(headers).toEqual({
@@ -137,13 +137,13 @@ describe('serveVersions: kept', () => {
       'x-request-id': undefined,
     });
     for (const path of ['', '.', '..', 'a%2fb', '%00', 'v1.0 june', 'V2.0']) {
-      expect((await ask(daemon, `/_docshelf/v/${path}/`)).status, path).toBe(404);
+      expect((await send(daemon, `/_docshelf/v/${path}/`)).status, path).toBe(404);
     }
   });
 });
 
 const listed = async (daemon: DaemonProcess, base = ''): Promise<readonly string[][]> => {
-  const rows = JSON.parse((await ask(daemon, `${base}/_docshelf/versions.json`)).body) as {
+  const rows = JSON.parse((await send(daemon, `${base}/_docshelf/versions.json`)).body) as {
     version: string;
     title: string;
     aliases: string[];
@@ -153,37 +153,37 @@ const listed = async (daemon: DaemonProcess, base = ''): Promise<readonly string
 
 describe('versions.json', () => {
   test('lists the versions that readers can open, newest first, and follows changes', async () => {
-    const { daemon, folder, take } = await startWith({ serveVersions: 'kept' });
+    const { daemon, folder, take: runBundle } = await startWith({ serveVersions: 'kept' });
     const rows = [
       ['v2.0', 'v2.0'],
       ['v1.0+june', 'v1.0+june'],
     ];
     expect(await listed(daemon)).toEqual(rows);
-    const answer = await ask(daemon, '/_docshelf/versions.json');
+    const answer = await send(daemon, '/_docshelf/versions.json');
     expect(answer.headers.get('cache-control')).toBe('no-cache');
     expect(answer.headers.get('content-type')).toContain('application/json');
     await folderOf(folder, { 'staged.tar.gz': bundle('staged') });
-    await take('import', 'staged.tar.gz', '--version', 'v3', '--no-activate');
+    await runBundle('import', 'staged.tar.gz', '--version', 'v3', '--no-activate');
     // The same bytes under another name.
-    await take('import', 'june.tar.gz', '--version', 'first', '--no-activate');
-    await waitFor(async () => ((await listed(daemon))[1]?.includes('first') ? true : null), said);
+    await runBundle('import', 'june.tar.gz', '--version', 'first', '--no-activate');
+    await waitFor(async () => ((await listed(daemon))[1]?.includes('first') ? true : null), message);
     expect(await listed(daemon)).toEqual([rows[0], ['v1.0+june', 'v1.0+june', 'first']]);
-    await take('activate', 'v3');
+    await runBundle('activate', 'v3');
     expect((await listed(daemon)).map(([version]) => version)).toEqual(['v3', 'v2.0', 'v1.0+june']);
-    await take('rollback');
+    await runBundle('rollback');
     expect((await listed(daemon)).map(([version]) => version)).toEqual(['v3', 'v2.0', 'v1.0+june']);
-    await take('remove', 'v3');
-    await waitFor(async () => ((await listed(daemon)).length === 2 ? true : null), said);
-    expect((await ask(daemon, '/_docshelf/v/v3/')).status).toBe(404);
+    await runBundle('remove', 'v3');
+    await waitFor(async () => ((await listed(daemon)).length === 2 ? true : null), message);
+    expect((await send(daemon, '/_docshelf/v/v3/')).status).toBe(404);
   });
 
   test('lists only the active version unless serveVersions is kept', async () => {
     const { daemon } = await startWith({});
     expect(await listed(daemon)).toEqual([['v2.0', 'v2.0']]);
-    expect((await ask(daemon, `${JUNE_AT}/`)).status).toBe(404);
-    expect((await ask(daemon, '/_docshelf/v/v2.0/keys/')).location).toBe('/keys/');
+    expect((await send(daemon, `${JUNE_AT}/`)).status).toBe(404);
+    expect((await send(daemon, '/_docshelf/v/v2.0/keys/')).location).toBe('/keys/');
     await daemon.rewriteConfig({ staticExport: { serveVersions: 'kept' } });
-    await waitFor(async () => ((await ask(daemon, `${JUNE_AT}/`)).status === 200 ? true : null), said);
+    await waitFor(async () => ((await send(daemon, `${JUNE_AT}/`)).status === 200 ? true : null), message);
     expect(await listed(daemon)).toHaveLength(2);
   });
 });
@@ -192,7 +192,7 @@ describe('a kept version', () => {
   test('is searched by its name by readers and the API, and results link to its own pages', async () => {
     const port = await freePort();
     const search = { model: 'off', keys: [{ id: 'all', sha256: sha256Of(KEY) }] };
-    const { daemon, folder, take } = await startWith({ serveVersions: 'kept' }, { api: { port }, search });
+    const { daemon, folder, take: runBundle } = await startWith({ serveVersions: 'kept' }, { api: { port }, search });
     await daemon.until(({ search: { keyword } }) => keyword === 'ready');
     const find = async (filter: object) => {
       const headers = { 'content-type': 'application/json', authorization: `Bearer ${KEY}` };
@@ -206,36 +206,37 @@ describe('a kept version', () => {
     expect(await find({ version: 'v2.0' })).toEqual([['/keys', 'July']]);
     expect(await find({ version: 'v1.0+june' })).toEqual([[`${JUNE_AT}/keys`, 'June']]);
     expect(await find({ version: 'v9' })).toEqual([]);
-    const asked = async (...args: string[]) => {
+    const searchWith = async (...args: string[]) => {
       const found = await bench.run(['search', 'rotate keys', '--limit', '1', '--json', ...args], { cwd: folder });
       return found
         .json<SearchResult[]>()
         .map(({ path, content }) => [path.replace(/#.*/, ''), /June|July/.exec(content)?.[0]]);
     };
-    expect(await asked('--version', 'v1.0+june')).toEqual([[`${JUNE_AT}/keys`, 'June']]);
-    expect(await asked('--version', 'v2.0')).toEqual([['/keys', 'July']]);
-    expect(await asked('--version', 'v9')).toEqual([]);
-    expect(await asked('--release', 'v1.0+june', '--version', 'v2.0')).toEqual([]);
-    await take('rollback');
+    expect(await searchWith('--version', 'v1.0+june')).toEqual([[`${JUNE_AT}/keys`, 'June']]);
+    expect(await searchWith('--version', 'v2.0')).toEqual([['/keys', 'July']]);
+    expect(await searchWith('--version', 'v9')).toEqual([]);
+    expect(await searchWith('--release', 'v1.0+june', '--version', 'v2.0')).toEqual([]);
+    await runBundle('rollback');
     expect(await find({ version: 'v1.0+june' })).toEqual([['/keys', 'June']]);
     expect(await find({ version: 'v2.0' })).toEqual([['/_docshelf/v/v2.0/keys', 'July']]);
   });
 
   test('is readable by assistants over HTTP and stdio, but a staged version is not', async () => {
-    const { daemon, folder, take } = await startWith(
-      { serveVersions: 'kept' },
-      { search: { mcp: true, model: 'off' } },
-    );
+    const {
+      daemon,
+      folder,
+      take: runBundle,
+    } = await startWith({ serveVersions: 'kept' }, { search: { mcp: true, model: 'off' } });
     await folderOf(folder, { 'staged.tar.gz': bundle('staged') });
-    await take('import', 'staged.tar.gz', '--version', 'v3', '--no-activate');
+    await runBundle('import', 'staged.tar.gz', '--version', 'v3', '--no-activate');
     const client = (): Client => new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
     const [remote, local] = [client(), client()];
     await remote.connect(new StreamableHTTPClientTransport(new URL(`${daemon.site}/_docshelf/mcp`)));
     const args = [PROGRAM, 'mcp', '--config', daemon.configFile];
     await local.connect(new StdioClientTransport({ command: process.execPath, args, stderr: 'ignore' }));
     for (const assistant of [remote, local]) {
-      const use = async (name: string, asked: Record<string, unknown>) =>
-        saidBy(await assistant.callTool({ name, arguments: asked }));
+      const use = async (name: string, input: Record<string, unknown>) =>
+        contentOf(await assistant.callTool({ name, arguments: input }));
       expect((await use('list_pages', {})).facts.versions).toEqual(['v2.0', 'v1.0+june']);
       const { results } = (await use('search', { query: 'rotate keys', version: 'v1.0+june', pageSize: 1 })).facts;
       const [{ address = '' } = {}] = results as { address?: string }[];
@@ -250,18 +251,18 @@ describe('a kept version', () => {
   });
 
   test('survives a restart, and is removed without an error if it is pruned while readers use it', async () => {
-    const { daemon, folder, take } = await startWith({ serveVersions: 'kept', keep: 1 });
-    expect((await ask(daemon, `${JUNE_AT}/`)).status).toBe(200);
+    const { daemon, folder, take: runBundle } = await startWith({ serveVersions: 'kept', keep: 1 });
+    expect((await send(daemon, `${JUNE_AT}/`)).status).toBe(200);
     await daemon.stop();
     const next = await bench.start(null, { folder });
     await next.untilServing('v2.0');
-    expect((await ask(next, `${JUNE_AT}/`)).status).toBe(200);
+    expect((await send(next, `${JUNE_AT}/`)).status).toBe(200);
     await folderOf(folder, { 'august.tar.gz': bundle('august') });
-    await take('import', 'august.tar.gz', '--version', 'v3');
+    await runBundle('import', 'august.tar.gz', '--version', 'v3');
     await next.until(({ versions }) => versions.length === 2);
-    const gone = await ask(next, `${JUNE_AT}/keys/`);
+    const gone = await send(next, `${JUNE_AT}/keys/`);
     expect([gone.status, gone.headers.get('x-robots-tag')]).toEqual([404, null]);
-    expect((await ask(next, '/_docshelf/v/v2.0/')).status).toBe(200);
+    expect((await send(next, '/_docshelf/v/v2.0/')).status).toBe(200);
     expect(next.log()).not.toContain('"level":50');
   });
 
@@ -270,14 +271,14 @@ describe('a kept version', () => {
       { serveVersions: 'kept' },
       { server: { host: '127.0.0.1', port: 0, basePath: '/docs', publicUrl: 'https://docs.example' } },
     );
-    const start = await ask(daemon, `/docs${JUNE_AT}/guides/start`);
+    const start = await send(daemon, `/docs${JUNE_AT}/guides/start`);
     expect([start.status, start.headers.get('link')]).toEqual([
       200,
       '<https://docs.example/docs/guides/start>; rel="canonical"',
     ]);
-    expect((await ask(daemon, `/docs${JUNE_AT}/`)).body).toContain(`href="/docs${JUNE_AT}/guides/start"`);
-    expect((await ask(daemon, '/docs/_docshelf/v/v2.0/keys/')).location).toBe('/docs/keys/');
-    expect((await ask(daemon, `${JUNE_AT}/`)).status).toBe(404);
+    expect((await send(daemon, `/docs${JUNE_AT}/`)).body).toContain(`href="/docs${JUNE_AT}/guides/start"`);
+    expect((await send(daemon, '/docs/_docshelf/v/v2.0/keys/')).location).toBe('/docs/keys/');
+    expect((await send(daemon, `${JUNE_AT}/`)).status).toBe(404);
     expect(await listed(daemon, '/docs')).toHaveLength(2);
   });
 
@@ -294,9 +295,9 @@ describe('a kept version', () => {
       },
     );
     for (const path of [`${JUNE_AT}/`, '/_docshelf/versions.json', '/_docshelf/v/v2.0/', '/_docshelf/v/v9/']) {
-      expect((await ask(daemon, path)).status, path).toBe(401);
+      expect((await send(daemon, path)).status, path).toBe(401);
     }
-    const answer = await ask(daemon, `${JUNE_AT}/`, { headers: { 'X-User': 'ann' } });
+    const answer = await send(daemon, `${JUNE_AT}/`, { headers: { 'X-User': 'ann' } });
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'private, no-cache']);
   });
 });
@@ -310,7 +311,7 @@ describe('kept releases', () => {
       const folder = await folderOf(await bench.folder(), {
         'docs.tar.gz': bundle(version, { [`${version}.css`]: version }),
       });
-      const { digest } = await takeInBundle(
+      const { digest } = await importBundle(
         store,
         { file: join(folder, 'docs.tar.gz'), fileName: 'docs.tar.gz' },
         { version },
@@ -326,11 +327,11 @@ describe('kept releases', () => {
       staticExport: { keep: KEPT, version: `v1.${KEPT}` },
     });
     await daemon.untilServing(`v1.${KEPT}`);
-    expect((await ask(daemon, '/')).body).toContain(`v1.${KEPT}`);
+    expect((await send(daemon, '/')).body).toContain(`v1.${KEPT}`);
     for (const version of ['v1.0', `v1.${KEPT - 1}`]) {
-      expect(await ask(daemon, `/${version}.css`)).toMatchObject({ status: 200, body: version });
+      expect(await send(daemon, `/${version}.css`)).toMatchObject({ status: 200, body: version });
     }
-    expect((await ask(daemon, '/none.css')).status).toBe(404);
+    expect((await send(daemon, '/none.css')).status).toBe(404);
     expect((await store.list()).map(({ digest }) => digest).sort()).toEqual(digests.sort());
     expect(await peakMiBOf(daemon.pid)).toBeLessThan(TABLE_BYTES / 1024 ** 2);
   });

@@ -6,7 +6,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { StatusReport } from '../../src/domain/status.ts';
-import { DOMAIN, type Gift, LINK_FILES, type ModelConfig, type Observation, type World } from '../deploy/model.ts';
+import {
+  DOMAIN,
+  LINK_FILES,
+  type LinkResult,
+  type ModelConfig,
+  type Observation,
+  type World,
+} from '../deploy/model.ts';
 import {
   type Act,
   type Command,
@@ -66,7 +73,7 @@ const bench = openBench(afterAll);
 let stock: Stock;
 let origin: LocalServer;
 /** Bundles by path. */
-const gifts = new Map<string, { readonly gift: Gift; readonly slow: boolean }>();
+const linkResults = new Map<string, { readonly linkResult: LinkResult; readonly slow: boolean }>();
 
 beforeAll(async () => {
   stock = await Stock.open();
@@ -75,11 +82,11 @@ beforeAll(async () => {
 });
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const found = gifts.get(request.url?.split('?')[0] ?? '');
-  if (found === undefined || found.gift === 'bundle_not_found') response.writeHead(404).end();
-  else if (found.gift === 'link_expired') response.writeHead(403).end('<Message>Request has expired</Message>');
+  const found = linkResults.get(request.url?.split('?')[0] ?? '');
+  if (found === undefined || found.linkResult === 'bundle_not_found') response.writeHead(404).end();
+  else if (found.linkResult === 'link_expired') response.writeHead(403).end('<Message>Request has expired</Message>');
   else {
-    const { digest, file } = found.gift as DrawnBundle;
+    const { digest, file } = found.linkResult as DrawnBundle;
     const bytes = await readFile(file);
     if (!found.slow) return bundleAnswer(bytes, `"${digest}"`)(request, response);
     response.writeHead(200, { etag: `"${digest}"`, 'content-length': bytes.length });
@@ -99,11 +106,11 @@ class ProgramUnderTest implements ShelfUnderTest {
   #second: DaemonProcess | null = null;
   #rewrites = 0;
 
-  constructor(folder: string, { config, gifts: given }: World, hasSearch: boolean) {
+  constructor(folder: string, { config, linkResults: initialResults }: World, hasSearch: boolean) {
     this.#folder = folder;
     this.#config = config;
     this.#hasSearch = hasSearch;
-    for (const [at, gift] of given.entries()) this.#give(at, gift, false);
+    for (const [at, linkResult] of initialResults.entries()) this.#setLink(at, linkResult, false);
   }
 
   async carryOut(act: Act): Promise<ErrorCode | null> {
@@ -116,7 +123,7 @@ class ProgramUnderTest implements ShelfUnderTest {
         await this.#spoil();
         return null;
       case 'link':
-        this.#give(act.at, stock.gift(act.gift), act.slow);
+        this.#setLink(act.at, stock.linkResult(act.linkResult), act.slow);
         return null;
       case 'preload':
         await this.#put('bundles', stock.get(act.bundle));
@@ -255,7 +262,7 @@ class ProgramUnderTest implements ShelfUnderTest {
       await this.#rewrite();
       if (during.by === 'signal') this.#daemon.signal('SIGHUP');
     } else if (during?.do === 'drop') await this.#put('data/inbox', stock.get(during.bundle));
-    else if (during !== null) begun = this.#ask(during as Command).catch(() => undefined);
+    else if (during !== null) begun = this.#call(during as Command).catch(() => undefined);
     else {
       await this.#daemon.kill();
       this.#first = await bench.start(null, { folder: this.#folder });
@@ -268,7 +275,7 @@ class ProgramUnderTest implements ShelfUnderTest {
   }
 
   /** Action on the admin listener, which begins at once. A command needs time to start. */
-  async #ask(act: Command): Promise<void> {
+  async #call(act: Command): Promise<void> {
     const { admin } = this.#daemon;
     const headers = { authorization: `Bearer ${TOKEN}` };
     const send = (method: string, path: string, body: Uint8Array<ArrayBuffer> | null = null): Promise<Response> =>
@@ -326,8 +333,8 @@ class ProgramUnderTest implements ShelfUnderTest {
     };
   }
 
-  #give(at: number, gift: Gift, slow: boolean): void {
-    gifts.set(this.#pathOf(at), { gift, slow });
+  #setLink(at: number, linkResult: LinkResult, slow: boolean): void {
+    linkResults.set(this.#pathOf(at), { linkResult, slow });
   }
 
   #pathOf(link: number): string {

@@ -42,9 +42,9 @@ test('a new organization creates keys, exports, pins and searches with the publi
     { ADMIN_TOKEN: TOKEN },
   );
   const exported = publishedLines('export-api', 0, { 'http://127.0.0.1:8081': service.origin, 'svc_…': made });
-  const told = await shell(`${exported}printf '\\n%s' "$bundle"`, folder);
-  expect(told).toContain('acme.tar.gz: OK');
-  const { bundleUrl, sha256 } = JSON.parse(told.split('\n').at(-1) ?? '') as BundleLink;
+  const output = await shell(`${exported}printf '\\n%s' "$bundle"`, folder);
+  expect(output).toContain('acme.tar.gz: OK');
+  const { bundleUrl, sha256 } = JSON.parse(output.split('\n').at(-1) ?? '') as BundleLink;
 
   const port = await freePort();
   const reader = await bench.start({

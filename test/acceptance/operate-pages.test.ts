@@ -1,14 +1,16 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { BUCKET, copyObjects, KEY, startS3Server } from '../export/stores/s3-server.ts';
 import { fetchHelm, only, template } from '../helm/chart.ts';
 import { Cluster } from '../helm/cluster/cluster.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { blocksOf, manualPage } from '../helpers/manual-blocks.ts';
 import { HAS_POSTGRES, PostgresServer } from '../helpers/postgres.ts';
 import { runCommands, writePrograms } from '../helpers/shell.ts';
-import { bundle } from './bundles.ts';
+import { bundle, sha256Of } from './bundles.ts';
+import { organizations, startExporter } from './export-service.ts';
 
 /** Runs the commands of the pages in the group Operate, word for word. */
 const bench = openBench(afterEach);
@@ -31,9 +33,9 @@ class Operator {
     this.folder = folder;
   }
 
-  static async open(standIns: readonly string[] = []): Promise<Operator> {
+  static async open(fakePrograms: readonly string[] = []): Promise<Operator> {
     const folder = await bench.folder();
-    writePrograms(folder, Object.fromEntries(standIns.map((name) => [name, `echo "${name} $*" >> calls`])));
+    writePrograms(folder, Object.fromEntries(fakePrograms.map((name) => [name, `echo "${name} $*" >> calls`])));
     await writeFile(join(folder, 'acme-export-2026-11-01.tar.gz'), bundle('november'));
     return new Operator(folder);
   }
@@ -109,6 +111,42 @@ describe('the commands of docs/backup.md', () => {
     expect(await other.run(`${name}=${data} docshelf bundle verify 2026-11-01`)).toContain('is intact');
   });
 
+  it.skipIf(process.getuid?.() !== 0)('restore a service as root for the user of the service', async () => {
+    const operator = await Operator.open();
+    await bench.writeConfig(operator.folder, CONFIG);
+    writePrograms(operator.folder, { sudo: '[ "$1" = systemctl ] || exec "$@"' });
+    await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz; docshelf backup docshelf-backup.tar');
+    const commands = blockWith('backup', 'sudo docshelf restore')
+      .replaceAll('/var/lib/docshelf', 'data')
+      .replace('/etc/docshelf/', '')
+      .replace('-o docshelf -g docshelf', '-o 12345 -g 12346');
+    await operator.run(commands);
+    const { uid, gid } = await stat(join(operator.folder, 'data/sites/acme/active'));
+    expect([uid, gid]).toEqual([12_345, 12_346]);
+  });
+
+  it('back up and restore the volume of a container', async () => {
+    const operator = await Operator.open();
+    const { folder } = operator;
+    await bench.writeConfig(folder, CONFIG);
+    await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz; mkdir config');
+    // A Docker engine with one container, whose volume and config are folders.
+    const at = (place: string) => `cd "${folder}"; DOCSHELF__STORAGE__DIR="${folder}/${place}" exec`;
+    writePrograms(folder, {
+      docker: `case "$*" in
+        "exec docs "*) shift 2; ${at('data')} "$@" ;;
+        "rm --force docs") ;;
+        "volume rm docshelf-data") test ! -e volume ;;
+        "run --rm --interactive --volume docshelf-data:/var/lib/docshelf docshelf restore -") ${at('volume')} docshelf restore - ;;
+        *) exit 64 ;;
+      esac`,
+    });
+    expect(shellBlocks('containers').join()).toContain('--volume docshelf-data:/var/lib/docshelf');
+    for (const words of ['docker exec', 'docker run']) await operator.run(blockWith('backup', words));
+    const verify = `DOCSHELF__STORAGE__DIR="${folder}/volume" docshelf bundle verify 2026-11-01`;
+    expect(await operator.run(verify)).toContain('is intact');
+  });
+
   it('restore from the archive alone', async () => {
     const operator = await Operator.open();
     const daemon = await bench.start(CONFIG, { folder: operator.folder });
@@ -150,8 +188,49 @@ describe('the commands of docs/backup.md', () => {
     },
   );
 
+  it.skipIf(!HAS_POSTGRES)('move the export API with its database and its bucket to other servers', async () => {
+    const server = await PostgresServer.start();
+    const [former, next] = [await startS3Server(), await startS3Server()];
+    bench.onEnd(() => next.close());
+    const storeAt = (endpoint: string) => ({
+      exportApi: {
+        enabled: true,
+        browser: { verify: 'off' },
+        store: {
+          kind: 's3',
+          bucket: BUCKET,
+          region: 'eu-central-1',
+          endpoint,
+          pathStyle: true,
+          accessKeyId: KEY,
+          secretAccessKey: KEY,
+        },
+      },
+      database: { urlFile: './database-url' },
+    });
+    const [operator, other] = [await Operator.open(), await Operator.open()];
+    for (const { folder } of [operator, other])
+      await writeFile(join(folder, 'database-url'), await server.createDatabase());
+    const before = await startExporter(bench, storeAt(former.endpoint), { folder: operator.folder });
+    const { jobId } = await before.export('acme');
+    await before.daemon.stop();
+    await operator.run(blockWith('backup', 'pg_dump'));
+    await operator.run(shellBlocks('backup')[0] ?? '');
+    await operator.run(`cp docshelf.dump docshelf-backup.tar "${other.folder}"`);
+    await copyObjects(former.endpoint, next.endpoint);
+    await former.close();
+    await bench.writeConfig(other.folder, { ...CONFIG, ...storeAt(next.endpoint), organizations: organizations() });
+    await other.run(blockWith('backup', 'pg_restore'));
+    await other.run(blockWith('backup', 'restore docshelf-backup.tar --config config.yaml'));
+    const after = await startExporter(bench, storeAt(next.endpoint), { folder: other.folder });
+    expect(await after.job(jobId)).toMatchObject({ status: 'completed' });
+    const link = await after.bundle(jobId);
+    expect(new URL(link.bundleUrl).origin).toBe(next.endpoint);
+    expect(sha256Of(await after.download(link.bundleUrl))).toBe(link.sha256);
+  });
+
   it('are all covered by this test', () => {
-    expect(shellBlocks('backup')).toHaveLength(18);
+    expect(shellBlocks('backup')).toHaveLength(20);
   });
 });
 
@@ -220,19 +299,19 @@ describe('the commands for a cluster', () => {
     await bench.writeConfig(other, CONFIG);
     const restored = await bench.run(['restore', join(folder, 'docshelf-backup.tar')], { cwd: other });
     expect(restored).toMatchObject({ code: 0 });
-    await run(blockWith('uninstall', 'resource-policy'));
+    await run(blockWith('uninstall', 'persistence.keep'));
   });
 });
 
 describe('the commands of docs/uninstall.md', () => {
   beforeAll(fetchHelm, 120_000);
 
-  it('keep the persistent volume claim if its annotation is set, which the chart does not set itself', () => {
-    const [, setting = ''] = /--set-string '([^']+)'/.exec(blockWith('uninstall', 'resource-policy')) ?? [];
+  it('keep the persistent volume claim if the value is set, which the chart does not set itself', () => {
+    const [, setting = ''] = /--set (persistence\.keep=\S+)/.exec(blockWith('uninstall', 'persistence.keep')) ?? [];
     const annotationsOf = (...args: string[]): unknown =>
       only(template(...args), 'PersistentVolumeClaim').metadata.annotations;
     expect(annotationsOf()).toBeUndefined();
-    expect(annotationsOf('--set-string', setting)).toEqual({ 'helm.sh/resource-policy': 'keep' });
+    expect(annotationsOf('--set', setting)).toEqual({ 'helm.sh/resource-policy': 'keep' });
   });
 
   it('remove the files that systemd.md installs, and the volume that containers.md creates', async () => {

@@ -20,7 +20,7 @@ async function start(
   return bench.start({ staticExport: { keep: 9, ...staticExport } }, { folder });
 }
 
-const takenIn = (daemon: DaemonProcess): unknown[] =>
+const imports = (daemon: DaemonProcess): unknown[] =>
   daemon
     .lines()
     .filter(({ event }) => event === 'taken-in')
@@ -74,7 +74,7 @@ describe('the preload folder', () => {
     await utimes(file, aDay, aDay);
     const second = await bench.start(null, { folder: first.folder });
     await second.untilServing('2024-06-01');
-    expect(takenIn(second)).toEqual([]);
+    expect(imports(second)).toEqual([]);
     await second.stop();
 
     // Replace the archives by invalid bytes of the same size: reading them would fail.

@@ -9,7 +9,7 @@ interface Imported {
   readonly preview: { readonly link: string; readonly expiresAt: string };
 }
 
-const ask = (address: string, cookie?: string): Promise<Response> =>
+const open = (address: string, cookie?: string): Promise<Response> =>
   fetch(address, { redirect: 'manual', ...(cookie === undefined ? {} : { headers: { cookie } }) });
 const cookieOf = (answer: Response): string => answer.headers.get('set-cookie')?.split(';')[0] ?? '';
 const withoutDate = ({ headers }: Response): object => {
@@ -32,7 +32,7 @@ async function withStaged() {
 
 /** Opens a link like a browser does. @returns the cookie */
 async function follow(link: string): Promise<string> {
-  const opened = await ask(link);
+  const opened = await open(link);
   expect([opened.status, opened.headers.get('location')]).toEqual([302, `${STAGED_AT}/`]);
   expect(opened.headers.get('cache-control')).toBe('no-store');
   expect(opened.headers.get('set-cookie')).toMatch(
@@ -53,32 +53,32 @@ describe('a staged version', () => {
     await daemon.untilServing('v1');
     const { preview } = await run('import', 'two.tar.gz', '--version', 'v2', '--no-activate');
     expect(preview.link).toMatch(new RegExp(`^${daemon.site}${STAGED_AT}/\\?preview=`));
-    const unknown = await ask(`${daemon.site}/_docshelf/v/v9/`);
-    const closed = await ask(`${daemon.site}${STAGED_AT}/`);
+    const unknown = await open(`${daemon.site}/_docshelf/v/v9/`);
+    const closed = await open(`${daemon.site}${STAGED_AT}/`);
     expect([closed.status, await closed.text()]).toEqual([404, await unknown.text()]);
     expect(withoutDate(closed)).toEqual(withoutDate(unknown));
 
     const cookie = await follow(preview.link);
-    const page = await ask(`${daemon.site}${STAGED_AT}/`, cookie);
+    const page = await open(`${daemon.site}${STAGED_AT}/`, cookie);
     expect(await page.text()).toContain('<p>two</p>');
     expect([page.headers.get('cache-control'), page.headers.get('x-robots-tag')]).toEqual(['no-store', 'noindex']);
-    expect((await ask(`${daemon.site}${STAGED_AT}/none`, cookie)).headers.get('cache-control')).toBe('no-store');
-    expect(await (await ask(`${daemon.site}/_docshelf/versions.json`, cookie)).text()).not.toContain('v2');
+    expect((await open(`${daemon.site}${STAGED_AT}/none`, cookie)).headers.get('cache-control')).toBe('no-store');
+    expect(await (await open(`${daemon.site}/_docshelf/versions.json`, cookie)).text()).not.toContain('v2');
     for (const address of [
       preview.link.replace('preview=', 'preview=A'),
       preview.link.replace('/v2/', '/v1/'),
       `${daemon.site}${STAGED_AT}/?preview=`,
     ])
-      expect((await ask(address)).headers.get('set-cookie')).toBeNull();
+      expect((await open(address)).headers.get('set-cookie')).toBeNull();
 
     // The label now names another staged release.
     await run('import', 'three.tar.gz', '--version', 'v2', '--no-activate');
-    expect((await ask(`${daemon.site}${STAGED_AT}/`, cookie)).status).toBe(404);
-    expect((await ask(preview.link)).status).toBe(404);
+    expect((await open(`${daemon.site}${STAGED_AT}/`, cookie)).status).toBe(404);
+    expect((await open(preview.link)).status).toBe(404);
     await run('import', 'two.tar.gz', '--version', 'v2', '--no-activate');
-    expect((await ask(`${daemon.site}${STAGED_AT}/`, cookie)).status).toBe(200);
+    expect((await open(`${daemon.site}${STAGED_AT}/`, cookie)).status).toBe(200);
     await run('activate', 'v2');
-    const active = await ask(`${preview.link}&a=b`);
+    const active = await open(`${preview.link}&a=b`);
     expect([active.status, active.headers.get('location')]).toEqual([302, '/?a=b']);
     expect(daemon.log()).not.toContain('preview=');
   });
@@ -98,8 +98,8 @@ describe('a staged version', () => {
     };
     const next = await bench.start(config, { folder });
     await next.untilError('version_not_found');
-    expect((await ask(`${next.site}${STAGED_AT}/`, cookie)).status).toBe(200);
-    expect((await ask(`${next.site}${STAGED_AT}/`)).status).toBe(503);
+    expect((await open(`${next.site}${STAGED_AT}/`, cookie)).status).toBe(200);
+    expect((await open(`${next.site}${STAGED_AT}/`)).status).toBe(503);
     expect(await bench.run(['bundle', 'preview', 'v7', '--json'], { cwd: folder })).toMatchObject({ code: 69 });
   });
 });

@@ -46,7 +46,7 @@ export async function loadAtRandom(bench: Bench, seconds: number, size: LoadSize
   const load = new RandomLoad(daemon, size);
   bench.onEnd(() => load.close());
   await load.run(seconds);
-  const { seed, samples, asked, faults } = load;
+  const { seed, samples, requests: asked, faults } = load;
   const figures = samples.map((mib) => Math.round(mib)).join(', ');
   console.log(
     `figure: load: ${[...asked].map(([what, count]) => `${count} ${what}`).join(', ')} in ${seconds} s, seed ${seed}`,
@@ -56,7 +56,7 @@ export async function loadAtRandom(bench: Bench, seconds: number, size: LoadSize
   // Downloads are rare, so one kind may be missing.
   expect(asked.size).toBeGreaterThanOrEqual(Object.keys(load.ways).length - 1);
 
-  const answered = await askOnConnections(daemon, CONNECTIONS);
+  const answered = await sendOnConnections(daemon, CONNECTIONS);
   console.log(
     `figure: load: ${answered} answers on ${CONNECTIONS} connections, ${Math.round(await residentMiBOf(daemon.pid))} MiB resident with them`,
   );
@@ -99,7 +99,7 @@ class RandomLoad {
   readonly faults: string[] = [];
   readonly samples: number[] = [];
   /** Number of requests by kind. */
-  readonly asked = new Map<string, number>();
+  readonly requests = new Map<string, number>();
   readonly #daemon: DaemonProcess;
   readonly #client: SiteClient;
   readonly #size: LoadSize;
@@ -136,12 +136,12 @@ class RandomLoad {
     const sample = async () => this.samples.push(await residentMiBOf(this.#daemon.pid));
     await sample();
     const sampling = setInterval(() => void sample(), (seconds * 1000) / SAMPLES);
-    await Promise.all(Array.from({ length: CLIENTS }, () => this.#ask(endMs)));
+    await Promise.all(Array.from({ length: CLIENTS }, () => this.#sendRequests(endMs)));
     clearInterval(sampling);
     await sample();
   }
 
-  async #ask(endMs: number): Promise<void> {
+  async #sendRequests(endMs: number): Promise<void> {
     while (Date.now() < endMs && this.faults.length === 0) {
       // Downloads are 16 times as large as all other files together.
       const isDownload = this.#random.next() < 0.005;
@@ -150,7 +150,7 @@ class RandomLoad {
         : this.#random.pick(Object.entries(this.ways).slice(0, -1));
       const fault = await way?.().catch((error: unknown) => String(error));
       if (fault) this.faults.push(`${name}: ${fault}`);
-      this.asked.set(name, (this.asked.get(name) ?? 0) + 1);
+      this.requests.set(name, (this.requests.get(name) ?? 0) + 1);
     }
   }
 
@@ -202,19 +202,19 @@ class RandomLoad {
   async #hangUp(): Promise<string | null> {
     const { hostname, port } = new URL(this.#daemon.site);
     const path = `/download-${this.#below(this.#size.downloads)}.bin`;
-    const asked = request({ hostname, port, path, agent: false });
-    asked.on('error', () => undefined);
-    const closed = new Promise((resolve) => asked.once('close', resolve));
-    asked.end();
-    if (this.#random.next() < 0.5) asked.once('response', () => asked.destroy());
-    else asked.once('socket', (socket) => socket.once('connect', () => asked.destroy()));
+    const sent = request({ hostname, port, path, agent: false });
+    sent.on('error', () => undefined);
+    const closed = new Promise((resolve) => sent.once('close', resolve));
+    sent.end();
+    if (this.#random.next() < 0.5) sent.once('response', () => sent.destroy());
+    else sent.once('socket', (socket) => socket.once('connect', () => sent.destroy()));
     await closed;
     return null;
   }
 }
 
 /** Opens all connections at once. @returns number of complete responses, with two requests each */
-async function askOnConnections({ site }: DaemonProcess, count: number): Promise<number> {
+async function sendOnConnections({ site }: DaemonProcess, count: number): Promise<number> {
   const { hostname, port } = new URL(site);
   const sockets = await Promise.all(Array.from({ length: count }, () => openSocket(hostname, Number(port))));
   let answered = 0;

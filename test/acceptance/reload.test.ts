@@ -216,8 +216,8 @@ describe('a config that is written in steps', () => {
     const status = await untilReloaded(daemon, before);
     expect(status).toMatchObject({ state: 'ready', active: before.active, lastReload: { ok: false } });
     expect(status.lastReload?.error).toMatch(/no settings/);
-    for (const ask of [() => postReload(daemon).then(({ status }) => status), () => hangUp(daemon)]) {
-      expect(await ask()).toBe(422);
+    for (const send of [() => postReload(daemon).then(({ status }) => status), () => hangUp(daemon)]) {
+      expect(await send()).toBe(422);
       expect((await fetch(`${daemon.site}/`)).status).toBe(200);
     }
     await appendFile(daemon.configFile, JULY);

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
-import { ask, basic } from '../http/sign-in/guarded-listener.ts';
+import { basic, send } from '../http/sign-in/guarded-listener.ts';
 import { bundle, folderOf } from './bundles.ts';
 
 const bench = openBench(afterEach);
@@ -89,10 +89,10 @@ test('the results page requires the sign-in of the site, but its style does not'
   const daemon = await start({ auth: { kind: 'basic', usersFile: './users' } }, { users });
   const port = Number(new URL(daemon.site).port);
   const path = '/_docshelf/search?q=rotate';
-  const refused = await ask(port, path, NAVIGATION);
+  const refused = await send(port, path, NAVIGATION);
   expect([refused.status, refused.body.includes('Rotate')]).toEqual([401, false]);
-  const signedIn = await ask(port, path, { ...NAVIGATION, authorization: basic('anna', 'correct horse') });
+  const signedIn = await send(port, path, { ...NAVIGATION, authorization: basic('anna', 'correct horse') });
   expect([signedIn.status, signedIn.body.includes('<mark>Rotate</mark>')]).toEqual([200, true]);
   const style = /href="(assets\/pages-[^"]+\.css)"/.exec(signedIn.body)?.[1];
-  expect((await ask(port, `/_docshelf/${style}`)).status).toBe(200);
+  expect((await send(port, `/_docshelf/${style}`)).status).toBe(200);
 });

@@ -4,14 +4,14 @@ import { mediaTypeOf } from '../../src/web/index.ts';
 import { newHome } from '../helpers/corpus.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
-import { askRow, wordsOf } from '../http/rows/ask-row.ts';
+import { requestRow, wordsOf } from '../http/rows/ask-row.ts';
 import type { Row, Words } from '../http/rows/row.ts';
 import { CREATED_AT, SITE_FILES } from '../http/rows/row-site.ts';
 import { TABLES } from '../http/rows/tables.ts';
 import { folderOf } from './bundles.ts';
 
 /** Excludes files whose compressed form is cached only after the first response, which changes their length. */
-const isSettled = ([asked]: Row): boolean => !/large\.txt.*gzip/.test(asked);
+const isSettled = ([requested]: Row): boolean => !/large\.txt.*gzip/.test(requested);
 
 /** Sends the rows of `test/http/rows` through the whole program instead of only the listener. */
 describe('the built daemon', () => {
@@ -43,7 +43,7 @@ describe('the built daemon', () => {
     for (const row of rows.filter(isSettled)) {
       // The second response comes from memory.
       for (const time of ['first', 'second']) {
-        const found = await askRow(port, row, words);
+        const found = await requestRow(port, row, words);
         faults.push(...found.map((fault) => `${row[0].slice(0, 200)}, the ${time} time: ${fault}`));
       }
     }

@@ -51,7 +51,11 @@ describe('a bundle in a bucket', () => {
       error: `Cannot fetch "${link}": the store does not accept the credentials (403 SignatureDoesNotMatch)`,
     });
     expect(refused.stdout + refused.stderr).not.toContain('c4n4ry');
-    const taken = await importWith(KEYS);
-    expect({ exit: taken.code, ...taken.json() }).toMatchObject({ exit: 0, version: '2024-06-01', activated: true });
+    const imported = await importWith(KEYS);
+    expect({ exit: imported.code, ...imported.json() }).toMatchObject({
+      exit: 0,
+      version: '2024-06-01',
+      activated: true,
+    });
   });
 });

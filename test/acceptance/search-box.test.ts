@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
-import { ask, basic } from '../http/sign-in/guarded-listener.ts';
+import { basic, send } from '../http/sign-in/guarded-listener.ts';
 import { bundle, folderOf } from './bundles.ts';
 
 const bench = openBench(afterEach);
@@ -61,9 +61,9 @@ describe('search.widget', () => {
   test('counts its searches in the metrics, and logs their text only with log.queries', async () => {
     const daemon = await start({});
     await daemon.until(({ search }) => search.keyword === 'ready');
-    const ask = (query: string) => fetch(`${daemon.site}/_docshelf/search?view=box&legs=words&q=${query}`);
+    const sendRequest = (query: string) => fetch(`${daemon.site}/_docshelf/search?view=box&legs=words&q=${query}`);
     const metrics = async (): Promise<string[]> => (await (await fetch(`${daemon.admin}/metrics`)).text()).split('\n');
-    for (const query of ['rotate', 'rotaet', 'qqzzxxw']) expect((await ask(query)).status).toBe(200);
+    for (const query of ['rotate', 'rotaet', 'qqzzxxw']) expect((await sendRequest(query)).status).toBe(200);
     const lines = await metrics();
     expect(lines).toContain('docshelf_searches_total{result="found"} 2');
     expect(lines).toContain('docshelf_searches_total{result="none"} 1');
@@ -74,7 +74,7 @@ describe('search.widget', () => {
     expect(lines.join('\n') + daemon.log()).not.toMatch(/rotaet|qqzzxxw/);
     await daemon.rewriteConfig({ search: { widget: true }, log: { queries: true } });
     await daemon.until(({ lastReload }) => lastReload?.ok === true);
-    await ask('qqzzxxw');
+    await sendRequest('qqzzxxw');
     await expect.poll(() => daemon.log(), { timeout: 30_000 }).toContain('"query":"qqzzxxw"');
   });
 
@@ -83,12 +83,12 @@ describe('search.widget', () => {
     const users = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
     const daemon = await start({ auth: { kind: 'basic', usersFile: './users' } }, { users });
     const port = Number(new URL(daemon.site).port);
-    const page = await ask(port, '/keys/', { authorization: basic('anna', 'correct horse') });
+    const page = await send(port, '/keys/', { authorization: basic('anna', 'correct horse') });
     const src = TAG.exec(page.body)?.groups?.src ?? '';
-    expect((await ask(port, src)).status).toBe(200);
-    expect((await ask(port, '/keys/')).status).toBe(401);
-    expect((await ask(port, '/_docshelf/search?view=box&q=rotate')).status).toBe(401);
-    expect((await ask(port, '/_docshelf/assets/none.js')).status).toBe(404);
+    expect((await send(port, src)).status).toBe(200);
+    expect((await send(port, '/keys/')).status).toBe(401);
+    expect((await send(port, '/_docshelf/search?view=box&q=rotate')).status).toBe(401);
+    expect((await send(port, '/_docshelf/assets/none.js')).status).toBe(404);
   });
 
   test('shows the box as long as the search runs, because search.enabled needs a restart', async () => {

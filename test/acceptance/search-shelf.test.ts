@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
-import { ask, basic } from '../http/sign-in/guarded-listener.ts';
+import { basic, send } from '../http/sign-in/guarded-listener.ts';
 import { bundle, folderOf } from './bundles.ts';
 
 const bench = openBench(afterEach);
@@ -46,7 +46,7 @@ test('scope=all searches the sites that a reader can open, and returns no page o
   const port = Number(new URL(daemon.site).port);
   const get = async <T>(site: string, query: string, reader: string | null) => {
     const headers = { host: `${site}.test`, ...(reader && { authorization: basic(reader, PASSWORD) }) };
-    const { status, body } = await ask(port, `/_docshelf/search?q=lantern&${query}`, headers);
+    const { status, body } = await send(port, `/_docshelf/search?q=lantern&${query}`, headers);
     expect([site, status]).toEqual([site, 200]);
     return JSON.parse(body) as T;
   };
@@ -59,8 +59,8 @@ test('scope=all searches the sites that a reader can open, and returns no page o
   expect(await sitesOf('beta', null)).toEqual(['acme', 'beta']);
   expect(await sitesOf('team', 'anna')).toEqual(['acme', 'beta', 'staff', 'team']);
   expect(await sitesOf('secret', 'olga')).toEqual(['acme', 'beta', 'secret']);
-  expect((await ask(port, '/_docshelf/search?q=lantern&scope=all', { host: 'team.test' })).status).toBe(401);
-  expect((await ask(port, '/_docshelf/search?q=lantern&scope=every', { host: 'acme.test' })).status).toBe(400);
+  expect((await send(port, '/_docshelf/search?q=lantern&scope=all', { host: 'team.test' })).status).toBe(401);
+  expect((await send(port, '/_docshelf/search?q=lantern&scope=every', { host: 'acme.test' })).status).toBe(400);
 
   const own = await get<readonly Found[]>('acme', 'scope=site', null);
   expect(own.map(({ site }) => site)).toEqual(own.map(() => undefined));
@@ -72,7 +72,7 @@ test('scope=all searches the sites that a reader can open, and returns no page o
     ]),
   );
   expect(box.results.length).toBeGreaterThan(1);
-  const page = async () => (await ask(port, '/', { host: 'acme.test' })).body;
+  const page = async () => (await send(port, '/', { host: 'acme.test' })).body;
   expect(await page()).toMatch(/<script type="module" src="[^"]+\/loader\.js" data-shelf><\/script>/);
 
   await daemon.rewriteConfig(configOf({ shelf: false }));

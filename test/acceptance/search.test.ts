@@ -127,7 +127,7 @@ test('search results link only to pages of the served version during swaps', asy
   const served = async () => /june|july/.exec(await (await fetch(`${daemon.site}/`)).text())?.[0];
   const wrong: string[] = [];
   const seen = new Set<string>();
-  const ask = async (): Promise<void> => {
+  const send = async (): Promise<void> => {
     const before = await served();
     const response = await post(api, { query: 'leaf lantern', pageSize: 20 });
     const paths = response.status === 200 ? pathsOf((await response.json()) as SearchResult[]) : [];
@@ -139,9 +139,9 @@ test('search results link only to pages of the served version during swaps', asy
     wrong.push(...paths.filter((path) => !path.startsWith(`/${before}-`)).map((path) => `${path} in ${before}`));
   };
   for (const version of [JULY, JUNE, JULY, JUNE]) {
-    const asked = sideBySide(Array.from({ length: 40 }), 4, ask);
+    const pending = sideBySide(Array.from({ length: 40 }), 4, send);
     await daemon.rewriteConfig({ staticExport: { version } });
-    await Promise.all([asked, daemon.untilServing(version)]);
+    await Promise.all([pending, daemon.untilServing(version)]);
     const mark = version === JUNE ? 'june' : 'july';
     const paths = pathsOf(await ofSite(daemon, 'leaf'));
     expect(paths.filter((path) => !path.startsWith(`/${mark}-`))).toEqual([]);
@@ -246,8 +246,8 @@ test('one of two daemons on a folder builds index and vectors, both search with 
   const { search } = await untilRead(daemon, JUNE);
   expect((await untilRead(other, JUNE)).search).toEqual(search);
   expect(await vectorsOf(daemon)).toBe(search.sections);
-  const answers = async (asked: readonly DaemonProcess[]): Promise<void> => {
-    for (const each of asked) {
+  const answers = async (daemons: readonly DaemonProcess[]): Promise<void> => {
+    for (const each of daemons) {
       expect(pathsOf(await ofSite(each, 'leaf 7'))).toContainEqual(expect.stringMatching(/^\/june-7\b/));
       expect(pathsOf(await ofSite(each, 'automobile repair'))[0]).toMatch(/^\/cars/);
     }
@@ -326,12 +326,12 @@ test('if the indexing process is killed, the daemon serves the pages of the vers
 test('the status reports damaged search data of a bundle, also after a restart, and search still finds its pages', async () => {
   const carried = { ...LIGHTHOUSE, '_docshelf/search/header.json': '{}' };
   const { daemon } = await start({ [archive(JUNE)]: bundle('June', carried) }, { search: { model: 'off' } });
-  const told = expect.arrayContaining([
+  const expectedNotices = expect.arrayContaining([
     expect.stringMatching(/search data.*\(bad_search_data\).*computes the vectors again/),
   ]);
-  expect((await daemon.until(({ search }) => search.keyword === 'ready')).notices).toEqual(told);
+  expect((await daemon.until(({ search }) => search.keyword === 'ready')).notices).toEqual(expectedNotices);
   expect(pathsOf(await ofSite(daemon, 'lantern'))).toContainEqual(expect.stringMatching(/^\/lantern/));
   expect(await daemon.stop()).toBe(0);
   const again = await bench.start(null, { folder: daemon.folder });
-  expect((await again.until(({ search }) => search.keyword === 'ready')).notices).toEqual(told);
+  expect((await again.until(({ search }) => search.keyword === 'ready')).notices).toEqual(expectedNotices);
 });

@@ -25,14 +25,14 @@ interface Answer {
 }
 
 /** Node's client sends targets unchanged, and any header. */
-async function ask(daemon: DaemonProcess, path: string, headers = {}, method = 'GET'): Promise<Answer> {
+async function send(daemon: DaemonProcess, path: string, headers = {}, method = 'GET'): Promise<Answer> {
   const sent = request(`${daemon.site}/`, { path, headers, method }).end();
   const [answer] = await once(sent, 'response');
   return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
 }
 
 const script = (daemon: DaemonProcess, path: string, headers = {}): Promise<Answer> =>
-  ask(daemon, path, { 'Service-Worker': 'script', ...headers });
+  send(daemon, path, { 'Service-Worker': 'script', ...headers });
 
 const isRetired = ({ status, headers, body }: Answer): boolean =>
   status === 200 && headers['content-type'] === 'text/javascript; charset=utf-8' && body.includes('unregister()');
@@ -51,8 +51,8 @@ async function start(
     ['new.tar.gz', '2.0'],
   ] as const) {
     const at = site === undefined ? [] : ['--site', site];
-    const taken = await bench.run(['bundle', 'import', file, '--version', version, ...at], { cwd: folder });
-    expect(taken).toMatchObject({ code: 0 });
+    const imported = await bench.run(['bundle', 'import', file, '--version', version, ...at], { cwd: folder });
+    expect(imported).toMatchObject({ code: 0 });
   }
   return daemon;
 }
@@ -73,14 +73,14 @@ describe('the script of a service worker', () => {
     const { headers } = await script(daemon, '/sw.js');
     expect(headers).toMatchObject({ 'service-worker-allowed': '/', 'cache-control': 'no-store' });
     expect(headers.vary).toContain('Service-Worker');
-    const head = await ask(daemon, '/sw.js', { 'Service-Worker': 'script' }, 'HEAD');
+    const head = await send(daemon, '/sw.js', { 'Service-Worker': 'script' }, 'HEAD');
     expect([head.status, head.headers['content-length'], head.body]).toEqual([200, headers['content-length'], '']);
     // Old assets, and files that a worker imports.
-    expect((await ask(daemon, '/offline.js')).body).toBe('old');
-    expect((await ask(daemon, '/part.js')).body).toBe('part()');
-    for (const path of ['/sw.js', '/never.js', '/worker']) expect((await ask(daemon, path)).status).toBe(404);
-    expect((await ask(daemon, '/sw.js', { 'Service-Worker': 'other' })).status).toBe(404);
-    expect((await ask(daemon, '/sw.js', { 'Service-Worker': 'script' }, 'POST')).status).toBe(405);
+    expect((await send(daemon, '/offline.js')).body).toBe('old');
+    expect((await send(daemon, '/part.js')).body).toBe('part()');
+    for (const path of ['/sw.js', '/never.js', '/worker']) expect((await send(daemon, path)).status).toBe(404);
+    expect((await send(daemon, '/sw.js', { 'Service-Worker': 'other' })).status).toBe(404);
+    expect((await send(daemon, '/sw.js', { 'Service-Worker': 'script' }, 'POST')).status).toBe(405);
     const rolledBack = await bench.run(['bundle', 'rollback'], { cwd: daemon.folder });
     expect(rolledBack).toMatchObject({ code: 0 });
     const own = await script(daemon, '/sw.js');
@@ -113,8 +113,8 @@ describe('the script of a service worker', () => {
     const usersFile = join(folder, 'users');
     await writeFile(usersFile, `ada:${hashSync('right', 4)}\n`);
     const daemon = await start({ server: { auth: { kind: 'basic', usersFile } } }, { 'new.js': 'new' });
-    const asked = [await script(daemon, '/sw.js'), await script(daemon, '/new.js')];
-    expect(asked.map(({ status }) => status)).toEqual([401, 401]);
+    const scripts = [await script(daemon, '/sw.js'), await script(daemon, '/new.js')];
+    expect(scripts.map(({ status }) => status)).toEqual([401, 401]);
     const authorization = `Basic ${Buffer.from('ada:right').toString('base64')}`;
     expect(isRetired(await script(daemon, '/sw.js', { authorization }))).toBe(true);
     expect((await script(daemon, '/new.js', { authorization })).body).toBe('new');
@@ -131,7 +131,7 @@ test('every response of a site with features.enforce has a policy that restricts
     },
     { ...files, 'b.xhtml': '<html xmlns="http://www.w3.org/1999/xhtml"/>', '404.html': 'own', _redirects: '/r /a' },
   );
-  const { body } = await ask(daemon, '/');
+  const { body } = await send(daemon, '/');
   const assets = [...body.matchAll(/src="([^"]*_docshelf\/assets\/[^"]*)"/g)].map(([, path]) => path ?? '');
   expect(assets).not.toEqual([]);
   const enforced = ['/', '/guides/start', '/b', '/gone', '/guides/start.md', '/llms.txt', '/offline.js'];
@@ -145,7 +145,7 @@ test('every response of a site with features.enforce has a policy that restricts
       { 'accept-encoding': 'gzip' },
       { accept: 'text/markdown' },
     ]) {
-      const answer = await ask(daemon, path, headers);
+      const answer = await send(daemon, path, headers);
       expect([path, answer.headers['content-security-policy']]).toEqual([
         path,
         expect.stringMatching(/default-src 'self' .*; webrtc 'block'; report-uri /),
@@ -162,7 +162,7 @@ test('every response of a site with features.enforce has a policy that restricts
       [{ 'content-type': 'text/plain' }, 'POST'],
       [{ expect: 'x', 'if-match': '"x"' }, 'GET'],
     ] as const) {
-      const answer = await ask(daemon, path, headers, method);
+      const answer = await send(daemon, path, headers, method);
       if (answer.body === '') continue;
       expect([path, method, answer.status, answer.headers['content-security-policy']]).toEqual([
         path,

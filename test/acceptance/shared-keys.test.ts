@@ -117,16 +117,16 @@ class ReadLoad {
     for (let at = first; !this.#stopping.signal.aborted; at += 1) {
       const replica = this.#replicas[at % this.#replicas.length] as Replica;
       const { site } = replica.daemon;
-      const [name, ask] = [
+      const [name, sendRequest] = [
         ['a page', () => fetch(`${site}/`)],
         ['a search of the site', () => fetch(`${site}/_docshelf/search?q=june`)],
         ['a search of the API', () => replica.search(CONFIG_KEY)],
       ][Math.floor(at / this.#replicas.length) % 3] as [string, () => Promise<Response>];
-      const told = await ask().then(
+      const failure = await sendRequest().then(
         async (answer) => (answer.status === 200 && (await answer.text()) !== '' ? null : String(answer.status)),
         (error: Error) => `${error} ${error.cause}`,
       );
-      if (told !== null) this.failures.push(`${name}: ${told}`);
+      if (failure !== null) this.failures.push(`${name}: ${failure}`);
       this.answered += 1;
     }
   }
@@ -180,8 +180,8 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
     for (const replica of replicas) await replica.untilAnswered(key, 200);
 
     const id = rows[1]?.replace('key-', '') ?? '';
-    const told = await other?.send(`${page}/revoke`, { key: id, name: 'website' }, page);
-    expect(told).toContain('website was revoked');
+    const revoked = await other?.send(`${page}/revoke`, { key: id, name: 'website' }, page);
+    expect(revoked).toContain('website was revoked');
     expect(rowsOf(await one?.open(page))).toEqual(['key-config-site']);
     for (const replica of replicas) await replica.untilAnswered(key, 401);
   });
@@ -277,7 +277,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
     const [before, each] = [9_700, 200];
     const hourUs = 3_600_000_000;
     const taken = `SELECT allowed::int FROM docshelf.take_requests('acme', ${before}, 10000, ${hourUs})`;
-    expect(await postgres.ask(taken, url)).toEqual([{ allowed: before }]);
+    expect(await postgres.query(taken, url)).toEqual([{ allowed: before }]);
     const answers = await Promise.all(
       replicas.flatMap((replica) => Array.from({ length: each }, () => replica.search(CONFIG_KEY))),
     );

@@ -98,8 +98,8 @@ export class SharedService {
     return (this.apis[at % this.apis.length] as Exporter).as(keyOf(organization));
   }
 
-  ask(sql: string): Promise<Record<string, unknown>[]> {
-    return this.postgres.ask(sql, this.url);
+  query(sql: string): Promise<Record<string, unknown>[]> {
+    return this.postgres.query(sql, this.url);
   }
 
   logs(): string {

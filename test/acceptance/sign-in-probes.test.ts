@@ -6,7 +6,7 @@ import { READ_ROUTES } from '../../src/http/site/site.ts';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { CLIENT, TestIdentityProvider } from '../helpers/identity-provider.ts';
 import { RawConnection } from '../http/listener/raw-connection.ts';
-import { ask, basic } from '../http/sign-in/guarded-listener.ts';
+import { basic, send } from '../http/sign-in/guarded-listener.ts';
 import { bundle, folderOf } from './bundles.ts';
 
 /**
@@ -56,16 +56,16 @@ beforeAll(async () => {
   await daemon.until(
     (status) => status.sites?.every(({ state, search }) => state === 'ready' && search?.keyword === 'ready') === true,
   );
-  const page = await ask(portOf(daemon.site), '/', { host: 'pass.test', authorization: ANNA });
+  const page = await send(portOf(daemon.site), '/', { host: 'pass.test', authorization: ANNA });
   expect(page.body).toContain(MARK);
   etag = String(page.headers.etag);
   // Load the page into memory, so that a prepared response exists.
-  for (let count = 0; count < 3; count++) await ask(portOf(daemon.site), '/', { host: 'open.test' });
+  for (let count = 0; count < 3; count++) await send(portOf(daemon.site), '/', { host: 'open.test' });
 });
 
 const portOf = (url: string): number => Number(new URL(url).port);
 
-async function send(text: string): Promise<string> {
+async function sendText(text: string): Promise<string> {
   const connection = await RawConnection.open(portOf(daemon.site));
   connection.write(text);
   return connection.untilClosed();
@@ -216,7 +216,7 @@ it('no probe of the table reads a protected site', async () => {
   const leaks: string[] = [];
   for (const site of GUARDED) {
     for (const probe of PROBES) {
-      const leak = leakOf(await send(textOf(probe, site)));
+      const leak = leakOf(await sendText(textOf(probe, site)));
       // The page after sign-out may name the site.
       if (leak !== null) leaks.push(`${site.domain}: ${probe.name}: ${leak}`);
     }
@@ -234,12 +234,12 @@ it('every route of a protected site requires sign-in with any method, and an ope
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       for (const site of GUARDED) {
         const target = () => site.basePath.slice(0, -1) + path;
-        const answer = await send(textOf({ name: '', method, target, headers: ['Content-Length: 0'] }, site));
+        const answer = await sendText(textOf({ name: '', method, target, headers: ['Content-Length: 0'] }, site));
         const leak = leakOf(answer) ?? (/^HTTP\/1\.1 (?:401|302) /.test(answer) ? null : answer.slice(0, 20));
         if (leak !== null) leaks.push(`${site.domain}: ${method} ${path}: ${leak}`);
       }
     }
-    const open = await ask(portOf(daemon.site), path, { host: 'open.test' });
+    const open = await send(portOf(daemon.site), path, { host: 'open.test' });
     expect(open.status, path).toBeLessThan(400);
   }
   expect(leaks).toEqual([]);
@@ -254,7 +254,7 @@ it('a redirect to the identity provider returns only to the site, whatever Host 
   ];
   for (const host of ['oidc.test', 'OIDC.test:99', 'oidc.test.']) {
     const target = () => '//evil.test/%0d%0aSet-Cookie:%20a=b';
-    const answer = await send(textOf({ name: '', target, headers: evil, host: () => host }, SITES[3]));
+    const answer = await sendText(textOf({ name: '', target, headers: evil, host: () => host }, SITES[3]));
     const location = /^Location: (.+)$/im.exec(answer)?.[1] ?? '';
     const url = new URL(location);
     expect(url.origin).toBe(provider.issuer);

@@ -5,7 +5,7 @@ import { BrowserLike } from '../helpers/browser-like.ts';
 import { type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
 import { freePorts } from '../helpers/free-ports.ts';
 import { CLIENT, TestIdentityProvider } from '../helpers/identity-provider.ts';
-import { ask, basic } from '../http/sign-in/guarded-listener.ts';
+import { basic, send } from '../http/sign-in/guarded-listener.ts';
 import { bundle, folderOf } from './bundles.ts';
 
 /** Reader sign-in of a running daemon: one site, and a shelf of sites with separate sign-ins. */
@@ -38,40 +38,40 @@ describe('one site with htpasswd', () => {
   it('serves no cached page without sign-in, and still responds to health checks', async () => {
     const port = portOf(daemon.site);
     for (let at = 0; at < 3; at++) {
-      expect(await ask(port, '/', { authorization: ANNA })).toMatchObject({
+      expect(await send(port, '/', { authorization: ANNA })).toMatchObject({
         status: 200,
         headers: { 'cache-control': 'private, no-cache' },
       });
-      const refused = await ask(port, '/');
+      const refused = await send(port, '/');
       expect(refused.status).toBe(401);
       expect(JSON.stringify(refused)).not.toContain('lighthouse');
     }
-    expect((await ask(portOf(daemon.admin), '/livez')).status).toBe(200);
-    expect((await ask(portOf(daemon.admin), '/readyz')).status).toBe(200);
+    expect((await send(portOf(daemon.admin), '/livez')).status).toBe(200);
+    expect((await send(portOf(daemon.admin), '/readyz')).status).toBe(200);
   });
 
   it('applies a changed users file without a restart, and rejects a removed user', async () => {
     const port = portOf(daemon.site);
-    expect((await ask(port, '/', { authorization: BEN })).status).toBe(401);
+    expect((await send(port, '/', { authorization: BEN })).status).toBe(401);
     await replace(join(daemon.folder, 'users'), BEN_LINE);
     await waitFor(
-      async () => ((await ask(port, '/', { authorization: BEN })).status === 200 ? true : null),
+      async () => ((await send(port, '/', { authorization: BEN })).status === 200 ? true : null),
       () => daemon.log(),
     );
-    expect((await ask(port, '/', { authorization: ANNA })).status).toBe(401);
+    expect((await send(port, '/', { authorization: ANNA })).status).toBe(401);
     // An invalid file changes nothing.
     await replace(join(daemon.folder, 'users'), 'anna:secret\n');
     await daemon.until(({ lastReload }) => lastReload?.ok === false);
-    expect((await ask(port, '/', { authorization: BEN })).status).toBe(200);
-    expect((await ask(port, '/', { authorization: ANNA })).status).toBe(401);
+    expect((await send(port, '/', { authorization: BEN })).status).toBe(200);
+    expect((await send(port, '/', { authorization: ANNA })).status).toBe(401);
     await replace(join(daemon.folder, 'users'), ANNA_LINE);
     await daemon.until(({ lastReload }) => lastReload?.ok === true);
   });
 
   it('counts wrong passwords, and logs none', async () => {
     const port = portOf(daemon.site);
-    await ask(port, '/', { authorization: basic('anna', 'canary-of-a-password') });
-    const metrics = await ask(portOf(daemon.admin), '/metrics');
+    await send(port, '/', { authorization: basic('anna', 'canary-of-a-password') });
+    const metrics = await send(portOf(daemon.admin), '/metrics');
     expect(Number(/^docshelf_wrong_sign_ins_total (\d+)$/m.exec(metrics.body)?.[1])).toBeGreaterThan(0);
     const written = Buffer.from('anna:canary-of-a-password').toString('base64');
     expect(daemon.log()).not.toContain('canary-of-a-password');
@@ -80,13 +80,13 @@ describe('one site with htpasswd', () => {
 
   it('starts and stops to require sign-in on a reload', async () => {
     const port = portOf(daemon.site);
-    const status = async (headers = {}) => (await ask(port, '/', headers)).status;
+    const status = async (headers = {}) => (await send(port, '/', headers)).status;
     await daemon.rewriteConfig({ server: { auth: { kind: 'none' } } });
     await waitFor(
       async () => ((await status()) === 200 ? true : null),
       () => daemon.log(),
     );
-    expect((await ask(port, '/')).headers['cache-control']).toBe('no-cache');
+    expect((await send(port, '/')).headers['cache-control']).toBe('no-cache');
     await daemon.rewriteConfig({ server: { auth: { kind: 'header', name: 'X-User' }, trustedProxies: ['192.0.2.1'] } });
     await waitFor(
       async () => ((await status()) === 401 ? true : null),
@@ -107,7 +107,7 @@ const SITES = [
 describe('several sites with different sign-ins', () => {
   let daemon: DaemonProcess;
   const get = (host: string, target: string, authorization: string | null, method = 'GET') =>
-    ask(portOf(daemon.site), target, { host, ...(authorization === null ? {} : { authorization }) }, method);
+    send(portOf(daemon.site), target, { host, ...(authorization === null ? {} : { authorization }) }, method);
 
   beforeAll(async () => {
     const folder = await bench.folder();
@@ -127,11 +127,11 @@ describe('several sites with different sign-ins', () => {
   it('each require their own sign-in, and do not accept the one of another site', async () => {
     for (const { domain, mark, hosts, basePath = '/', reader } of SITES) {
       const host = hosts[0] ?? 'other.test';
-      for (const given of [null, ANNA, BEN]) {
+      for (const credentials of [null, ANNA, BEN]) {
         for (const path of ['', 'guides/start', '_docshelf/search?q=word', '_docshelf/features.json', 'nothing']) {
-          const answer = await get(host, basePath + path, given);
-          const isIn = reader === null || given === reader;
-          expect(answer.status === 401, `${domain} ${path} ${given}`).toBe(!isIn);
+          const answer = await get(host, basePath + path, credentials);
+          const isIn = reader === null || credentials === reader;
+          expect(answer.status === 401, `${domain} ${path} ${credentials}`).toBe(!isIn);
           if (!isIn) expect(JSON.stringify(answer)).not.toMatch(new RegExp(`${mark}|${domain}`));
         }
       }
@@ -139,8 +139,8 @@ describe('several sites with different sign-ins', () => {
   });
 
   it('are listed if they are open or if the reader has signed in at the daemon, but never if they have a separate sign-in', async () => {
-    const listed = async (given: string | null, target = '/') => {
-      const { body } = await get('other.test', target, given);
+    const listed = async (credentials: string | null, target = '/') => {
+      const { body } = await get('other.test', target, credentials);
       return SITES.map(({ domain }) => domain).filter((domain) => body.includes(`data-domain="${domain}"`));
     };
     expect(await listed(null)).toEqual(['acme']);
@@ -151,18 +151,18 @@ describe('several sites with different sign-ins', () => {
     expect(open.body).not.toMatch(/beta|gamma|delta/);
     expect(open.headers['cache-control']).toMatch(/^private/);
     expect(open.headers.vary).toContain('Authorization');
-    const asked = await get('other.test', '/?sign-in', null);
-    expect(asked).toMatchObject({ status: 401, headers: { 'www-authenticate': /^Basic/ } });
+    const response = await get('other.test', '/?sign-in', null);
+    expect(response).toMatchObject({ status: 401, headers: { 'www-authenticate': /^Basic/ } });
     expect(await listed(ANNA, '/?sign-in')).toEqual(['acme', 'beta', 'gamma']);
     expect((await get('other.test', '/', ANNA)).body).not.toContain('?sign-in"');
   });
 
   it('are searched together only as far as the reader can open them', async () => {
-    const found = async (given: string | null) => {
+    const found = async (credentials: string | null) => {
       const { body } = await get(
         'other.test',
         '/_docshelf/search?q=anchorword+beaconword+galleyword+dolphinword',
-        given,
+        credentials,
       );
       return SITES.filter(({ mark }) => body.includes(mark)).map(({ domain }) => domain);
     };
@@ -206,17 +206,17 @@ describe('sites with an identity provider', () => {
       const browser = new BrowserLike();
       expect((await browser.visit(`${origin}/acme/guides/start`)).body).toContain('word-of-acme');
       const script = { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
-      expect((await browser.ask(`${origin}/acme/_docshelf/features.json`, script)).status).toBe(200);
-      expect((await browser.ask(`${origin}/beta/`, script)).status).toBe(401);
-      expect((await browser.ask(`${origin}/`, script)).status).toBe(401);
-      const taken = [...browser.cookies(origin)].map(([name, value]) => `${name}=${value}`).join('; ');
-      expect((await ask(port, '/beta/', { cookie: taken })).status).toBe(401);
+      expect((await browser.send(`${origin}/acme/_docshelf/features.json`, script)).status).toBe(200);
+      expect((await browser.send(`${origin}/beta/`, script)).status).toBe(401);
+      expect((await browser.send(`${origin}/`, script)).status).toBe(401);
+      const stolenCookies = [...browser.cookies(origin)].map(([name, value]) => `${name}=${value}`).join('; ');
+      expect((await send(port, '/beta/', { cookie: stolenCookies })).status).toBe(401);
       expect((await browser.visit(`${origin}/`)).body).toContain('data-domain="beta"');
       expect((await stat(join(folder, 'data', 'session.key'))).mode & 0o777).toBe(0o600);
       await first.stop();
       const second = await bench.start(config, { folder });
       await isReady(second);
-      expect((await browser.ask(`${origin}/acme/`, script)).status).toBe(200);
+      expect((await browser.send(`${origin}/acme/`, script)).status).toBe(200);
       for (const daemon of [first, second]) expect(daemon.log()).not.toContain(CLIENT.secret);
     } finally {
       await provider.close();

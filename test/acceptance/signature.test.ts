@@ -75,8 +75,8 @@ describe.each(WAYS)('bundle import %s', (way) => {
     const signed = (signature: Buffer): string[] => ['import', '-', '--signature', signature.toString()];
     const forged = await home.bundle(signed(await signatureOf(JUNE)), JULY);
     expect([forged.code, forged.json().code]).toEqual([65, 'bad_signature']);
-    const taken = await home.bundle([...signed(await signatureOf(JULY)), '--version', '2024-07-01'], JULY);
-    expect(taken.json()).toMatchObject({ version: '2024-07-01', activated: true });
+    const imported = await home.bundle([...signed(await signatureOf(JULY)), '--version', '2024-07-01'], JULY);
+    expect(imported.json()).toMatchObject({ version: '2024-07-01', activated: true });
     expect(await home.shelf()).toEqual(['2024-07-01', ['2024-07-01']]);
   });
 });

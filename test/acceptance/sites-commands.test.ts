@@ -236,19 +236,19 @@ describe('a daemon', () => {
     await bench.writeConfig(away, { admin: { token: 'a-long-random-token' } });
     await writeFile(join(away, 'docs-2024-06-01.tar.gz'), bundle('june'));
     const url = shelf.daemon?.admin ?? '';
-    const ask = (...args: string[]) => bench.run([...args, '--json', '--admin-url', url], { cwd: away });
+    const runJson = (...args: string[]) => bench.run([...args, '--json', '--admin-url', url], { cwd: away });
 
-    expect((await ask('bundle', 'import', 'docs-2024-06-01.tar.gz')).json()).toMatchObject({ code: 'site_needed' });
-    expect((await ask('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'acme')).code).toBe(0);
-    expect((await ask('bundle', 'list')).json()).toMatchObject({
+    expect((await runJson('bundle', 'import', 'docs-2024-06-01.tar.gz')).json()).toMatchObject({ code: 'site_needed' });
+    expect((await runJson('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'acme')).code).toBe(0);
+    expect((await runJson('bundle', 'list')).json()).toMatchObject({
       sites: [
         { domain: 'acme', active: { version: '2024-06-01' } },
         { domain: 'globex', active: null },
       ],
     });
-    expect((await ask('bundle', 'list', '--site', 'initech')).json()).toMatchObject({ code: 'not_found' });
-    expect((await ask('bundle', 'rollback', '--site', 'initech')).json()).toMatchObject({ code: 'not_found' });
-    expect((await ask('sites')).json()).toMatchObject({ sites: [{ domain: 'acme', state: 'ready' }, {}] });
+    expect((await runJson('bundle', 'list', '--site', 'initech')).json()).toMatchObject({ code: 'not_found' });
+    expect((await runJson('bundle', 'rollback', '--site', 'initech')).json()).toMatchObject({ code: 'not_found' });
+    expect((await runJson('sites')).json()).toMatchObject({ sites: [{ domain: 'acme', state: 'ready' }, {}] });
   });
 
   test('protects the folder of a site that it serves, even if another config omits the site', async () => {
@@ -280,9 +280,9 @@ describe('the only site', () => {
   test('can be named by its domain in the single form', async () => {
     const shelf = await Shelf.open(bench, false);
     await shelf.configure({ deployment: { domain: 'acme' }, staticExport: { enabled: true } });
-    const take = ['bundle', 'import', 'docs-2024-06-01.tar.gz', '--site'];
-    expect(await shelf.fault(...take, 'globex')).toMatchObject({ exit: 69, code: 'not_found' });
-    expect((await shelf.run(...take, 'acme')).code).toBe(0);
+    const importArgs = ['bundle', 'import', 'docs-2024-06-01.tar.gz', '--site'];
+    expect(await shelf.fault(...importArgs, 'globex')).toMatchObject({ exit: 69, code: 'not_found' });
+    expect((await shelf.run(...importArgs, 'acme')).code).toBe(0);
     expect(await shelf.sites()).toMatchObject([{ domain: 'acme', version: '2024-06-01', configured: true }]);
     shelf.daemon = await bench.start(null, { folder: shelf.folder });
     await shelf.daemon.untilServing('2024-06-01');

@@ -56,7 +56,7 @@ function ownerOf(host: string, path: string): ProbedSite | null {
   return fitting.toSorted((a, b) => b.basePath.length - a.basePath.length)[0] ?? null;
 }
 
-function ask(host: string, target: string, method = 'GET'): Promise<string> {
+function send(host: string, target: string, method = 'GET'): Promise<string> {
   const { hostname, port } = new URL(daemon.site);
   return new Promise((resolve, reject) => {
     const sent = request({ hostname, port, path: target, method, headers: { host } }, (response) => {
@@ -97,10 +97,10 @@ test('no route of one site serves content under the host or path of another site
   const leaks: string[] = [];
   const probe = async (host: string, target: string, owner: ProbedSite | null, method?: string): Promise<void> => {
     probes += 1;
-    const answer = await ask(host, target, method);
-    const said = answer.replaceAll(target, '').replaceAll(/q=\w+/g, '');
+    const answer = await send(host, target, method);
+    const text = answer.replaceAll(target, '').replaceAll(/q=\w+/g, '');
     const foreign = SITES.filter(({ mark, domain }) => {
-      return domain !== owner?.domain && (said.includes(mark) || said.includes(`"domain":"${domain}"`));
+      return domain !== owner?.domain && (text.includes(mark) || text.includes(`"domain":"${domain}"`));
     });
     if (foreign.length > 0) leaks.push(`${method ?? 'GET'} ${host} ${target}: ${foreign.map(({ domain }) => domain)}`);
   };
@@ -122,7 +122,7 @@ test('no route of one site serves content under the host or path of another site
         const target = detour(place, path);
         // The site of that host responds, and no other one.
         const host = target.startsWith('http') ? 'gamma.test' : 'kappa.test';
-        const answer = await ask('kappa.test', target);
+        const answer = await send('kappa.test', target);
         probes += 1;
         const allowed = SITES.filter(({ hosts }) => (hosts as readonly string[]).includes(host)).map(
           ({ mark }) => mark,
@@ -138,10 +138,10 @@ test('no route of one site serves content under the host or path of another site
 });
 
 test('the shelf page lists and searches all sites if no site matches the host, and a listed site responds at its link', async () => {
-  const shelf = await ask('kappa.test', '/');
+  const shelf = await send('kappa.test', '/');
   for (const { domain } of SITES) expect(shelf).toContain(`data-domain="${domain}"`);
-  const found = await ask('kappa.test', '/_docshelf/search?q=galleyword');
+  const found = await send('kappa.test', '/_docshelf/search?q=galleyword');
   expect(found).toContain('"site":"gamma"');
-  expect(await ask('kappa.test', '/nothing-here')).toMatch(/^\[404,/);
-  expect(await ask('kappa.test', '/kappa/')).toContain('kelpword');
+  expect(await send('kappa.test', '/nothing-here')).toMatch(/^\[404,/);
+  expect(await send('kappa.test', '/kappa/')).toContain('kelpword');
 });

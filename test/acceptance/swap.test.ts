@@ -32,7 +32,7 @@ test('requests during swaps never fail or mix versions: every body is complete a
   bench.onEnd(() => client.close());
   const wrong: string[] = [];
   const seen = new Set<string>();
-  const ask = async (path: string): Promise<void> => {
+  const send = async (path: string): Promise<void> => {
     const { status, headers, body } = await client.get(path, { 'accept-encoding': 'identity' });
     const digest = createHash('sha256').update(body).digest('hex');
     const marks = new Set(body.toString().match(/june|july/g));
@@ -44,9 +44,9 @@ test('requests during swaps never fail or mix versions: every body is complete a
   for (let swap = 1; swap <= SWAPS; swap += 1) {
     const version = VERSIONS[swap % 2] ?? VERSIONS[0];
     const requests = Array.from({ length: REQUESTS_A_SWAP }, (_, index) => (index % 3 === 0 ? '/' : '/long'));
-    const asked = sideBySide(requests, CONNECTIONS, ask);
+    const pending = sideBySide(requests, CONNECTIONS, send);
     await daemon.rewriteConfig({ staticExport: { version } });
-    await Promise.all([asked, daemon.untilServing(version)]);
+    await Promise.all([pending, daemon.untilServing(version)]);
     expect((await client.get('/')).body.toString()).toContain(version === VERSIONS[0] ? 'june' : 'july');
   }
   expect(wrong).toEqual([]);

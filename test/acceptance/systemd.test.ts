@@ -16,16 +16,16 @@ const has = (program: string): boolean => spawnSync(program, ['--version']).erro
 describe('serve under a service manager', () => {
   test('notifies the manager when it listens and when it stops', async () => {
     const folder = await bench.folder();
-    const said = join(folder, 'said');
+    const output = join(folder, 'said');
     await mkdir(join(folder, 'bin'));
-    await writeFile(join(folder, 'bin/systemd-notify'), `#!/bin/sh\necho "$*" >> '${said}'\n`);
+    await writeFile(join(folder, 'bin/systemd-notify'), `#!/bin/sh\necho "$*" >> '${output}'\n`);
     await chmod(join(folder, 'bin/systemd-notify'), 0o755);
     const env = { PATH: `${join(folder, 'bin')}:${process.env.PATH}`, NOTIFY_SOCKET: join(folder, 'socket') };
     const daemon = await bench.start({ staticExport: { enabled: false } }, { folder, env });
     const lines = async (count: number): Promise<string[]> =>
       waitFor(
         async () => {
-          const text = await readFile(said, 'utf8').catch(() => '');
+          const text = await readFile(output, 'utf8').catch(() => '');
           const found = text.split('\n').slice(0, -1);
           return found.length >= count ? found : null;
         },

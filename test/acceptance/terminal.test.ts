@@ -126,10 +126,10 @@ describe('text from a server', () => {
       ['bundle', 'list', '--admin-url', origin],
     ];
     for (const args of calls) {
-      const told = await bench.run(args, { cwd });
-      expect(told.code).not.toBe(0);
-      expectPrintable(told);
-      expect(told.stderr.split('\n').filter((line) => line.startsWith('forged'))).toEqual([]);
+      const result = await bench.run(args, { cwd });
+      expect(result.code).not.toBe(0);
+      expectPrintable(result);
+      expect(result.stderr.split('\n').filter((line) => line.startsWith('forged'))).toEqual([]);
     }
   });
 });

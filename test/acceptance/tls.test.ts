@@ -5,7 +5,7 @@ import { makeCertificate, type TestPair } from '../helpers/certificates.ts';
 import { type ConfigFile, type DaemonProcess, openBench, runDocshelf, waitFor } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
 import { writeFiles } from '../helpers/write-files.ts';
-import { askHttp1, askHttp2, openHttp2, shakeHands } from '../http/tls/tls-client.ts';
+import { openHttp2, requestHttp1, requestHttp2, shakeHands } from '../http/tls/tls-client.ts';
 import { bundle, folderOf, sha256Of } from './bundles.ts';
 import { adminKey, JOBS, KEYS, SITE } from './export-service.ts';
 
@@ -50,18 +50,18 @@ describe('a site with TLS', () => {
     await daemon.untilServing('2024-06-01');
     const port = portOf(daemon.site);
     const until = { isOver: false };
-    const ask = async (): Promise<number> => {
+    const send = async (): Promise<number> => {
       let count = 0;
       const session = openHttp2(port);
       for (; !until.isOver; count++) {
-        for (const told of [await askHttp1(port, {}), await askHttp2(session, {})]) {
+        for (const told of [await requestHttp1(port, {}), await requestHttp2(session, {})]) {
           expect(told).toMatchObject({ status: 200, body: expect.stringContaining('june') });
         }
       }
       session.destroy();
       return count;
     };
-    const asking = [ask(), ask()];
+    const pending = [send(), send()];
     for (const name of ['second.test', 'third.test']) {
       await putPair(folder, pairOf(name));
       await waitFor(
@@ -84,14 +84,14 @@ describe('a site with TLS', () => {
     await daemon.until((status) => status.lastReload?.ok === true);
     expect(await nameAt(port)).toBe('fourth.test');
     until.isOver = true;
-    for (const count of await Promise.all(asking)) expect(count).toBeGreaterThan(0);
+    for (const count of await Promise.all(pending)) expect(count).toBeGreaterThan(0);
     const metrics = await (await fetch(`${daemon.admin}/metrics`)).text();
     const [, end] =
       /^docshelf_tls_certificate_expiry_timestamp_seconds\{setting="server\.tls\.certFile"\} (\S+)$/m.exec(metrics) ??
       [];
     expect(Math.round((Number(end) * 1000 - Date.now()) / 86_400_000)).toBe(90);
     const idle = openHttp2(port);
-    await askHttp2(idle, {});
+    await requestHttp2(idle, {});
     expect(await daemon.stop()).toBe(0);
   });
 
@@ -108,7 +108,7 @@ describe('a site with TLS', () => {
     expect(doctor.json<{ checks: object[] }>().checks).toContainEqual(
       expect.objectContaining({ check: 'certificate', subject: 'server.tls.certFile', state: 'warning' }),
     );
-    expect((await askHttp1(portOf(daemon.site), {})).headers).toMatchObject({
+    expect((await requestHttp1(portOf(daemon.site), {})).headers).toMatchObject({
       'strict-transport-security': 'max-age=2592000',
     });
   });
@@ -157,15 +157,15 @@ test('clients search, export and fetch bundles at an API listener with TLS, with
   bench.onEnd(() => session.destroy());
   const json = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' });
   const query = { method: 'POST', path: '/v1/search/acme', body: JSON.stringify({ query: 'june' }) };
-  const found = await askHttp1(port, { ...query, headers: json(KEYS.acmeAssistant) });
+  const found = await requestHttp1(port, { ...query, headers: json(KEYS.acmeAssistant) });
   expect(found).toMatchObject({ status: 200, body: expect.stringContaining('june') });
-  const again = await askHttp2(session, { ...query, headers: json(KEYS.acmeAssistant) });
+  const again = await requestHttp2(session, { ...query, headers: json(KEYS.acmeAssistant) });
   expect([again.status, again.body]).toEqual([200, found.body]);
-  expect(await askHttp2(session, { ...query, headers: json('svc_dsc_unknown') })).toMatchObject({ status: 401 });
+  expect(await requestHttp2(session, { ...query, headers: json('svc_dsc_unknown') })).toMatchObject({ status: 401 });
 
   await writeFiles(join(folder, 'site'), SITE);
   const headers = json(KEYS.acme);
-  const begun = await askHttp2(session, {
+  const begun = await requestHttp2(session, {
     method: 'POST',
     path: JOBS,
     headers,
@@ -174,16 +174,16 @@ test('clients search, export and fetch bundles at an API listener with TLS, with
   const { jobId } = JSON.parse(begun.body);
   await waitFor(
     async () =>
-      JSON.parse((await askHttp1(port, { path: `${JOBS}/${jobId}`, headers })).body).status === 'completed'
+      JSON.parse((await requestHttp1(port, { path: `${JOBS}/${jobId}`, headers })).body).status === 'completed'
         ? true
         : null,
     () => daemon.log(),
   );
-  const { body } = await askHttp1(port, { method: 'POST', path: `${JOBS}/${jobId}/bundle`, headers });
+  const { body } = await requestHttp1(port, { method: 'POST', path: `${JOBS}/${jobId}/bundle`, headers });
   const { bundleUrl, sizeBytes } = JSON.parse(body);
   const link = new URL(bundleUrl);
   expect(link.origin).toBe(`https://127.0.0.1:${port}`);
-  const { status, headers: sent } = await askHttp1(port, { method: 'HEAD', path: link.pathname + link.search });
+  const { status, headers: sent } = await requestHttp1(port, { method: 'HEAD', path: link.pathname + link.search });
   expect([status, sent['content-length']]).toEqual([200, String(sizeBytes)]);
 
   await putPair(folder, pairOf('second.test'));

@@ -60,9 +60,9 @@ test('a renewal is one trace, from the start call through queue, worker and stor
   others.delete('deploy Cannot serve "acme": this daemon has no completed export of it');
   expect([...others]).toEqual([]);
 
-  const told = collector.bodies.join();
+  const sent = collector.bodies.join();
   for (const secret of [KEYS.acme, 'signature=', 'secret-of-the-collector', 'guides/start']) {
-    expect(told).not.toContain(secret);
+    expect(sent).not.toContain(secret);
   }
   expect([...collector.keys]).toEqual(['POST /v1/traces secret-of-the-collector']);
 });

@@ -282,8 +282,8 @@ describe('signatures of a transfer', () => {
       await rm(join(folder, 'transfer'), { recursive: true });
       const parts = ['--bundle', OCTOBER, '--public-key', PUBLIC, '--output', 'transfer'];
       expect((await bench.run(['transfer', 'pack', ...parts], { cwd: folder })).code).toBe(0);
-      const taken = await unpack(folder, ['--public-key', PUBLIC]);
-      expect(taken.json()).toMatchObject({
+      const unpacked = await unpack(folder, ['--public-key', PUBLIC]);
+      expect(unpacked.json()).toMatchObject({
         signatures: [{ file: `bundles/${OCTOBER}` }],
         imported: [{ version: '2026-10-01' }],
       });

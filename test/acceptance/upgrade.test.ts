@@ -249,7 +249,7 @@ describe.skipIf(!HAS_POSTGRES)('the home folder and the database of a former bui
     const daemon = await home.start();
     await home.expectJobs(daemon);
     await home.expectKeys(daemon);
-    const [row] = await server.ask('SELECT max(version) AS version FROM docshelf.migrations', url);
+    const [row] = await server.query('SELECT max(version) AS version FROM docshelf.migrations', url);
     expect(manualPage('upgrade')).toMatch(new RegExp(`^\\|[^|]*PostgreSQL[^|]*\\| ${row?.version} \\|`, 'm'));
     expect(existsSync(join(home.folder, 'data/exports/jobs.sqlite'))).toBe(false);
     expect(await readdir(join(home.folder, 'data/exports/bundles'))).not.toHaveLength(0);

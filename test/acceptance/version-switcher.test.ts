@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openBench, waitFor } from '../helpers/daemon.ts';
-import { ask as askGuarded, basic } from '../http/sign-in/guarded-listener.ts';
+import { send as askGuarded, basic } from '../http/sign-in/guarded-listener.ts';
 import { bundle, folderOf } from './bundles.ts';
 
 const bench = openBench(afterEach);
@@ -43,23 +43,23 @@ async function startWith(config: object, archives: Readonly<Record<string, Buffe
     { staticExport: KEPT, log: { access: false }, search: { enabled: false }, ...config },
     { folder },
   );
-  const take = async (...args: string[]) => {
+  const runBundle = async (...args: string[]) => {
     const result = await bench.run(['bundle', ...args, '--json'], { cwd: folder });
     expect([result.code, result.stderr]).toEqual([0, expect.anything()]);
     return result.json<{ readonly link?: string }>();
   };
-  return { daemon, folder, take };
+  return { daemon, folder, take: runBundle };
 }
 
 describe('server.versionSwitcher', () => {
   test('appears on pages if there are several versions, under a base path', async () => {
     const server = { host: '127.0.0.1', port: 0, basePath: '/team/', versionSwitcher: true };
-    const { daemon, take } = await startWith({ server });
+    const { daemon, take: runBundle } = await startWith({ server });
     const site = `${daemon.site}/team/`;
-    await take('import', 'june.tar.gz', '--version', '1.0+june');
+    await runBundle('import', 'june.tar.gz', '--version', '1.0+june');
     await daemon.untilServing('1.0+june');
     expect(await textOf(site)).not.toMatch(/_docshelf/);
-    await take('import', 'july.tar.gz', '--version', 'v2');
+    await runBundle('import', 'july.tar.gz', '--version', 'v2');
     await daemon.untilServing('v2');
     for (const path of ['', 'de/', 'new/place']) {
       expect(SCRIPT.exec(await textOf(site + path))?.groups, path).toMatchObject({ version: 'v2', active: 'v2' });
@@ -88,12 +88,12 @@ describe('server.versionSwitcher', () => {
     expect(await locationOf(`${old}new/place?docshelf-from=v2`)).toBe('/team/_docshelf/v/1.0+june/guides/deep/old');
     expect(await locationOf(`${site}_docshelf/v/v2/guides/deep/old?docshelf-from=1.0%2Bjune`)).toBe('/team/new/place');
 
-    await take('rollback');
+    await runBundle('rollback');
     await daemon.untilServing('1.0+june');
     expect(NOTICE.exec(await textOf(`${site}_docshelf/v/v2/`))?.groups?.text).toBe(
       'This is version v2, not the current one.',
     );
-    await take('remove', 'v2');
+    await runBundle('remove', 'v2');
     await untilHead(site, false);
   });
 
@@ -103,20 +103,20 @@ describe('server.versionSwitcher', () => {
         [`docs/${name}.html`, `docs/next/${name}.html`].map((path) => [path, page(name)]),
       ),
     );
-    const { daemon, take } = await startWith({}, { 'own.tar.gz': bundle('own', own) });
-    await take('import', 'june.tar.gz', '--version', 'v1');
-    await take('import', 'july.tar.gz', '--version', 'v2');
+    const { daemon, take: runBundle } = await startWith({}, { 'own.tar.gz': bundle('own', own) });
+    await runBundle('import', 'june.tar.gz', '--version', 'v1');
+    await runBundle('import', 'july.tar.gz', '--version', 'v2');
     await daemon.untilServing('v2');
     const site = `${daemon.site}/`;
     expect(await textOf(`${site}_docshelf/v/v1/`)).not.toMatch(/docshelf-versions|switcher/);
     const server = { versionSwitcher: true };
     await daemon.rewriteConfig({ staticExport: KEPT, server });
     await untilHead(site, true);
-    await take('import', 'own.tar.gz', '--version', 'v3');
+    await runBundle('import', 'own.tar.gz', '--version', 'v3');
     await daemon.untilServing('v3');
     expect(await textOf(`${site}docs/a`)).not.toMatch(SCRIPT);
     expect((await daemon.status()).notices).toContainEqual(expect.stringContaining('several versions (docs/next/)'));
-    await take('activate', 'v2');
+    await runBundle('activate', 'v2');
     await daemon.untilServing('v2');
     const kept = await textOf(`${site}_docshelf/v/v3/docs/a`);
     expect([NOTICE.exec(kept)?.groups?.href, SCRIPT.test(kept)]).toEqual(['/', false]);
@@ -127,13 +127,13 @@ describe('server.versionSwitcher', () => {
   test('lists a staged version only for readers with its preview link, and requires the sign-in of the site', async () => {
     const auth = { kind: 'basic', usersFile: './users' };
     const server = { host: '127.0.0.1', port: 0, versionSwitcher: true, auth };
-    const { daemon, folder, take } = await startWith({ server: { ...server, auth: { kind: 'none' } } });
+    const { daemon, folder, take: runBundle } = await startWith({ server: { ...server, auth: { kind: 'none' } } });
     // `correct horse`, with cost 4.
     await writeFile(join(folder, 'users'), 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n');
-    await take('import', 'july.tar.gz', '--version', 'v2');
+    await runBundle('import', 'july.tar.gz', '--version', 'v2');
     await daemon.untilServing('v2');
-    await take('import', 'june.tar.gz', '--version', 'v3', '--no-activate');
-    const { link = '' } = await take('preview', 'v3');
+    await runBundle('import', 'june.tar.gz', '--version', 'v3', '--no-activate');
+    const { link = '' } = await runBundle('preview', 'v3');
     const opened = await fetch(daemon.site + new URL(link).pathname + new URL(link).search, { redirect: 'manual' });
     const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? '';
     const staged = await (await fetch(`${daemon.site}/_docshelf/v/v3/guides/deep/old`, { headers: { cookie } })).text();
@@ -142,8 +142,8 @@ describe('server.versionSwitcher', () => {
     // The redirect must not reveal a page of a version that the reader may not see.
     const moved = `${daemon.site}/_docshelf/v/v2/guides/deep/old?docshelf-from=v3`;
     expect(await locationOf(moved)).toBe('/guides/deep/old');
-    const led = await fetch(moved, { headers: { cookie }, redirect: 'manual' });
-    expect(led.headers.get('location')).toBe('/new/place');
+    const redirected = await fetch(moved, { headers: { cookie }, redirect: 'manual' });
+    expect(redirected.headers.get('location')).toBe('/new/place');
 
     await daemon.rewriteConfig({ staticExport: KEPT, server });
     const port = Number(new URL(daemon.site).port);
@@ -152,7 +152,7 @@ describe('server.versionSwitcher', () => {
       async () => ((await askGuarded(port, target)).status === 401 ? true : null),
       () => 'the sign-in is not asked for',
     );
-    const asked = await askGuarded(port, target, { authorization: basic('anna', 'correct horse') });
-    expect(asked.status).toBe(302);
+    const response = await askGuarded(port, target, { authorization: basic('anna', 'correct horse') });
+    expect(response.status).toBe(302);
   });
 });

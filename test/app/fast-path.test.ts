@@ -13,7 +13,7 @@ import { gz, rawTar } from '../helpers/archives.ts';
 import { makeCertificate } from '../helpers/certificates.ts';
 import { withDefaults } from '../helpers/daemon.ts';
 import { waitFor } from '../helpers/wait-for.ts';
-import { askHttp2, openHttp2 } from '../http/tls/tls-client.ts';
+import { openHttp2, requestHttp2 } from '../http/tls/tls-client.ts';
 
 const opened: (() => unknown)[] = [];
 afterEach(async () => {
@@ -99,8 +99,8 @@ it.each(Object.entries(MODES))('the daemon serves a hot page on the prepared pat
   const url = new URL(mode.path ?? '/page.html', daemon.siteUrl);
   const client = mode.isHttp2 ? openHttp2(Number(url.port)) : null;
   opened.push(() => client?.destroy());
-  const ask = async (): Promise<number> => {
-    if (client !== null) return (await askHttp2(client, { path: url.pathname })).status;
+  const send = async (): Promise<number> => {
+    if (client !== null) return (await requestHttp2(client, { path: url.pathname })).status;
     const get = url.protocol === 'https:' ? getTls : getPlain;
     return new Promise((resolve, reject) => {
       get(url, { headers: mode.headers ?? {}, rejectUnauthorized: false } as object, (answer) => {
@@ -109,12 +109,12 @@ it.each(Object.entries(MODES))('the daemon serves a hot page on the prepared pat
     });
   };
   await waitFor(
-    async () => ((await ask()) === 200 ? true : null),
+    async () => ((await send()) === 200 ? true : null),
     () => 'the page is not served',
   );
   // The first responses prepare it.
-  await ask();
+  await send();
   plain.mockClear();
-  expect([await ask(), await ask()]).toEqual([200, 200]);
+  expect([await send(), await send()]).toEqual([200, 200]);
   expect(plain.mock.results.filter(({ value }) => value !== null)).toHaveLength(2);
 });

@@ -13,23 +13,23 @@ afterEach(async () => {
 
 /** A desk over a list of job ids (newest last), and the domains for which it reported newer ones. */
 function deskOver(jobs: string[], isOpen: Promise<unknown> = Promise.resolve()) {
-  const told: string[] = [];
-  const asked: unknown[][] = [];
+  const reported: string[] = [];
+  const calls: unknown[][] = [];
   const service = {
     newest: async (...request: unknown[]) => {
-      asked.push(request);
+      calls.push(request);
       const jobId = jobs.at(-1);
       return jobId === undefined ? null : { jobId, sha256: 'a'.repeat(64), signature: null, traceparent: null };
     },
     read: async (...request: unknown[]) => {
-      asked.push(request);
+      calls.push(request);
       return { stream: [] as unknown as AsyncIterable<Uint8Array>, sizeBytes: 0, fileName: 'x' };
     },
   };
   const desk = new OwnExportDesk({
     service: isOpen.then(() => service),
     config: () => CONFIG,
-    onNewer: (domain) => told.push(domain),
+    onNewer: (domain) => reported.push(domain),
     pollMs: 600_000,
   });
   desks.push(desk);
@@ -37,18 +37,18 @@ function deskOver(jobs: string[], isOpen: Promise<unknown> = Promise.resolve()) 
     desk.look();
     await desk.stop();
   };
-  return { desk, look, told, asked };
+  return { desk, look, reported, calls };
 }
 
 describe('OwnExportDesk', () => {
   test('requests exports as the organization of the domain, and returns none for an unknown domain', async () => {
-    const { desk, asked } = deskOver(['se_1']);
+    const { desk, calls } = deskOver(['se_1']);
     expect(await desk.newest('acme', 'v1')).toMatchObject({ jobId: 'se_1' });
     expect(await desk.newest('globex', null)).toBe(null);
-    expect(asked).toEqual([['acme-inc', 'acme', 'v1']]);
+    expect(calls).toEqual([['acme-inc', 'acme', 'v1']]);
     const { signal } = new AbortController();
     await desk.read('acme', 'se_1', signal);
-    expect(asked.at(-1)).toEqual(['acme-inc', 'se_1', signal]);
+    expect(calls.at(-1)).toEqual(['acme-inc', 'se_1', signal]);
     await expect(desk.read('globex', 'se_1', signal)).rejects.toMatchObject({ code: 'no_bundle' });
   });
 
@@ -68,18 +68,18 @@ describe('OwnExportDesk', () => {
 
   test('notifies a site once of an export that it has not received yet', async () => {
     const jobs: string[] = [];
-    const { desk, look, told } = deskOver(jobs);
+    const { desk, look, reported } = deskOver(jobs);
     await look();
     await desk.newest('acme', null);
     await look();
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     jobs.push('se_1');
     await look();
     await look();
-    expect(told).toEqual(['acme']);
+    expect(reported).toEqual(['acme']);
     jobs.push('se_2');
     await desk.newest('acme', null);
     await look();
-    expect(told).toEqual(['acme']);
+    expect(reported).toEqual(['acme']);
   });
 });

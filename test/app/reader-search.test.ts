@@ -42,11 +42,11 @@ interface Site {
 
 /** Search of a reader on a site whose index finds `/open#a` and `/closed`, and which keeps version v1. */
 async function readerOf({ basePath = '/docs/', closed = null, discoveryUrl = null }: Site = {}) {
-  const asked: { readonly request: SearchRequest; readonly form: ResultForm }[] = [];
+  const requests: { readonly request: SearchRequest; readonly form: ResultForm }[] = [];
   let answer: SearchAnswer = { results: [] };
   const index = {
     search: async (request: SearchRequest, form: ResultForm): Promise<SearchAnswer> => {
-      asked.push({ request, form });
+      requests.push({ request, form });
       const results = ['/open#a', '/closed'].map((path) => resultOf(form.root + path));
       answer = { results, ...(request.wantsFacts && { facts: FACTS }) };
       return answer;
@@ -76,8 +76,8 @@ async function readerOf({ basePath = '/docs/', closed = null, discoveryUrl = nul
     },
     site: { config: { config, basePath }, domain: 'acme' },
   } as never);
-  const ask = (changes: Partial<SearchRequest> = {}) => search.search({ ...REQUEST, ...changes }, NEVER);
-  return { ask, asked, answered: () => answer };
+  const send = (changes: Partial<SearchRequest> = {}) => search.search({ ...REQUEST, ...changes }, NEVER);
+  return { send, requests, answered: () => answer };
 }
 
 const pathsOf = ({ results }: SearchAnswer) => results.map(({ path }) => path);
@@ -89,31 +89,34 @@ describe('ReaderSearch', () => {
       ['/', ''],
       ['/docs/', '/docs'],
     ] as const) {
-      const { ask, asked, answered } = await readerOf({ basePath });
-      expect(await ask()).toBe(answered());
-      expect(asked).toEqual([{ request: REQUEST, form: { root, version: null, source: null } }]);
+      const { send, requests, answered } = await readerOf({ basePath });
+      expect(await send()).toBe(answered());
+      expect(requests).toEqual([{ request: REQUEST, form: { root, version: null, source: null } }]);
     }
   });
 
   it('searches all of a kept version at its own address, and the active version for any other name', async () => {
-    const { ask, asked } = await readerOf();
-    expect(pathsOf(await ask(ofVersion('v1')))).toEqual(['/docs/_docshelf/v/v1/open#a', '/docs/_docshelf/v/v1/closed']);
-    await ask(ofVersion('v2'));
-    expect(asked.map(({ request, form }) => [request.filter.version, form.version])).toEqual([
+    const { send, requests } = await readerOf();
+    expect(pathsOf(await send(ofVersion('v1')))).toEqual([
+      '/docs/_docshelf/v/v1/open#a',
+      '/docs/_docshelf/v/v1/closed',
+    ]);
+    await send(ofVersion('v2'));
+    expect(requests.map(({ request, form }) => [request.filter.version, form.version])).toEqual([
       [null, 'v1'],
       ['v2', null],
     ]);
   });
 
   it('removes pages that rules close, also in a kept version, and keeps the facts', async () => {
-    const { ask } = await readerOf({ closed: ['closed'] });
-    expect(await ask({ wantsFacts: true })).toMatchObject({ results: [{ path: '/docs/open#a' }], facts: FACTS });
-    expect(pathsOf(await ask(ofVersion('v1')))).toEqual(['/docs/_docshelf/v/v1/open#a']);
+    const { send } = await readerOf({ closed: ['closed'] });
+    expect(await send({ wantsFacts: true })).toMatchObject({ results: [{ path: '/docs/open#a' }], facts: FACTS });
+    expect(pathsOf(await send(ofVersion('v1')))).toEqual(['/docs/_docshelf/v/v1/open#a']);
   });
 
   it('returns the response of the thread unchanged if it contains no closed page', async () => {
-    const { ask, answered } = await readerOf({ closed: ['another'] });
-    expect(await ask()).toBe(answered());
+    const { send, answered } = await readerOf({ closed: ['another'] });
+    expect(await send()).toBe(answered());
   });
 
   describe('with a hosted search', () => {
@@ -125,19 +128,19 @@ describe('ReaderSearch', () => {
 
     it('returns the results of the service, with paths under the base path and absolute URLs unchanged', async () => {
       const found = [resultOf('/page'), resultOf('https://example.com/page')];
-      const { ask, asked } = await hosted((_, response) => void response.end(JSON.stringify(found)));
-      const answer = await ask();
+      const { send, requests } = await hosted((_, response) => void response.end(JSON.stringify(found)));
+      const answer = await send();
       expect(pathsOf(answer)).toEqual(['/docs/page', 'https://example.com/page']);
       expect(answer.results.map(({ metadata }) => metadata.source)).toEqual(['hosted', 'hosted']);
-      expect(asked).toEqual([]);
+      expect(requests).toEqual([]);
     });
 
     it('uses the index if the hosted search fails, reports that source, and omits the facts', async () => {
-      const { ask, asked } = await hosted((_, response) => void response.writeHead(500).end());
-      const answer = await ask({ wantsFacts: true });
+      const { send, requests } = await hosted((_, response) => void response.writeHead(500).end());
+      const answer = await send({ wantsFacts: true });
       expect(pathsOf(answer)).toEqual(['/docs/open#a', '/docs/closed']);
       expect(answer.facts).toEqual(NO_FACTS);
-      expect(asked).toMatchObject([{ form: { root: '/docs', source: 'local' } }]);
+      expect(requests).toMatchObject([{ form: { root: '/docs', source: 'local' } }]);
     });
   });
 });

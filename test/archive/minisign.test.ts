@@ -50,9 +50,9 @@ function withBit(line: string, at: number): string {
 
 describe('verifyFile()', () => {
   it('accepts a signature of minisign, and returns the key and the trusted comment', async () => {
-    const told = { keyId: KEY_ID, trustedComment: 'version v1.2.3, größer' };
-    expect(await verifyFile(BUNDLE, SIGNATURE, [OTHER, PUBLIC])).toEqual(told);
-    expect(await verifyFile(BUNDLE, SIGNATURE.replaceAll('\n', '\r\n'), [PUBLIC])).toEqual(told);
+    const reported = { keyId: KEY_ID, trustedComment: 'version v1.2.3, größer' };
+    expect(await verifyFile(BUNDLE, SIGNATURE, [OTHER, PUBLIC])).toEqual(reported);
+    expect(await verifyFile(BUNDLE, SIGNATURE.replaceAll('\n', '\r\n'), [PUBLIC])).toEqual(reported);
   });
 
   it('accepts a legacy signature of minisign', async () => {

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openListener } from '../../src/http/listener/listener.ts';
-import { tellBreaches } from '../helpers/accessibility.ts';
+import { reportViolations } from '../helpers/accessibility.ts';
 import { apiWith, KEY } from '../http/api/api-example.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
 
@@ -118,7 +118,7 @@ describe.skipIf(!hasChromium)(`the API documentation page in a browser${whyNoChr
     await reader.page.getByText('Example of 401').first().click();
     await reader.page.locator('#search button').click();
     await reader.page.locator('#search form pre').waitFor();
-    expect(await tellBreaches(reader.page)).toEqual([]);
+    expect(await reportViolations(reader.page)).toEqual([]);
     await reader.close();
   });
 });

@@ -42,7 +42,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
   const enter = (profile: BrowserContextOptions = {}): Promise<ConsoleOperator> =>
     ConsoleOperator.signedIn(browser, daemon.admin, { token: TOKEN, path: 'sites/acme', ...profile });
 
-  async function takeIn({ page, press }: ConsoleOperator, name: string, version: string): Promise<void> {
+  async function importBundle({ page, press }: ConsoleOperator, name: string, version: string): Promise<void> {
     await page.getByLabel('Version', { exact: true }).fill(version);
     await page.getByLabel('Archives', { exact: true }).setInputFiles(join(folder, `${name}.tar.gz`));
     await press('button', 'Upload');
@@ -55,31 +55,31 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     expect(answer.status).toBe(201);
   }
 
-  async function changed(says: Partial<AuditLine>): Promise<void> {
+  async function changed(fields: Partial<AuditLine>): Promise<void> {
     const line = { by: 'session', id: expect.any(String), client: '127.0.0.1', requestId: expect.any(String) };
-    expect(await newestChange(daemon, TOKEN)).toMatchObject({ ...line, result: 'ok', ...says });
+    expect(await newestChange(daemon, TOKEN)).toMatchObject({ ...line, result: 'ok', ...fields });
   }
 
   it.each(WAYS)('change versions %s, and each change adds an audit line', async (_, javaScriptEnabled) => {
     const operator = await enter({ javaScriptEnabled });
-    const { page, press, told } = operator;
+    const { page, press, untilMessage } = operator;
     await changed({ action: 'sign-in' });
-    await takeIn(operator, 'one', 'v1');
-    await told('version v1 is active');
+    await importBundle(operator, 'one', 'v1');
+    await untilMessage('version v1 is active');
     await changed({ action: 'upload', site: 'acme', target: 'one.tar.gz', to: 'v1' });
-    await takeIn(operator, 'two', 'v2');
-    await told('version v2 is active');
+    await importBundle(operator, 'two', 'v2');
+    await untilMessage('version v2 is active');
     await changed({ action: 'upload', target: 'two.tar.gz', from: 'v1', to: 'v2' });
-    await takeIn(operator, 'evil', 'v3');
-    await told('evil.tar.gz was rejected');
-    await told('name_dotdot');
+    await importBundle(operator, 'evil', 'v3');
+    await untilMessage('evil.tar.gz was rejected');
+    await untilMessage('name_dotdot');
     await changed({ action: 'upload', target: 'evil.tar.gz', result: 'name_dotdot', error: expect.any(String) });
     expect(await page.content()).toContain('../evil&lt;b&gt;.html');
 
     await daemon.until(({ search }) => search.keyword === 'ready');
     await operator.show('sites/acme');
     await press('button', 'Compare');
-    await told('2 changed');
+    await untilMessage('2 changed');
     await press('link', 'acme');
     await page.getByRole('searchbox').focus();
     await page.keyboard.type('start');
@@ -88,7 +88,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     await press('link', 'acme');
 
     await press('link', 'Activate v1');
-    await told('Readers of acme will see v1 instead of v2.');
+    await untilMessage('Readers of acme will see v1 instead of v2.');
     for (const [version, mark] of [
       ['v1', 'one'],
       ['v2', 'two'],
@@ -100,21 +100,21 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
       expect(await side.text()).toContain(mark);
     }
     await press('button', 'Activate v1');
-    await told('Version v1 is active');
+    await untilMessage('Version v1 is active');
     await changed({ action: 'activate', target: 'v1', from: 'v2', to: 'v1' });
     await press('button', 'Roll back');
-    await told('Rolled back: version v2 is active');
+    await untilMessage('Rolled back: version v2 is active');
     await changed({ action: 'rollback', from: 'v1', to: 'v2' });
     await press('button', 'Preview v1');
-    await told('Preview link for version v1, valid for one day');
+    await untilMessage('Preview link for version v1, valid for one day');
     await changed({ action: 'preview', target: 'v1' });
     await operator.unfold('#remove-v1');
     await press('button', 'Delete v1 permanently');
-    await told('Version v1 was deleted');
+    await untilMessage('Version v1 was deleted');
     await changed({ action: 'remove', target: 'v1', from: 'v1' });
     await press('link', 'All sites');
     await press('button', 'Reload config');
-    await told('The config was reloaded');
+    await untilMessage('The config was reloaded');
     await changed({ action: 'reload' });
     await press('button', 'Sign out');
     await page.getByRole('link', { name: 'Sign in' }).waitFor();
@@ -126,7 +126,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     await store('two', 'v2');
     await daemon.until(({ search }) => search.keyword === 'ready');
     const operator = await enter({ javaScriptEnabled });
-    const { page, press, told } = operator;
+    const { page, press, untilMessage } = operator;
     for (const [type, answer] of [
       ['admin', { status: 'queued', domain: 'acme' }],
       ['assistant', [{ path: '/guides/start' }, { path: '/' }]],
@@ -138,7 +138,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
       await page.keyboard.press('Tab');
       await page.keyboard.type(type);
       await press('button', 'Create key');
-      await told('shows it only once');
+      await untilMessage('shows it only once');
       await changed({
         action: 'key-create',
         organization: 'acme-inc',
@@ -155,7 +155,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
       await row.getByText('just now').waitFor();
       await operator.unfold(`#${await row.getAttribute('id')}`);
       await press('button', `Revoke ${type} ${way} permanently`);
-      await told('was revoked');
+      await untilMessage('was revoked');
       await changed({ action: 'key-revoke', organization: 'acme-inc', target: `${type} ${way}`, to: null });
       expect(JSON.parse(await shell(line))).toMatchObject({ status: 401, code: 'unauthorized' });
       expect(daemon.log()).not.toContain(key);
@@ -167,7 +167,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     await store('two', 'v2');
     await store('one', 'v1', false);
     const operator = await ConsoleOperator.open(browser, daemon.admin);
-    const { page, told } = operator;
+    const { page, untilMessage } = operator;
     await operator.show('');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe('Skip to the content');
@@ -182,13 +182,13 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     expect(await page.evaluate('document.activeElement.id')).toBe('main');
     await operator.tabTo('link', 'Activate v1');
     await page.keyboard.press('Enter');
-    await told('Readers of acme will see v1 instead of v2.');
+    await untilMessage('Readers of acme will see v1 instead of v2.');
     await operator.tabTo('button', 'Activate v1');
     await page.keyboard.press('Enter');
-    await told('Version v1 is active');
+    await untilMessage('Version v1 is active');
     await operator.tabTo('button', 'Roll back');
     await page.keyboard.press('Enter');
-    await told('Rolled back: version v2 is active');
+    await untilMessage('Rolled back: version v2 is active');
     await operator.tabTo('button', 'Sign out', 'Shift+Tab');
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'Sign in' }).waitFor();
@@ -198,8 +198,8 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
   it('are shown to a second operator, who keeps the focus, opened parts and typed text', async () => {
     const [one, other] = [await enter(), await enter()];
     const { page } = other;
-    await takeIn(one, 'three', 'v3');
-    await one.told('version v3 is active');
+    await importBundle(one, 'three', 'v3');
+    await one.untilMessage('version v3 is active');
     // The page has updated itself.
     await page.locator('#version-v3').waitFor();
     await page.getByLabel('Version', { exact: true }).fill('v4-typed');
@@ -207,8 +207,8 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     await other.unfold('#remove-v2');
     await page.evaluate('window.isSame = true');
 
-    await Promise.all([takeIn(one, 'four', 'v4'), page.locator('#version-v4').waitFor()]);
-    await one.told('version v4 is active');
+    await Promise.all([importBundle(one, 'four', 'v4'), page.locator('#version-v4').waitFor()]);
+    await one.untilMessage('version v4 is active');
     expect(await page.getByLabel('Version', { exact: true }).inputValue()).toBe('v4-typed');
     expect(await details.evaluate((element) => 'open' in element && element.open)).toBe(true);
     expect(await page.evaluate('document.activeElement.parentElement.id')).toBe('remove-v2');
@@ -216,7 +216,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
 
     await other.press('link', 'Activate v3');
     await other.press('button', 'Activate v3');
-    await other.told('Version v3 is active');
+    await other.untilMessage('Version v3 is active');
     // The result has the focus, because the page is a new one.
     expect(await page.evaluate('document.activeElement.id')).toBe('said');
     await page.evaluate('window.isSame = true');
@@ -225,11 +225,11 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     expect(await one.page.locator('.uploads li').count()).toBe(2);
 
     await other.press('button', 'Roll back');
-    await other.told('Rolled back: version v4 is active');
+    await other.untilMessage('Rolled back: version v4 is active');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Roll back');
     // The next update keeps the message.
     await page.locator('#version-v4').getByText('active', { exact: true }).waitFor();
-    await other.told('Rolled back: version v4 is active');
+    await other.untilMessage('Rolled back: version v4 is active');
     expect(await page.evaluate('window.isSame')).toBe(true);
     expect(await page.getByLabel('Version', { exact: true }).inputValue()).toBe('v4-typed');
     for (const operator of [one, other]) await operator.leave();
@@ -239,7 +239,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     const operator = await enter();
     await operator.page.context().clearCookies();
     await operator.press('button', 'Roll back');
-    await operator.told('Cannot perform the action: you are not signed in');
+    await operator.untilMessage('Cannot perform the action: you are not signed in');
     expect(new URL(operator.page.url()).pathname).toBe('/sites/acme');
     await operator.page.reload();
     await operator.page.getByRole('link', { name: 'Sign in' }).waitFor();
@@ -286,7 +286,7 @@ interface Aim {
 
 /** Runs in a page of another site: attempts without navigation, with a stolen form token. */
 async function attempt({ admin, address, formToken }: Aim) {
-  const told = (asked: Promise<unknown>) => asked.then(String, () => 'refused');
+  const untilMessage = (pending: Promise<unknown>) => pending.then(String, () => 'refused');
   const body = new URLSearchParams({ formToken });
   const sent = fetch(address, { method: 'POST', mode: 'no-cors', credentials: 'include', body });
   const listened = new Promise<string>((resolve) => {
@@ -302,8 +302,8 @@ async function attempt({ admin, address, formToken }: Aim) {
   document.body.append(frame);
   await loaded;
   return {
-    sent: await told(sent.then(({ type }) => type)),
-    read: await told(fetch(`${admin}/sites/acme`, { credentials: 'include' })),
+    sent: await untilMessage(sent.then(({ type }) => type)),
+    read: await untilMessage(fetch(`${admin}/sites/acme`, { credentials: 'include' })),
     listened: await listened,
   };
 }

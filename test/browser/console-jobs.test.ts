@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditLine } from '../../src/http/audit/audit.ts';
-import { type Exporter, holdJobs, startExporter } from '../acceptance/export-service.ts';
+import { blockJobs, type Exporter, startExporter } from '../acceptance/export-service.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { newestChange } from './console-audit.ts';
 import { ConsoleOperator } from './console-operator.ts';
@@ -18,14 +18,14 @@ describe.skipIf(!hasChromium)(`export jobs in the console${whyNoChromium}`, () =
   beforeAll(async () => {
     browser = await launchChromium();
     bench.onEnd(() => browser.close());
-    const held = await holdJobs(bench);
-    letGo = held.open;
-    service = await startExporter(bench, { ...held.config, admin: { port: 0, token: TOKEN } });
+    const gate = await blockJobs(bench);
+    letGo = gate.open;
+    service = await startExporter(bench, { ...gate.config, admin: { port: 0, token: TOKEN } });
   });
 
-  async function changed(says: Partial<AuditLine>): Promise<void> {
+  async function changed(fields: Partial<AuditLine>): Promise<void> {
     const line = { by: 'session', site: 'acme', organization: 'acme-inc', result: 'ok' };
-    expect(await newestChange(service.daemon, TOKEN)).toMatchObject({ ...line, ...says });
+    expect(await newestChange(service.daemon, TOKEN)).toMatchObject({ ...line, ...fields });
   }
 
   it.each<[string, boolean]>([
@@ -34,7 +34,7 @@ describe.skipIf(!hasChromium)(`export jobs in the console${whyNoChromium}`, () =
   ])('are started, canceled and restarted %s, and each change adds an audit line', async (_, javaScriptEnabled) => {
     const { daemon } = service;
     const operator = await ConsoleOperator.signedIn(browser, daemon.admin, { token: TOKEN, javaScriptEnabled });
-    const { page, press, told } = operator;
+    const { page, press, untilMessage } = operator;
     const jobId = (): string => new URL(page.url()).pathname.split('/').at(-1) ?? '';
     /** Waits until the page shows the status, by itself or after a reload. */
     const comes = async (status: string): Promise<void> => {
@@ -49,35 +49,35 @@ describe.skipIf(!hasChromium)(`export jobs in the console${whyNoChromium}`, () =
     await page.keyboard.press('Tab');
     await page.keyboard.type('v1');
     await page.keyboard.press('Enter');
-    await told('The export of acme is queued');
+    await untilMessage('The export of acme is queued');
     const first = jobId();
     await changed({ action: 'export-start', target: first });
     await comes('running');
     expect(await page.locator('.lead .big').innerText()).toMatch(/running \d+ %/);
     await press('button', `Cancel ${first}`);
-    await told('The job is being canceled');
+    await untilMessage('The job is being canceled');
     await changed({ action: 'export-cancel', target: first });
     await comes('failed');
-    await told('canceled');
+    await untilMessage('canceled');
 
     await press('button', `Retry ${first}`);
-    await told(`The retry of ${first} is queued`);
+    await untilMessage(`The retry of ${first} is queued`);
     const second = jobId();
     expect(second).not.toBe(first);
     await changed({ action: 'export-start', target: second });
     await press('link', 'All jobs');
     await page.locator(`#${second}`).getByText('v1').waitFor();
     await press('button', `Cancel ${second}`);
-    await told('The job is being canceled');
+    await untilMessage('The job is being canceled');
     await comes('failed');
     await operator.leave();
   });
 
   it('update their progress automatically, and show their report at the end', async () => {
     const operator = await ConsoleOperator.signedIn(browser, service.daemon.admin, { token: TOKEN, path: 'jobs' });
-    const { page, press, told } = operator;
+    const { page, press, untilMessage } = operator;
     await press('button', 'Start export');
-    await told('The export of acme is queued');
+    await untilMessage('The export of acme is queued');
     await page.locator('.lead .chip', { hasText: 'running' }).waitFor();
     letGo();
     await page.locator('.lead .chip', { hasText: 'completed' }).waitFor();

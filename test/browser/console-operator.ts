@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { tellBreaches } from '../helpers/accessibility.ts';
+import { reportViolations } from '../helpers/accessibility.ts';
 import { Reader } from './reader.ts';
 
 /** Widths of a phone, a laptop and a wall display. */
@@ -55,7 +55,7 @@ export class ConsoleOperator {
     await this.page.keyboard.press('Enter');
   };
 
-  readonly told = (text: string | RegExp): Promise<void> => this.page.getByText(text).first().waitFor();
+  readonly untilMessage = (text: string | RegExp): Promise<void> => this.page.getByText(text).first().waitFor();
 
   /** Opens the content of a closed `summary`. */
   async unfold(selector: string): Promise<void> {
@@ -85,7 +85,7 @@ export class ConsoleOperator {
       for (const colorScheme of SCHEMES) {
         await this.page.emulateMedia({ colorScheme });
         const isContrastOnly = colorScheme !== SCHEMES[at % SCHEMES.length];
-        const breaches = await tellBreaches(this.page, { ...scope, isContrastOnly });
+        const breaches = await reportViolations(this.page, { ...scope, isContrastOnly });
         expect({ name, width, colorScheme, breaches }).toEqual({ name, width, colorScheme, breaches: [] });
       }
       const outside = await this.page.evaluate(OUTSIDE);

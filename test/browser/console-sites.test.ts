@@ -158,20 +158,20 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
       expect(await rows(operator)).toEqual(['mu']);
       await page.getByRole('searchbox', { name: 'Filter' }).fill('nobody');
       await page.keyboard.press('Enter');
-      await operator.told('No site matches the filter.');
+      await operator.untilMessage('No site matches the filter.');
       await operator.leave();
     },
   );
 
   it('activates a version after its consequence was stated, and undoes that with one button', async () => {
     const operator = await enter();
-    const { page, press, told } = operator;
+    const { page, press, untilMessage } = operator;
     await operator.show('sites/site-1');
     await press('link', 'Activate 2.1');
     await page.waitForURL('**/sites/site-1/review?version=2.1');
-    await told('Readers of site-1 will see 2.1 instead of 2.0.');
-    await told('3 pages disappear, 1 page is new, 1 page moves, 1 page has other text.');
-    await told('12 added, 3 removed');
+    await untilMessage('Readers of site-1 will see 2.1 instead of 2.0.');
+    await untilMessage('3 pages disappear, 1 page is new, 1 page moves, 1 page has other text.');
+    await untilMessage('12 added, 3 removed');
     const sides = page.getByRole('link', { name: /^Open keys\/rotate\.html/ });
     expect(await sides.allTextContents()).toEqual(['2.0', '2.1']);
     const answers = await Promise.all(
@@ -184,14 +184,14 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
     expect(calls).toEqual([]);
     await operator.looksWell('consequence');
     await press('button', 'Activate 2.1');
-    await told('Version 2.1 is active');
+    await untilMessage('Version 2.1 is active');
     await press('button', 'Undo: activate 2.0 again');
-    await told('site-1: version 2.0 is active again');
+    await untilMessage('site-1: version 2.0 is active again');
     expect(await page.getByRole('button', { name: /^Undo/ }).count()).toBe(0);
     await press('button', 'Roll back');
-    await told('Rolled back: version 2.1 is active');
+    await untilMessage('Rolled back: version 2.1 is active');
     await press('button', 'Undo: activate 2.0 again');
-    await told('site-1: version 2.0 is active again');
+    await untilMessage('site-1: version 2.0 is active again');
     expect(calls).toEqual(['2.1', '2.0', '2.1', '2.0'].map((version) => ['site-1', version]));
     await operator.leave();
   });
@@ -201,14 +201,14 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
     await one.show('sites/site-2/review?version=2.1');
     await other.show('sites/site-2/review?version=2.1');
     await other.press('button', 'Activate 2.1');
-    await other.told('Version 2.1 is active');
+    await other.untilMessage('Version 2.1 is active');
     await one.press('button', 'Activate 2.1');
-    await one.told('version "2.1" became active since');
+    await one.untilMessage('version "2.1" became active since');
     await one.show('sites/site-2');
     await one.press('button', 'Roll back');
-    await one.told('Rolled back: version 2.0 is active');
+    await one.untilMessage('Rolled back: version 2.0 is active');
     await other.press('button', 'Undo: activate 2.0 again');
-    await other.told('version "2.0" became active since');
+    await other.untilMessage('version "2.0" became active since');
     expect(calls).toEqual([
       ['site-2', '2.1'],
       ['site-2', '2.0'],
@@ -220,21 +220,21 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
     'activates the newest versions of selected sites, and undoes that (JavaScript: %s)',
     async (javaScriptEnabled) => {
       const operator = await enter({ javaScriptEnabled, path: '' });
-      const { page, press, told } = operator;
+      const { page, press, untilMessage } = operator;
       await operator.show('?q=site-1&sort=site');
       for (const domain of ['site-1', 'site-10']) {
         await page.getByRole('checkbox', { name: `Select ${domain}`, exact: true }).focus();
         await page.keyboard.press('Space');
       }
       await press('button', 'Activate newest versions');
-      await told('Readers of 2 sites will see another version.');
-      await told('Readers of site-10 will see 2.1 instead of 2.0.');
+      await untilMessage('Readers of 2 sites will see another version.');
+      await untilMessage('Readers of site-10 will see 2.1 instead of 2.0.');
       if (javaScriptEnabled) await operator.looksWell('review');
       await press('button', 'Activate on 2 sites');
-      await told('2 of 2 versions were activated');
+      await untilMessage('2 of 2 versions were activated');
       if (javaScriptEnabled) await operator.looksWell('activated', { rowsMax: 4 });
       await press('button', 'Undo for 2 sites');
-      await told('2 of 2 versions were activated again');
+      await untilMessage('2 of 2 versions were activated again');
       expect(calls.map(String)).toEqual(['site-1,2.1', 'site-10,2.1', 'site-1,2.0', 'site-10,2.0']);
       await operator.leave();
     },
@@ -242,20 +242,20 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
 
   it('selects all rows that the filter shows, and reloads for them', async () => {
     const operator = await enter();
-    const { page, press, told } = operator;
+    const { page, press, untilMessage } = operator;
     await operator.show('?show=problems');
     await page.getByRole('checkbox', { name: 'Select all shown' }).focus();
     await page.keyboard.press('Space');
     expect(await page.locator('input[name=site]:checked').count()).toBe(3);
     await press('button', 'Reload config and retry');
-    await told('The config was reloaded');
-    await told('docshelf retries kappa');
+    await untilMessage('The config was reloaded');
+    await untilMessage('docshelf retries kappa');
     expect(new URL(page.url()).searchParams.get('show')).toBe('problems');
     await page.getByRole('checkbox', { name: 'Select zeta' }).focus();
     await page.keyboard.press('Space');
     await press('button', 'Activate newest versions');
-    await told('No selected site has a version to activate.');
-    await told('No version is stored.');
+    await untilMessage('No selected site has a version to activate.');
+    await untilMessage('No version is stored.');
     await operator.leave();
   });
 });

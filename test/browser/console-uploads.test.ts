@@ -77,8 +77,8 @@ describe.skipIf(!hasChromium)(`archives that are dropped on the console${whyNoCh
     return change;
   }
 
-  async function isUnderWay({ page, told }: ConsoleOperator, name: string): Promise<void> {
-    await told(/^[1-9]\d? % sent$/);
+  async function isUnderWay({ page, untilMessage }: ConsoleOperator, name: string): Promise<void> {
+    await untilMessage(/^[1-9]\d? % sent$/);
     const bar = page.getByRole('progressbar', { name: `Upload progress of ${name}` });
     expect(Number(await bar.getAttribute('value'))).toBeGreaterThan(0);
   }
@@ -92,7 +92,7 @@ describe.skipIf(!hasChromium)(`archives that are dropped on the console${whyNoCh
 
   it('are uploaded one after the other, with progress, signature and result, or canceled', async () => {
     const operator = await enter();
-    const { press, told, page } = operator;
+    const { press, untilMessage, page } = operator;
     const atRate = await slowDown(operator);
     await drop(operator, [LARGE, WAITING, SIGNED, `${SIGNED}.minisig`, FORGED, `${FORGED}.minisig`]);
     await isUnderWay(operator, LARGE);
@@ -104,12 +104,12 @@ describe.skipIf(!hasChromium)(`archives that are dropped on the console${whyNoCh
       expect.stringMatching(/^large[\s\S]*% sent/),
     ]);
     await press('button', `Cancel ${WAITING}`);
-    await told(`${WAITING} was canceled`);
+    await untilMessage(`${WAITING} was canceled`);
     await press('button', `Cancel ${LARGE}`);
-    await told(`${LARGE} was canceled`);
+    await untilMessage(`${LARGE} was canceled`);
     await atRate(UNBOUNDED);
-    await told(`${SIGNED} was imported: version 2024-06-01 is active`);
-    await told(`${FORGED} was rejected`);
+    await untilMessage(`${SIGNED} was imported: version 2024-06-01 is active`);
+    await untilMessage(`${FORGED} was rejected`);
     expect(await rows.first().innerText()).toMatch(/its signature[\s\S]*bad_signature/);
     expect(await stored()).toEqual(['2024-06-01']);
     expect(daemon.lines()).toContainEqual(
@@ -131,20 +131,20 @@ describe.skipIf(!hasChromium)(`archives that are dropped on the console${whyNoCh
   it('are all uploaded while another operator activates a version, and both operators see all changes', async () => {
     const [one, other] = [await enter(), await enter()];
     await drop(other, [WAITING]);
-    await other.told(`${WAITING} was imported: version 2024-07-01 is active`);
+    await other.untilMessage(`${WAITING} was imported: version 2024-07-01 is active`);
     const atRate = await slowDown(one);
     await drop(one, [LARGE]);
     await isUnderWay(one, LARGE);
 
     await other.press('link', 'Activate 2024-06-01');
     await other.press('button', 'Activate 2024-06-01');
-    await other.told('Version 2024-06-01 is active');
+    await other.untilMessage('Version 2024-06-01 is active');
     await one.page.locator('#version-2024-06-01').getByText('active', { exact: true }).waitFor();
     await isUnderWay(one, LARGE);
     expect(await (await fetch(daemon.site)).text()).toContain('signed');
 
     await atRate(UNBOUNDED);
-    await one.told(`${LARGE} was imported: version 2024-09-01 is active`);
+    await one.untilMessage(`${LARGE} was imported: version 2024-09-01 is active`);
     await other.page.locator('#version-2024-09-01').getByText('active', { exact: true }).waitFor();
     expect(await (await fetch(daemon.site)).text()).toContain('large');
     expect(await stored()).toEqual(['2024-06-01', '2024-07-01', '2024-09-01']);
@@ -153,7 +153,7 @@ describe.skipIf(!hasChromium)(`archives that are dropped on the console${whyNoCh
       { action: 'activate', target: '2024-06-01', from: '2024-07-01', to: '2024-06-01', result: 'ok' },
     ]);
     await other.press('button', 'Roll back');
-    await other.told('Rolled back: version 2024-06-01 is active');
+    await other.untilMessage('Rolled back: version 2024-06-01 is active');
     for (const operator of [one, other]) await operator.leave();
   });
 });

@@ -38,7 +38,7 @@ const KEYS: readonly ListedKey[] = [
 
 describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
   const shown = { status: STATUS };
-  const held = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
   const { exports, queue } = exportsInMemory();
   const jobs = new JobDesk({ service: async () => exports, organizations: () => [ORGANIZATION] });
   const listeners: Listener[] = [];
@@ -67,7 +67,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
     weigh(operator);
   });
   afterAll(async () => {
-    held.resolve();
+    gate.resolve();
     await browser.close();
     for (const listener of listeners) await listener.stop(0);
   });
@@ -103,7 +103,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
       upload: async (fileName, body) => {
         await new Response(body).text();
         if (fileName.startsWith('evil')) throw new DocshelfError('name_dotdot', LONG, { next: 'Pack it anew.' });
-        if (fileName.startsWith('held')) await held.promise;
+        if (fileName.startsWith('held')) await gate.promise;
         return { version: 'v9', digest: DIGEST, activated: true, unpacked: true };
       },
     });
@@ -116,7 +116,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
     await other.looksWell('sign-in');
     await other.page.keyboard.type('not-the-token');
     await other.page.keyboard.press('Enter');
-    await other.told('Sign-in failed');
+    await other.untilMessage('Sign-in failed');
     await other.looksWell('refused');
     await other.page.getByLabel('Admin token').fill(TOKEN);
     await other.page.keyboard.press('Enter');
@@ -127,7 +127,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
   it('passes the accessibility checks on the sign-in page if no token is set', async () => {
     const other = await ConsoleOperator.open(browser, await listen({ token: () => null }));
     await other.show('sign-in');
-    await other.told('is set, so the console is read-only');
+    await other.untilMessage('is set, so the console is read-only');
     await other.looksWell('sign-in');
     await other.leave();
   });
@@ -161,16 +161,16 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
     shown.status = STATUS;
     await operator.show('sites/acme');
     await operator.press('button', 'Roll back');
-    await operator.told('Rolled back: version v1 is active');
+    await operator.untilMessage('Rolled back: version v1 is active');
     await operator.looksWell('done');
     await operator.press('button', 'Preview 2024-05-01');
-    await operator.told('Preview link for version');
+    await operator.untilMessage('Preview link for version');
     await operator.show('sites/acme/review?version=2024-05-01');
     await operator.looksWell('pinned');
     shown.status = { ...STATUS, pinned: null };
     await operator.show('sites/acme/review?version=2024-05-01');
     await operator.press('button', 'Activate 2024-05-01');
-    await operator.told('was not activated');
+    await operator.untilMessage('was not activated');
     await operator.unfold('#remove-2024-05-01');
     await operator.looksWell('refused');
   });
@@ -183,13 +183,13 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
     await operator.page.getByLabel('Archives', { exact: true }).setInputFiles(files);
     await operator.press('button', 'Upload');
     await operator.page.getByRole('status').getByText('Waiting').first().waitFor();
-    await operator.told('good.zip was imported');
-    await operator.told(/^evil.* was rejected$/);
+    await operator.untilMessage('good.zip was imported');
+    await operator.untilMessage(/^evil.* was rejected$/);
     expect(await operator.page.locator('.uploads li').count()).toBe(names.length);
     await operator.looksWell('uploads');
     await operator.press('button', 'Cancel next.zip');
     await operator.press('button', 'Cancel held.zip');
-    await operator.told('held.zip was canceled');
+    await operator.untilMessage('held.zip was canceled');
   });
 
   it('passes the accessibility checks with jobs that are queued, running, failed and completed, and on their pages', async () => {
@@ -221,10 +221,10 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
     await operator.looksWell('keys');
     await operator.page.getByLabel('Name', { exact: true }).fill('website');
     await operator.page.keyboard.press('Enter');
-    await operator.told('shows it only once');
+    await operator.untilMessage('shows it only once');
     await operator.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await operator.press('button', 'Copy key');
-    await operator.told('Copied.');
+    await operator.untilMessage('Copied.');
     expect(await operator.page.evaluate('navigator.clipboard.readText()')).toBe('svc_secret');
     await operator.press('button', 'Copy command');
     await operator.page.waitForFunction(`navigator.clipboard.readText().then((text) => text.startsWith('curl '))`);
@@ -249,7 +249,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
     shown.status = STATUS;
     await operator.show('sites/acme');
     await operator.press('button', 'Compare');
-    await operator.told('3 added, 1 removed');
+    await operator.untilMessage('3 added, 1 removed');
     await operator.looksWell('diff');
   });
 

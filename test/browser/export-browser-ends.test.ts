@@ -78,7 +78,7 @@ describe.skipIf(!hasChromium || process.platform !== 'linux')(
       });
       const session = await browsers.open(site.answer, { tabs: 1 });
       expect(await renderPath(session, '/eats.html')).toMatchObject({ state: 'crashed', dom: null });
-      expect(site.asked.filter((path) => path === '/eats.html')).toHaveLength(1);
+      expect(site.requestedPaths.filter((path) => path === '/eats.html')).toHaveLength(1);
       expect(await renderPath(session, '/a.html')).toMatchObject({ state: 'settled' });
     });
 

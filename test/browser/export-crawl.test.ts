@@ -113,8 +113,8 @@ describe.skipIf(!hasChromium)(`a crawl with rendering${whyNoChromium}`, () => {
       'scrolled-to.png',
       'seen.png',
     ]);
-    const asked = live.askedPaths();
-    expect(asked.filter((path, at) => asked.indexOf(path) !== at)).toEqual([]);
+    const requestedPaths = live.requestedPaths();
+    expect(requestedPaths.filter((path, at) => requestedPaths.indexOf(path) !== at)).toEqual([]);
     // A page with text stays unchanged, except for its references.
     expect(site.text('index.html')).toContain('<p id="date"></p>');
     expect(site.text('guide.html')).toContain('<p>Which nobody reads who runs no scripts.</p>');

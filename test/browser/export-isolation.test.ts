@@ -38,13 +38,13 @@ describe.skipIf(!hasChromium)(`a rendered page with frames of other sites${whyNo
       [b, 'b'],
     ] as const) {
       expect(page?.state).toBe('settled');
-      const asked = page?.answered.map(({ url }) => url) ?? [];
+      const requestedUrls = page?.answered.map(({ url }) => url) ?? [];
       const of = (each: string): string[] =>
         ['other', 'third'].flatMap((host) => ['html', 'png'].map((end) => `https://${host}.test/${each}.${end}`));
-      expect(asked).toEqual(expect.arrayContaining([`${ORIGIN}/${name}.html`, ...of(name)]));
+      expect(requestedUrls).toEqual(expect.arrayContaining([`${ORIGIN}/${name}.html`, ...of(name)]));
       // The process of the first document in a nested frame is not known yet.
       const others = of(name === 'a' ? 'b' : 'a').filter((url) => !/third.*html$/.test(url));
-      expect(asked.filter((url) => others.includes(url))).toEqual([]);
+      expect(requestedUrls.filter((url) => others.includes(url))).toEqual([]);
     }
     expect(flags).toContain('--site-per-process');
     expect(

@@ -82,7 +82,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
   afterAll(() => browsers.close());
 
   const render = (path: string) => renderPath(session, path);
-  const askedBy = ({ answered }: { answered: readonly { url: string }[] }) =>
+  const requestsOf = ({ answered }: { answered: readonly { url: string }[] }) =>
     answered.map(({ url }) => url.replace(ORIGIN, '')).filter((path) => path !== '/favicon.ico');
 
   it('returns its document, its text and its links', async () => {
@@ -97,7 +97,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
 
   it('loads lazy resources, and keeps the loading attributes', async () => {
     const page = await render('/lazy.html');
-    expect(askedBy(page)).toEqual(
+    expect(requestsOf(page)).toEqual(
       expect.arrayContaining(['/lazy.png', '/lazy-frame.html', '/in-frame.png', '/observed.png']),
     );
     expect(page.dom?.html.match(/loading="lazy"/g)).toHaveLength(2);
@@ -106,7 +106,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
   it('returns the requests and the content of scripts, including workers and shadow roots', async () => {
     const page = await render('/client.html');
     expect(page.state).toBe('settled');
-    expect(askedBy(page)).toEqual(
+    expect(requestsOf(page)).toEqual(
       expect.arrayContaining(['/data.json?page=1', '/made.png', '/worker.js', '/imported.js', '/from-worker.json']),
     );
     expect(page.dom?.text).toContain('Written by a script');
@@ -121,7 +121,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
   it('requests redirect targets separately, so that they have their own address', async () => {
     const page = await render('/moved.html');
     expect(page.url).toBe(`${ORIGIN}/deep/target.html`);
-    expect(askedBy(page)).toEqual([
+    expect(requestsOf(page)).toEqual([
       '/moved.html',
       '/deep/target.html',
       '/deep/style.css',
@@ -133,14 +133,14 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
   it('is abandoned if it navigates to another page by itself', async () => {
     expect(await render('/leaves.html')).toMatchObject({ state: 'left', url: `${ORIGIN}/plain.html`, dom: null });
     expect((await render('/loops.html')).state).not.toBe('settled');
-    expect(site.asked.filter((path) => path.startsWith('/loops.html')).length).toBeLessThan(30);
+    expect(site.requestedPaths.filter((path) => path.startsWith('/loops.html')).length).toBeLessThan(30);
   });
 
   it('is aborted if its scripts block, and the next page is rendered', async () => {
     const impatient = await browsers.open(site.answer, { pageTimeoutMs: 3_000, tabs: 1 });
     const page = await renderPath(impatient, '/hangs.html');
     expect(page).toMatchObject({ state: 'hung', dom: null });
-    expect(askedBy(page)).toContain('/before.png');
+    expect(requestsOf(page)).toContain('/before.png');
     expect(await renderPath(impatient, '/plain.html')).toMatchObject({ state: 'settled' });
   });
 
@@ -175,7 +175,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
 
   it('opens no window, downloads no file, and has its dialogs closed', async () => {
     expect(await render('/asks.html')).toMatchObject({ state: 'settled', dom: { text: 'Answered' } });
-    expect(site.asked).not.toContain('/popup.html');
+    expect(site.requestedPaths).not.toContain('/popup.html');
     expect(await render('/saves.html')).toMatchObject({ dom: { text: 'Saves' } });
     expect(await render('/file.zip')).toMatchObject({ state: 'failed', dom: null });
     expect(await render('/plain.html')).toMatchObject({ state: 'settled' });
@@ -189,7 +189,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
         [`${ORIGIN}/beacon`, 'method'],
       ]),
     );
-    expect(site.asked).not.toContain('/form');
+    expect(site.requestedPaths).not.toContain('/form');
   });
 
   it('receives the cookies of its site, and sends them to no other host', async () => {

@@ -52,7 +52,7 @@ export class MemorySite {
     return answerOf(status, { 'content-type': typeOf(pathname), ...headers }, body);
   };
 
-  get asked(): string[] {
+  get requestedPaths(): string[] {
     return this.requests.map(({ url }) => url.replace(ORIGIN, ''));
   }
 }

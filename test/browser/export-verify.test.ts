@@ -79,8 +79,8 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
 
   it('reports differences from the live pages, with pictures of the worst ones', async () => {
     const { findings, picturesDir } = await verify(WRITTEN, liveSite(new MemorySite(LIVE).answer));
-    const told = findings.map(({ kind, page, detail }) => [kind, page, detail]);
-    expect(told).toEqual([
+    const reported = findings.map(({ kind, page, detail }) => [kind, page, detail]);
+    expect(reported).toEqual([
       ['changed_text', 'text/index.html', expect.stringContaining('4 words missing, 1 new')],
       ['failed_request', 'broken.html', '/lost.png: 404'],
       ['console_error', 'broken.html', expect.stringContaining('undefinedName')],
@@ -104,14 +104,14 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
       // A crawl writes these values to its journal.
       seen.set(path, JSON.parse(JSON.stringify(livePageOf(shown))));
     }
-    const asked = site.asked.length;
+    const requestsBefore = site.requestedPaths.length;
     const { 'index.html': start = '', 'same.html': same = '', 'style.css': style = '' } = WRITTEN;
     const { findings } = await verify(
       { 'index.html': start, 'same.html': same, 'style.css': style },
       liveSite(site.answer, (path) => seen.get(path) ?? null),
     );
     expect(findings).toEqual([]);
-    expect(site.asked.length).toBe(asked);
+    expect(site.requestedPaths.length).toBe(requestsBefore);
   });
 
   it('reports all failed requests and errors if there is no live site', async () => {

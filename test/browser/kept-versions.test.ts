@@ -41,10 +41,10 @@ describe.skipIf(corpus === undefined || !hasChromium)(
           [bundleFile(archive), OLD],
           [newer, '2.0'],
         ] as const) {
-          const taken = await bench.run(['bundle', 'import', file, '--version', version, '--site', domain], {
+          const imported = await bench.run(['bundle', 'import', file, '--version', version, '--site', domain], {
             cwd: folder,
           });
-          expect(taken).toMatchObject({ code: 0 });
+          expect(imported).toMatchObject({ code: 0 });
         }
       }
     }, TEST_MS_MAX);
@@ -58,8 +58,9 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         const reader = await Reader.open(browser, origin);
         const strays = new Set<string>();
         reader.page.on('request', (request) => {
-          const { origin: asked, pathname } = new URL(request.url());
-          if (asked === origin && !`${pathname}/`.startsWith(base) && pathname !== '/favicon.ico') strays.add(pathname);
+          const { origin: requestOrigin, pathname } = new URL(request.url());
+          if (requestOrigin === origin && !`${pathname}/`.startsWith(base) && pathname !== '/favicon.ico')
+            strays.add(pathname);
         });
         const untilShown = async (path: string): Promise<void> => {
           await reader.untilTitled(site.titleAt(path).replaceAll(/\s+/g, ' ').trim());

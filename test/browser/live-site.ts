@@ -78,11 +78,11 @@ class Answering {
   answer(url: string, response: ServerResponse): void {
     const { base, addresses } = this.#hosting;
     const { pathname, search } = new URL(url, 'http://site.test');
-    const asked = decodeURIComponent(pathname);
-    const path = asked.startsWith(base) ? asked.slice(base.length) : '';
+    const requestedPath = decodeURIComponent(pathname);
+    const path = requestedPath.startsWith(base) ? requestedPath.slice(base.length) : '';
     const isFolder = path === '' || path.endsWith('/');
     const names = isFolder ? [`${path}index.html`] : [path, `${path}.html`, `${path}/index.html`];
-    const name = asked.startsWith(base) ? names.find((each) => this.#files.has(each)) : undefined;
+    const name = requestedPath.startsWith(base) ? names.find((each) => this.#files.has(each)) : undefined;
     if (name === undefined) this.#sendNotFound(response, path);
     else if (name === names[2] && addresses !== 'bare')
       response.writeHead(301, { location: `${pathname}/${search}` }).end();

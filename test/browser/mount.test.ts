@@ -56,7 +56,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
             return tab.faultsOfPage(address);
           },
         );
-        tell('opened', startedMs, faults);
+        report('opened', startedMs, faults);
         expect(faults).toEqual([]);
       });
 
@@ -81,7 +81,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
           });
           faults.push(...found);
         }
-        tell('shown by scripts', startedMs, faults);
+        report('shown by scripts', startedMs, faults);
         expect(faults).toEqual([]);
       });
 
@@ -133,7 +133,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         return faults;
       }
 
-      function tell(act: string, startedMs: number, faults: readonly string[]): void {
+      function report(act: string, startedMs: number, faults: readonly string[]): void {
         const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
         console.log(`figure: ${mounted.domain}: ${pages.length} pages ${act} in ${seconds} s, ${faults.length} faults`);
       }
@@ -174,8 +174,8 @@ class Tab {
     const tab = new Tab(reader, mounted, site);
     const base = baseOf(mounted);
     reader.page.on('request', (request) => {
-      const { origin: asked, pathname } = new URL(request.url());
-      if (asked === origin && !`${pathname}/`.startsWith(base) && pathname !== '/favicon.ico')
+      const { origin: requestOrigin, pathname } = new URL(request.url());
+      if (requestOrigin === origin && !`${pathname}/`.startsWith(base) && pathname !== '/favicon.ico')
         tab.#strays.add(pathname);
     });
     return tab;
@@ -220,10 +220,10 @@ class Tab {
   #isDead(path: string): boolean {
     const base = baseOf(this.#mounted).slice(1);
     if (!path.startsWith(base)) return false;
-    const asked = path.slice(base.length);
-    if (asked === MISSING) return true;
-    const name = asked.replace(/(?:\/index)?\.txt$/, '');
-    return this.#site.fileAt(asked) === null && this.#site.deadPaths.has(name);
+    const sitePath = path.slice(base.length);
+    if (sitePath === MISSING) return true;
+    const name = sitePath.replace(/(?:\/index)?\.txt$/, '');
+    return this.#site.fileAt(sitePath) === null && this.#site.deadPaths.has(name);
   }
 }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSiteApp } from '../../src/http/site/site.ts';
 import { BodyCache, SiteServer } from '../../src/site/index.ts';
 import { PAGE_LANGUAGES } from '../../src/web/words/index.ts';
-import { tellBreaches } from '../helpers/accessibility.ts';
+import { reportViolations } from '../helpers/accessibility.ts';
 import { featuresOf } from '../helpers/features.ts';
 import { shelfWith } from '../http/site/shelf-example.ts';
 import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
@@ -41,7 +41,7 @@ describe.skipIf(!hasChromium)(`docshelf's own pages${whyNoChromium}`, () => {
       await page.emulateMedia({ colorScheme });
       for (const width of [1280, 390]) {
         await page.setViewportSize({ width, height: 844 });
-        found.push(...(await tellBreaches(page)).map((breach) => `${colorScheme}, ${width}: ${breach}`));
+        found.push(...(await reportViolations(page)).map((breach) => `${colorScheme}, ${width}: ${breach}`));
       }
     }
     return found;

@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importSite } from '../../scripts/screenshots/import-site.ts';
 import { renderFolder, TemporaryFolders } from '../export/markdown/render-folder.ts';
-import { tellBreaches } from '../helpers/accessibility.ts';
+import { reportViolations } from '../helpers/accessibility.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
 
@@ -81,7 +81,7 @@ describe.skipIf(!hasChromium)(`the theme of Markdown sites in a browser${whyNoCh
       expect(await page.locator('.top docshelf-search').count()).toBe(1);
       expect(misplaced(await partsOf(reader), width)).toEqual([]);
       expect((await partsOf(reader)).some(({ name }) => name === 'search')).toBe(true);
-      expect(await tellBreaches(page)).toEqual([]);
+      expect(await reportViolations(page)).toEqual([]);
       await button.click();
       await page.getByRole('dialog').waitFor();
       await page.keyboard.press('Escape');

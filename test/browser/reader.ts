@@ -104,8 +104,8 @@ export class Reader {
   #watch(): void {
     const { origin } = new URL(this.site);
     const failed = (url: string, why: string): void => {
-      const { pathname, origin: asked } = new URL(url);
-      if (asked === origin) this.failures.push({ path: decodeURIComponent(pathname).slice(1), why });
+      const { pathname, origin: requestOrigin } = new URL(url);
+      if (requestOrigin === origin) this.failures.push({ path: decodeURIComponent(pathname).slice(1), why });
     };
     this.page.on('requestfailed', (request) => {
       const why = request.failure()?.errorText ?? 'failed';

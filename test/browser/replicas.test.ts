@@ -174,9 +174,9 @@ describe.skipIf(!HAS_POSTGRES || !HAS_NGINX || !hasChromium)('a reader of three 
     bench.onEnd(() => proxy.close());
     expect(await readWhileRolling(replicas, proxy.origin, { searches })).toEqual([]);
     expect(VERSIONS.map((version, at) => fetches(version) - (before[at] ?? 0))).toEqual(VERSIONS.map(() => 1));
-    const told = (event: string) =>
+    const linesOf = (event: string) =>
       replicas.flatMap((replica) => replica.lines().filter((line) => line.event === event));
-    expect(told('taken-in')).toHaveLength(VERSIONS.length);
+    expect(linesOf('taken-in')).toHaveLength(VERSIONS.length);
   });
 
   it('sees no error during a swap if each replica has a folder and nginx retries a 404 on the next one', async () => {

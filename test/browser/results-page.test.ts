@@ -3,7 +3,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ENGLISH, PAGE_LANGUAGES } from '../../src/web/words/index.ts';
 import { bundle, folderOf } from '../acceptance/bundles.ts';
-import { tellBreaches } from '../helpers/accessibility.ts';
+import { reportViolations } from '../helpers/accessibility.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
 import { startShelf } from './shelf-of-bundles.ts';
@@ -85,13 +85,13 @@ describe.skipIf(!hasChromium)(`the search results page of the running program${w
     '$tag: passes the accessibility checks, light and dark, on a screen and on a phone',
     async ({ tag, word, typo }) => {
       const { page } = await open(`/${tag}/_docshelf/search?q=${encodeURIComponent(typo)}`, {});
-      expect(await tellBreaches(page)).toEqual([]);
+      expect(await reportViolations(page)).toEqual([]);
       await page.goto(`${origin}/${tag}/_docshelf/search?q=${encodeURIComponent(word)}`);
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
         for (const width of [1280, 390]) {
           await page.setViewportSize({ width, height: 844 });
-          expect([colorScheme, width, await tellBreaches(page)]).toEqual([colorScheme, width, []]);
+          expect([colorScheme, width, await reportViolations(page)]).toEqual([colorScheme, width, []]);
         }
       }
     },

@@ -168,9 +168,9 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       expect(await page.locator('[data-replace]').count()).toBe(0);
       const { sites } = await daemon.status();
       const notices = Object.fromEntries((sites ?? []).map((site) => [site.deployment.domain, site.notices]));
-      const said = (domain: string) =>
+      const noticesOf = (domain: string) =>
         notices[domain]?.filter((notice: string) => notice.startsWith('The search box of'));
-      expect(['working', 'vitepress', 'starlight', 'plain'].map(said)).toEqual([
+      expect(['working', 'vitepress', 'starlight', 'plain'].map(noticesOf)).toEqual([
         [],
         [expect.stringContaining('(VitePress, DocSearch) needs an external service, *.algolia.net: docshelf')],
         [expect.stringContaining('(Pagefind) has no index, pagefind/pagefind-entry.json: docshelf')],

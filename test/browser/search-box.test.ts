@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { PAGE_LANGUAGES } from '../../src/web/words/index.ts';
-import { tellBreaches } from '../helpers/accessibility.ts';
+import { reportViolations } from '../helpers/accessibility.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
 import { type BoxPage, SearchBoxSite } from './search-box-site.ts';
 
@@ -199,9 +199,9 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
 
   it('sends one request for text typed without a pause, and cancels it if the user continues typing', async () => {
     const { page, box } = await open();
-    const givenUp: string[] = [];
+    const aborted: string[] = [];
     page.on('requestfailed', (request) => {
-      givenUp.push(`${new URL(request.url()).searchParams.get('q')} ${request.failure()?.errorText}`);
+      aborted.push(`${new URL(request.url()).searchParams.get('q')} ${request.failure()?.errorText}`);
     });
     await page.keyboard.press('/');
     await box.waitFor();
@@ -216,7 +216,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(site.questions).toEqual([]);
     await box.fill('other');
     await site.question({ q: 'other' });
-    await expect.poll(() => givenUp).toEqual(['keys net::ERR_ABORTED']);
+    await expect.poll(() => aborted).toEqual(['keys net::ERR_ABORTED']);
   });
 
   it('keeps the focus within the dialog in both directions, and returns it when the dialog closes', async () => {
@@ -326,16 +326,17 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     ['has in its address', 'folder/2.0/page', '', undefined],
   ])(
     'searches in the version and language that the page %s, until the reader chooses others',
-    async (_, name, head, asked) => {
+    async (_, name, head, expected) => {
       const { page, status } = await open({ lang: 'de', head, name });
       await page.keyboard.press('/');
       await page.getByRole('dialog').waitFor();
       await page.keyboard.type('keys');
       const facets = { languages: ['en', 'de'], versions: ['1.0', '2.0'], tags: [] };
       const first = await site.question({ q: 'keys' });
-      expect({ ...first.parameters }).toMatchObject({ language: 'de', ...(asked && { version: asked }) });
+      expect({ ...first.parameters }).toMatchObject({ language: 'de', ...(expected && { version: expected }) });
       first.answer({ results: KEYS, facets });
-      if (asked === undefined) (await site.question({ q: 'keys', version: '2.0' })).answer({ results: KEYS, facets });
+      if (expected === undefined)
+        (await site.question({ q: 'keys', version: '2.0' })).answer({ results: KEYS, facets });
       await status('Ergebnisse: 3');
       expect(await page.getByLabel('Version').inputValue()).toBe('2.0');
       expect(await page.getByLabel('Sprache').inputValue()).toBe('de');
@@ -532,7 +533,9 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     // With forced colors, axe reads the original colors.
     const isForced = name === 'forced colours';
     const expectNone = async () =>
-      expect((await tellBreaches(page)).filter((each) => !isForced || !each.startsWith('color-contrast'))).toEqual([]);
+      expect((await reportViolations(page)).filter((each) => !isForced || !each.startsWith('color-contrast'))).toEqual(
+        [],
+      );
     await button.waitFor();
     await expectNone();
     await button.click();

@@ -38,8 +38,10 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
     const daemon = await bench.start(config, { folder });
     for (const [version, files] of Object.entries(versions)) {
       await folderOf(folder, { [`${version}.tar.gz`]: bundle(version, files) });
-      const taken = await bench.run(['bundle', 'import', `${version}.tar.gz`, '--version', version], { cwd: folder });
-      expect(taken).toMatchObject({ code: 0 });
+      const imported = await bench.run(['bundle', 'import', `${version}.tar.gz`, '--version', version], {
+        cwd: folder,
+      });
+      expect(imported).toMatchObject({ code: 0 });
     }
     return daemon;
   }
@@ -106,9 +108,9 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
   it.each(['on', 'off'])(
     'reach other hosts only if the pages of their site can: features.enforce %s',
     async (enforce) => {
-      const asked: string[] = [];
+      const requested: string[] = [];
       const elsewhere = await httpServer((request, response) => {
-        asked.push(request.url ?? '');
+        requested.push(request.url ?? '');
         response.writeHead(204, { 'Access-Control-Allow-Origin': '*' }).end();
       });
       bench.onEnd(() => elsewhere.close());
@@ -137,7 +139,7 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
       const page = await newPage();
       await page.goto(`${daemon.site}/probe`);
       // As text, because it calls functions of the browser and not of the test runner.
-      const said = await page.evaluate(`(async () => {
+      const workerAnswer = await page.evaluate(`(async () => {
       const answer = (post) => new Promise((resolve) => {
         const { port1, port2 } = new MessageChannel();
         port1.onmessage = ({ data }) => resolve(data);
@@ -172,10 +174,10 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
       for (const url of frames) said[url.slice(0, 40)] = await ofFrame(url, 'frame');
       return said;
     })()`);
-      const answers = Object.entries(said as Record<string, string>);
+      const answers = Object.entries(workerAnswer as Record<string, string>);
       if (enforce === 'on') {
         expect(answers.filter(([, answer]) => answer !== 'closed')).toEqual([]);
-        expect(asked).toEqual([]);
+        expect(requested).toEqual([]);
         // Chromium also sends these reports over plain HTTP.
         await daemon.until(({ notices }) => notices.some((notice) => notice.includes('Pages tried to load from')));
       } else {

@@ -5,7 +5,7 @@ import { openListener } from '../../src/http/listener/listener.ts';
 import { untilClientLeaves } from '../../src/http/listener/request.ts';
 import type { ListedSite } from '../../src/http/site/shelf.ts';
 import type { AnswerSiteSearch } from '../../src/http/site/site-search.ts';
-import { tellBreaches } from '../helpers/accessibility.ts';
+import { reportViolations } from '../helpers/accessibility.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { HOSTILE, listed, SITES, shelfWith } from '../http/site/shelf-example.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     ...profile
   }: BrowserContextOptions & { sites?: readonly ListedSite[]; search?: boolean } = {}) {
     const questions: Question[] = [];
-    const ask: AnswerSiteSearch = (request, env) =>
+    const answerSearch: AnswerSiteSearch = (request, env) =>
       new Promise((resolve) => {
         questions.push({
           query: new URL(request.url).searchParams.get('q'),
@@ -61,7 +61,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
           answer: (list) => resolve(list instanceof Response ? list : Response.json(list)),
         });
       });
-    const app = shelfWith(sites, { search: search ? ask : null });
+    const app = shelfWith(sites, { search: search ? answerSearch : null });
     const listener = await openListener({
       name: 'site',
       host: '127.0.0.1',
@@ -186,7 +186,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
         window.answers.set(q, (list) => resolve(Response.json(list)));
       });
     }`);
-    const ask = async (query: string): Promise<void> => {
+    const searchFor = async (query: string): Promise<void> => {
       await box.fill(query);
       await waitFor(
         async () => ((await page.evaluate(`window.answers.has('${query}')`)) === true ? true : null),
@@ -195,8 +195,8 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     };
     const answer = (query: string): Promise<unknown> =>
       page.evaluate(`window.answers.get('${query}')(${JSON.stringify([result('acme', '/x', query, query)])})`);
-    await ask('first');
-    await ask('second');
+    await searchFor('first');
+    await searchFor('second');
     await answer('second');
     await page.getByRole('link', { name: 'second' }).waitFor();
     await answer('first');
@@ -303,15 +303,15 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     SCHEMES.flatMap((colorScheme) => Object.entries(WINDOWS).map(([name, window]) => ({ name, colorScheme, window }))),
   )('passes the accessibility checks: $name, $colorScheme', async ({ colorScheme, window }) => {
     const { page, box, question, status } = await open({ colorScheme, ...window });
-    expect(await tellBreaches(page)).toEqual([]);
+    expect(await reportViolations(page)).toEqual([]);
     await box.fill('acme');
     (await question('acme')).answer([result('acme', '/a', 'Keys', `the word Keys ${'x'.repeat(300)}`)]);
     await status('Sites: 1 of 3 · Pages found: 1');
-    expect(await tellBreaches(page)).toEqual([]);
+    expect(await reportViolations(page)).toEqual([]);
     await box.fill('nothing');
     (await question('nothing')).answer([]);
     await status('Sites: 0 of 3 · No page found');
-    expect(await tellBreaches(page)).toEqual([]);
+    expect(await reportViolations(page)).toEqual([]);
     const ground = await page.locator('body').evaluate((body) => {
       const view = body.ownerDocument.defaultView;
       return view?.getComputedStyle(body).backgroundColor;
@@ -330,7 +330,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     // axe needs scripts, so block only those of the page.
     await page.route('**/*.js', (route) => route.abort());
     await page.reload();
-    expect(await tellBreaches(page)).toEqual([]);
+    expect(await reportViolations(page)).toEqual([]);
     const direction = await page.getByRole('heading', { name: 'دليل' }).evaluate((title) => {
       const view = title.ownerDocument.defaultView;
       return view?.getComputedStyle(title).direction;
@@ -339,14 +339,14 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     await box.fill('rtl');
     await box.press('Enter');
     await page.waitForURL('**/?q=rtl');
-    expect(await tellBreaches(page)).toEqual([]);
+    expect(await reportViolations(page)).toEqual([]);
   });
 
   it('shows a message if there is no site', async () => {
     const { reader, page, status } = await open({ sites: [] });
     await status('There is no documentation here yet.');
     await page.keyboard.press('/');
-    expect(await tellBreaches(page)).toEqual([]);
+    expect(await reportViolations(page)).toEqual([]);
     expect([reader.failures, reader.complaints]).toEqual([[], []]);
   });
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { bundle, folderOf } from '../acceptance/bundles.ts';
-import { tellBreaches } from '../helpers/accessibility.ts';
+import { reportViolations } from '../helpers/accessibility.ts';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
@@ -160,7 +160,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         const { page, summary, expectQuiet } = await open(path, profile);
         await summary.click();
         await page.locator('docshelf-versions li a').first().waitFor();
-        expect(await tellBreaches(page)).toEqual([]);
+        expect(await reportViolations(page)).toEqual([]);
         await expectQuiet();
       }
     });

@@ -28,7 +28,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       bench.onEnd(() => browser.close());
       const files = await readArchive(bundleFile('vitepress-docs.zip'));
       before = new BuiltSite(files);
-      after = new BuiltSite(builtAnew(files));
+      after = new BuiltSite(rebuilt(files));
       folder = await newHome(bench, { search: { enabled: false } });
       await importBundle(bench, folder, bundleFile('vitepress-docs.zip'), ['--version', 'v1']);
       const archive = join(await bench.folder(), 'anew.tar.gz');
@@ -89,7 +89,7 @@ async function follow(reader: Reader, href: string, site: BuiltSite): Promise<vo
 const DIGEST = /[./]([\w-]{8})(?:\.lean)?\.(?:js|css)$/;
 
 /** The same site from another build: each script and style has another name, and each page another title. */
-function builtAnew(files: ReadonlyMap<string, Buffer>): ReadonlyMap<string, Buffer> {
+function rebuilt(files: ReadonlyMap<string, Buffer>): ReadonlyMap<string, Buffer> {
   const digests = new Set(
     [...files.keys()].flatMap((path) => (path.startsWith('assets/') ? (DIGEST.exec(path)?.slice(1) ?? []) : [])),
   );

@@ -12,7 +12,7 @@ async function loadWith(yaml: string, url = 'postgres://docshelf:hidden-word@db.
 }
 
 const DATABASE = 'database: { urlFile: url }';
-const faultsOf = async (...given: Parameters<typeof loadWith>) => (await errorOf(loadWith(...given))).faults;
+const faultsOf = async (...args: Parameters<typeof loadWith>) => (await errorOf(loadWith(...args))).faults;
 
 describe('the database section', () => {
   it('moves the queue to the database, unless the config says otherwise', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/index.ts';
 import { faultsOf, folderWith, load } from './folder.ts';
 
-const toldOf = async (yaml: string): Promise<string[]> =>
+const messagesOf = async (yaml: string): Promise<string[]> =>
   (await faultsOf(yaml)).map(({ message, where }) => `${where} ${message}`);
 
 const entry = (domain: string, more = ''): string =>
@@ -72,7 +72,7 @@ sites:
   });
 
   it('report the entry that names a missing file', async () => {
-    const faults = await toldOf(
+    const faults = await messagesOf(
       `sites:\n${entry('acme')}  - { domain: beta, basePath: /b, staticExport: { bundleUrlFile: ./none } }\n`,
     );
     expect(faults).toEqual([expect.stringMatching(/^config\.yaml:3:\d+ .*sites\[1\]\.staticExport\.bundleUrlFile/)]);
@@ -132,7 +132,7 @@ sites:
     ],
     ['a host with a port', `sites:\n${entry('acme', 'hosts: ["a.test:8080"]')}`, /without a port/],
   ])('are rejected for %s', async (_, yaml, sentence) => {
-    expect(await toldOf(yaml)).toEqual([expect.stringMatching(sentence)]);
+    expect(await messagesOf(yaml)).toEqual([expect.stringMatching(sentence)]);
   });
 
   it('may share a host under different paths, and a path under different hosts', async () => {
@@ -152,7 +152,7 @@ sites:
 
   it('do not accept keys or memory of search, which belong to the daemon', async () => {
     const search = `{ memory: 64MiB, keys: [{ id: a, sha256: "${'0'.repeat(64)}" }] }`;
-    expect(await toldOf(`sites:\n${entry('acme', `search: ${search}`)}`)).toEqual([
+    expect(await messagesOf(`sites:\n${entry('acme', `search: ${search}`)}`)).toEqual([
       expect.stringMatching(/^config\.yaml:2:\d+ unknown key "sites\[0\]\.search\.memory"/),
       expect.stringMatching(/^config\.yaml:2:\d+ unknown key "sites\[0\]\.search\.keys"/),
     ]);

@@ -59,13 +59,13 @@ const SITE: Readonly<Record<string, string>> = {
 };
 const LANTERN_PATHS = ['/', '/farol.html', '/invoices.html', '/old.html'];
 
-function ask(query: string, changes: Partial<SearchRequest> = {}): SearchRequest {
+function searchRequest(query: string, changes: Partial<SearchRequest> = {}): SearchRequest {
   const filter = { version: null, language: null, tag: null };
   return { query, pageSize: 10, scoreThreshold: null, prefixLast: false, filter, ...changes };
 }
 
 function filtered(filter: Partial<SearchRequest['filter']>): SearchRequest {
-  return ask('lantern', { filter: { version: null, language: null, tag: null, ...filter } });
+  return searchRequest('lantern', { filter: { version: null, language: null, tag: null, ...filter } });
 }
 
 describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', (_name, open) => {
@@ -118,7 +118,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', (_name, open)
     const built = await subject.index.build(release, NEVER);
     expect(built.sections).toBe(Object.keys(SITE).length);
     expect(await subject.index.open(release)).toEqual(built);
-    const [first, ...rest] = (await subject.index.search(release, ask('knead dough'), LABEL)).results;
+    const [first, ...rest] = (await subject.index.search(release, searchRequest('knead dough'), LABEL)).results;
     expect(rest).toEqual([]);
     expect(first?.path).toMatch(/^\/bread\.html(?:#|$)/);
     expect(first?.content).toContain('Knead the dough');
@@ -134,7 +134,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', (_name, open)
 
   test('filters by the version of the page, or by the label for pages without a version', async () => {
     const release = await opened();
-    expect((await paths(release, ask('lantern'))).sort()).toEqual(LANTERN_PATHS);
+    expect((await paths(release, searchRequest('lantern'))).sort()).toEqual(LANTERN_PATHS);
     expect(await paths(release, filtered({ version: '1.0' }))).toEqual(['/old.html']);
     expect((await paths(release, filtered({ version: LABEL }))).sort()).toEqual(['/', '/farol.html', '/invoices.html']);
     expect(await paths(release, filtered({ version: '9.9' }))).toEqual([]);
@@ -151,15 +151,15 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', (_name, open)
 
   test('returns results by descending score, at most one page, with scores above the threshold', async () => {
     const release = await opened();
-    const { results } = await subject.index.search(release, ask('lantern'), LABEL);
+    const { results } = await subject.index.search(release, searchRequest('lantern'), LABEL);
     const scores = results.map(({ metadata }) => metadata.score);
     expect(scores).toEqual([...scores].sort((a, b) => b - a));
     expect(scores.every((score) => score >= 0 && score <= 1)).toBe(true);
-    expect(await paths(release, ask('lantern', { pageSize: 2 }))).toHaveLength(2);
+    expect(await paths(release, searchRequest('lantern', { pageSize: 2 }))).toHaveLength(2);
     const threshold = scores[1] ?? 1;
     const kept = scores.filter((score) => score >= threshold).length;
-    expect(await paths(release, ask('lantern', { scoreThreshold: threshold }))).toHaveLength(kept);
-    expect(await paths(release, ask('lantern', { scoreThreshold: 1 }))).toHaveLength(
+    expect(await paths(release, searchRequest('lantern', { scoreThreshold: threshold }))).toHaveLength(kept);
+    expect(await paths(release, searchRequest('lantern', { scoreThreshold: 1 }))).toHaveLength(
       scores.filter((score) => score === 1).length,
     );
   });
@@ -170,31 +170,31 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', (_name, open)
     await subject.index.build(release, NEVER);
     await subject.damage(release);
     expect(await codeOf(subject.index.open(release))).toBe('index_damaged');
-    expect(await codeOf(subject.index.search(release, ask('lantern'), LABEL))).toBe('index_damaged');
+    expect(await codeOf(subject.index.search(release, searchRequest('lantern'), LABEL))).toBe('index_damaged');
     await subject.index.build(release, NEVER);
     await subject.index.open(release);
-    expect(await paths(release, ask('dough'))).toEqual(['/bread.html']);
+    expect(await paths(release, searchRequest('dough'))).toEqual(['/bread.html']);
   });
 
   test('searches two releases separately, also during a rebuild of one, and closes them separately', async () => {
     const first = await opened();
     const second = await opened({ 'bread.html': page('Rye bread', 'Sourdough takes a night.') });
-    expect(await paths(first, ask('sourdough night'))).toEqual([]);
-    expect(await paths(second, ask('lantern'))).toEqual([]);
+    expect(await paths(first, searchRequest('sourdough night'))).toEqual([]);
+    expect(await paths(second, searchRequest('lantern'))).toEqual([]);
 
     const changed = page('Rolls', 'Rolls are done in a quarter of an hour.');
     await writeFile(join(second.releaseDir, 'site/bread.html'), changed);
     const building = subject.index.build(second, NEVER);
-    expect(await paths(first, ask('dough'))).toEqual(['/bread.html']);
+    expect(await paths(first, searchRequest('dough'))).toEqual(['/bread.html']);
     await building;
     await subject.index.open(second);
-    expect(await paths(second, ask('rolls'))).toEqual(['/bread.html']);
-    expect(await paths(second, ask('sourdough'))).toEqual([]);
+    expect(await paths(second, searchRequest('rolls'))).toEqual(['/bread.html']);
+    expect(await paths(second, searchRequest('sourdough'))).toEqual([]);
 
     await subject.index.close(second);
     await subject.index.close(second);
-    expect(await codeOf(subject.index.search(second, ask('rolls'), LABEL))).toBe('index_damaged');
-    expect(await paths(first, ask('dough'))).toEqual(['/bread.html']);
+    expect(await codeOf(subject.index.search(second, searchRequest('rolls'), LABEL))).toBe('index_damaged');
+    expect(await paths(first, searchRequest('dough'))).toEqual(['/bread.html']);
   });
 
   test('throws the reason if a build is aborted, and keeps the previous index', async () => {
@@ -205,20 +205,20 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', (_name, open)
     await expect(building).rejects.toThrow('enough');
     expect((await readdir(release.releaseDir)).sort()).toEqual(['files.table', 'search', 'site']);
     await subject.index.open(release);
-    expect(await paths(release, ask('dough'))).toEqual(['/bread.html']);
+    expect(await paths(release, searchRequest('dough'))).toEqual(['/bread.html']);
   });
 
   test('finds a release by words that it does not contain if it has vectors', async () => {
     const release = await opened();
-    const question = ask('automobile repair');
+    const question = searchRequest('automobile repair');
     expect(await paths(release, question)).toEqual([]);
-    const told: EmbedProgress[] = [];
-    await subject.index.embed(release, (progress) => told.push(progress), NEVER);
-    const passages = told.at(-1)?.passages ?? 0;
-    expect(told.at(-1)).toEqual({ passages, embedded: passages });
+    const reported: EmbedProgress[] = [];
+    await subject.index.embed(release, (progress) => reported.push(progress), NEVER);
+    const passages = reported.at(-1)?.passages ?? 0;
+    expect(reported.at(-1)).toEqual({ passages, embedded: passages });
     expect(passages).toBe(Object.keys(SITE).length);
     expect((await paths(release, question))[0]).toBe('/cars.html');
-    const french = ask(question.query, { filter: { version: null, language: 'fr', tag: null } });
+    const french = searchRequest(question.query, { filter: { version: null, language: 'fr', tag: null } });
     expect(await paths(release, french)).toEqual([]);
   });
 
@@ -228,10 +228,10 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', (_name, open)
     await index.open(release);
     await index.embed(release, () => undefined, NEVER);
     // The first query by meaning waits for the model while the release is closed.
-    const asked = codeOf(index.search(release, ask('vehicle repair'), LABEL));
+    const pending = codeOf(index.search(release, searchRequest('vehicle repair'), LABEL));
     await index.close(release);
-    expect(['none', 'index_damaged']).toContain(await asked);
-    expect(await codeOf(index.search(release, ask('lantern'), LABEL))).toBe('index_damaged');
+    expect(['none', 'index_damaged']).toContain(await pending);
+    expect(await codeOf(index.search(release, searchRequest('lantern'), LABEL))).toBe('index_damaged');
     await stop();
   });
 
@@ -254,10 +254,10 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', (_name, open)
     await expect(first).rejects.toThrow('enough');
     expect(before).toBeLessThan(passages);
 
-    const told: EmbedProgress[] = [];
-    await subject.index.embed(release, (progress) => told.push(progress), NEVER);
-    expect(told[0]?.embedded).toBeGreaterThanOrEqual(before);
-    expect(told.at(-1)).toEqual({ passages, embedded: passages });
+    const reported: EmbedProgress[] = [];
+    await subject.index.embed(release, (progress) => reported.push(progress), NEVER);
+    expect(reported[0]?.embedded).toBeGreaterThanOrEqual(before);
+    expect(reported.at(-1)).toEqual({ passages, embedded: passages });
   });
 
   test('stops embedding and building on stop(), and leaves no process running', async () => {
@@ -274,7 +274,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', (_name, open)
     await other.stop();
     expect(other.alive()).toBe(0);
     expect(await Promise.all([embedding, building])).toEqual(['stopping', 'stopping']);
-    expect(await codeOf(other.index.search(release, ask('leaf'), LABEL))).toBe('stopping');
+    expect(await codeOf(other.index.search(release, searchRequest('leaf'), LABEL))).toBe('stopping');
     expect(other.alive()).toBe(0);
   });
 

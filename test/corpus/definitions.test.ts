@@ -25,7 +25,7 @@ describe.skipIf(corpus === undefined)(`search for the name of a definition${whyN
   let manual: IndexedBundle;
 
   beforeAll(async () => {
-    manual = await IndexedBundle.take(bench, 'sphinx-manual.tar.gz');
+    manual = await IndexedBundle.importFrom(bench, 'sphinx-manual.tar.gz');
     const { sections, seconds } = await manual.build();
     console.log(`figure: sphinx-manual.tar.gz ${sections} sections in ${seconds.toFixed(1)} s`);
   });
@@ -43,7 +43,7 @@ describe.skipIf(corpus === undefined)(`search for the name of a definition${whyN
       names.map(async (path) => ({ path, bytes: await readFile(join(folder, 'site', path)) })),
     );
     await packTarGz({ files, to: archive });
-    const site = await IndexedBundle.take(bench, archive);
+    const site = await IndexedBundle.importFrom(bench, archive);
     await site.build();
     if (legs !== 'keywords alone') await site.embed();
     const text = await readFile(join(folder, 'queries.json'), 'utf8');

@@ -39,7 +39,7 @@ export class IndexedBundle {
   }
 
   /** Imports a bundle. It ends with the bench. @param name bundle of the corpus, or an absolute path */
-  static async take(bench: Bench, name: string): Promise<IndexedBundle> {
+  static async importFrom(bench: Bench, name: string): Promise<IndexedBundle> {
     const home = await newHome(bench);
     const { digest } = await importBundle(bench, home, isAbsolute(name) ? name : bundleFile(name));
     const releaseDir = join(home, 'data', 'releases', digest);
@@ -60,9 +60,9 @@ export class IndexedBundle {
 
   /** Embeds passages without a vector. `found` counts passages with a cached vector. */
   async embed(): Promise<{ passages: number; found: number }> {
-    const told: EmbedProgress[] = [];
-    await this.#index.embed(this.release, (progress) => told.push(progress), new AbortController().signal);
-    return { passages: told.at(-1)?.passages ?? 0, found: told[0]?.embedded ?? 0 };
+    const reported: EmbedProgress[] = [];
+    await this.#index.embed(this.release, (progress) => reported.push(progress), new AbortController().signal);
+    return { passages: reported.at(-1)?.passages ?? 0, found: reported[0]?.embedded ?? 0 };
   }
 
   /** Embeds for this time, without the loading of the model, and then stops. */

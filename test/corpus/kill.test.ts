@@ -197,7 +197,7 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
 
     const client = new SiteClient(daemon.site);
     const paths = [...files.keys()].filter((path) => !/(?:^|\/)\./.test(path));
-    for (let asked = 0; asked < SAMPLE; asked++) {
+    for (let requestCount = 0; requestCount < SAMPLE; requestCount++) {
       const path = random.pick(paths);
       const { status, body } = await client.get(addressOf(path));
       expect([path, status, body.equals(files.get(path) ?? Buffer.of())]).toEqual([path, 200, true]);

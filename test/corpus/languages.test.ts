@@ -12,7 +12,7 @@ describe.skipIf(corpus === undefined)(`questions about vitepress-docs.zip${whyNo
   let bundle: IndexedBundle;
 
   beforeAll(async () => {
-    bundle = await IndexedBundle.take(bench, 'vitepress-docs.zip');
+    bundle = await IndexedBundle.importFrom(bench, 'vitepress-docs.zip');
     await bundle.build();
   }, 300_000);
 

@@ -23,7 +23,7 @@ describe.skipIf(corpus === undefined).each([
   const bench = openBench(afterAll);
 
   it(`finds a page by its title among the first ${FIRST} results, in each language`, async () => {
-    const bundle = await IndexedBundle.take(bench, name);
+    const bundle = await IndexedBundle.importFrom(bench, name);
     printBuild(name, await bundle.build());
     const byLanguage = Map.groupBy(await bundle.titledPages(), ({ language }) => language);
     const parts = new Map<string, number>();
@@ -49,11 +49,11 @@ describe.skipIf(corpus === undefined)(`indexing${whyNoCorpus}`, () => {
   let first: IndexedBundle;
 
   beforeAll(async () => {
-    first = await IndexedBundle.take(bench, 'docusaurus-classic.tar.gz');
+    first = await IndexedBundle.importFrom(bench, 'docusaurus-classic.tar.gz');
   });
 
   it('builds the keyword index of 1,169 pages', async () => {
-    const bundle = await IndexedBundle.take(bench, 'postgres-15.tar.gz');
+    const bundle = await IndexedBundle.importFrom(bench, 'postgres-15.tar.gz');
     const facts = await bundle.build();
     printBuild('postgres-15.tar.gz', facts);
     expect(facts.sections).toBeGreaterThan(1_169);
@@ -61,7 +61,7 @@ describe.skipIf(corpus === undefined)(`indexing${whyNoCorpus}`, () => {
   });
 
   it('embeds the passages of a manual', async () => {
-    const bundle = await IndexedBundle.take(bench, 'sphinx-manual.tar.gz');
+    const bundle = await IndexedBundle.importFrom(bench, 'sphinx-manual.tar.gz');
     printBuild('sphinx-manual.tar.gz', await bundle.build());
     const { embedded, seconds, cpuSeconds } = await bundle.embedFor(EMBED_MS);
     console.log(
@@ -77,13 +77,13 @@ describe.skipIf(corpus === undefined)(`indexing${whyNoCorpus}`, () => {
     const { second, changed } = await changedVersion();
     await second.build();
     const again = await second.embed();
-    const anew = again.passages - again.found;
+    const computed = again.passages - again.found;
     console.log(
-      `figure: a second version with ${changed} changed pages embeds ${anew} passages, ${again.found} of ${again.passages} come from the cache`,
+      `figure: a second version with ${changed} changed pages embeds ${computed} passages, ${again.found} of ${again.passages} come from the cache`,
     );
     // A sentence in the first paragraph of a page changes its passage, and the next one if the text no longer fits.
-    expect(anew).toBeGreaterThanOrEqual(changed);
-    expect(anew).toBeLessThanOrEqual(2 * changed);
+    expect(computed).toBeGreaterThanOrEqual(changed);
+    expect(computed).toBeLessThanOrEqual(2 * changed);
     expect(again.passages).toBeGreaterThanOrEqual(all.passages);
   });
 

@@ -89,7 +89,7 @@ class Soak {
 
   async run(requests: number, swaps: number): Promise<void> {
     const startMs = Date.now();
-    const asking = Array.from({ length: CONNECTIONS }, () => this.#ask());
+    const readers = Array.from({ length: CONNECTIONS }, () => this.#sendRequests());
     try {
       for (let swap = 1; swap <= swaps; swap++) {
         await this.#swap(swap % 2 === 1 ? '2024-07-15' : '2024-06-01');
@@ -99,7 +99,7 @@ class Soak {
       }
     } finally {
       this.#isOver = true;
-      await Promise.all(asking);
+      await Promise.all(readers);
       this.seconds = (Date.now() - startMs) / 1000;
     }
   }
@@ -126,7 +126,7 @@ class Soak {
     await fetch(`${this.#daemon.admin}/v1/reload`, { method: 'POST', headers });
   }
 
-  async #ask(): Promise<void> {
+  async #sendRequests(): Promise<void> {
     while (!this.#isOver) {
       const path = this.#random.pick(this.#paths);
       const encoding = this.#random.pick(ENCODINGS);

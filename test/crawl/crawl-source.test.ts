@@ -60,7 +60,7 @@ describe('crawl of a site', () => {
     expect(text('_redirects')).toBe('/old /guide.html#moved 301\n');
     expect(text('a@w=2.png')).toBe('two');
     expect(crawled.details('not_fetched')).toEqual([`${site.origin}/missing: it responds with 404`]);
-    expect(site.askedPaths()).toHaveLength(new Set(site.askedPaths()).size);
+    expect(site.requestedPaths()).toHaveLength(new Set(site.requestedPaths()).size);
   });
 
   // Node's servers write a string header as Latin-1: each character is one byte.
@@ -84,7 +84,7 @@ describe('crawl of a site', () => {
     expect(crawled.findings).toEqual([]);
     expect(
       site
-        .askedPaths()
+        .requestedPaths()
         .filter((path) => path.includes('%'))
         .sort(),
     ).toEqual([
@@ -207,7 +207,7 @@ describe('crawl of a site', () => {
         'robots.txt',
       ].sort(),
     );
-    expect(site.asked('/secret/x')).toBe(0);
+    expect(site.requestCount('/secret/x')).toBe(0);
     expect(crawled.findings).toEqual([
       { kind: 'left_out', page: 'llms.txt', detail: `${site.origin}/secret/x: robots.txt disallows it` },
     ]);
@@ -339,7 +339,7 @@ describe('credentials of a crawl', () => {
       crawlOf(`${site.origin}/`, { bearerFile, cookieFile, allowAddresses: ['127.0.0.1', cdn.host] }),
     );
     expect(crawled.paths).toContain('index.html');
-    expect(cdn.askedPaths().sort()).toEqual(['/x.png', '/x.png?again']);
+    expect(cdn.requestedPaths().sort()).toEqual(['/x.png', '/x.png?again']);
     expect(seen).toEqual([undefined, undefined]);
   });
 });
@@ -428,7 +428,7 @@ describe('crawled page', () => {
     const site = await bench.open({ '/': '<a href="/kept">kept</a>', '/kept': KEPT });
     const crawled = await bench.home.crawl(crawlOf(`${site.origin}/`));
     expect(crawled.text('kept.html')).toBe(KEPT);
-    expect(site.askedPaths().filter((path) => /search|go|source|og\.png|in-a-comment/.test(path))).toEqual([]);
+    expect(site.requestedPaths().filter((path) => /search|go|source|og\.png|in-a-comment/.test(path))).toEqual([]);
   });
 
   it('keeps text that only looks like an address', async () => {

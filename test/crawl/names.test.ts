@@ -10,13 +10,16 @@ const ORIGIN = 'http://docs.test';
 const HTML = 'text/html';
 
 /** Paths of addresses with different content, unless `content` is set. */
-function namesOf(answers: readonly (readonly [url: string, type?: string, content?: string])[], taken: string[] = []) {
+function namesOf(
+  answers: readonly (readonly [url: string, type?: string, content?: string])[],
+  usedNames: string[] = [],
+) {
   const files = answers.map(([path, type = HTML, content = path]) => ({
     url: new URL(path, ORIGIN).href,
     type,
     sha256: content,
   }));
-  const names = assignNames(files, ORIGIN, taken);
+  const names = assignNames(files, ORIGIN, usedNames);
   return files.map(({ url }) => names.get(url));
 }
 
@@ -146,8 +149,8 @@ describe('assignNames()', () => {
           expect(canonicalName(name, ARCHIVE_LIMITS, refuse as never)).toBe(name);
           expect(Buffer.byteLength(name)).toBeLessThan(1024);
           folded.add(name.toLowerCase());
-          const asked = decodeURIComponent(new URL(encodePath(name), `${ORIGIN}/`).pathname).slice(1);
-          expect(resolvePath(new Set(names.values()), asked, 'never')).toEqual({ kind: 'file', path: name });
+          const decoded = decodeURIComponent(new URL(encodePath(name), `${ORIGIN}/`).pathname).slice(1);
+          expect(resolvePath(new Set(names.values()), decoded, 'never')).toEqual({ kind: 'file', path: name });
         }
         expect(folded.size).toBe(names.size);
       }),

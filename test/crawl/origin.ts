@@ -13,8 +13,8 @@ export type OriginFile =
 
 export interface Origin extends LocalServer {
   /** Number of requests for an address, in the form in which it was sent. */
-  asked(path: string): number;
-  askedPaths(): string[];
+  requestCount(path: string): number;
+  requestedPaths(): string[];
 }
 
 /** A live site with files by path and query. Missing paths return a 404 page. */
@@ -36,9 +36,9 @@ export async function originOf(files: Readonly<Record<string, OriginFile>>): Pro
       response.writeHead(status, { ...(type === null ? {} : { 'content-type': type }), ...headers }).end(body);
     }
   });
-  const askedPaths = () => server.requests.map(({ url }) => url ?? '');
+  const requestedPaths = () => server.requests.map(({ url }) => url ?? '');
   return Object.assign(server, {
-    asked: (path: string) => askedPaths().filter((each) => each === path).length,
-    askedPaths,
+    requestCount: (path: string) => requestedPaths().filter((each) => each === path).length,
+    requestedPaths: requestedPaths,
   });
 }

@@ -45,8 +45,8 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
   let server: PostgresServer;
   const opened: Database[] = [];
 
-  const open = (...given: Parameters<typeof openTestDatabase>): Database => {
-    const database = openTestDatabase(...given);
+  const open = (...args: Parameters<typeof openTestDatabase>): Database => {
+    const database = openTestDatabase(...args);
     opened.push(database);
     return database;
   };
@@ -63,7 +63,7 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
     const url = await server.createDatabase();
     const all = Array.from({ length: 4 }, () => open(url, { migrations: [NOTES] }));
     expect(await Promise.all(all.map(rowsOf))).toEqual([0, 0, 0, 0]);
-    expect(await server.ask('SELECT version FROM docshelf.migrations', url)).toEqual([{ version: 1 }]);
+    expect(await server.query('SELECT version FROM docshelf.migrations', url)).toEqual([{ version: 1 }]);
   });
 
   it('migrates an older schema and keeps its rows', async () => {
@@ -96,7 +96,7 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
   it('leaves the schema unchanged if a migration fails', async () => {
     const url = await server.createDatabase();
     await expect(open(url, { migrations: [NOTES, 'SELECT nothing'] }).bringUp()).rejects.toThrow('nothing');
-    expect(await server.ask("SELECT to_regnamespace('docshelf') AS made", url)).toEqual([{ made: null }]);
+    expect(await server.query("SELECT to_regnamespace('docshelf') AS made", url)).toEqual([{ made: null }]);
   });
 
   it('rejects a schema that is newer than the program, and leaves it unchanged', async () => {
@@ -112,10 +112,10 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
     const url = await server.createDatabase();
     const database = open(url, { migrations: [NOTES] });
     await database.run(ADD, { text: 'kept' });
-    await server.ask('ALTER TABLE docshelf.notes RENAME COLUMN text TO words', url);
+    await server.query('ALTER TABLE docshelf.notes RENAME COLUMN text TO words', url);
     const write = { text: 'lost' };
     await expect(database.run(ADD, write)).rejects.not.toBeInstanceOf(DocshelfError);
-    await server.ask('INSERT INTO docshelf.migrations VALUES (2)', url);
+    await server.query('INSERT INTO docshelf.migrations VALUES (2)', url);
     const newer = { code: 'database_unfit' };
     await expect(database.run(ADD, write)).rejects.toMatchObject(newer);
     await expect(database.transact((session) => session.run(ADD, write))).rejects.toMatchObject(newer);
@@ -123,8 +123,8 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
 
   it('needs no right to create a schema if the schema exists', async () => {
     const url = await server.createDatabase();
-    await server.ask("DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN PASSWORD 'r'", url);
-    await server.ask('CREATE SCHEMA docshelf AUTHORIZATION reader', url);
+    await server.query("DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN PASSWORD 'r'", url);
+    await server.query('CREATE SCHEMA docshelf AUTHORIZATION reader', url);
     expect(await rowsOf(open(url.replace(/\/\/.*@/, '//reader:r@'), { migrations: [NOTES] }))).toBe(0);
   });
 
@@ -138,7 +138,7 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
     await expect(failing).rejects.toThrow(RangeError);
     const cut = database.transact(async (session) => {
       await session.run(ADD, { text: 'two' });
-      await server.ask(
+      await server.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'docshelf'`,
         url,
       );

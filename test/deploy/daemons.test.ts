@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { DaemonRegistration, runningDaemons } from '../../src/deploy/daemons.ts';
 import { dataPaths, identityOf, openDataFolder } from '../../src/deploy/releases/data-folder.ts';
 import { thisProcess } from '../../src/files/index.ts';
-import { runAside } from './processes.ts';
+import { runInProcess } from './processes.ts';
 import { newFolder, newStore, until } from './workbench.ts';
 
 afterEach(() => {
@@ -15,7 +15,7 @@ afterEach(() => {
 describe('runningDaemons()', () => {
   test('lists a daemon in another process until that process is killed', async () => {
     const { paths } = await newStore();
-    const other = await runAside(`
+    const other = await runInProcess(`
       const { DaemonRegistration } = await deploy('daemons.ts');
       const { dataPaths } = await deploy('releases/data-folder.ts');
       const registration = new DaemonRegistration(dataPaths(${JSON.stringify(paths.dir)}));

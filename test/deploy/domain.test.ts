@@ -55,7 +55,7 @@ describe('settleFolderDomain()', () => {
 describe('a deployment', () => {
   test('takes the domain of the first fetched bundle, and reports it at once', async () => {
     const store = await newStore();
-    const { deployment } = await startDaemon(store, { link: LINK }, await new FakeSource().givesBundle(LINK, bundle));
+    const { deployment } = await startDaemon(store, { link: LINK }, await new FakeSource().serveBundle(LINK, bundle));
     expect(deployment.domain).toBe('acme');
     await deployment.stop();
     expect((await openDaemon(store)).deployment.domain).toBe('acme');

@@ -121,7 +121,7 @@ test('minVersion rejects older versions and versions that cannot be compared, bu
 
 describe('the trusted comment of a signature', () => {
   const words = { domain: 'acme', version: 'v01', created: '2024-06-01T10:00:00Z' };
-  const take = async (changes: Partial<typeof words>, settings: object = {}) => {
+  const importWith = async (changes: Partial<typeof words>, settings: object = {}) => {
     const { deployment } = await startDaemon(await newStore(), { domain: 'acme', signature: KEYS, ...settings });
     const { domain, version, created } = { ...words, ...changes };
     const trustedComment = `docshelf domain=${domain} version=${version} created=${created}`;
@@ -136,7 +136,7 @@ describe('the trusted comment of a signature', () => {
     ['another version', { version: 'v02' }, 'signature_mismatch'],
     ['another time', { created: '2024-06-02T10:00:00Z' }, 'signature_mismatch'],
   ] as const)('is compared with the bundle: %s', async (_name, changes, code) => {
-    expect(await take(changes)).toBe(code);
+    expect(await importWith(changes)).toBe(code);
   });
 
   test('is ignored if it has another format', async () => {

@@ -12,7 +12,7 @@ test.each([{ version: 'v1' }, { version: null }])(
   async ({ version }) => {
     const store = await newStore();
     const arriving = Promise.withResolvers<Buffer>();
-    const source = new FakeSource().gives(LINK, arriving.promise);
+    const source = new FakeSource().serve(LINK, arriving.promise);
     const settings = { link: LINK, version };
     const daemons = [await openDaemon(store, settings, source), await openDaemon(store, settings, source)];
     const settled = daemons.map(({ deployment }) => deployment.reconcile());

@@ -8,7 +8,7 @@ import { DaemonRegistration, importSlots, openDataFolder, ServedRecord, SiteStor
 import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
 import { SeededRandom } from '../helpers/random.ts';
 import { runs } from '../helpers/runs.ts';
-import { DOMAIN, type Gift, LINK_FILES, type ModelConfig, type Observation, type World } from './model.ts';
+import { DOMAIN, LINK_FILES, type LinkResult, type ModelConfig, type Observation, type World } from './model.ts';
 import {
   type Act,
   type Command,
@@ -78,12 +78,12 @@ class DeploymentUnderTest implements ShelfUnderTest {
   /** Registration of the daemon to which the site belongs. Null: a separate daemon. */
   readonly #registration: DaemonRegistration | null;
 
-  constructor(dir: string, { domain, config, gifts }: World, registration: DaemonRegistration | null = null) {
+  constructor(dir: string, { domain, config, linkResults }: World, registration: DaemonRegistration | null = null) {
     this.#dir = dir;
     this.#domain = domain;
     this.#registration = registration;
     this.#config = config;
-    for (const [at, gift] of gifts.entries()) this.#give(at, gift);
+    for (const [at, linkResult] of linkResults.entries()) this.#setLink(at, linkResult);
   }
 
   async carryOut(act: Act): Promise<ErrorCode | null> {
@@ -128,7 +128,7 @@ class DeploymentUnderTest implements ShelfUnderTest {
         this.#config = stock.config(act.config);
         return this.#running.reload(this.#settings());
       case 'link':
-        return this.#give(act.at, stock.gift(act.gift));
+        return this.#setLink(act.at, stock.linkResult(act.linkResult));
       case 'preload': {
         const { file, fileName } = stock.get(act.bundle);
         const folder = this.#preload;
@@ -205,10 +205,10 @@ class DeploymentUnderTest implements ShelfUnderTest {
     return { ...config, link: link === null ? null : (LINKS[link] ?? null), domain: this.#domain, preload };
   }
 
-  #give(at: number, gift: Gift): void {
+  #setLink(at: number, linkResult: LinkResult): void {
     const link = LINKS[at] ?? '';
-    if (typeof gift === 'string') this.#source.gives(link, fault(gift));
-    else this.#source.gives(link, readFile((gift as DrawnBundle).file));
+    if (typeof linkResult === 'string') this.#source.serve(link, fault(linkResult));
+    else this.#source.serve(link, readFile((linkResult as DrawnBundle).file));
   }
 
   async #readPointers(): Promise<string> {
@@ -293,7 +293,7 @@ async function runSequenceOfSites(seed: number): Promise<void> {
   const worlds: World[] = [];
   for (const [at, { beginning }] of sequences.entries()) {
     const world = await stock.begin(beginning, dir, DOMAINS[at]);
-    worlds.push(worlds[0] === undefined ? world : world.beside(worlds[0]));
+    worlds.push(worlds[0] === undefined ? world : world.withReleasesOf(worlds[0]));
   }
   const registration = new DaemonRegistration(await openDataFolder(dir));
   await registration.announce(null);

@@ -18,7 +18,7 @@ export interface ModelBundle {
 }
 
 /** Response of a link. */
-export type Gift = ModelBundle | ErrorCode;
+export type LinkResult = ModelBundle | ErrorCode;
 
 /** The `staticExport` settings that sequences change. */
 export interface ModelConfig {
@@ -74,13 +74,13 @@ interface Disk {
   links: { link: number; digest: string; version: string }[];
   preload: Map<string, Archive>;
   /** Archives of the preload folder at the last check. */
-  seen: Map<string, { stamp: number; digest: string; taken: (Ref & { createdAt: string }) | null }>;
+  seen: Map<string, { stamp: number; digest: string; imported: (Ref & { createdAt: string }) | null }>;
 }
 
 interface DaemonState {
   served: Ref | null;
   previous: string | null;
-  isMet: boolean;
+  isReconciled: boolean;
   error: string | null;
   /** True while a config is rejected. This hides the earlier error. */
   isRefused: boolean;
@@ -110,7 +110,7 @@ class Killed extends Error {}
 const noDaemon = (): DaemonState => ({
   served: null,
   previous: null,
-  isMet: true,
+  isReconciled: true,
   error: null,
   isRefused: false,
   refusalIsLast: false,
@@ -145,7 +145,7 @@ interface Intake {
 interface Data {
   readonly domain: string;
   readonly config: ModelConfig;
-  readonly gifts: readonly Gift[];
+  readonly linkResults: readonly LinkResult[];
   readonly disk: Disk;
   /** The daemon that commands use, and one that shares the folder with it. */
   readonly first: DaemonState | null;
@@ -159,7 +159,7 @@ export const LINK_FILES = ['bundle.tar.gz', 'acme-export-2024-02-01.tar.gz'] as 
 export class World {
   readonly domain: string;
   config: ModelConfig;
-  gifts: Gift[];
+  linkResults: LinkResult[];
   readonly disk: Disk;
   first: DaemonState | null;
   second: DaemonState | null;
@@ -169,17 +169,17 @@ export class World {
   #mayBeKilled = false;
 
   constructor(data: Data) {
-    const { domain, config, gifts, disk, first, second, clock } = structuredClone(data);
+    const { domain, config, linkResults, disk, first, second, clock } = structuredClone(data);
     this.domain = domain;
     this.config = config;
-    this.gifts = [...gifts];
+    this.linkResults = [...linkResults];
     this.disk = disk;
     this.first = first;
     this.second = second;
     this.#clock = clock;
   }
 
-  static empty(config: ModelConfig, gifts: readonly Gift[], domain = DOMAIN): World {
+  static empty(config: ModelConfig, linkResults: readonly LinkResult[], domain = DOMAIN): World {
     const disk: Disk = {
       releases: new Map(),
       labels: new Map(),
@@ -191,19 +191,19 @@ export class World {
       preload: new Map(),
       seen: new Map(),
     };
-    return new World({ domain, config, gifts, disk, first: null, second: null, clock: 0 });
+    return new World({ domain, config, linkResults, disk, first: null, second: null, clock: 0 });
   }
 
   copy(decide: (count: number) => number, mayBeKilled: boolean): World {
-    const { domain, config, gifts, disk, first, second } = this;
-    const copy = new World({ domain, config, gifts, disk, first, second, clock: this.#clock });
+    const { domain, config, linkResults, disk, first, second } = this;
+    const copy = new World({ domain, config, linkResults, disk, first, second, clock: this.#clock });
     copy.#decide = decide;
     copy.#mayBeKilled = mayBeKilled;
     return copy;
   }
 
   /** State of the site after an action on another site of the folder, because releases are shared. */
-  beside(other: World): World {
+  withReleasesOf(other: World): World {
     const copy = this.copy(() => 0, false);
     copy.disk.releases = structuredClone(other.disk.releases);
     copy.#clock = Math.max(copy.#clock, other.#clock);
@@ -212,9 +212,9 @@ export class World {
 
   /** Worlds with the same key behave equally for all actions. */
   get key(): string {
-    const { config, gifts, disk, first, second } = this;
+    const { config, linkResults, disk, first, second } = this;
     const flat = (value: unknown): unknown => (value instanceof Map ? [...value].sort() : value);
-    return JSON.stringify([config, gifts, disk, first, second], (_, value) => flat(value));
+    return JSON.stringify([config, linkResults, disk, first, second], (_, value) => flat(value));
   }
 
   /** State that each daemon reports. */
@@ -222,9 +222,9 @@ export class World {
     return [this.first, this.second].filter((daemon) => daemon !== null).map((daemon) => this.#observe(daemon));
   }
 
-  #observe({ served: active, isMet, error: ofWork, isRefused, refusalIsLast }: DaemonState): Observation {
+  #observe({ served: active, isReconciled, error: ofWork, isRefused, refusalIsLast }: DaemonState): Observation {
     const { enabled, version: pinned } = this.config;
-    const state = !enabled ? 'off' : active === null ? 'waiting' : isMet ? 'ready' : 'stale';
+    const state = !enabled ? 'off' : active === null ? 'waiting' : isReconciled ? 'ready' : 'stale';
     const versions = [...this.disk.labels].map(([version, digest]) => `${version} ${digest}`).sort();
     const error = isRefused && (refusalIsLast || ofWork === null) ? 'config_invalid' : ofWork;
     return { state, active: active && refOf(active), pinned, versions, error };
@@ -239,7 +239,7 @@ export class World {
 
   /** Stores a bundle without activating it, like a seed. */
   store(bundle: ModelBundle): void {
-    this.#takeIn({ bundle, fileName: bundle.fileName, version: null, pinnedFrom: null });
+    this.#importBundle({ bundle, fileName: bundle.fileName, version: null, pinnedFrom: null });
   }
 
   start(): void {
@@ -284,11 +284,11 @@ export class World {
   /** @throws Refusal */
   deliver(delivery: ModelDelivery): void {
     const { bundle, version, activate } = delivery;
-    const taken = this.#takeIn({ bundle, fileName: bundle.fileName, version, pinnedFrom: null });
+    const imported = this.#importBundle({ bundle, fileName: bundle.fileName, version, pinnedFrom: null });
     const daemon = this.#actor();
     if (this.config.version === null && activate) {
-      this.#serve(daemon, taken, { by: 'delivery' });
-      this.#met(daemon);
+      this.#serve(daemon, imported, { by: 'delivery' });
+      this.#markReconciled(daemon);
     }
     this.#afterOrder(daemon);
   }
@@ -301,7 +301,7 @@ export class World {
       return true;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      this.#tell(daemon, error.code);
+      this.#report(daemon, error.code);
       return false;
     }
   }
@@ -348,7 +348,7 @@ export class World {
     daemon.mayTryAgain = false;
     if (!this.config.enabled) {
       daemon.served = null;
-      this.#met(daemon);
+      this.#markReconciled(daemon);
     } else if (this.config.version !== null) this.#settlePinned(daemon, this.config.version);
     else this.#settleUnpinned(daemon);
     this.#forgetEndedChoice(daemon);
@@ -359,13 +359,13 @@ export class World {
   #settlePinned(daemon: DaemonState, pin: string): void {
     // A stored pinned version is served first.
     if (this.#servePin(daemon, pin)) {
-      const { failures } = this.#takeInPreload(daemon);
-      this.#tell(daemon, failures.at(-1));
+      const { failures } = this.#importPreload(daemon);
+      this.#report(daemon, failures.at(-1));
       return;
     }
-    const { failures } = this.#takeInPreload(daemon);
-    if (daemon.isMet && isSame(daemon.served, this.#pinnedRef(pin))) {
-      this.#tell(daemon, failures.at(-1));
+    const { failures } = this.#importPreload(daemon);
+    if (daemon.isReconciled && isSame(daemon.served, this.#pinnedRef(pin))) {
+      this.#report(daemon, failures.at(-1));
       return;
     }
     if (this.#relabelFault(pin) !== null) return;
@@ -374,7 +374,7 @@ export class World {
   }
 
   #settleUnpinned(daemon: DaemonState): void {
-    const preload = this.#takeInPreload(daemon);
+    const preload = this.#importPreload(daemon);
     const { failures } = preload;
     let { newest } = preload;
     for (let isSettled = false; ; isSettled = true) {
@@ -393,8 +393,8 @@ export class World {
         const isNew = newest?.isNew === true && isSame(newest, target.ref);
         if (!this.#bringAbout(daemon, target, isNew ? 'delivery' : 'settings') && isSettled) return;
         if (!isSettled) {
-          this.#met(daemon);
-          this.#tell(daemon, failures.splice(0).at(-1));
+          this.#markReconciled(daemon);
+          this.#report(daemon, failures.splice(0).at(-1));
         }
       }
       newest = null;
@@ -414,17 +414,17 @@ export class World {
   #unpinnedTarget(daemon: DaemonState, newest: (Ref & { createdAt: string; isNew: boolean }) | null): Target {
     const { active } = this.disk;
     const { link, sha256 } = this.config;
-    const held = this.#heldChoice(daemon);
+    const validChoice = this.#validChoice(daemon);
     if (link !== null) {
       const mustFetch = daemon.fetchedFor !== this.#fetchKey;
       // A stored digest counts as fetched.
       if (mustFetch && sha256 !== null && this.#has(sha256)) {
-        if (held !== null && active?.lastFetched === sha256) return { do: 'serve', ref: refOf(held) };
+        if (validChoice !== null && active?.lastFetched === sha256) return { do: 'serve', ref: refOf(validChoice) };
         const ref = this.#labelled(sha256);
         if (ref !== null) return { do: 'serve', ref, fetched: sha256 };
       }
       if (mustFetch || active === null) return { do: 'fetch' };
-      if (held !== null) return { do: 'serve', ref: refOf(held) };
+      if (validChoice !== null) return { do: 'serve', ref: refOf(validChoice) };
       if (this.disk.choice === null) return { do: 'serve', ref: refOf(active) };
       // The settings have changed since an operator's choice, so the bundle of the link is served again.
       const ref = active.lastFetched === null ? null : this.#labelled(active.lastFetched);
@@ -432,8 +432,9 @@ export class World {
     }
     const activeCreatedAt = this.#dateOf(active);
     const isNewer = newest !== null && (active === null || newest.createdAt > activeCreatedAt);
-    if (newest !== null && isNewer && (held === null || newest.isNew)) return { do: 'serve', ref: refOf(newest) };
-    if (held !== null) return { do: 'serve', ref: refOf(held) };
+    if (newest !== null && isNewer && (validChoice === null || newest.isNew))
+      return { do: 'serve', ref: refOf(newest) };
+    if (validChoice !== null) return { do: 'serve', ref: refOf(validChoice) };
     return active === null ? { do: 'missing' } : { do: 'serve', ref: refOf(active) };
   }
 
@@ -475,12 +476,12 @@ export class World {
     }
     if (this.disk.labels.get(pin) !== ref.digest) this.#label(pin, ref.digest);
     this.#serve(daemon, ref, { by: 'settings' });
-    this.#met(daemon);
+    this.#markReconciled(daemon);
     return true;
   }
 
   /** Archives of the preload folder, the pinned one first. Stored ones are not imported again. */
-  #takeInPreload(daemon: DaemonState): {
+  #importPreload(daemon: DaemonState): {
     newest: (Ref & { createdAt: string; isNew: boolean }) | null;
     failures: string[];
   } {
@@ -493,7 +494,7 @@ export class World {
     const rank = (name: string): number => {
       if (pin === null) return 1;
       const known = disk.seen.get(name);
-      const version = known?.taken?.version ?? versionFromFileName(name);
+      const version = known?.imported?.version ?? versionFromFileName(name);
       if (version === pin || (known !== undefined && known.digest === sha256)) return 0;
       return version === null ? 1 : 2;
     };
@@ -502,8 +503,8 @@ export class World {
       if (daemon.mustPrune && this.#decide(2) === 0) this.#prune(daemon);
       const { bundle, stamp } = disk.preload.get(name) as Archive;
       const before = disk.seen.get(name);
-      const former = before?.stamp === stamp ? before.taken : null;
-      seen.set(name, { stamp, digest: bundle.digest, taken: former });
+      const former = before?.stamp === stamp ? before.imported : null;
+      seen.set(name, { stamp, digest: bundle.digest, imported: former });
       const isStored = this.#has(bundle.digest);
       if (former !== null && isStored && disk.labels.has(former.version)) {
         found.push({ ...former, isNew: false });
@@ -515,10 +516,10 @@ export class World {
         (pin === null ? former.createdAt > activeCreatedAt : former.version === pin || bundle.digest === sha256);
       if (!isWanted) continue;
       try {
-        const taken = this.#takeIn({ bundle, fileName: name, version: null, pinnedFrom: null });
-        const createdAt = this.#dateOf(taken);
-        seen.set(name, { stamp, digest: bundle.digest, taken: { ...taken, createdAt } });
-        found.push({ ...taken, createdAt, isNew: !isStored });
+        const imported = this.#importBundle({ bundle, fileName: name, version: null, pinnedFrom: null });
+        const createdAt = this.#dateOf(imported);
+        seen.set(name, { stamp, digest: bundle.digest, imported: { ...imported, createdAt } });
+        found.push({ ...imported, createdAt, isNew: !isStored });
         if (pin !== null && !isSame(daemon.served, this.#pinnedRef(pin))) this.#servePin(daemon, pin);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
@@ -534,21 +535,26 @@ export class World {
   /** @returns true if the bundle of the link is served */
   #fetch(daemon: DaemonState, failures: string[]): boolean {
     const { version, sha256, link } = this.config;
-    const gift = this.gifts[link ?? 0] as Gift;
+    const linkResult = this.linkResults[link ?? 0] as LinkResult;
     try {
-      if (typeof gift === 'string') throw new Refusal(gift);
-      if (sha256 !== null && sha256 !== gift.digest) throw new Refusal('wrong_digest');
+      if (typeof linkResult === 'string') throw new Refusal(linkResult);
+      if (sha256 !== null && sha256 !== linkResult.digest) throw new Refusal('wrong_digest');
       const fileName = LINK_FILES[link ?? 0] ?? '';
-      const taken = this.#takeIn({ bundle: gift, fileName, version, pinnedFrom: version === null ? null : link });
-      const held = version === null ? this.#heldChoice(daemon) : null;
-      const isHeld = held !== null && this.disk.active?.lastFetched === taken.digest;
-      this.#serve(daemon, isHeld ? refOf(held) : taken, {
-        by: isHeld ? 'settings' : 'delivery',
-        fetched: taken.digest,
+      const imported = this.#importBundle({
+        bundle: linkResult,
+        fileName,
+        version,
+        pinnedFrom: version === null ? null : link,
+      });
+      const validChoice = version === null ? this.#validChoice(daemon) : null;
+      const keepsChoice = validChoice !== null && this.disk.active?.lastFetched === imported.digest;
+      this.#serve(daemon, keepsChoice ? refOf(validChoice) : imported, {
+        by: keepsChoice ? 'settings' : 'delivery',
+        fetched: imported.digest,
       });
       daemon.fetchedFor = this.#fetchKey;
-      this.#met(daemon);
-      this.#tell(daemon, failures.splice(0).at(-1));
+      this.#markReconciled(daemon);
+      this.#report(daemon, failures.splice(0).at(-1));
       return true;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -561,7 +567,7 @@ export class World {
   // Steps.
 
   /** @throws Refusal */
-  #takeIn({ bundle, fileName, version, pinnedFrom }: Intake): Ref {
+  #importBundle({ bundle, fileName, version, pinnedFrom }: Intake): Ref {
     const { releases, labels, links } = this.disk;
     const { digest, manifest } = bundle;
     const isStored = releases.has(digest);
@@ -661,7 +667,7 @@ export class World {
     const daemon = this.#actor();
     this.#serve(daemon, ref, { by: 'operator', isRollback });
     daemon.choiceHasEnded = false;
-    this.#met(daemon);
+    this.#markReconciled(daemon);
     this.#afterOrder(daemon);
   }
 
@@ -696,7 +702,7 @@ export class World {
     else {
       const target = this.#unpinnedTarget(daemon, null);
       if (target.do !== 'serve') this.#serveLast(daemon);
-      else if (this.#bringAbout(daemon, target, 'settings')) this.#met(daemon);
+      else if (this.#bringAbout(daemon, target, 'settings')) this.#markReconciled(daemon);
     }
     this.#prune(daemon);
   }
@@ -719,14 +725,14 @@ export class World {
     return enabled && version === null && active !== null && !isSame(served, active);
   }
 
-  #heldChoice(daemon: DaemonState): Ref | null {
+  #validChoice(daemon: DaemonState): Ref | null {
     const { choice } = this.disk;
-    const holds = choice?.config === JSON.stringify(this.config) && !daemon.choiceHasEnded;
-    return holds ? choice : null;
+    const isValid = choice?.config === JSON.stringify(this.config) && !daemon.choiceHasEnded;
+    return isValid ? choice : null;
   }
 
   #forgetEndedChoice(daemon: DaemonState): void {
-    if (this.config.version !== null || this.disk.choice === null || this.#heldChoice(daemon) !== null) return;
+    if (this.config.version !== null || this.disk.choice === null || this.#validChoice(daemon) !== null) return;
     this.#forgetChoice();
     daemon.choiceHasEnded = false;
   }
@@ -785,18 +791,18 @@ export class World {
     return new Set([...daemons, pinned, active?.digest, choice?.digest].filter((digest) => digest !== undefined));
   }
 
-  #met(daemon: DaemonState): void {
-    daemon.isMet = true;
+  #markReconciled(daemon: DaemonState): void {
+    daemon.isReconciled = true;
     daemon.pinIsRefused = false;
     daemon.error = null;
   }
 
   #failed(daemon: DaemonState, code: string): void {
     Object.assign(daemon, { isMet: false, pinIsRefused: false });
-    this.#tell(daemon, code);
+    this.#report(daemon, code);
   }
 
-  #tell(daemon: DaemonState, code: string | undefined): void {
+  #report(daemon: DaemonState, code: string | undefined): void {
     if (code !== undefined) Object.assign(daemon, { error: code, refusalIsLast: false });
   }
 
@@ -834,15 +840,15 @@ export function successors(world: World, act: (world: World) => void, mayBeKille
   const outcomes = new Map<string, Outcome>();
   const queue: number[][] = [[]];
   for (let answers = queue.pop(); answers !== undefined; answers = queue.pop()) {
-    const given = answers;
-    let asked = 0;
+    const prefix = answers;
+    let decisions = 0;
     const decide = (count: number): number => {
-      if (asked >= given.length) {
-        for (let other = 1; other < count; other += 1) queue.push([...given, other]);
-        given.push(0);
+      if (decisions >= prefix.length) {
+        for (let other = 1; other < count; other += 1) queue.push([...prefix, other]);
+        prefix.push(0);
       }
-      asked += 1;
-      return given[asked - 1] ?? 0;
+      decisions += 1;
+      return prefix[decisions - 1] ?? 0;
     };
     const copy = world.copy(decide, mayBeKilled);
     let code: ErrorCode | null = null;

@@ -4,6 +4,7 @@ import {
   codeOf,
   copyOf,
   FakeSource,
+  importBundle,
   LINK,
   newFolder,
   openDaemon,
@@ -14,7 +15,6 @@ import {
   settingsOf,
   startDaemon,
   type TestDaemon,
-  takeInBundle,
 } from './workbench.ts';
 
 let seed: Seed;
@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 
 const [V1, V2, V3] = ['2024-01-01', '2024-02-01', '2024-03-01'] as const;
-const atLink = (version: 'january' | 'february' | 'march') => new FakeSource().givesBundle(LINK, seed[version]);
+const atLink = (version: 'january' | 'february' | 'march') => new FakeSource().serveBundle(LINK, seed[version]);
 const versionOf = (daemon: TestDaemon) => daemon.site.active?.version;
 
 /** Restarts the daemon with these settings. */
@@ -226,7 +226,7 @@ describe('rollback()', () => {
   test('activates the digest that was active, even if its label has moved', async () => {
     const daemon = await startDaemon(store);
     for (const version of [V1, V2]) await daemon.deployment.activate(version);
-    await takeInBundle(store, seed.march, { version: V1 });
+    await importBundle(store, seed.march, { version: V1 });
     expect(await daemon.deployment.rollback()).toEqual({ version: V1, digest: seed.january.digest });
   });
 });
@@ -242,7 +242,7 @@ describe('remove()', () => {
   });
 
   test('removes only the label if another label has the same release', async () => {
-    await takeInBundle(store, seed.january, { version: 'spring' });
+    await importBundle(store, seed.january, { version: 'spring' });
     const daemon = await startDaemon(store);
     await daemon.deployment.activate('spring');
     await daemon.deployment.remove(V1);

@@ -26,7 +26,7 @@ beforeAll(async () => {
 /** Completed jobs of the domain acme, newest last. */
 class FakeService implements OwnExportService {
   readonly jobs: { readonly jobId: string; readonly bundle: Bundle; readonly version: string | null }[] = [];
-  readonly asked: string[] = [];
+  readonly calls: string[] = [];
   /** Delays a read. */
   reading: Promise<unknown> = Promise.resolve();
 
@@ -41,7 +41,7 @@ class FakeService implements OwnExportService {
   }
 
   async read(domain: string, jobId: string, signal: AbortSignal) {
-    this.asked.push(`${domain} ${jobId}`);
+    this.calls.push(`${domain} ${jobId}`);
     const aborted = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
     });
@@ -97,7 +97,7 @@ describe('staticExport.from: exports', () => {
     await deployment.reconcile();
     expect(site.active).toMatchObject({ version: '2024-02-01', digest: seed.february.digest });
     expect(deployment.state).toBe('ready');
-    expect(service.asked).toEqual(['acme se_1']);
+    expect(service.calls).toEqual(['acme se_1']);
   });
 
   test('waits if there is no export, explains how to start one, and serves the first one when it completes', async () => {
@@ -123,7 +123,7 @@ describe('staticExport.from: exports', () => {
     deployment.exportCompleted();
     await deployment.reconcile();
     expect(site.active?.digest).toBe(seed.february.digest);
-    expect(service.asked).toEqual(['acme se_0', 'acme se_1']);
+    expect(service.calls).toEqual(['acme se_0', 'acme se_1']);
   });
 
   test('stops reading an export if a newer one completes', async () => {
@@ -131,7 +131,7 @@ describe('staticExport.from: exports', () => {
     service.reading = new Promise(() => undefined);
     const { deployment, site } = await open();
     const settled = deployment.reconcile();
-    await until(() => expect(service.asked).toHaveLength(1));
+    await until(() => expect(service.calls).toHaveLength(1));
     service.complete(seed.february);
     service.reading = Promise.resolve();
     deployment.exportCompleted();
@@ -192,7 +192,7 @@ describe('staticExport.from: exports', () => {
     await deployment.reconcile();
     deployment.exportCompleted();
     await deployment.reconcile();
-    expect(service.asked).toEqual([]);
+    expect(service.calls).toEqual([]);
     expect(deployment.lastError?.code).toBe('no_version');
   });
 
@@ -201,6 +201,6 @@ describe('staticExport.from: exports', () => {
     const { deployment } = await open({ sha256: seed.february.digest });
     await deployment.reconcile();
     expect(deployment.lastError?.code).toBe('wrong_digest');
-    expect(service.asked).toEqual([]);
+    expect(service.calls).toEqual([]);
   });
 });

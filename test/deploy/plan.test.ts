@@ -276,8 +276,8 @@ describe('targetOf()', () => {
       true,
       serve('v2', B),
     ],
-  ])('chooses the target for %s', (_, asked, there, mustFetch, step) => {
-    expect(targetOf(asked, there, there.preloaded, mustFetch)).toEqual(step);
+  ])('chooses the target for %s', (_, wantedState, there, mustFetch, step) => {
+    expect(targetOf(wantedState, there, there.preloaded, mustFetch)).toEqual(step);
   });
 });
 
@@ -336,7 +336,7 @@ describe('plan()', () => {
       { exportAtMs: 1_000, hasStartedRound: false },
       { do: 'wait', untilMs: null },
     ],
-  ])('%s', (_, asked, progress, step) => {
-    expect(plan(asked, observed({ active: active() }), settled(progress))).toEqual(step);
+  ])('%s', (_, wantedState, progress, step) => {
+    expect(plan(wantedState, observed({ active: active() }), settled(progress))).toEqual(step);
   });
 });

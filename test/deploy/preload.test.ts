@@ -6,6 +6,7 @@ import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
 import {
   type Bundle,
   copyOf,
+  importBundle,
   newFolder,
   newStore,
   openDaemon,
@@ -14,7 +15,6 @@ import {
   type Seed,
   seedShelf,
   startDaemon,
-  takeInBundle,
   until,
 } from './workbench.ts';
 
@@ -33,7 +33,7 @@ const [V1, V2, V3] = ['2024-01-01', '2024-02-01', '2024-03-01'] as const;
 
 /** Imports the folder. @returns imported bundles, and requests */
 async function run({ isWanted = false, mayBeMissing = true, pin = null as string | null } = {}) {
-  const taken: string[] = [];
+  const imported: string[] = [];
   const { releases, failures } = await importPreload({
     store,
     folder,
@@ -41,13 +41,13 @@ async function run({ isWanted = false, mayBeMissing = true, pin = null as string
     pin: { version: pin, sha256: null },
     signal: new AbortController().signal,
     importArchive: (file, fileName, digest) => {
-      taken.push(fileName);
-      return takeInBundle(store, { file, fileName }, { digest });
+      imported.push(fileName);
+      return importBundle(store, { file, fileName }, { digest });
     },
     isWanted: () => isWanted,
   });
   return {
-    taken,
+    taken: imported,
     versions: releases.map((release) => release.version),
     codes: failures.map((failure) => failure.code),
   };
@@ -99,7 +99,7 @@ describe('importPreload()', () => {
   test('keeps the label of an unchanged archive if a later delivery has moved it', async () => {
     await putInto(folder, seed.january);
     await run();
-    await takeInBundle(store, seed.march, { version: V1 });
+    await importBundle(store, seed.march, { version: V1 });
     await run();
     expect((await store.label(V1))?.digest).toBe(seed.march.digest);
   });

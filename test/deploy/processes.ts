@@ -6,7 +6,7 @@ import { once } from 'node:events';
  * Runs TypeScript in a separate process until it prints a line, which is returned. @param body body of an async function of
  * `deploy`, which imports a file of the deploy room
  */
-export async function runAside(body: string): Promise<{ line: string; kill(): Promise<void> }> {
+export async function runInProcess(body: string): Promise<{ line: string; kill(): Promise<void> }> {
   const room = new URL('../../src/deploy/', import.meta.url);
   const program = `
     const deploy = (file) => import(${JSON.stringify(room.href)} + file);

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { openDataFolder, SiteStore } from '../../src/deploy/index.ts';
 import type { ActivePointer } from '../../src/deploy/releases/site-store.ts';
 import { writeFileTable } from '../../src/files/index.ts';
-import { codeOf, copyOf, newFolder, newStore, type Seed, seedShelf, takeInBundle } from './workbench.ts';
+import { codeOf, copyOf, importBundle, newFolder, newStore, type Seed, seedShelf } from './workbench.ts';
 
 let seed: Seed;
 beforeAll(async () => {
@@ -69,7 +69,7 @@ describe('SiteStore', () => {
     const store = await copyOf(seed);
     await rewriteRecord(store, seed.january.digest, { formatVersion: 1 });
     expect(await codeOf(store.info(seed.january.digest))).toBe('release_damaged');
-    expect(await takeInBundle(store, seed.january)).toMatchObject({ unpacked: true });
+    expect(await importBundle(store, seed.january)).toMatchObject({ unpacked: true });
   });
 
   test('rejects a file table that does not match its record', async () => {

@@ -22,17 +22,17 @@ import {
 
 /** A service with a list of exports, each with a working link. */
 class FakeLinks implements LinkSource {
-  readonly asked: string[] = [];
+  readonly calls: string[] = [];
   readonly renewals: RenewSettings[] = [];
   /** Newest completed export. */
   newest: Bundle | null = null;
   /** Bundle or error of the next export. */
   next: Bundle | DocshelfError | null = null;
-  saysDigests = true;
+  reportsDigests = true;
   /** The list of jobs is an addition of docshelf, which other services lack. */
   lists = true;
   /** Delays the response to a start. */
-  startTakes: Promise<void> = Promise.resolve();
+  startDelay: Promise<void> = Promise.resolve();
   readonly #source: FakeSource;
 
   constructor(source: FakeSource) {
@@ -45,20 +45,20 @@ class FakeLinks implements LinkSource {
   };
 
   async freshLink(version: string | null): Promise<FreshLink | null> {
-    this.asked.push(`link ${version}`);
+    this.calls.push(`link ${version}`);
     return this.newest === null || !this.lists ? null : this.#linkTo(this.newest);
   }
 
   async startExport(version: string | null, signal: AbortSignal): Promise<string> {
-    this.asked.push(`start ${version}`);
-    const jobId = `job-${this.asked.length}`;
-    await this.startTakes;
+    this.calls.push(`start ${version}`);
+    const jobId = `job-${this.calls.length}`;
+    await this.startDelay;
     signal.throwIfAborted();
     return jobId;
   }
 
   async linkWhenDone(jobId: string, signal: AbortSignal): Promise<FreshLink> {
-    this.asked.push(`wait ${jobId}`);
+    this.calls.push(`wait ${jobId}`);
     if (this.next === null) {
       return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
     }
@@ -68,9 +68,14 @@ class FakeLinks implements LinkSource {
   }
 
   async #linkTo(bundle: Bundle): Promise<FreshLink> {
-    const link = `https://fresh.test/${bundle.fileName}?signature=canary-${this.asked.length}`;
-    await this.#source.givesBundle(link, bundle);
-    return { jobId: 'se_1', link: new Secret(link), sha256: this.saysDigests ? bundle.digest : null, signature: null };
+    const link = `https://fresh.test/${bundle.fileName}?signature=canary-${this.calls.length}`;
+    await this.#source.serveBundle(link, bundle);
+    return {
+      jobId: 'se_1',
+      link: new Secret(link),
+      sha256: this.reportsDigests ? bundle.digest : null,
+      signature: null,
+    };
   }
 }
 
@@ -122,11 +127,11 @@ describe('an invalid link', () => {
   test.each(['link_expired', 'link_refused', 'bundle_not_found'] as const)(
     'is renewed after the error %s',
     async (code) => {
-      source.gives(LINK, fault(code));
+      source.serve(LINK, fault(code));
       links.newest = seed.march;
       const daemon = await start({ link: LINK });
       expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-03-01', error: null });
-      expect(links.asked).toEqual(['link null']);
+      expect(links.calls).toEqual(['link null']);
       expect(kindsOf(daemon)).toEqual([
         'fetch-started',
         'link-renewed',
@@ -140,18 +145,18 @@ describe('an invalid link', () => {
   );
 
   test('is not renewed after other errors, which are reported unchanged', async () => {
-    source.gives(LINK, fault('host_not_allowed'));
+    source.serve(LINK, fault('host_not_allowed'));
     const daemon = await start({ link: LINK });
     expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'host_not_allowed' });
-    expect(links.asked).toEqual([]);
+    expect(links.calls).toEqual([]);
   });
 
   test('is renewed for the pinned version, with an export if there is none', async () => {
-    source.gives(LINK, fault('link_expired'));
+    source.serve(LINK, fault('link_expired'));
     links.next = april;
     const daemon = await start({ link: LINK, version: 'v4' });
     expect(stateOf(daemon)).toEqual({ state: 'ready', version: 'v4', error: null });
-    expect(links.asked).toEqual(['link v4', 'start v4', 'wait job-2']);
+    expect(links.calls).toEqual(['link v4', 'start v4', 'wait job-2']);
     // The fresh link replaced the configured one, so there is no notice.
     expect((await daemon.deployment.status()).notices).toEqual([]);
   });
@@ -160,22 +165,22 @@ describe('an invalid link', () => {
     store = await copyOf(seed);
     const daemon = await start({ link: LINK, version: '2024-02-01' });
     expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-02-01', error: null });
-    expect([links.asked, source.opened]).toEqual([[], []]);
+    expect([links.calls, source.opened]).toEqual([[], []]);
   });
 
   test('causes no export while a version is served', async () => {
-    source.gives(LINK, fault('link_expired'));
+    source.serve(LINK, fault('link_expired'));
     links.newest = seed.march;
     await (await start({ link: LINK })).stop();
     links.newest = null;
     const second = await start({ link: LINK });
     expect(stateOf(second)).toEqual({ state: 'stale', version: '2024-03-01', error: 'link_expired' });
-    expect(links.asked).toEqual(['link null', 'link null']);
+    expect(links.calls).toEqual(['link null', 'link null']);
   });
 
   test('causes no download if the bundle of the renewed link is already stored', async () => {
     store = await copyOf(seed);
-    source.gives(LINK, fault('link_expired'));
+    source.serve(LINK, fault('link_expired'));
     links.newest = seed.february;
     const daemon = await start({ link: LINK });
     expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-02-01', error: null });
@@ -185,19 +190,19 @@ describe('an invalid link', () => {
   test('is checked like a delivery if the renewed link has a stored bundle that is older than a formerly active one', async () => {
     store = await copyOf(seed);
     await store.noteActive({ version: '2024-03-01', createdAt: '2024-03-01T00:00:00.000Z' });
-    source.gives(LINK, fault('link_expired'));
+    source.serve(LINK, fault('link_expired'));
     links.newest = seed.february;
     await start({ link: LINK });
     expect(source.opened.length).toBeGreaterThan(1);
   });
 
   test('is rejected before the download if the renewed bundle has another digest than sha256', async () => {
-    source.gives(LINK, fault('link_expired'));
+    source.serve(LINK, fault('link_expired'));
     links.newest = april;
     const daemon = await start({ link: LINK, sha256: seed.march.digest });
     expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'wrong_digest' });
     expect(source.opened).toEqual([LINK]);
-    links.saysDigests = false;
+    links.reportsDigests = false;
     await daemon.deployment.reconcile();
     expect(stateOf(daemon).error).toBe('wrong_digest');
     expect(source.opened).toHaveLength(3);
@@ -208,11 +213,11 @@ test('a daemon without a link requests one from the service, which exports the s
   links.next = april;
   const daemon = await start({});
   expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-04-01', error: null });
-  expect(links.asked).toEqual(['link null', 'start null', 'wait job-2']);
+  expect(links.calls).toEqual(['link null', 'start null', 'wait job-2']);
   await daemon.stop();
   // A restart uses the newest export.
   expect(stateOf(await start({}))).toEqual({ state: 'ready', version: '2024-04-01', error: null });
-  expect(links.asked.slice(3)).toEqual(['link null']);
+  expect(links.calls.slice(3)).toEqual(['link null']);
 });
 
 test('a daemon resumes waiting for an interrupted export instead of starting another one', async () => {
@@ -222,34 +227,34 @@ test('a daemon resumes waiting for an interrupted export instead of starting ano
   links.next = april;
   await daemon.deployment.reconcile();
   expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-04-01', error: null });
-  expect(links.asked).toEqual(['link null', 'start null', 'wait job-2', 'link null', 'wait job-2']);
+  expect(links.calls).toEqual(['link null', 'start null', 'wait job-2', 'link null', 'wait job-2']);
 });
 
 test('a daemon waits for an export that was being started when the settings changed, instead of starting another one', async () => {
   const answer = Promise.withResolvers<void>();
-  links.startTakes = answer.promise;
+  links.startDelay = answer.promise;
   const { deployment } = await openDaemon(store, { renew: { ...RENEW, everyMs: DAY_MS } }, source, links.open);
   const first = deployment.reconcile();
-  await until(() => expect(links.asked).toContain('start null'));
+  await until(() => expect(links.calls).toContain('start null'));
   links.next = april;
   const second = deployment.reconcile();
   answer.resolve();
   await Promise.all([first, second]);
   expect(deployment.active?.version).toBe('2024-04-01');
-  expect(links.asked.filter((call) => call.startsWith('start'))).toEqual(['start null']);
+  expect(links.calls.filter((call) => call.startsWith('start'))).toEqual(['start null']);
 });
 
 test('a daemon requests the link of an export again if the fetch of its bundle failed, instead of starting another export', async () => {
   links.lists = false;
   links.next = april;
-  const given = vi.spyOn(source, 'givesBundle').mockImplementationOnce(async (link) => {
-    return source.gives(link, fault('source_unreachable', true));
+  const given = vi.spyOn(source, 'serveBundle').mockImplementationOnce(async (link) => {
+    return source.serve(link, fault('source_unreachable', true));
   });
   const daemon = await start({});
   expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'source_unreachable' });
   await daemon.deployment.reconcile();
   expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-04-01', error: null });
-  expect(links.asked.filter((call) => call.startsWith('start'))).toHaveLength(1);
+  expect(links.calls.filter((call) => call.startsWith('start'))).toHaveLength(1);
   expect(given).toHaveBeenCalledTimes(2);
 });
 
@@ -258,7 +263,7 @@ test('a daemon starts another export after a failed one', async () => {
   const daemon = await start({});
   links.next = april;
   await daemon.deployment.reconcile();
-  expect(links.asked.filter((word) => word.startsWith('start'))).toHaveLength(2);
+  expect(links.calls.filter((word) => word.startsWith('start'))).toHaveLength(2);
   expect(stateOf(daemon).state).toBe('ready');
 });
 
@@ -270,16 +275,16 @@ describe('staticExport.renew.every', () => {
     links.newest = seed.march;
     const daemon = await start(every);
     expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-03-01', error: null });
-    links.asked.length = 0;
+    links.calls.length = 0;
     return daemon;
   }
 
   /** Advances to the next round. A running round sets the timer only at its end, which takes real time. */
   async function nextRound(): Promise<void> {
-    const asked = links.asked.length;
+    const callsBefore = links.calls.length;
     await until(async () => {
       await vi.advanceTimersByTimeAsync(1.1 * DAY_MS);
-      expect(links.asked.length).toBeGreaterThan(asked);
+      expect(links.calls.length).toBeGreaterThan(callsBefore);
     });
   }
 
@@ -287,12 +292,12 @@ describe('staticExport.renew.every', () => {
     const daemon = await startServingMarch();
     links.next = april;
     await vi.advanceTimersByTimeAsync(DAY_MS - 1);
-    expect(links.asked).toEqual([]);
+    expect(links.calls).toEqual([]);
     await vi.advanceTimersByTimeAsync(DAY_MS / 10 + 1);
     await until(() => expect(daemon.deployment.active?.version).toBe('2024-04-01'));
     // Not again while the loop checks the result.
     await daemon.deployment.stop();
-    expect(links.asked).toEqual(['start null', 'wait job-1']);
+    expect(links.calls).toEqual(['start null', 'wait job-1']);
     expect(daemon.deployment.lastError).toBeNull();
   });
 
@@ -301,7 +306,7 @@ describe('staticExport.renew.every', () => {
     const before = { active: daemon.deployment.active, opened: source.opened.length };
     links.next = seed.march;
     await nextRound();
-    await until(() => expect(links.asked).toHaveLength(2));
+    await until(() => expect(links.calls).toHaveLength(2));
     await until(() => expect(kindsOf(daemon).filter((kind) => kind === 'link-renewed')).toHaveLength(2));
     expect({ active: daemon.deployment.active, opened: source.opened.length }).toEqual(before);
   });
@@ -331,17 +336,17 @@ describe('staticExport.renew.every', () => {
 
   test('requests the newest export before the link of the config', async () => {
     links.newest = april;
-    await source.givesBundle(LINK, seed.march);
+    await source.serveBundle(LINK, seed.march);
     const daemon = await start({ ...every, link: LINK });
     expect(daemon.deployment.active?.version).toBe('2024-04-01');
     expect(source.opened).not.toContain(LINK);
   });
 
   test('uses the link of the config if the service has no export yet', async () => {
-    await source.givesBundle(LINK, seed.march);
+    await source.serveBundle(LINK, seed.march);
     const daemon = await start({ ...every, link: LINK });
     expect(daemon.deployment.active?.version).toBe('2024-03-01');
-    expect(links.asked).toEqual(['link null']);
+    expect(links.calls).toEqual(['link null']);
   });
 
   test('aborts the current round and all later ones if the settings disable it', async () => {
@@ -351,19 +356,19 @@ describe('staticExport.renew.every', () => {
     await until(() => expect(daemon.deployment.activity).toContain('waiting for the export'));
     await daemon.reload({ version: '2024-03-01' });
     expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-03-01', error: null });
-    links.asked.length = 0;
+    links.calls.length = 0;
     await vi.advanceTimersByTimeAsync(5 * DAY_MS);
-    expect(links.asked).toEqual([]);
+    expect(links.calls).toEqual([]);
   });
 
   test('stops with the daemon', async () => {
     const daemon = await startServingMarch();
     links.next = null;
     await nextRound();
-    await until(() => expect(links.asked).toEqual(['start null', 'wait job-1']));
+    await until(() => expect(links.calls).toEqual(['start null', 'wait job-1']));
     await daemon.stop();
     await vi.advanceTimersByTimeAsync(5 * DAY_MS);
-    expect(links.asked).toHaveLength(2);
+    expect(links.calls).toHaveLength(2);
     expect(daemon.deployment.lastError).toBeNull();
   });
 
@@ -375,21 +380,21 @@ describe('staticExport.renew.every', () => {
     await startServingMarch();
     links.next = april;
     await vi.advanceTimersByTimeAsync(waitMs - 10_000);
-    expect(links.asked).toEqual([]);
+    expect(links.calls).toEqual([]);
     await vi.advanceTimersByTimeAsync(10_000);
-    await until(() => expect(links.asked).toContain('start null'));
+    await until(() => expect(links.calls).toContain('start null'));
   });
 
   test('supports intervals longer than the maximum of a timer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     links.newest = seed.march;
     await start({ renew: { ...RENEW, everyMs: 30 * DAY_MS } });
-    links.asked.length = 0;
+    links.calls.length = 0;
     links.next = april;
     // Each pass of the loop takes real time before it sets the next timer.
     await until(async () => {
       await vi.advanceTimersByTimeAsync(DAY_MS);
-      expect(links.asked).toContain('start null');
+      expect(links.calls).toContain('start null');
     });
     expect(Date.now() - startedMs).toBeGreaterThan(30 * DAY_MS);
   });
@@ -416,10 +421,10 @@ describe('staticExport.renew.every', () => {
     await daemon.reload({ renew: { ...RENEW, everyMs: DAY_MS } });
     await vi.advanceTimersByTimeAsync(0.4 * DAY_MS);
     await daemon.reload({ renew: { ...RENEW, everyMs: 2 * DAY_MS } });
-    expect(links.asked.filter((call) => call.startsWith('start'))).toEqual([]);
+    expect(links.calls.filter((call) => call.startsWith('start'))).toEqual([]);
     await vi.advanceTimersByTimeAsync(1.9 * DAY_MS);
-    expect(links.asked.filter((call) => call.startsWith('start'))).toEqual([]);
+    expect(links.calls.filter((call) => call.startsWith('start'))).toEqual([]);
     await vi.advanceTimersByTimeAsync(0.2 * DAY_MS);
-    await until(() => expect(links.asked.filter((call) => call.startsWith('start'))).toHaveLength(1));
+    await until(() => expect(links.calls.filter((call) => call.startsWith('start'))).toHaveLength(1));
   });
 });

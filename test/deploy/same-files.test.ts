@@ -10,7 +10,7 @@ import { verifyRelease } from '../../src/deploy/releases/release-store.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { onFileEnd } from '../helpers/file-end.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
-import { type Bundle, newFolder, newStore, takeInBundle } from './workbench.ts';
+import { type Bundle, importBundle, newFolder, newStore } from './workbench.ts';
 
 const LARGE = 'large '.repeat(400_000);
 const SITE = { 'index.html': '<title>1</title>', 'a.css': 'body{}', 'b/large.js': LARGE, 'empty.js': '' };
@@ -39,7 +39,7 @@ test('identical files are stored once over releases, whatever their paths, and c
     'b/large.js': LARGE,
     'empty.js': '',
   });
-  for (const bundle of [first, second]) await takeInBundle(store, bundle);
+  for (const bundle of [first, second]) await importBundle(store, bundle);
   expect(await inodeOf(store, second, 'moved.css')).toBe(await inodeOf(store, first, 'a.css'));
   expect(await inodeOf(store, second, 'b/large.js')).toBe(await inodeOf(store, first, 'b/large.js'));
   for (const path of ['index.html', 'empty.js']) {
@@ -52,20 +52,20 @@ test('identical files are stored once over releases, whatever their paths, and c
 test('a file that was damaged on disk is not linked, and a new import of the release repairs only that release', async () => {
   const store = await newStore();
   const [first, second] = [await pack(SITE), await pack({ ...SITE, 'index.html': '<title>2</title>' })];
-  for (const bundle of [first, second]) await takeInBundle(store, bundle);
+  for (const bundle of [first, second]) await importBundle(store, bundle);
   for (const path of ['a.css', 'b/large.js']) {
     const file = fileOf(store, first, path);
     await writeFile(file, (await readFile(file, 'utf8')).replace(/[bl]/, 'X'));
   }
   expect(await changedPaths(store, second)).toEqual(['a.css', 'b/large.js']);
   await store.removeReleases(async () => [second.digest]);
-  await takeInBundle(store, second);
+  await importBundle(store, second);
   expect(await changedPaths(store, second)).toEqual([]);
   expect(await changedPaths(store, first)).toEqual(['a.css', 'b/large.js']);
 });
 
 /** Returns requested links, and the folder of the written site. @param elsewhere receives files with the same bytes */
-async function extractBeside(elsewhere: string) {
+async function extractNextTo(elsewhere: string) {
   const [bundle, out] = [await pack(SITE), await newFolder()];
   const texts = [SITE['a.css'], LARGE];
   const sames = new Map(texts.map((text) => [hash('sha256', text), join(elsewhere, String(text.length))]));
@@ -99,7 +99,7 @@ test('a file on another file system is copied (EXDEV)', async () => {
   const elsewhere = mkdtempSync('/dev/shm/docshelf-same-');
   onFileEnd(() => rmSync(elsewhere, { recursive: true }));
   expect(statSync(elsewhere).dev).not.toBe(statSync(await newFolder()).dev);
-  const { siteDir, sames } = await extractBeside(elsewhere);
+  const { siteDir, sames } = await extractNextTo(elsewhere);
   await expectCopies(siteDir, sames);
 });
 
@@ -116,7 +116,7 @@ function refuseLinks(code: string) {
 
 test.each(['EMLINK', 'EPERM'])('a file that cannot be linked is copied (%s)', async (code) => {
   const refused = refuseLinks(code);
-  const { siteDir, sames } = await extractBeside(await newFolder());
+  const { siteDir, sames } = await extractNextTo(await newFolder());
   // The small file is written before it, the large one after it.
   expect(refused).toHaveBeenCalledTimes(2);
   await expectCopies(siteDir, sames);

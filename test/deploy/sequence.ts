@@ -7,8 +7,16 @@ import type { ErrorCode } from '../../src/domain/errors.ts';
 import { sha256Of } from '../acceptance/bundles.ts';
 import { SeededRandom, seedOfEnvironment } from '../helpers/random.ts';
 import { sideBySide } from '../helpers/side-by-side.ts';
-import { DOMAIN, type Gift, type ModelBundle, type ModelConfig, type Observation, successors, World } from './model.ts';
-import { newFolder, packBundle, takeInBundle } from './workbench.ts';
+import {
+  DOMAIN,
+  type LinkResult,
+  type ModelBundle,
+  type ModelConfig,
+  type Observation,
+  successors,
+  World,
+} from './model.ts';
+import { importBundle, newFolder, packBundle } from './workbench.ts';
 
 /** A bundle of the sequences: its file, and the text of its page. */
 export interface DrawnBundle extends ModelBundle {
@@ -47,7 +55,7 @@ export class Stock {
     const seed = await newFolder();
     const store = new SiteStore(await openDataFolder(seed));
     await store.settleDomain(DOMAIN, null);
-    for (const bundle of bundles.slice(0, plain.length)) await takeInBundle(store, bundle, {}, { domain: DOMAIN });
+    for (const bundle of bundles.slice(0, plain.length)) await importBundle(store, bundle, {}, { domain: DOMAIN });
     return new Stock(bundles, seed);
   }
 
@@ -57,7 +65,7 @@ export class Stock {
     return bundle;
   }
 
-  gift(name: string): Gift {
+  linkResult(name: string): LinkResult {
     const fault = LINK_FAULTS.find((each) => each === name);
     return fault ?? this.get(name);
   }
@@ -71,7 +79,7 @@ export class Stock {
     const config = this.config(start.config);
     const world = World.empty(
       { ...config, version: null },
-      start.gifts.map((name) => this.gift(name)),
+      start.linkResults.map((name) => this.linkResult(name)),
       domain,
     );
     if (start.isSeeded && domain === DOMAIN) {
@@ -108,7 +116,7 @@ type DrawnConfig = Omit<ModelConfig, 'sha256'> & { readonly sha256: string | nul
 interface Beginning {
   readonly isSeeded: boolean;
   readonly config: DrawnConfig;
-  readonly gifts: readonly string[];
+  readonly linkResults: readonly string[];
 }
 
 /** A command. A daemon runs it, or the command line if none runs. */
@@ -125,7 +133,7 @@ export type Act =
   /** The config becomes invalid, and is fixed. */
   | { readonly do: 'spoil' }
   /** New response of a link. `slow`: in two parts, with a pause. */
-  | { readonly do: 'link'; readonly at: number; readonly gift: string; readonly slow: boolean }
+  | { readonly do: 'link'; readonly at: number; readonly linkResult: string; readonly slow: boolean }
   | { readonly do: 'preload'; readonly bundle: string }
   | { readonly do: 'drop'; readonly bundle: string }
   | { readonly do: 'restart' }
@@ -183,7 +191,7 @@ export class SequenceDraw {
     const beginning = {
       isSeeded: this.#random.pick([true, false]),
       config: this.#config(),
-      gifts: [this.#gift(), this.#gift()],
+      linkResults: [this.#linkResult(), this.#linkResult()],
     };
     return { beginning, acts: Array.from({ length: steps }, () => this.#acts(this.#random.pick(this.#kinds))).flat() };
   }
@@ -200,7 +208,7 @@ export class SequenceDraw {
       case 'reload':
         return { do: kind, config: this.#config(), by: random.pick(RELOAD_WAYS) };
       case 'link':
-        return { do: kind, at: random.pick([0, 1]), gift: this.#gift(), slow: random.pick([true, false]) };
+        return { do: kind, at: random.pick([0, 1]), linkResult: this.#linkResult(), slow: random.pick([true, false]) };
       case 'preload':
       case 'drop':
         return { do: kind, bundle: this.#bundle() };
@@ -249,7 +257,7 @@ export class SequenceDraw {
     return this.#random.pick([...names, ...names.slice(0, 4)]);
   }
 
-  #gift(): string {
+  #linkResult(): string {
     return this.#random.pick([this.#bundle(), this.#bundle(), this.#bundle(), ...LINK_FAULTS]);
   }
 }
@@ -333,7 +341,7 @@ async function carryOutOne(
     throw new Error(`it ended with ${code}, and not with ${outcomes.map((outcome) => outcome.code).join(' or ')}`);
   }
   let after = fitting.map(({ folder, world }) => withSite(folder, site, world));
-  for (const at of shelves.keys()) after = after.flatMap((folder) => [folder, ...goneOn(folder, at)]);
+  for (const at of shelves.keys()) after = after.flatMap((folder) => [folder, ...laterFolders(folder, at)]);
   const endMs = Date.now() + shelf.settleMsMax;
   for (;;) {
     const seen = await Promise.all(shelves.map((each) => each.observe()));
@@ -353,11 +361,11 @@ async function carryOutOne(
 }
 
 function withSite(folder: Folder, site: number, world: World): Folder {
-  return folder.map((each, at) => (at === site ? world : each.beside(world)));
+  return folder.map((each, at) => (at === site ? world : each.withReleasesOf(world)));
 }
 
 /** Possible next states of a site without an action. */
-function goneOn(folder: Folder, site: number): Folder[] {
+function laterFolders(folder: Folder, site: number): Folder[] {
   const world = folder[site] as World;
   return world.mayGoOn
     ? successors(world, (each) => each.goOn()).map((outcome) => withSite(folder, site, outcome.world))
@@ -406,7 +414,7 @@ function perform(world: World, stock: Stock, act: Act): void {
       world.reload(world.config, false);
       break;
     case 'link':
-      world.gifts[act.at] = stock.gift(act.gift);
+      world.linkResults[act.at] = stock.linkResult(act.linkResult);
       break;
     case 'preload':
       world.putPreload(stock.get(act.bundle));

@@ -8,6 +8,7 @@ import {
   copyOf,
   FakeSource,
   fault,
+  importBundle,
   LINK,
   newStore,
   openDaemon,
@@ -17,7 +18,6 @@ import {
   seedShelf,
   settingsOf,
   startDaemon,
-  takeInBundle,
   until,
 } from './workbench.ts';
 
@@ -36,7 +36,7 @@ afterEach(() => {
 
 const [V1, V2, V3] = ['2024-01-01', '2024-02-01', '2024-03-01'] as const;
 const OTHER_LINK = 'https://bundles.test/acme-export-2024-02-01.tar.gz?signature=canary';
-const marchAtLink = () => new FakeSource().givesBundle(LINK, seed.march);
+const marchAtLink = () => new FakeSource().serveBundle(LINK, seed.march);
 const stateOf = async ({ deployment }: Awaited<ReturnType<typeof startDaemon>>) => {
   const { state, active, lastError } = await deployment.status();
   return { state, version: active?.version ?? null, error: lastError?.code ?? null };
@@ -88,7 +88,7 @@ describe('a pinned daemon', () => {
 
   test('waits if the fetch of its pinned version fails, whatever version was active', async () => {
     await makeActive(V1);
-    const source = new FakeSource().gives(LINK, fault('link_expired'));
+    const source = new FakeSource().serve(LINK, fault('link_expired'));
     const daemon = await startDaemon(store, { version: 'v9', link: LINK }, source);
     expect(await stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'link_expired' });
     expect(daemon.site.active).toBeNull();
@@ -131,7 +131,7 @@ describe('a pinned daemon', () => {
 
   test('moves its label if sha256 requires the digest of the link', async () => {
     const again = await packBundle('acme-export-2024-03-01.tar.gz', 'March, once more');
-    const source = await new FakeSource().givesBundle(LINK, again);
+    const source = await new FakeSource().serveBundle(LINK, again);
     const daemon = await startDaemon(store, { version: V1, link: LINK }, source);
     await daemon.reload({ version: V1, link: LINK, sha256: again.digest });
     expect(daemon.site.active).toMatchObject({ version: V1, digest: again.digest });
@@ -147,7 +147,7 @@ describe('a pinned daemon', () => {
 
   test('rejects a stored bundle whose manifest contradicts the pinned version', async () => {
     const named = await packBundle('bundle.tar.gz', 'named', { version: 'v7', domain: 'docs' });
-    await takeInBundle(store, named);
+    await importBundle(store, named);
     const daemon = await startDaemon(store, { version: V1 });
     await daemon.reload({ version: V1, sha256: named.digest });
     expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'version_mismatch' });
@@ -160,7 +160,7 @@ describe('a pinned daemon', () => {
   });
 
   test('serves a delivered bundle that it waits for, and aborts the fetch', async () => {
-    const source = new FakeSource().gives(LINK, new Promise<never>(() => undefined));
+    const source = new FakeSource().serve(LINK, new Promise<never>(() => undefined));
     const daemon = await openDaemon(store, { version: 'v9', link: LINK }, source);
     const settled = daemon.deployment.reconcile();
     await until(() => expect(source.opened).toEqual([LINK]));
@@ -193,7 +193,7 @@ describe('a link that served one pinned version', () => {
 
   test('is not used for another version: the daemon keeps serving, and retries when the link changes', async () => {
     const source = await marchAtLink();
-    await source.givesBundle(SAME_LINK, seed.march);
+    await source.serveBundle(SAME_LINK, seed.march);
     const daemon = await startDaemon(await newStore(), { version: 'v1', link: LINK }, source);
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v1', error: null });
     // The config changes before the Secret. A renewed query is the same link.
@@ -201,7 +201,7 @@ describe('a link that served one pinned version', () => {
     expect(await stateOf(daemon)).toEqual({ state: 'stale', version: 'v1', error: 'link_of_another_version' });
     expect(daemon.deployment.lastError?.next).toContain(`staticExport.sha256 to ${seed.march.digest}`);
     expect(JSON.stringify(daemon.events)).not.toContain('canary');
-    await source.givesBundle(OTHER_LINK, seed.february);
+    await source.serveBundle(OTHER_LINK, seed.february);
     await daemon.reload({ version: 'v2', link: OTHER_LINK });
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v2', error: null });
     expect(daemon.site.active?.digest).toBe(seed.february.digest);
@@ -213,7 +213,7 @@ describe('a link that served one pinned version', () => {
     const daemon = await startDaemon(await newStore(), { version: 'v1', link: LINK }, source);
     await daemon.reload({ version: 'v2', link: LINK });
     expect(daemon.deployment.state).toBe('stale');
-    await source.givesBundle(LINK, seed.february);
+    await source.serveBundle(LINK, seed.february);
     vi.advanceTimersByTime(10_000);
     await until(() => expect(daemon.site.active?.digest).toBe(seed.february.digest));
   });
@@ -242,7 +242,7 @@ describe('a link that served one pinned version', () => {
     const daemon = await startDaemon(
       empty,
       { version: 'v2', link: LINK },
-      await new FakeSource().givesBundle(LINK, named),
+      await new FakeSource().serveBundle(LINK, named),
     );
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v2', error: null });
   });
@@ -276,7 +276,7 @@ describe('an unpinned daemon with a link', () => {
   });
 
   test('fetches once until its link changes', async () => {
-    const source = await (await marchAtLink()).givesBundle(OTHER_LINK, seed.february);
+    const source = await (await marchAtLink()).serveBundle(OTHER_LINK, seed.february);
     const daemon = await startDaemon(store, { link: LINK }, source);
     await daemon.reload({ link: LINK, keep: 2 });
     expect(source.opened).toEqual([LINK]);
@@ -307,13 +307,13 @@ describe('an unpinned daemon with a link', () => {
 
   test('serves the last active version as stale if the fetch at its start fails', async () => {
     await makeActive(V1);
-    const daemon = await startDaemon(store, { link: LINK }, new FakeSource().gives(LINK, fault('link_expired')));
+    const daemon = await startDaemon(store, { link: LINK }, new FakeSource().serve(LINK, fault('link_expired')));
     expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'link_expired' });
     expect(daemon.site.active?.version).toBe(V1);
   });
 
   test('reports the fetch as its activity only while it runs', async () => {
-    const source = new FakeSource().gives(LINK, new Promise<never>(() => undefined));
+    const source = new FakeSource().serve(LINK, new Promise<never>(() => undefined));
     const daemon = await openDaemon(store, { link: LINK }, source);
     void daemon.deployment.reconcile();
     await until(() => expect(source.opened).toEqual([LINK]));
@@ -333,7 +333,7 @@ describe('an unpinned daemon with a link', () => {
         return opening;
       }
     }
-    const source = new StoppingSource().gives(LINK, new Promise<never>(() => undefined));
+    const source = new StoppingSource().serve(LINK, new Promise<never>(() => undefined));
     const daemon = await openDaemon(store, { link: LINK }, source);
     await daemon.deployment.reconcile();
     await stopped;
@@ -342,7 +342,7 @@ describe('an unpinned daemon with a link', () => {
   });
 
   test('waits if the fetch fails and no version was ever active', async () => {
-    const daemon = await startDaemon(store, { link: LINK }, new FakeSource().gives(LINK, fault('source_failed')));
+    const daemon = await startDaemon(store, { link: LINK }, new FakeSource().serve(LINK, fault('source_failed')));
     expect(await stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'source_failed' });
   });
 
@@ -353,7 +353,7 @@ describe('an unpinned daemon with a link', () => {
     const arriving = new Promise<Buffer>((resolve) => {
       arrive = resolve;
     });
-    const daemon = await openDaemon(store, { link: LINK }, new FakeSource().gives(LINK, arriving));
+    const daemon = await openDaemon(store, { link: LINK }, new FakeSource().serve(LINK, arriving));
     const settled = daemon.deployment.reconcile();
     await until(() => expect(daemon.source.opened).toEqual([LINK]));
     expect(daemon.deployment.state).toBe('waiting');
@@ -369,10 +369,10 @@ describe('an unpinned daemon with a link', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     const source = await marchAtLink();
     const daemon = await startDaemon(store, { link: LINK }, source);
-    source.gives(OTHER_LINK, fault('source_unreachable', true));
+    source.serve(OTHER_LINK, fault('source_unreachable', true));
     await daemon.reload({ link: OTHER_LINK });
     expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V3, error: 'source_unreachable' });
-    await source.givesBundle(OTHER_LINK, seed.february);
+    await source.serveBundle(OTHER_LINK, seed.february);
     vi.advanceTimersByTime(10_000);
     await until(() => expect(daemon.site.active?.version).toBe(V2));
     await until(async () => expect(await stateOf(daemon)).toMatchObject({ state: 'ready', error: null }));
@@ -380,18 +380,18 @@ describe('an unpinned daemon with a link', () => {
 
   test('does not retry a permanent error', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
-    const daemon = await startDaemon(store, { link: LINK }, new FakeSource().gives(LINK, fault('link_expired')));
+    const daemon = await startDaemon(store, { link: LINK }, new FakeSource().serve(LINK, fault('link_expired')));
     expect(vi.getTimerCount()).toBe(0);
     expect(daemon.source.opened).toEqual([LINK]);
   });
 
   test('aborts a fetch on a reload, and fetches the new link even if the old bundle arrived meanwhile', async () => {
     let arrive = (_: Buffer): void => undefined;
-    const source = await new FakeSource().givesBundle(OTHER_LINK, seed.february);
+    const source = await new FakeSource().serveBundle(OTHER_LINK, seed.february);
     const arriving = new Promise<Buffer>((resolve) => {
       arrive = resolve;
     });
-    const daemon = await openDaemon(store, { link: LINK }, source.gives(LINK, arriving));
+    const daemon = await openDaemon(store, { link: LINK }, source.serve(LINK, arriving));
     const first = daemon.deployment.reconcile();
     await until(() => expect(source.opened).toEqual([LINK]));
     // The new settings are accepted, but the bundle of the old link is stored and served before they take effect.
@@ -413,7 +413,7 @@ describe('an unpinned daemon with a link', () => {
 
   test('rejects a bundle whose manifest names another domain, and keeps serving', async () => {
     const foreign = await packBundle('bundle.tar.gz', 'foreign', { domain: 'globex' });
-    const source = await (await marchAtLink()).givesBundle(OTHER_LINK, foreign);
+    const source = await (await marchAtLink()).serveBundle(OTHER_LINK, foreign);
     const daemon = await startDaemon(store, { link: LINK, domain: 'acme' }, source);
     await daemon.reload({ link: OTHER_LINK, domain: 'acme' });
     expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V3, error: 'domain_mismatch' });
@@ -447,8 +447,8 @@ describe('a daemon with neither pin nor link', () => {
     const kept = await deployment.deliver({ ...seed.march, version: null, source: 'import', activate: false });
     expect(kept.activated).toBe(false);
     expect(daemon.site.active).toBeNull();
-    const taken = await deployment.deliver({ ...seed.march, version: null, source: 'import', activate: true });
-    expect(taken.activated).toBe(true);
+    const imported = await deployment.deliver({ ...seed.march, version: null, source: 'import', activate: true });
+    expect(imported.activated).toBe(true);
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
   });
 
@@ -487,8 +487,8 @@ describe('a daemon with neither pin nor link', () => {
     const { deployment } = await startDaemon(store);
     const upload = { fileName: null, version: null, source: 'upload', activate: true } as const;
     const bytes = await bytesOf(seed.january);
-    const taken = await deployment.deliverStream(streamOf(bytes), upload);
-    expect(taken.version).toBe(versionFromDigest(seed.january.digest));
+    const imported = await deployment.deliverStream(streamOf(bytes), upload);
+    expect(imported.version).toBe(versionFromDigest(seed.january.digest));
     expect((await readdir(store.paths.spool)).filter((name) => name !== 'lock')).toEqual([]);
   });
 });

@@ -47,7 +47,7 @@ const lastCode = (daemon: TestDaemon) => daemon.deployment.lastError?.code ?? nu
 const verified = (daemon: TestDaemon) => daemon.events.filter(({ kind }) => kind === 'verified');
 
 /** Copies an archive to a new folder, with that signature next to it. */
-async function beside(bundle: Bundle, text: string | null): Promise<Bundle> {
+async function withSignatureFile(bundle: Bundle, text: string | null): Promise<Bundle> {
   const copy = await packBundle(bundle.fileName, 'replaced');
   await cp(bundle.file, copy.file);
   if (text !== null) await writeFile(`${copy.file}.minisig`, text);
@@ -62,7 +62,7 @@ const WAYS: Readonly<
   Record<string, (signature: SignatureSettings, bundle: Bundle) => Promise<{ daemon: TestDaemon; code: string | null }>>
 > = {
   async fetch(settings, bundle) {
-    const source = await new FakeSource().givesBundle(LINK, bundle);
+    const source = await new FakeSource().serveBundle(LINK, bundle);
     const daemon = await startDaemon(await newStore(), { link: LINK, signature: settings }, source);
     return { daemon, code: lastCode(daemon) };
   },
@@ -146,15 +146,19 @@ describe.each(Object.entries(WAYS))('a bundle that arrives by %s', (_, hand) => 
 describe('the signature next to an archive', () => {
   test('is used for an import instead of the configured one', async () => {
     const daemon = await startDaemon(await newStore(), { signature: { ...REQUIRED, text: 'of another bundle' } });
-    await daemon.deployment.deliver(importOf(await beside(june, signature)));
-    expect(await codeOf(daemon.deployment.deliver(importOf(await beside(july, signature))))).toBe('bad_signature');
+    await daemon.deployment.deliver(importOf(await withSignatureFile(june, signature)));
+    expect(await codeOf(daemon.deployment.deliver(importOf(await withSignatureFile(july, signature))))).toBe(
+      'bad_signature',
+    );
     expect(await stored(daemon)).toEqual(['2024-06-01']);
   });
 
   test('is verified again if the same bundle is already stored', async () => {
     const daemon = await startDaemon(await newStore(), { signature: REQUIRED });
-    await daemon.deployment.deliver(importOf(await beside(june, signature)));
-    expect(await codeOf(daemon.deployment.deliver(importOf(await beside(june, 'none'))))).toBe('bad_signature');
+    await daemon.deployment.deliver(importOf(await withSignatureFile(june, signature)));
+    expect(await codeOf(daemon.deployment.deliver(importOf(await withSignatureFile(june, 'none'))))).toBe(
+      'bad_signature',
+    );
     expect(await codeOf(daemon.deployment.deliver(importOf(june)))).toBe('no_signature');
   });
 
@@ -186,14 +190,14 @@ describe('the signature next to an archive', () => {
 
   test('is an error if it cannot be read, instead of being treated as missing', async () => {
     const daemon = await startDaemon(await newStore(), { signature: WELCOME });
-    const bundle = await beside(june, null);
+    const bundle = await withSignatureFile(june, null);
     await mkdir(`${bundle.file}.minisig`);
     expect(await codeOf(daemon.deployment.deliver(importOf(bundle)))).toBe('cannot_read');
   });
 
   test('is not verified without a key', async () => {
     const daemon = await startDaemon(await newStore(), { signature: { ...WELCOME, publicKeys: [] } });
-    await daemon.deployment.deliver(importOf(await beside(june, 'none')));
+    await daemon.deployment.deliver(importOf(await withSignatureFile(june, 'none')));
     expect(await stored(daemon)).toEqual(['2024-06-01']);
   });
 });
@@ -201,7 +205,7 @@ describe('the signature next to an archive', () => {
 describe('the link to a signature', () => {
   const linked: SignatureSettings = { ...REQUIRED, link: new Secret(SIGNATURE_LINK) };
   const fetchJune = async (answer: Buffer | DocshelfError) => {
-    const source = (await new FakeSource().givesBundle(LINK, june)).gives(SIGNATURE_LINK, answer);
+    const source = (await new FakeSource().serveBundle(LINK, june)).serve(SIGNATURE_LINK, answer);
     return startDaemon(await newStore(), { link: LINK, signature: linked }, source);
   };
 
@@ -232,9 +236,9 @@ describe('the link to a signature', () => {
 });
 
 test('a daemon keeps the served version if it rejects a bundle', async () => {
-  const source = await new FakeSource().givesBundle(LINK, july);
+  const source = await new FakeSource().serveBundle(LINK, july);
   const daemon = await startDaemon(await newStore(), { signature: REQUIRED }, source);
-  await daemon.deployment.deliver(importOf(await beside(june, signature)));
+  await daemon.deployment.deliver(importOf(await withSignatureFile(june, signature)));
   await daemon.reload({ link: LINK, signature: REQUIRED });
   expect(lastCode(daemon)).toBe('no_signature');
   expect(daemon.deployment.active?.version).toBe('2024-06-01');

@@ -10,13 +10,14 @@ import {
   SiteStore,
 } from '../../src/deploy/index.ts';
 import { onFileEnd } from '../helpers/file-end.ts';
-import { runAside } from './processes.ts';
+import { runInProcess } from './processes.ts';
 import { unpackHere } from './unpackers.ts';
 import {
   type Bundle,
   codeOf,
   copyOf,
   FakeSource,
+  importBundle,
   LINK,
   newFolder,
   openDaemon,
@@ -27,7 +28,6 @@ import {
   type SharedByTest,
   seedShelf,
   settingsOf,
-  takeInBundle,
   until,
 } from './workbench.ts';
 
@@ -104,7 +104,7 @@ describe('sites of one daemon', () => {
 
   test('keep separate partial downloads, and none in the shared spool', async () => {
     const daemon = await newDaemon(await newFolder());
-    const source = await new FakeSource().givesBundle(LINK, seed.march);
+    const source = await new FakeSource().serveBundle(LINK, seed.march);
     const sites = [
       await daemon.open('acme', { link: LINK }, source),
       await daemon.open('beta', { link: LINK }, source),
@@ -116,7 +116,7 @@ describe('sites of one daemon', () => {
 
   test('are not reconciled for equal settings, unless there is an error', async () => {
     const daemon = await newDaemon(await newFolder());
-    const source = await new FakeSource().givesBundle(LINK, seed.january);
+    const source = await new FakeSource().serveBundle(LINK, seed.january);
     const { deployment, store } = await daemon.open('acme', { link: LINK }, source);
     const mustSettle = async (settings: SettingsOf) => {
       await deployment.accept(settingsOf(store, { domain: 'acme', ...settings }));
@@ -138,16 +138,16 @@ describe('sites of one daemon', () => {
   });
 
   test('search for bundles with the settings of the last reload', async () => {
-    const source = await new FakeSource().givesBundle(LINK, seed.january);
-    const asked: string[] = [];
+    const source = await new FakeSource().serveBundle(LINK, seed.january);
+    const requests: string[] = [];
     const sources: SharedByTest['sources'] = async ({ preload }) => {
-      asked.push(preload.dir);
+      requests.push(preload.dir);
       return [source];
     };
     const daemon = await newDaemon(await newFolder(), { sources });
     const acme = await daemon.open('acme');
     await acme.reload({ domain: 'acme', link: LINK, preload: { dir: '/elsewhere', mayBeMissing: true } });
-    expect(asked).toEqual(['/elsewhere']);
+    expect(requests).toEqual(['/elsewhere']);
   });
 
   test('keep their error during a rejected config, and retry afterwards', async () => {
@@ -249,7 +249,7 @@ describe('deploy.parallel', () => {
   test('limits concurrent fetches to four times its value', async () => {
     const daemon = await newDaemon(await newFolder(), { slots: importSlots(() => 1) });
     const never = new Promise<Buffer>(() => undefined);
-    const source = new FakeSource().gives(LINK, never);
+    const source = new FakeSource().serve(LINK, never);
     const sites = await Promise.all([0, 1, 2, 3, 4, 5].map((at) => daemon.open(`site-${at}`, { link: LINK }, source)));
     for (const { deployment } of sites) void deployment.reconcile();
     await until(() => expect(source.opened).toHaveLength(4));
@@ -309,13 +309,13 @@ describe('a bundle that several sites import at once', () => {
     const gated = gate();
     const daemon = await newDaemon(await newFolder(), { unpack: gated.unpack });
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
-    const given = codeOf(acme.deployment.deliver(importOf(seed.march)));
+    const acmeDelivery = codeOf(acme.deployment.deliver(importOf(seed.march)));
     await until(() => expect(gated.names).toHaveLength(1));
-    const taken = beta.deployment.deliver(importOf(seed.march));
+    const delivery = beta.deployment.deliver(importOf(seed.march));
     await acme.stop();
-    expect(await given).toBe('stopping');
+    expect(await acmeDelivery).toBe('stopping');
     gated.open();
-    expect(await taken).toMatchObject({ unpacked: true, activated: true });
+    expect(await delivery).toMatchObject({ unpacked: true, activated: true });
   });
 
   test('is awaited while another process unpacks it, until that process is killed', async () => {
@@ -323,7 +323,7 @@ describe('a bundle that several sites import at once', () => {
     const gated = gate();
     const daemon = await newDaemon(dir, { unpack: gated.unpack });
     const acme = await daemon.open('acme');
-    const other = await runAside(`
+    const other = await runInProcess(`
       const { ReleaseStore } = await deploy('releases/release-store.ts');
       const { dataPaths } = await deploy('releases/data-folder.ts');
       const store = new ReleaseStore(dataPaths(${JSON.stringify(dir)}));
@@ -332,12 +332,12 @@ describe('a bundle that several sites import at once', () => {
         say('unpacking');
         await new Promise((resolve) => setTimeout(resolve, 600_000));
       });`);
-    const taken = acme.deployment.deliver(importOf(seed.march));
+    const delivery = acme.deployment.deliver(importOf(seed.march));
     gated.open();
     await until(() => expect(acme.deployment.activity).toMatch(/^waiting to unpack /));
     expect(gated.names).toEqual([]);
     await other.kill();
-    expect(await taken).toMatchObject({ unpacked: true });
+    expect(await delivery).toMatchObject({ unpacked: true });
   });
 });
 
@@ -413,7 +413,7 @@ describe('pruning on a folder of several sites', () => {
     const [acme, beta] = [await daemon.open('acme', { keep: 0 }), await daemon.open('beta', { keep: 9 })];
     await beta.deployment.deliver(importOf(seed.january));
     for (const bundle of [seed.january, seed.february, seed.march])
-      await takeInBundle(acme.store, bundle, {}, { domain: 'acme' });
+      await importBundle(acme.store, bundle, {}, { domain: 'acme' });
     await beta.deployment.deliver(importOf(seed.march));
     await acme.deployment.activate(V2);
     await until(async () => expect([...(await acme.store.labels()).keys()]).toEqual([V2]));
@@ -444,7 +444,7 @@ describe('pruning on a folder of several sites', () => {
   /** The site acme, which has the release and removes it on request. */
   async function acmeWith(dir: string, bundle: Bundle) {
     const acme = await storeOf(dir, 'acme');
-    await takeInBundle(acme, bundle, {}, { domain: 'acme' });
+    await importBundle(acme, bundle, {}, { domain: 'acme' });
     return { acme, giveUp: () => acme.removeReleases(async () => [bundle.digest]) };
   }
 
@@ -452,7 +452,7 @@ describe('pruning on a folder of several sites', () => {
     const dir = await newFolder();
     const { giveUp } = await acmeWith(dir, seed.march);
     const beta = await betaWhere(dir, 'setLabel', giveUp);
-    await takeInBundle(beta, seed.march, {}, { domain: 'beta' });
+    await importBundle(beta, seed.march, {}, { domain: 'beta' });
     expect((await beta.label(V3))?.digest).toBe(seed.march.digest);
   });
 
@@ -460,7 +460,7 @@ describe('pruning on a folder of several sites', () => {
     const dir = await newFolder();
     const { acme } = await acmeWith(dir, seed.january);
     const beta = await betaWhere(dir, 'setLabel', () => acme.removeReleases(async () => [seed.march.digest]));
-    await takeInBundle(beta, seed.march, {}, { domain: 'beta' });
+    await importBundle(beta, seed.march, {}, { domain: 'beta' });
     expect((await beta.label(V3))?.digest).toBe(seed.march.digest);
   });
 
@@ -476,17 +476,17 @@ describe('pruning on a folder of several sites', () => {
       return [seed.march.digest];
     });
     await isChosen.promise;
-    const taken = takeInBundle(beta, seed.march, {}, { domain: 'beta' });
+    const delivery = importBundle(beta, seed.march, {}, { domain: 'beta' });
     goOn.resolve();
     await removed;
-    expect(await taken).toMatchObject({ unpacked: true });
+    expect(await delivery).toMatchObject({ unpacked: true });
     expect((await beta.label(V3))?.digest).toBe(seed.march.digest);
   });
 
   test('waits for another process that is about to reference the release', async () => {
     const dir = await newFolder();
     const { giveUp } = await acmeWith(dir, seed.march);
-    const other = await runAside(`
+    const other = await runInProcess(`
       const { SiteStore } = await deploy('releases/site-store.ts');
       const { dataPaths } = await deploy('releases/data-folder.ts');
       const store = new SiteStore(dataPaths(${JSON.stringify(dir)}), 'beta');
@@ -505,7 +505,7 @@ describe('pruning on a folder of several sites', () => {
     const dir = await newFolder();
     const daemon = await newDaemon(dir);
     const acme = await daemon.open('acme');
-    for (const bundle of [seed.january, seed.february]) await takeInBundle(acme.store, bundle, {}, { domain: 'acme' });
+    for (const bundle of [seed.january, seed.february]) await importBundle(acme.store, bundle, {}, { domain: 'acme' });
     await acme.deployment.activate(V1);
     const other = await storeOf(dir, 'acme');
     const original = acme.store.whileStored.bind(acme.store);

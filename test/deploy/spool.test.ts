@@ -134,8 +134,8 @@ describe('two fetches of one link', () => {
     const part = await Part.open(dir, LINK, 0);
     expect(part.resume).toEqual({ offset: 20, etag: '"other"' });
 
-    const beside = await run('await part.release()');
-    expect(beside.stdout).toBe('null\n');
+    const releaseLine = await run('await part.release()');
+    expect(releaseLine.stdout).toBe('null\n');
     expect(await readFile(join(dir, `${KEY}.part`), 'utf8')).toBe('of the other process');
     expect(await names()).toEqual([`${KEY}.json`, `${KEY}.part`]);
     await part.release();

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { createStaging, removeStaging, sweepStaging } from '../../src/deploy/import/staging.ts';
 import { foldsCase } from '../../src/deploy/releases/data-folder.ts';
 import { isAlive, thisProcess } from '../../src/files/owner.ts';
-import { runAside } from './processes.ts';
+import { runInProcess } from './processes.ts';
 import { newStore } from './workbench.ts';
 
 const HOUR_MS = 3600_000;
@@ -15,7 +15,7 @@ describe('sweepStaging()', () => {
   test('removes folders of a killed process, and keeps those of running ones', async () => {
     const { paths } = await newStore();
     const mine = await createStaging(paths);
-    const other = await runAside(`
+    const other = await runInProcess(`
       const { createStaging } = await deploy('import/staging.ts');
       const { dataPaths } = await deploy('releases/data-folder.ts');
       say(await createStaging(dataPaths(${JSON.stringify(paths.dir)})));`);

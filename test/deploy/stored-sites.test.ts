@@ -15,13 +15,13 @@ import {
   type Bundle,
   codeOf,
   copyOf,
+  importBundle,
   newFolder,
   openDaemon,
   packBundle,
   type Seed,
   seedShelf,
   startDaemon,
-  takeInBundle,
 } from './workbench.ts';
 
 let seed: Seed;
@@ -38,8 +38,8 @@ const importOf = ({ file, fileName }: Bundle) =>
 async function twoSites() {
   const paths = await openDataFolder(await newFolder());
   const [acme, beta] = [new SiteStore(paths, 'acme'), new SiteStore(paths, 'beta')];
-  for (const bundle of [seed.january, seed.february]) await takeInBundle(acme, bundle, {}, { domain: 'acme' });
-  await takeInBundle(beta, seed.february, {}, { domain: 'beta' });
+  for (const bundle of [seed.january, seed.february]) await importBundle(acme, bundle, {}, { domain: 'acme' });
+  await importBundle(beta, seed.february, {}, { domain: 'beta' });
   return { paths, acme, beta };
 }
 
@@ -135,7 +135,7 @@ describe('a change from the single form to a list of sites', () => {
   test('passes the default domain docs to the only entry without a folder', async () => {
     const single = await singleForm(null);
     expect(single.domain).toBe('docs');
-    await takeInBundle(new SiteStore(single.paths, 'beta'), seed.march, {}, { domain: 'beta' });
+    await importBundle(new SiteStore(single.paths, 'beta'), seed.march, {}, { domain: 'beta' });
     await adoptDefaultDomain(single.paths, ['beta', 'acme']);
     expect([await activeOf(single, 'acme'), await activeOf(single, 'beta')]).toEqual([V1, null]);
     expect((await listSites(single.paths)).map(({ domain }) => domain)).toEqual(['acme', 'beta']);
@@ -152,7 +152,7 @@ describe('a change from the single form to a list of sites', () => {
 
   test('keeps the default domain docs on a reload, whose new entry is another site', async () => {
     const single = await singleForm(null);
-    await takeInBundle(new SiteStore(single.paths, 'beta'), seed.march, {}, { domain: 'beta' });
+    await importBundle(new SiteStore(single.paths, 'beta'), seed.march, {}, { domain: 'beta' });
     await settleListedDomains(single.paths, ['beta', 'acme']);
     expect((await listSites(single.paths)).map(({ domain }) => domain)).toEqual(['beta', 'docs']);
   });
@@ -207,8 +207,8 @@ describe('a change from the single form to a list of sites', () => {
 test("a site of a list rejects a bundle of another site's domain, and names that domain", async () => {
   const paths = await openDataFolder(await newFolder());
   const bundle = await packBundle('acme.tar.gz', 'acme', { domain: 'acme', version: 'v1' });
-  const taken = takeInBundle(new SiteStore(paths, 'beta'), bundle, {}, { domain: 'beta' });
-  await expect(taken).rejects.toMatchObject({
+  const importing = importBundle(new SiteStore(paths, 'beta'), bundle, {}, { domain: 'beta' });
+  await expect(importing).rejects.toMatchObject({
     code: 'domain_mismatch',
     message: expect.stringContaining('this site is "beta"'),
     next: expect.stringContaining('the site of acme'),

@@ -13,13 +13,13 @@ import {
   type Bundle,
   codeOf,
   copyOf,
+  importBundle,
   newFolder,
   newStore,
   packBundle,
   type Seed,
   seedShelf,
   stagingOf,
-  takeInBundle,
 } from './workbench.ts';
 
 let seed: Seed;
@@ -40,14 +40,14 @@ const digestAt = async (label: string) => (await store.label(label))?.digest;
 describe('Importer', () => {
   test('labels a bundle by its manifest and keeps the time of the manifest in UTC', async () => {
     store = await newStore();
-    const taken = await takeInBundle(
+    const imported = await importBundle(
       store,
       { ...named, fileName: 'acme-export-2023-01-01.tar.gz' },
       {},
       {},
       { unpack: unpackInThreads() },
     );
-    expect(taken).toEqual({
+    expect(imported).toEqual({
       digest: named.digest,
       version: 'v2',
       createdAt: '2024-05-05T05:05:05.000Z',
@@ -70,7 +70,7 @@ describe('Importer', () => {
     const bytes = rawTar([{ name: 'index.html', body: '<p>' }, { name: '_docshelf/manifest.json/' }]);
     await writeFile(file, bytes);
     const bundle = { file, fileName: 'site-v1.0.0.tar', digest: hash('sha256', bytes) };
-    expect(await takeInBundle(store, bundle)).toMatchObject({ version: 'v1.0.0', unpacked: true });
+    expect(await importBundle(store, bundle)).toMatchObject({ version: 'v1.0.0', unpacked: true });
     expect((await store.info(bundle.digest))?.manifest).toBeNull();
   });
 
@@ -80,7 +80,7 @@ describe('Importer', () => {
       ['acme-export-2024-06-04 (1).tar.gz', '2024-06-04'],
       ['acme-v1.2.3(2).tar.gz', 'v1.2.3'],
     ] as const) {
-      expect(await takeInBundle(store, { ...seed.january, fileName: name })).toMatchObject({ version });
+      expect(await importBundle(store, { ...seed.january, fileName: name })).toMatchObject({ version });
     }
   });
 
@@ -96,8 +96,8 @@ describe('Importer', () => {
     const text = await signFile(file, secret as string, { trustedComment: '' });
     const signature = { required: true, publicKeys: [publicKey as string], text, link: null };
     store = await newStore();
-    expect(await codeOf(takeInBundle(store, bundle))).toBe('truncated');
-    expect(await codeOf(takeInBundle(store, bundle, {}, { sha256: 'a'.repeat(64) }))).toBe('truncated');
+    expect(await codeOf(importBundle(store, bundle))).toBe('truncated');
+    expect(await codeOf(importBundle(store, bundle, {}, { sha256: 'a'.repeat(64) }))).toBe('truncated');
     const ways = [
       [{ digest: hash('sha256', bytes), isVerified: true }, {}],
       [{}, { sha256: hash('sha256', bytes) }],
@@ -105,15 +105,15 @@ describe('Importer', () => {
     ] as const;
     for (const [request, settings] of ways) {
       store = await newStore();
-      const taken = await takeInBundle(store, bundle, request, settings, { unpack: unpackInThreads() });
-      expect(taken).toMatchObject({ version: 'v1.0.0', unpacked: true });
+      const imported = await importBundle(store, bundle, request, settings, { unpack: unpackInThreads() });
+      expect(imported).toMatchObject({ version: 'v1.0.0', unpacked: true });
     }
   });
 
   test('labels a bundle by the end of its file name, and derives its time from the date of the label', async () => {
     store = await copyOf(seed);
-    const taken = await takeInBundle(store, { ...seed.january, fileName: 'docs-v1.2.3.zip' });
-    expect(taken).toMatchObject({ version: 'v1.2.3', unpacked: false });
+    const imported = await importBundle(store, { ...seed.january, fileName: 'docs-v1.2.3.zip' });
+    expect(imported).toMatchObject({ version: 'v1.2.3', unpacked: false });
     expect((await store.info(seed.january.digest))?.createdAt).toBe('2024-01-01T00:00:00.000Z');
   });
 
@@ -121,46 +121,46 @@ describe('Importer', () => {
     'labels a bundle by its digest if its name (%s) contains no version',
     async (name) => {
       store = await copyOf(seed);
-      const { version } = await takeInBundle(store, seed.january, { fileName: name });
+      const { version } = await importBundle(store, seed.january, { fileName: name });
       expect(version).toBe(seed.january.digest.slice(0, 12));
     },
   );
 
   test('labels a bundle as requested if the manifest does not contradict', async () => {
     store = await copyOf(seed);
-    const taken = await takeInBundle(store, seed.january, { version: 'spring' });
-    expect(taken.version).toBe('spring');
+    const imported = await importBundle(store, seed.january, { version: 'spring' });
+    expect(imported.version).toBe('spring');
     expect(await digestAt('spring')).toBe(seed.january.digest);
     expect(await digestAt('2024-01-01')).toBe(seed.january.digest);
   });
 
   test('moves a label to another digest, and keeps the old release', async () => {
     store = await copyOf(seed);
-    await takeInBundle(store, seed.february, { version: '2024-01-01' });
+    await importBundle(store, seed.february, { version: '2024-01-01' });
     expect(await digestAt('2024-01-01')).toBe(seed.february.digest);
     expect(await store.has(seed.january.digest)).toBe(true);
   });
 
   test('rejects a version that the manifest contradicts, also if the release is already stored', async () => {
     store = await newStore();
-    expect(await codeOf(takeInBundle(store, named, { version: 'v3' }))).toBe('version_mismatch');
+    expect(await codeOf(importBundle(store, named, { version: 'v3' }))).toBe('version_mismatch');
     expect(await store.list()).toEqual([]);
-    await takeInBundle(store, named);
-    expect(await codeOf(takeInBundle(store, named, { version: 'v3' }))).toBe('version_mismatch');
+    await importBundle(store, named);
+    expect(await codeOf(importBundle(store, named, { version: 'v3' }))).toBe('version_mismatch');
     expect([...(await store.labels()).keys()]).toEqual(['v2']);
   });
 
   test('rejects an invalid label', async () => {
     store = await copyOf(seed);
-    expect(await codeOf(takeInBundle(store, seed.january, { version: '../active' }))).toBe('bad_version');
+    expect(await codeOf(importBundle(store, seed.january, { version: '../active' }))).toBe('bad_version');
   });
 
   test('rejects a domain that differs from the config or from the first bundle', async () => {
     store = await newStore();
-    expect(await codeOf(takeInBundle(store, named, {}, { domain: 'globex' }))).toBe('domain_mismatch');
-    await takeInBundle(store, named);
+    expect(await codeOf(importBundle(store, named, {}, { domain: 'globex' }))).toBe('domain_mismatch');
+    await importBundle(store, named);
     const other = await packBundle('other.tar.gz', 'other', { domain: 'globex' });
-    expect(await codeOf(takeInBundle(store, other))).toBe('domain_mismatch');
+    expect(await codeOf(importBundle(store, other))).toBe('domain_mismatch');
     expect((await store.list()).map((info) => info.digest)).toEqual([named.digest]);
   });
 
@@ -168,7 +168,7 @@ describe('Importer', () => {
     store = await newStore();
     const source = join(await newFolder(), 'changed.tar');
     execFileSync('sh', ['-c', 'gzip -dc "$1" | sed "s/<title>named/<title>shady/" > "$2"', 'sh', named.file, source]);
-    expect(await codeOf(takeInBundle(store, { file: source, fileName: 'changed.tar' }))).toBe('manifest_mismatch');
+    expect(await codeOf(importBundle(store, { file: source, fileName: 'changed.tar' }))).toBe('manifest_mismatch');
   });
 
   test('rejects a damaged archive, and leaves no files behind', async () => {
@@ -177,7 +177,7 @@ describe('Importer', () => {
     await copyFile(named.file, file);
     await truncate(file, 100);
     expect(
-      await codeOf(takeInBundle(store, { file, fileName: 'cut.tar.gz' }, {}, {}, { unpack: unpackInThreads() })),
+      await codeOf(importBundle(store, { file, fileName: 'cut.tar.gz' }, {}, {}, { unpack: unpackInThreads() })),
     ).toBe('truncated');
     expect(await store.list()).toEqual([]);
     expect(await store.labels()).toEqual(new Map());
@@ -186,7 +186,7 @@ describe('Importer', () => {
   test('rejects an archive that cannot be read', async () => {
     store = await newStore();
     const file = join(store.paths.dir, 'nowhere.tar');
-    expect(await codeOf(takeInBundle(store, { file, fileName: 'nowhere.tar' }))).toBe('cannot_read');
+    expect(await codeOf(importBundle(store, { file, fileName: 'nowhere.tar' }))).toBe('cannot_read');
   });
 
   test('rejects an archive that changes after its digest was computed', async () => {
@@ -195,7 +195,7 @@ describe('Importer', () => {
     await copyFile(named.file, file);
     const request = { file, fileName: 'growing.tar.gz' };
     const onProgress = () => utimesSync(file, new Date(0), new Date(0));
-    const touched = takeInBundle(store, request, {}, {}, { unpack: unpackInThreads(), onProgress });
+    const touched = importBundle(store, request, {}, {}, { unpack: unpackInThreads(), onProgress });
     expect(await codeOf(touched)).toBe('damaged_archive');
     expect(await store.list()).toEqual([]);
   });
@@ -205,7 +205,7 @@ describe('Importer', () => {
 
     test('does not move the pinned label to another digest', async () => {
       store = await copyOf(seed);
-      const taking = takeInBundle(store, seed.february, { version: '2024-01-01' }, pin());
+      const taking = importBundle(store, seed.february, { version: '2024-01-01' }, pin());
       expect(await codeOf(taking)).toBe('pinned');
       expect(await digestAt('2024-01-01')).toBe(seed.january.digest);
     });
@@ -213,28 +213,28 @@ describe('Importer', () => {
     test('does not unpack an archive that would move the pinned label', async () => {
       store = await copyOf(seed);
       const again = await packBundle('acme-export-2024-01-01.tar.gz', 'January, once more');
-      expect(await codeOf(takeInBundle(store, again, {}, pin()))).toBe('pinned');
+      expect(await codeOf(importBundle(store, again, {}, pin()))).toBe('pinned');
       expect(await store.has(again.digest)).toBe(false);
     });
 
     test('moves the pinned label only to the digest of sha256', async () => {
       store = await copyOf(seed);
-      const asked = pin(seed.february.digest);
-      expect(await codeOf(takeInBundle(store, seed.march, { version: '2024-01-01' }, asked))).toBe('pinned');
-      await takeInBundle(store, seed.february, { version: '2024-01-01' }, asked);
+      const pending = pin(seed.february.digest);
+      expect(await codeOf(importBundle(store, seed.march, { version: '2024-01-01' }, pending))).toBe('pinned');
+      await importBundle(store, seed.february, { version: '2024-01-01' }, pending);
       expect(await digestAt('2024-01-01')).toBe(seed.february.digest);
     });
 
     test('imports the pinned version for the first time if it has the digest of sha256', async () => {
       store = await copyOf(seed);
       await store.removeLabel('2024-01-01');
-      expect(await codeOf(takeInBundle(store, seed.january, {}, pin(seed.march.digest)))).toBe('pinned');
-      expect(await codeOf(takeInBundle(store, seed.january, {}, pin()))).toBe('it resolved');
+      expect(await codeOf(importBundle(store, seed.january, {}, pin(seed.march.digest)))).toBe('pinned');
+      expect(await codeOf(importBundle(store, seed.january, {}, pin()))).toBe('it resolved');
     });
 
     test('moves the labels of other versions, and returns the previous digest', async () => {
       store = await copyOf(seed);
-      const moving = () => takeInBundle(store, seed.march, { version: '2024-02-01' }, pin());
+      const moving = () => importBundle(store, seed.march, { version: '2024-02-01' }, pin());
       expect((await moving()).moved).toBe(seed.february.digest);
       expect(await digestAt('2024-02-01')).toBe(seed.march.digest);
       expect(await moving()).not.toHaveProperty('moved');
@@ -248,35 +248,35 @@ describe('Importer', () => {
       unpackings += 1;
       return unpackHere(...order);
     };
-    const taken = await takeInBundle(
+    const imported = await importBundle(
       store,
       { ...seed.january, fileName: 'other-name.tar.gz' },
       {},
       {},
       { unpack: counting },
     );
-    expect(taken).toMatchObject({ digest: seed.january.digest, unpacked: false });
+    expect(imported).toMatchObject({ digest: seed.january.digest, unpacked: false });
     expect(unpackings).toBe(0);
   });
 
   test('creates one complete release for two concurrent imports of the same bundle', async () => {
     store = await newStore();
-    const both = await Promise.all([takeInBundle(store, named), takeInBundle(store, named)]);
-    expect(both.map((taken) => taken.version)).toEqual(['v2', 'v2']);
+    const both = await Promise.all([importBundle(store, named), importBundle(store, named)]);
+    expect(both.map((imported) => imported.version)).toEqual(['v2', 'v2']);
     expect((await store.view(named.digest, 'v2')).files.size).toBe(1);
   });
 
   test.each(['release.json', 'files.table'])('imports a release with a damaged %s again', async (file) => {
     store = await copyOf(seed);
     await writeFile(join(store.folderOf(seed.january.digest), file), '{');
-    expect(await takeInBundle(store, seed.january)).toMatchObject({ unpacked: true });
+    expect(await importBundle(store, seed.january)).toMatchObject({ unpacked: true });
     expect((await store.view(seed.january.digest, '2024-01-01')).files.size).toBe(1);
   });
 
   test('stores no release if a hook before sealing fails', async () => {
     store = await newStore();
     const failing = () => Promise.reject(new Error('no index'));
-    const taking = takeInBundle(store, named, {}, {}, { beforeSeal: [failing] });
+    const taking = importBundle(store, named, {}, {}, { beforeSeal: [failing] });
     await expect(taking).rejects.toThrow('no index');
     expect(await store.list()).toEqual([]);
   });
@@ -286,7 +286,7 @@ describe('Importer', () => {
     const abort = new AbortController();
     const reason = new Error('enough');
     const onProgress = () => abort.abort(reason);
-    const taking = takeInBundle(store, named, { signal: abort.signal }, {}, { unpack: unpackInThreads(), onProgress });
+    const taking = importBundle(store, named, { signal: abort.signal }, {}, { unpack: unpackInThreads(), onProgress });
     await expect(taking).rejects.toBe(reason);
     expect(await store.list()).toEqual([]);
   });
@@ -316,7 +316,7 @@ test('Importer fails for lack of space before it writes, without blaming the arc
       large,
     ]);
     let unpacking = false;
-    const taking = takeInBundle(
+    const taking = importBundle(
       store,
       { file: large, fileName: 'large.tar.gz' },
       {},

@@ -70,7 +70,7 @@ type ImportParts = Partial<Pick<SiteContext, 'unpack' | 'beforeSeal'>> & {
 };
 
 /** Imports a bundle like `bundle import`. */
-export function takeInBundle(
+export function importBundle(
   store: SiteStore,
   { file, fileName }: Pick<Bundle, 'file' | 'fileName'>,
   request: Partial<ImportRequest> = {},
@@ -106,7 +106,7 @@ export async function seedShelf(): Promise<Seed> {
   const store = await newStore();
   const pack = (date: string) => packBundle(`acme-export-${date}.tar.gz`, date);
   const [january, february, march] = [await pack('2024-01-01'), await pack('2024-02-01'), await pack('2024-03-01')];
-  for (const bundle of [january, february, march]) await takeInBundle(store, bundle);
+  for (const bundle of [january, february, march]) await importBundle(store, bundle);
   return { dir: store.paths.dir, january, february, march };
 }
 
@@ -129,15 +129,15 @@ export class FakeSource implements BundleSource {
   readonly opened: string[] = [];
   readonly #answers = new Map<string, Promise<Buffer>>();
 
-  gives(link: string, answer: Buffer | DocshelfError | Promise<Buffer>): this {
+  serve(link: string, answer: Buffer | DocshelfError | Promise<Buffer>): this {
     const promise = answer instanceof DocshelfError ? Promise.reject(answer) : Promise.resolve(answer);
     promise.catch(() => undefined);
     this.#answers.set(link, promise);
     return this;
   }
 
-  async givesBundle(link: string, bundle: Bundle): Promise<this> {
-    return this.gives(link, await readFile(bundle.file));
+  async serveBundle(link: string, bundle: Bundle): Promise<this> {
+    return this.serve(link, await readFile(bundle.file));
   }
 
   handles(_link: Secret): boolean {

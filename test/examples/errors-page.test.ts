@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { manualPage } from '../../scripts/manual-page.ts';
-import { ERROR_CODES, type ErrorCode, exitCodeOf } from '../../src/domain/errors.ts';
+import { ERROR_CODES, type ErrorCode, exitCodeOf, statusOf } from '../../src/domain/errors.ts';
 
 /** A row of the runbook: its code, and the exit code in its row or section. */
 interface Entry {
@@ -45,5 +45,15 @@ describe('the errors page', () => {
 
   it.each(readEntries())('names the exit code of $code', ({ code, exitCode }) => {
     expect(exitCode).toBe(exitCodeOf(code as ErrorCode));
+  });
+
+  it('lists the HTTP status of every code', () => {
+    const rows = [...readPage().matchAll(/^\| (\d{3}) \| (.*) \|$/gm)];
+    const listed = new Map(
+      rows.flatMap(([, status, cell = '']) =>
+        [...cell.matchAll(/`(\w+)`/g)].map(([, code = '']) => [code, Number(status)]),
+      ),
+    );
+    for (const code of codes) expect(listed.get(code) ?? 422, code).toBe(statusOf(code));
   });
 });

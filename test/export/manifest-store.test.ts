@@ -43,11 +43,11 @@ describe('ManifestStore', () => {
   });
 
   it('stores one manifest for many concurrent calls', async () => {
-    const taken = await Promise.all(
+    const stored = await Promise.all(
       Array.from({ length: 20 }, (_, n) => store.take(CONTENT, { ...JUNE, generator: `docshelf ${n}` })),
     );
-    expect(new Set(taken).size).toBe(1);
-    expect(await readdir(dir)).toEqual([`${taken[0]}.json`]);
+    expect(new Set(stored).size).toBe(1);
+    expect(await readdir(dir)).toEqual([`${stored[0]}.json`]);
   });
 
   it('removes manifests that are unused and in no bundle, and leftovers of killed processes', async () => {

@@ -149,14 +149,14 @@ describe('bundle() of the export service', () => {
         store.kept.add(bundle?.sha256 ?? '');
       },
     });
-    const { jobId: twin } = await exports.start(SITE, WHOLE);
-    for (const id of [jobId, twin]) queue.complete(id);
+    const { jobId: duplicate } = await exports.start(SITE, WHOLE);
+    for (const id of [jobId, duplicate]) queue.complete(id);
     store.kept.clear();
-    const asking = [jobId, twin, jobId].map((id) => exports.bundle('acme-inc', id));
+    const pending = [jobId, duplicate, jobId].map((id) => exports.bundle('acme-inc', id));
     await expect.poll(() => packed.length).toBe(1);
-    asking.push(exports.bundle('acme-inc', twin));
+    pending.push(exports.bundle('acme-inc', duplicate));
     finish();
-    expect((await Promise.all(asking)).map(({ sha256 }) => sha256)).toEqual(Array(4).fill(BUNDLE.sha256));
+    expect((await Promise.all(pending)).map(({ sha256 }) => sha256)).toEqual(Array(4).fill(BUNDLE.sha256));
     await exports.bundle('acme-inc', jobId);
     expect(packed).toEqual([BUNDLE.sha256]);
   });
@@ -184,9 +184,9 @@ describe('bundle() of the export service', () => {
     });
     queue.complete(jobId);
     store.kept.clear();
-    const asking = exports.bundle('acme-inc', jobId);
+    const pending = exports.bundle('acme-inc', jobId);
     setImmediate(() => stop.abort(new Error('stopping')));
-    await expect(asking).rejects.toThrow('stopping');
+    await expect(pending).rejects.toThrow('stopping');
   });
 });
 

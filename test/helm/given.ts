@@ -1,4 +1,4 @@
-import type { Given } from './pod-folders.ts';
+import type { VolumeFiles } from './pod-folders.ts';
 
 const DIGEST = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 const organizations = `
@@ -11,7 +11,7 @@ organizations:
 const link = 'https://storage.example/acme-export-2026-11-01.tar.gz?signature=canary-7f3a';
 
 /** Secrets and ConfigMaps that the values of tests and examples name. */
-export const GIVEN: Given = {
+export const GIVEN: VolumeFiles = {
   'docs-organizations': { 'organizations.yaml': organizations },
   'acme-bundle-link': { url: link, bundleUrl: link },
   'handbook-bundle-link': { bundleUrl: link },

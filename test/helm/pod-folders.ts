@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Manifest } from './chart.ts';
 
 /** Content of Secrets and ConfigMaps outside the chart, by name. */
-export type Given = Readonly<Record<string, Readonly<Record<string, string>>>>;
+export type VolumeFiles = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** A container as it would start, with its mounts in a folder of this machine. */
 export interface LaidOut {
@@ -22,7 +22,7 @@ export function layOutPod(
   root: string,
   manifests: readonly Manifest[],
   pod: Manifest,
-  given: Given,
+  volumeFiles: VolumeFiles,
   { isMounted = false }: { readonly isMounted?: boolean } = {},
 ): LaidOut {
   const [container] = pod.spec.containers;
@@ -32,7 +32,7 @@ export function layOutPod(
     const volume = pod.spec.volumes.find((each: Manifest) => each.name === name);
     const folder = here(mountPath);
     mkdirSync(folder, { recursive: true });
-    const files = filesOf(volume, manifests, given);
+    const files = filesOf(volume, manifests, volumeFiles);
     if (files === null) continue;
     publish(
       folder,
@@ -55,9 +55,13 @@ function atHome(text: string, here: (path: string) => string): string {
 }
 
 /** Files of a volume's Secrets and ConfigMaps, limited to its items. Null for other volumes. */
-function filesOf(volume: Manifest, manifests: readonly Manifest[], given: Given): Record<string, string> | null {
+function filesOf(
+  volume: Manifest,
+  manifests: readonly Manifest[],
+  volumeFiles: VolumeFiles,
+): Record<string, string> | null {
   if (volume.projected !== undefined) {
-    const parts = volume.projected.sources.map((source: Manifest) => filesOf(source, manifests, given) ?? {});
+    const parts = volume.projected.sources.map((source: Manifest) => filesOf(source, manifests, volumeFiles) ?? {});
     return Object.assign({}, ...parts);
   }
   const source = volume.secret ?? volume.configMap;
@@ -67,7 +71,7 @@ function filesOf(volume: Manifest, manifests: readonly Manifest[], given: Given)
   const made = manifests.find((each) => each.kind === kind && each.metadata.name === name);
   const data: Record<string, string> =
     made === undefined
-      ? { ...given[name] }
+      ? { ...volumeFiles[name] }
       : kind === 'ConfigMap'
         ? made.data
         : Object.fromEntries(

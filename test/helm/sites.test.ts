@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { type LoadedConfig, loadConfig } from '../../src/config/index.ts';
 import { configOf, fetchHelm, type Manifest, only, podsOf, siteOf, template } from './chart.ts';
 import { manifestFaults } from './manifest-faults.ts';
-import { type Given, layOutPod } from './pod-folders.ts';
+import { layOutPod, type VolumeFiles } from './pod-folders.ts';
 
 const LINK = (domain: string): string => `https://storage.example/${domain}.tar.gz?signature=canary-7f3a`;
 const PUBLIC_KEY = 'RWR9+ogUm6lA4h4PZoZXlOmUZNots2mLkQ8rnRcLDNGmD1yD7VpJRoPK';
@@ -37,7 +37,7 @@ const TWELVE = DOMAINS.map((domain, index) => ({
     ? {}
     : { fromConfigMap: { 'staticExport.signature.publicKeys': { name: 'keys', key: 'minisign.pub' } } }),
 }));
-const GIVEN: Given = {
+const GIVEN: VolumeFiles = {
   keys: { 'minisign.pub': PUBLIC_KEY },
   ...Object.fromEntries(DOMAINS.map((domain) => [`${domain}-link`, { url: LINK(domain) }])),
 };

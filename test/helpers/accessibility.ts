@@ -17,7 +17,7 @@ interface ReadingScope {
  * Returns accessibility problems, one line each: all stable rules of axe up to WCAG 2.2 AA and best practice, also contrast that
  * axe cannot decide. Adds checks that axe lacks: edges of inputs (1.4.11) and reflow (1.4.10).
  */
-export async function tellBreaches(page: Page, scope: ReadingScope = {}): Promise<string[]> {
+export async function reportViolations(page: Page, scope: ReadingScope = {}): Promise<string[]> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE);
   return page.evaluate(readingOf(scope));
 }

@@ -210,10 +210,10 @@ export function zipEnd(directory: { start: number; bytes: number; entries: numbe
 /** A ZIP64 end record and its locator, for `ZipEndSpec.before`. */
 export function zip64End(
   directory: { start: number; bytes: number; entries: number },
-  lies: { entries?: bigint } = {},
+  falseValues: { entries?: bigint } = {},
 ): Buffer {
   const record = Buffer.alloc(56);
-  const entries = lies.entries ?? BigInt(directory.entries);
+  const entries = falseValues.entries ?? BigInt(directory.entries);
   record.writeUInt32LE(0x06064b50, 0);
   record.writeBigUInt64LE(44n, 4);
   record.writeBigUInt64LE(entries, 24);

@@ -22,14 +22,14 @@ export class BrowserLike {
 
   async visit(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Visit> {
     this.trail = [];
-    let answer = await this.ask(url, headers);
+    let answer = await this.send(url, headers);
     for (let count = 0; count < REDIRECTS_MAX && answer.headers.location !== undefined; count++) {
-      answer = await this.ask(new URL(answer.headers.location, answer.url).href, headers);
+      answer = await this.send(new URL(answer.headers.location, answer.url).href, headers);
     }
     return answer;
   }
 
-  ask(url: string, headers: Readonly<Record<string, string>> = {}, method = 'GET'): Promise<Visit> {
+  send(url: string, headers: Readonly<Record<string, string>> = {}, method = 'GET'): Promise<Visit> {
     this.trail.push(url);
     const { origin, hostname, port, pathname } = new URL(url);
     const jar = this.#jars.get(origin) ?? new Map<string, Cookie>();
@@ -40,10 +40,10 @@ export class BrowserLike {
     const own = { accept: 'text/html', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
     const sent = { ...own, ...(cookie.length === 0 ? {} : { cookie: cookie.join('; ') }), ...headers };
     return new Promise((resolve, reject) => {
-      const asked = request(
+      const sentRequest = request(
         { hostname, port, path: url.slice(origin.length), headers: sent, method, agent: false },
         (response) => {
-          for (const line of response.headers['set-cookie'] ?? []) keep(jar, line);
+          for (const line of response.headers['set-cookie'] ?? []) storeCookie(jar, line);
           const chunks: Buffer[] = [];
           response.on('data', (chunk: Buffer) => chunks.push(chunk));
           response.on('error', reject);
@@ -53,8 +53,8 @@ export class BrowserLike {
           });
         },
       );
-      asked.on('error', reject);
-      asked.end();
+      sentRequest.on('error', reject);
+      sentRequest.end();
     });
   }
 
@@ -73,12 +73,12 @@ export class BrowserLike {
   }
 }
 
-function keep(jar: Map<string, Cookie>, line: string): void {
+function storeCookie(jar: Map<string, Cookie>, line: string): void {
   const [pair = '', ...attributes] = line.split(/; */);
   const end = pair.indexOf('=');
   const name = pair.slice(0, end);
   const path = attributes.find((each) => /^path=/i.test(each))?.slice(5) ?? '/';
-  const isGone = attributes.some((each) => /^max-age=0$/i.test(each) || /^expires=Thu, 01 Jan 1970/i.test(each));
-  if (isGone) jar.delete(name);
+  const isDeleted = attributes.some((each) => /^max-age=0$/i.test(each) || /^expires=Thu, 01 Jan 1970/i.test(each));
+  if (isDeleted) jar.delete(name);
   else jar.set(name, { value: pair.slice(end + 1), path });
 }

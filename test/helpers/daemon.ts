@@ -110,12 +110,12 @@ export class DaemonProcess {
   }
 
   /** Waits until the status meets the condition. @returns that status */
-  async until(holds: (status: Status) => boolean, timeoutMs = WAIT_MS_MAX, everyMs?: number): Promise<Status> {
+  async until(matches: (status: Status) => boolean, timeoutMs = WAIT_MS_MAX, everyMs?: number): Promise<Status> {
     let last: Status | null = null;
     return waitFor(
       async () => {
         last = await this.status();
-        return holds(last) ? last : null;
+        return matches(last) ? last : null;
       },
       () => `the status stays ${JSON.stringify(last, null, 2)}\n${this.log()}`,
       timeoutMs,

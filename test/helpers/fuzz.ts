@@ -22,7 +22,7 @@ const BYTES = [0, 1, 0x1f, 0x20, 0x2e, 0x2f, 0x30, 0x3c, 0x5c, 0x7b, 0x7f, 0x80,
  * read throws only if the reader fails in an unexpected way
  */
 export async function fuzz(samples: readonly Buffer[], read: (bytes: Buffer) => Promise<void> | void): Promise<void> {
-  const heldBefore = await heldBytes();
+  const memoryBefore = await memoryBytes();
   const peakBefore = peakBytes();
   const seed = seedOfEnvironment() ?? 1;
   for (let number = 0; number < cases(CASES); number++) {
@@ -37,7 +37,7 @@ export async function fuzz(samples: readonly Buffer[], read: (bytes: Buffer) => 
     const { user, system } = process.cpuUsage(begun);
     expect((user + system) / 1000, `case ${number} of seed ${seed}`).toBeLessThan(CASE_MS_MAX);
   }
-  expect((await heldBytes()) - heldBefore).toBeLessThan(HELD_BYTES_MAX);
+  expect((await memoryBytes()) - memoryBefore).toBeLessThan(HELD_BYTES_MAX);
   expect(peakBytes() - peakBefore).toBeLessThan(PEAK_BYTES_MAX);
 }
 
@@ -48,7 +48,7 @@ setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
 /** Memory after two garbage collections. The second one frees what finalizers released, such as decoder buffers. */
-async function heldBytes(): Promise<number> {
+async function memoryBytes(): Promise<number> {
   collect();
   await setImmediate();
   collect();

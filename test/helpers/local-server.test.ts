@@ -30,8 +30,8 @@ afterEach(async () => {
 /** Server whose responses end with `ended`, in order. */
 async function serving(answer: Answer) {
   const ended: Promise<unknown>[] = [];
-  const server = await httpServer((asked, response) => {
-    const answered = Promise.resolve(answer(asked, response));
+  const server = await httpServer((incoming, response) => {
+    const answered = Promise.resolve(answer(incoming, response));
     ended.push(answered.catch(() => undefined));
     return answered;
   });
@@ -43,7 +43,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() =>
 
 describe('httpServer()', () => {
   it('does not fail the run if the client disconnects while its request is read', async () => {
-    const { server, ended } = await serving((asked) => text(asked));
+    const { server, ended } = await serving((incoming) => text(incoming));
     const socket = connect(Number(new URL(server.origin).port), '127.0.0.1');
     socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf');
     while (ended.length === 0) await settled();
@@ -58,8 +58,8 @@ describe('httpServer()', () => {
     const { server } = await serving(async () => {
       throw new Error('the test is wrong');
     });
-    const asked = request(server.origin).on('error', () => undefined);
-    asked.end();
+    const client = request(server.origin).on('error', () => undefined);
+    client.end();
     while (unhandled.length === 0) await settled();
     expect(unhandled).toMatchObject([{ message: 'the test is wrong' }]);
     await server.close();
@@ -72,9 +72,9 @@ describe('breakOffOnceStored()', () => {
       response.write('half');
       return breakOffOnceStored(response, 4, folder);
     });
-    const asked = request(server.origin).on('error', () => undefined);
-    asked.end();
-    await once(asked, 'response');
+    const client = request(server.origin).on('error', () => undefined);
+    client.end();
+    await once(client, 'response');
     await rm(folder, { recursive: true });
     await settled();
     await server.close();

@@ -79,9 +79,9 @@ export class PostgresServer {
     await chmod(keyFile, 0o600);
     const { uid, gid } = owner();
     if (uid !== undefined && gid !== undefined) chownSync(keyFile, uid, gid);
-    await this.ask(`ALTER SYSTEM SET ssl_cert_file = '${certFile}'`);
-    await this.ask(`ALTER SYSTEM SET ssl_key_file = '${keyFile}'`);
-    await this.ask('ALTER SYSTEM SET ssl = on');
+    await this.query(`ALTER SYSTEM SET ssl_cert_file = '${certFile}'`);
+    await this.query(`ALTER SYSTEM SET ssl_key_file = '${keyFile}'`);
+    await this.query('ALTER SYSTEM SET ssl = on');
     await this.stop();
     await this.go();
   }
@@ -104,12 +104,12 @@ export class PostgresServer {
     this.#child = child;
     const lines = createInterface({ input: child.stderr });
     await new Promise<void>((resolve, reject) => {
-      const told: string[] = [];
+      const output: string[] = [];
       lines.on('line', (line) => {
         if (/ready to accept connections/.test(line)) resolve();
-        told.push(line);
+        output.push(line);
       });
-      child.once('exit', () => reject(new Error(`PostgreSQL has ended: ${told.join('\n')}`)));
+      child.once('exit', () => reject(new Error(`PostgreSQL has ended: ${output.join('\n')}`)));
     });
   }
 
@@ -135,7 +135,7 @@ export class PostgresServer {
   async createDatabase(template = 'template0'): Promise<string> {
     this.#databases += 1;
     const name = `site_${this.#databases}`;
-    await this.ask(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
+    await this.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
     return this.url(name);
   }
 
@@ -144,7 +144,7 @@ export class PostgresServer {
   }
 
   /** Runs a statement as the superuser. @returns the rows */
-  async ask(sql: string, url = this.url('postgres')): Promise<Record<string, unknown>[]> {
+  async query(sql: string, url = this.url('postgres')): Promise<Record<string, unknown>[]> {
     const client = new Client({ connectionString: url });
     await client.connect();
     try {

@@ -178,11 +178,11 @@ export class Registry {
 
 /** Server that returns tokens for requests with the correct password (`Authorization: Basic`). */
 async function tokenServer(): Promise<LocalServer> {
-  return httpServer((asked, response) => {
+  return httpServer((incoming, response) => {
     const expected = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}`;
-    const query = new URL(asked.url ?? '', 'http://localhost').searchParams;
+    const query = new URL(incoming.url ?? '', 'http://localhost').searchParams;
     const repository = /^repository:(.+):pull$/.exec(query.get('scope') ?? '')?.[1];
-    if (asked.headers.authorization !== expected || repository === undefined || query.get('service') !== SERVICE) {
+    if (incoming.headers.authorization !== expected || repository === undefined || query.get('service') !== SERVICE) {
       response.writeHead(401).end();
       return;
     }

@@ -14,7 +14,7 @@ export interface Received {
   readonly instance: string;
 }
 
-interface Told {
+interface SpanExport {
   readonly resourceSpans: readonly {
     readonly resource: Pick<Received, 'attributes'>;
     readonly scopeSpans: readonly { readonly spans: readonly Omit<Received, 'instance'>[] }[];
@@ -25,16 +25,16 @@ interface Told {
 export async function startCollector(bench: Bench) {
   const bodies: string[] = [];
   const keys = new Set<unknown>();
-  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     bodies.push(await text(request));
     keys.add(`${request.method} ${request.url} ${request.headers['x-collector-key']}`);
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   };
-  const server = await httpServer(take);
+  const server = await httpServer(receive);
   bench.onEnd(() => server.close());
   const spans = (): Received[] =>
     bodies
-      .flatMap((body) => (JSON.parse(body) as Told).resourceSpans)
+      .flatMap((body) => (JSON.parse(body) as SpanExport).resourceSpans)
       .flatMap(({ resource, scopeSpans }) => {
         const id = resource.attributes.find(({ key }) => key === 'service.instance.id');
         const instance = String(id?.value.stringValue);

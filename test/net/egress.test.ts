@@ -19,8 +19,8 @@ describe('requests to docshelf listeners', () => {
     'are rejected as %s, even if private addresses are allowed',
     async (host) => {
       const own = await server();
-      const asking = get(`http://${host}:${own.port}/`, { ownPorts: [own.port] });
-      await expect(asking).rejects.toMatchObject({ code: 'address_not_allowed' });
+      const pending = get(`http://${host}:${own.port}/`, { ownPorts: [own.port] });
+      await expect(pending).rejects.toMatchObject({ code: 'address_not_allowed' });
       expect(own.requests).toHaveLength(0);
       expect(own.openSockets()).toBe(0);
     },
@@ -105,7 +105,7 @@ describe('crawl in EgressPolicy', () => {
 describe('S3 store in EgressPolicy', () => {
   it('is contacted only if its host is allowed, whatever URL the SDK builds', async () => {
     const { host, port, requests, openSockets } = await server();
-    const ask = async (allowedHosts: string[], ownPorts: number[] = []) => {
+    const sendRequest = async (allowedHosts: string[], ownPorts: number[] = []) => {
       const policy = new EgressPolicy(egressRulesOf({ allowedHosts, allowsUnnamed: false, ownPorts })).forStore(
         () => null,
       );
@@ -114,10 +114,10 @@ describe('S3 store in EgressPolicy', () => {
       const client = openS3Client(policy, config, { connectionTimeout: 2000, socketTimeout: 2000 }, 'caFile');
       await client.send(new HeadBucketCommand({ Bucket: 'b' })).finally(() => client.destroy());
     };
-    await expect(ask([])).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' });
-    await expect(ask([host], [port])).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' });
+    await expect(sendRequest([])).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' });
+    await expect(sendRequest([host], [port])).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' });
     expect([requests.length, openSockets()]).toEqual([0, 0]);
-    await ask([host]);
+    await sendRequest([host]);
     expect(requests).toHaveLength(1);
   });
 
@@ -141,21 +141,26 @@ describe('S3 store in EgressPolicy', () => {
       for (const bucket of ['docs', 'docs.acme.dev', 'a.bcd', 'Docs_1', 'ab', '-ab']) {
         for (const pathStyle of [false, true]) {
           const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
-          const given = { ...(endpoint === null ? {} : { endpoint }), region, credentials, forcePathStyle: pathStyle };
-          const client = openS3Client(policy, given, { connectionTimeout: 1, socketTimeout: 1 }, 'caFile');
-          let asked = '';
+          const options = {
+            ...(endpoint === null ? {} : { endpoint }),
+            region,
+            credentials,
+            forcePathStyle: pathStyle,
+          };
+          const client = openS3Client(policy, options, { connectionTimeout: 1, socketTimeout: 1 }, 'caFile');
+          let requestedUrl = '';
           client.middlewareStack.add(
             () => async (step) => {
               const { protocol, hostname, port, path } = step.request as Record<string, string>;
-              asked = new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`).href;
+              requestedUrl = new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`).href;
               return Promise.reject(new Error('asked'));
             },
             { step: 'deserialize', priority: 'low' },
           );
           await client.send(new HeadBucketCommand({ Bucket: bucket })).catch(() => undefined);
-          const told = s3UrlOf({ bucket, region, endpoint, pathStyle });
+          const expectedUrl = s3UrlOf({ bucket, region, endpoint, pathStyle });
           const bare = (url: string): string => url.replace(/\/+$/, '');
-          expect(bare(told), `${bucket} ${pathStyle}`).toBe(bare(asked));
+          expect(bare(expectedUrl), `${bucket} ${pathStyle}`).toBe(bare(requestedUrl));
         }
       }
     },

@@ -24,16 +24,16 @@ describe('client without access to private addresses', () => {
     '[64:ff9b::7f00:1]',
   ])('does not connect to %s', async (host) => {
     const { host: own, requests, openSockets } = await server();
-    const asking = get(`http://${host}:${own.split(':')[1]}/`, { allowPrivate: false });
-    await expect(asking).rejects.toMatchObject({ code: 'address_not_allowed', fields: { retryable: false } });
+    const pending = get(`http://${host}:${own.split(':')[1]}/`, { allowPrivate: false });
+    await expect(pending).rejects.toMatchObject({ code: 'address_not_allowed', fields: { retryable: false } });
     expect(requests).toHaveLength(0);
     expect(openSockets()).toBe(0);
   });
 
   it('does not connect through a proxy either', async () => {
     const { origin, requests } = await server();
-    const asking = get('http://localhost:1/', { allowPrivate: false, proxy: origin });
-    await expect(asking).rejects.toMatchObject({ code: 'address_not_allowed' });
+    const pending = get('http://localhost:1/', { allowPrivate: false, proxy: origin });
+    await expect(pending).rejects.toMatchObject({ code: 'address_not_allowed' });
     expect(requests).toHaveLength(0);
   });
 });
@@ -56,8 +56,8 @@ describe('host name that only the proxy can resolve', () => {
 
   it('is not requested by a client without access to private addresses, and the proxy gets no request', async () => {
     const { origin, requests } = await server();
-    const asking = get('http://intranet.invalid/', { allowPrivate: false, proxy: origin });
-    await expect(asking).rejects.toMatchObject({ code: 'address_not_allowed' });
+    const pending = get('http://intranet.invalid/', { allowPrivate: false, proxy: origin });
+    await expect(pending).rejects.toMatchObject({ code: 'address_not_allowed' });
     expect(requests).toHaveLength(0);
   });
 });
@@ -76,11 +76,11 @@ describe('client with access to private addresses', () => {
       to('http://169.254.169.254/'),
       to('http://2852039166/'),
     ]) {
-      const asking = get(url);
-      await expect(asking, url).rejects.toMatchObject({ code: 'address_not_allowed' });
+      const pending = get(url);
+      await expect(pending, url).rejects.toMatchObject({ code: 'address_not_allowed' });
     }
-    const asking = get('http://169.254.169.254/', { proxy: origin });
-    await expect(asking).rejects.toMatchObject({ code: 'address_not_allowed' });
+    const pending = get('http://169.254.169.254/', { proxy: origin });
+    await expect(pending).rejects.toMatchObject({ code: 'address_not_allowed' });
   });
 
   it('uses the proxy of the environment for all other hosts', async () => {

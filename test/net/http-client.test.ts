@@ -79,12 +79,12 @@ describe('HttpClient.get()', () => {
     ['data:text/html,x', 'source_failed', 1],
     ['ftp://127.0.0.1/', 'source_failed', 1],
     [undefined, 'source_failed', 1],
-  ])('rejects a redirect to %s with %s after %i requests', async (location, code, asked) => {
+  ])('rejects a redirect to %s with %s after %i requests', async (location, code, expectedUrls) => {
     const headers = location === undefined ? {} : { location };
     const { origin, requests } = await server((_, response) => response.writeHead(302, headers).end());
     const fault = { code, fields: { retryable: false } };
     await expect(get(origin, { redirectsMax: 2 })).rejects.toMatchObject(fault);
-    expect(requests.length).toBe(asked);
+    expect(requests.length).toBe(expectedUrls);
   });
 
   test('rejects a redirect from https to http without a request', async () => {
@@ -350,8 +350,8 @@ describe('proxy of HttpClient', () => {
 
   test('tunnels https, and times out if it does not respond', async () => {
     const proxy = await server(tcpServer(() => {}));
-    const asking = get('https://docs.invalid/', { proxy: proxy.origin, idleTimeoutMs: 150 });
-    await expect(asking).rejects.toMatchObject({ code: 'source_timeout' });
+    const pending = get('https://docs.invalid/', { proxy: proxy.origin, idleTimeoutMs: 150 });
+    await expect(pending).rejects.toMatchObject({ code: 'source_timeout' });
   });
 
   test('is rejected as config_invalid without showing its password if it is not a URL', () => {

@@ -17,15 +17,22 @@ exec "$@"
 END
 cat >"$work/root/usr/local/bin/systemctl" <<'END'
 #!/bin/sh
+started=/run/docshelf-started
+if [ "$1 $2" = "disable --now" ] && [ -e $started ]; then
+  pid=$(cat $started)
+  kill "$pid"
+  while [ -e "/proc/$pid" ]; do sleep 0.1; done
+  rm $started
+fi
 [ "$1" = start ] || [ "$1 $2" = "enable --now" ] || exit 0
-[ ! -e /run/docshelf-started ] || exit 0
-touch /run/docshelf-started
+[ ! -e $started ] || exit 0
 unit=/etc/systemd/system/docshelf.service
 [ -e "$unit" ] || unit=/usr/lib/systemd/system/docshelf.service
 of() { sed -n "s/^$1=//p" "$unit"; }
 install -d -o "$(of User)" -g "$(of Group)" -m "$(of StateDirectoryMode)" "/var/lib/$(of StateDirectory)"
 setpriv --pdeathsig=KILL --reuid="$(of User)" --regid="$(of Group)" --clear-groups --no-new-privs \
   env -i $(env | grep ^DOCSHELF__) $(of Environment) $(of ExecStart) >/dev/null 2>&1 &
+echo $! >$started
 END
 chmod +x "$work/root/usr/local/bin/sudo" "$work/root/usr/local/bin/systemctl"
 exec chroot "$work/root" sh -euc "cd '$folder'

@@ -1,5 +1,7 @@
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -15,7 +17,7 @@ async function programSbom() {
 }
 
 it('the provenance of the model contains the digest of each of its files', () => {
-  const told = Object.fromEntries(
+  const listed = Object.fromEntries(
     Array.from(
       readFileSync(join(ROOT, 'models/README.md'), 'utf8').matchAll(/^\| `([\w./]+)` \| `([0-9a-f]{64})` \|$/gm),
       ([, file, digest]) => [file, digest],
@@ -24,7 +26,7 @@ it('the provenance of the model contains the digest of each of its files', () =>
   const files = readdirSync(MODEL, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== 'LICENSE')
     .map((entry) => join(entry.parentPath, entry.name));
-  expect(told).toEqual(Object.fromEntries(files.map((file) => [file.slice(MODEL.length + 1), sha256Of(file)])));
+  expect(listed).toEqual(Object.fromEntries(files.map((file) => [file.slice(MODEL.length + 1), sha256Of(file)])));
 });
 
 it('the SBOM contains the digest of the weights and how they were changed', async () => {
@@ -76,6 +78,20 @@ it('the README and the manual show each image, and only existing ones', () => {
   expect([...new Set(shown)].sort()).toEqual(readdirSync(join(ROOT, 'docs/images')).sort());
 });
 
+/** The package imports JSON without the attribute that Node requires. */
+const JSON_HOOK = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  const load = (url, context, next) =>
+    next(url, url.endsWith('.json') ? { ...context, importAttributes: { type: 'json' } } : context);
+  registerHooks({ load });`)}`;
+const PARSE = `
+  import { readFileSync } from 'node:fs';
+  import { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } from '@actions/workflow-parser';
+  const [name] = process.argv.slice(1);
+  const { context, value } = parseWorkflow({ name, content: readFileSync(name, 'utf8') }, new NoOperationTraceWriter());
+  if (value !== undefined) await convertWorkflowTemplate(context, value);
+  process.stdout.write(JSON.stringify(context.errors.getErrors().map(String)));`;
+
 interface Step {
   readonly uses?: string;
   readonly run?: string;
@@ -101,6 +117,41 @@ describe('the files for GitHub and GitLab', () => {
         expect(run ?? '').not.toContain('${{');
       }
     }
+  });
+
+  it('pass the parser of GitHub, which finds an unknown key and context', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'docshelf-workflow-'));
+    const bad = join(folder, 'bad.yml');
+    writeFileSync(
+      bad,
+      read('.github/workflows/check.yml').replace('permissions:', 'permission:').replace('secrets.', 'secret.'),
+    );
+    const errors = (file: string): string =>
+      execFileSync(process.execPath, ['--import', JSON_HOOK, '--input-type=module', '--eval', PARSE, file], {
+        cwd: ROOT,
+        encoding: 'utf8',
+      });
+    expect(workflows.map(errors)).toEqual(['[]', '[]']);
+    expect(errors(bad)).toMatch(/'permission'.*'secret'/);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('pass the schema of GitLab, which finds an unknown key', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'docshelf-gitlab-'));
+    execFileSync('git', ['init', '--quiet', folder]);
+    execFileSync('git', ['-C', folder, 'remote', 'add', 'origin', 'git@gitlab.example:docs/docshelf.git']);
+    const check = (text: string): string => {
+      writeFileSync(join(folder, '.gitlab-ci.yml'), text);
+      const program = join(ROOT, 'node_modules/gitlab-ci-local/dist/index.js');
+      const { stdout, stderr } = spawnSync(process.execPath, [program, '--list'], { cwd: folder, encoding: 'utf8' });
+      return stdout + stderr;
+    };
+    const text = read('.gitlab-ci.yml');
+    expect(check(text)).toContain('json schema validated');
+    expect(check(text.replace('before_script:', 'before_scripts:'))).toContain(
+      "'before_scripts' property is not expected",
+    );
+    rmSync(folder, { recursive: true });
   });
 
   it('run .ci/run for a change, and the release scripts for a tag', () => {

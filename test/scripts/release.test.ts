@@ -237,6 +237,14 @@ describe('a release installed in a clean place does the main job', () => {
       page === 'systemd'
         ? ''
         : `${start.replace('docshelf serve', 'setpriv --pdeathsig=KILL docshelf serve')}`.replace(/\n$/, ' &\n');
+    const uninstall = blocksOf(manualPage('uninstall'), 'sh').filter((block) => block.startsWith('sudo'));
+    const isPackage = words.startsWith('dpkg');
+    const remove = uninstall.filter((block) => block.includes('dpkg') === isPackage || block.includes('userdel'));
+    // dpkg stops the service only if systemd runs.
+    const removed = `${isPackage ? 'systemctl disable --now docshelf' : ''}
+      ${remove.join('\n').replaceAll('x64', node)}
+      if getent passwd docshelf; then echo 'left: user'; fi
+      find /etc /opt /usr /var /run -xdev -iname '*docshelf*' -printf 'left: %p\\n'`;
     const commands = `${install.replaceAll('x64', node).replaceAll('amd64', system)}
       ${serve}
       ${page === 'systemd' ? 'systemctl start docshelf' : ''}
@@ -244,7 +252,8 @@ describe('a release installed in a clean place does the main job', () => {
       until docshelf healthcheck --live --config "$CONFIG" 2>/dev/null; do tries=$((tries + 1)); [ $tries -lt 300 ]; sleep 0.2; done
       ${bundleImport}
       curl --fail --silent http://127.0.0.1:${port}/
-      ls -l "$CONFIG"`;
+      ls -l "$CONFIG"
+      ${page === 'systemd' ? removed : ''}`;
     const env = {
       DOCSHELF__SERVER__PORT: String(port),
       DOCSHELF__ADMIN__PORT: String(admin),
@@ -255,6 +264,7 @@ describe('a release installed in a clean place does the main job', () => {
     const output = onCleanMachine(folder, commands, env);
     expect(output).toContain('november');
     if (page === 'systemd') expect(output).toContain('-rw-r----- 1 root docshelf ');
+    expect(output).not.toContain('left: ');
   });
 
   it('from the chart, which names the image of this version', async () => {
@@ -278,11 +288,11 @@ const MACHINE = join(import.meta.dirname, 'clean-machine.sh');
 
 /** Output of commands on a copy of this machine's file system, which is discarded. They run in a folder with the release. */
 function onCleanMachine(folder: string, commands: string, env: NodeJS.ProcessEnv): string {
-  const given = { PATH, HOME: '/root', ...env };
+  const environment = { PATH, HOME: '/root', ...env };
   return sh(
     'unshare',
     ['--mount', '--pid', '--fork', '--kill-child', 'sh', MACHINE, release, folder, commands],
     folder,
-    given,
+    environment,
   );
 }

@@ -76,14 +76,14 @@ const untilAborted = (_: readonly string[], signal?: AbortSignal) =>
   new Promise<never>((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
 
 /** The model of an endpoint in this thread. It counts texts. */
-function countingModel(onAsked: (texts: number) => void = () => undefined) {
+function countingModel(onTexts: (texts: number) => void = () => undefined) {
   const embedder: Embedder = {
     digest: 'ab'.repeat(32),
     dims: 32,
     reads: () => true,
     embedQuery: async () => new Float32Array(32),
     embedPassages: async (texts) => {
-      onAsked(texts.length);
+      onTexts(texts.length);
       return texts.map((text) =>
         Float32Array.from({ length: 32 }, (_, at) => (text.charCodeAt(at % text.length) % 7) / 20),
       );
@@ -95,11 +95,11 @@ function countingModel(onAsked: (texts: number) => void = () => undefined) {
 async function make(maker: BundleSearchMaker, files: readonly FileEntry[], name: string, signal = NEVER) {
   const into = join(dir, name);
   await mkdir(into);
-  const told: [number, number][] = [];
-  await maker.make({ siteDir, files }, into, (done, total) => told.push([done, total]), signal);
+  const progress: [number, number][] = [];
+  await maker.make({ siteDir, files }, into, (done, total) => progress.push([done, total]), signal);
   const names = (await readdir(into)).sort();
   return {
-    told,
+    progress,
     files: Object.fromEntries(
       await Promise.all(names.map(async (each) => [each, await readFile(join(into, each))] as const)),
     ),
@@ -146,22 +146,22 @@ describe('BundleSearchMaker', () => {
 
   it('writes the same bytes for the same site, and embeds no text twice', async () => {
     const files = await writeSite();
-    let asked = 0;
+    let embedded = 0;
     const maker = makerOf(
       countingModel((texts) => {
-        asked += texts;
+        embedded += texts;
       }),
     );
     const first = await make(maker, files, 'first');
-    const total = first.told.at(-1)?.[1] ?? 0;
-    expect([first.told.at(0), first.told.at(-1)]).toEqual([
+    const total = first.progress.at(-1)?.[1] ?? 0;
+    expect([first.progress.at(0), first.progress.at(-1)]).toEqual([
       [0, total],
       [total, total],
     ]);
-    expect(asked).toBe(total);
+    expect(embedded).toBe(total);
     const second = await make(maker, files.toReversed(), 'second');
     expect(second.files).toEqual(first.files);
-    expect(asked).toBe(total);
+    expect(embedded).toBe(total);
   });
 
   it('embeds several batches concurrently up to the limit, and writes the same bytes', async () => {
@@ -190,16 +190,16 @@ describe('BundleSearchMaker', () => {
   });
 
   it('embeds only the changed texts of a changed site', async () => {
-    let asked = 0;
+    let embedded = 0;
     const maker = makerOf(
       countingModel((texts) => {
-        asked += texts;
+        embedded += texts;
       }),
     );
     await make(maker, await writeSite(), 'first');
-    asked = 0;
+    embedded = 0;
     await make(maker, await writeSite({ ...SITE, 'new.html': page('New', '<p>Something new.</p>') }), 'second');
-    expect(asked).toBe(1);
+    expect(embedded).toBe(1);
   });
 
   it('writes only a header if the model cannot read any language of the site', async () => {

@@ -41,8 +41,8 @@ export class FakeIndex implements SearchIndex {
     return this.#facts();
   }
 
-  async open({ digest }: IndexedRelease, isAsked: boolean) {
-    this.kept.push(isAsked);
+  async open({ digest }: IndexedRelease, isUsed: boolean) {
+    this.kept.push(isUsed);
     this.calls.push(`open ${digest}`);
     await this.gates.open;
     if (!this.sound.has(digest)) throw damaged();

@@ -83,10 +83,10 @@ it('IndexBuilds builds an index in the next daemon if the first fails, without w
   const building = one.build(both, new AbortController().signal);
   await begun.promise;
   const stopping = new AbortController();
-  const givenUp = other.build(both, stopping.signal);
+  const aborted = other.build(both, stopping.signal);
   const waiting = other.build(both, new AbortController().signal);
   stopping.abort(new RangeError('the daemon stops'));
-  await expect(givenUp).rejects.toThrow('the daemon stops');
+  await expect(aborted).rejects.toThrow('the daemon stops');
   gate.reject(new Error('a bad disk'));
   await expect(building).rejects.toThrow('a bad disk');
   expect(await waiting).toBe(1);
@@ -95,18 +95,18 @@ it('IndexBuilds builds an index in the next daemon if the first fails, without w
 
 it('IndexBuilds skips a page that takes too long to read, and reports the page in progress', async () => {
   const orders: BuildIndexRequest[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   const builds = buildsBy(async (order, onPage, ended) => {
     orders.push(order);
     if (order.leftOut.includes('deep.html')) return onPage('large.html');
     onPage('deep.html');
     await ended;
   });
-  const report = (phase: string, page: string | null) => void told.push(page === null ? phase : `${phase} ${page}`);
+  const report = (phase: string, page: string | null) => void reported.push(page === null ? phase : `${phase} ${page}`);
   const { signal } = new AbortController();
   await builds.build(await release('next'), signal, { site: 'acme', report });
   expect(orders.map(({ leftOut }) => leftOut)).toEqual([[], ['deep.html']]);
-  expect(told).toEqual(['waiting to index', 'indexing', 'indexing deep.html', 'indexing large.html']);
+  expect(reported).toEqual(['waiting to index', 'indexing', 'indexing deep.html', 'indexing large.html']);
 });
 
 it('IndexBuilds skips all large pages of a release after three of them killed the process', async () => {
@@ -126,12 +126,12 @@ it('IndexBuilds reports that a second site waits while the first is indexed', as
   const end = Promise.withResolvers<void>();
   const builds = buildsBy(() => end.promise);
   const { signal } = new AbortController();
-  const told: Record<string, string[]> = { acme: [], beta: [] };
+  const reported: Record<string, string[]> = { acme: [], beta: [] };
   const build = async (site: string) =>
-    builds.build(await release(site), signal, { site, report: (phase) => void told[site]?.push(phase) });
+    builds.build(await release(site), signal, { site, report: (phase) => void reported[site]?.push(phase) });
   const both = [build('acme'), build('beta')];
-  await vi.waitFor(() => expect([told.acme?.length, told.beta?.length].sort()).toEqual([1, 2]), 30_000);
+  await vi.waitFor(() => expect([reported.acme?.length, reported.beta?.length].sort()).toEqual([1, 2]), 30_000);
   end.resolve();
   await Promise.all(both);
-  expect(told).toEqual({ acme: ['waiting to index', 'indexing'], beta: ['waiting to index', 'indexing'] });
+  expect(reported).toEqual({ acme: ['waiting to index', 'indexing'], beta: ['waiting to index', 'indexing'] });
 });

@@ -64,15 +64,15 @@ function site({ isSemantic = false } = {}) {
   const events: SearchEvent[] = [];
   const onEvent = (event: SearchEvent) => void events.push(event);
   const search = new SiteSearch({ index: new EmbeddedIndex(engine), isSemantic, embedAfterMs: 0, onEvent });
-  const ask = (query: string) =>
+  const searchFor = (query: string) =>
     search.search({ query, pageSize: 5, scoreThreshold: null, prefixLast: false, filter: FILTER });
   return {
     search,
     events,
     kinds: () => events.map((event) => (event.kind === 'failed' ? `failed ${event.step}` : event.kind)),
-    found: async (query: string) => (await ask(query)).results[0]?.content ?? null,
+    found: async (query: string) => (await searchFor(query)).results[0]?.content ?? null,
     fault: (query: string) =>
-      ask(query).then(
+      searchFor(query).then(
         () => 'none',
         ({ code }: DocshelfError) => code,
       ),
@@ -181,9 +181,9 @@ it('EmbeddedEngine responds or returns an error for each pending query when the 
   search.switchTo(made, 'v1');
   await until('keyword');
   expect(threads.started.at(-1)?.resourceLimits?.maxOldGenerationSizeMb).toBe(HEAPS.query.maxOldGenerationSizeMb);
-  const asked = Array.from({ length: 50 }, () => fault('lantern'));
+  const pending = Array.from({ length: 50 }, () => fault('lantern'));
   await threads.started.at(-1)?.terminate();
-  const outcomes = new Set(await Promise.all(asked));
+  const outcomes = new Set(await Promise.all(pending));
   expect([...outcomes].filter((outcome) => outcome !== 'none' && outcome !== 'index_building')).toEqual([]);
   await until('keyword');
   expect(await found('lantern')).toMatch(/^Lantern oil/);

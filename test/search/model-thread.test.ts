@@ -31,9 +31,9 @@ describe('ModelThreads', () => {
 
   it('finishes pending requests on close, ends its thread, and then starts no other', async () => {
     const model = await ModelThreads.load(MODEL);
-    const asked = Promise.all(Array.from({ length: 20 }, (_, at) => model.embedQuery(`question ${at}`)));
+    const pending = Promise.all(Array.from({ length: 20 }, (_, at) => model.embedQuery(`question ${at}`)));
     await model.close();
-    expect((await asked).map(({ length }) => length)).toEqual(Array(20).fill(model.dims));
+    expect((await pending).map(({ length }) => length)).toEqual(Array(20).fill(model.dims));
     expect([threads.started.length, threads.alive()]).toEqual([1, 0]);
     await expect(model.embedQuery('one more')).rejects.toMatchObject({ code: 'embedder_failed' });
     expect(threads.started.length).toBe(1);

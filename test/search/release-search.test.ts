@@ -42,14 +42,14 @@ async function openRelease() {
   const release = ReleaseSearch.open(dirname(path));
   onTestFinished(() => release.close());
 
-  const asked: PromiseWithResolvers<Float32Array>[] = [];
+  const pending: PromiseWithResolvers<Float32Array>[] = [];
   const embedder: Embedder = {
     digest: '',
     dims: DIMS,
     reads: () => true,
     embedQuery: () => {
       const answer = Promise.withResolvers<Float32Array>();
-      asked.push(answer);
+      pending.push(answer);
       return answer.promise;
     },
     embedPassages: async () => [],
@@ -61,7 +61,7 @@ async function openRelease() {
   const semantic = { digest: '', revision: 1, load: async () => ({ embedder, vectors }) };
   const search = (query = REQUEST.query, isExplained = false) =>
     release.search({ ...REQUEST, query, ...(isExplained && { isExplained }) }, 'v1', semantic);
-  return { search, asked };
+  return { search, pending };
 }
 
 const turns = async (count: number) => {
@@ -70,10 +70,10 @@ const turns = async (count: number) => {
 
 describe('ReleaseSearch', () => {
   it('shows the passage nearest in meaning, and the heading itself if it has no text', async () => {
-    const { search, asked } = await openRelease();
+    const { search, pending } = await openRelease();
     const searching = search();
     await turns(1);
-    asked[0]?.resolve(like(1));
+    pending[0]?.resolve(like(1));
     const results = await searching;
     const shown = Object.fromEntries(results.map(({ path, content }) => [path, content]));
     expect(shown).toEqual({ '/p0': 'A key is replaced.', '/p1': 'Keys of services', '/p2': 'They come by mail.' });
@@ -82,20 +82,20 @@ describe('ReleaseSearch', () => {
   });
 
   it('shows the passage with the most query words if the model has no vote', async () => {
-    const { search, asked } = await openRelease();
+    const { search, pending } = await openRelease();
     const searching = search();
     await turns(1);
-    asked[0]?.reject(new Error('no answer'));
+    pending[0]?.reject(new Error('no answer'));
     const first = (await searching).find(({ path }) => path === '/p0');
     expect(first?.content).toBe('Rotate keys: rotate all keys.');
     expect(first?.metadata.highlights).toHaveLength(4);
   });
 
   it('adds the reasons of a score on request, and changes nothing else', async () => {
-    const { search, asked } = await openRelease();
+    const { search, pending } = await openRelease();
     const both = [search(), search(REQUEST.query, true)];
     await turns(1);
-    for (const { resolve } of asked) resolve(like(1));
+    for (const { resolve } of pending) resolve(like(1));
     const [plain = [], explained = []] = await Promise.all(both);
     expect(explained.map(({ reasons: _, ...result }) => result)).toEqual(plain);
     expect(plain.some((result) => 'reasons' in result)).toBe(false);

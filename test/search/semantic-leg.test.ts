@@ -12,16 +12,16 @@ const vector = (sign: number) => new Float32Array(DIMS).fill(sign / Math.sqrt(DI
 interface Faked {
   readonly fails?: boolean;
   /** Receives the queries. */
-  readonly asked?: string[];
+  readonly queries?: string[];
 }
 
 /** Reads Latin script, and treats each query as similar to section 0. */
-const embedder = ({ fails = false, asked = [] }: Faked): Embedder => ({
+const embedder = ({ fails = false, queries = [] }: Faked): Embedder => ({
   digest: '',
   dims: DIMS,
   reads: (language) => language === null || ['en', 'und-Latn'].includes(language),
   embedQuery: async (text) => {
-    asked.push(text);
+    queries.push(text);
     if (fails) throw new Error('no answer');
     return vector(1);
   },
@@ -40,8 +40,8 @@ function leg(faked: Faked = {}): SemanticLeg {
   return new SemanticLeg(embedder(faked), new VectorIndex(vectors, COMMON_SCALE), keyword.facts);
 }
 const QUERY = vector(1);
-const sectionsOf = (given: number[], options: { readonly allowed: Uint8Array | null; readonly limit: number }) => [
-  ...leg().nearest(QUERY, given, options).keys(),
+const sectionsOf = (args: number[], options: { readonly allowed: Uint8Array | null; readonly limit: number }) => [
+  ...leg().nearest(QUERY, args, options).keys(),
 ];
 
 describe('SemanticLeg.nearest()', () => {
@@ -62,9 +62,9 @@ describe('SemanticLeg.nearest()', () => {
 
 describe('SemanticLeg.read()', () => {
   it('calls the model before it returns, so that the caller can continue meanwhile', async () => {
-    const asked: string[] = [];
-    const reading = leg({ asked }).read('keys');
-    expect(asked).toEqual(['keys']);
+    const queries: string[] = [];
+    const reading = leg({ queries: queries }).read('keys');
+    expect(queries).toEqual(['keys']);
     expect(await reading).toEqual(QUERY);
   });
 

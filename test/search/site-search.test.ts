@@ -24,9 +24,9 @@ function siteSearch(index: FakeIndex, { isSemantic = true } = {}) {
       () => null,
       ({ code, fields }: DocshelfError) => ({ code, fields }),
     );
-  const until = (holds: (status: SiteSearch['status']) => boolean) =>
+  const until = (matches: (status: SiteSearch['status']) => boolean) =>
     waitFor(
-      () => (holds(search.status) ? search.status : null),
+      () => (matches(search.status) ? search.status : null),
       () => JSON.stringify(search.status),
       2_000,
     );
@@ -76,11 +76,11 @@ it('SiteSearch delays a query while the index opens', async () => {
   index.gates.open = opening.promise;
   const { search, path } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
-  const asked = path();
+  const pending = path();
   await sleep(20);
   expect(index.calls).toEqual(['open june']);
   opening.resolve();
-  expect(await asked).toBe('/june/v1');
+  expect(await pending).toBe('/june/v1');
 });
 
 it('SiteSearch builds a missing index, reports it, and responds with 503 until it exists', async () => {
@@ -147,9 +147,9 @@ it('SiteSearch switches to another version: stops the embedding of the previous 
   expect(search.status).toEqual({ keyword: 'building', semantic: 'building', sections: 0, embedded: 0 });
   expect(former?.signal.aborted).toBe(true);
   former?.onProgress({ passages: 10, embedded: 10 });
-  const asked = path();
+  const pending = path();
   opening.resolve();
-  expect(await asked).toBe('/july/v2');
+  expect(await pending).toBe('/july/v2');
   expect(search.status).toMatchObject({ semantic: 'building', embedded: 0 });
   await waitFor(
     () => (index.calls.includes('close june') ? true : null),
@@ -169,11 +169,11 @@ it('SiteSearch repeats a query in the next version if the previous one responds 
   await until(({ keyword }) => keyword === 'ready');
   const searching = Promise.withResolvers<void>();
   index.gates.search = searching.promise;
-  const asked = path();
+  const pending = path();
   search.switchTo(JULY, 'v2');
   await until(({ keyword }) => keyword === 'ready');
   searching.resolve();
-  expect(await asked).toBe('/july/v2');
+  expect(await pending).toBe('/july/v2');
 });
 
 it('SiteSearch repeats a query in the next version if the previous one was still opening, and closes the previous one', async () => {
@@ -182,12 +182,12 @@ it('SiteSearch repeats a query in the next version if the previous one was still
   index.gates.open = opening.promise;
   const { search, path, until } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
-  const asked = path();
+  const pending = path();
   delete index.gates.open;
   search.switchTo(JULY, 'v2');
   await until(({ keyword }) => keyword === 'ready');
   opening.resolve();
-  expect(await asked).toBe('/july/v2');
+  expect(await pending).toBe('/july/v2');
   await sleep(20);
   expect(index.opened).toEqual(new Set(['july']));
 });

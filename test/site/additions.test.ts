@@ -21,31 +21,31 @@ describe('site with docshelf additions in its pages', () => {
     const files = { 'a.html': page() };
     for (const cacheBytes of [1024 ** 2, 0]) {
       const fresh = () => serve([releases.make(files)], { additions, cacheBytes });
-      const whole = await fresh().ask('/a');
+      const whole = await fresh().send('/a');
       expect([whole.headers.get('etag'), whole.headers.get('content-length'), await whole.text()]).toEqual([
         etagOf(SENT),
         String(SENT.length),
         SENT,
       ]);
-      expect((await fresh().ask('/a', { 'if-none-match': etagOf(SENT) })).status).toBe(304);
-      expect((await fresh().ask('/a', { 'if-none-match': etagOf(page()) })).status).toBe(200);
-      const part = await fresh().ask('/a', { range: 'bytes=20-60' });
+      expect((await fresh().send('/a', { 'if-none-match': etagOf(SENT) })).status).toBe(304);
+      expect((await fresh().send('/a', { 'if-none-match': etagOf(page()) })).status).toBe(200);
+      const part = await fresh().send('/a', { range: 'bytes=20-60' });
       expect([part.status, await part.text()]).toEqual([206, SENT.slice(20, 61)]);
-      const zipped = await fresh().ask('/a', { 'accept-encoding': 'gzip' });
+      const zipped = await fresh().send('/a', { 'accept-encoding': 'gzip' });
       expect(zipped.headers.get('etag')).toBe(`${etagOf(SENT).slice(0, -1)}-gz"`);
       expect(gunzipSync(await zipped.arrayBuffer()).toString()).toBe(SENT);
-      const head = await fresh().ask('/a', {}, 'HEAD');
+      const head = await fresh().send('/a', {}, 'HEAD');
       expect([head.headers.get('content-length'), await head.text()]).toEqual([String(SENT.length), '']);
     }
   });
 
   it('responds from memory to the second request, with a prepared response', async () => {
     const release = releases.make({ 'a.html': page(), '404.html': page() });
-    const { ask, server } = serve([release], { additions });
+    const { send, server } = serve([release], { additions });
     for (const target of ['/a', '/nowhere']) {
       expect(server.fastAnswer(target, {})).toBeNull();
-      await ask(target);
-      await ask(target);
+      await send(target);
+      await send(target);
     }
     rmSync(join(release.siteDir, 'a.html'));
     expect(server.fastAnswer('/a', {})).toMatchObject({ status: 200, body: Buffer.from(SENT) });
@@ -55,43 +55,43 @@ describe('site with docshelf additions in its pages', () => {
 
   it('inserts additions after rewriting for a base path, and into pages that spaFallback or rules serve', async () => {
     const mounted = serve([releases.make({ 'a.html': page() })], { additions, basePath: '/docs/' });
-    expect(await (await mounted.ask('/a')).text()).toBe(page(TAG, NOTICE, '/docs/'));
+    expect(await (await mounted.send('/a')).text()).toBe(page(TAG, NOTICE, '/docs/'));
     const fallback = serve([releases.make({ 'index.html': page() })], { additions, spaFallback: true });
-    expect(await (await fallback.ask('/no/file')).text()).toBe(SENT);
+    expect(await (await fallback.send('/no/file')).text()).toBe(SENT);
   });
 
   it('inserts additions of a page after those of all pages', async () => {
-    const { ask } = serve([releases.make({ 'a.html': page(), 'b.html': page() })], {
+    const { send } = serve([releases.make({ 'a.html': page(), 'b.html': page() })], {
       additions: { head: [TAG], body: [] },
       additionsOf: async (path) => ({ head: path === 'a.html' ? ['<link rel="canonical" href="/x">'] : [], body: [] }),
     });
-    expect(await (await ask('/a')).text()).toBe(page(`${TAG}<link rel="canonical" href="/x">`));
-    expect(await (await ask('/b')).text()).toBe(page(TAG));
+    expect(await (await send('/a')).text()).toBe(page(`${TAG}<link rel="canonical" href="/x">`));
+    expect(await (await send('/b')).text()).toBe(page(TAG));
   });
 
   it('does not change other files, XHTML pages and pages that are too large', async () => {
     const large = `${page()}${' '.repeat(8 * 1024 ** 2)}`;
     const files = { 'a.css': 'a{}', 'a.svg': '<svg/>', 'a.xhtml': page(), 'menu.html': '<li>a', 'large.html': large };
-    const { ask } = serve([releases.make(files)], { additions });
+    const { send } = serve([releases.make(files)], { additions });
     for (const [path, text] of Object.entries(files)) {
-      expect(await summary(await ask(`/${path}`), 'etag'), path).toEqual([200, etagOf(text), text]);
+      expect(await summary(await send(`/${path}`), 'etag'), path).toEqual([200, etagOf(text), text]);
     }
   });
 
   it('inserts additions into a page of 4 MiB in another thread', async () => {
     const large = `${page('', '</body>')}${'<i>a</i>'.repeat(512 * 1024)}`;
-    const { ask } = serve([releases.make({ 'a.html': large })], { additions });
-    expect((await (await ask('/a')).text()).length).toBe(large.length + TAG.length + NOTICE.length);
+    const { send } = serve([releases.make({ 'a.html': large })], { additions });
+    expect((await (await send('/a')).text()).length).toBe(large.length + TAG.length + NOTICE.length);
   });
 
   it('does not mark pages as immutable', async () => {
-    const { ask } = serve([releases.make({ 'a.5b0e4cfb.html': page() })], { additions });
-    expect((await ask('/a.5b0e4cfb.html')).headers.get('cache-control')).toBe('no-cache');
+    const { send } = serve([releases.make({ 'a.5b0e4cfb.html': page() })], { additions });
+    expect((await send('/a.5b0e4cfb.html')).headers.get('cache-control')).toBe('no-cache');
   });
 
   it('responds with 503 if the page cannot be read', async () => {
     const release = releases.make({ 'a.html': page() });
     rmSync(join(release.siteDir, 'a.html'));
-    expect((await serve([release], { additions }).ask('/a')).status).toBe(503);
+    expect((await serve([release], { additions }).send('/a')).status).toBe(503);
   });
 });

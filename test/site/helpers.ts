@@ -72,7 +72,7 @@ export interface Served {
   readonly server: SiteServer;
   /** The reference that a switch replaces. */
   readonly site: { current: SiteSnapshot | null };
-  ask(target: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Response>;
+  send(target: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Response>;
 }
 
 /** A server of these releases, the first one active, and a function that sends requests. */
@@ -98,7 +98,7 @@ export function serve(
   return {
     server,
     site,
-    ask: async (target, headers = {}, method = 'GET') =>
+    send: async (target, headers = {}, method = 'GET') =>
       server.respond({ method, target, header: (name) => headers[name], id: () => null }),
   };
 }

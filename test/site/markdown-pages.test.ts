@@ -85,14 +85,14 @@ describe('Markdown paths', () => {
 
 describe('Markdown of a page', () => {
   it('is served at its own path, and at the page’s path if the client prefers Markdown', async () => {
-    const { ask } = server();
+    const { send } = server();
     for (const [target, headers] of [
       ['/guide/start.md', {}],
       ['/guide/start.html.md', {}],
       ['/guide/start', MARKDOWN],
       ['/guide/start.html', MARKDOWN],
     ] as const) {
-      const answer = await ask(target, headers);
+      const answer = await send(target, headers);
       expect([target, answer.status, answer.headers.get('content-type'), answer.headers.get('vary')]).toEqual([
         target,
         200,
@@ -101,33 +101,33 @@ describe('Markdown of a page', () => {
       ]);
       expect(await answer.text()).toBe('# Start\n\n[next](/guide/next.html)\n');
     }
-    expect(await (await ask('/api.md')).text()).toContain('[x](/api/x)');
-    expect(await (await ask('/', MARKDOWN)).text()).toBe('# Home\n\ntext\n');
-    expect(await (await ask('/empty.md')).text()).toBe('');
+    expect(await (await send('/api.md')).text()).toContain('[x](/api/x)');
+    expect(await (await send('/', MARKDOWN)).text()).toBe('# Home\n\ntext\n');
+    expect(await (await send('/empty.md')).text()).toBe('');
   });
 
   it('changes no response to other requests', async () => {
-    const { ask } = server();
-    expect(await (await ask('/guide/start', { accept: 'text/html, */*' })).text()).toContain('<h1>');
-    expect((await ask('/guide/start')).headers.get('vary')).toBe('Accept-Encoding, Accept');
-    const style = await ask('/a.css', MARKDOWN);
+    const { send } = server();
+    expect(await (await send('/guide/start', { accept: 'text/html, */*' })).text()).toContain('<h1>');
+    expect((await send('/guide/start')).headers.get('vary')).toBe('Accept-Encoding, Accept');
+    const style = await send('/a.css', MARKDOWN);
     expect([style.headers.get('content-type'), style.headers.get('vary')]).toEqual([
       'text/css; charset=utf-8',
       'Accept-Encoding',
     ]);
-    expect((await ask('/nothing.md')).status).toBe(404);
-    expect((await ask('/_docshelf/x.md')).status).toBe(404);
-    expect((await ask('/nothing', MARKDOWN)).status).toBe(404);
-    expect((await ask('/api', MARKDOWN)).status).toBe(308);
+    expect((await send('/nothing.md')).status).toBe(404);
+    expect((await send('/_docshelf/x.md')).status).toBe(404);
+    expect((await send('/nothing', MARKDOWN)).status).toBe(404);
+    expect((await send('/api', MARKDOWN)).status).toBe(308);
   });
 
   it('is the bundle’s Markdown file if it has one', async () => {
-    const { ask } = server();
+    const { send } = server();
     for (const [target, headers] of [
       ['/guide/own.md', {}],
       ['/guide/own', MARKDOWN],
     ] as const) {
-      const answer = await ask(target, headers);
+      const answer = await send(target, headers);
       // Vary makes caches store it separately from the page.
       expect([await answer.text(), answer.headers.get('vary')]).toEqual([
         SITE['guide/own.md'],
@@ -137,55 +137,55 @@ describe('Markdown of a page', () => {
   });
 
   it('has an entity tag of its bytes, and supports HEAD, 304 and prepared responses', async () => {
-    const { ask, server: site } = server();
-    const first = await ask('/guide/start', MARKDOWN);
+    const { send, server: site } = server();
+    const first = await send('/guide/start', MARKDOWN);
     const etag = first.headers.get('etag') ?? '';
-    expect(etag).not.toBe((await ask('/guide/start')).headers.get('etag'));
-    expect((await ask('/guide/start', { ...MARKDOWN, 'if-none-match': etag })).status).toBe(304);
-    expect((await ask('/guide/start', { 'if-none-match': etag })).status).toBe(200);
-    const head = await ask('/guide/start.md', {}, 'HEAD');
+    expect(etag).not.toBe((await send('/guide/start')).headers.get('etag'));
+    expect((await send('/guide/start', { ...MARKDOWN, 'if-none-match': etag })).status).toBe(304);
+    expect((await send('/guide/start', { 'if-none-match': etag })).status).toBe(200);
+    const head = await send('/guide/start.md', {}, 'HEAD');
     expect([head.status, head.headers.get('content-length'), head.headers.get('x-robots-tag')]).toEqual([
       200,
       String((await first.text()).length),
       'noindex',
     ]);
-    await ask('/guide/start.md');
-    await ask('/guide/start');
+    await send('/guide/start.md');
+    await send('/guide/start');
     expect(site.fastAnswer('/guide/start.md', {})?.status).toBe(200);
     expect(site.fastAnswer('/guide/start', { accept: '*/*' })?.body?.toString()).toContain('<h1>');
     expect(site.fastAnswer('/guide/start', MARKDOWN)).toBeNull();
   });
 
   it('is missing if Markdown is turned off', async () => {
-    const { ask } = server(SITE, { markdown: false });
-    expect((await ask('/guide/start.md')).status).toBe(404);
-    const answer = await ask('/guide/start', MARKDOWN);
+    const { send } = server(SITE, { markdown: false });
+    expect((await send('/guide/start.md')).status).toBe(404);
+    const answer = await send('/guide/start', MARKDOWN);
     expect([await answer.text(), answer.headers.get('vary')]).toEqual([SITE['guide/start.html'], 'Accept-Encoding']);
   });
 
   it('is found after the site’s rules and before the fallback page', async () => {
     const release = releases.make({ ...SITE, _redirects: '/guide/start.md /elsewhere 302' });
-    const { ask } = serve([release], { markdown: true, spaFallback: true, rules: await loadSiteRules(release) });
-    expect((await ask('/guide/start.md')).headers.get('location')).toBe('/elsewhere');
-    expect(await (await ask('/api.md')).text()).toContain('# API');
-    expect(await (await ask('/anything')).text()).toContain('Home');
+    const { send } = serve([release], { markdown: true, spaFallback: true, rules: await loadSiteRules(release) });
+    expect((await send('/guide/start.md')).headers.get('location')).toBe('/elsewhere');
+    expect(await (await send('/api.md')).text()).toContain('# API');
+    expect(await (await send('/anything')).text()).toContain('Home');
   });
 
   it('is missing for a page that rules hide at each address, also in the lists', async () => {
     const release = releases.make({ ...SITE, _redirects: '/guide/* /404 404!\n/api /404 404!' });
-    const { ask } = serve([release], { markdown: true, rules: await loadSiteRules(release) });
-    expect((await ask('/guide/start.md')).status).toBe(404);
-    const { ask: bare } = serve([releases.make({ ...SITE, _redirects: '' })], { markdown: true });
+    const { send } = serve([release], { markdown: true, rules: await loadSiteRules(release) });
+    expect((await send('/guide/start.md')).status).toBe(404);
+    const { send: bare } = serve([releases.make({ ...SITE, _redirects: '' })], { markdown: true });
     expect((await bare('/guide/start.md')).status).toBe(200);
     for (const list of ['/llms.txt', '/llms-full.txt']) {
-      const text = await (await ask(list)).text();
+      const text = await (await send(list)).text();
       expect([list, text.includes('guide/start'), /\/api(?:\/index)?\.md/.test(text)]).toEqual([list, false, true]);
     }
   });
 
   it('links to addresses in the base path', async () => {
-    const { ask } = server(SITE, { basePath: '/docs/' });
-    expect(await (await ask('/guide/start.md')).text()).toBe('# Start\n\n[next](/docs/guide/next.html)\n');
+    const { send } = server(SITE, { basePath: '/docs/' });
+    expect(await (await send('/guide/start.md')).text()).toBe('# Start\n\n[next](/docs/guide/next.html)\n');
   });
 });
 
@@ -226,8 +226,8 @@ describe('llms.txt and llms-full.txt', () => {
   ];
 
   it('list pages by sections in the order of the navigation', async () => {
-    const { ask } = server(BOOK);
-    const answer = await ask('/llms.txt');
+    const { send } = server(BOOK);
+    const answer = await send('/llms.txt');
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
     const text = await answer.text();
     expect(text.split('\n')).toEqual(expect.arrayContaining(LIST));
@@ -236,33 +236,33 @@ describe('llms.txt and llms-full.txt', () => {
   });
 
   it('contain all pages, and link to addresses in the base path', async () => {
-    const { ask } = server(BOOK, { basePath: '/docs/' });
-    const text = await (await ask('/llms-full.txt')).text();
+    const { send } = server(BOOK, { basePath: '/docs/' });
+    const text = await (await send('/llms-full.txt')).text();
     expect(text).toContain(
       '---\n\nSource: /docs/guide/second.md\n\n# Second\n\nb\n\n---\n\nSource: /docs/guide/first.md\n\n# First',
     );
     expect(text).not.toContain('# H\n');
-    expect(await (await ask('/llms.txt')).text()).toContain('(/docs/guide/first.md)');
+    expect(await (await send('/llms.txt')).text()).toContain('(/docs/guide/first.md)');
   });
 
   it('have the configured title, even if a stored list has another', async () => {
     const release = releases.make(BOOK);
     const headOf = async (title: string | null, name: string) =>
-      (await (await serve([release], { markdown: true, title }).ask(name)).text()).split('\n', 1)[0];
+      (await (await serve([release], { markdown: true, title }).send(name)).text()).split('\n', 1)[0];
     for (const name of ['/llms.txt', '/llms-full.txt'])
       expect([await headOf(null, name), await headOf('Acme  Docs', name)]).toEqual(['# Acme', '# Acme Docs']);
   });
 
   it('are stored with the release, and support HEAD, 304 and ranges', async () => {
     const release = releases.make(BOOK);
-    const ask = serve([release], { markdown: true }).ask;
-    const first = await ask('/llms-full.txt');
+    const send = serve([release], { markdown: true }).send;
+    const first = await send('/llms-full.txt');
     const etag = first.headers.get('etag') ?? '';
     const folder = join(dirname(release.siteDir), 'markdown');
     const [name = '', ...others] = readdirSync(folder);
     expect(others).toEqual([]);
     expect(readFileSync(join(folder, name), 'utf8')).toBe(await first.text());
-    const again = serve([release], { markdown: true }).ask;
+    const again = serve([release], { markdown: true }).send;
     expect((await again('/llms-full.txt', { 'if-none-match': etag })).status).toBe(304);
     expect(await (await again('/llms-full.txt', { range: 'bytes=0-5' })).text()).toBe('# Acme');
     expect((await again('/llms-full.txt', {}, 'HEAD')).headers.get('etag')).toBe(etag);
@@ -272,12 +272,12 @@ describe('llms.txt and llms-full.txt', () => {
     const release = releases.make(BOOK);
     const folder = join(dirname(release.siteDir), 'markdown');
     writeFileSync(folder, '');
-    expect(await (await serve([release], { markdown: true }).ask('/llms.txt')).text()).toContain('# Acme');
+    expect(await (await serve([release], { markdown: true }).send('/llms.txt')).text()).toContain('# Acme');
   });
 
   it('are the bundle’s own files if it has them, and missing if Markdown is off', async () => {
-    expect(await (await server({ ...BOOK, 'llms.txt': 'own' }).ask('/llms.txt')).text()).toBe('own');
-    expect((await server(BOOK, { markdown: false }).ask('/llms.txt')).status).toBe(404);
+    expect(await (await server({ ...BOOK, 'llms.txt': 'own' }).send('/llms.txt')).text()).toBe('own');
+    expect((await server(BOOK, { markdown: false }).send('/llms.txt')).status).toBe(404);
   });
 });
 

@@ -16,8 +16,8 @@ const AT = { basePath: '/docs/' };
 
 describe('site served at another base path than it was built for', () => {
   it('receives targets without the base path, and sends rewritten pages', async () => {
-    const { ask } = serve([releases.make({ 'a.html': PAGE })], AT);
-    const response = await ask('/a');
+    const { send } = serve([releases.make({ 'a.html': PAGE })], AT);
+    const response = await send('/a');
     expect(await response.text()).toBe(MOUNTED);
     expect(response.headers.get('content-length')).toBe(String(MOUNTED.length));
     expect(response.headers.get('etag')).toBe(`"${sha256(MOUNTED).slice(0, 32)}"`);
@@ -28,14 +28,14 @@ describe('site served at another base path than it was built for', () => {
     const etag = `"${sha256(MOUNTED).slice(0, 32)}"`;
     for (const cacheBytes of [1024 ** 2, 0]) {
       const fresh = () => serve([releases.make(files)], { ...AT, cacheBytes });
-      expect((await fresh().ask('/a', { 'if-none-match': etag })).status).toBe(304);
-      const part = await fresh().ask('/a', { range: 'bytes=3-20' });
+      expect((await fresh().send('/a', { 'if-none-match': etag })).status).toBe(304);
+      const part = await fresh().send('/a', { range: 'bytes=3-20' });
       expect([part.status, await part.text()]).toEqual([206, MOUNTED.slice(3, 21)]);
       expect(part.headers.get('content-range')).toBe(`bytes 3-20/${MOUNTED.length}`);
-      const zipped = await fresh().ask('/a', { 'accept-encoding': 'gzip' });
+      const zipped = await fresh().send('/a', { 'accept-encoding': 'gzip' });
       expect(zipped.headers.get('etag')).toBe(`${etag.slice(0, -1)}-gz"`);
       expect(gunzipSync(await zipped.arrayBuffer()).toString()).toBe(MOUNTED);
-      const head = await fresh().ask('/a', {}, 'HEAD');
+      const head = await fresh().send('/a', {}, 'HEAD');
       expect([head.headers.get('content-length'), await head.text()]).toEqual([String(MOUNTED.length), '']);
     }
   });
@@ -54,14 +54,14 @@ describe('site served at another base path than it was built for', () => {
     ['utf-16le', Buffer.from('\ufeff<a href="/b">é', 'utf16le'), '<a href="/docs/b">é'],
   ])('sends a rewritten page in %s as UTF-8, and unchanged pages in their charset', async (charset, bytes, text) => {
     const plain = Buffer.from('<meta charset=windows-1252>\xe9', 'latin1');
-    const { ask } = serve([releases.make({ 'a.html': bytes, 'c.html': plain })], AT);
-    const page = await ask('/a');
+    const { send } = serve([releases.make({ 'a.html': bytes, 'c.html': plain })], AT);
+    const page = await send('/a');
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(Buffer.from(await page.arrayBuffer()).toString()).toBe(`\ufeff${text}`);
-    const other = await ask('/c');
+    const other = await send('/c');
     expect(other.headers.get('content-type')).toBe('text/html; charset=windows-1252');
     expect(Buffer.from(await other.arrayBuffer())).toEqual(plain);
-    const atRoot = await serve([releases.make({ 'a.html': bytes })]).ask('/a');
+    const atRoot = await serve([releases.make({ 'a.html': bytes })]).send('/a');
     expect(atRoot.headers.get('content-type')).toBe(`text/html; charset=${charset}`);
     expect(Buffer.from(await atRoot.arrayBuffer())).toEqual(bytes);
   });
@@ -69,16 +69,16 @@ describe('site served at another base path than it was built for', () => {
   it('responds from memory to the second request', async () => {
     const hits: boolean[] = [];
     const release = releases.make({ 'a.html': PAGE });
-    const { ask } = serve([release], { ...AT, events: { onCache: (isHit) => hits.push(isHit) } });
-    await ask('/a');
+    const { send } = serve([release], { ...AT, events: { onCache: (isHit) => hits.push(isHit) } });
+    await send('/a');
     rmSync(join(release.siteDir, 'a.html'));
-    expect(await (await ask('/a')).text()).toBe(MOUNTED);
+    expect(await (await send('/a')).text()).toBe(MOUNTED);
     expect(hits.at(-1)).toBe(true);
   });
 
   it('marks hashed files as immutable only if they are not rewritten', async () => {
-    const { ask } = serve([releases.make({ 'a.5b0e4cfb.css': 'a{}', 'b.5b0e4cfb.css': 'a{b:url(/c)}' })], AT);
-    const controls = [await ask('/a.5b0e4cfb.css'), await ask('/b.5b0e4cfb.css')].map((each) =>
+    const { send } = serve([releases.make({ 'a.5b0e4cfb.css': 'a{}', 'b.5b0e4cfb.css': 'a{b:url(/c)}' })], AT);
+    const controls = [await send('/a.5b0e4cfb.css'), await send('/b.5b0e4cfb.css')].map((each) =>
       each.headers.get('cache-control'),
     );
     expect(controls).toEqual(['public, max-age=31536000, immutable', 'no-cache']);
@@ -89,43 +89,43 @@ describe('site served at another base path than it was built for', () => {
     const integrity = (text: string) => `sha384-${createHash('sha384').update(text).digest('base64')}`;
     const page = (base: string, digest: string) =>
       `<link rel="stylesheet" href="${base}a.css" integrity="${digest}"><script src="${base}b.js" integrity="sha256-x"></script>`;
-    const { ask } = serve([releases.make({ 'a.html': page('/', integrity(style)), 'a.css': style, 'b.js': '1' })], AT);
-    const sent = await (await ask('/a.css')).text();
+    const { send } = serve([releases.make({ 'a.html': page('/', integrity(style)), 'a.css': style, 'b.js': '1' })], AT);
+    const sent = await (await send('/a.css')).text();
     expect(sent).toBe('a{b:url(/docs/c.png)}');
-    expect(await (await ask('/a')).text()).toBe(page('/docs/', integrity(sent)));
+    expect(await (await send('/a')).text()).toBe(page('/docs/', integrity(sent)));
   });
 
   it('does not change strings of a script that do not name a file of the site', async () => {
-    const { ask } = serve([releases.make({ 'a.js': 'a("/b.png"); c("/none.png")', 'b.png': 'png' })], AT);
-    expect(await (await ask('/a.js')).text()).toBe('a("/docs/b.png"); c("/none.png")');
+    const { send } = serve([releases.make({ 'a.js': 'a("/b.png"); c("/none.png")', 'b.png': 'png' })], AT);
+    expect(await (await send('/a.js')).text()).toBe('a("/docs/b.png"); c("/none.png")');
   });
 
   it('rewrites the 404 page, and old assets by the base path of their own release', async () => {
     const old = releases.make({ 'a.5b0e4cfb.css': 'a{b:url(/old/c)}' }, { builtFor: '/old/' });
-    const { ask } = serve([releases.make({ '404.html': PAGE }), old], AT);
-    const missing = await ask('/nowhere');
+    const { send } = serve([releases.make({ '404.html': PAGE }), old], AT);
+    const missing = await send('/nowhere');
     expect([missing.status, await missing.text()]).toEqual([404, MOUNTED]);
-    expect(await (await ask('/a.5b0e4cfb.css')).text()).toBe('a{b:url(/docs/c)}');
+    expect(await (await send('/a.5b0e4cfb.css')).text()).toBe('a{b:url(/docs/c)}');
   });
 
   it('can be served at the root if it was built for a folder', async () => {
-    const { ask } = serve([releases.make({ 'a.html': MOUNTED }, { builtFor: '/docs/' })]);
-    expect(await (await ask('/a')).text()).toBe(PAGE);
+    const { send } = serve([releases.make({ 'a.html': MOUNTED }, { builtFor: '/docs/' })]);
+    expect(await (await send('/a')).text()).toBe(PAGE);
   });
 
   it('redirects relatively, which is correct with every base path', async () => {
-    const { ask } = serve([releases.make({ 'a/index.html': PAGE })], AT);
-    const response = await ask('/a?q');
+    const { send } = serve([releases.make({ 'a/index.html': PAGE })], AT);
+    const response = await send('/a?q');
     expect([response.status, response.headers.get('location')]).toEqual([308, 'a/?q']);
   });
 
   it('responds with 503 to an unreadable file, and retries on the next request', async () => {
     const release = releases.make({ 'a.html': PAGE });
-    const { ask, site } = serve([release], AT);
+    const { send, site } = serve([release], AT);
     rmSync(join(release.siteDir, 'a.html'));
-    expect((await ask('/a')).status).toBe(503);
+    expect((await send('/a')).status).toBe(503);
     const again = releases.make({ 'a.html': PAGE });
     site.current = new SiteSnapshot({ ...release, siteDir: again.siteDir }, [], { trailingSlash: 'auto', ...AT });
-    expect((await ask('/a')).status).toBe(200);
+    expect((await send('/a')).status).toBe(200);
   });
 });

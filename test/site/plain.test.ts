@@ -43,13 +43,13 @@ describe('fastAnswer() of SiteServer', () => {
     ['/nowhere.js', {}],
     ['/%C3%BC/nowhere', {}],
   ])('returns for %s %j the same response as respond()', async (target, headers) => {
-    const { server, ask } = serve([releases.make(FILES)]);
+    const { server, send } = serve([releases.make(FILES)]);
     const isMissing = target.includes('nowhere');
     if (!isMissing) expect(server.fastAnswer(target, headers)).toBeNull();
     // The first request reads the file, which a conditional one does not.
     const { 'if-none-match': _, ...unconditional } = headers;
-    await ask(target, unconditional);
-    const asked = await ask(target, headers);
+    await send(target, unconditional);
+    const asked = await send(target, headers);
     const plain = server.fastAnswer(target, headers);
     expect([plain?.status, plainHeaders(plain)]).toEqual([asked.status, Object.fromEntries(asked.headers)]);
     expect(plain?.body ?? Buffer.alloc(0)).toEqual(Buffer.from(await asked.arrayBuffer()));
@@ -58,9 +58,9 @@ describe('fastAnswer() of SiteServer', () => {
   it.each(['/nowhere', '/b/nowhere', '/nowhere.js'])(
     'returns for %s the 404 page of the site, like respond()',
     async (target) => {
-      const { server, ask } = serve([releases.make({ ...FILES, '404.html': `${PAGE}404`, 'b/404.html': 'b' })]);
+      const { server, send } = serve([releases.make({ ...FILES, '404.html': `${PAGE}404`, 'b/404.html': 'b' })]);
       for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
-        const asked = await ask(target, headers);
+        const asked = await send(target, headers);
         const plain = server.fastAnswer(target, headers);
         expect(plain?.status).toBe(404);
         expect(plainHeaders(plain)).toEqual(Object.fromEntries(asked.headers));
@@ -70,26 +70,26 @@ describe('fastAnswer() of SiteServer', () => {
   );
 
   it('does not use a missing page of the previous release for the next release', async () => {
-    const { server, site, ask } = serve([releases.make(FILES)]);
-    await ask('/new');
+    const { server, site, send } = serve([releases.make(FILES)]);
+    await send('/new');
     expect([server.fastAnswer('/new', {})?.status, server.fastAnswer('/new?q', {})?.status]).toEqual([404, 404]);
     site.current = new SiteSnapshot(releases.make({ ...FILES, 'new.html': PAGE }), [], { trailingSlash: 'auto' });
     expect(server.fastAnswer('/new', {})).toBeNull();
-    expect((await ask('/new')).status).toBe(200);
+    expect((await send('/new')).status).toBe(200);
   });
 
   it('applies a rule separately for each host', async () => {
     const release = releases.make({ ...FILES, _redirects: '/old https://docs.example/old' });
-    const { server, ask } = serve([release], { rules: await loadSiteRules(release) });
-    await ask('/old', { host: 'docs.example' });
+    const { server, send } = serve([release], { rules: await loadSiteRules(release) });
+    await send('/old', { host: 'docs.example' });
     expect(server.fastAnswer('/old', { host: 'docs.example' })?.status).toBe(404);
     expect(server.fastAnswer('/old', { host: 'other.example' })).toBeNull();
   });
 
   it('returns null for an asset that another release may have', async () => {
-    const { server, ask } = serve([releases.make(FILES), releases.make({ 'old.js': 'old()' })]);
+    const { server, send } = serve([releases.make(FILES), releases.make({ 'old.js': 'old()' })]);
     expect(server.fastAnswer('/nowhere.js', {})).toBeNull();
-    await ask('/nowhere');
+    await send('/nowhere');
     expect(server.fastAnswer('/nowhere', {})?.status).toBe(404);
   });
 
@@ -110,30 +110,30 @@ describe('fastAnswer() of SiteServer', () => {
     ['http://x/a', {}],
     ['*', {}],
   ])('returns null for %s %j', async (target, headers) => {
-    const { server, ask } = serve([releases.make(FILES)]);
-    await ask('/a');
-    await ask(target, headers);
+    const { server, send } = serve([releases.make(FILES)]);
+    await send('/a');
+    await send(target, headers);
     expect(server.fastAnswer(target, headers)).toBeNull();
   });
 
   it('returns null for a body that is not in memory', async () => {
-    const { server, ask } = serve([releases.make({ 'a.txt': 'a'.repeat(500), 'b.txt': 'b'.repeat(500) })], {
+    const { server, send } = serve([releases.make({ 'a.txt': 'a'.repeat(500), 'b.txt': 'b'.repeat(500) })], {
       cacheBytes: 1000,
     });
-    await ask('/a.txt');
-    await ask('/b.txt');
+    await send('/a.txt');
+    await send('/b.txt');
     expect(server.fastAnswer('/a.txt', {})).toBeNull();
   });
 
   it('returns null for an asset of an older release, which may be removed', async () => {
-    const { server, ask } = serve([releases.make(FILES), releases.make({ 'old.js': 'old()' })]);
-    expect((await ask('/old.js')).status).toBe(200);
+    const { server, send } = serve([releases.make(FILES), releases.make({ 'old.js': 'old()' })]);
+    expect((await send('/old.js')).status).toBe(200);
     expect(server.fastAnswer('/old.js', {})).toBeNull();
   });
 
   it('returns no body of a previous release', async () => {
-    const { server, site, ask } = serve([releases.make(FILES)]);
-    await ask('/a');
+    const { server, site, send } = serve([releases.make(FILES)]);
+    await send('/a');
     expect(server.fastAnswer('/a', {})?.status).toBe(200);
     site.current = null;
     expect(server.fastAnswer('/a', {})).toBeNull();
@@ -141,8 +141,8 @@ describe('fastAnswer() of SiteServer', () => {
 
   it('counts responses from memory', async () => {
     const hits: boolean[] = [];
-    const { server, ask } = serve([releases.make(FILES)], { events: { onCache: (isHit) => hits.push(isHit) } });
-    await ask('/a');
+    const { server, send } = serve([releases.make(FILES)], { events: { onCache: (isHit) => hits.push(isHit) } });
+    await send('/a');
     server.fastAnswer('/a', {});
     expect(hits).toEqual([false, true]);
   });

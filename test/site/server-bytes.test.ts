@@ -32,9 +32,9 @@ describe('respond() to ranges', () => {
     ['from disk', 64 * 1024],
   ])('%s', (_name, cacheBytes) => {
     async function asked(headers: Readonly<Record<string, string>>) {
-      const { ask } = serve([releases.make({ 'a.txt': text })], { cacheBytes });
-      await (await ask('/a.txt')).arrayBuffer();
-      return ask('/a.txt', headers);
+      const { send } = serve([releases.make({ 'a.txt': text })], { cacheBytes });
+      await (await send('/a.txt')).arrayBuffer();
+      return send('/a.txt', headers);
     }
 
     it.each([
@@ -72,9 +72,9 @@ describe('respond() to ranges', () => {
 describe('stream that the client does not read to its end', () => {
   it.skipIf(process.platform !== 'linux').each(['identity', 'gzip', 'br'])('closes its file (%s)', async (encoding) => {
     const release = releases.make({ 'big.txt': randomBytes(1_000_000).toString('hex') });
-    const { ask } = serve([release], { cacheBytes: 64 * 1024 });
+    const { send } = serve([release], { cacheBytes: 64 * 1024 });
     const isOpen = () => readdirSync('/proc/self/fd').some((fd) => linkOf(fd).startsWith(release.siteDir));
-    const response = await ask('/big.txt', { 'accept-encoding': encoding });
+    const response = await send('/big.txt', { 'accept-encoding': encoding });
     expect(isOpen()).toBe(true);
     await response.body?.cancel();
     await expect.poll(isOpen).toBe(false);
@@ -87,11 +87,11 @@ describe('text larger than the limit of one cached body', () => {
   const decoded = { gzip: gunzipSync, br: brotliDecompressSync };
 
   it.each(['gzip', 'br'] as const)('is compressed while it is read, and then cached (%s)', async (encoding) => {
-    const { ask } = serve([releases.make({ 'big.txt': text })], { cacheBytes });
+    const { send } = serve([releases.make({ 'big.txt': text })], { cacheBytes });
     const headers = { 'accept-encoding': encoding };
     const lengths: (string | null)[] = [];
     for (const method of ['HEAD', 'GET', 'GET', 'HEAD']) {
-      const answer = await ask('/big.txt', headers, method);
+      const answer = await send('/big.txt', headers, method);
       const tag = `"${sha256(text).slice(0, 32)}-${encoding === 'br' ? 'br' : 'gz'}"`;
       expect([answer.status, answer.headers.get('content-encoding'), answer.headers.get('etag')]).toEqual([
         200,
@@ -101,7 +101,7 @@ describe('text larger than the limit of one cached body', () => {
       const bytes = Buffer.from(await answer.arrayBuffer());
       if (method === 'GET') expect(decoded[encoding](bytes).toString()).toBe(text);
       lengths.push(answer.headers.get('content-length'));
-      expect((await ask('/big.txt', { ...headers, 'if-none-match': tag })).status).toBe(304);
+      expect((await send('/big.txt', { ...headers, 'if-none-match': tag })).status).toBe(304);
     }
     const size = expect.stringMatching(/^\d{4,5}$/);
     expect(lengths).toEqual([null, null, size, size]);
@@ -109,9 +109,9 @@ describe('text larger than the limit of one cached body', () => {
 
   it('is not cached if compression does not make it small enough', async () => {
     const hex = randomBytes(300_000).toString('hex');
-    const { ask } = serve([releases.make({ 'big.txt': hex })], { cacheBytes });
+    const { send } = serve([releases.make({ 'big.txt': hex })], { cacheBytes });
     for (let time = 0; time < 2; time++) {
-      const answer = await ask('/big.txt', { 'accept-encoding': 'gzip' });
+      const answer = await send('/big.txt', { 'accept-encoding': 'gzip' });
       expect(answer.headers.get('content-length')).toBeNull();
       expect(gunzipSync(Buffer.from(await answer.arrayBuffer())).toString() === hex).toBe(true);
     }
@@ -119,8 +119,8 @@ describe('text larger than the limit of one cached body', () => {
 
   it('is sent uncompressed while many others are compressed', async () => {
     const hex = randomBytes(300_000).toString('hex');
-    const { ask } = serve([releases.make({ 'big.txt': hex })], { cacheBytes });
-    const askGzip = () => ask('/big.txt', { 'accept-encoding': 'gzip' });
+    const { send } = serve([releases.make({ 'big.txt': hex })], { cacheBytes });
+    const askGzip = () => send('/big.txt', { 'accept-encoding': 'gzip' });
     const encodingOf = (answer: Response) => answer.headers.get('content-encoding');
     const begun = [...(await Promise.all(Array.from({ length: 8 }, askGzip))), await askGzip()];
     expect(begun.map(encodingOf)).toEqual([...Array.from({ length: 8 }, () => 'gzip'), null]);
@@ -134,14 +134,14 @@ describe('respond() when the storage fails', () => {
   it.each([1024 ** 2, 8 * 1024])('responds with 503 instead of 404 (cache of %i bytes)', async (cacheBytes) => {
     const faults: DocshelfError[] = [];
     const release = releases.make({ 'a.html': PAGE, 'a.js': 'x'.repeat(2000), '404.html': PAGE });
-    const { ask } = serve([release], { cacheBytes, events: { onFault: (fault) => faults.push(fault) } });
+    const { send } = serve([release], { cacheBytes, events: { onFault: (fault) => faults.push(fault) } });
     rmSync(release.siteDir, { recursive: true });
     for (const [path, headers] of [
       ['/a', {}],
       ['/a', { range: 'bytes=0-1' }],
       ['/a.js', {}],
     ] as const) {
-      const response = await ask(path, headers);
+      const response = await send(path, headers);
       expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
       expect(await response.text()).not.toContain(release.siteDir);
     }
@@ -150,9 +150,9 @@ describe('respond() when the storage fails', () => {
 
   it('responds with 503 if the 404 page cannot be read, even to a missing page', async () => {
     const release = releases.make({ '404.html': PAGE });
-    const { ask } = serve([release]);
+    const { send } = serve([release]);
     rmSync(release.siteDir, { recursive: true });
-    expect((await ask('/nope')).status).toBe(503);
+    expect((await send('/nope')).status).toBe(503);
   });
 
   it.each([1024 ** 2, 8 * 1024])(
@@ -160,21 +160,21 @@ describe('respond() when the storage fails', () => {
     async (cacheBytes) => {
       const faults: DocshelfError[] = [];
       const release = releases.make({ 'a.html': PAGE });
-      const { ask } = serve([release], { cacheBytes, events: { onFault: (fault) => faults.push(fault) } });
+      const { send } = serve([release], { cacheBytes, events: { onFault: (fault) => faults.push(fault) } });
       writeFileSync(join(release.siteDir, 'a.html'), PAGE.slice(1));
-      expect((await ask('/a')).status).toBe(503);
+      expect((await send('/a')).status).toBe(503);
       expect(faults.map(({ code }) => code)).toEqual(['release_damaged']);
     },
   );
 
   it('responds with 200 again when the storage is back', async () => {
     const release = releases.make({ 'a.html': PAGE });
-    const { ask } = serve([release]);
+    const { send } = serve([release]);
     rmSync(release.siteDir, { recursive: true });
-    expect((await ask('/a')).status).toBe(503);
+    expect((await send('/a')).status).toBe(503);
     mkdirSync(release.siteDir);
     writeFileSync(join(release.siteDir, 'a.html'), PAGE);
-    expect((await ask('/a')).status).toBe(200);
+    expect((await send('/a')).status).toBe(200);
   });
 });
 
@@ -182,27 +182,27 @@ describe('switch to another release', () => {
   it('affects the next request, but not a pending one', async () => {
     const old = releases.make({ 'a.html': 'old' });
     const next = releases.make({ 'a.html': 'new' });
-    const { site, ask } = serve([old]);
-    const inFlight = ask('/a');
+    const { site, send } = serve([old]);
+    const inFlight = send('/a');
     site.current = new SiteSnapshot(next, [kept(old)], { trailingSlash: 'auto' });
     expect(await (await inFlight).text()).toBe('old');
-    expect(await (await ask('/a')).text()).toBe('new');
+    expect(await (await send('/a')).text()).toBe('new');
   });
 
   it('lets a stream that has begun finish with the old content', async () => {
     const old = releases.make({ 'a.txt': 'o'.repeat(300_000) });
     const next = releases.make({ 'a.txt': 'n'.repeat(300_000) });
-    const { site, ask } = serve([old], { cacheBytes: 64 * 1024 });
-    const response = await ask('/a.txt');
+    const { site, send } = serve([old], { cacheBytes: 64 * 1024 });
+    const response = await send('/a.txt');
     site.current = new SiteSnapshot(next, [], { trailingSlash: 'auto' });
     expect(await response.text()).toBe('o'.repeat(300_000));
   });
 
   it('keeps hashed assets of the older release, and removes its pages', async () => {
     const old = releases.make({ 'old.html': 'old', 'app.5b0e4cfb.js': 'old' });
-    const { ask } = serve([releases.make({ 'new.html': 'new' }), old]);
-    expect((await ask('/old')).status).toBe(404);
-    expect(await summary(await ask('/app.5b0e4cfb.js'), 'cache-control')).toEqual([
+    const { send } = serve([releases.make({ 'new.html': 'new' }), old]);
+    expect((await send('/old')).status).toBe(404);
+    expect(await summary(await send('/app.5b0e4cfb.js'), 'cache-control')).toEqual([
       200,
       'public, max-age=31536000, immutable',
       'old',

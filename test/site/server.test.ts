@@ -22,8 +22,8 @@ const PRESET = {
 
 describe('respond() to a plain request', () => {
   it('responds with the file and all its headers', async () => {
-    const { ask } = serve([releases.make({ 'a.html': PAGE })]);
-    const response = await ask('/a');
+    const { send } = serve([releases.make({ 'a.html': PAGE })]);
+    const response = await send('/a');
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toEqual({
       'accept-ranges': 'bytes',
@@ -42,8 +42,8 @@ describe('respond() to a plain request', () => {
     ['gzip', 'gzip', `"${TAG}-gz"`, gunzipSync],
     ['gzip, br', 'br', `"${TAG}-br"`, brotliDecompressSync],
   ])('compresses for %s with %s and a separate strong ETag', async (accept, encoding, etag, decode) => {
-    const { ask } = serve([releases.make({ 'a.html': PAGE })]);
-    const response = await ask('/a', { 'accept-encoding': accept });
+    const { send } = serve([releases.make({ 'a.html': PAGE })]);
+    const response = await send('/a', { 'accept-encoding': accept });
     expect(response.headers.get('content-encoding')).toBe(encoding);
     expect(response.headers.get('etag')).toBe(etag);
     const bytes = await bytesOf(response);
@@ -53,24 +53,26 @@ describe('respond() to a plain request', () => {
 
   it('does not compress small files, compressed types, or compressed bytes under a text name', async () => {
     const gzipped = Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(5000)]);
-    const { ask } = serve([releases.make({ 'a.css': 'a{}', 'a.png': Buffer.alloc(5000), 'a.json': gzipped })]);
+    const { send } = serve([releases.make({ 'a.css': 'a{}', 'a.png': Buffer.alloc(5000), 'a.json': gzipped })]);
     for (const path of ['/a.css', '/a.png', '/a.json']) {
-      const response = await ask(path, { 'accept-encoding': 'br' });
+      const response = await send(path, { 'accept-encoding': 'br' });
       expect(response.headers.get('content-encoding'), path).toBeNull();
       expect(response.headers.get('vary'), path).toBe('Accept-Encoding');
     }
   });
 
   it('responds to HEAD with the same headers and no body, also for large files', async () => {
-    const { ask } = serve([releases.make({ 'a.html': PAGE, 'big.txt': 'x'.repeat(9000) })], { cacheBytes: 64 * 1024 });
+    const { send } = serve([releases.make({ 'a.html': PAGE, 'big.txt': 'x'.repeat(9000) })], {
+      cacheBytes: 64 * 1024,
+    });
     for (const [path, accept] of [
       ['/a', 'br'],
       ['/a', ''],
       ['/big.txt', ''],
       ['/nope', ''],
     ] as const) {
-      const get = await ask(path, { 'accept-encoding': accept });
-      const head = await ask(path, { 'accept-encoding': accept }, 'HEAD');
+      const get = await send(path, { 'accept-encoding': accept });
+      const head = await send(path, { 'accept-encoding': accept }, 'HEAD');
       expect(head.status).toBe(get.status);
       expect(Object.fromEntries(head.headers)).toEqual(Object.fromEntries(get.headers));
       expect(await head.text()).toBe('');
@@ -79,8 +81,8 @@ describe('respond() to a plain request', () => {
   });
 
   it('responds from memory without a promise', async () => {
-    const { server, ask } = serve([releases.make({ 'a.html': PAGE })]);
-    await ask('/a');
+    const { server, send } = serve([releases.make({ 'a.html': PAGE })]);
+    await send('/a');
     expect(server.respond({ method: 'GET', target: '/a', header: () => undefined, id: () => null })).toBeInstanceOf(
       Response,
     );
@@ -88,26 +90,26 @@ describe('respond() to a plain request', () => {
 
   it('reports cache hits and misses', async () => {
     const hits: boolean[] = [];
-    const { ask } = serve([releases.make({ 'a.html': PAGE })], { events: { onCache: (hit) => hits.push(hit) } });
-    await ask('/a');
-    await ask('/a.html');
+    const { send } = serve([releases.make({ 'a.html': PAGE })], { events: { onCache: (hit) => hits.push(hit) } });
+    await send('/a');
+    await send('/a.html');
     expect(hits).toEqual([false, true]);
   });
 
   it('redirects relatively and keeps the query', async () => {
-    const { ask } = serve([releases.make({ 'x/a/index.html': PAGE, 'b.html': PAGE })]);
-    const response = await ask('/x/a?q=1');
+    const { send } = serve([releases.make({ 'x/a/index.html': PAGE, 'b.html': PAGE })]);
+    const response = await send('/x/a?q=1');
     expect(await summary(response, 'location', 'cache-control')).toEqual([308, 'a/?q=1', 'no-cache', '']);
-    expect((await ask('/b/?q')).headers.get('location')).toBe('../b?q');
+    expect((await send('/b/?q')).headers.get('location')).toBe('../b?q');
   });
 
   it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'PROPFIND'])('rejects %s', async (method) => {
-    const response = await serve([releases.make({ 'a.html': PAGE })]).ask('/a', {}, method);
+    const response = await serve([releases.make({ 'a.html': PAGE })]).send('/a', {}, method);
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
   it('responds with 400 to an address that cannot be decoded', async () => {
-    expect((await serve([releases.make({ 'a.html': PAGE })]).ask('/%zz')).status).toBe(400);
+    expect((await serve([releases.make({ 'a.html': PAGE })]).send('/%zz')).status).toBe(400);
   });
 });
 
@@ -115,22 +117,29 @@ describe('respond() to a missing address', () => {
   const site = () => releases.make({ 'index.html': 'root', '404.html': PAGE, 'ja/404.html': 'nai', 'a/b.html': '' });
 
   it("responds with the site's nearest 404 page, and never with 304", async () => {
-    const { ask } = serve([site()]);
+    const { send } = serve([site()]);
     const names = ['etag', 'last-modified', 'cache-control', 'vary'];
-    expect(await summary(await ask('/nope'), ...names)).toEqual([404, null, null, 'no-cache', 'Accept-Encoding', PAGE]);
-    expect(await summary(await ask('/ja/x/y'), 'content-type')).toEqual([404, 'text/html; charset=utf-8', 'nai']);
-    expect((await ask('/nope', { 'if-none-match': '*', 'if-modified-since': LAST_MODIFIED })).status).toBe(404);
+    expect(await summary(await send('/nope'), ...names)).toEqual([
+      404,
+      null,
+      null,
+      'no-cache',
+      'Accept-Encoding',
+      PAGE,
+    ]);
+    expect(await summary(await send('/ja/x/y'), 'content-type')).toEqual([404, 'text/html; charset=utf-8', 'nai']);
+    expect((await send('/nope', { 'if-none-match': '*', 'if-modified-since': LAST_MODIFIED })).status).toBe(404);
   });
 
   it('compresses the 404 page like other pages', async () => {
-    const response = await serve([site()]).ask('/nope', { 'accept-encoding': 'br' });
+    const response = await serve([site()]).send('/nope', { 'accept-encoding': 'br' });
     expect(brotliDecompressSync(await bytesOf(response)).toString()).toBe(PAGE);
   });
 
   it('responds with plain text to a missing asset', async () => {
-    const { ask } = serve([site()]);
+    const { send } = serve([site()]);
     for (const path of ['/nope.js', '/ja/nope.css?v=1', '/x.txt', '/x.json']) {
-      expect(await summary(await ask(path), 'content-type'), path).toEqual([
+      expect(await summary(await send(path), 'content-type'), path).toEqual([
         404,
         'text/plain; charset=utf-8',
         'Not found\n',
@@ -139,7 +148,7 @@ describe('respond() to a missing address', () => {
   });
 
   it('responds with a page that loads no files if the site has no 404 page', async () => {
-    const response = await serve([releases.make({ 'index.html': '' })]).ask('/nope');
+    const response = await serve([releases.make({ 'index.html': '' })]).send('/nope');
     expect([response.status, response.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
     expect(await response.text()).not.toMatch(/src=|href=|url\(/);
   });
@@ -154,7 +163,7 @@ describe('respond() to a missing address', () => {
     '/a\\b',
     '/a%00',
   ])('responds with 404 to the unsafe path %s', async (target) => {
-    expect((await serve([site()]).ask(target)).status).toBe(404);
+    expect((await serve([site()]).send(target)).status).toBe(404);
   });
 });
 
@@ -162,8 +171,8 @@ describe('respond() to conditions', () => {
   const site = () => releases.make({ 'a.html': PAGE });
 
   it('responds with 304 to the ETag of the encoding, without a body', async () => {
-    const { ask } = serve([site()]);
-    const response = await ask('/a', { 'if-none-match': `"${TAG}-br"`, 'accept-encoding': 'br' });
+    const { send } = serve([site()]);
+    const response = await send('/a', { 'if-none-match': `"${TAG}-br"`, 'accept-encoding': 'br' });
     expect(response.status).toBe(304);
     expect(Object.fromEntries(response.headers)).toEqual({
       'cache-control': 'no-cache',
@@ -176,33 +185,33 @@ describe('respond() to conditions', () => {
   });
 
   it('ignores the ETag of another encoding', async () => {
-    const { ask } = serve([site()]);
-    expect((await ask('/a', { 'if-none-match': `"${TAG}-br"` })).status).toBe(200);
-    expect((await ask('/a', { 'if-none-match': `"${TAG}"`, 'accept-encoding': 'gzip' })).status).toBe(200);
+    const { send } = serve([site()]);
+    expect((await send('/a', { 'if-none-match': `"${TAG}-br"` })).status).toBe(200);
+    expect((await send('/a', { 'if-none-match': `"${TAG}"`, 'accept-encoding': 'gzip' })).status).toBe(200);
   });
 
   it('responds with 304 if compression saves nothing', async () => {
     const bytes = Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(5000)]);
-    const { ask } = serve([releases.make({ 'a.json': bytes })]);
+    const { send } = serve([releases.make({ 'a.json': bytes })]);
     const headers = { 'if-none-match': `"${sha256(bytes).slice(0, 32)}"`, 'accept-encoding': 'br' };
-    expect((await ask('/a.json', headers)).status).toBe(304);
-    expect((await ask('/a.json', headers)).status).toBe(304);
+    expect((await send('/a.json', headers)).status).toBe(304);
+    expect((await send('/a.json', headers)).status).toBe(304);
   });
 
   it('ignores If-Modified-Since, since two contents may have one date', async () => {
-    const { ask } = serve([site()]);
+    const { send } = serve([site()]);
     for (const date of [LAST_MODIFIED, 'Sun, 01 Jun 2025 10:20:30 GMT']) {
-      expect((await ask('/a', { 'if-modified-since': date })).status).toBe(200);
+      expect((await send('/a', { 'if-modified-since': date })).status).toBe(200);
     }
   });
 
   it('sends no Last-Modified after the Date of the response', async () => {
-    const { ask } = serve([releases.make({ 'a.html': 'a' }, { createdAt: '2999-01-01T00:00:00Z' })]);
-    const date = (await ask('/a')).headers.get('last-modified') ?? '';
+    const { send } = serve([releases.make({ 'a.html': 'a' }, { createdAt: '2999-01-01T00:00:00Z' })]);
+    const date = (await send('/a')).headers.get('last-modified') ?? '';
     expect(Date.parse(date)).toBeLessThanOrEqual(Date.now());
   });
 
   it('responds with 412 if If-Match names other content', async () => {
-    expect((await serve([site()]).ask('/a', { 'if-match': '"x"' })).status).toBe(412);
+    expect((await serve([site()]).send('/a', { 'if-match': '"x"' })).status).toBe(412);
   });
 });

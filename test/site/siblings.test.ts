@@ -32,7 +32,7 @@ async function bytesOf(response: Response): Promise<Buffer> {
 }
 
 async function sent(files: Files, coding: string): Promise<Buffer> {
-  const response = await serve([releases.make({ 'data.csv': TEXT, ...files })]).ask('/data.csv', {
+  const response = await serve([releases.make({ 'data.csv': TEXT, ...files })]).send('/data.csv', {
     'accept-encoding': coding,
   });
   expect(response.headers.get('content-encoding')).toBe(coding);
@@ -48,9 +48,9 @@ describe('compressed files in a bundle', () => {
     'have an entity tag of their bytes, which conditions are compared with: %s',
     async (coding, ending) => {
       const site = releases.make({ 'data.csv': TEXT, [`data.csv.${ending}`]: ENCODED[ending] });
-      const { ask, server } = serve([site]);
+      const { send, server } = serve([site]);
       const accept = { 'accept-encoding': coding };
-      const { headers } = await ask('/data.csv', accept);
+      const { headers } = await send('/data.csv', accept);
       const etag = headers.get('etag') ?? '';
       expect(etag).toBe(
         `"${sha256(TEXT).slice(0, 32)}-${{ gzip: 'gz', br: 'br', zstd: 'zst' }[coding]}-${sha256(ENCODED[ending]).slice(0, 8)}"`,
@@ -60,9 +60,9 @@ describe('compressed files in a bundle', () => {
         String(ENCODED[ending].length),
       ]);
       expect(server.fastAnswer('/data.csv', { ...accept, 'if-none-match': etag })?.status).toBe(304);
-      expect((await ask('/data.csv', { ...accept, 'if-match': etag })).status).toBe(200);
-      expect((await ask('/data.csv', { ...accept, 'if-match': '"other"' })).status).toBe(412);
-      const ranged = await ask('/data.csv', { ...accept, range: 'bytes=0-9' });
+      expect((await send('/data.csv', { ...accept, 'if-match': etag })).status).toBe(200);
+      expect((await send('/data.csv', { ...accept, 'if-match': '"other"' })).status).toBe(412);
+      const ranged = await send('/data.csv', { ...accept, range: 'bytes=0-9' });
       expect([ranged.status, ranged.headers.get('content-encoding'), await ranged.text()]).toEqual([
         206,
         null,
@@ -78,14 +78,14 @@ describe('compressed files in a bundle', () => {
       const encoded = { gz: gzipSync, br: brotliCompressSync, zst: zstdCompressSync }[ending](lines);
       const site = releases.make({ 'data.csv': lines, [`data.csv.${ending}`]: encoded });
       for (const cacheBytes of [1024, 8 * 700 * 1024]) {
-        const { ask } = serve([site], { cacheBytes });
+        const { send } = serve([site], { cacheBytes });
         const accept = { 'accept-encoding': coding };
         for (const _ of ['first', 'second']) {
-          const response = await ask('/data.csv', accept);
+          const response = await send('/data.csv', accept);
           expect((await bytesOf(response)).equals(encoded)).toBe(true);
           const etag = response.headers.get('etag') ?? '';
-          expect((await ask('/data.csv', { ...accept, 'if-none-match': etag })).status).toBe(304);
-          const head = await ask('/data.csv', accept, 'HEAD');
+          expect((await send('/data.csv', { ...accept, 'if-none-match': etag })).status).toBe(304);
+          const head = await send('/data.csv', accept, 'HEAD');
           expect([head.headers.get('content-length'), await head.text()]).toEqual([String(encoded.length), '']);
         }
       }
@@ -95,16 +95,16 @@ describe('compressed files in a bundle', () => {
   it.each(CODINGS)('are not sent if they are damaged after the import: %s', async (coding, ending) => {
     const site = releases.make({ 'data.csv': TEXT, [`data.csv.${ending}`]: ENCODED[ending] });
     writeFileSync(join(site.siteDir, `data.csv.${ending}`), Buffer.from(ENCODED[ending]).fill(0, 20));
-    const body = await bytesOf(await serve([site]).ask('/data.csv', { 'accept-encoding': coding }));
+    const body = await bytesOf(await serve([site]).send('/data.csv', { 'accept-encoding': coding }));
     expect(DECODE[coding](body).toString()).toBe(TEXT);
   });
 
   it('are not sent for pages with additions of docshelf', async () => {
     const page = `<!doctype html><title>Page</title>${'<p>all work and no play</p>'.repeat(200)}`;
     const site = releases.make({ 'index.html': page, 'index.html.gz': gzipSync(page) });
-    const { ask } = serve([site], { additions: { head: ['<link rel="x">'], body: [] } });
+    const { send } = serve([site], { additions: { head: ['<link rel="x">'], body: [] } });
     for (const _ of ['first', 'second']) {
-      const body = await bytesOf(await ask('/', { 'accept-encoding': 'gzip' }));
+      const body = await bytesOf(await send('/', { 'accept-encoding': 'gzip' }));
       expect(gunzipSync(body).toString()).toContain('<link rel="x">');
     }
   });
@@ -163,9 +163,9 @@ describe('compressed files in a bundle', () => {
     const lie = LIES[name]?.((text) => ENCODE[ending](text), ENCODED[ending]) ?? Buffer.alloc(0);
     const coding = ({ gz: 'gzip', br: 'br', zst: 'zstd' } as const)[ending];
     const site = releases.make({ 'data.csv': TEXT, [`data.csv.${ending}`]: lie });
-    const response = await serve([site]).ask('/data.csv', { 'accept-encoding': coding });
+    const response = await serve([site]).send('/data.csv', { 'accept-encoding': coding });
     expect((await bytesOf(response)).equals(lie)).toBe(false);
-    const { ask } = serve([site]);
-    expect((await bytesOf(await ask(`/data.csv.${ending}`))).equals(lie)).toBe(true);
+    const { send } = serve([site]);
+    expect((await bytesOf(await send(`/data.csv.${ending}`))).equals(lie)).toBe(true);
   });
 });

@@ -19,7 +19,7 @@ const SITE: Files = {
   'it/index.html': page('lang="de"'),
 };
 
-const said = async (response: Response) => {
+const languageOf = async (response: Response) => {
   const { headers } = response;
   const opened = /<html [^>]*>/.exec(await response.text())?.[0];
   return [response.status, opened, headers.get('content-language'), headers.get('vary')];
@@ -35,8 +35,8 @@ describe('built-in 404 page of docshelf', () => {
     ['/zh-tw/nowhere', 'de', 'ltr'],
     ['/it/nowhere', 'de', 'ltr'],
   ])('uses for %s the language of the nearest first page: %s', async (path, tag, direction) => {
-    const { ask } = serve([releases.make(SITE)]);
-    const answer = await said(await ask(path, { 'accept-language': 'ru' }));
+    const { send } = serve([releases.make(SITE)]);
+    const answer = await languageOf(await send(path, { 'accept-language': 'ru' }));
     expect(answer).toEqual([404, `<html lang="${tag}" dir="${direction}">`, tag, 'Accept-Encoding']);
   });
 
@@ -50,39 +50,39 @@ describe('built-in 404 page of docshelf', () => {
     ['no first page', { 'a.html': page('lang=ru') }, 'en'],
     ['a language that docshelf does not support', { 'index.html': page('lang=sv') }, 'en'],
   ])('uses the expected language for a site with %s', async (_name, files, tag) => {
-    const { ask } = serve([releases.make(files)]);
-    expect((await ask('/nowhere')).headers.get('content-language')).toBe(tag);
+    const { send } = serve([releases.make(files)]);
+    expect((await send('/nowhere')).headers.get('content-language')).toBe(tag);
   });
 
   it('is sent from memory once the language is known, or as one line for a missing asset', async () => {
-    const { ask, server } = serve([releases.make(SITE)]);
+    const { send, server } = serve([releases.make(SITE)]);
     const headers: IncomingHttpHeaders = { host: 'docs.dev' };
     expect(server.fastAnswer('/fa/nowhere', headers)).toBeNull();
-    const asked = await (await ask('/fa/nowhere')).text();
+    const asked = await (await send('/fa/nowhere')).text();
     expect(String(server.fastAnswer('/fa/nowhere', headers)?.body)).toBe(asked);
     expect(String(server.fastAnswer('/fa/not/here.png', headers)?.body)).toBe('پیدا نشد\n');
-    expect(await (await ask('/fa/not/here.png')).text()).toBe('پیدا نشد\n');
+    expect(await (await send('/fa/not/here.png')).text()).toBe('پیدا نشد\n');
     expect(server.fastAnswer('/ja/nowhere', headers)).toBeNull();
   });
 });
 
 describe('other built-in responses of docshelf', () => {
   it('use the language of the site, as a page for browsers and a line for other clients', async () => {
-    const { ask } = serve([releases.make(SITE)]);
-    expect((await said(await ask('/%zz'))).slice(0, 3)).toEqual([400, '<html lang="de" dir="ltr">', 'de']);
-    const reader = await ask('/a', { accept: 'text/html,*/*;q=0.8' }, 'POST');
-    expect(await said(reader)).toEqual([405, '<html lang="de" dir="ltr">', 'de', 'Accept-Encoding, Accept']);
+    const { send } = serve([releases.make(SITE)]);
+    expect((await languageOf(await send('/%zz'))).slice(0, 3)).toEqual([400, '<html lang="de" dir="ltr">', 'de']);
+    const reader = await send('/a', { accept: 'text/html,*/*;q=0.8' }, 'POST');
+    expect(await languageOf(reader)).toEqual([405, '<html lang="de" dir="ltr">', 'de', 'Accept-Encoding, Accept']);
     expect(reader.headers.get('allow')).toBe('GET, HEAD');
-    expect(await (await ask('/a', {}, 'POST')).text()).toBe('Diese Seite kann nur gelesen werden\n');
+    expect(await (await send('/a', {}, 'POST')).text()).toBe('Diese Seite kann nur gelesen werden\n');
   });
 
   it('do not show details of a storage error to readers', async () => {
     const release = releases.make(SITE);
     const faults: string[] = [];
-    const { ask } = serve([release], { events: { onFault: ({ code }) => faults.push(code) } });
-    await ask('/nowhere');
+    const { send } = serve([release], { events: { onFault: ({ code }) => faults.push(code) } });
+    await send('/nowhere');
     rmSync(release.siteDir, { recursive: true });
-    const response = await ask('/ja/a');
+    const response = await send('/ja/a');
     const html = await response.text();
     expect([response.status, response.headers.get('retry-after'), faults]).toEqual([503, '5', ['cannot_read']]);
     expect(html).toContain('<h1>Diese Seite kann im Moment nicht gezeigt werden</h1>');
@@ -95,23 +95,23 @@ describe('search on the built-in 404 page', () => {
   const form = { trailingSlash: 'always', basePath: '/docs/' } as const;
 
   it('links to the results page in the language of the site, and the policy allows its form', async () => {
-    const { ask, server } = serve([releases.make(SITE)], { ...form, search });
-    const { headers, text } = await asked(ask('/nowhere'));
+    const { send, server } = serve([releases.make(SITE)], { ...form, search });
+    const { headers, text } = await asked(send('/nowhere'));
     expect(text).toContain('<form role="search" action="/docs/_docshelf/search"><label for="q">Diese Dokumentation');
     expect(headers.get('content-security-policy')).toContain("form-action 'self'");
     expect(server.fastAnswer('/nowhere', {})?.body?.toString()).toBe(text);
-    expect((await asked(ask('/nowhere.css'))).text).toBe('Nicht gefunden\n');
+    expect((await asked(send('/nowhere.css'))).text).toBe('Nicht gefunden\n');
   });
 
   it('searches the version that the reader is on', async () => {
-    const { ask } = serve([releases.make(SITE)], { ...form, search: { ...search, version: '1"0' } });
+    const { send } = serve([releases.make(SITE)], { ...form, search: { ...search, version: '1"0' } });
     const hidden = '<input type="hidden" name="version" value="1&quot;0">';
-    expect((await asked(ask('/nowhere'))).text).toContain(hidden);
+    expect((await asked(send('/nowhere'))).text).toContain(hidden);
   });
 
   it.each([null, undefined])('is missing if the site has no search: %s', async (none) => {
-    const { ask } = serve([releases.make(SITE)], { ...form, ...(none === null && { search: null }) });
-    const { headers, text } = await asked(ask('/nowhere'));
+    const { send } = serve([releases.make(SITE)], { ...form, ...(none === null && { search: null }) });
+    const { headers, text } = await asked(send('/nowhere'));
     expect([text.includes('<form'), headers.get('content-security-policy')?.includes("form-action 'none'")]).toEqual([
       false,
       true,

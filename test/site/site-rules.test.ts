@@ -32,7 +32,7 @@ async function site(
 }
 
 /** Status, followed by the location or body. */
-async function told(response: Response): Promise<string> {
+async function summaryOf(response: Response): Promise<string> {
   return `${response.status} ${response.headers.get('location') ?? (await response.text())}`;
 }
 
@@ -83,9 +83,9 @@ describe('order of rules and files', () => {
     ['/* /:splat', '/x', '404 missing'],
     ['/* /:splat 302!', '/a', '200 page a'],
   ])('applies %j to %s: %s', async (redirects, target, expected) => {
-    const { ask } = await site({ redirects });
-    expect(await told(await ask(target))).toBe(expected);
-    expect(await told(await ask(target))).toBe(expected);
+    const { send } = await site({ redirects });
+    expect(await summaryOf(await send(target))).toBe(expected);
+    expect(await summaryOf(await send(target))).toBe(expected);
   });
 
   it.each<[rules: string, target: string, expected: string]>([
@@ -107,18 +107,20 @@ describe('order of rules and files', () => {
     [Array.from({ length: 21 }, (_, n) => `/n${n}/* /n${n + 1}/:splat`).join('\n'), '/n0/x', '404 missing'],
     [Array.from({ length: 21 }, (_, n) => `/n${n}/* /n${n + 1}/:splat`).join('\n'), '/n1/x', '301 /n2/x'],
   ])('ends every chain of redirects: %j for %s: %s', async (redirects, target, expected) => {
-    const { ask } = await site({ redirects }, {}, { ...FILES, 'docs/v2/page.html': 'v2' });
-    expect(await told(await ask(target))).toBe(expected);
+    const { send } = await site({ redirects }, {}, { ...FILES, 'docs/v2/page.html': 'v2' });
+    expect(await summaryOf(await send(target))).toBe(expected);
   });
 
   it('ends redirects to the same host', async () => {
-    const { ask } = await site({ redirects: '/x/* https://docs.example/x/y/:splat' });
-    expect(await told(await ask('/x/1', { host: 'Docs.example' }))).toBe('404 missing');
-    expect(await told(await ask('/x/1', { host: 'old.example' }))).toBe('301 https://docs.example/x/y/1');
+    const { send } = await site({ redirects: '/x/* https://docs.example/x/y/:splat' });
+    expect(await summaryOf(await send('/x/1', { host: 'Docs.example' }))).toBe('404 missing');
+    expect(await summaryOf(await send('/x/1', { host: 'old.example' }))).toBe('301 https://docs.example/x/y/1');
     const mounted = await site({ redirects: '/x/* https://docs.example/docs/x/y/:splat' }, { basePath: '/docs/' });
-    expect(await told(await mounted.ask('/x/1', { host: 'docs.example' }))).toBe('404 missing');
+    expect(await summaryOf(await mounted.send('/x/1', { host: 'docs.example' }))).toBe('404 missing');
     const moved = await site({ redirects: '/* https://docs.example/new/:splat' }, { basePath: '/docs/' });
-    expect(await told(await moved.ask('/x/1', { host: 'docs.example' }))).toBe('301 https://docs.example/new/x/1');
+    expect(await summaryOf(await moved.send('/x/1', { host: 'docs.example' }))).toBe(
+      '301 https://docs.example/new/x/1',
+    );
   });
 
   it.each<[form: Partial<SnapshotOptions>, rules: string, start: string, end: string]>([
@@ -133,13 +135,13 @@ describe('order of rules and files', () => {
     [{ trailingSlash: 'never' }, '/* /:splat/ 301!', '/folder', '200 folder'],
     [{ basePath: '/docs/' }, '/* /:splat/ 301!', '/a', '200 page a'],
   ])('ends redirects between rules and trailing slashes with %j: %s, from %s', async (form, redirects, start, end) => {
-    const { ask } = await site({ redirects }, form);
+    const { send } = await site({ redirects }, form);
     let url = new URL(start, 'https://docs.example');
     for (let steps = 0; steps <= 20; steps++) {
-      const response = await ask(url.pathname, { host: 'docs.example' });
+      const response = await send(url.pathname, { host: 'docs.example' });
       const location = response.headers.get('location');
       if (location === null) {
-        expect(await told(response)).toBe(end);
+        expect(await summaryOf(response)).toBe(end);
         return;
       }
       url = new URL(location, url);
@@ -161,8 +163,8 @@ describe('order of rules and files', () => {
     [{ basePath: '/docs/' }, '/old/* /new/:splat', '/old/a/', '301 /docs/new/a/'],
     [{ basePath: '/docs/' }, '/old/* /:splat', '/old/', '301 /docs/'],
   ])('keeps the trailing slash of a splat with %j: %s for %s: %s', async (form, redirects, target, expected) => {
-    const { ask } = await site({ redirects }, form);
-    expect(await told(await ask(target))).toBe(expected);
+    const { send } = await site({ redirects }, form);
+    expect(await summaryOf(await send(target))).toBe(expected);
   });
 
   it('applies growing rules within the work limit of one request', async () => {
@@ -191,7 +193,7 @@ describe('order of rules and files', () => {
   });
 
   it('does not change any path if a site has no rules', async () => {
-    const { ask } = await site({});
+    const { send } = await site({});
     for (const [target, expected] of [
       ['/a', '200 page a'],
       ['/gone', '404 missing'],
@@ -200,20 +202,20 @@ describe('order of rules and files', () => {
       ['/ja/gone', '404 nai'],
       ['/_redirects', '404 missing'],
     ] as const) {
-      expect(await told(await ask(target)), target).toBe(expected);
+      expect(await summaryOf(await send(target)), target).toBe(expected);
     }
   });
 
   it('does not serve the rule files', async () => {
-    const { ask } = await site({ redirects: '/x /a', headers: '/x\n  X-Robots-Tag: a' });
+    const { send } = await site({ redirects: '/x /a', headers: '/x\n  X-Robots-Tag: a' });
     for (const target of ['/_redirects', '/_headers', '/%5fredirects', '/_redirects?x']) {
-      expect((await ask(target)).status, target).toBe(404);
+      expect((await send(target)).status, target).toBe(404);
     }
   });
 
   it('limits caching of a 301, and responds to HEAD like GET', async () => {
-    const { ask } = await site({ redirects: '/gone /a' });
-    const response = await ask('/gone', {}, 'HEAD');
+    const { send } = await site({ redirects: '/gone /a' });
+    const response = await send('/gone', {}, 'HEAD');
     expect([response.status, response.headers.get('location'), response.headers.get('cache-control')]).toEqual([
       301,
       '/a',
@@ -222,12 +224,12 @@ describe('order of rules and files', () => {
   });
 
   it('skips a rule that redirects to the same address, and caches this only for that host', async () => {
-    const { ask, server } = await site({ redirects: '/* https://docs.example/:splat 302!' });
-    expect(await told(await ask('/a', { host: 'old.example' }))).toBe('302 https://docs.example/a');
-    expect(await told(await ask('/a', { host: 'Docs.Example' }))).toBe('200 page a');
-    expect(await told(await ask('/gone', { host: 'docs.example' }))).toBe('404 missing');
+    const { send, server } = await site({ redirects: '/* https://docs.example/:splat 302!' });
+    expect(await summaryOf(await send('/a', { host: 'old.example' }))).toBe('302 https://docs.example/a');
+    expect(await summaryOf(await send('/a', { host: 'Docs.Example' }))).toBe('200 page a');
+    expect(await summaryOf(await send('/gone', { host: 'docs.example' }))).toBe('404 missing');
     expect(server.fastAnswer('/a', {})).toBeNull();
-    expect(await told(await ask('/a', { host: 'old.example' }))).toBe('302 https://docs.example/a');
+    expect(await summaryOf(await send('/a', { host: 'old.example' }))).toBe('302 https://docs.example/a');
   });
 
   it('serves an asset of an older release before a normal rule, but after a forced rule', async () => {
@@ -239,8 +241,8 @@ describe('order of rules and files', () => {
       ['/old.css /new.css 301!', '301 /new.css'],
     ] as const) {
       const active = rules(redirects);
-      const { ask } = serve([active, older], { rules: await loadSiteRules(active) });
-      expect(await told(await ask('/old.css')), redirects).toBe(expected);
+      const { send } = serve([active, older], { rules: await loadSiteRules(active) });
+      expect(await summaryOf(await send('/old.css')), redirects).toBe(expected);
     }
   });
 
@@ -257,8 +259,8 @@ describe('order of rules and files', () => {
     'moves rules of a site built for %s and served at %s: %j',
     async (builtFor, basePath, redirects, target, expected) => {
       const release = releases.make({ ...FILES, _redirects: redirects }, { builtFor });
-      const { ask } = serve([release], { basePath, rules: await loadSiteRules(release) });
-      expect(await told(await ask(target))).toBe(expected);
+      const { send } = serve([release], { basePath, rules: await loadSiteRules(release) });
+      expect(await summaryOf(await send(target))).toBe(expected);
     },
   );
 });
@@ -275,13 +277,13 @@ describe('spaFallback option', () => {
     ['/_docshelf/any', '404 missing'],
     ['/.git', '404 missing'],
   ])('serves %s as %s', async (target, expected) => {
-    const { ask } = await site({ redirects: '/gone /a' }, { spaFallback: true });
-    expect(await told(await ask(target))).toBe(expected);
+    const { send } = await site({ redirects: '/gone /a' }, { spaFallback: true });
+    expect(await summaryOf(await send(target))).toBe(expected);
   });
 
   it('responds with 404 if there is no start page', async () => {
-    const { ask } = await site({}, { spaFallback: true }, { '404.html': 'missing' });
-    expect(await told(await ask('/any'))).toBe('404 missing');
+    const { send } = await site({}, { spaFallback: true }, { '404.html': 'missing' });
+    expect(await summaryOf(await send('/any'))).toBe('404 missing');
   });
 });
 
@@ -290,22 +292,22 @@ const header = async (response: Response, name: string) => response.headers.get(
 describe('response headers', () => {
   it('combine the preset, the headers of the site and those of the operator, in this order', async () => {
     const headers = '/*\n  Referrer-Policy: origin\n  X-Frame-Options: DENY\n/a\n  ! Permissions-Policy';
-    const { ask } = await site(
+    const { send } = await site(
       { headers },
       { headers: { preset: 'recommended', set: { 'x-frame-options': 'x', 'X-A': 'b' }, policy: {} } },
     );
-    const a = await ask('/a');
+    const a = await send('/a');
     expect(await header(a, 'referrer-policy')).toBe('origin');
     expect(await header(a, 'x-frame-options')).toBe('x');
     expect(await header(a, 'x-a')).toBe('b');
     expect(await header(a, 'permissions-policy')).toBeNull();
     expect(await header(a, 'x-content-type-options')).toBe('nosniff');
-    expect(await header(await ask('/folder/'), 'permissions-policy')).toMatch(/^camera=/);
+    expect(await header(await send('/folder/'), 'permissions-policy')).toMatch(/^camera=/);
   });
 
   it('apply the preset to documents and nosniff to all files, and operator headers to all files', async () => {
     const form = { headers: { preset: 'recommended', set: { 'X-A': 'b' }, policy: {} } } as const;
-    const { ask } = await site({}, form, {
+    const { send } = await site({}, form, {
       'a.html': 'x',
       'a.js': 'x',
       'a.svg': '<svg/>',
@@ -319,7 +321,7 @@ describe('response headers', () => {
       ['/a.js', false],
       ['/a.png', false],
     ] as const) {
-      const response = await ask(target);
+      const response = await send(target);
       expect(await header(response, 'x-frame-options'), target).toBe(isDocument ? 'SAMEORIGIN' : null);
       expect(await header(response, 'x-content-type-options'), target).toBe('nosniff');
       expect(await header(response, 'x-a'), target).toBe('b');
@@ -328,14 +330,14 @@ describe('response headers', () => {
 
   it('omit docshelf headers with preset none, and headers that the operator removes', async () => {
     const none = await site({}, { headers: { preset: 'none', set: {}, policy: {} } });
-    expect(await header(await none.ask('/a'), 'x-content-type-options')).toBeNull();
+    expect(await header(await none.send('/a'), 'x-content-type-options')).toBeNull();
     const set = { 'Referrer-Policy': '', 'X-Robots-Tag': '' };
     const less = await site(
       { headers: '/*\n  X-Robots-Tag: noindex' },
       { headers: { preset: 'recommended', set, policy: {} } },
     );
-    expect(await header(await less.ask('/a'), 'referrer-policy')).toBeNull();
-    expect(await header(await less.ask('/a'), 'x-robots-tag')).toBeNull();
+    expect(await header(await less.send('/a'), 'referrer-policy')).toBeNull();
+    expect(await header(await less.send('/a'), 'x-robots-tag')).toBeNull();
   });
 
   it('add the policy to the headers of site and operator, for every file', async () => {
@@ -345,24 +347,24 @@ describe('response headers', () => {
       [{ preset: 'recommended', set: {}, policy }, "script-src *, default-src 'self'"],
       [{ preset: 'recommended', set, policy }, "img-src *, default-src 'self'"],
     ] as const) {
-      const { ask } = await site(
+      const { send } = await site(
         { headers: '/*\n  Content-Security-Policy: script-src *\n/folder/\n  ! Content-Security-Policy' },
         { headers: own },
       );
-      expect(await header(await ask('/a'), 'content-security-policy')).toBe(expected);
-      expect(await header(await ask('/folder/'), 'content-security-policy')).toMatch(/default-src 'self'$/);
-      expect(await header(await ask('/gone'), 'content-security-policy')).toBe(expected);
+      expect(await header(await send('/a'), 'content-security-policy')).toBe(expected);
+      expect(await header(await send('/folder/'), 'content-security-policy')).toMatch(/default-src 'self'$/);
+      expect(await header(await send('/gone'), 'content-security-policy')).toBe(expected);
     }
     const files = { 'a.html': 'x', 'app.js': 'x', 'a.svg': '<svg/>', 'a.pdf': 'x', 'a.xml': '<x/>', 'a.xhtml': '<x/>' };
     const more = { 'a.png': 'x', 'a.txt': 'x', 'a.json': '{}', 'a.wasm': 'x', a: 'x', 'a.css': 'x', 'b.html': 'x' };
-    const { ask } = await site({}, { headers: { preset: 'none', set: {}, policy } }, { ...files, ...more });
+    const { send } = await site({}, { headers: { preset: 'none', set: {}, policy } }, { ...files, ...more });
     for (const path of Object.keys({ ...files, ...more })) {
-      expect(await header(await ask(`/${path}`), 'content-security-policy'), path).toBe("default-src 'self'");
+      expect(await header(await send(`/${path}`), 'content-security-policy'), path).toBe("default-src 'self'");
     }
   });
 
   it('depend on the requested address, for 200, 304, 206 and responses from memory', async () => {
-    const { ask, server } = await site({
+    const { send, server } = await site({
       headers: '/folder/\n  X-Robots-Tag: one\n/folder/index.html\n  X-Robots-Tag: two',
     });
     for (const [target, tag] of [
@@ -370,11 +372,11 @@ describe('response headers', () => {
       ['/folder/index.html', 'two'],
       ['/a', null],
     ] as const) {
-      const response = await ask(target);
+      const response = await send(target);
       expect(await header(response, 'x-robots-tag'), target).toBe(tag);
-      const again = await ask(target, { 'if-none-match': response.headers.get('etag') ?? '' });
+      const again = await send(target, { 'if-none-match': response.headers.get('etag') ?? '' });
       expect([again.status, await header(again, 'x-robots-tag')], target).toEqual([304, tag]);
-      const part = await ask(target, { range: 'bytes=0-1' });
+      const part = await send(target, { range: 'bytes=0-1' });
       expect([part.status, await header(part, 'x-robots-tag')], target).toEqual([206, tag]);
       const plain = server.fastAnswer(target, {});
       expect(plain?.headers.includes(tag ?? 'no such'), target).toBe(tag !== null);
@@ -387,7 +389,7 @@ describe('response headers', () => {
     const files = { ...FILES, 'assets/one.js': '1', 'assets/other.js': 'new', 'x.5b0e4cfb.js': '1', _headers: headers };
     const active = releases.make(files);
     const older = releases.make({ 'assets/one.js': '1', 'assets/other.js': 'old', 'assets/gone.js': '1' });
-    const { ask } = serve([active, older], { rules: await loadSiteRules(active) });
+    const { send } = serve([active, older], { rules: await loadSiteRules(active) });
     for (const [target, expected] of [
       ['/assets/one.js', year],
       ['/assets/other.js', 'no-cache'],
@@ -397,7 +399,7 @@ describe('response headers', () => {
       ['/x.5b0e4cfb.js', 'no-store'],
       ['/gone', 'no-cache'],
     ] as const) {
-      expect(await header(await ask(target), 'cache-control'), target).toBe(expected);
+      expect(await header(await send(target), 'cache-control'), target).toBe(expected);
     }
   });
 
@@ -408,8 +410,8 @@ describe('response headers', () => {
       'app.css': 'a { background: url("/a.png") }',
       _headers: '/*\n  Cache-Control: max-age=9, immutable\n  Link: </app.css>; rel=preload',
     });
-    const { ask } = serve([release], { basePath: '/docs/', rules: await loadSiteRules(release) });
-    const response = await ask('/app.css');
+    const { send } = serve([release], { basePath: '/docs/', rules: await loadSiteRules(release) });
+    const response = await send('/app.css');
     expect(await response.text()).toContain('/docs/a.png');
     expect(await header(response, 'cache-control')).toBe('no-cache');
     expect(await header(response, 'link')).toBe('</docs/app.css>; rel=preload');

@@ -27,7 +27,7 @@ function twoSites(form: { readonly basePath?: string }, headers: Readonly<Record
   const small = serve([releases.make(SMALL)], { markdown: true, site: 'small', ...form });
   const done: number[] = [];
   const asked = Array.from({ length: count }, async (_, at) => {
-    const answer = await slow.ask(`/slow/${at}`, headers);
+    const answer = await slow.send(`/slow/${at}`, headers);
     done.push(at);
     return answer.status;
   });
@@ -39,7 +39,7 @@ describe('page of another site', { timeout: 300_000 }, () => {
     const { small, done, asked } = twoSites({}, markdown, slowPages(4));
     // All other requests are waiting by now.
     await Promise.race(asked);
-    expect((await small.ask('/', markdown)).status).toBe(200);
+    expect((await small.send('/', markdown)).status).toBe(200);
     expect(done.length).toBeLessThan(4);
     expect(await Promise.all(asked)).toEqual([200, 200, 200, 200]);
   });
@@ -47,7 +47,7 @@ describe('page of another site', { timeout: 300_000 }, () => {
   it('is rewritten for its base path before the waiting large pages of a site', async () => {
     const { small, done, asked } = twoSites({ basePath: '/docs/' }, {}, slowPages(8, 3));
     await Promise.race(asked);
-    expect((await small.ask('/')).status).toBe(200);
+    expect((await small.send('/')).status).toBe(200);
     expect(done.length).toBeLessThan(6);
     expect(new Set(await Promise.all(asked))).toEqual(new Set([200]));
   });
@@ -66,7 +66,7 @@ describe('reader who disconnects', { timeout: 300_000 }, () => {
         client: clientOf(leaving.signal),
       }),
     );
-    const last = site.ask('/slow/5', markdown);
+    const last = site.send('/slow/5', markdown);
     leaving.abort(new Error('the client left'));
     expect((await Promise.all(left)).map(({ status }) => status)).toEqual([503, 503, 503, 503, 503]);
     expect((await last).status).toBe(200);

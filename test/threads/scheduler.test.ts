@@ -49,7 +49,7 @@ describe('Scheduler', () => {
 
   it('takes turns between keys, however many tasks one key has', async () => {
     const { begun, run, end, fail } = openScheduler(8);
-    for (let asked = 0; asked < 100; asked += 1) void run('acme', { key: 'acme' }).catch(() => undefined);
+    for (let calls = 0; calls < 100; calls += 1) void run('acme', { key: 'acme' }).catch(() => undefined);
     for (const key of ['beta', 'gamma', 'beta']) void run(key, { key });
     expect(begun()).toEqual(Array.from({ length: 8 }, () => 'acme'));
     for (const at of [0, 1, 2]) await end(at);
@@ -61,16 +61,16 @@ describe('Scheduler', () => {
   it('assigns no extra turns to a key that returns after an absence', async () => {
     const { begun, run, end } = openScheduler(1);
     void run('beta', { key: 'beta' });
-    for (let asked = 0; asked < 6; asked += 1) void run('acme', { key: 'acme' });
+    for (let calls = 0; calls < 6; calls += 1) void run('acme', { key: 'acme' });
     for (let at = 0; at < 4; at += 1) await end(at);
-    for (let asked = 0; asked < 3; asked += 1) void run('beta', { key: 'beta' });
+    for (let calls = 0; calls < 3; calls += 1) void run('beta', { key: 'beta' });
     for (let at = 4; at < 9; at += 1) await end(at);
     expect(begun().slice(5)).toEqual(['acme', 'beta', 'acme', 'beta', 'beta']);
   });
 
   it('leaves places for other keys if `keyMax` limits a key', async () => {
     const { begun, run, end } = openScheduler({ max: 3, keyMax: 2 });
-    for (let asked = 0; asked < 4; asked += 1) void run('acme', { key: 'acme' });
+    for (let calls = 0; calls < 4; calls += 1) void run('acme', { key: 'acme' });
     void run('beta', { key: 'beta' });
     expect(begun()).toEqual(['acme', 'acme', 'beta']);
     await end(2);
@@ -130,7 +130,7 @@ describe('Scheduler', () => {
 
   it('rejects tasks over the waiting limit of a key, but not those of another key', async () => {
     const { scheduler, run, end } = openScheduler({ max: 1, waitingMax: 2, refuse: () => new Error('full') });
-    for (let asked = 0; asked < 3; asked += 1) void run('acme', { key: 'acme' });
+    for (let calls = 0; calls < 3; calls += 1) void run('acme', { key: 'acme' });
     await expect(run('acme', { key: 'acme' })).rejects.toThrow('full');
     void run('beta', { key: 'beta' });
     expect(scheduler.waiting).toBe(3);

@@ -27,19 +27,19 @@ describe('A serving thread that dies', () => {
   const server = async () => (await import('../site/helpers.ts')).serve;
 
   it('affects only the page that it rewrites for another base path', async () => {
-    const { ask } = (await server())([releases.make({ 'a.html': PAGE, 'b.html': PAGE })], { basePath: '/docs/' });
+    const { send } = (await server())([releases.make({ 'a.html': PAGE, 'b.html': PAGE })], { basePath: '/docs/' });
     const ending = endOfNext();
-    const [{ status }] = await Promise.all([ask('/a'), ending]);
+    const [{ status }] = await Promise.all([send('/a'), ending]);
     expect(status).toBe(503);
-    expect([await (await ask('/a')).text(), (await ask('/b')).status]).toEqual([PAGE.replace('/b', '/docs/b'), 200]);
+    expect([await (await send('/a')).text(), (await send('/b')).status]).toEqual([PAGE.replace('/b', '/docs/b'), 200]);
   });
 
   it('leaves only the page that it converts without Markdown', async () => {
-    const { ask } = (await server())([releases.make({ 'a.html': PAGE, 'b.html': PAGE })], { markdown: true });
+    const { send } = (await server())([releases.make({ 'a.html': PAGE, 'b.html': PAGE })], { markdown: true });
     const ending = endOfNext();
-    const [{ status }] = await Promise.all([ask('/a.md'), ending]);
+    const [{ status }] = await Promise.all([send('/a.md'), ending]);
     expect(status).toBe(503);
-    expect([(await ask('/a.md')).status, (await ask('/b.md')).status]).toEqual([404, 200]);
+    expect([(await send('/a.md')).status, (await send('/b.md')).status]).toEqual([404, 200]);
   });
 
   it('affects only the comparison of two versions', async () => {

@@ -91,12 +91,12 @@ describe('Thread.call()', () => {
       posted.push(items);
       post(items, transfer);
     };
-    const heard: unknown[][] = [];
-    worker.on('message', (items: unknown[]) => heard.push(items));
+    const received: unknown[][] = [];
+    worker.on('message', (items: unknown[]) => received.push(items));
     const sums = Array.from({ length: 5 }, (_, at) => thread.call('add', { a: at, b: at }));
     expect(await Promise.all(sums)).toEqual([0, 2, 4, 6, 8]);
     expect(posted.map(({ length }) => length)).toEqual([5]);
-    expect(heard.map(({ length }) => length)).toEqual([2, 2, 1]);
+    expect(received.map(({ length }) => length)).toEqual([2, 2, 1]);
   });
 
   it('is rejected if too many calls wait, unless it is urgent', async () => {
@@ -135,11 +135,11 @@ describe('Thread.call()', () => {
 
 describe('Progress', () => {
   it('arrives at most ten times a second, and always with its last value before the result', async () => {
-    const told: number[] = [];
-    const answer = start().call('tell', 10_000, { onProgress: ({ step }) => told.push(step) });
-    expect(await answer.then((result) => [result, told.at(-1)])).toEqual(['told', 10_000]);
-    expect(told[0]).toBe(1);
-    expect(told.length).toBeLessThan(10);
+    const progress: number[] = [];
+    const answer = start().call('tell', 10_000, { onProgress: ({ step }) => progress.push(step) });
+    expect(await answer.then((result) => [result, progress.at(-1)])).toEqual(['told', 10_000]);
+    expect(progress[0]).toBe(1);
+    expect(progress.length).toBeLessThan(10);
   });
 });
 
@@ -271,9 +271,9 @@ describe('A thread with `isProcess`', () => {
     expect(await own.call('reverse', Uint8Array.of(1, 2, 3))).toEqual(Uint8Array.of(3, 2, 1));
     await expect(own.call('refuse', 'Look.')).rejects.toMatchObject({ code: 'bad_source', next: 'Look.' });
     expect(await own.call('askBack', 4)).toEqual([8, 10]);
-    const told: number[] = [];
-    await own.call('tell', 10_000, { onProgress: ({ step }) => told.push(step) });
-    expect(told.at(-1)).toBe(10_000);
+    const progress: number[] = [];
+    await own.call('tell', 10_000, { onProgress: ({ step }) => progress.push(step) });
+    expect(progress.at(-1)).toBe(10_000);
     expect(started()).toHaveLength(0);
   });
 
@@ -320,44 +320,44 @@ describe('A thread with `isProcess`', () => {
   });
 
   it.each(['', 'sharesPorts: true'])('fails only its call if it cannot start (%s)', async (sharing) => {
-    const { child, said } = await runProgram(
+    const { child, output } = await runProgram(
       `isProcess: true, ${sharing}`,
       `process.execPath = '/nowhere';
        const told = ({ message }) => console.log(message);
        thread.call('pid', null).catch(told).then(() => thread.call('pid', null)).catch(told);`,
     );
     await once(child, 'close');
-    expect(said()).toMatch(/^(?:Cannot test: its process cannot be started \(spawn .*ENOENT\)\n){2}$/);
+    expect(output()).toMatch(/^(?:Cannot test: its process cannot be started \(spawn .*ENOENT\)\n){2}$/);
   });
 
   it('ends with its parent, however the parent ended', async () => {
     const program = `thread.call('pid', null).then((pid) => { console.log(pid); thread.call('later', { value: '', ms: 60_000 }); });`;
-    const { child, said } = await runProgram('isProcess: true', program);
-    await expect.poll(said).toMatch(/\d+\n/);
-    const pid = Number(said());
+    const { child, output } = await runProgram('isProcess: true', program);
+    await expect.poll(output).toMatch(/\d+\n/);
+    const pid = Number(output());
     expect(isRunning(pid, null)).toBe(true);
     child.kill('SIGKILL');
     await expect.poll(() => isRunning(pid, null)).toBe(false);
   });
 
   it('does not keep the parent alive without calls', async () => {
-    const { child, said } = await runProgram(
+    const { child, output } = await runProgram(
       'isProcess: true',
       `thread.call('add', { a: 1, b: 1 }).then(console.log);`,
     );
     expect(await once(child, 'close')).toEqual([0, null]);
-    expect(said()).toBe('2\n');
+    expect(output()).toBe('2\n');
   });
 });
 
 describe('The parent process', () => {
   it('stays alive only while a call waits', async () => {
-    const { child, said } = await runProgram(
+    const { child, output } = await runProgram(
       '',
       `thread.call('later', { value: 'answered', ms: 300 }).then(console.log);`,
     );
     const ended = await once(child, 'close');
-    expect([ended, said()]).toEqual([[0, null], 'answered\n']);
+    expect([ended, output()]).toEqual([[0, null], 'answered\n']);
   });
 });
 
@@ -365,7 +365,7 @@ describe('The parent process', () => {
 async function runProgram(
   options: string,
   body: string,
-): Promise<{ readonly child: ChildProcess; readonly said: () => string }> {
+): Promise<{ readonly child: ChildProcess; readonly output: () => string }> {
   const folder = await mkdtemp(join(tmpdir(), 'docshelf-threads-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const program = join(folder, 'program.mjs');
@@ -381,5 +381,5 @@ async function runProgram(
   child.stdout.on('data', (chunk) => {
     text += chunk;
   });
-  return { child, said: () => text };
+  return { child, output: () => text };
 }

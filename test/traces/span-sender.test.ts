@@ -9,66 +9,66 @@ const away = () => Promise.reject(new DocshelfError('source_unreachable', 'no se
 
 /** A collector that sends each of these responses once, and then accepts all spans. */
 function sender(...answers: SendSpans[]) {
-  const taken: string[][] = [];
-  const told: string[] = [];
+  const received: string[][] = [];
+  const reported: string[] = [];
   const sending = new SpanSender({
     send: async (spans, signal) => {
       const answer = (await answers.shift()?.(spans, signal)) ?? answered(200);
-      if (answer.status === 200) taken.push(spans.map(({ name }) => name));
+      if (answer.status === 200) received.push(spans.map(({ name }) => name));
       return answer;
     },
-    onAway: ({ message }) => told.push(message),
-    onBack: (lost) => told.push(`back, ${lost} lost`),
+    onAway: ({ message }) => reported.push(message),
+    onBack: (lost) => reported.push(`back, ${lost} lost`),
     everyMs: 1,
   });
   const until = (requests: number) =>
     waitFor(
-      async () => (taken.length >= requests ? taken : null),
-      () => `${taken.length} of ${requests} requests`,
+      async () => (received.length >= requests ? received : null),
+      () => `${received.length} of ${requests} requests`,
     );
-  return { sending, taken, told, until };
+  return { sending, received, reported, until };
 }
 
 describe('SpanSender', () => {
   test('keeps spans while the collector is unavailable or busy, reports each change once, and sends them later', async () => {
-    const { sending, told, until } = sender(away, away, async () => answered(503));
+    const { sending, reported, until } = sender(away, away, async () => answered(503));
     sending.add(span('one'));
     sending.add(span('two'));
     expect(await until(1)).toEqual([['one', 'two']]);
-    expect(told).toEqual(['Cannot send traces: no server listens there', 'back, 0 lost']);
+    expect(reported).toEqual(['Cannot send traces: no server listens there', 'back, 0 lost']);
     await sending.stop();
   });
 
   test('drops spans that the collector rejects permanently', async () => {
-    const { sending, told, until } = sender(async () => answered(401));
+    const { sending, reported, until } = sender(async () => answered(401));
     sending.add(span('one'));
     await waitFor(
-      async () => (told.length > 0 ? true : null),
+      async () => (reported.length > 0 ? true : null),
       () => 'nothing told',
     );
     sending.add(span('two'));
     expect(await until(1)).toEqual([['two']]);
-    expect(told).toEqual(['Cannot send traces: the collector responds with 401', 'back, 1 lost']);
+    expect(reported).toEqual(['Cannot send traces: the collector responds with 401', 'back, 1 lost']);
     await sending.stop();
   });
 
   test('keeps a limited number of spans, and sends at most 512 at once', async () => {
-    const { sending, taken, told } = sender(away);
+    const { sending, received, reported } = sender(away);
     for (let each = 0; each < 5_000; each += 1) sending.add(span(String(each)));
     await waitFor(
-      async () => (told.length === 2 ? true : null),
-      () => told.join(),
+      async () => (reported.length === 2 ? true : null),
+      () => reported.join(),
     );
     await sending.stop();
-    expect(taken.map(({ length }) => length)).toEqual(Array(8).fill(512));
-    expect(told[1]).toBe('back, 904 lost');
+    expect(received.map(({ length }) => length)).toEqual(Array(8).fill(512));
+    expect(reported[1]).toBe('back, 904 lost');
   });
 
   test('stop() sends the waiting spans, and gives up if the collector does not respond', async () => {
     const well = sender();
     well.sending.add(span('last'));
     await well.sending.stop();
-    expect(well.taken).toEqual([['last']]);
+    expect(well.received).toEqual([['last']]);
 
     const hanging = sender(
       (_spans, signal) =>
@@ -76,7 +76,7 @@ describe('SpanSender', () => {
     );
     hanging.sending.add(span('lost'));
     await hanging.sending.stop();
-    expect(hanging.taken).toEqual([]);
-    expect(hanging.told).toEqual(['Cannot send traces: the collector does not respond in time']);
+    expect(hanging.received).toEqual([]);
+    expect(hanging.reported).toEqual(['Cannot send traces: the collector does not respond in time']);
   });
 });

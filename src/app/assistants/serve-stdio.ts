@@ -5,6 +5,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import type { SiteConfig } from '../../config/index.ts';
 import type { ReleaseRef } from '../../deploy/index.ts';
 import { type DocshelfError, statusOf } from '../../domain/errors.ts';
+import { membersOf } from '../../domain/shape.ts';
 import { printable } from '../../domain/text.ts';
 import { mcpServer } from '../../http/mcp/mcp-server.ts';
 import { publicOrigin } from '../../http/site/site-routes.ts';
@@ -131,17 +132,8 @@ class AskedIds {
   }
 
   #ask(line: string): void {
-    let message: {
-      readonly id?: unknown;
-      readonly method?: unknown;
-      readonly params?: { readonly requestId?: unknown };
-    };
-    try {
-      message = JSON.parse(line) ?? {};
-    } catch {
-      return;
-    }
-    if (message.method === 'notifications/cancelled') this.answer(message.params?.requestId);
-    else if (typeof message.method === 'string' && message.id !== undefined) this.#waiting.add(message.id);
+    const { id, method, params } = membersOf<{ id: unknown; method: unknown; params: unknown }>(line);
+    if (method === 'notifications/cancelled') this.answer((params as { requestId?: unknown } | undefined)?.requestId);
+    else if (typeof method === 'string' && id !== undefined) this.#waiting.add(id);
   }
 }

@@ -5,6 +5,7 @@ import { askedUrl, expiryOfLink } from '../../domain/bundle-link.ts';
 import { bareHost, type S3Place } from '../../domain/egress.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { membersOf } from '../../domain/shape.ts';
 import { counted } from '../../domain/text.ts';
 import { collect } from '../../files/index.ts';
 import { unlessAborted } from '../../files/lanes.ts';
@@ -173,12 +174,8 @@ async function checkIssuer(client: HttpClient, issuer: string, signal: AbortSign
 }
 
 function issuerIn(document: Buffer | null): string | null {
-  try {
-    const { issuer } = JSON.parse(String(document)) as { readonly issuer?: unknown };
-    return typeof issuer === 'string' && URL.canParse(issuer) ? issuer : null;
-  } catch {
-    return null;
-  }
+  const { issuer } = membersOf<{ issuer: unknown }>(String(document));
+  return typeof issuer === 'string' && URL.canParse(issuer) ? issuer : null;
 }
 
 function unreachable(cause: unknown, shown: string): DocshelfError {

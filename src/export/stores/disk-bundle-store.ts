@@ -4,6 +4,7 @@ import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { create as contentDisposition } from 'content-disposition';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { membersOf } from '../../domain/shape.ts';
 import { flushPath, ifThere, namesIn, writeOnce } from '../../files/index.ts';
 import type { BundleLinkRequest, BundleStore, LinkedBundle } from '../ports.ts';
 import { bundleBytes, bundleGone, LINK_MS_MAX, linkSeconds, type PackedBundle } from './bundle-bytes.ts';
@@ -112,16 +113,10 @@ export class SigningKeys {
 }
 
 function parseKey(id: string, text: string, file: string): SigningKey {
-  let stored: { secret?: unknown; createdAt?: unknown } | null;
-  try {
-    stored = JSON.parse(text);
-  } catch {
-    // Drop the cause: its message quotes the text, which contains the secret.
-    throw damaged(file, 'it is not JSON');
-  }
-  const secret = Buffer.from(String(stored?.secret ?? ''), 'base64url');
-  const createdAtMs = Date.parse(String(stored?.createdAt));
-  if (secret.length !== SECRET_BYTES || Number.isNaN(createdAtMs)) throw damaged(file, 'it is incomplete');
+  const stored = membersOf<{ secret: unknown; createdAt: unknown }>(text);
+  const secret = Buffer.from(String(stored.secret ?? ''), 'base64url');
+  const createdAtMs = Date.parse(String(stored.createdAt));
+  if (secret.length !== SECRET_BYTES || Number.isNaN(createdAtMs)) throw damaged(file, 'it is not complete JSON');
   return { id, secret: createSecretKey(secret), createdAtMs };
 }
 

@@ -26,7 +26,6 @@ export class FolderKeys extends KeyStore {
   readonly #file: string;
   readonly #usesFile: string;
   readonly #lock: string;
-  #keys: readonly MadeKey[] = [];
   #identity: string | null = null;
 
   private constructor(dir: string, options: KeyStoreOptions) {
@@ -41,10 +40,6 @@ export class FolderKeys extends KeyStore {
     const store = new FolderKeys(dir, options);
     await store.begin();
     return store;
-  }
-
-  get keys(): readonly MadeKey[] {
-    return this.#keys;
   }
 
   async add(key: MadeKey): Promise<void> {
@@ -74,14 +69,14 @@ export class FolderKeys extends KeyStore {
       whileLocked(this.#lock, { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
         // Reading first fails for a damaged file, so that it is never overwritten.
         await this.read();
-        const keys = edit(this.#keys);
-        if (keys === this.#keys) return;
+        const keys = edit(this.lastRead);
+        if (keys === this.lastRead) return;
         // If the write fails, the next read shows which keys the file has.
         this.#identity = null;
         await replaceFile(this.#file, `${JSON.stringify({ format: FORMAT, keys }, null, 1)}\n`, 0o600).catch(
           rethrowAs('cannot_write', `change the keys in "${this.#file}"`, CANNOT_WRITE, errnoState),
         );
-        this.#keys = keys;
+        this.lastRead = keys;
       }),
     );
   }
@@ -95,7 +90,7 @@ export class FolderKeys extends KeyStore {
     const info = await handle?.stat({ bigint: true });
     const identity = info === undefined ? 'none' : `${info.ino} ${info.size} ${info.mtimeNs} ${info.ctimeNs}`;
     if (identity !== this.#identity) {
-      this.#keys = handle === null ? [] : keysOf(this.#file, await handle.readFile('utf8'));
+      this.lastRead = handle === null ? [] : keysOf(this.#file, await handle.readFile('utf8'));
       this.#identity = identity;
     }
   }

@@ -49,6 +49,7 @@ export type Uses = ReadonlyMap<string, string>;
 
 /** Keys created at run time, of one daemon or of all that share the store (contract, sections 7 and 10). */
 export abstract class KeyStore {
+  protected lastRead: readonly MadeKey[] = [];
   readonly #options: KeyStoreOptions;
   #fault: DocshelfError | null = null;
   #queue: Promise<unknown> = Promise.resolve();
@@ -64,7 +65,10 @@ export abstract class KeyStore {
   }
 
   /** Keys as last read, a new array after each change. Changes of other daemons appear within 5 s. */
-  abstract get keys(): readonly MadeKey[];
+  get keys(): readonly MadeKey[] {
+    return this.lastRead;
+  }
+
   /** @throws DocshelfError as `list`, `too_many_keys`, `cannot_write`; then nothing is changed */
   abstract add(key: MadeKey): Promise<void>;
   /** Null if no such key exists. When it resolves, `keys` lacks the key. @throws DocshelfError as `list`, `cannot_write` */

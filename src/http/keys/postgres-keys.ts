@@ -39,7 +39,6 @@ type ReadRow = { readonly revision: string } & (MadeKey | { readonly id: null })
 /** While the database is unavailable, keys stay as last read, and none is created or revoked. */
 export class PostgresKeys extends KeyStore {
   readonly #database: Database;
-  #keys: readonly MadeKey[] = [];
   #revision: string | null = null;
 
   private constructor(database: Database, options: KeyStoreOptions) {
@@ -54,10 +53,6 @@ export class PostgresKeys extends KeyStore {
     const store = new PostgresKeys(database, options);
     await store.begin();
     return store;
-  }
-
-  get keys(): readonly MadeKey[] {
-    return this.#keys;
   }
 
   async add(key: MadeKey): Promise<void> {
@@ -90,7 +85,7 @@ export class PostgresKeys extends KeyStore {
     const [first] = rows;
     if (first === undefined) return;
     this.#revision = first.revision;
-    this.#keys = rows.flatMap(({ revision: _, ...key }) => (key.id === null ? [] : [key]));
+    this.lastRead = rows.flatMap(({ revision: _, ...key }) => (key.id === null ? [] : [key]));
   }
 
   protected async readUses(): Promise<Uses> {

@@ -184,7 +184,7 @@ export function plain(folded: string): Surface {
 }
 
 /** One array and one object for each word, because a site has millions of words. */
-const NO_PARTS: readonly string[] = [];
+const NO_PARTS: readonly string[] = Object.freeze([]);
 
 function addWord(words: Word[], word: string, start: number): void {
   if (LOWER.test(word)) {

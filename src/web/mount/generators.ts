@@ -1,4 +1,6 @@
 import { isIn } from '../rewrite/generators/index.ts';
+import { endOfString } from '../rewrite/read-json.ts';
+import { ESCAPES } from '../rewrite/read-script.ts';
 import { unitsOfText } from '../rewrite/source-text.ts';
 import type { Edit } from '../rewrite/write.ts';
 import { rebase } from './base-path.ts';
@@ -79,8 +81,6 @@ function nextPagePayload({ text, site }: MountSource): Edit[] {
   places.push(text.length);
   return editsOfPayload({ text: payload, places }, site);
 }
-
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f', v: '\v', 0: '\0' };
 
 function unescaped(text: string, at: number): readonly [units: string, length: number] {
   const letter = text[at + 1] ?? '';
@@ -170,12 +170,6 @@ function isAddress(value: string, open: readonly Open[], site: MountedSite): boo
   const isOfElement = element?.isElement === true && element.index === 3 && ELEMENT.test(element.tag);
   if (isOfElement && props !== undefined && URL_PROPS.has(props.key)) return true;
   return FILE.test(value) && leadsIntoSite(value, site);
-}
-
-function endOfString(text: string, start: number): number {
-  let at = start;
-  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
-  return at;
 }
 
 export type GeneratorPlace = 'page' | 'script' | 'payload' | 'data' | 'other';

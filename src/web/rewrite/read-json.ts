@@ -1,41 +1,30 @@
+import { jsonOf } from '../../domain/shape.ts';
 import type { FoundKind, ReferenceList, Region } from './reference.ts';
 import { decodeUnits, unitsOfText } from './source-text.ts';
 import { LITERAL, SPECIFIER } from './write.ts';
 
-/** Members of a web app manifest that are addresses. Paths omit indexes. */
-const MANIFEST_MEMBERS: Readonly<Record<string, FoundKind>> = {
-  id: 'scope',
-  scope: 'scope',
-  start_url: 'link',
-  'icons.src': 'asset',
-  'screenshots.src': 'asset',
-  'splash_screens.src': 'asset',
-  'shortcuts.url': 'link',
-  'shortcuts.icons.src': 'asset',
-  'serviceworker.src': 'script',
-  'serviceworker.scope': 'scope',
-  'share_target.action': 'scope',
-  'protocol_handlers.url': 'scope',
-  'file_handlers.action': 'scope',
-  'file_handlers.icons.src': 'asset',
-  'note_taking.new_note_url': 'scope',
-  'lock_screen.start_url': 'scope',
-  'tab_strip.home_tab.icons.src': 'asset',
-  'tab_strip.home_tab.scope_patterns.pathname': 'pattern',
-  'tab_strip.new_tab_button.url': 'scope',
-  'related_applications.url': 'scope',
-  'widgets.ms_ac_template': 'asset',
-  'widgets.data': 'asset',
-  'widgets.icons.src': 'asset',
-  'widgets.screenshots.src': 'asset',
+/** Members of a web app manifest that are addresses, by their kind. Paths omit indexes. */
+const MEMBERS_BY_KIND: Partial<Record<FoundKind, string>> = {
+  link: 'start_url shortcuts.url',
+  asset:
+    'icons.src screenshots.src splash_screens.src shortcuts.icons.src file_handlers.icons.src tab_strip.home_tab.icons.src widgets.ms_ac_template widgets.data widgets.icons.src widgets.screenshots.src',
+  script: 'serviceworker.src',
+  scope:
+    'id scope serviceworker.scope share_target.action protocol_handlers.url file_handlers.action note_taking.new_note_url lock_screen.start_url tab_strip.new_tab_button.url related_applications.url',
+  pattern: 'tab_strip.home_tab.scope_patterns.pathname',
 };
+const MANIFEST_MEMBERS: ReadonlyMap<string, FoundKind> = new Map(
+  Object.entries(MEMBERS_BY_KIND).flatMap(([kind, members]) =>
+    members.split(' ').map((member) => [member, kind as FoundKind] as const),
+  ),
+);
 /** `icons_localized.de.src` is read as `icons.src`. */
 const LOCALIZED = /\b(icons|shortcuts|screenshots)_localized\.[^.]+/g;
 
 export function readManifest(region: Region, list: ReferenceList): void {
   for (const { path, isKey, start, end, value } of jsonStrings(region)) {
     const name = isKey ? '' : path.filter((step) => typeof step === 'string').join('.');
-    const kind = MANIFEST_MEMBERS[name.replace(LOCALIZED, '$1')];
+    const kind = MANIFEST_MEMBERS.get(name.replace(LOCALIZED, '$1'));
     if (kind !== undefined) list.add(kind, region, start, end, value);
   }
 }
@@ -87,7 +76,7 @@ const DEPTH_MAX = 64;
 
 function jsonStrings({ text }: Region): JsonString[] {
   const start = text.startsWith('\u00ef\u00bb\u00bf') ? 3 : 0;
-  if (!isJson(text.slice(start))) return [];
+  if (jsonOf(text.slice(start)) === undefined) return [];
   const strings: JsonString[] = [];
   const path: (string | number)[] = [];
   const awaitsKey: boolean[] = [];
@@ -119,17 +108,8 @@ function jsonStrings({ text }: Region): JsonString[] {
   return strings;
 }
 
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let at = start;
-  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
   return at;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

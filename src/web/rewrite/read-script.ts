@@ -160,10 +160,11 @@ function stringBefore(text: string, end: number): StringLiteral | null {
 }
 
 const ESCAPE = /\\(?:u\{([0-9a-f]+)\}|u([0-9a-f]{4})|x([0-9a-f]{2})|(\r\n|[\s\S]))/gi;
-const SINGLE_ESCAPES: Readonly<Record<string, string>> = {
+/** Meanings of a letter after a backslash in a string of a script. */
+export const ESCAPES: Readonly<Record<string, string>> = {
   n: '\n',
-  t: '\t',
   r: '\r',
+  t: '\t',
   b: '\b',
   f: '\f',
   v: '\v',
@@ -176,7 +177,7 @@ function literalOf(text: string, start: number, end: number): StringLiteral {
   const value = decodeUnits(written).replace(ESCAPE, (_, braced?: string, four?: string, two?: string, single = '') => {
     const hex = braced ?? four ?? two;
     if (hex !== undefined) return String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff));
-    return /^[\r\n]/.test(single) ? '' : (SINGLE_ESCAPES[single] ?? single);
+    return /^[\r\n]/.test(single) ? '' : (ESCAPES[single] ?? single);
   });
   return { start, end, value: unitsOfText(value) };
 }

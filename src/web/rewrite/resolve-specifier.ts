@@ -1,3 +1,5 @@
+import { membersOf } from '../../domain/shape.ts';
+
 export interface ResolvedSpecifier {
   readonly url: string;
   /** True if an import map resolves the specifier, so that only the map is rewritten. */
@@ -53,15 +55,9 @@ const longestFirst = <T>(entries: readonly (readonly [string, T])[]): (readonly 
   entries.toSorted(([a], [b]) => b.length - a.length);
 
 function parseImportMap(json: string): ImportMap {
-  try {
-    const map = JSON.parse(json) as Partial<ImportMap> | null;
-    return {
-      imports: strings(map?.imports),
-      scopes: Object.fromEntries(Object.entries(map?.scopes ?? {}).map(([k, v]) => [k, strings(v)])),
-    };
-  } catch {
-    return { imports: {}, scopes: {} };
-  }
+  const { imports, scopes } = membersOf<ImportMap>(json);
+  const scoped = Object.entries(scopes ?? {}).map(([prefix, names]) => [prefix, strings(names)]);
+  return { imports: strings(imports), scopes: Object.fromEntries(scoped) };
 }
 
 function strings(names: unknown): Record<string, string> {

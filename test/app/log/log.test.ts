@@ -89,19 +89,19 @@ describe('openLogs()', () => {
       for (let at = 0; at < 50; at++) log.info('x'.repeat(10_000));
       setTimeout(() => process.exit(0), 200);`;
       // Open both ends, so that the pipe opens but is never read. The program's end is blocking, as a shell creates it.
-      const held = await open(fifo, 'r+');
+      const reader = await open(fifo, 'r+');
       const out = await open(fifo, 'w');
       const program = spawn(process.execPath, ['--input-type=module', '-e', script], {
         stdio: ['ignore', out.fd, 'pipe'],
       });
       onTestFinished(() => void program.kill('SIGKILL'));
-      let told = '';
+      let errorOutput = '';
       program.stderr?.on('data', (data: Buffer) => {
-        told += data.toString();
+        errorOutput += data.toString();
       });
       const [code] = await once(program, 'close');
-      await Promise.all([held.close(), out.close()]);
-      expect([code, told]).toEqual([0, '']);
+      await Promise.all([reader.close(), out.close()]);
+      expect([code, errorOutput]).toEqual([0, '']);
     },
   );
 

@@ -34,8 +34,8 @@ test('serviceAddress() takes the key from --key-file, then the environment, then
 });
 
 test('serviceAddress() sends the key of the config to no other service', async () => {
-  const asking = serviceAddress({ apiUrl: 'https://other.test' }, CONFIGURED, {});
-  await expect(asking).rejects.toMatchObject({ code: 'unauthorized' });
+  const pending = serviceAddress({ apiUrl: 'https://other.test' }, CONFIGURED, {});
+  await expect(pending).rejects.toMatchObject({ code: 'unauthorized' });
 });
 
 test('serviceAddress() reports a missing or invalid address or key with its code', async () => {
@@ -45,7 +45,7 @@ test('serviceAddress() reports a missing or invalid address or key with its code
   const missing = serviceAddress({ apiUrl, keyFile: join(folder, 'none') }, NOTHING, {});
   await expect(missing).rejects.toMatchObject({ code: 'cannot_read' });
   for (const content of ['', 'two words', 'two\nlines', 'ü']) {
-    const asking = serviceAddress({ apiUrl, keyFile: await keyFile(content) }, NOTHING, {});
-    await expect(asking).rejects.toMatchObject({ code: 'unauthorized' });
+    const pending = serviceAddress({ apiUrl, keyFile: await keyFile(content) }, NOTHING, {});
+    await expect(pending).rejects.toMatchObject({ code: 'unauthorized' });
   }
 });

@@ -210,12 +210,12 @@ export function lifeOfAJob(open: OpenSubject): void {
 
   test('returns the queued job if the same job is requested again, from any process', async () => {
     const others = await bench.subject.another();
-    const ask = (queue: typeof others, name: string, changes: object = {}) =>
+    const addJob = (queue: typeof others, name: string, changes: object = {}) =>
       queue.add(newJob(jobIdOf(name), { domain: 'acme', version: 'v1', paths: ['/a'], ...changes }), 4);
-    const asked = await Promise.all(
-      ['one', 'two', 'three'].map((name, i) => ask(i === 1 ? others : bench.queue, name)),
+    const added = await Promise.all(
+      ['one', 'two', 'three'].map((name, i) => addJob(i === 1 ? others : bench.queue, name)),
     );
-    expect(new Set(asked.map(({ jobId }) => jobId)).size).toBe(1);
+    expect(new Set(added.map(({ jobId }) => jobId)).size).toBe(1);
     const different = [
       { version: null },
       { version: 'v2' },
@@ -223,18 +223,18 @@ export function lifeOfAJob(open: OpenSubject): void {
       { paths: ['/b'] },
       { organizationId: 'x' },
     ];
-    const jobs = await Promise.all(different.slice(0, 3).map((changes, i) => ask(others, `other ${i}`, changes)));
-    expect(new Set([...asked, ...jobs].map(({ jobId }) => jobId)).size).toBe(4);
+    const jobs = await Promise.all(different.slice(0, 3).map((changes, i) => addJob(others, `other ${i}`, changes)));
+    expect(new Set([...added, ...jobs].map(({ jobId }) => jobId)).size).toBe(4);
     // A repeated request adds no waiting job.
-    expect(await codeOf(ask(bench.queue, 'full', { paths: ['/b'] }))).toBe('queue_full');
-    expect(await codeOf(ask(bench.queue, 'again', { paths: null }))).toBe('none');
-    expect((await ask(bench.queue, 'theirs', different.at(-1))).jobId).toBe(jobIdOf('theirs'));
+    expect(await codeOf(addJob(bench.queue, 'full', { paths: ['/b'] }))).toBe('queue_full');
+    expect(await codeOf(addJob(bench.queue, 'again', { paths: null }))).toBe('none');
+    expect((await addJob(bench.queue, 'theirs', different.at(-1))).jobId).toBe(jobIdOf('theirs'));
 
     const running = await bench.claim();
     const { version, paths } = running.job;
-    expect((await ask(bench.queue, 'anew', { version, paths, organizationId: running.job.organizationId })).jobId).toBe(
-      jobIdOf('anew'),
-    );
+    expect(
+      (await addJob(bench.queue, 'anew', { version, paths, organizationId: running.job.organizationId })).jobId,
+    ).toBe(jobIdOf('anew'));
   });
 
   test('counts queued and running jobs, in total and per organization', async () => {

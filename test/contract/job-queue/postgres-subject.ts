@@ -17,7 +17,7 @@ const STOP_CLOCK = `
 /** Starts a server with a template database for copies. */
 async function prepare(): Promise<PostgresServer> {
   const server = await PostgresServer.start();
-  await server.ask('CREATE DATABASE prepared');
+  await server.query('CREATE DATABASE prepared');
   const database = openTestDatabase(server.url('prepared'));
   await database.execute(STOP_CLOCK);
   await database.close();

@@ -14,7 +14,7 @@ const [place = '', role = '', letter = '', count = '0'] = process.argv.slice(2);
 /** For concurrent processes on slow machines. */
 const LONG_LEASE_MS = 60_000;
 
-const say = (line: string): void => {
+const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
@@ -32,10 +32,10 @@ await database?.close();
 async function hold(): Promise<void> {
   const claim = await queue.claim(LEASE_MS);
   if (claim === null) throw new Error('there is no job to hold');
-  say(claim.job.jobId);
+  print(claim.job.jobId);
   for (let pageCount = 1; ; pageCount += 1) {
     if (!(await queue.advance(claim, { progress: 1, pageCount, checkpoint: `page ${pageCount}` }))) return;
-    say(String(pageCount));
+    print(String(pageCount));
   }
 }
 
@@ -61,6 +61,6 @@ async function work(jobs: number): Promise<void> {
     }
     const { jobId } = claim.job;
     await queue.advance(claim, { progress: 50, pageCount: 1 });
-    if (await queue.complete(claim, BUNDLE, reportOf(jobId))) say(jobId);
+    if (await queue.complete(claim, BUNDLE, reportOf(jobId))) print(jobId);
   }
 }

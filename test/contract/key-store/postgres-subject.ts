@@ -26,7 +26,7 @@ export function postgresSubject(): () => Promise<KeysSubject> {
       store: await another(),
       another,
       written: async () => {
-        const rows = await Promise.all(TABLES.map((name) => server.ask(`SELECT * FROM docshelf.${name}`, url)));
+        const rows = await Promise.all(TABLES.map((name) => server.query(`SELECT * FROM docshelf.${name}`, url)));
         return JSON.stringify(rows);
       },
       close: async () => {

@@ -169,12 +169,12 @@ describe('an error response', () => {
       'unauthorized',
       '[redacted]',
     ],
-  ])('is reported with its cause: %i %s', async (status, body, code, said) => {
+  ])('is reported with its cause: %i %s', async (status, body, code, expected) => {
     const { vendor, service } = await setUp();
     vendor.fault(/./, (_, response) => response.writeHead(status).end(body));
     const error = await errorOf(service.status('se_1', signal));
     expect(error.code).toBe(code);
-    expect(error.message).toContain(said);
+    expect(error.message).toContain(expected);
     expect(error.message).not.toMatch(/canary|0123456789|\u001b/);
   });
 

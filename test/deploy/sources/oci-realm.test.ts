@@ -36,18 +36,18 @@ async function pull(realmOf: (port: string) => string, tokenHosts: (host: string
       () => null,
       (thrown: { code: string; next: string }) => thrown,
     );
-  return { error, told: realm.requests.map(({ headers }) => headers.authorization) };
+  return { error, authorizations: realm.requests.map(({ headers }) => headers.authorization) };
 }
 
 const BASIC = `Basic ${Buffer.from('u:c4n4ry').toString('base64')}`;
 
 test('credentials of a registry are not sent to a realm on another host, and the error names the setting', async () => {
-  const { error, told } = await pull(
+  const { error, authorizations } = await pull(
     (port) => `http://localhost:${port}/token`,
     () => [],
   );
   expect(error).toMatchObject({ code: 'link_refused', next: expect.stringContaining('network.tokenHosts') });
-  expect(told).toEqual([]);
+  expect(authorizations).toEqual([]);
 });
 
 test.each<[string, (port: string) => string, (host: string) => string[]]>([
@@ -55,6 +55,6 @@ test.each<[string, (port: string) => string, (host: string) => string[]]>([
   ['that network.tokenHosts names', (port) => `http://localhost:${port}/token`, () => ['LOCALHOST']],
   ['that it names with its port', (port) => `http://localhost:${port}/token`, (host) => [host]],
 ])('credentials of a registry are sent to a realm %s', async (_, realmOf, tokenHosts) => {
-  const { told } = await pull(realmOf, tokenHosts);
-  expect(told).toEqual([BASIC]);
+  const { authorizations } = await pull(realmOf, tokenHosts);
+  expect(authorizations).toEqual([BASIC]);
 });

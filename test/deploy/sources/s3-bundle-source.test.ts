@@ -125,23 +125,23 @@ describe('S3BundleSource', () => {
       code: 'host_not_allowed',
       fields: { host: `${BUCKET}.s3.eu-central-1.amazonaws.com` },
     });
-    const asked: string[] = [];
+    const requests: string[] = [];
     const origin = await store((request, response) => {
-      asked.push(`http://${request.headers.host}${request.url}`);
+      requests.push(`http://${request.headers.host}${request.url}`);
       response.end('x');
     });
     useKeys('AKID', 'secret/canary+x');
     const nowMs = Date.now();
     const bundle = await sourceAt(origin, { now: () => nowMs }).open(LINK, { resume: null, signal: NEVER });
     bundle.close();
-    expect(checkPresigned('GET', asked[0] ?? '', 'secret/canary+x', nowMs)).toBe('valid');
-    expect(asked[0]).not.toContain('canary');
+    expect(checkPresigned('GET', requests[0] ?? '', 'secret/canary+x', nowMs)).toBe('valid');
+    expect(requests[0]).not.toContain('canary');
   });
 
   it('contacts the store and STS through the proxy', async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const proxy = await store((request, response) => {
-      asked.push(`${request.method} ${request.url?.split('?')[0]}`);
+      requests.push(`${request.method} ${request.url?.split('?')[0]}`);
       if (request.method === 'GET') response.end('bundle');
       else {
         response.end(`<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials>
@@ -158,10 +158,10 @@ describe('S3BundleSource', () => {
     vi.stubEnv('AWS_ENDPOINT_URL_STS', 'http://sts.invalid');
     const through = (allowedHosts: string[]) => sourceAt('http://s3.invalid', { client: { proxy, allowedHosts } });
     expect(await errorOf(through(['s3.invalid']))).toMatchObject({ code: 'host_not_allowed' });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     const bundle = await through(['s3.invalid', 'sts.invalid']).open(LINK, { resume: null, signal: NEVER });
     bundle.close();
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       'POST http://sts.invalid/',
       `GET http://s3.invalid/${BUCKET}/docs/acme-export-2024-06-01.tar.gz`,
     ]);

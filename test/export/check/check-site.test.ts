@@ -213,10 +213,10 @@ describe('off-origin loads in checkSite()', () => {
 
 describe('checkSite()', () => {
   it('reports its progress in pages, and checks only pages', async () => {
-    const told: [number, number][] = [];
+    const reported: [number, number][] = [];
     const site = { 'a.html': '', 'b.htm': '', 'c.xhtml': '', 'd.txt': links('/none') };
-    expect(await check(site, { onProgress: (done, total) => told.push([done, total]) })).toEqual([]);
-    expect(told).toEqual([1, 2, 3, 4, 5, 6].map((done) => [done, 6]));
+    expect(await check(site, { onProgress: (done, total) => reported.push([done, total]) })).toEqual([]);
+    expect(reported).toEqual([1, 2, 3, 4, 5, 6].map((done) => [done, 6]));
   });
 
   it('stops when aborted', async () => {

@@ -117,11 +117,11 @@ export class JobBench {
     return job;
   }
 
-  until(name: string, holds: (job: StoredJob) => boolean): Promise<StoredJob> {
+  until(name: string, matches: (job: StoredJob) => boolean): Promise<StoredJob> {
     return waitFor(
       async () => {
         const job = await this.get(name);
-        return holds(job) ? job : null;
+        return matches(job) ? job : null;
       },
       () => `the job ${name} is not as it has to be: ${JSON.stringify(this.events)}`,
     );

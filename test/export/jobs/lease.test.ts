@@ -9,7 +9,7 @@ describe('Lease', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  function hold(renew: () => Promise<'held' | 'lost' | 'canceled'>, times = TIMES) {
+  function startRenewing(renew: () => Promise<'held' | 'lost' | 'canceled'>, times = TIMES) {
     const stopping = new AbortController();
     const renewals = vi.fn(renew);
     const lease = new Lease({ renew: renewals }, CLAIM, times, stopping.signal);
@@ -17,10 +17,10 @@ describe('Lease', () => {
   }
 
   it('is renewed once per second, or three times per lease if that is shorter, until it ends', async () => {
-    const { lease, renewals } = hold(async () => 'held');
+    const { lease, renewals } = startRenewing(async () => 'held');
     await vi.advanceTimersByTimeAsync(10_000);
     expect(renewals).toHaveBeenCalledTimes(10);
-    const short = hold(async () => 'held', { ...TIMES, leaseMs: 900 });
+    const short = startRenewing(async () => 'held', { ...TIMES, leaseMs: 900 });
     await vi.advanceTimersByTimeAsync(3_000);
     expect(short.renewals).toHaveBeenCalledTimes(10);
     expect([lease.ended, lease.signal.aborted]).toEqual([null, false]);
@@ -29,34 +29,34 @@ describe('Lease', () => {
   });
 
   it.each<'lost' | 'canceled'>(['lost', 'canceled'])('ends as %s if a renewal returns this state', async (state) => {
-    const { lease } = hold(async () => state);
+    const { lease } = startRenewing(async () => state);
     await vi.advanceTimersByTimeAsync(1_000);
     expect([lease.ended, lease.signal.aborted]).toEqual([state, true]);
     expect(vi.getTimerCount()).toBe(0);
   });
 
   it('continues after a failed renewal', async () => {
-    let asked = 0;
-    const { lease } = hold(async () => {
-      asked += 1;
-      if (asked === 1) throw new Error('the queue is busy');
+    let calls = 0;
+    const { lease } = startRenewing(async () => {
+      calls += 1;
+      if (calls === 1) throw new Error('the queue is busy');
       return 'held';
     });
     await vi.advanceTimersByTimeAsync(3_000);
-    expect([asked, lease.ended]).toEqual([3, null]);
+    expect([calls, lease.ended]).toEqual([3, null]);
   });
 
   it('ends at the deadline, and when the process stops', async () => {
-    const late = hold(async () => 'held');
+    const late = startRenewing(async () => 'held');
     await vi.advanceTimersByTimeAsync(60_000);
     expect(late.lease.ended).toBe<End>('deadline');
-    const { lease, stopping } = hold(async () => 'held');
+    const { lease, stopping } = startRenewing(async () => 'held');
     stopping.abort();
     expect([lease.ended, lease.signal.aborted]).toEqual(['stopping', true]);
   });
 
   it('keeps the first reason', async () => {
-    const { lease, stopping } = hold(async () => 'lost');
+    const { lease, stopping } = startRenewing(async () => 'lost');
     lease.end('canceled');
     stopping.abort();
     await vi.advanceTimersByTimeAsync(60_000);

@@ -98,16 +98,16 @@ describe('JobRunner', () => {
   });
 
   it('looks up the site by organization and domain', async () => {
-    const asked: unknown[] = [];
+    const calls: unknown[] = [];
     await bench.add('one');
     bench.run({
       siteOf: ({ organizationId, domain }) => {
-        asked.push([organizationId, domain]);
+        calls.push([organizationId, domain]);
         return null;
       },
     });
     await bench.ended('one');
-    expect(asked).toEqual([['acme', 'one']]);
+    expect(calls).toEqual([['acme', 'one']]);
   });
 
   it('releases a job when it stops, and resumes from the checkpoint', async () => {
@@ -116,8 +116,8 @@ describe('JobRunner', () => {
     const first = bench.run({ searchData: search });
     await search.begun;
     await first.stop();
-    const given = await bench.get('one');
-    expect(given).toMatchObject({
+    const claimed = await bench.get('one');
+    expect(claimed).toMatchObject({
       status: 'queued',
       pageCount: 2,
       checkpoint: expect.stringMatching(/^[0-9a-f]{64}$/),

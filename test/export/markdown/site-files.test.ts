@@ -89,8 +89,11 @@ describe('MarkdownSource', () => {
 
   it('links each page to its Markdown copy, which has title and description but no front matter', async () => {
     const site = await render({ 'index.md': '---\ntitle: Home\ndescription: All of it.\n---\nText.\n' });
-    const twin = site.elements('index.html', 'link').find((each) => attribute(each, 'type') === 'text/markdown');
-    expect([attribute(twin as never, 'rel'), attribute(twin as never, 'href')]).toEqual(['alternate', 'index.md']);
+    const alternate = site.elements('index.html', 'link').find((each) => attribute(each, 'type') === 'text/markdown');
+    expect([attribute(alternate as never, 'rel'), attribute(alternate as never, 'href')]).toEqual([
+      'alternate',
+      'index.md',
+    ]);
     expect(site.text('index.md')).toBe('# Home\n\n> All of it.\n\nText.\n');
   });
 

@@ -113,8 +113,8 @@ describe('FolderSource', () => {
     await writeFile(Buffer.concat([Buffer.from(`${site}/latin-`), Buffer.of(0xe9), Buffer.from('.html')]), '');
     const sink = await collect();
     expect(sink.paths.length).toBe(2);
-    const said = sink.findings.map(({ detail }) => detail).join('\n');
-    for (const code of ['name_backslash', 'name_control', 'name_not_utf8', 'Unicode']) expect(said).toContain(code);
+    const details = sink.findings.map(({ detail }) => detail).join('\n');
+    for (const code of ['name_backslash', 'name_control', 'name_not_utf8', 'Unicode']) expect(details).toContain(code);
     expect(sink.findings.length).toBe(4);
   });
 

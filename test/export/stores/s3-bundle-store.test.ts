@@ -81,7 +81,7 @@ const refuse = (response: ServerResponse, status: number, code: string): void =>
 };
 
 /** Responds to a multipart upload like S3, and to HEAD with 404. */
-function takeIn({ name, headers }: Call, response: ServerResponse): void {
+function receive({ name, headers }: Call, response: ServerResponse): void {
   const [method = '', path = ''] = name.split(' ');
   if (method === 'HEAD') response.writeHead(404).end();
   else if (method === 'GET') response.end('<R></R>');
@@ -207,7 +207,7 @@ describe('S3BundleStore.link()', () => {
 
 describe('S3BundleStore.put()', () => {
   it('sends a small bundle in one request, with checksum and digest', async () => {
-    const { origin, calls } = await service(takeIn);
+    const { origin, calls } = await service(receive);
     const bytes = randomBytes(1000);
     const bundle = await packedBundle(dir, bytes);
     await storeAt(origin).put(bundle, NEVER);
@@ -222,7 +222,7 @@ describe('S3BundleStore.put()', () => {
   });
 
   it('sends a large bundle in parts, each with a checksum', async () => {
-    const { origin, calls } = await service(takeIn);
+    const { origin, calls } = await service(receive);
     const bytes = randomBytes(5 * PART_BYTES + 1);
     const bundle = await packedBundle(dir, bytes);
     await storeAt(origin).put(bundle, NEVER);
@@ -248,7 +248,7 @@ describe('S3BundleStore.put()', () => {
     let kept: Record<string, string | number> = { 'content-length': 1000, 'x-amz-meta-sha256': bundle.sha256 };
     const { origin, calls } = await service((call, response) => {
       if (call.name.startsWith('HEAD')) response.writeHead(200, kept).end();
-      else takeIn(call, response);
+      else receive(call, response);
     });
     const store = storeAt(origin);
     await store.put(bundle, NEVER);
@@ -267,7 +267,7 @@ describe('S3BundleStore.put()', () => {
   ])('aborts the upload if the store rejects %s', async (_, isRefused) => {
     const { origin, calls } = await service((call, response) => {
       if (isRefused(call)) refuse(response, 400, 'BadDigest');
-      else takeIn(call, response);
+      else receive(call, response);
     });
     const bundle = await packedBundle(dir, randomBytes(3 * PART_BYTES));
     await expect(storeAt(origin).put(bundle, NEVER)).rejects.toMatchObject({
@@ -278,7 +278,7 @@ describe('S3BundleStore.put()', () => {
   });
 
   it('aborts the upload without completing it if the file has unexpected bytes', async () => {
-    const { origin, calls } = await service(takeIn);
+    const { origin, calls } = await service(receive);
     const bundle = await packedBundle(dir, randomBytes(2 * PART_BYTES));
     await writeFile(bundle.file, randomBytes(2 * PART_BYTES));
     await expect(storeAt(origin).put(bundle, NEVER)).rejects.toMatchObject({ code: 'store_failed' });
@@ -293,7 +293,7 @@ describe('S3BundleStore.put()', () => {
     const { origin, calls } = await service((call, response) => {
       // Parts get no response.
       if (call.name.includes('partNumber')) abort.abort(reason);
-      else takeIn(call, response);
+      else receive(call, response);
     });
     const bundle = await packedBundle(dir, randomBytes(10 * PART_BYTES));
     await expect(storeAt(origin).put(bundle, abort.signal)).rejects.toBe(reason);
@@ -312,13 +312,13 @@ describe('S3BundleStore.put()', () => {
         isComplete = true;
       } else if (call.name.startsWith('HEAD') && isComplete) {
         response.writeHead(200, { 'content-length': bundle.sizeBytes, 'x-amz-meta-sha256': bundle.sha256 }).end();
-      } else takeIn(call, response);
+      } else receive(call, response);
     });
     await expect(storeAt(origin).put(bundle, NEVER)).resolves.toBeUndefined();
   });
 
   it('sends no checksums to a store that does not support them', async () => {
-    const { origin, calls } = await service((call, response) => takeIn({ ...call, headers: {} }, response));
+    const { origin, calls } = await service((call, response) => receive({ ...call, headers: {} }, response));
     await storeAt(origin).put(await packedBundle(dir, randomBytes(PART_BYTES + 1)), NEVER);
     expect(calls.at(-1)?.body.toString()).toContain('<PartNumber>2<');
     expect(calls.at(-1)?.body.toString()).not.toContain('Checksum');
@@ -335,7 +335,7 @@ describe('S3BundleStore.put() of a large bundle', () => {
       if (partOf(call) === 2 && slow > 0) {
         slow -= 1;
         refuse(response, 503, 'SlowDown');
-      } else takeIn(call, response);
+      } else receive(call, response);
     });
     await storeAt(origin).put(await packedBundle(dir, randomBytes(2 * PART_BYTES + 1)), NEVER);
     expect(partsSent(calls).sort().join('')).toBe('122222223');
@@ -352,7 +352,7 @@ describe('S3BundleStore.put() of a large bundle', () => {
         const other = upload.replace(key, `${key}.other`).replace('u0', 'u9');
         response.end(`<ListMultipartUploadsResult>${other}${upload}</ListMultipartUploadsResult>`);
       } else if (call.name.startsWith('GET')) response.end(`<ListPartsResult>${parts}</ListPartsResult>`);
-      else takeIn(call, response);
+      else receive(call, response);
     };
   const BYTES = randomBytes(3 * PART_BYTES);
   const piece = (part: number): Buffer => BYTES.subarray((part - 1) * PART_BYTES, part * PART_BYTES);
@@ -378,7 +378,7 @@ describe('S3BundleStore.put() of a large bundle', () => {
     const old = withParts(bundle, checksummed(1, piece(1)), new Date(Date.now() - 25 * HOUR_MS));
     const denied = (call: Call, response: ServerResponse): void => {
       if (call.name.startsWith('GET')) refuse(response, 403, 'AccessDenied');
-      else takeIn(call, response);
+      else receive(call, response);
     };
     for (const answer of [old, denied]) {
       const { origin, calls } = await service(answer);
@@ -392,7 +392,7 @@ describe('S3BundleStore.put() of a large bundle', () => {
     const { origin, calls } = await service((call, response) => {
       if (call.name.startsWith('POST') && call.name.endsWith('uploads=')) uploads += 1;
       if (partOf(call) === 2 && uploads === 1) refuse(response, 404, 'NoSuchUpload');
-      else takeIn(call, response);
+      else receive(call, response);
     });
     await storeAt(origin).put(await packedBundle(dir, BYTES), NEVER);
     expect(uploads).toBe(2);
@@ -413,7 +413,7 @@ describe('S3BundleStore with a clock two hours behind', () => {
         skewed.push(call.name);
         if (call.name.startsWith('HEAD')) response.writeHead(403).end();
         else refuse(response, 403, 'RequestTimeTooSkewed');
-      } else takeIn(call, response);
+      } else receive(call, response);
     });
     const store = storeAt(origin);
     const bundle = await packedBundle(dir, randomBytes(10));
@@ -434,7 +434,7 @@ describe('S3BundleStore with encryption', () => {
     [{ algorithm: 'aws:kms', kmsKeyId: KEY_ARN }, 'aws:kms', KEY_ARN],
   ] as const)('requests %o only when an object is created', async (encryption, algorithm, key) => {
     for (const length of [10, PART_BYTES + 1]) {
-      const { origin, calls } = await service(takeIn);
+      const { origin, calls } = await service(receive);
       await storeAt(origin, { encryption }).put(await packedBundle(dir, randomBytes(length)), NEVER);
       for (const { name, headers } of calls) {
         const begins = name.endsWith('?uploads=') ? name.startsWith('POST') : /^PUT [^?]+$/.test(name);
@@ -459,7 +459,7 @@ describe('S3BundleStore in a bucket with versions', () => {
       else if (isMarked && call.name.startsWith('GET')) refuse(response, 404, 'NoSuchKey');
       else if (call.name.startsWith('HEAD')) {
         response.writeHead(200, { 'content-length': 10, 'x-amz-meta-sha256': bundle.sha256 }).end();
-      } else takeIn(call, response);
+      } else receive(call, response);
     });
     const store = storeAt(origin);
     expect(await store.has(bundle.sha256)).toBe(true);

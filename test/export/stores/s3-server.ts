@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { Secret } from '../../../src/domain/secret.ts';
 import { S3BundleStore, type S3BundleStoreOptions } from '../../../src/export/stores/s3-bundle-store.ts';
 import { EgressPolicy } from '../../../src/net/egress.ts';
@@ -85,6 +85,16 @@ export async function listObjects(endpoint: string): Promise<string[]> {
   const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: BUCKET }));
   client.destroy();
   return Contents.map(({ Key = '' }) => Key);
+}
+
+/** As an operator moves a bucket to another store. */
+export async function copyObjects(from: string, to: string): Promise<void> {
+  const client = clientOf(from);
+  for (const key of await listObjects(from)) {
+    const { Body } = await client.send(new GetObjectCommand({ Bucket: BUCKET, Key: key }));
+    await putObject(to, key, (await Body?.transformToByteArray()) ?? new Uint8Array());
+  }
+  client.destroy();
 }
 
 export function s3StoreAt(endpoint: string, options: Partial<S3BundleStoreOptions> = {}): S3BundleStore {

@@ -12,7 +12,7 @@ export function checkPresigned(
 ): 'valid' | 'expired' | 'wrong signature' | 'malformed' {
   const url = new URL(link);
   const query = rawQuery(url.search);
-  const given = query.find(([name]) => name === 'X-Amz-Signature')?.[1];
+  const signature = query.find(([name]) => name === 'X-Amz-Signature')?.[1];
   const value = (name: string): string => decodeURIComponent(query.find(([each]) => each === name)?.[1] ?? '');
   const date = value('X-Amz-Date');
   const [, day, region, service, end] = value('X-Amz-Credential').split('/');
@@ -44,7 +44,7 @@ export function checkPresigned(
   const toSign = ['AWS4-HMAC-SHA256', date, scope, hash('sha256', canonical)].join('\n');
   const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
   const signingKey = [region, 's3', 'aws4_request'].reduce(hmac, hmac(`AWS4${secretAccessKey}`, day as string));
-  if (hmac(signingKey, toSign).toString('hex') !== given) return 'wrong signature';
+  if (hmac(signingKey, toSign).toString('hex') !== signature) return 'wrong signature';
 
   const iso = date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z');
   return Date.parse(iso) + Number(value('X-Amz-Expires')) * 1000 > nowMs ? 'valid' : 'expired';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HELM, KUBECTL, type Manifest, only, parseManifests, podsOf, ROOT } from '../chart.ts';
 import { manifestFaults } from '../manifest-faults.ts';
-import { type Given, layOutPod } from '../pod-folders.ts';
+import { layOutPod, type VolumeFiles } from '../pod-folders.ts';
 import { OWN_PORTS } from './own-ports.ts';
 
 /** Also adds new defaults of the chart. `--reuse-values` would leave them nil. */
@@ -20,7 +20,7 @@ const at = (name: string): string => join(cluster, name);
 const [program = '', ...args] = process.argv.slice(2);
 
 const read = (name: string): string => (existsSync(at(name)) ? readFileSync(at(name), 'utf8') : '');
-const objects = (): Given => JSON.parse(read('objects.json') || '{}') as Given;
+const objects = (): VolumeFiles => JSON.parse(read('objects.json') || '{}') as VolumeFiles;
 const manifests = (): Manifest[] => parseManifests(read('manifests.yaml'));
 
 /** Value of an option, as `--name value` or `--name=value`. */
@@ -56,11 +56,11 @@ async function helm(): Promise<void> {
 }
 
 async function upgrade(): Promise<void> {
-  const given = args.slice(1).filter((arg) => !['--install', '--create-namespace', REUSE].includes(arg));
+  const files = args.slice(1).filter((arg) => !['--install', '--create-namespace', REUSE].includes(arg));
   const former = args.includes(REUSE) ? (JSON.parse(read('values.json')) as string[]) : [];
-  const isValue = (index: number): boolean => /^--(?:set|values|set-file)$/.test(given[index] ?? '');
-  const values = [...former, ...given.flatMap((arg, index) => (isValue(index) ? [arg, given[index + 1] ?? ''] : []))];
-  const rest = given.filter((_, index) => !isValue(index) && !isValue(index - 1));
+  const isValue = (index: number): boolean => /^--(?:set|values|set-file)$/.test(files[index] ?? '');
+  const values = [...former, ...files.flatMap((arg, index) => (isValue(index) ? [arg, files[index + 1] ?? ''] : []))];
+  const rest = files.filter((_, index) => !isValue(index) && !isValue(index - 1));
   const text = execFileSync(HELM, ['template', ...rest, ...values], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -198,21 +198,21 @@ describe('admin listener, actions', () => {
   });
 
   it('returns the audit lines page by page', async () => {
-    const asked: unknown[] = [];
+    const queries: unknown[] = [];
     const read = async (...query: unknown[]) => {
-      asked.push(query);
+      queries.push(query);
       return { lines: [], before: null };
     };
     const { app } = appWith({ audit: new AuditTrail({ append: async () => undefined, read }, () => undefined) });
-    const ask = (query: string) => app.request(`/v1/audit${query}`, { headers: BEARER });
-    expect(await (await ask('')).json()).toEqual({ lines: [], before: null });
-    expect((await ask('?limit=7&before=2026-11-23T10:00:00.000Z')).status).toBe(200);
-    expect(asked).toEqual([
+    const send = (query: string) => app.request(`/v1/audit${query}`, { headers: BEARER });
+    expect(await (await send('')).json()).toEqual({ lines: [], before: null });
+    expect((await send('?limit=7&before=2026-11-23T10:00:00.000Z')).status).toBe(200);
+    expect(queries).toEqual([
       [100, null],
       [7, '2026-11-23T10:00:00.000Z'],
     ]);
     for (const query of ['?limit=0', '?limit=1001', '?before=now', '?site=acme'])
-      expect((await ask(query)).status).toBe(400);
+      expect((await send(query)).status).toBe(400);
   });
 
   it('responds to a rejected config with a problem document that lists the errors', async () => {
@@ -307,11 +307,11 @@ describe('admin listener, actions', () => {
 
   it('activates a version that a command has stored', async () => {
     const { app, calls } = appWith();
-    const ask = (query: string) => app.request(`/v1/versions/v1/take-up${query}`, { method: 'POST', headers: BEARER });
-    expect(await (await ask(`?digest=${DIGEST}&activate=false`)).json()).toEqual({ activated: false });
+    const send = (query: string) => app.request(`/v1/versions/v1/take-up${query}`, { method: 'POST', headers: BEARER });
+    expect(await (await send(`?digest=${DIGEST}&activate=false`)).json()).toEqual({ activated: false });
     expect(calls).toEqual([['takeUp', { version: 'v1', digest: DIGEST }, false]]);
     for (const query of ['', '?digest=abc', `?digest=${DIGEST}&activate=maybe`])
-      expect((await ask(query)).status).toBe(400);
+      expect((await send(query)).status).toBe(400);
   });
 
   it('reports export jobs in the metrics, and serves the metrics even if jobs cannot be counted', async () => {

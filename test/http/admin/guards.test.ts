@@ -91,9 +91,9 @@ describe('TokenGuard', () => {
       onWrong: () => undefined,
       late: new LateAnswers(async () => undefined),
     });
-    const asked = () => guard.admit('Bearer wrong', '10.0.0.1').catch((error: DocshelfError) => error);
-    for (let tries = 0; tries < 20; tries += 1) expect(await asked()).toMatchObject({ code: 'unauthorized' });
-    const refused = await asked();
+    const attempt = () => guard.admit('Bearer wrong', '10.0.0.1').catch((error: DocshelfError) => error);
+    for (let tries = 0; tries < 20; tries += 1) expect(await attempt()).toMatchObject({ code: 'unauthorized' });
+    const refused = await attempt();
     expect(refused).toMatchObject({ code: 'rate_limited', next: expect.stringContaining('is accepted immediately') });
     expect(refused).not.toMatchObject({ next: expect.stringContaining('trustedProxies') });
   });

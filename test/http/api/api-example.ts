@@ -69,10 +69,10 @@ export function ratesOf(options: Partial<ConstructorParameters<typeof FolderCoun
 }
 
 /** Search that records its requests. */
-export function searchThatNotes(asked: SearchRequest[]): Search {
+export function searchThatNotes(requests: SearchRequest[]): Search {
   return {
     search: async (request) => {
-      asked.push(request);
+      requests.push(request);
       return { results: RESULTS.slice(0, request.pageSize) };
     },
   };
@@ -83,16 +83,16 @@ export function searchThatNotes(asked: SearchRequest[]): Search {
  * options to omit
  */
 export function apiWith(changes: Partial<ApiOptions> = {}, without: readonly (keyof ApiOptions)[] = []) {
-  const asked: SearchRequest[] = [];
+  const requests: SearchRequest[] = [];
   const faults: DocshelfError[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   const access = accessOf(ORGANIZATIONS);
   const { exports, queue, store } = exportsInMemory();
   const options: ApiOptions = {
     access: () => access,
-    search: (domain) => (domain === 'elsewhere' ? null : searchThatNotes(asked)),
+    search: (domain) => (domain === 'elsewhere' ? null : searchThatNotes(requests)),
     rates: ratesOf(),
-    metrics: { onError: (code) => told.push(code) },
+    metrics: { onError: (code) => reported.push(code) },
     programVersion: '1.2.3',
     publicUrl: () => null,
     onError: (error) => faults.push(error),
@@ -101,7 +101,7 @@ export function apiWith(changes: Partial<ApiOptions> = {}, without: readonly (ke
   };
   const left = Object.entries(options).filter(([name]) => !without.includes(name as keyof ApiOptions));
   const app = createApiApp(Object.fromEntries(left) as unknown as ApiOptions);
-  return { app, asked, faults, told, queue, store };
+  return { app, requests, faults, reported, queue, store };
 }
 
 /** OpenAPI document of the enabled parts, without the app. */

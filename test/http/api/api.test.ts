@@ -9,22 +9,22 @@ const NO_FILTER = { version: null, language: null, tag: null };
 
 describe('POST /v1/search/{domain}', () => {
   it('responds with an array of results', async () => {
-    const { app, asked } = apiWith();
+    const { app, requests } = apiWith();
     const response = await app.request(PATH, post(QUERY));
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/json');
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(await response.json()).toEqual(RESULTS);
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       { query: 'rotate keys', pageSize: 10, scoreThreshold: null, filter: NO_FILTER, prefixLast: false },
     ]);
   });
 
   it('passes every field of the request to the search', async () => {
-    const { app, asked } = apiWith();
+    const { app, requests } = apiWith();
     const filter = { version: 'v2', language: 'pt', tag: 'auth' };
     await app.request(PATH, post({ query: ' a ', pageSize: 50, scoreThreshold: 0.25, filter }));
-    expect(asked).toEqual([{ query: 'a', pageSize: 50, scoreThreshold: 0.25, filter, prefixLast: false }]);
+    expect(requests).toEqual([{ query: 'a', pageSize: 50, scoreThreshold: 0.25, filter, prefixLast: false }]);
   });
 
   it.each(['/v1/search/ACME', '/v1/search/docs.acme.dev', '/v1/search/Docs.Acme.Dev'])(
@@ -39,10 +39,10 @@ describe('POST /v1/search/{domain}', () => {
     ['a domain of another organization', '/v1/search/beta'],
     ['a domain without a site on this daemon', '/v1/search/elsewhere'],
   ])('responds with the same 404 for %s', async (_, path) => {
-    const { app, asked } = apiWith();
+    const { app, requests } = apiWith();
     const response = await app.request(path, post(QUERY));
     const { error, ...problem } = (await response.clone().json()) as { error: string };
-    expect([response.status, await codeOf(response), asked]).toEqual([404, 'not_found', []]);
+    expect([response.status, await codeOf(response), requests]).toEqual([404, 'not_found', []]);
     expect(error).toBe(`Cannot search "${path.slice(11)}": there is no such domain`);
     expect(JSON.stringify(problem)).not.toContain('organization "');
   });
@@ -50,7 +50,7 @@ describe('POST /v1/search/{domain}', () => {
 
 describe('keys of the API', () => {
   it('are required for every domain, and an error response has no rate limit headers', async () => {
-    const { app, asked } = apiWith();
+    const { app, requests } = apiWith();
     for (const path of [PATH, '/v1/search/nobody']) {
       for (const [key, status, code] of [
         ["a key's own digest 6d0d5876e3f7e2a1", 401, 'unauthorized'],
@@ -61,7 +61,7 @@ describe('keys of the API', () => {
         expect(response.headers.has('ratelimit')).toBe(false);
       }
     }
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('allow access only to the domains of their own organization', async () => {
@@ -95,20 +95,20 @@ describe('fields of a search request', () => {
     ['null', 'null', null],
     ['text', '"a"', null],
   ])('rejects %s with 400 and names the field', async (_, body, field) => {
-    const { app, asked } = apiWith();
+    const { app, requests } = apiWith();
     const response = await app.request(PATH, post(body));
     const { error } = (await response.clone().json()) as { error: string };
-    expect([response.status, await codeOf(response), asked]).toEqual([400, 'bad_request', []]);
+    expect([response.status, await codeOf(response), requests]).toEqual([400, 'bad_request', []]);
     if (field !== null) expect(error).toContain(`"${field}"`);
   });
 
   it('counts length in code points, after trimming', async () => {
-    const { app, asked } = apiWith();
+    const { app, requests } = apiWith();
     for (const query of ['a'.repeat(1000), ` ${'😀'.repeat(1000)}\n`, 'a\u0000"b', '\ud800']) {
       expect((await app.request(PATH, post({ query }))).status).toBe(200);
     }
-    expect(asked.map(({ query }) => [...query].length)).toEqual([1000, 1000, 4, 1]);
-    expect(asked.at(-1)?.query).toBe('\ufffd');
+    expect(requests.map(({ query }) => [...query].length)).toEqual([1000, 1000, 4, 1]);
+    expect(requests.at(-1)?.query).toBe('\ufffd');
     expect((await app.request(PATH, post({ query: '😀'.repeat(1001) }))).status).toBe(400);
   });
 
@@ -197,7 +197,7 @@ describe('rate limit of the API', () => {
 
   it('responds with 429 and Retry-After, and accepts requests again after that time', async () => {
     const clock = { nowMs: 0 };
-    const { app, asked } = limited(2, clock);
+    const { app, requests } = limited(2, clock);
     for (let index = 0; index < 2; index++) expect((await app.request(PATH, post(QUERY))).status).toBe(200);
     clock.nowMs = 600_000;
     const response = await app.request(PATH, post(QUERY));
@@ -206,7 +206,7 @@ describe('rate limit of the API', () => {
       '3000',
       '"hour";r=0;t=3000',
     ]);
-    expect([await codeOf(response), asked.length]).toEqual(['rate_limited', 2]);
+    expect([await codeOf(response), requests.length]).toEqual(['rate_limited', 2]);
     clock.nowMs = 3600_000;
     expect((await app.request(PATH, post(QUERY))).status).toBe(200);
   });
@@ -294,16 +294,16 @@ describe('search API, failed search', () => {
   });
 
   it('reports an unexpected error to the operator, and hides its message from the client', async () => {
-    const { app, faults, told } = failing(new Error('the password is canary'));
+    const { app, faults, reported } = failing(new Error('the password is canary'));
     const response = await app.request(PATH, post(QUERY));
     expect(await response.clone().text()).not.toContain('canary');
     expect([response.status, await codeOf(response)]).toEqual([500, 'internal']);
-    expect([faults.length, told]).toEqual([1, ['internal']]);
+    expect([faults.length, reported]).toEqual([1, ['internal']]);
   });
 
   it('reports no error if the client has disconnected', async () => {
-    const { app, faults, told } = failing(new DOMException('left', 'AbortError'));
+    const { app, faults, reported } = failing(new DOMException('left', 'AbortError'));
     await app.request(PATH, { ...post(QUERY), signal: AbortSignal.abort() });
-    expect([faults, told]).toEqual([[], ['bad_request']]);
+    expect([faults, reported]).toEqual([[], ['bad_request']]);
   });
 });

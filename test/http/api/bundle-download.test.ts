@@ -60,7 +60,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true });
 });
 
-const ask = (headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>
+const send = (headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>
   fetch(`${listener.url}${PATH}`, { method, headers });
 const bytesOf = async (response: Response): Promise<Buffer> => Buffer.from(await response.arrayBuffer());
 
@@ -76,28 +76,28 @@ describe('bundleDownload()', () => {
   };
 
   it('sends the archive with the headers that the link defines', async () => {
-    const answer = await ask();
+    const answer = await send();
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject(WHOLE);
     expect((await bytesOf(answer)).equals(BYTES)).toBe(true);
   });
 
   it('responds to HEAD with the same headers and no body, whatever the range', async () => {
-    const answer = await ask({ Range: 'bytes=0-1' }, 'HEAD');
+    const answer = await send({ Range: 'bytes=0-1' }, 'HEAD');
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject(WHOLE);
     expect((await bytesOf(answer)).length).toBe(0);
   });
 
   it('decodes the parts of the link before it resolves them', async () => {
-    const asked: unknown[] = [];
+    const requests: unknown[] = [];
     follow = async ({ sha256, fileName, query }) => {
-      asked.push(sha256, fileName, Object.fromEntries(query));
+      requests.push(sha256, fileName, Object.fromEntries(query));
       return bundle;
     };
     const path = `/v1/bundles/${SHA256}/${encodeURIComponent('a%2Fb ü+&?.gz')}?expires=1&signature=a-_b`;
     expect((await fetch(`${listener.url}${path}`)).status).toBe(200);
-    expect(asked).toEqual([SHA256, 'a%2Fb ü+&?.gz', { expires: '1', signature: 'a-_b' }]);
+    expect(requests).toEqual([SHA256, 'a%2Fb ü+&?.gz', { expires: '1', signature: 'a-_b' }]);
   });
 
   it.each<[headers: Record<string, string>, status: number, part?: [from: number, to: number]]>([
@@ -113,7 +113,7 @@ describe('bundleDownload()', () => {
     [{ 'If-Modified-Since': new Date().toUTCString() }, 200],
     [{ Range: 'bytes=200000-' }, 416],
   ])('responds to the headers %j with status %i', async (headers, status, part) => {
-    const answer = await ask(headers);
+    const answer = await send(headers);
     const [from, to] = part ?? [0, BYTES.length];
     const sent = await bytesOf(answer);
     const field = (name: string) => answer.headers.get(name);
@@ -136,17 +136,17 @@ describe('bundleDownload()', () => {
     follow = async () => {
       throw new DocshelfError(code, 'Cannot send it', { next: 'Ask again.' });
     };
-    const answer = await ask();
+    const answer = await send();
     expect(answer.status).toBe(status);
     expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(await answer.json()).toMatchObject({ code, status, error: 'Cannot send it', next: 'Ask again.' });
-    expect((await ask({}, 'HEAD')).status).toBe(status);
+    expect((await send({}, 'HEAD')).status).toBe(status);
   });
 
   it('responds with 503 if the archive was just deleted', async () => {
     await rm(bundle.diskPath);
-    expect((await ask()).status).toBe(503);
+    expect((await send()).status).toBe(503);
   });
 
   it('closes the connection if the archive becomes shorter during the download', async () => {
@@ -154,7 +154,7 @@ describe('bundleDownload()', () => {
     const printed = vi.spyOn(console, 'error').mockReturnValue();
     await truncate(bundle.diskPath, 50_000_000);
     bundle = { ...bundle, sizeBytes: 50_000_000 };
-    const answer = await ask();
+    const answer = await send();
     const reading = answer.body?.getReader();
     await reading?.read();
     await truncate(bundle.diskPath, 1000);
@@ -184,11 +184,11 @@ describe('bundleDownload()', () => {
   });
 
   it('logs neither signature nor query', async () => {
-    await bytesOf(await ask());
+    await bytesOf(await send());
     follow = async () => {
       throw new DocshelfError('link_invalid', 'Cannot send it');
     };
-    expect(await (await ask()).text()).not.toContain('canary');
+    expect(await (await send()).text()).not.toContain('canary');
     await expect.poll(() => logged.length).toBe(2);
     expect(logged.join()).toContain(NAME);
     expect(logged.join()).not.toMatch(/canary|signature|expires|keyId/);

@@ -45,11 +45,11 @@ describe('page /docs', () => {
   it('shows the input, output and key of each call without a script', async () => {
     const all = parsedNodes(await (await apiWith().app.request('/docs')).text());
     const search = all.find((node) => attribute(node, 'id') === 'search');
-    const said = search === undefined ? '' : text(search);
-    expect(said).toContain('Needs a key: assistantKey.');
-    expect(said).toContain('query string, required');
-    expect(said).toContain('curl -X POST "$DOCSHELF_URL/v1/search/acme" \\ -H "Authorization: Bearer $KEY"');
-    expect(said).toMatch(/200 .* 401 .* 429 .* 503 /);
+    const searchText = search === undefined ? '' : text(search);
+    expect(searchText).toContain('Needs a key: assistantKey.');
+    expect(searchText).toContain('query string, required');
+    expect(searchText).toContain('curl -X POST "$DOCSHELF_URL/v1/search/acme" \\ -H "Authorization: Bearer $KEY"');
+    expect(searchText).toMatch(/200 .* 401 .* 429 .* 503 /);
     const ids = all.flatMap((node) => attribute(node, 'id') ?? []);
     expect(new Set(ids).size).toBe(ids.length);
     for (const node of all) {

@@ -121,14 +121,14 @@ describe('key of a second organization', () => {
 describe('API while the keys cannot be read', () => {
   const fault = new DocshelfError('database_unavailable', 'Cannot use the database: 10.0.0.7 does not answer');
   const access = accessOf(ORGANIZATIONS, () => fault);
-  const ask = (key: string) =>
+  const send = (key: string) =>
     apiWith({ access: () => access }).app.request(
       '/v1/search/acme',
       post({ query: 'a' }, { Authorization: `Bearer ${key}` }),
     );
 
   it('responds with 503 to an unknown key, which may be new, and hides the details', async () => {
-    const response = await ask(newKey('assistant').key);
+    const response = await send(newKey('assistant').key);
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
     const text = await response.text();
     expect(JSON.parse(text)).toMatchObject({
@@ -139,8 +139,8 @@ describe('API while the keys cannot be read', () => {
   });
 
   it('accepts known keys, and rejects values that cannot be a key', async () => {
-    expect((await ask(KEY)).status).toBe(200);
-    expect((await ask('svc_guessed')).status).toBe(401);
+    expect((await send(KEY)).status).toBe(200);
+    expect((await send('svc_guessed')).status).toBe(401);
   });
 });
 

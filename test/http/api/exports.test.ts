@@ -12,7 +12,7 @@ const AUTHORIZATION = { Authorization: `Bearer ${ADMIN_KEY}` };
 const UNKNOWN = 'se_0000000000000000';
 
 const start = (body: unknown, headers: Record<string, string> = {}) => post(body, { ...AUTHORIZATION, ...headers });
-const ask = (method = 'GET'): RequestInit => ({ method, headers: AUTHORIZATION });
+const send = (method = 'GET'): RequestInit => ({ method, headers: AUTHORIZATION });
 
 async function withJob(body: object = { domain: 'acme' }) {
   const api = apiWith();
@@ -143,7 +143,7 @@ describe('GET /jobs', () => {
     }
     queue.complete(ids[1] ?? '');
     const list = async (query: string) => {
-      const response = await app.request(`${JOBS}${query}`, ask());
+      const response = await app.request(`${JOBS}${query}`, send());
       expect(response.status).toBe(200);
       const { jobs, nextCursor } = (await response.json()) as { jobs: Job[]; nextCursor: string | null };
       return { found: jobs.map(({ jobId }) => ids.indexOf(jobId)), nextCursor };
@@ -185,14 +185,14 @@ describe('GET /jobs', () => {
     ['domain', `?domain=${'x'.repeat(254)}`],
   ])('responds with 400 and names %s: %s', async (field, query) => {
     const { app } = await withJobs();
-    const response = await app.request(`${JOBS}${query}`, ask());
+    const response = await app.request(`${JOBS}${query}`, send());
     const { error } = (await response.clone().json()) as { error: string };
     expect([response.status, await codeOf(response)]).toEqual([400, 'bad_request']);
     expect(error).toContain(`"${field}"`);
   });
 
   it('responds with 400 to a forged cursor', async () => {
-    expect(await outcomeOf((await withJobs()).app.request(`${JOBS}?cursor=forged`, ask()))).toEqual([
+    expect(await outcomeOf((await withJobs()).app.request(`${JOBS}?cursor=forged`, send()))).toEqual([
       400,
       'bad_request',
     ]);
@@ -203,7 +203,7 @@ describe('GET /jobs/{jobId}', () => {
   it('returns the current job without internal fields', async () => {
     const { app, queue, job, path } = await withJob();
     queue.move(job.jobId, { status: 'running', progress: 42.5, pageCount: 7, attempt: 2, checkpoint: 'secret' });
-    const response = await app.request(path, ask());
+    const response = await app.request(path, send());
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ ...job, status: 'running', progress: 42.5, pageCount: 7 });
   });
@@ -211,13 +211,13 @@ describe('GET /jobs/{jobId}', () => {
   it.each([UNKNOWN, 'se_1', 'SE_0000000000000000', '%2e%2e', 'x'.repeat(5000)])(
     'responds with 404 for %s',
     async (jobId) => {
-      expect(await outcomeOf(apiWith().app.request(`${JOBS}/${jobId}`, ask()))).toEqual([404, 'not_found']);
+      expect(await outcomeOf(apiWith().app.request(`${JOBS}/${jobId}`, send()))).toEqual([404, 'not_found']);
     },
   );
 
   it('responds to HEAD without a body', async () => {
     const { app, path } = await withJob();
-    const response = await app.request(path, ask('HEAD'));
+    const response = await app.request(path, send('HEAD'));
     expect([response.status, await response.text()]).toEqual([200, '']);
   });
 });
@@ -225,14 +225,14 @@ describe('GET /jobs/{jobId}', () => {
 describe('GET /jobs/{jobId}/report', () => {
   it('returns the report of a finished job, and 409 before the job ends', async () => {
     const { app, queue, job, path } = await withJob();
-    expect(await outcomeOf(app.request(`${path}/report`, ask()))).toEqual([409, 'not_completed']);
+    expect(await outcomeOf(app.request(`${path}/report`, send()))).toEqual([409, 'not_completed']);
     const finding = { kind: 'broken_reference', page: 'index.html', detail: 'gone.html leads nowhere' };
     const written: ExportReport = {
       ...{ jobId: job.jobId, pages: 2, files: 3, bytes: 9 },
       ...{ counts: { broken_reference: 1 }, findings: [finding] },
     };
     queue.complete(job.jobId, written);
-    const response = await app.request(`${path}/report`, ask());
+    const response = await app.request(`${path}/report`, send());
     expect([response.status, await response.json()]).toEqual([200, written]);
   });
 });
@@ -240,27 +240,27 @@ describe('GET /jobs/{jobId}/report', () => {
 describe('GET /jobs/{jobId}/report/pictures/{name}', () => {
   it('returns a PNG, and 404 for a picture that the job does not have', async () => {
     const { app, path } = await withJob();
-    const response = await app.request(`${path}/report/pictures/${PICTURE}`, ask());
+    const response = await app.request(`${path}/report/pictures/${PICTURE}`, send());
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/png']);
     expect((await response.arrayBuffer()).byteLength).toBe(8);
-    expect(await outcomeOf(app.request(`${path}/report/pictures/2-live.png`, ask()))).toEqual([404, 'not_found']);
+    expect(await outcomeOf(app.request(`${path}/report/pictures/2-live.png`, send()))).toEqual([404, 'not_found']);
   });
 });
 
 describe('DELETE /jobs/{jobId}', () => {
   it('responds with 202, and cancels a queued job immediately', async () => {
     const { app, job, path } = await withJob();
-    const response = await app.request(path, ask('DELETE'));
+    const response = await app.request(path, send('DELETE'));
     expect([response.status, await response.json()]).toEqual([202, { ...job, status: 'failed', error: 'canceled' }]);
   });
 
   it('requests a running job to stop, and does not change a completed one', async () => {
     const { app, queue, job, path } = await withJob();
     queue.move(job.jobId, { status: 'running' });
-    expect(await (await app.request(path, ask('DELETE'))).json()).toMatchObject({ status: 'running' });
+    expect(await (await app.request(path, send('DELETE'))).json()).toMatchObject({ status: 'running' });
     expect((await queue.get(job.jobId))?.isCanceled).toBe(true);
     queue.complete(job.jobId);
-    const response = await app.request(path, ask('DELETE'));
+    const response = await app.request(path, send('DELETE'));
     expect([response.status, ((await response.json()) as Job).status]).toEqual([202, 'completed']);
   });
 });
@@ -290,7 +290,7 @@ describe('POST /jobs/{jobId}/bundle', () => {
     queue.complete(job.jobId);
     const links = [];
     for (let index = 0; index < 2; index++) {
-      links.push(((await (await app.request(`${path}/bundle`, ask('POST'))).json()) as BundleLink).bundleUrl);
+      links.push(((await (await app.request(`${path}/bundle`, send('POST'))).json()) as BundleLink).bundleUrl);
     }
     expect(new Set(links).size).toBe(2);
   });
@@ -298,7 +298,7 @@ describe('POST /jobs/{jobId}/bundle', () => {
   it.each(['queued', 'running', 'failed'] as const)('responds with 409 for a job that is %s', async (status) => {
     const { app, queue, job, path } = await withJob();
     queue.move(job.jobId, { status });
-    expect(await outcomeOf(app.request(`${path}/bundle`, ask('POST')))).toEqual([409, 'not_completed']);
+    expect(await outcomeOf(app.request(`${path}/bundle`, send('POST')))).toEqual([409, 'not_completed']);
   });
 
   it.each<[number, string, unknown, string]>([
@@ -336,7 +336,7 @@ describe('export API, other requests', () => {
     ['POST', `${JOBS}/${UNKNOWN}/report/pictures/${PICTURE}`, 'GET, HEAD'],
     ['GET', `${JOBS}/${UNKNOWN}/bundle`, 'POST'],
   ])('responds to %s %s with 405 and Allow', async (method, path, allow) => {
-    const response = await apiWith().app.request(path, ask(method));
+    const response = await apiWith().app.request(path, send(method));
     expect([response.status, response.headers.get('allow')]).toEqual([405, allow]);
     expect(await codeOf(response)).toBe('method_not_allowed');
   });
@@ -344,13 +344,13 @@ describe('export API, other requests', () => {
   it.each(['/v1/static-export', `${JOBS}/`, `${JOBS}/${UNKNOWN}/x`, '/v1/bundles/a/b'])(
     'responds to %s with 404',
     async (path) => {
-      expect(await outcomeOf(apiWith().app.request(path, ask()))).toEqual([404, 'not_found']);
+      expect(await outcomeOf(apiWith().app.request(path, send()))).toEqual([404, 'not_found']);
     },
   );
 
   it('send no CORS headers', async () => {
     const { app, path } = await withJob();
-    for (const init of [ask(), ask('OPTIONS'), { headers: { Origin: 'https://evil.example' } }]) {
+    for (const init of [send(), send('OPTIONS'), { headers: { Origin: 'https://evil.example' } }]) {
       const { headers } = await app.request(path, init);
       expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
     }
@@ -360,8 +360,8 @@ describe('export API, other requests', () => {
     const { app } = apiWith({}, ['exports']);
     for (const [path, init] of [
       [JOBS, start({ domain: 'acme' })],
-      [`${JOBS}/${UNKNOWN}`, ask()],
-      [`${JOBS}/${UNKNOWN}/bundle`, ask('POST')],
+      [`${JOBS}/${UNKNOWN}`, send()],
+      [`${JOBS}/${UNKNOWN}/bundle`, send('POST')],
     ] as const) {
       expect(await outcomeOf(app.request(path, init))).toEqual([404, 'export_off']);
     }
@@ -394,11 +394,11 @@ describe('export API, failed call', () => {
   it('reports an unexpected error to the operator, and hides its message from the client', async () => {
     const { exports, queue } = exportsInMemory();
     queue.list = () => Promise.reject(new Error('the password is canary'));
-    const { app, faults, told } = apiWith({ exports });
-    const response = await app.request(JOBS, ask());
+    const { app, faults, reported } = apiWith({ exports });
+    const response = await app.request(JOBS, send());
     expect(await response.clone().text()).not.toContain('canary');
     expect([response.status, await codeOf(response)]).toEqual([500, 'internal']);
-    expect([faults.length, told]).toEqual([1, ['internal']]);
+    expect([faults.length, reported]).toEqual([1, ['internal']]);
   });
 });
 
@@ -409,9 +409,9 @@ it('export API writes an audit line with the key for each change, and none for r
   const audit = new AuditTrail(store, () => undefined);
   const { app } = apiWith({ audit, onKeyUse: (sha256) => uses.push(sha256) });
   const { jobId } = (await (await app.request(JOBS, start({ domain: 'acme' }))).json()) as Job;
-  await app.request(`${JOBS}/${jobId}`, ask());
-  await app.request(`${JOBS}/${jobId}/bundle`, ask('POST'));
-  await app.request(`${JOBS}/${jobId}`, ask('DELETE'));
+  await app.request(`${JOBS}/${jobId}`, send());
+  await app.request(`${JOBS}/${jobId}/bundle`, send('POST'));
+  await app.request(`${JOBS}/${jobId}`, send('DELETE'));
   const by = { by: 'key', id: 'admin', organization: 'acme-inc', target: jobId };
   expect(lines).toMatchObject([
     { ...by, action: 'export-start', site: 'acme', result: 'ok' },

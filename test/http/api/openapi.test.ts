@@ -102,15 +102,15 @@ describe('OpenAPI document', () => {
   });
 
   it('has request examples that the API accepts', async () => {
-    const taken = (operation: ApiOperation, value: unknown) =>
+    const readValue = (operation: ApiOperation, value: unknown) =>
       bodyReader(operation)(new Request('http://localhost', post(value)), undefined);
     const examplesOf = (name: string) =>
       Object.values(operationAt(name).requestBody?.content['application/json']?.examples ?? {});
     for (const { value } of examplesOf('POST /v1/search/{domain}')) {
-      expect(await taken(searchCall, value)).toMatchObject(value as object);
+      expect(await readValue(searchCall, value)).toMatchObject(value as object);
     }
     for (const { value } of examplesOf('POST /v1/static-export/jobs')) {
-      expect(await taken(startExport, value)).toMatchObject(value as object);
+      expect(await readValue(startExport, value)).toMatchObject(value as object);
     }
   });
 

@@ -75,10 +75,10 @@ describe('console page that compares two versions', () => {
     const listener = await openListener({ name: 'admin', host: '127.0.0.1', port: 0, fetch: app.fetch });
     const leaving = new AbortController();
     const options = { headers: BEARER, signal: leaving.signal };
-    const asked = fetch(`${listener.url}/v1/diff?from=v1&to=v2`, options).catch(() => 'left');
+    const pending = fetch(`${listener.url}/v1/diff?from=v1&to=v2`, options).catch(() => 'left');
     await begun.promise;
     leaving.abort();
-    expect(await asked).toBe('left');
+    expect(await pending).toBe('left');
     await ended.promise;
     await listener.stop(0);
     expect(faults).toEqual([]);

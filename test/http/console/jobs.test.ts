@@ -153,16 +153,16 @@ describe('/v1/jobs of the admin listener', () => {
   it('needs the token for every call except reading jobs', async () => {
     const { operator, desk } = await open();
     const { jobId } = await desk.start({ domain: 'acme' });
-    const ask = (path: string, method: string, headers: Record<string, string>) =>
+    const send = (path: string, method: string, headers: Record<string, string>) =>
       operator.app.request(operator.origin + path, { method, headers });
-    for (const path of ['/v1/jobs', `/v1/jobs/${jobId}`]) expect((await ask(path, 'GET', {})).status).toBe(200);
+    for (const path of ['/v1/jobs', `/v1/jobs/${jobId}`]) expect((await send(path, 'GET', {})).status).toBe(200);
     for (const [method, path, status] of [
       ['GET', `/v1/jobs/${jobId}/report`, 409],
       ['POST', `/v1/jobs/${jobId}/retry`, 202],
       ['DELETE', `/v1/jobs/${jobId}`, 202],
     ] as const) {
-      expect((await ask(path, method, {})).status, path).toBe(401);
-      expect((await ask(path, method, BEARER)).status, path).toBe(status);
+      expect((await send(path, method, {})).status, path).toBe(401);
+      expect((await send(path, method, BEARER)).status, path).toBe(status);
     }
   });
 });

@@ -54,10 +54,10 @@ export class Operator {
       ...(this.cookie && { Cookie: this.cookie }),
       ...headers,
     };
-    const given = Object.entries(all).filter((each): each is [string, string] => each[1] !== null);
+    const present = Object.entries(all).filter((each): each is [string, string] => each[1] !== null);
     const body = new URLSearchParams(fields).toString();
     const env = this.peer === null ? {} : { incoming: { socket: { remoteAddress: this.peer } } };
-    return this.app.request(this.origin + path, { method: 'POST', headers: given, body }, env);
+    return this.app.request(this.origin + path, { method: 'POST', headers: present, body }, env);
   }
 
   async signIn(token = TOKEN, headers: Record<string, string | null> = {}): Promise<Response> {

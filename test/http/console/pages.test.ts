@@ -108,13 +108,13 @@ describe('console actions', () => {
     ['/sites/acme/rollback', {}, ['rollback'], 'Rolled back: version v1 is active'],
     ['/sites/acme/remove', { version: 'v1+2' }, ['remove', 'v1+2'], 'Version v1+2 was deleted'],
     ['/sites/acme/preview', { version: 'v1' }, ['preview', 'v1'], 'http://a/?preview=b'],
-  ])('carry out %s, and show a message once on the next page', async (path, fields, call, said) => {
+  ])('carry out %s, and show a message once on the next page', async (path, fields, call, expected) => {
     const operator = await Operator.signedIn();
     const next = await operator.actAndFollow(path, fields);
     expect(operator.calls.at(-1)).toEqual(call);
     expect(operator.actors.at(-1)).toMatchObject({ by: 'session', id: expect.stringMatching(/^[0-9a-f]{8}$/) });
-    expect(next.page).toContain(said);
-    expect(await operator.page(next.path)).not.toContain(said);
+    expect(next.page).toContain(expected);
+    expect(await operator.page(next.path)).not.toContain(expected);
   });
 
   it('show why an action failed, with code and next step', async () => {

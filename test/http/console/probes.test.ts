@@ -150,13 +150,13 @@ describe('console session', () => {
     const own = await Operator.signedIn({ hosts: () => ['*'] }, 'https://console.example:9090');
     expect((await own.signIn()).headers.get('set-cookie')).toMatch(secure);
     expect(await own.page('/')).toContain('method="post"');
-    const behind = new Operator({ hosts: () => ['*'], trustedProxies: ['10.0.0.0/8'] }, 'http://console.example');
-    behind.peer = '10.1.2.3';
+    const proxied = new Operator({ hosts: () => ['*'], trustedProxies: ['10.0.0.0/8'] }, 'http://console.example');
+    proxied.peer = '10.1.2.3';
     const headers = { Origin: 'https://console.example', 'X-Forwarded-Proto': 'https' };
-    const answer = await behind.signIn(TOKEN, headers);
+    const answer = await proxied.signIn(TOKEN, headers);
     expect(answer.headers.get('set-cookie')).toMatch(secure);
-    expect(await behind.page('/')).toContain('method="post"');
-    expect((await behind.act(ACTIVATE, FIELDS, headers)).status).toBe(303);
+    expect(await proxied.page('/')).toContain('method="post"');
+    expect((await proxied.act(ACTIVATE, FIELDS, headers)).status).toBe(303);
   });
 
   it.each<[string, string | null, Record<string, string>]>([

@@ -6,20 +6,20 @@ import { Operator } from './operator.ts';
 import { RESULT } from './states.ts';
 
 function operatorOf(search: (query: string) => Promise<readonly SearchResult[]>) {
-  const asked: string[] = [];
+  const queries: string[] = [];
   const observe = () =>
     observedAt('https://acme.example/docs/', {}, (query) => {
-      asked.push(query);
+      queries.push(query);
       return search(query);
     });
-  return { changes: { observe }, asked };
+  return { changes: { observe }, queries };
 }
 
 describe('search on the console', () => {
   it('shows results of the site with the reasons of each score', async () => {
-    const { changes, asked } = operatorOf(async () => [RESULT]);
+    const { changes, queries } = operatorOf(async () => [RESULT]);
     const page = await (await Operator.signedIn(changes)).page('/sites/acme/search?q=%20rotate+key%20');
-    expect(asked).toEqual(['rotate key']);
+    expect(queries).toEqual(['rotate key']);
     expect(page).toContain('href="https://acme.example/docs/keys/#rotate"');
     expect(page).toContain('<mark>Rotate</mark> a <mark>key</mark> before it ends.');
     for (const text of ['0.88', '1.23', 'in its title, text', '0.57', '9.00', 'the query is the title of the page'])
@@ -35,13 +35,13 @@ describe('search on the console', () => {
   });
 
   it('does not search without a sign-in, without a query, or for too long a query', async () => {
-    const { changes, asked } = operatorOf(async () => [RESULT]);
+    const { changes, queries } = operatorOf(async () => [RESULT]);
     const operator = new Operator(changes);
     expect(await operator.page('/sites/acme/search?q=key')).toContain('href="../../sign-in?to=sites%2Facme%2Fsearch"');
     await operator.signIn();
     expect(await operator.page('/sites/acme/search')).toContain('<search>');
     expect((await operator.get(`/sites/acme/search?q=${'x'.repeat(1001)}`)).status).toBe(400);
-    expect(asked).toEqual([]);
+    expect(queries).toEqual([]);
   });
 
   it('shows that there are no results, or why the search failed', async () => {

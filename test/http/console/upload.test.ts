@@ -167,15 +167,15 @@ describe('upload on the console', () => {
 
   it('imports no further archive after the admin token changes', async () => {
     let token = new Secret(TOKEN);
-    const taken: string[] = [];
+    const accepted: string[] = [];
     const upload = async (fileName: string) => {
-      taken.push(fileName);
+      accepted.push(fileName);
       token = new Secret('another-battery-staple');
       return { version: 'v1', digest: DIGEST, activated: true, unpacked: true };
     };
     const operator = await Operator.signedIn({ actions: actionsThatNote([], { upload }), token: () => token });
     const answer = await sendForm(operator, archives('a.zip', 'b.zip'));
-    expect([answer.status, taken]).toEqual([401, ['a.zip']]);
+    expect([answer.status, accepted]).toEqual([401, ['a.zip']]);
   });
 
   it('reports that an existing label now belongs to another bundle', async () => {
@@ -233,13 +233,13 @@ describe('upload on the console', () => {
     ['alone', ['a.minisig'], []],
     ['next to its archive', ['a.zip', 'a.zip.minisig'], ['a.zip']],
     ['with a doubled extension', ['a.minisig.minisig'], []],
-  ])('rejects a signature that was chosen as an archive, %s', async (_case, names, taken) => {
+  ])('rejects a signature that was chosen as an archive, %s', async (_case, names, accepted) => {
     const operator = await Operator.signedIn();
     expect((await verdictsOn(operator, archives(...names))).at(-1)).toMatchObject({
       text: `${names.at(-1)} was rejected`,
       problem: { code: 'unknown_format', error: expect.stringContaining('it is a signature, not an archive') },
     });
-    expect(uploadedTo(operator).map(([, fileName]) => fileName)).toEqual(taken);
+    expect(uploadedTo(operator).map(([, fileName]) => fileName)).toEqual(accepted);
   });
 
   it.each(['a\u202egz.zip', 'a\u0085b.zip', 'a\u2028b.zip', 'a\u2066b.zip'])(

@@ -36,10 +36,10 @@ describe.skipIf(!HAS_POSTGRES)('PostgresKeys', () => {
 
   it('keeps the last known keys while the database is unavailable, rejects changes, and recovers', async () => {
     await keys.add(madeKey('one'));
-    const held = keys.keys;
+    const stored = keys.keys;
     await server.stop();
     await expect.poll(() => keys.fault?.code).toBe('database_unavailable');
-    expect(keys.keys).toBe(held);
+    expect(keys.keys).toBe(stored);
     for (const act of [() => keys.add(madeKey('two')), () => keys.remove('one'), () => keys.list()])
       await expect(act()).rejects.toMatchObject({ code: 'database_unavailable', fields: { retryable: true } });
     expect(faults).toMatchObject([{ code: 'database_unavailable' }]);

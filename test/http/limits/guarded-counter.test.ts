@@ -7,39 +7,39 @@ const VERDICT: RateVerdict = { isAllowed: true, remaining: 9, resetS: 3600 };
 const AWAY = new DocshelfError('database_unavailable', 'Cannot use the database: 10.0.0.7 does not answer');
 
 function guarded(onFault: 'open' | 'closed') {
-  const state = { nowMs: 0, answer: async (): Promise<RateVerdict> => VERDICT, asked: 0 };
-  const told: unknown[] = [];
+  const state = { nowMs: 0, answer: async (): Promise<RateVerdict> => VERDICT, calls: 0 };
+  const reported: unknown[] = [];
   const inner = {
     policy: ORGANIZATION_RATE,
     take: () => {
-      state.asked += 1;
+      state.calls += 1;
       return state.answer();
     },
   };
   const counter = new GuardedCounter(inner, {
     onFault: () => onFault,
-    report: (error) => told.push(error),
+    report: (error) => reported.push(error),
     answerMsMax: 5,
     now: () => state.nowMs,
   });
   const goAway = (): void => {
     state.answer = () => Promise.reject(AWAY);
   };
-  return { counter, state, told, goAway };
+  return { counter, state, reported, goAway };
 }
 
 describe('GuardedCounter', () => {
   it('allows uncounted requests in mode open, retries once a second, and reports the failure once', async () => {
-    const { counter, state, told, goAway } = guarded('open');
+    const { counter, state, reported, goAway } = guarded('open');
     expect(await counter.take('acme')).toEqual(VERDICT);
     goAway();
     for (let at = 0; at < 5; at += 1) expect(await counter.take('acme')).toBeNull();
-    expect([state.asked, told]).toEqual([2, [AWAY]]);
+    expect([state.calls, reported]).toEqual([2, [AWAY]]);
     for (let at = 0; at < 5; at += 1) {
       state.nowMs += 1_000;
       for (let each = 0; each < 3; each += 1) expect(await counter.take('acme')).toBeNull();
     }
-    expect([state.asked, told]).toEqual([7, [AWAY]]);
+    expect([state.calls, reported]).toEqual([7, [AWAY]]);
   });
 
   it('does not wait in mode open while the counter is unavailable, and counts again when it is back', async () => {
@@ -57,18 +57,18 @@ describe('GuardedCounter', () => {
     goAway();
     const refused = { code: 'database_unavailable', message: expect.not.stringContaining('10.0.0.7') };
     for (let at = 0; at < 5; at += 1) await expect(counter.take('acme')).rejects.toMatchObject(refused);
-    expect(state.asked).toBe(1);
+    expect(state.calls).toBe(1);
     state.answer = async () => VERDICT;
     state.nowMs += 1_000;
     expect(await counter.take('acme')).toEqual(VERDICT);
   });
 
   it('treats a counter that does not respond as unavailable', async () => {
-    const { counter, state, told } = guarded('open');
+    const { counter, state, reported } = guarded('open');
     state.answer = () => new Promise(() => undefined);
     expect(await counter.take('acme')).toBeNull();
-    expect(told).toMatchObject([{ code: 'database_unavailable' }]);
+    expect(reported).toMatchObject([{ code: 'database_unavailable' }]);
     expect(await counter.take('acme')).toBeNull();
-    expect(state.asked).toBe(1);
+    expect(state.calls).toBe(1);
   });
 });

@@ -22,7 +22,7 @@ describe.skipIf(!HAS_POSTGRES)('PostgresCounter', () => {
     database = openTestDatabase(url);
   });
   afterEach(() => database.close());
-  const rowsOf = async (table: string) => server.ask(`SELECT * FROM docshelf.${table}`, url);
+  const rowsOf = async (table: string) => server.query(`SELECT * FROM docshelf.${table}`, url);
 
   it('allows exactly 10,000 requests if four processes request more', async () => {
     const atOnce = [1, 7, 40, 400];

@@ -13,7 +13,7 @@ import { type Client, ClientBudget } from '../../../src/http/listener/client-bud
 import type { Listener, ListenerOptions } from '../../../src/http/listener/listener.ts';
 import { bytesResponse, fileResponse, openFilePart } from '../../../src/site/site-bytes.ts';
 import { makeCertificate } from '../../helpers/certificates.ts';
-import { askHttp2, openHttp2 } from '../tls/tls-client.ts';
+import { openHttp2, requestHttp2 } from '../tls/tls-client.ts';
 import { listenerBench } from './listener-bench.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'docshelf-budget-'));
@@ -64,7 +64,7 @@ function session({ port }: Listener, from = '127.0.0.1'): ClientHttp2Session {
   return made;
 }
 
-function askWithoutReading(client: ClientHttp2Session, path: string, count: number) {
+function requestWithoutReading(client: ClientHttp2Session, path: string, count: number) {
   return Array.from({ length: count }, () => {
     const stream = client.request({ ':path': path });
     stream.on('error', () => undefined);
@@ -73,7 +73,7 @@ function askWithoutReading(client: ClientHttp2Session, path: string, count: numb
 }
 
 const answered = (client: ClientHttp2Session): Promise<string> =>
-  askHttp2(client, { path: '/word' }).then(({ body }) => body);
+  requestHttp2(client, { path: '/word' }).then(({ body }) => body);
 
 async function wordFor({ port }: Listener, from = '127.0.0.1'): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port, localAddress: from });
@@ -130,7 +130,7 @@ describe('client that does not read its responses', () => {
       const budget = new ClientBudget();
       const listener = await open(budget, { tls: TLS });
       const client = session(listener);
-      askWithoutReading(client, path, 100);
+      requestWithoutReading(client, path, 100);
       await expect.poll(() => budget.bytes).toBeGreaterThan(1024 * KiB);
       expect(await answered(session(listener))).toBe('word');
       expect(budget.bytes).toBeLessThanOrEqual(2048 * KiB);
@@ -141,7 +141,7 @@ describe('client that does not read its responses', () => {
     const budget = new ClientBudget();
     const listener = await open(budget, { tls: TLS });
     const sessions = Array.from({ length: 20 }, () => session(listener));
-    for (const client of sessions) askWithoutReading(client, '/file', 100);
+    for (const client of sessions) requestWithoutReading(client, '/file', 100);
     await expect.poll(() => budget.bytes).toBeGreaterThan(16 * 1024 * KiB);
     expect(await answered(session(listener, '127.0.0.8'))).toBe('word');
     expect(handles()).toBeLessThanOrEqual(256 + 2 * 64);
@@ -159,7 +159,7 @@ describe('client that does not read its responses', () => {
   it('gets REFUSED_STREAM over HTTP/2, which allows a retry, if its address has too many requests', async () => {
     const limit = { requests: 10, bytes: 512 * KiB };
     const listener = await open(new ClientBudget({ address: limit, stillMs: 60_000 }), { tls: TLS });
-    const streams = askWithoutReading(session(listener), '/file', 12);
+    const streams = requestWithoutReading(session(listener), '/file', 12);
     const codes = await Promise.all(
       streams.slice(10).map((stream) => new Promise((resolve) => stream.once('close', () => resolve(stream.rstCode)))),
     );
@@ -185,7 +185,7 @@ describe('client that does not read its responses', () => {
   it('is disconnected from an unread HTTP/2 stream while it reads another stream of the connection', async () => {
     const listener = await open(new ClientBudget(), { tls: TLS, times: { unreadMsMax: 300, checkMs: 20 } });
     const client = session(listener);
-    const [unread] = askWithoutReading(client, '/memory', 1);
+    const [unread] = requestWithoutReading(client, '/memory', 1);
     let isCut = false;
     unread?.once('close', () => {
       isCut = true;
@@ -232,15 +232,15 @@ describe('connection limit of a listener', () => {
       return new Response('word');
     };
     const listener = await open(new ClientBudget({ connections: 8 }), { fetch });
-    const asking = await still(listener);
-    asking.end(GET('/').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+    const waiting = await still(listener);
+    waiting.end(GET('/').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
     const idle = await Promise.all(Array.from({ length: 3 }, () => still(listener)));
     const closed = Promise.race(idle.map((each) => once(each.resume(), 'close')));
     const last = await still(listener);
     await closed;
     last.end(GET('/').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
     gate.resolve();
-    for (const client of [asking, last]) expect((await client.toArray()).join('')).toMatch(/word$/);
+    for (const client of [waiting, last]) expect((await client.toArray()).join('')).toMatch(/word$/);
   });
 
   it('leaves half of the connections to other addresses', async () => {
@@ -255,9 +255,9 @@ describe('connection limit of a listener', () => {
 });
 
 describe('HeldAnswer', () => {
-  const client = (moves: { unread: number; taken: number }): Client => ({
+  const client = (moves: { unread: number; read: number }): Client => ({
     unreadBytes: () => moves.unread,
-    readBytes: () => moves.taken,
+    readBytes: () => moves.read,
     sentBytes: () => null,
     cut: () => undefined,
   });
@@ -268,12 +268,12 @@ describe('HeldAnswer', () => {
   };
 
   it('measures the idle time of a client from the last byte that it read', () => {
-    const moves = { unread: 10, taken: 0 };
+    const moves = { unread: 10, read: 0 };
     const answer = answerOf(new ClientBudget(), client(moves));
     expect([answer.measureIdleMs(1_000), answer.measureIdleMs(31_000), answer.measureIdleMs(61_000)]).toEqual([
       0, 30_000, 60_000,
     ]);
-    moves.taken = 1;
+    moves.read = 1;
     expect([answer.measureIdleMs(62_000), answer.measureIdleMs(63_000)]).toEqual([0, 1_000]);
     moves.unread = 0;
     expect([answer.measureIdleMs(64_000), answer.measureIdleMs(99_000)]).toEqual([0, 0]);
@@ -283,15 +283,15 @@ describe('HeldAnswer', () => {
     const limit = { requests: 9, bytes: 128 * KiB };
     const budget = new ClientBudget({ connection: limit, address: limit, all: limit, stillMs: 0 });
     const cut: number[] = [];
-    const held = [0, 1].map((at) =>
-      answerOf(budget, { ...client({ unread: 10, taken: 0 }), cut: () => void cut.push(at) }),
+    const responses = [0, 1].map((at) =>
+      answerOf(budget, { ...client({ unread: 10, read: 0 }), cut: () => void cut.push(at) }),
     );
-    for (const answer of held) {
+    for (const answer of responses) {
       answer.whenRoom(() => undefined);
       answer.measureIdleMs(0);
     }
     let isActing = false;
-    answerOf(budget, client({ unread: 0, taken: 0 })).whenRoom(() => {
+    answerOf(budget, client({ unread: 0, read: 0 })).whenRoom(() => {
       isActing = true;
     });
     expect([isActing, cut, budget.bytes]).toEqual([true, [0], 128 * KiB]);
@@ -301,7 +301,7 @@ describe('HeldAnswer', () => {
     const limit = { requests: 9, bytes: 128 * KiB };
     const budget = new ClientBudget({ connection: limit, address: limit, all: limit });
     const acts: number[] = [];
-    const all = [0, 1, 2, 3].map(() => answerOf(budget, client({ unread: 0, taken: 0 })));
+    const all = [0, 1, 2, 3].map(() => answerOf(budget, client({ unread: 0, read: 0 })));
     all.forEach((answer, at) => void answer.whenRoom(() => acts.push(at)));
     expect([acts, budget.bytes]).toEqual([[0, 1], 128 * KiB]);
     all[1]?.end();

@@ -49,7 +49,7 @@ function openFiles(): string[] {
   });
 }
 
-function ask({ url }: Listener): Promise<IncomingMessage> {
+function send({ url }: Listener): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     get(url, resolve).on('error', reject);
   });
@@ -60,7 +60,7 @@ it('FileSender sends part of a file after the response headers, to many clients 
   const { listener, isOpen } = await serving(bytes);
   const answers = await Promise.all(
     Array.from({ length: 40 }, async () => {
-      const answer = await ask(listener);
+      const answer = await send(listener);
       return [
         answer.headers['x-own'],
         answer.headers['content-length'],
@@ -75,7 +75,7 @@ it('FileSender sends part of a file after the response headers, to many clients 
 
 it('FileSender aborts the response and reports it if the file is truncated meanwhile', async () => {
   const { listener, faults, isOpen } = await serving(randomBytes(1_000_000), (file) => truncateSync(file, 500_000));
-  const answer = await ask(listener);
+  const answer = await send(listener);
   await expect(answer.toArray()).rejects.toThrow();
   expect(faults.map(({ code }) => code)).toEqual(['release_damaged']);
   await expect.poll(isOpen).toBe(false);
@@ -83,7 +83,7 @@ it('FileSender aborts the response and reports it if the file is truncated meanw
 
 it.skipIf(process.platform !== 'linux')('FileSender closes the file when the client disconnects', async () => {
   const { listener, isOpen } = await serving(randomBytes(30_000_000));
-  const answer = await ask(listener);
+  const answer = await send(listener);
   await new Promise((resolve) => answer.once('readable', resolve));
   expect(isOpen()).toBe(true);
   answer.destroy();

@@ -22,12 +22,12 @@ describe('openListener()', () => {
   });
 
   it('reports an uncaught error with the request id of the response', async () => {
-    const told: unknown[] = [];
-    const onFault: ListenerOptions['onFault'] = ({ code }, requestId) => told.push([code, requestId]);
+    const reported: unknown[] = [];
+    const onFault: ListenerOptions['onFault'] = ({ code }, requestId) => reported.push([code, requestId]);
     const { url } = await open({ fetch: () => Promise.reject(new Error('secret')), onFault });
     const answer = await fetch(url, { headers: { 'X-Request-Id': 'trace-1' } });
     expect(await answer.json()).toMatchObject({ status: 500, code: 'internal', requestId: 'trace-1' });
-    expect(told).toEqual([['internal', 'trace-1']]);
+    expect(reported).toEqual([['internal', 'trace-1']]);
   });
 
   it('reports that the port is in use, with its config key', async () => {
@@ -58,39 +58,39 @@ describe('openListener()', () => {
   });
 
   it('aborts the signal of a request when its client disconnects', async () => {
-    const [asked, left] = [gate(), gate()];
+    const [arrived, left] = [gate(), gate()];
     const connection = await connectTo(
       await open({
         fetch: async (raw, env) => {
           using client = siteRequest(raw, env).client?.();
           client?.signal.addEventListener('abort', () => left.resolve());
-          asked.resolve();
+          arrived.resolve();
           await left.promise;
           return new Response('late');
         },
       }),
     );
     connection.write(GET);
-    await asked.promise;
+    await arrived.promise;
     connection.socket.destroy();
     await left.promise;
   });
 
   it('responds to a client that half-closes its connection after a request', async () => {
-    const [asked, ended] = [gate(), gate()];
+    const [arrived, ended] = [gate(), gate()];
     const connection = await connectTo(
       await open({
         fetch: async (raw, env) => {
           using client = siteRequest(raw, env).client?.();
           env.incoming.socket.once('end', () => ended.resolve());
-          asked.resolve();
+          arrived.resolve();
           await ended.promise;
           return new Response(client?.signal.aborted === false ? 'hello' : 'left');
         },
       }),
     );
     connection.write(GET);
-    await asked.promise;
+    await arrived.promise;
     connection.socket.end();
     expect(await connection.untilClosed()).toMatch(/hello$/);
   });
@@ -132,18 +132,18 @@ describe('openListener()', () => {
 
   it('reports status 499 for a client that disconnected before the response', async () => {
     const served: ServedRequest[] = [];
-    const asked = gate();
+    const arrived = gate();
     const listener = await open({
       name: 'api',
       onRequest: (each) => served.push(each),
       fetch: (request) => {
-        asked.resolve();
+        arrived.resolve();
         return new Promise((_, reject) => request.signal.addEventListener('abort', () => reject(new Error('gone'))));
       },
     });
     const connection = await connectTo(listener);
     connection.write(GET);
-    await asked.promise;
+    await arrived.promise;
     connection.socket.destroy();
     await expect.poll(() => served.map((each) => each.status)).toEqual([499]);
   });
@@ -191,17 +191,17 @@ describe('stop() of a listener', () => {
   });
 
   it('finishes a pending request with Connection: close, and accepts no new connection', async () => {
-    const [asked, answer] = [gate(), gate()];
+    const [arrived, answer] = [gate(), gate()];
     const listener = await open({
       fetch: async () => {
-        asked.resolve();
+        arrived.resolve();
         await answer.promise;
         return new Response('late');
       },
     });
     const connection = await connectTo(listener);
     connection.write(GET);
-    await asked.promise;
+    await arrived.promise;
     const stopped = listener.stop(60_000);
     await expect(RawConnection.open(listener.port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     answer.resolve();

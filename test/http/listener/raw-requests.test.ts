@@ -82,14 +82,14 @@ describe('raw request', () => {
     ['a request without a Host', 'GET / HTTP/1.1\r\n\r\n', [200, 400]],
     ['a request whose address is too long', `GET /${LONG} HTTP/1.1\r\nHost: x\r\n\r\n`, [200, 414]],
     ['a valid request and garbage', `${GET}nonsense\r\n\r\n`, [200, 200, 400]],
-  ])('gets its response first if the pipelined input after it is rejected: %s', async (_, behind, statuses) => {
+  ])('gets its response first if the pipelined input after it is rejected: %s', async (_, pipelined, statuses) => {
     const late = async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       return new Response('late');
     };
     for (const fetch of [() => new Response('hello'), late]) {
       const connection = await connectTo(await open({ fetch }));
-      connection.write(GET + behind);
+      connection.write(GET + pipelined);
       expect(statusesOf(await connection.untilClosed())).toEqual(statuses);
     }
   });

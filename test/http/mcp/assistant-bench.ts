@@ -29,7 +29,7 @@ export interface AssistedSite {
   /** Codes of errors in their order. */
   readonly faults: readonly ErrorCode[];
   use(release: ReleaseView | null): void;
-  ask(init?: RequestInit, path?: string): Promise<Response>;
+  send(init?: RequestInit, path?: string): Promise<Response>;
   /** Sends one message. @returns its response */
   call(method: string, params?: object): Promise<Answered>;
   /** Result of a tool. */
@@ -113,22 +113,24 @@ export class AssistantBench {
     return this.#client(listener.url, `${basePath}_docshelf/mcp`, faults, use);
   }
 
-  #client(origin: string, door: string, faults: readonly ErrorCode[], use: AssistedSite['use']): AssistedSite {
-    const ask = (init: RequestInit = {}, path = door): Promise<Response> => fetch(origin + path, init);
+  #client(origin: string, endpoint: string, faults: readonly ErrorCode[], use: AssistedSite['use']): AssistedSite {
+    const send = (init: RequestInit = {}, path = endpoint): Promise<Response> => fetch(origin + path, init);
     const call: AssistedSite['call'] = async (method, params) => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-      return messageOf(await ask({ method: 'POST', headers: JSON_BOTH, body }));
+      return messageOf(await send({ method: 'POST', headers: JSON_BOTH, body }));
     };
     return {
-      url: origin + door,
+      url: origin + endpoint,
       faults,
       use,
-      ask,
+      send: send,
       call,
       tool: async (name, args) => (await call('tools/call', { name, arguments: args })).result ?? {},
       connect: async (mode, headers = {}) => {
         const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
-        await client.connect(new StreamableHTTPClientTransport(new URL(origin + door), { requestInit: { headers } }));
+        await client.connect(
+          new StreamableHTTPClientTransport(new URL(origin + endpoint), { requestInit: { headers } }),
+        );
         this.#ends.push(() => client.close());
         return client;
       },
@@ -149,7 +151,10 @@ export async function messageOf(response: Response): Promise<Answered> {
 }
 
 /** Content of a tool's result: its first block as JSON, and the text of the others. */
-export function saidBy({ content }: { readonly content?: unknown }): { facts: Record<string, unknown>; text: string } {
+export function contentOf({ content }: { readonly content?: unknown }): {
+  facts: Record<string, unknown>;
+  text: string;
+} {
   const [first, second] = content as readonly { readonly text: string }[];
   return { facts: JSON.parse(first?.text ?? '') as Record<string, unknown>, text: second?.text ?? '' };
 }

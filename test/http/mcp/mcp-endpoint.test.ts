@@ -5,7 +5,7 @@ import { DocshelfError } from '../../../src/domain/errors.ts';
 import { ClientRates } from '../../../src/http/limits/client-rates.ts';
 import type { SearchRequest } from '../../../src/search/index.ts';
 import { RESULTS, searchThatNotes } from '../api/api-example.ts';
-import { AssistantBench, JSON_BOTH, messageOf, saidBy, withMarkdown } from './assistant-bench.ts';
+import { AssistantBench, contentOf, JSON_BOTH, messageOf, withMarkdown } from './assistant-bench.ts';
 
 const bench = new AssistantBench();
 afterEach(() => bench.end());
@@ -35,8 +35,8 @@ const message = (method: string, params?: object, id: unknown = 1) =>
 
 describe.each(['legacy', 'auto'] as const)('session of the official MCP client (%s)', (mode) => {
   it('lists tools, searches, lists pages and reads them', async () => {
-    const asked: SearchRequest[] = [];
-    const site = await opened({ search: searchThatNotes(asked), origin: 'https://docs.acme.dev' });
+    const requests: SearchRequest[] = [];
+    const site = await opened({ search: searchThatNotes(requests), origin: 'https://docs.acme.dev' });
     const client = await site.connect(mode);
     const { tools } = await client.listTools();
     expect(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual([
@@ -47,8 +47,8 @@ describe.each(['legacy', 'auto'] as const)('session of the official MCP client (
     expect(JSON.stringify(tools)).not.toContain('"x-');
 
     const args = { query: ' rotate keys ', pageSize: 5, scoreThreshold: 0.2, filter: { language: 'en' } };
-    const found = saidBy(await client.callTool({ name: 'search', arguments: args }));
-    expect(asked).toEqual([
+    const found = contentOf(await client.callTool({ name: 'search', arguments: args }));
+    expect(requests).toEqual([
       {
         query: 'rotate keys',
         pageSize: 5,
@@ -67,7 +67,7 @@ describe.each(['legacy', 'auto'] as const)('session of the official MCP client (
       },
     ]);
 
-    const listed = saidBy(await client.callTool({ name: 'list_pages', arguments: {} }));
+    const listed = contentOf(await client.callTool({ name: 'list_pages', arguments: {} }));
     expect(listed.facts).toEqual({
       version: 'v1',
       total: 3,
@@ -78,7 +78,7 @@ describe.each(['legacy', 'auto'] as const)('session of the official MCP client (
         { address: 'https://docs.acme.dev/long.html', title: 'Long' },
       ],
     });
-    const below = saidBy(await client.callTool({ name: 'list_pages', arguments: { folder: '/guides/' } }));
+    const below = contentOf(await client.callTool({ name: 'list_pages', arguments: { folder: '/guides/' } }));
     const addresses = (below.facts.entries as { address: string; title: string }[]).map(({ address }) => address);
     expect(addresses).toEqual([
       'https://docs.acme.dev/guides/',
@@ -86,7 +86,7 @@ describe.each(['legacy', 'auto'] as const)('session of the official MCP client (
       'https://docs.acme.dev/guides/start.html',
     ]);
     for (const address of addresses) {
-      const read = saidBy(await client.callTool({ name: 'read_page', arguments: { address: `${address}#x` } }));
+      const read = contentOf(await client.callTool({ name: 'read_page', arguments: { address: `${address}#x` } }));
       expect(read.facts).toMatchObject({ address, version: 'v1', offset: 0, next: null });
       expect(read.text).toMatch(/^# guides\//);
     }
@@ -118,7 +118,7 @@ describe.each(['legacy', 'auto'] as const)('session of the official MCP client (
   it('reads the next version after a swap during the session', async () => {
     const site = await opened();
     const client = await site.connect(mode);
-    const read = async () => saidBy(await client.callTool({ name: 'read_page', arguments: { address: '/' } })).facts;
+    const read = async () => contentOf(await client.callTool({ name: 'read_page', arguments: { address: '/' } })).facts;
     expect(await read()).toMatchObject({ version: 'v1' });
     site.use(bench.release({ 'index.html': '', 'new.html': '' }, 'v2'));
     expect(await read()).toMatchObject({ version: 'v2' });
@@ -137,10 +137,10 @@ describe('read_page', () => {
   it.each(['what?.html', 'c#.html', 'st%61rt.html'])('reads %s by the address from the list', async (file) => {
     const release = bench.release({ [file]: '<main><h1>It</h1>', 'start.html': '<main><h1>Another</h1>' });
     const site = await bench.open(release);
-    const { facts } = saidBy(await site.tool('list_pages'));
+    const { facts } = contentOf(await site.tool('list_pages'));
     const entries = facts.entries as readonly { address: string }[];
     const address = entries.map((entry) => entry.address).find((each) => !each.includes('/start'));
-    const { text } = saidBy(await site.tool('read_page', { address }));
+    const { text } = contentOf(await site.tool('read_page', { address }));
     expect(text).toContain('# It');
   });
 
@@ -165,7 +165,7 @@ describe('read_page', () => {
       ['own.html#top', /^# Top/],
     ])('starts %s at the section', async (address, start) => {
       const site = await bench.open(bench.release(files));
-      const { facts, text } = saidBy(await site.tool('read_page', { address }));
+      const { facts, text } = contentOf(await site.tool('read_page', { address }));
       expect(text).toMatch(start);
       expect(facts).toMatchObject({ title: 'Top', length: text.length, next: null });
       expect(facts.offset).toBe(Number(facts.total) - text.length);
@@ -174,7 +174,7 @@ describe('read_page', () => {
     it('reads from an offset of the page if the call has one', async () => {
       const site = await bench.open(bench.release(files));
       const address = 'made.html#second';
-      const { facts, text } = saidBy(await site.tool('read_page', { address, offset: 0, length: 5 }));
+      const { facts, text } = contentOf(await site.tool('read_page', { address, offset: 0, length: 5 }));
       expect({ offset: facts.offset, text }).toEqual({ offset: 0, text: '# Top' });
     });
   });
@@ -183,7 +183,7 @@ describe('read_page', () => {
     const site = await opened();
     let whole = '';
     for (let offset: unknown = 0; offset !== null; ) {
-      const { facts, text } = saidBy(await site.tool('read_page', { address: 'long.html', offset, length: 30_001 }));
+      const { facts, text } = contentOf(await site.tool('read_page', { address: 'long.html', offset, length: 30_001 }));
       expect(text.isWellFormed()).toBe(true);
       expect(facts).toMatchObject({ offset, length: text.length, total: 80_000 });
       whole += text;
@@ -196,7 +196,9 @@ describe('read_page', () => {
       [0, 1, { offset: 0, length: 2, next: 2 }],
       [90_000, 10, { offset: 80_000, length: 0, next: null }],
     ] as const) {
-      expect(saidBy(await site.tool('read_page', { address: 'long.html', offset, length })).facts).toMatchObject(facts);
+      expect(contentOf(await site.tool('read_page', { address: 'long.html', offset, length })).facts).toMatchObject(
+        facts,
+      );
     }
   });
 
@@ -255,10 +257,10 @@ describe('older versions over MCP', () => {
   it.each(['/', '/docs/'])('are listed and read by name and by address, with base path %s', async (basePath) => {
     const site = await opened({ kept: [june()], basePath, origin: 'https://docs.acme.dev' });
     const root = `https://docs.acme.dev${basePath}_docshelf/v/june/`;
-    expect(saidBy(await site.tool('list_pages', {})).facts.versions).toEqual(['v1', 'june']);
-    const listed = saidBy(await site.tool('list_pages', { version: 'june', folder: '/guides/' })).facts;
+    expect(contentOf(await site.tool('list_pages', {})).facts.versions).toEqual(['v1', 'june']);
+    const listed = contentOf(await site.tool('list_pages', { version: 'june', folder: '/guides/' })).facts;
     expect(listed).toMatchObject({ version: 'june', entries: [{ address: `${root}guides/old.html`, title: 'Old' }] });
-    const below = saidBy(await site.tool('list_pages', { folder: root })).facts;
+    const below = contentOf(await site.tool('list_pages', { folder: root })).facts;
     expect(below.entries).toMatchObject([{ address: root }, { folder: `${basePath}_docshelf/v/june/guides/` }]);
     for (const args of [
       { address: `${root}guides/old.html` },
@@ -268,21 +270,21 @@ describe('older versions over MCP', () => {
       // The address selects this version, also if `version` names another one.
       { address: `${basePath}_docshelf/v/v1/guides/old`, version: 'june' },
     ]) {
-      const { facts, text } = saidBy(await site.tool('read_page', args));
+      const { facts, text } = contentOf(await site.tool('read_page', args));
       expect([facts.version, facts.address, text]).toEqual(['june', `${root}guides/old.html`, '# guides/old.html\n']);
     }
-    const own = saidBy(await site.tool('read_page', { address: `${basePath}_docshelf/v/v1/guides/start` }));
+    const own = contentOf(await site.tool('read_page', { address: `${basePath}_docshelf/v/v1/guides/start` }));
     expect(own.facts.address).toBe(`https://docs.acme.dev${basePath}guides/start.html`);
     expect(await site.tool('read_page', { address: '/guides/old' })).toMatchObject({ isError: true });
   });
 
   it('are searched by name, and the active version with or without its name', async () => {
-    const asked: SearchRequest[] = [];
-    const site = await opened({ kept: [june()], search: searchThatNotes(asked) });
+    const requests: SearchRequest[] = [];
+    const site = await opened({ kept: [june()], search: searchThatNotes(requests) });
     for (const args of [{ version: 'june' }, { version: 'v1' }, { version: 'v1', filter: { version: '3.x' } }, {}]) {
       await site.tool('search', { query: 'keys', ...args });
     }
-    expect(asked.map(({ filter }) => filter.version)).toEqual(['june', null, '3.x', null]);
+    expect(requests.map(({ filter }) => filter.version)).toEqual(['june', null, '3.x', null]);
   });
 
   it('are listed in the error for an unknown version', async () => {
@@ -334,7 +336,7 @@ describe('redirect rules of a site over MCP', () => {
       '/shown': '/long.html',
     };
     for (const [address, page] of Object.entries(pages)) {
-      expect(saidBy(await site.tool('read_page', { address })).facts.address, address).toBe(page);
+      expect(contentOf(await site.tool('read_page', { address })).facts.address, address).toBe(page);
     }
   });
 
@@ -356,7 +358,7 @@ describe('redirect rules of a site over MCP', () => {
 
   it('omit pages from lists if no address resolves to them', async () => {
     const site = await bench.open(bench.release(RULED));
-    const { entries } = saidBy(await site.tool('list_pages', { recursive: true })).facts;
+    const { entries } = contentOf(await site.tool('list_pages', { recursive: true })).facts;
     expect((entries as { address: string }[]).map(({ address }) => address)).toEqual([
       '/',
       '/guides/',
@@ -371,7 +373,7 @@ describe('redirect rules of a site over MCP', () => {
 describe('list_pages', () => {
   it('continues after its cursor, even if pages were added or removed', async () => {
     const site = await opened();
-    const list = async (args: object) => saidBy(await site.tool('list_pages', args)).facts;
+    const list = async (args: object) => contentOf(await site.tool('list_pages', args)).facts;
     const first = await list({ recursive: true, limit: 2 });
     expect(first).toMatchObject({ total: 5, next: '/guides/' });
     site.use(bench.release({ 'index.html': '', 'guides/a.html': '', 'zoo.html': '' }, 'v2'));
@@ -384,15 +386,17 @@ describe('list_pages', () => {
     const files = { 'index.html': '', 'a b/ü?/x.html': '<title>X</title>', 'a b/y.html': '' };
     const site = await bench.open(bench.release(files), { basePath: '/docs/' });
     const list = (folder: string) => site.tool('list_pages', { folder });
-    expect(saidBy(await list('/')).facts.entries).toEqual([
+    expect(contentOf(await list('/')).facts.entries).toEqual([
       { address: '/docs/', title: null },
       { folder: '/docs/a%20b/', pages: 2 },
     ]);
-    expect(saidBy(await list('/docs/a%20b/')).facts.entries).toEqual([
+    expect(contentOf(await list('/docs/a%20b/')).facts.entries).toEqual([
       { address: '/docs/a%20b/y.html', title: null },
       { folder: '/docs/a%20b/ü%3F/', pages: 1 },
     ]);
-    expect(saidBy(await list('a b/ü%3f')).facts.entries).toEqual([{ address: '/docs/a%20b/ü%3F/x.html', title: 'X' }]);
+    expect(contentOf(await list('a b/ü%3f')).facts.entries).toEqual([
+      { address: '/docs/a%20b/ü%3F/x.html', title: 'X' },
+    ]);
     expect(await list('/nowhere')).toMatchObject({ isError: true });
   });
 
@@ -422,11 +426,11 @@ describe('arguments and results of MCP tools', () => {
     ['read_page', { address: '/', length: 1.5 }, '"length" must be an integer'],
     ['list_pages', { limit: 501 }, '"limit" must be at most 500'],
     ['list_pages', { folder: ['/'] }, '"folder" must be a string'],
-  ])('are checked in %s: %j causes an error that states why', async (name, args, told) => {
+  ])('are checked in %s: %j causes an error that states why', async (name, args, expected) => {
     const site = await opened({ search: searchThatNotes([]) });
     expect(await site.tool(name, args)).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining(told) }],
+      content: [{ text: expect.stringContaining(expected) }],
     });
     expect(site.faults).toEqual(['bad_request']);
   });
@@ -446,16 +450,16 @@ describe('arguments and results of MCP tools', () => {
   });
 
   it('cause an error without details if the search throws an unexpected error', async () => {
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const broken = new Error('secret: /srv/data/x');
     const site = await opened({
       search: { search: () => Promise.reject(broken) },
-      onError: (error) => told.push(error),
+      onError: (error) => reported.push(error),
     });
     const answer = JSON.stringify(await site.tool('search', { query: 'a' }));
     expect(answer).toContain('isError');
     expect(answer).not.toContain('secret');
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
   });
 
   it('do not return the full text of very long results', async () => {
@@ -472,7 +476,7 @@ describe('MCP endpoint', () => {
   it.each(['GET', 'DELETE', 'HEAD', 'PUT', 'OPTIONS', 'PATCH'])('responds to %s with 405', async (method) => {
     const site = await opened();
     for (const path of ['/_docshelf/mcp', '/mcp']) {
-      const response = await site.ask({ method }, path);
+      const response = await site.send({ method }, path);
       expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
     }
   });
@@ -480,15 +484,15 @@ describe('MCP endpoint', () => {
   it('has the short address /mcp unless the release has a page of that name', async () => {
     const site = await opened();
     const body = message('tools/list');
-    expect((await messageOf(await site.ask(post(body), '/mcp'))).result?.tools).toHaveLength(3);
+    expect((await messageOf(await site.send(post(body), '/mcp'))).result?.tools).toHaveLength(3);
     for (const files of [{ 'mcp.html': 'page' }, { 'mcp/index.html': 'page' }, { mcp: 'file' }] as readonly Record<
       string,
       string
     >[]) {
       site.use(bench.release({ 'index.html': '', ...files }));
-      expect((await site.ask(post(body), '/mcp')).status).toBe(405);
-      expect((await site.ask({}, '/mcp')).status).toBe(200);
-      expect((await messageOf(await site.ask(post(body)))).result?.tools).toHaveLength(3);
+      expect((await site.send(post(body), '/mcp')).status).toBe(405);
+      expect((await site.send({}, '/mcp')).status).toBe(200);
+      expect((await messageOf(await site.send(post(body)))).result?.tools).toHaveLength(3);
     }
   });
 
@@ -496,27 +500,27 @@ describe('MCP endpoint', () => {
     const site = await bench.open(bench.release({ ...SITE, _redirects: '/* http://127.0.0.1/:splat 301!' }));
     const { host } = new URL(site.url);
     site.use(bench.release({ ...SITE, _redirects: `/* http://${host}/:splat 301!` }));
-    expect((await site.ask(post(message('tools/list')), '/mcp')).status).toBe(200);
-    expect((await site.ask({}, '/guides/start')).status).toBe(200);
+    expect((await site.send(post(message('tools/list')), '/mcp')).status).toBe(200);
+    expect((await site.send({}, '/guides/start')).status).toBe(200);
   });
 
   it('keeps the short address if the start page answers all unknown paths', async () => {
     const site = await opened({ form: { trailingSlash: 'auto', spaFallback: true } });
-    expect((await site.ask({}, '/app')).status).toBe(200);
-    expect((await site.ask({}, '/mcp')).status).toBe(405);
-    expect((await site.ask(post(message('tools/list')), '/mcp')).status).toBe(200);
+    expect((await site.send({}, '/app')).status).toBe(200);
+    expect((await site.send({}, '/mcp')).status).toBe(405);
+    expect((await site.send(post(message('tools/list')), '/mcp')).status).toBe(200);
   });
 
   it('rejects requests of other origins and invalid origins first', async () => {
     const site = await opened();
     for (const origin of ['https://evil.example', 'null', 'file://', site.url.replace('127.0.0.1', 'evil.example')]) {
       for (const method of ['POST', 'GET', 'OPTIONS']) {
-        const response = await site.ask({ method, headers: { ...JSON_BOTH, origin } });
+        const response = await site.send({ method, headers: { ...JSON_BOTH, origin } });
         expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([403, null]);
       }
     }
     const own = new URL(site.url).origin;
-    expect((await site.ask(post(message('ping'), { origin: own }))).status).toBe(200);
+    expect((await site.send(post(message('ping'), { origin: own }))).status).toBe(200);
     // Host and origin of a name that an attacker points to this address.
     const { hostname, port, pathname } = new URL(site.url);
     const headers = { ...JSON_BOTH, host: 'evil.example', origin: 'http://evil.example' };
@@ -546,7 +550,7 @@ describe('MCP endpoint', () => {
     [message('subscriptions/listen', { notifications: {} }), 200, -32601],
   ])('responds to %s with the error of JSON-RPC', async (body, status, code) => {
     const site = await opened();
-    const response = await site.ask(post(body));
+    const response = await site.send(post(body));
     expect(response.status).toBe(status);
     expect((await messageOf(response)).error?.code).toBe(code);
   });
@@ -554,12 +558,12 @@ describe('MCP endpoint', () => {
   it('responds to a batch with its results, and to notifications only with 202', async () => {
     const site = await opened();
     const batch = `[${message('ping', {}, 'a')},${message('tools/list', {}, 'b')}]`;
-    const response = await site.ask(post(batch));
+    const response = await site.send(post(batch));
     expect(response.headers.get('cache-control')).toBe('no-store');
     const ids = [...(await response.text()).matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data ?? '').id);
     expect(ids.toSorted()).toEqual(['a', 'b']);
     const note = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
-    const noted = await site.ask(post(note));
+    const noted = await site.send(post(note));
     expect([noted.status, await noted.text()]).toEqual([202, '']);
   });
 
@@ -580,7 +584,7 @@ describe('MCP endpoint', () => {
     ['application/json;q=0, */*', 'text/event-stream'],
   ])('responds to Accept %s with %s, for a request, a batch and a notification', async (accept, type) => {
     const site = await opened();
-    const asked = async (body: string) => {
+    const sendBody = async (body: string) => {
       const sent = request(site.url, { method: 'POST', headers: { 'Content-Type': 'application/json' } });
       if (accept !== null) sent.setHeader('Accept', accept);
       sent.end(body);
@@ -590,23 +594,23 @@ describe('MCP endpoint', () => {
       return { status: answer.statusCode, type: answer.headers['content-type'], text };
     };
     const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
-    const one = await asked(message('initialize', params));
+    const one = await sendBody(message('initialize', params));
     expect(one).toMatchObject({ status: 200, type });
     if (type === 'application/json') expect(JSON.parse(one.text)).toMatchObject({ id: 1, result: {} });
-    const batch = await asked(`[${message('ping', {}, 'a')},${message('tools/list', {}, 'b')}]`);
+    const batch = await sendBody(`[${message('ping', {}, 'a')},${message('tools/list', {}, 'b')}]`);
     expect(batch).toMatchObject({ status: 200, type });
     if (type === 'application/json') expect(JSON.parse(batch.text)).toMatchObject([{ id: 'a' }, { id: 'b' }]);
-    const single = await asked(`[${message('ping', {}, 'a')}]`);
+    const single = await sendBody(`[${message('ping', {}, 'a')}]`);
     if (type === 'application/json') expect(JSON.parse(single.text)).toMatchObject([{ id: 'a' }]);
-    const note = await asked(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
+    const note = await sendBody(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
     expect([note.status, note.text]).toEqual([202, '']);
   });
 
   it('responds with one JSON object even if the page contains line separators', async () => {
     const site = await bench.open(bench.release({ 'index.html': 'x', 'index.html.md': '# a\u2028b\r\ndata: {}\n' }));
     const body = message('tools/call', { name: 'read_page', arguments: { address: '/' } });
-    const response = await site.ask(post(body, { accept: '*/*' }));
-    expect(saidBy((JSON.parse(await response.text()) as { result: object }).result).text).toBe(
+    const response = await site.send(post(body, { accept: '*/*' }));
+    expect(contentOf((JSON.parse(await response.text()) as { result: object }).result).text).toBe(
       '# a\u2028b\r\ndata: {}\n',
     );
   });
@@ -616,42 +620,42 @@ describe('MCP endpoint', () => {
     async (accept) => {
       const site = await opened();
       for (const path of ['/_docshelf/mcp', '/mcp']) {
-        const response = await site.ask(post(message('ping'), { accept }), path);
+        const response = await site.send(post(message('ping'), { accept }), path);
         expect([response.status, (await messageOf(response)).error?.code]).toEqual([406, -32_000]);
       }
-      expect((await site.ask(post(message('ping'), { accept: '*/*' }), '/mcp')).status).toBe(200);
+      expect((await site.send(post(message('ping'), { accept: '*/*' }), '/mcp')).status).toBe(200);
     },
   );
 
   it('rejects a batch that cancels its own request', async () => {
     const site = await opened();
     const cancel = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
-    const response = await site.ask(post(`[${message('tools/list')},${cancel}]`));
+    const response = await site.send(post(`[${message('tools/list')},${cancel}]`));
     expect([response.status, (await messageOf(response)).error?.code]).toEqual([400, -32_600]);
   });
 
   it('accepts only JSON of at most 64 KiB and known protocol versions', async () => {
     const site = await opened();
     const body = message('ping', { _meta: { fill: 'x'.repeat(64 * 1024) } });
-    expect((await site.ask(post(body))).status).toBe(413);
+    expect((await site.send(post(body))).status).toBe(413);
     const stream = new Blob([body]).stream();
-    expect((await site.ask({ ...post(''), body: stream, duplex: 'half' } as RequestInit)).status).toBe(413);
-    expect((await site.ask(post(message('ping'), { 'content-type': 'text/plain' }))).status).toBe(415);
-    expect((await site.ask(post(message('ping'), { 'content-encoding': 'gzip' }))).status).toBe(415);
-    expect((await site.ask(post(message('ping'), { accept: 'text/html' }))).status).toBe(406);
-    expect((await site.ask(post(message('ping'), { 'mcp-protocol-version': '1999-01-01' }))).status).toBe(400);
-    expect((await site.ask(post(message('ping'), { 'mcp-protocol-version': '2025-06-18' }))).status).toBe(200);
+    expect((await site.send({ ...post(''), body: stream, duplex: 'half' } as RequestInit)).status).toBe(413);
+    expect((await site.send(post(message('ping'), { 'content-type': 'text/plain' }))).status).toBe(415);
+    expect((await site.send(post(message('ping'), { 'content-encoding': 'gzip' }))).status).toBe(415);
+    expect((await site.send(post(message('ping'), { accept: 'text/html' }))).status).toBe(406);
+    expect((await site.send(post(message('ping'), { 'mcp-protocol-version': '1999-01-01' }))).status).toBe(400);
+    expect((await site.send(post(message('ping'), { 'mcp-protocol-version': '2025-06-18' }))).status).toBe(200);
   });
 
   it('limits requests per client, and counts each message of a batch', async () => {
     const clients = () => new ClientRates({ policy: { burst: 3, perSecond: 0.001 }, now: () => 0 });
     const one = await opened({ clients: clients() });
     const statuses = [];
-    for (let at = 0; at < 4; at++) statuses.push((await one.ask(post(message('ping')))).status);
+    for (let at = 0; at < 4; at++) statuses.push((await one.send(post(message('ping')))).status);
     expect(statuses).toEqual([200, 200, 200, 429]);
     const batched = await opened({ clients: clients() });
     const batch = `[${Array.from({ length: 4 }, (_, id) => message('ping', {}, id)).join()}]`;
-    const refused = await batched.ask(post(batch));
+    const refused = await batched.send(post(batch));
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1000']);
   });
 
@@ -665,13 +669,13 @@ describe('MCP endpoint', () => {
     };
     const site = await opened({ search });
     const leaving = new AbortController();
-    const asked = site.ask({
+    const pending = site.send({
       ...post(message('tools/call', { name: 'search', arguments: { query: 'a' } })),
       signal: leaving.signal,
     });
     const signal = await begun.promise;
     leaving.abort();
-    await expect(asked).rejects.toThrow();
+    await expect(pending).rejects.toThrow();
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       else signal.addEventListener('abort', () => resolve());
@@ -689,7 +693,7 @@ describe('MCP endpoint', () => {
           name: 'read_page',
           arguments: { address, length: 40 },
         });
-        return [address, saidBy(answer ?? {}).facts.title];
+        return [address, contentOf(answer ?? {}).facts.title];
       }),
     );
     const titles: Readonly<Record<string, string>> = {

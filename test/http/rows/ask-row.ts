@@ -3,15 +3,15 @@ import { exchange, parseAnswers, type RawAnswer } from './row-client.ts';
 
 /** Values of `{etag}` and the other placeholders, from a response for a page. */
 export async function wordsOf(port: number): Promise<Words> {
-  const ask = async (row: Row) => (await answersTo(port, bytesOf(row, {}))).answers[0]?.fields;
-  const plain = await ask(['/page.html', '200']);
-  const gzip = await ask(['/page.html | Accept-Encoding: gzip', '200']);
+  const send = async (row: Row) => (await answersTo(port, bytesOf(row, {}))).answers[0]?.fields;
+  const plain = await send(['/page.html', '200']);
+  const gzip = await send(['/page.html | Accept-Encoding: gzip', '200']);
   const word = (fields: RawAnswer['fields'] | undefined, name: string) => fields?.get(name) ?? `no ${name}`;
   return { etag: word(plain, 'etag'), 'etag-gzip': word(gzip, 'etag'), date: word(plain, 'last-modified') };
 }
 
 /** Differences between a server's response and the row. Empty if there are none. */
-export async function askRow(port: number, row: Row, words: Words): Promise<string[]> {
+export async function requestRow(port: number, row: Row, words: Words): Promise<string[]> {
   const { answers, ended } = await answersTo(port, bytesOf(row, words));
   const faults = faultsOf(row, answers, words);
   return faults.length > 0 ? [...faults, ended] : faults;

@@ -7,7 +7,7 @@ import { makeCertificate } from '../../helpers/certificates.ts';
 import { onFileEnd } from '../../helpers/file-end.ts';
 import { openHttp2 } from '../tls/tls-client.ts';
 import { wordsOf } from './ask-row.ts';
-import { askedOf, expectedOf, faultsOf, isWhole, type Row, type Words } from './row.ts';
+import { expectedOf, faultsOf, isWhole, type Row, requestOf, type Words } from './row.ts';
 import { decoded, type RawAnswer } from './row-client.ts';
 import { openRowServer } from './row-server.ts';
 import { SITE_FILES } from './row-site.ts';
@@ -50,9 +50,9 @@ describe.each(TABLES.filter(([, rows]) => rowsOf(rows).length > 0))('HTTP rules 
 
   it.each(rowsOf(rows).map((row) => [row[0].slice(0, 200), row] as const))(
     'apply to the response to %s',
-    async (_asked, row) => {
+    async (_name, row) => {
       for (let times = 0; times < 2; times++) {
-        const answer = await ask(session, row, words);
+        const answer = await send(session, row, words);
         expect(faultsOf(row, [answer], words)).toEqual([]);
         // RFC 9113, section 8.2.2.
         expect([...answer.fields.keys()].filter((name) => CONNECTION_FIELDS.has(name))).toEqual([]);
@@ -63,8 +63,8 @@ describe.each(TABLES.filter(([, rows]) => rowsOf(rows).length > 0))('HTTP rules 
 
 const CONNECTION_FIELDS = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
 
-async function ask(session: ClientHttp2Session, row: Row, words: Words): Promise<RawAnswer> {
-  const { method, target, fields } = askedOf(row, words);
+async function send(session: ClientHttp2Session, row: Row, words: Words): Promise<RawAnswer> {
+  const { method, target, fields } = requestOf(row, words);
   const headers: OutgoingHttpHeaders = { ':method': method, ':path': target, ':authority': 'x' };
   for (const [name, value] of fields) {
     const former = headers[name.toLowerCase()];
@@ -73,6 +73,13 @@ async function ask(session: ClientHttp2Session, row: Row, words: Words): Promise
   const stream = session.request(headers, { endStream: true });
   const [answer] = await once(stream, 'response');
   const sent = await buffer(stream);
-  const told = new Map(Object.entries(answer as Record<string, unknown>).map(([name, value]) => [name, String(value)]));
-  return { status: Number(told.get(':status')), fields: told, body: decoded(sent, told), sent: sent.length };
+  const received = new Map(
+    Object.entries(answer as Record<string, unknown>).map(([name, value]) => [name, String(value)]),
+  );
+  return {
+    status: Number(received.get(':status')),
+    fields: received,
+    body: decoded(sent, received),
+    sent: sent.length,
+  };
 }

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { askRow, wordsOf } from './ask-row.ts';
+import { requestRow, wordsOf } from './ask-row.ts';
 import { hasNginx, startNginx, whyNoNginx } from './nginx.ts';
 import type { Words } from './row.ts';
 import { SITE_FILES } from './row-site.ts';
@@ -17,8 +17,8 @@ describe.skipIf(!hasNginx)(`nginx responds as the tables expect, unless a row st
   describe.each(TABLES)('HTTP rules for %s', (_, rows) => {
     it.each(rows.filter((row) => row[2] === undefined).map((row) => [row[0].slice(0, 200), row] as const))(
       'apply to the response to %s',
-      async (_asked, row) => {
-        expect(await askRow(port, row, words)).toEqual([]);
+      async (_name, row) => {
+        expect(await requestRow(port, row, words)).toEqual([]);
       },
     );
   });

@@ -81,10 +81,10 @@ function fieldsOf(lines: readonly string[]): ReadonlyMap<string, string> {
 
 function contentOf(rest: Buffer, fields: ReadonlyMap<string, string>): { content: Buffer; length: number } {
   if (fields.get('transfer-encoding') === 'chunked') return chunksOf(rest);
-  const said = fields.get('content-length');
-  if (said === undefined) return { content: rest, length: rest.length };
-  const length = Number(said);
-  if (!/^\d+$/.test(said) || rest.length < length) throw new Error(`${rest.length} bytes of ${said}`);
+  const contentLength = fields.get('content-length');
+  if (contentLength === undefined) return { content: rest, length: rest.length };
+  const length = Number(contentLength);
+  if (!/^\d+$/.test(contentLength) || rest.length < length) throw new Error(`${rest.length} bytes of ${contentLength}`);
   return { content: rest.subarray(0, length), length };
 }
 

@@ -7,16 +7,16 @@ import type { RawAnswer } from './row-client.ts';
  * an absent field. `body` is the decoded body. Several messages have one text per response, and none after a close. In both,
  * `{etag}`, `{etag-gzip}` and `{date}` are values of the server's response for `/page.html`.
  */
-export type Row = readonly [asked: string, expected: string | readonly string[], nginx?: string];
+export type Row = readonly [request: string, expected: string | readonly string[], nginx?: string];
 
 export interface Table {
   readonly name: string;
   readonly rows: readonly Row[];
 }
 
-export const isWhole = ([asked]: Row): boolean => asked.includes('↵');
+export const isWhole = ([requested]: Row): boolean => requested.includes('↵');
 
-export interface Asked {
+export interface RowRequest {
   readonly method: string;
   readonly target: string;
   readonly fields: readonly (readonly [name: string, value: string])[];
@@ -24,7 +24,7 @@ export interface Asked {
 
 const SEPARATOR = ' | ';
 
-export function askedOf(row: Row, words: Words): Asked {
+export function requestOf(row: Row, words: Words): RowRequest {
   const [line = '', ...fields] = fill(row[0], words).split(SEPARATOR);
   const [, method = 'GET', target = ''] = /^(?:([A-Za-z-]+) )?(.*)$/s.exec(line) ?? [];
   return { method, target, fields: fields.map(fieldOf) };
@@ -44,7 +44,7 @@ export function bytesOf(row: Row, words: Words): Buffer {
     const text = fill(row[0], words).replaceAll('↵', '\r\n').replaceAll('␍', '\r').replaceAll('␊', '\n');
     return Buffer.from(text.replaceAll('␀', '\0') + LAST, 'latin1');
   }
-  const { method, target, fields } = askedOf(row, words);
+  const { method, target, fields } = requestOf(row, words);
   const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.from(`${method} ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${lines.join('')}\r\n`, 'latin1');
 }

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { askRow, wordsOf } from './ask-row.ts';
+import { requestRow, wordsOf } from './ask-row.ts';
 import type { Words } from './row.ts';
 import { openRowServer } from './row-server.ts';
 import { SITE_FILES } from './row-site.ts';
@@ -15,10 +15,10 @@ describe.each(TABLES)('HTTP rules for %s', (_, rows) => {
 
   it.each(rows.map((row) => [row[0].slice(0, 200), row] as const))(
     'apply to the response to %s',
-    async (_asked, row) => {
-      expect(await askRow(port, row, words)).toEqual([]);
+    async (_name, row) => {
+      expect(await requestRow(port, row, words)).toEqual([]);
       // The second response comes from memory.
-      expect(await askRow(port, row, words)).toEqual([]);
+      expect(await requestRow(port, row, words)).toEqual([]);
     },
   );
 });

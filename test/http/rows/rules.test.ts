@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { askRow, wordsOf } from './ask-row.ts';
+import { requestRow, wordsOf } from './ask-row.ts';
 import type { Words } from './row.ts';
 import { openRowServer } from './row-server.ts';
 import { RULE_ROWS, RULED_FILES } from './rule-rows.ts';
@@ -12,11 +12,8 @@ describe('site with its own redirect and header rules', () => {
     words = await wordsOf(port);
   });
 
-  it.each(RULE_ROWS.map((row) => [row[0], row] as const))(
-    'responds as its rules require to %s',
-    async (_asked, row) => {
-      expect(await askRow(port, row, words)).toEqual([]);
-      expect(await askRow(port, row, words)).toEqual([]);
-    },
-  );
+  it.each(RULE_ROWS.map((row) => [row[0], row] as const))('responds as its rules require to %s', async (_name, row) => {
+    expect(await requestRow(port, row, words)).toEqual([]);
+    expect(await requestRow(port, row, words)).toEqual([]);
+  });
 });

@@ -34,7 +34,7 @@ describe('BasicPasswords', () => {
   it('accepts readers by name and password, and responds to others with a challenge without content', async () => {
     await using site = await guardedSite(signInOf().signIn);
     for (const authorization of [ANNA, BEN, ANNA.replace('Basic', 'bAsIc')]) {
-      expect(await site.ask('/', { authorization })).toMatchObject({ status: 200 });
+      expect(await site.send('/', { authorization })).toMatchObject({ status: 200 });
     }
     const refused = [
       undefined,
@@ -52,7 +52,7 @@ describe('BasicPasswords', () => {
     ];
     for (const authorization of refused) {
       for (const path of ['/', '/guide/', '/nothing', '/_docshelf/features.json', '/_docshelf/search?q=a']) {
-        const answer = await site.ask(path, authorization === undefined ? {} : { authorization });
+        const answer = await site.send(path, authorization === undefined ? {} : { authorization });
         expect(answer.status, `${authorization} ${path}`).toBe(401);
         expect(answer.headers['www-authenticate']).toBe('Basic realm="Documentation", charset="UTF-8"');
         expect(answer.headers['cache-control']).toBe('no-store');
@@ -65,18 +65,18 @@ describe('BasicPasswords', () => {
   it('marks responses to readers as private and varying by Authorization: 200, 206, 304, 404 and HEAD', async () => {
     await using site = await guardedSite(signInOf().signIn);
     const authorization = ANNA;
-    const page = await site.ask('/', { authorization });
-    const asset = await site.ask('/app.4f3a9c1b2d.js', { authorization });
+    const page = await site.send('/', { authorization });
+    const asset = await site.send('/app.4f3a9c1b2d.js', { authorization });
     const etag = String(page.headers.etag);
     const answers = [
       page,
       asset,
-      await site.ask('/', { authorization, range: 'bytes=0-3' }),
-      await site.ask('/', { authorization, 'if-none-match': etag }),
-      await site.ask('/nothing', { authorization }),
-      await site.ask('/', { authorization }, 'HEAD'),
-      await site.ask('/', { authorization }, 'DELETE'),
-      await site.ask('/guide', { authorization }),
+      await site.send('/', { authorization, range: 'bytes=0-3' }),
+      await site.send('/', { authorization, 'if-none-match': etag }),
+      await site.send('/nothing', { authorization }),
+      await site.send('/', { authorization }, 'HEAD'),
+      await site.send('/', { authorization }, 'DELETE'),
+      await site.send('/guide', { authorization }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 206, 304, 404, 200, 405, 308]);
     for (const { headers } of answers) {
@@ -84,8 +84,8 @@ describe('BasicPasswords', () => {
       expect(headers.vary).toContain('Authorization');
     }
     expect(asset.headers['cache-control']).toBe('private, max-age=31536000, immutable');
-    expect(await site.ask('/', { 'if-none-match': etag })).toMatchObject({ status: 401 });
-    expect(await site.ask('/', { authorization: basic('anna', 'no'), range: 'bytes=0-3' })).toMatchObject({
+    expect(await site.send('/', { 'if-none-match': etag })).toMatchObject({ status: 401 });
+    expect(await site.send('/', { authorization: basic('anna', 'no'), range: 'bytes=0-3' })).toMatchObject({
       status: 401,
     });
   });
@@ -95,17 +95,19 @@ describe('BasicPasswords', () => {
     await using site = await guardedSite(signIn);
     const statuses: number[] = [];
     for (let at = 0; at < 6; at++) {
-      statuses.push((await site.ask('/', { authorization: basic('anna', `guess ${at}`), 'x-client': 'a' })).status);
+      statuses.push((await site.send('/', { authorization: basic('anna', `guess ${at}`), 'x-client': 'a' })).status);
     }
     expect(statuses).toEqual([401, 401, 401, 429, 429, 429]);
     expect(wrong).toHaveLength(6);
-    const late = await site.ask('/', { authorization: basic('anna', 'guess 0'), 'x-client': 'a' });
+    const late = await site.send('/', { authorization: basic('anna', 'guess 0'), 'x-client': 'a' });
     expect(Number(late.headers['retry-after'])).toBeGreaterThan(0);
-    expect(await site.ask('/', { authorization: ANNA, 'x-client': 'a' })).toMatchObject({ status: 200 });
-    expect(await site.ask('/', { authorization: BEN, 'x-client': 'a' })).toMatchObject({ status: 200 });
-    expect(await site.ask('/', { authorization: basic('anna', 'no'), 'x-client': 'b' })).toMatchObject({ status: 401 });
+    expect(await site.send('/', { authorization: ANNA, 'x-client': 'a' })).toMatchObject({ status: 200 });
+    expect(await site.send('/', { authorization: BEN, 'x-client': 'a' })).toMatchObject({ status: 200 });
+    expect(await site.send('/', { authorization: basic('anna', 'no'), 'x-client': 'b' })).toMatchObject({
+      status: 401,
+    });
     // A request without a password is no attempt.
-    expect(await site.ask('/', { 'x-client': 'a' })).toMatchObject({ status: 401 });
+    expect(await site.send('/', { 'x-client': 'a' })).toMatchObject({ status: 401 });
     expect(wrong).toHaveLength(8);
   });
 
@@ -113,11 +115,11 @@ describe('BasicPasswords', () => {
     const waits: { readonly ms: number; readonly end: () => void }[] = [];
     const wait = (ms: number) => new Promise<void>((end) => waits.push({ ms, end }));
     await using site = await guardedSite(signInOf({ burst: 1, wait }).signIn);
-    const guess = (client: string) => site.ask('/', { authorization: basic('anna', 'guess'), 'x-client': client });
+    const guess = (client: string) => site.send('/', { authorization: basic('anna', 'guess'), 'x-client': client });
     for (const client of ['a', 'b']) expect(await guess(client)).toMatchObject({ status: 401 });
     const guesses = ['a', 'a', 'a', 'b'].map(guess);
     await expect.poll(() => waits.map(({ ms }) => ms).sort()).toEqual([1_000, 1_000, 2_000, 3_000]);
-    expect(await site.ask('/', { authorization: ANNA, 'x-client': 'a' })).toMatchObject({ status: 200 });
+    expect(await site.send('/', { authorization: ANNA, 'x-client': 'a' })).toMatchObject({ status: 200 });
     for (const { end } of waits) end();
     expect((await Promise.all(guesses)).map(({ status }) => status)).toEqual([429, 429, 429, 429]);
   });
@@ -136,7 +138,7 @@ describe('BasicPasswords', () => {
         return false;
       };
       await using site = await guardedSite(signInOf({ users, passwords: { holds, remembers: () => false } }).signIn);
-      expect(await site.ask('/', { authorization: basic(name, 'x') })).toMatchObject({ status: 401 });
+      expect(await site.send('/', { authorization: basic(name, 'x') })).toMatchObject({ status: 401 });
       return { work, turns };
     };
     expect(await Promise.all(['nobody', 'of4', 'of6', 'of9'].map(work))).toEqual(
@@ -146,19 +148,19 @@ describe('BasicPasswords', () => {
 
   it('compares with a different hash for each unknown user name', async () => {
     const hashes = new Set<string>();
-    const holds: Passwords['holds'] = (_client, _password, asked) => {
-      for (const hash of asked) hashes.add(hash);
+    const holds: Passwords['holds'] = (_client, _password, compared) => {
+      for (const hash of compared) hashes.add(hash);
       return false;
     };
     await using site = await guardedSite(signInOf({ passwords: { holds, remembers: () => false } }).signIn);
-    for (const name of ['one', 'two']) await site.ask('/', { authorization: basic(name, 'x') });
+    for (const name of ['one', 'two']) await site.send('/', { authorization: basic(name, 'x') });
     expect(hashes.size).toBe(2);
   });
 
   it('never accepts a password for an unknown user, even if its placeholder hash matches', async () => {
     const holds = () => true;
     await using site = await guardedSite(signInOf({ passwords: { holds, remembers: () => false } }).signIn);
-    expect(await site.ask('/', { authorization: basic('nobody', 'x') })).toMatchObject({ status: 401 });
+    expect(await site.send('/', { authorization: basic('nobody', 'x') })).toMatchObject({ status: 401 });
   });
 
   it('responds with 503 and reports the error while passwords cannot be verified', async () => {
@@ -167,7 +169,7 @@ describe('BasicPasswords', () => {
       remembers: () => false,
     };
     await using site = await guardedSite(signInOf({ passwords: broken }).signIn);
-    const answer = await site.ask('/', { authorization: ANNA });
+    const answer = await site.send('/', { authorization: ANNA });
     expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
     expect(site.faults).toHaveLength(1);
   });
@@ -178,9 +180,9 @@ describe('PasswordCheck', () => {
     const check = new PasswordCheck(4);
     const hash = (USERS.match(/\$2y.*/) ?? [''])[0];
     const guesses = Array.from({ length: 6 }, (_, n) => Promise.resolve(check.holds('guesser', `guess ${n}`, [hash])));
-    const told = Promise.allSettled(guesses);
+    const results = Promise.allSettled(guesses);
     expect(await check.holds('reader', 'correct horse', [hash])).toBe(true);
-    expect((await told).map(({ status }) => status)).toEqual([...Array(5).fill('fulfilled'), 'rejected']);
+    expect((await results).map(({ status }) => status)).toEqual([...Array(5).fill('fulfilled'), 'rejected']);
     await check.end();
   });
 
@@ -204,21 +206,23 @@ describe('PasswordCheck', () => {
   it('keeps the only queued check of a client, and finishes every queued check', async () => {
     const check = new PasswordCheck(2);
     const clients = ['a', 'b', 'c', 'd', 'late', 'later'];
-    const told = await Promise.allSettled(clients.map((client) => check.holds(client, `guess of ${client}`, [right])));
-    expect(told.map(({ status }) => status)).toEqual([...Array(4).fill('fulfilled'), 'rejected', 'rejected']);
+    const outcomes = await Promise.allSettled(
+      clients.map((client) => check.holds(client, `guess of ${client}`, [right])),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual([...Array(4).fill('fulfilled'), 'rejected', 'rejected']);
     await check.end();
   });
 
   it('serves clients in turns, and rejects checks of a client with too many in the queue', async () => {
     const check = new PasswordCheck();
     const ended: string[] = [];
-    const asked = (client: string, at: number) =>
+    const guessAt = (client: string, at: number) =>
       Promise.resolve(check.holds(client, `guess ${at}`, [right])).then(
         () => ended.push(client),
         (error) => ended.push(error.code),
       );
-    const flood = Array.from({ length: 300 }, (_, at) => asked('a', at));
-    const reader = asked('b', 1000);
+    const flood = Array.from({ length: 300 }, (_, at) => guessAt('a', at));
+    const reader = guessAt('b', 1000);
     await reader;
     // In turn, this client would be the last of 257. A thread can process many requests while another thread gets no processor.
     expect(ended.filter((client) => client === 'a').length).toBeLessThan(200);

@@ -28,7 +28,7 @@ export interface Answer {
 export interface GuardedSite {
   readonly listener: Listener;
   readonly faults: unknown[];
-  ask(target: string, headers?: Readonly<Record<string, string | string[]>>, method?: string): Promise<Answer>;
+  send(target: string, headers?: Readonly<Record<string, string | string[]>>, method?: string): Promise<Answer>;
 }
 
 /** Site with a sign-in, composed like in the daemon, on a real socket. */
@@ -53,7 +53,7 @@ export async function guardedSite(
   return {
     listener,
     faults,
-    ask: (target, headers = {}, method = 'GET') => ask(listener.port, target, headers, method),
+    send: (target, headers = {}, method = 'GET') => send(listener.port, target, headers, method),
     [Symbol.asyncDispose]: async () => {
       await listener.stop(0);
       releases.remove();
@@ -61,7 +61,7 @@ export async function guardedSite(
   };
 }
 
-export function ask(
+export function send(
   port: number,
   path: string,
   headers: Readonly<Record<string, string | string[]>> = {},

@@ -29,7 +29,7 @@ describe('guarded site', () => {
       await using site = await guardedSite(nobody, { basePath });
       for (const method of ['GET', 'HEAD', 'POST', 'DELETE']) {
         for (const path of ['_docshelf/assets/a', '_docshelf/csp-report']) {
-          const answer = await site.ask(basePath + path, { accept: 'text/html' }, method);
+          const answer = await site.send(basePath + path, { accept: 'text/html' }, method);
           expect(answer.status).toBe(method === 'POST' && path.endsWith('csp-report') ? 204 : 404);
           expect(JSON.stringify(answer)).not.toContain(SECRET);
         }

@@ -28,8 +28,8 @@ describe('OIDC sign-in', () => {
     expect(page.body).toContain(SECRET);
     expect(page.headers['cache-control']).toBe('private, no-cache');
     expect(page.headers.vary).toContain('Cookie, Authorization');
-    const asked = new URL(browser.trail.find((url) => url.includes('/auth?')) ?? '');
-    expect(Object.fromEntries(asked.searchParams)).toMatchObject({
+    const authUrl = new URL(browser.trail.find((url) => url.includes('/auth?')) ?? '');
+    expect(Object.fromEntries(authUrl.searchParams)).toMatchObject({
       response_type: 'code',
       client_id: CLIENT.id,
       scope: 'openid',
@@ -38,22 +38,22 @@ describe('OIDC sign-in', () => {
       nonce: expect.stringMatching(/^[\w-]{43}$/),
     });
     expect([...browser.cookies(site.origin).keys()]).toEqual(['__Host-docshelf']);
-    expect(await browser.ask(`${site.origin}/_docshelf/features.json`)).toMatchObject({ status: 200 });
+    expect(await browser.send(`${site.origin}/_docshelf/features.json`)).toMatchObject({ status: 200 });
     expect(site.faults).toEqual([]);
   });
 
   it('sets cookies that scripts, other sites and plain connections cannot read', async () => {
     await using site = await oidcSite(provider, { basePath: '/docs/' });
     const browser = new BrowserLike();
-    const begun = await browser.ask(site.home);
+    const begun = await browser.send(site.home);
     const cookie = '; Max-Age=600; Path=/docs/; HttpOnly; Secure; SameSite=Lax';
     expect(begun.headers['set-cookie']).toEqual([expect.stringContaining(cookie)]);
     expect(begun.headers['cache-control']).toBe('no-store');
     expect((await browser.visit(site.home)).status).toBe(200);
     expect([...browser.cookies(site.origin).keys()]).toEqual(['__Secure-docshelf']);
     // A path outside of the site has neither pages nor a sign-in.
-    expect((await browser.ask(`${site.origin}/other`)).status).toBe(404);
-    expect((await browser.ask(`${site.origin}/docs`)).status).toBe(308);
+    expect((await browser.send(`${site.origin}/other`)).status).toBe(404);
+    expect((await browser.send(`${site.origin}/docs`)).status).toBe(308);
   });
 
   it.each<[string, Record<string, string>, string]>([
@@ -65,7 +65,7 @@ describe('OIDC sign-in', () => {
     ['HEAD', {}, 'HEAD'],
   ])('does not redirect %s, and responds with 401', async (_, headers, method) => {
     await using site = await oidcSite(provider);
-    const answer = await new BrowserLike().ask(site.home, headers, method);
+    const answer = await new BrowserLike().send(site.home, headers, method);
     expect(answer.status).toBe(401);
     expect(answer.headers['www-authenticate']).toBe('Bearer realm="Documentation"');
     expect(answer.headers['set-cookie']).toBeUndefined();
@@ -73,7 +73,7 @@ describe('OIDC sign-in', () => {
 
   it('accepts members of an allowed group, from the token or userinfo, and shows others no content', async () => {
     for (const inToken of [true, false]) {
-      const asked: string[][] = [];
+      const parameters: string[][] = [];
       provider.groupsInToken = inToken;
       await using site = await oidcSite(provider, { allowedGroups: ['staff'], scopes: ['profile'] });
       for (const [reader, status] of [
@@ -85,13 +85,13 @@ describe('OIDC sign-in', () => {
         const browser = new BrowserLike();
         provider.requests.length = 0;
         const page = await browser.visit(site.home);
-        asked.push(provider.requests.filter((each) => each.startsWith('GET /me')));
+        parameters.push(provider.requests.filter((each) => each.startsWith('GET /me')));
         expect(page.status, `${reader} ${inToken}`).toBe(status);
         expect(page.body.includes(SECRET)).toBe(status === 200);
         expect(browser.cookies(site.origin).has('__Host-docshelf')).toBe(status === 200);
       }
       // Cleo's token contains no groups.
-      expect(asked.map((each) => each.length)).toEqual(inToken ? [0, 0, 1] : [1, 1, 1]);
+      expect(parameters.map((each) => each.length)).toEqual(inToken ? [0, 0, 1] : [1, 1, 1]);
     }
   });
 
@@ -102,17 +102,17 @@ describe('OIDC sign-in', () => {
     const browser = new BrowserLike();
     await browser.visit(site.home);
     const cookie = `__Host-docshelf=${browser.cookies(site.origin).get('__Host-docshelf')}`;
-    expect((await site.ask('/', { cookie })).status).toBe(200);
-    await using twin = await oidcSite(provider, { allowedGroups: ['docs'], keys: ['b'.repeat(40)], now });
-    expect((await twin.ask('/', { cookie })).status).toBe(200);
+    expect((await site.send('/', { cookie })).status).toBe(200);
+    await using otherSite = await oidcSite(provider, { allowedGroups: ['docs'], keys: ['b'.repeat(40)], now });
+    expect((await otherSite.send('/', { cookie })).status).toBe(200);
     for (const other of [{ site: 'beta' }, { keys: [KEY] }, { allowedGroups: ['guests'] }]) {
       await using elsewhere = await oidcSite(provider, { keys: ['b'.repeat(40)], now, ...other });
-      expect((await elsewhere.ask('/', { cookie })).status, JSON.stringify(other)).toBe(401);
+      expect((await elsewhere.send('/', { cookie })).status, JSON.stringify(other)).toBe(401);
     }
     nowMs += 3_599_000;
-    expect((await site.ask('/', { cookie })).status).toBe(200);
+    expect((await site.send('/', { cookie })).status).toBe(200);
     nowMs += 2_000;
-    expect((await site.ask('/', { cookie })).status).toBe(401);
+    expect((await site.send('/', { cookie })).status).toBe(401);
   });
 
   it('finds its session among cookies of other hosts and with other credentials', async () => {
@@ -122,10 +122,10 @@ describe('OIDC sign-in', () => {
     const own = `__Host-docshelf=${browser.cookies(site.origin).get('__Host-docshelf')}`;
     const tossed = Array.from({ length: 60 }, (_, at) => `__Host-docshelf=${String(at).repeat(40)}`);
     const short = Array.from({ length: 400 }, () => '__Host-docshelf=x');
-    expect((await site.ask('/', { cookie: [...short, ...tossed, own].join('; ') })).status).toBe(200);
-    expect((await site.ask('/', { cookie: own, authorization: 'Basic YTpi' })).status).toBe(200);
-    expect((await site.ask('/', { cookie: own, authorization: 'Bearer none' })).status).toBe(401);
-    expect((await site.ask('/', { authorization: 'Basic YTpi' })).status).toBe(401);
+    expect((await site.send('/', { cookie: [...short, ...tossed, own].join('; ') })).status).toBe(200);
+    expect((await site.send('/', { cookie: own, authorization: 'Basic YTpi' })).status).toBe(200);
+    expect((await site.send('/', { cookie: own, authorization: 'Bearer none' })).status).toBe(401);
+    expect((await site.send('/', { authorization: 'Basic YTpi' })).status).toBe(401);
     expect(site.wrong).toHaveLength(1);
   });
 
@@ -170,9 +170,9 @@ describe('OIDC callback', () => {
     let nowMs = Date.now();
     await using site = await oidcSite(provider, { now: () => nowMs });
     const callbackOf = async (browser: BrowserLike): Promise<string> => {
-      let answer = await browser.ask(site.home);
+      let answer = await browser.send(site.home);
       while (!answer.headers.location?.includes('/callback?')) {
-        answer = await browser.ask(new URL(answer.headers.location ?? '', answer.url).href);
+        answer = await browser.send(new URL(answer.headers.location ?? '', answer.url).href);
       }
       return answer.headers.location;
     };
@@ -199,7 +199,7 @@ describe('OIDC callback', () => {
       [browser, callback.replace(/state=[^&]+&?/, '')],
       [browser, changed('iss', 'http://evil.test')],
     ] as const) {
-      const answer = await who.ask(url);
+      const answer = await who.send(url);
       expect(answer.status, url).toBe(400);
       expect(answer.headers['set-cookie']).toBeUndefined();
     }
@@ -210,19 +210,19 @@ describe('OIDC callback', () => {
       expect((refused as Error).message).toMatch(/^Cannot sign a reader in: [\x20-\x7e]{1,200}$/);
     }
     nowMs += 601_000;
-    expect((await browser.ask(callback)).status).toBe(400);
+    expect((await browser.send(callback)).status).toBe(400);
     nowMs -= 601_000;
-    expect((await browser.ask(callback, {}, 'POST')).status).toBe(400);
-    const done = await browser.ask(callback);
+    expect((await browser.send(callback, {}, 'POST')).status).toBe(400);
+    const done = await browser.send(callback);
     expect(done).toMatchObject({ status: 302, headers: { location: `${site.origin}/` } });
     // Like the back button: the session exists, and no second code is used.
-    expect(await browser.ask(callback)).toMatchObject({ status: 302, headers: { location: `${site.origin}/` } });
+    expect(await browser.send(callback)).toMatchObject({ status: 302, headers: { location: `${site.origin}/` } });
   });
 
   it('redirects each of two windows to its own page', async () => {
     await using site = await oidcSite(provider);
     const browser = new BrowserLike();
-    const [first, second] = [await browser.ask(`${site.origin}/guide/`), await browser.ask(site.home)];
+    const [first, second] = [await browser.send(`${site.origin}/guide/`), await browser.send(site.home)];
     expect((await browser.visit(second.headers.location ?? '')).url).toBe(`${site.origin}/`);
     const back = await browser.visit(first.headers.location ?? '');
     expect(back).toMatchObject({ status: 200, url: `${site.origin}/guide/` });
@@ -253,21 +253,21 @@ describe('OIDC sign-out', () => {
     await using site = await oidcSite(provider);
     const browser = new BrowserLike();
     await browser.visit(site.home);
-    const asked = await browser.ask(`${site.home}_docshelf/sign-out`);
-    expect(asked.status).toBe(200);
-    expect(asked.body).toContain('<form method="post">');
-    expect(asked.headers['content-security-policy']).toContain(`form-action 'self' ${provider.issuer}`);
+    const response = await browser.send(`${site.home}_docshelf/sign-out`);
+    expect(response.status).toBe(200);
+    expect(response.body).toContain('<form method="post">');
+    expect(response.headers['content-security-policy']).toContain(`form-action 'self' ${provider.issuer}`);
     for (const origin of [undefined, 'null', 'http://evil.test']) {
       const headers = origin === undefined ? {} : { origin };
-      expect((await browser.ask(`${site.home}_docshelf/sign-out`, headers, 'POST')).status).toBe(403);
+      expect((await browser.send(`${site.home}_docshelf/sign-out`, headers, 'POST')).status).toBe(403);
     }
-    expect((await browser.ask(site.home)).status).toBe(200);
-    const left = await browser.ask(`${site.home}_docshelf/sign-out`, { origin: site.origin }, 'POST');
+    expect((await browser.send(site.home)).status).toBe(200);
+    const left = await browser.send(`${site.home}_docshelf/sign-out`, { origin: site.origin }, 'POST');
     expect(left.status).toBe(303);
     const at = new URL(left.headers.location ?? '');
     expect(at.origin).toBe(provider.issuer);
     expect(at.searchParams.get('post_logout_redirect_uri')).toBe(site.home);
-    expect((await browser.ask(site.home)).status).toBe(302);
+    expect((await browser.send(site.home)).status).toBe(302);
   });
 });
 
@@ -280,14 +280,14 @@ describe('OIDC provider that is unavailable', () => {
     await using fresh = await oidcSite(provider, { now: () => nowMs });
     await provider.close();
     try {
-      expect((await browser.ask(site.home)).status).toBe(200);
+      expect((await browser.send(site.home)).status).toBe(200);
       const page = await new BrowserLike().visit(fresh.home);
       expect(page).toMatchObject({ status: 503, headers: { 'retry-after': '5', 'cache-control': 'no-store' } });
       expect(page.body).toContain('Sign-in is not available at the moment');
       expect(fresh.faults).toEqual([expect.objectContaining({ code: 'source_unreachable' })]);
       // Cached metadata stays in use. The reader sees the provider's own outage.
-      expect((await new BrowserLike().ask(site.home)).status).toBe(302);
-      const out = await browser.ask(`${site.home}_docshelf/sign-out`, { origin: site.origin }, 'POST');
+      expect((await new BrowserLike().send(site.home)).status).toBe(302);
+      const out = await browser.send(`${site.home}_docshelf/sign-out`, { origin: site.origin }, 'POST');
       expect(out.status).toBe(303);
     } finally {
       await provider.open();
@@ -310,9 +310,9 @@ describe('OIDC provider that is unavailable', () => {
     provider.broken = { path, status, body: body.replace('ISSUER', provider.issuer) };
     try {
       expect([400, 503]).toContain((await new BrowserLike().visit(site.home)).status);
-      const told = [...site.faults, ...site.refused];
-      expect(told).toHaveLength(1);
-      expect(told[0]).toMatchObject({
+      const events = [...site.faults, ...site.refused];
+      expect(events).toHaveLength(1);
+      expect(events[0]).toMatchObject({
         name: 'DocshelfError',
         code: expect.stringMatching(/^(?:source_failed|unauthorized)$/),
       });
@@ -335,7 +335,7 @@ describe('bearer token of a machine', () => {
     await using site = await oidcSite(provider, { allowedGroups: ['bots'] });
     const good = { groups: ['bots'], exp: nowS() + 300 };
     const status = async (token: string): Promise<number> =>
-      (await site.ask('/', { authorization: `Bearer ${token}` })).status;
+      (await site.send('/', { authorization: `Bearer ${token}` })).status;
     expect(await status(await provider.token(good))).toBe(200);
     expect(await status(await provider.token({ ...good, groups: 'bots' as never }))).toBe(200);
     // Clocks may differ by a minute.
@@ -357,7 +357,7 @@ describe('bearer token of a machine', () => {
       'a.b.c',
     ];
     for (const token of bad) {
-      const answer = await site.ask('/', { authorization: `Bearer ${token}` });
+      const answer = await site.send('/', { authorization: `Bearer ${token}` });
       expect(answer.status, token).toBe(401);
       expect(answer.headers['www-authenticate']).toContain('error="invalid_token"');
     }
@@ -369,7 +369,7 @@ describe('bearer token of a machine', () => {
     await using site = await oidcSite(provider, { retryMs: 200 });
     const claims = { exp: nowS() + 300 };
     const before = await provider.token(claims);
-    const status = async (token: string) => (await site.ask('/', { authorization: `Bearer ${token}` })).status;
+    const status = async (token: string) => (await site.send('/', { authorization: `Bearer ${token}` })).status;
     expect(await status(before)).toBe(200);
     await provider.serve();
     const after = await provider.token(claims);

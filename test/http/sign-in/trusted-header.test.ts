@@ -7,7 +7,7 @@ const signIn = (...trustedProxies: string[]) => new TrustedHeader({ name: 'X-Rem
 describe('TrustedHeader', () => {
   it.each(['127.0.0.1', '127.0.0.0/8'])('accepts the header of a proxy in %s', async (network) => {
     await using site = await guardedSite(signIn('10.0.0.0/8', network));
-    const answer = await site.ask('/', { 'x-remote-user': 'anna' });
+    const answer = await site.send('/', { 'x-remote-user': 'anna' });
     expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'private, no-cache' } });
     expect(answer.headers.vary).toContain('X-Remote-User');
   });
@@ -21,7 +21,7 @@ describe('TrustedHeader', () => {
     ['another one', { 'x-forwarded-user': 'anna', authorization: 'Basic YTpi' }],
   ])('rejects a header that is %s', async (_, headers) => {
     await using site = await guardedSite(signIn('127.0.0.1'));
-    const answer = await site.ask('/', headers);
+    const answer = await site.send('/', headers);
     expect(answer.status).toBe(401);
     expect(JSON.stringify(answer)).not.toContain(SECRET);
   });
@@ -29,13 +29,13 @@ describe('TrustedHeader', () => {
   it('rejects the header of a client, whatever it forwards', async () => {
     await using site = await guardedSite(signIn('10.1.2.3', '::ffff:10.0.0.1'));
     for (const forwarded of ['10.1.2.3', '127.0.0.1, 10.1.2.3', '10.0.0.1']) {
-      const answer = await site.ask('/', { 'x-remote-user': 'anna', 'x-forwarded-for': forwarded });
+      const answer = await site.send('/', { 'x-remote-user': 'anna', 'x-forwarded-for': forwarded });
       expect(answer.status).toBe(401);
     }
   });
 
   it('accepts the header of an IPv4 proxy on an IPv6 socket', async () => {
     await using site = await guardedSite(signIn('127.0.0.1'), { host: '::' });
-    expect(await site.ask('/', { 'x-remote-user': 'anna' })).toMatchObject({ status: 200 });
+    expect(await site.send('/', { 'x-remote-user': 'anna' })).toMatchObject({ status: 200 });
   });
 });

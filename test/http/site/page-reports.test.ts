@@ -14,12 +14,12 @@ const now = (...blocked: unknown[]) =>
 
 /** Reports of a site, and the reported origins. */
 function reportsOf(site: Partial<ReportedSite> = {}) {
-  const told: string[] = [];
+  const reported: string[] = [];
   const own: ReportedSite = { policy: 'on', basePath: '/', hosts: [], ...site };
   const onReport = (origin: string): void => {
-    told.push(origin);
+    reported.push(origin);
   };
-  return { reports: new PageReports(onReport, () => own), told, site: own };
+  return { reports: new PageReports(onReport, () => own), reported, site: own };
 }
 
 describe('PageReports', () => {
@@ -47,14 +47,14 @@ describe('PageReports', () => {
     ['from a frame of another site', {}, 'http://x/a', { origin: 'null', 'sec-fetch-site': 'cross-site' }, 403],
     ['from another origin of the same site', {}, 'http://x/a', { 'sec-fetch-site': 'same-site' }, 403],
   ])('checks a report %s', async (_, site, document, headers, status) => {
-    const { reports, told } = reportsOf(site);
+    const { reports, reported } = reportsOf(site);
     const newer = JSON.stringify([
       { type: 'csp-violation', url: document, body: { documentURL: document, blockedURL: 'https://cdn.example/a' } },
     ]);
     for (const body of [old('https://cdn.example/a', document), newer]) {
       expect((await reports.answer(post(body, headers))).status).toBe(status);
     }
-    expect(told).toEqual(status === 204 ? ['https://cdn.example', 'https://cdn.example'] : []);
+    expect(reported).toEqual(status === 204 ? ['https://cdn.example', 'https://cdn.example'] : []);
     expect([reports.counts.length, reports.notices.length]).toEqual(status === 204 ? [1, 1] : [0, 0]);
   });
 
@@ -85,17 +85,17 @@ describe('PageReports', () => {
     ['a number', '7', 400, []],
     ['a body that is too large', `"${'a'.repeat(16 * 1024)}"`, 413, []],
   ])('counts by origin only: %s', async (_, body, status, origins) => {
-    const { reports, told } = reportsOf();
+    const { reports, reported } = reportsOf();
     expect((await reports.answer(post(body))).status).toBe(status);
-    expect(told).toEqual(origins);
+    expect(reported).toEqual(origins);
     expect(reports.notices).toHaveLength(origins.length);
   });
 
   it('keeps a limited number of origins, and shows the most frequent', async () => {
-    const { reports, told } = reportsOf();
+    const { reports, reported } = reportsOf();
     for (let n = 0; n < 300; n++) await reports.answer(post(old(`https://h${n}.example/`)));
     for (let n = 0; n < 3; n++) await reports.answer(post(old('https://h7.example/')));
-    expect(new Set(told).size).toBe(101);
+    expect(new Set(reported).size).toBe(101);
     expect(reports.notices).toHaveLength(10);
     expect(reports.notices[1]).toMatch(/^Pages tried to load from https:\/\/h7\.example \(4 browser reports\)/);
   });

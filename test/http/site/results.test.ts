@@ -31,10 +31,10 @@ function result(path: string, content: string, changes: Partial<SearchResult['me
 }
 
 function siteWith(answer: SearchAnswer | Error, changes: Partial<SiteSearchSettings> = {}, language = 'en') {
-  const asked: SearchRequest[] = [];
+  const requests: SearchRequest[] = [];
   const search: Search = {
     search: async (request) => {
-      asked.push(request);
+      requests.push(request);
       if (answer instanceof Error) throw answer;
       return answer;
     },
@@ -53,9 +53,9 @@ function siteWith(answer: SearchAnswer | Error, changes: Partial<SiteSearchSetti
       ...changes,
     }),
   });
-  const ask = (query: string, headers: Record<string, string> = NAVIGATION, method = 'GET') =>
+  const send = (query: string, headers: Record<string, string> = NAVIGATION, method = 'GET') =>
     app.request(`/docs/_docshelf/search${query}`, { headers, method });
-  return { app, ask, asked };
+  return { app, send, requests };
 }
 
 async function read(response: Response) {
@@ -68,23 +68,23 @@ async function read(response: Response) {
 
 describe('search results page', () => {
   it('is served to clients that prefer HTML, and JSON to all others as before', async () => {
-    const { ask } = siteWith({ results: RESULTS });
-    const plain = await ask('?q=a', {});
+    const { send } = siteWith({ results: RESULTS });
+    const plain = await send('?q=a', {});
     const headers = Object.fromEntries(plain.headers);
     expect(await plain.json()).toEqual(RESULTS);
     for (const accept of ['*/*', 'application/json', 'text/html, application/json', 'text/html;q=0.1, */*']) {
-      const other = await ask('?q=a', { accept });
+      const other = await send('?q=a', { accept });
       expect([await other.json(), Object.fromEntries(other.headers)], accept).toEqual([RESULTS, headers]);
     }
-    expect((await (await ask('?q=a&view=box')).json()).results).toEqual(RESULTS);
-    const page = await ask('?q=a');
+    expect((await (await send('?q=a&view=box')).json()).results).toEqual(RESULTS);
+    const page = await send('?q=a');
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     const bare = siteWith({ results: RESULTS }, { page: undefined } as never);
-    expect(await (await bare.ask('?q=a')).json()).toEqual(RESULTS);
+    expect(await (await bare.send('?q=a')).json()).toEqual(RESULTS);
   });
 
   it('is not cached, not indexed, and runs no script', async () => {
-    const { headers } = await siteWith({ results: RESULTS }).ask('?q=a');
+    const { headers } = await siteWith({ results: RESULTS }).send('?q=a');
     const names = ['cache-control', 'vary', 'x-robots-tag', 'referrer-policy', 'x-content-type-options'];
     expect(names.map((name) => headers.get(name))).toEqual([
       'no-store',
@@ -107,9 +107,9 @@ describe('search results page', () => {
       result('/docs/start/', 'Begin here.', { title: 'Start', headings: ['Start'] }),
       result('/docs/keys/', 'const key = make();\nrotate(key);', { highlights: [{ start: 20, end: 26 }] }),
     ];
-    const { app, ask, asked } = siteWith({ results, facts: FACTS });
-    const { named, links, status } = await read(await ask('?q=rotate'));
-    expect(asked).toMatchObject([{ query: 'rotate', pageSize: 20, wantsFacts: true, prefixLast: true }]);
+    const { app, send, requests } = siteWith({ results, facts: FACTS });
+    const { named, links, status } = await read(await send('?q=rotate'));
+    expect(requests).toMatchObject([{ query: 'rotate', pageSize: 20, wantsFacts: true, prefixLast: true }]);
     expect(status).toBe('Results: 3');
     expect(named('title').map(text)).toEqual(['rotate – Search']);
     expect(named('section').map(links)).toEqual([
@@ -132,8 +132,8 @@ describe('search results page', () => {
   it('offers the corrected query, the facets and more results', async () => {
     const facets = { languages: ['en', 'de'], versions: ['2', '1'], tags: [] };
     const results = Array.from({ length: 2 }, (_, at) => result(`/docs/${at}`, 'text'));
-    const { ask } = siteWith({ results, facts: { ...FACTS, corrected: 'rotate & key', facets, semantic: true } });
-    const { named, links } = await read(await ask('?q=rotaet&language=de&limit=2&tag=x'));
+    const { send } = siteWith({ results, facts: { ...FACTS, corrected: 'rotate & key', facets, semantic: true } });
+    const { named, links } = await read(await send('?q=rotaet&language=de&limit=2&tag=x'));
     expect(links(named('main')[0] as PageNode)).toEqual([
       ['rotate & key', '?q=rotate+%26+key&language=de&tag=x'],
       ['Keys', '/docs/0'],
@@ -154,7 +154,7 @@ describe('search results page', () => {
 
   it('lists the excluded words, and links to the query with them', async () => {
     const facts = { ...FACTS, excluded: ['motorcar', 'a & b'], inclusive: 'jaguar motorcar "a & b"' };
-    const found = await read(await siteWith({ results: [result('/docs/', 'x')], facts }).ask('?q=jaguar&language=de'));
+    const found = await read(await siteWith({ results: [result('/docs/', 'x')], facts }).send('?q=jaguar&language=de'));
     const main = found.named('main')[0] as PageNode;
     expect(found.links(main)[0]).toEqual([facts.inclusive, '?q=jaguar+motorcar+%22a+%26+b%22&language=de']);
     expect(text(main)).toContain('Excluded: motorcar, a & b');
@@ -163,30 +163,30 @@ describe('search results page', () => {
   it('marks a count as incomplete if there are more results, and offers hints if there are none', async () => {
     const results = [result('/docs/', 'x'), result('/docs/#b', 'x')];
     const statusOf = async (limit: number) =>
-      (await read(await siteWith({ results }).ask(`?q=a&limit=${limit}`))).status;
+      (await read(await siteWith({ results }).send(`?q=a&limit=${limit}`))).status;
     expect([await statusOf(2), await statusOf(3)]).toEqual(['Results: 2+', 'Results: 2']);
-    const none = await read(await siteWith({ results: [] }).ask('?q=zxqvjk'));
+    const none = await read(await siteWith({ results: [] }).send('?q=zxqvjk'));
     expect(text(none.named('main')[0] as PageNode)).toContain('Check the spelling');
   });
 
   it('shows only a form if the query is empty, and does not search', async () => {
-    const { ask, asked } = siteWith({ results: [] });
+    const { send, requests } = siteWith({ results: [] });
     for (const query of ['', '?q=', '?q=%20&language=de']) {
-      const { status, named } = await read(await ask(query));
-      expect([status, named('input').length, asked]).toEqual(['Enter a search term.', 1, []]);
+      const { status, named } = await read(await send(query));
+      expect([status, named('input').length, requests]).toEqual(['Enter a search term.', 1, []]);
     }
   });
 
   it('states in the language of the site that there are no results', async () => {
-    const { ask } = siteWith({ results: [] }, {}, 'fa');
-    const response = await ask('?q=$%26', { ...NAVIGATION, 'accept-language': 'de' });
+    const { send } = siteWith({ results: [] }, {}, 'fa');
+    const response = await send('?q=$%26', { ...NAVIGATION, 'accept-language': 'de' });
     expect([response.status, response.headers.get('content-language')]).toEqual([200, 'fa']);
     const { named, status } = await read(response);
     expect([attribute(named('html')[0] as PageNode, 'dir'), status]).toEqual(['rtl', 'چیزی برای «$&» پیدا نشد']);
   });
 
   it('uses the language of the reader if the site has none', async () => {
-    const response = await siteWith({ results: [] }, {}, 'none').ask('', { ...NAVIGATION, 'accept-language': 'de' });
+    const response = await siteWith({ results: [] }, {}, 'none').send('', { ...NAVIGATION, 'accept-language': 'de' });
     expect([response.headers.get('content-language'), response.headers.get('vary')]).toEqual([
       'de',
       'Accept, Accept-Encoding, Accept-Language',
@@ -200,30 +200,30 @@ describe('search results page', () => {
     [400, refused, '?q=a&q=b', null, null],
     [503, 'The search is not ready yet, try again shortly', '?q=a', building, '3'],
     [500, 'The search did not respond, try again shortly', '?q=a', new Error('secret'), null],
-  ])('explains an error with status %i: %s', async (code, told, query, fault, retryAfter) => {
-    const response = await siteWith(fault ?? { results: [] }).ask(query);
+  ])('explains an error with status %i: %s', async (code, expected, query, fault, retryAfter) => {
+    const response = await siteWith(fault ?? { results: [] }).send(query);
     expect([response.status, response.headers.get('retry-after')]).toEqual([code, retryAfter]);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
     const { status, named } = await read(response);
-    expect([status, named('input').length]).toEqual([told, 1]);
+    expect([status, named('input').length]).toEqual([expected, 1]);
   });
 
   it('is limited per client like JSON responses', async () => {
     const clients = new ClientRates({ policy: { burst: 1, perSecond: 0.001 }, now: () => 0 });
-    const { ask } = siteWith({ results: [] }, { clients });
-    await ask('?q=a');
-    const response = await ask('?q=a');
+    const { send } = siteWith({ results: [] }, { clients });
+    await send('?q=a');
+    const response = await send('?q=a');
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '1000']);
     expect((await read(response)).status).toBe('Too many searches at the moment, try again shortly');
   });
 
   it('responds to HEAD without a body, and compresses if the reader accepts it', async () => {
-    const { ask } = siteWith({ results: RESULTS });
-    const whole = await (await ask('?q=a')).text();
-    const head = await ask('?q=a', NAVIGATION, 'HEAD');
+    const { send } = siteWith({ results: RESULTS });
+    const whole = await (await send('?q=a')).text();
+    const head = await send('?q=a', NAVIGATION, 'HEAD');
     const length = `${Buffer.byteLength(whole)}`;
     expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, length, '']);
-    const packed = await ask('?q=a', { ...NAVIGATION, 'accept-encoding': 'gzip' });
+    const packed = await send('?q=a', { ...NAVIGATION, 'accept-encoding': 'gzip' });
     expect(gunzipSync(await packed.arrayBuffer()).toString()).toBe(whole);
   });
 
@@ -232,12 +232,12 @@ describe('search results page', () => {
     const hits = { highlights: [{ start: 0, end: HOSTILE.length }], title: HOSTILE, headings: [HOSTILE, 'b'] };
     const places = ['//evil.example/', '/\t/evil.example/', '\\\\evil.example', 'javascript:alert(1)', `/${HOSTILE}`];
     const results = places.map((path) => result(path, HOSTILE, { ...hits, language: HOSTILE, version: HOSTILE }));
-    const { ask } = siteWith({
+    const { send } = siteWith({
       results,
       facts: { corrected: HOSTILE, excluded: [HOSTILE], inclusive: HOSTILE, facets, semantic: false },
     });
     const query = new URLSearchParams({ q: HOSTILE, version: HOSTILE, tag: HOSTILE });
-    const { all, named } = await read(await ask(`?${query}`));
+    const { all, named } = await read(await send(`?${query}`));
     expect(named('script')).toEqual([]);
     expect(named('img')).toHaveLength(1);
     expect(all.flatMap(({ attrs = [] }) => attrs.filter(({ name }) => name.startsWith('on')))).toEqual([]);

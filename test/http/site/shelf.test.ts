@@ -265,10 +265,10 @@ describe('shelf over HTTP', () => {
   });
 
   it('responds with 500 to an unexpected error, and reports it', async () => {
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const broken = new Error('broken');
-    const app = shelfWith(SITES, {}, { sites: () => Promise.reject(broken), onError: (error) => told.push(error) });
-    expect([(await app.request('/')).status, told]).toEqual([500, [broken]]);
+    const app = shelfWith(SITES, {}, { sites: () => Promise.reject(broken), onError: (error) => reported.push(error) });
+    expect([(await app.request('/')).status, reported]).toEqual([500, [broken]]);
   });
 
   it('lists a thousand sites', async () => {

@@ -124,7 +124,7 @@ describe('SiteRoutes: base paths', () => {
   });
 
   it('serves / and /_docshelf/ from the shelf if no site matches, and no other path', () => {
-    const asked = [
+    const targets = [
       '/',
       '/?q=x',
       '/_docshelf/search?q=x',
@@ -134,7 +134,7 @@ describe('SiteRoutes: base paths', () => {
       '/robots.txt',
       '/_docshelf',
     ];
-    expect(asked.map((target) => routed(routes, 'alone.dev', target))).toEqual([
+    expect(targets.map((target) => routed(routes, 'alone.dev', target))).toEqual([
       'shelf',
       'shelf',
       'shelf',

@@ -16,9 +16,9 @@ afterEach(async () => {
 });
 
 function siteWith(changes: Partial<SiteSearchSettings> = {}) {
-  const asked: SearchRequest[] = [];
+  const requests: SearchRequest[] = [];
   const search = siteSearch({
-    search: searchThatNotes(asked),
+    search: searchThatNotes(requests),
     trustedProxies: [],
     metrics: { onError: () => undefined },
     ...changes,
@@ -29,20 +29,20 @@ function siteWith(changes: Partial<SiteSearchSettings> = {}) {
     features: () => featuresOf(),
     search,
   });
-  return { app, asked };
+  return { app, requests };
 }
 
-async function noted(asked: SearchRequest[], request: SearchRequest) {
-  asked.push(request);
+async function noted(requests: SearchRequest[], request: SearchRequest) {
+  requests.push(request);
   return RESULTS;
 }
 
 describe('GET /_docshelf/search', () => {
   it('responds with the array of the API without a key, and treats the last word as a prefix', async () => {
-    const { app, asked } = siteWith();
+    const { app, requests } = siteWith();
     const response = await app.request('/_docshelf/search?q=+rotate+ke&limit=5&language=pt');
     expect([response.status, await response.json()]).toEqual([200, RESULTS]);
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       {
         query: 'rotate ke',
         pageSize: 5,
@@ -60,12 +60,12 @@ describe('GET /_docshelf/search', () => {
       facets: { languages: [], versions: ['2', '1'], tags: [] },
       semantic: true,
     };
-    const asked: SearchRequest[] = [];
-    const search = { search: async (request: SearchRequest) => ({ results: await noted(asked, request), facts }) };
+    const requests: SearchRequest[] = [];
+    const search = { search: async (request: SearchRequest) => ({ results: await noted(requests, request), facts }) };
     const { app } = siteWith({ search });
     const response = await app.request('/_docshelf/search?view=box&q=a&legs=words&version=2&tag=t');
     expect(await response.json()).toEqual({ results: RESULTS, ...facts });
-    expect(asked).toMatchObject([{ isByWords: true, wantsFacts: true, filter: { version: '2', tag: 't' } }]);
+    expect(requests).toMatchObject([{ isByWords: true, wantsFacts: true, filter: { version: '2', tag: 't' } }]);
     const { app: other } = siteWith();
     expect(await (await other.request('/_docshelf/search?view=box&q=a')).json()).toEqual({
       results: RESULTS,
@@ -76,9 +76,9 @@ describe('GET /_docshelf/search', () => {
   it('compresses as the request accepts, if that saves a network packet', async () => {
     const long = RESULTS.map((result) => ({ ...result, content: 'rotate keys '.repeat(200) }));
     const { app } = siteWith({ search: { search: async () => ({ results: long }) } });
-    const asked = (accepted: string) =>
+    const searchWith = (accepted: string) =>
       app.request('/_docshelf/search?q=a', { headers: { 'Accept-Encoding': accepted } });
-    const compressed = await asked('gzip, br');
+    const compressed = await searchWith('gzip, br');
     expect([compressed.headers.get('content-encoding'), compressed.headers.get('vary')]).toEqual([
       'br',
       'Accept-Encoding',
@@ -86,7 +86,7 @@ describe('GET /_docshelf/search', () => {
     const bytes = Buffer.from(await compressed.arrayBuffer());
     expect(compressed.headers.get('content-length')).toBe(String(bytes.length));
     expect(JSON.parse(brotliDecompressSync(bytes).toString())).toEqual(long);
-    const plain = await asked('identity');
+    const plain = await searchWith('identity');
     expect([plain.headers.get('content-encoding'), await plain.json()]).toEqual([null, long]);
     const short = await siteWith({ search: { search: async () => ({ results: [] }) } }).app.request(
       '/_docshelf/search?q=a',
@@ -105,9 +105,9 @@ describe('GET /_docshelf/search', () => {
   });
 
   it('uses defaults, and ignores an empty language', async () => {
-    const { app, asked } = siteWith();
+    const { app, requests } = siteWith();
     expect((await app.request('/_docshelf/search?q=a&language=')).status).toBe(200);
-    expect(asked).toMatchObject([{ pageSize: 10, filter: { language: null } }]);
+    expect(requests).toMatchObject([{ pageSize: 10, filter: { language: null } }]);
   });
 
   it.each([
@@ -125,9 +125,9 @@ describe('GET /_docshelf/search', () => {
     ['?q=a&legs=none', '"legs"'],
     ['?q=a&view=page', '"view"'],
   ])('rejects %s and names the invalid parameter', async (query, named) => {
-    const { app, asked } = siteWith();
+    const { app, requests } = siteWith();
     const response = await app.request(`/_docshelf/search${query}`);
-    expect([response.status, asked]).toEqual([400, []]);
+    expect([response.status, requests]).toEqual([400, []]);
     const problem = (await response.json()) as { code: string; error: string };
     expect(problem.code).toBe('bad_request');
     expect(problem.error).toContain(named);
@@ -149,7 +149,7 @@ describe('GET /_docshelf/search', () => {
   });
 
   it('limits requests per client, and uses forwarded addresses only from trusted proxies', async () => {
-    const ask = async (trustedProxies: readonly string[]) => {
+    const send = async (trustedProxies: readonly string[]) => {
       const clients = new ClientRates({ policy: { burst: 1, perSecond: 0.001 }, now: () => 0 });
       const { app } = siteWith({ clients, trustedProxies });
       const fetch = (...[request, env]: Parameters<typeof app.fetch>) => app.fetch(request, env);
@@ -164,7 +164,7 @@ describe('GET /_docshelf/search', () => {
       }
       return statuses;
     };
-    expect(await ask(['127.0.0.1'])).toEqual([200, 200, 429]);
-    expect(await ask([])).toEqual([200, 429, 429]);
+    expect(await send(['127.0.0.1'])).toEqual([200, 200, 429]);
+    expect(await send([])).toEqual([200, 429, 429]);
   });
 });

@@ -12,7 +12,7 @@ import { createSiteApp } from '../../../src/http/site/site.ts';
 import { BodyCache, SiteServer, SiteSnapshot } from '../../../src/site/index.ts';
 import { featuresOf } from '../../helpers/features.ts';
 import { TestReleases } from '../../site/helpers.ts';
-import { ask } from '../sign-in/guarded-listener.ts';
+import { send } from '../sign-in/guarded-listener.ts';
 
 const releases = new TestReleases();
 const listeners: Server[] = [];
@@ -49,9 +49,9 @@ describe('site listener on a real socket', () => {
   it('streams files larger than its memory limit, whole and in ranges', async () => {
     const text = 'streamed '.repeat(40_000);
     const port = await listen(releases.make({ 'big.txt': text }));
-    const whole = await ask(port, '/big.txt');
+    const whole = await send(port, '/big.txt');
     expect([whole.body === text, whole.headers['content-length']]).toEqual([true, String(text.length)]);
-    const part = await ask(port, '/big.txt', { range: 'bytes=100000-299999' });
+    const part = await send(port, '/big.txt', { range: 'bytes=100000-299999' });
     expect([part.status, part.body === text.slice(100_000, 300_000)]).toEqual([206, true]);
   });
 
@@ -78,7 +78,7 @@ describe('site listener on a real socket', () => {
     const release = releases.make({ 'a.html': PAGE });
     const port = await listen(release);
     rmSync(release.siteDir, { recursive: true });
-    expect((await ask(port, '/a')).status).toBe(503);
+    expect((await send(port, '/a')).status).toBe(503);
   });
 });
 

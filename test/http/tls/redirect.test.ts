@@ -6,7 +6,7 @@ import { RawConnection } from '../listener/raw-connection.ts';
 const opened: Listener[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((each) => each.stop(0))));
 
-async function ask(request: string, { port = 8443, publicUrl = null as string | null } = {}): Promise<string> {
+async function send(request: string, { port = 8443, publicUrl = null as string | null } = {}): Promise<string> {
   const listener = await openListener({
     name: 'site',
     host: '127.0.0.1',
@@ -40,14 +40,14 @@ describe('redirectAnswer()', () => {
     ['GET /x HTTP/1.1\r\nHost: evil.test', { publicUrl: 'https://other.test:444' }, 'https://other.test:444/x'],
     ['GET /x HTTP/1.0', { publicUrl: 'https://other.test' }, 'https://other.test/x'],
   ])('redirects %j to the same address over TLS', async (request, options, location) => {
-    const answer = await ask(request, options);
+    const answer = await send(request, options);
     expect(locationOf(answer)).toBe(location);
     expect(answer.toLowerCase()).toContain('cache-control: no-cache');
     expect(answer).not.toMatch(/strict-transport-security/i);
   });
 
   it('does not redirect to a name without a certificate', async () => {
-    const answer = await ask('GET / HTTP/1.1\r\nHost: evil.test');
+    const answer = await send('GET / HTTP/1.1\r\nHost: evil.test');
     expect(answer).toMatch(/^HTTP\/1\.1 421 /);
     expect(answer).toContain('no certificate has that name');
     expect(answer).not.toMatch(/location:/i);

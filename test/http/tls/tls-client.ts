@@ -5,14 +5,14 @@ import { text } from 'node:stream/consumers';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 
 /** Response as a client of either protocol sees it. */
-export interface Told {
+export interface ReceivedResponse {
   readonly status: number;
   /** Fields in lower case, without `date` and the request id. */
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: string;
 }
 
-export interface Asked {
+export interface RequestOptions {
   readonly method?: string;
   readonly path?: string;
   readonly host?: string;
@@ -23,17 +23,17 @@ export interface Asked {
 /** Most tests do not check the certificate. */
 const UNVERIFIED = { rejectUnauthorized: false };
 
-export async function askHttp1(
+export async function requestHttp1(
   port: number,
-  { method = 'GET', path = '/', host, headers, body }: Asked,
-): Promise<Told> {
-  const asked = request({
+  { method = 'GET', path = '/', host, headers, body }: RequestOptions,
+): Promise<ReceivedResponse> {
+  const sent = request({
     ...UNVERIFIED,
     ...{ host: '127.0.0.1', port, method, path, agent: false },
     headers: { ...headers, ...(host === undefined ? {} : { host }), connection: 'close' },
   });
-  asked.end(body);
-  const [answer] = await once(asked, 'response');
+  sent.end(body);
+  const [answer] = await once(sent, 'response');
   const { connection: _, 'transfer-encoding': __, ...alike } = answer.headers;
   return { status: answer.statusCode, headers: sameEachTime(alike), body: await text(answer) };
 }
@@ -45,8 +45,8 @@ export function openHttp2(port: number, options: ConnectionOptions = {}): Client
   return session;
 }
 
-export async function askHttp2(session: ClientHttp2Session, asked: Asked): Promise<Told> {
-  const { method = 'GET', path = '/', host, headers, body } = asked;
+export async function requestHttp2(session: ClientHttp2Session, facts: RequestOptions): Promise<ReceivedResponse> {
+  const { method = 'GET', path = '/', host, headers, body } = facts;
   const authority = host ?? new URL(session.originSet?.[0] ?? 'https://127.0.0.1').host;
   const stream = session.request({ ':method': method, ':path': path, ':authority': authority, ...headers });
   stream.end(body);

@@ -10,7 +10,7 @@ import type { KeyPair, TlsSettings } from '../../../src/http/tls/tls-port.ts';
 import { makeCertificate } from '../../helpers/certificates.ts';
 import { listenerBench } from '../listener/listener-bench.ts';
 import { RawConnection } from '../listener/raw-connection.ts';
-import { askHttp1, askHttp2, openHttp2, shakeHands } from './tls-client.ts';
+import { openHttp2, requestHttp1, requestHttp2, shakeHands } from './tls-client.ts';
 
 function pairFor(...names: string[]): KeyPair {
   const { cert, key } = makeCertificate({ names });
@@ -72,7 +72,7 @@ describe('listener with TLS', () => {
     ['a missing page', { path: '/missing' }],
     ['a page of another host', { host: 'other.test:8443' }],
     ['an address over the limit', { path: `/${'a'.repeat(17_000)}` }],
-  ])('responds to %s over HTTP/2 as over HTTP/1.1', async (_, asked) => {
+  ])('responds to %s over HTTP/2 as over HTTP/1.1', async (_, facts) => {
     const plain = { status: 200, headers: ['Content-Type', 'text/x-plain'], body: Buffer.from('prepared') } as const;
     const { port, url } = await open({
       fastAnswer: (incoming) => (incoming.url === '/plain' ? plain : null),
@@ -83,19 +83,19 @@ describe('listener with TLS', () => {
     });
     expect(url).toBe(`https://127.0.0.1:${port}`);
     const host = `127.0.0.1:${port}`;
-    const first = await askHttp1(port, { host, ...asked });
-    const { body, ...second } = await askHttp2(session(port), { host, ...asked });
-    const { requestId: __, ...told } = body.startsWith('{') ? JSON.parse(body) : { body };
+    const first = await requestHttp1(port, { host, ...facts });
+    const { body, ...second } = await requestHttp2(session(port), { host, ...facts });
+    const { requestId: __, ...response } = body.startsWith('{') ? JSON.parse(body) : { body };
     expect(first).toMatchObject(second);
     const { requestId: ___, ...toldFirst } = first.body.startsWith('{') ? JSON.parse(first.body) : { body: first.body };
-    expect(told).toEqual(toldFirst);
+    expect(response).toEqual(toldFirst);
   });
 
   it('reports each HTTP/2 request separately', async () => {
     const served: ServedRequest[] = [];
     const { port } = await open({ onRequest: (each) => served.push(each) });
     const client = session(port);
-    await Promise.all(['/a', '/b'].map((path) => askHttp2(client, { path, headers: { 'x-request-id': path } })));
+    await Promise.all(['/a', '/b'].map((path) => requestHttp2(client, { path, headers: { 'x-request-id': path } })));
     await expect.poll(() => served.length).toBe(2);
     expect(served.map(({ path, requestId, status }) => [path, requestId, status])).toEqual([
       ['/a', '/a', 200],
@@ -127,12 +127,12 @@ describe('listener with TLS', () => {
   it('swaps certificates for new connections, and keeps open connections', async () => {
     const { port, useTls } = await open();
     const before = session(port);
-    await askHttp2(before, {});
+    await requestHttp2(before, {});
     const renewed = pairFor('renewed.test', 'first.test');
     useTls(tlsOf(renewed));
     expect(await nameOf(port)).toBe('renewed.test');
     expect(await nameOf(port, 'first.test')).toBe('renewed.test');
-    expect((await askHttp2(before, {})).status).toBe(200);
+    expect((await requestHttp2(before, {})).status).toBe(200);
     expect(() => useTls(tlsOf({ chain: FIRST.chain, key: SECOND.key }))).toThrow();
     expect(await nameOf(port, 'first.test')).toBe('renewed.test');
   });
@@ -140,21 +140,21 @@ describe('listener with TLS', () => {
   it('completes all requests while certificates are swapped', async () => {
     const { port, useTls } = await open();
     const until = { isOver: false };
-    const ask = async (): Promise<number> => {
+    const send = async (): Promise<number> => {
       let count = 0;
       for (const kept = session(port); !until.isOver; count++) {
-        expect((await askHttp1(port, {})).status).toBe(200);
-        expect((await askHttp2(kept, {})).status).toBe(200);
+        expect((await requestHttp1(port, {})).status).toBe(200);
+        expect((await requestHttp2(kept, {})).status).toBe(200);
       }
       return count;
     };
-    const asking = Array.from({ length: 4 }, ask);
+    const pending = Array.from({ length: 4 }, send);
     for (let swap = 0; swap < 30; swap++) {
       useTls(tlsOf(pairFor(`swap-${swap}.test`)));
       await sleep(5);
     }
     until.isOver = true;
-    for (const count of await Promise.all(asking)) expect(count).toBeGreaterThan(0);
+    for (const count of await Promise.all(pending)) expect(count).toBeGreaterThan(0);
   });
 
   it('responds to a plain request that the port expects HTTPS', async () => {
@@ -210,7 +210,7 @@ describe('listener with TLS', () => {
     });
     const client = session(port);
     for (const path of ['/', '/plain']) {
-      for (const { headers } of [await askHttp1(port, { path }), await askHttp2(client, { path })]) {
+      for (const { headers } of [await requestHttp1(port, { path }), await requestHttp2(client, { path })]) {
         expect(headers).toMatchObject({ 'strict-transport-security': 'max-age=86400' });
       }
     }
@@ -233,7 +233,7 @@ describe('limits for TLS clients', () => {
   it('close an idle HTTP/2 session', async () => {
     const { port } = await open({ times });
     const client = session(port);
-    await askHttp2(client, {});
+    await requestHttp2(client, {});
     await once(client, 'close');
   });
 
@@ -260,9 +260,9 @@ describe('limits for TLS clients', () => {
     const { port } = await open();
     const client = session(port, { maxSendHeaderBlockLength: 1_000_000 });
     // Settings apply after the client has confirmed them. Until then, the listener responds.
-    const answer = await askHttp2(client, { headers: fields }).catch(() => null);
+    const answer = await requestHttp2(client, { headers: fields }).catch(() => null);
     expect(answer?.status ?? 431).toBe(431);
-    expect((await askHttp2(session(port), {})).status).toBe(200);
+    expect((await requestHttp2(session(port), {})).status).toBe(200);
   });
 
   it('disconnect a client that repeatedly cancels its requests', async () => {
@@ -282,7 +282,7 @@ describe('limits for TLS clients', () => {
       stream.close(constants.NGHTTP2_CANCEL);
       if (at % 100 === 0) await sleep(1);
     }
-    expect((await askHttp2(session(port), {})).body).toBe('hello');
+    expect((await requestHttp2(session(port), {})).body).toBe('hello');
     expect(answered).toBeLessThan(ASKED / 2);
   });
 });
@@ -291,7 +291,7 @@ describe('stop() with TLS', () => {
   it('ends idle sessions, and does not wait for clients that stay connected', async () => {
     const listener = await open();
     const client = session(listener.port);
-    await askHttp2(client, {});
+    await requestHttp2(client, {});
     const gone = once(client, 'goaway');
     // A client that completes the handshake and stays connected.
     const stays = connectTls({
@@ -311,31 +311,31 @@ describe('stop() with TLS', () => {
 
   it('finishes pending requests, and aborts them at the deadline', async () => {
     const answer = Promise.withResolvers<Response>();
-    const asked = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<void>();
     const listener = await open({
       fetch: () => {
-        asked.resolve();
+        arrived.resolve();
         return answer.promise;
       },
     });
-    const told = askHttp2(session(listener.port), {});
-    await asked.promise;
+    const response = requestHttp2(session(listener.port), {});
+    await arrived.promise;
     const stopped = listener.stop(60_000);
     answer.resolve(new Response('the end'));
-    expect((await told).body).toBe('the end');
+    expect((await response).body).toBe('the end');
     await stopped;
 
-    const asks = Promise.withResolvers<void>();
+    const arriving = Promise.withResolvers<void>();
     const other = await open({
       fetch: () => {
-        asks.resolve();
+        arriving.resolve();
         return new Promise(() => undefined);
       },
     });
     const client = session(other.port);
     const never = client.request({ ':path': '/' });
     never.on('error', () => undefined);
-    await asks.promise;
+    await arriving.promise;
     const cut = once(client, 'close');
     await other.stop(100);
     await cut;

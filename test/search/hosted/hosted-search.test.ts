@@ -43,8 +43,8 @@ async function hostedBy(answer: Answer, changes: Partial<HostedSearchOptions> = 
     onFault: (error) => faults.push(error),
     ...changes,
   });
-  const ask = async (request = requestOf()) => (await search.search(request, signal))?.map(briefOf) ?? null;
-  return { search, ask, faults, server };
+  const searchWith = async (request = requestOf()) => (await search.search(request, signal))?.map(briefOf) ?? null;
+  return { search, searchWith, faults, server };
 }
 
 const briefOf = ({ path, metadata }: SearchResult) => `${metadata.source} ${path}`;
@@ -58,12 +58,12 @@ const answering =
 describe('HostedSearch', () => {
   it('sends the contract’s request with the key, and marks the results as hosted', async () => {
     const { promise, resolve } = Promise.withResolvers<{ request: IncomingMessage; body: unknown }>();
-    const { ask, faults } = await hostedBy(async (request, response: ServerResponse) => {
+    const { searchWith, faults } = await hostedBy(async (request, response: ServerResponse) => {
       resolve({ request, body: JSON.parse(await text(request)) });
       response.end(JSON.stringify([resultOf('/hosted')]));
     });
     const filter = { version: 'v2', language: null, tag: null };
-    expect(await ask(requestOf({ scoreThreshold: 0.1, filter }))).toEqual(['hosted /hosted']);
+    expect(await searchWith(requestOf({ scoreThreshold: 0.1, filter }))).toEqual(['hosted /hosted']);
     const { request, body } = await promise;
     expect([request.method, request.url]).toEqual(['POST', '/base/v1/search/acme']);
     expect(request.headers).toMatchObject({ authorization: `Bearer ${KEY}`, 'content-type': 'application/json' });
@@ -85,22 +85,22 @@ describe('HostedSearch', () => {
     ],
     ['refuses the connection', (request) => void request.socket.destroy()],
   ])('falls back to the local engine if the hosted engine %s, and reports why without the key', async (_, answer) => {
-    const { ask, faults } = await hostedBy(answer);
-    expect(await ask()).toBeNull();
+    const { searchWith, faults } = await hostedBy(answer);
+    expect(await searchWith()).toBeNull();
     expect(faults.map(({ code }) => code)).toEqual(['hosted_search_failed']);
     expect(JSON.stringify(faults.map((fault) => [fault.message, fault.toPlain()]))).not.toContain('canary');
   });
 
   it('falls back to the local engine after the time limit', async () => {
-    const { ask, faults, server } = await hostedBy(() => undefined, { timeoutMs: 100 });
-    expect(await ask()).toBeNull();
+    const { searchWith, faults, server } = await hostedBy(() => undefined, { timeoutMs: 100 });
+    expect(await searchWith()).toBeNull();
     expect(faults).toMatchObject([{ code: 'hosted_search_failed', message: expect.stringContaining('within 0.1 s') }]);
     await expect.poll(() => server.openSockets()).toBe(0);
   });
 
   it('never contacts a host that is not allowed', async () => {
-    const { ask, faults, server } = await hostedBy(answering([]), {}, ['docs.example.com']);
-    expect(await ask()).toBeNull();
+    const { searchWith, faults, server } = await hostedBy(answering([]), {}, ['docs.example.com']);
+    expect(await searchWith()).toBeNull();
     expect(faults.map(({ code }) => code)).toEqual(['host_not_allowed']);
     expect(server.requests).toHaveLength(0);
   });
@@ -108,25 +108,29 @@ describe('HostedSearch', () => {
   it('stops requests after five failures, tries one after 30 seconds, and resumes after a success', async () => {
     const clock = { nowMs: 0 };
     let isUp = false;
-    const { ask, server } = await hostedBy(
+    const { searchWith, server } = await hostedBy(
       (...exchange) => (isUp ? answering([resultOf('/hosted')]) : answering({}, 503))(...exchange),
       { now: () => clock.nowMs },
     );
-    for (let index = 0; index < 8; index++) expect(await ask()).toBeNull();
+    for (let index = 0; index < 8; index++) expect(await searchWith()).toBeNull();
     expect(server.requests).toHaveLength(5);
     clock.nowMs = 30_000;
-    await ask();
-    await ask();
+    await searchWith();
+    await searchWith();
     expect(server.requests).toHaveLength(6);
     isUp = true;
     clock.nowMs = 60_000;
-    expect([await ask(), await ask()]).toEqual([['hosted /hosted'], ['hosted /hosted']]);
+    expect([await searchWith(), await searchWith()]).toEqual([['hosted /hosted'], ['hosted /hosted']]);
   });
 
   it('uses the local engine for search as you type', async () => {
-    const { ask, server }: { ask: (request?: SearchRequest) => Promise<string[] | null>; server: LocalServer } =
-      await hostedBy(answering([resultOf('/hosted')]));
-    expect(await ask(requestOf({ prefixLast: true }))).toBeNull();
+    const {
+      searchWith,
+      server,
+    }: { searchWith: (request?: SearchRequest) => Promise<string[] | null>; server: LocalServer } = await hostedBy(
+      answering([resultOf('/hosted')]),
+    );
+    expect(await searchWith(requestOf({ prefixLast: true }))).toBeNull();
     expect(server.requests).toHaveLength(0);
   });
 

@@ -82,12 +82,12 @@ it('OpenReleases finishes pending queries of an evicted index before it closes i
   const open = new OpenReleases(1);
   const model = Promise.withResolvers<never>();
   const semantic = { digest: 'm', revision: 1, load: () => model.promise };
-  const asked = open.use(june, (found) => found.search(REQUEST, 'v1', semantic));
+  const pending = open.use(june, (found) => found.search(REQUEST, 'v1', semantic));
   await vi.waitFor(() => expect(open.size).toBe(1), 30_000);
   expect(await textOf(open, july)).toBe('July lantern');
   expect(open.size).toBe(1);
   model.reject(new Error('no answer'));
-  expect((await asked)[0]?.content).toBe('June lantern');
+  expect((await pending)[0]?.content).toBe('June lantern');
 });
 
 it('OpenReleases counts the growth of an open index', async () => {
@@ -119,20 +119,20 @@ it('OpenReleases keeps responding from an index while it is verified, and then f
   for (let twice = 0; twice < 2; twice += 1) open.check(june, false);
   expect(await opened).toBe('June lantern');
   const model = Promise.withResolvers<never>();
-  const asked = open.use(june, (found) =>
+  const pending = open.use(june, (found) =>
     found.search(REQUEST, 'v1', { digest: 'm', revision: 1, load: () => model.promise }),
   );
   open.check(june, false);
   expect([open.size, await textOf(open, june)]).toEqual([1, 'June lantern']);
   model.reject(new Error('no answer'));
-  expect((await asked)[0]?.content).toBe('June lantern');
+  expect((await pending)[0]?.content).toBe('June lantern');
 });
 
 it('OpenReleases finishes a pending query of a closed index before it closes the file', async () => {
   const june = await release('June lantern');
   const open = new OpenReleases(ROOM);
-  const asked = textOf(open, june);
+  const pending = textOf(open, june);
   open.close(june);
-  expect(await asked).toBe('June lantern');
+  expect(await pending).toBe('June lantern');
   expect(open.size).toBe(0);
 });

@@ -17,7 +17,7 @@ const legs = (
 });
 const nearestOf = (cosines: Iterable<readonly [number, number]>) =>
   new Map(Array.from(cosines, ([section, cosine]) => [section, { cosine }]));
-const order = (...given: Parameters<typeof legs>) => fuse(legs(...given), 100).map(({ section }) => section);
+const order = (...args: Parameters<typeof legs>) => fuse(legs(...args), 100).map(({ section }) => section);
 
 describe('fuse()', () => {
   it('ranks sections found by keywords and by meaning before sections found by one of them', () => {

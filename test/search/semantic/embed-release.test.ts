@@ -13,7 +13,7 @@ const vectorOf = (text: string) =>
   Float32Array.from({ length: DIMS }, (_, at) => (((text.codePointAt(at % text.length) ?? 0) % 17) - 8) / 40);
 
 let dir: string;
-let asked: string[][];
+let batches: string[][];
 let progress: EmbedProgress[];
 const embedder: Embedder = {
   digest: 'ab'.repeat(32),
@@ -21,7 +21,7 @@ const embedder: Embedder = {
   reads: () => true,
   embedQuery: async (text) => vectorOf(text),
   embedPassages: async (texts) => {
-    asked.push([...texts]);
+    batches.push([...texts]);
     return texts.map(vectorOf);
   },
 };
@@ -45,7 +45,7 @@ function request(passages: ReturnType<typeof texts>, more: object = {}) {
 
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'docshelf-embed-'));
-  asked = [];
+  batches = [];
   progress = [];
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
@@ -79,16 +79,16 @@ describe('embedRelease()', () => {
 
   it('embeds only the changed texts of a second version, each once', async () => {
     await embedRelease(request(texts('one', 'two', 'three')));
-    asked = [];
+    batches = [];
     await embedRelease(request(texts('two', 'new', 'three', 'new')));
-    expect(asked).toEqual([['new']]);
+    expect(batches).toEqual([['new']]);
   });
 
   it('writes the vector of a repeated text in each of its rows, and embeds the text once', async () => {
     await embedRelease(request(texts('one', 'two', 'one', 'one')));
     const [one, two] = ['one', 'two'].map((text) => quantise(vectorOf(text)));
     expect(written().vectors).toEqual([one, two, one, one]);
-    expect(asked.flat()).toEqual(['one', 'two']);
+    expect(batches.flat()).toEqual(['one', 'two']);
   });
 
   it('embeds the most important texts first, and writes each vector to its row', async () => {
@@ -97,15 +97,15 @@ describe('embedRelease()', () => {
       if (embedded === 1) expect(written().vectors.map((vector) => vector !== null)).toEqual([false, false, true]);
     };
     await embedRelease(request(all, { byImportance: () => all.toReversed(), batchSize: 1, onProgress }));
-    expect(asked.flat()).toEqual(['three', 'two', 'one']);
+    expect(batches.flat()).toEqual(['three', 'two', 'one']);
     expect(written().vectors).toEqual(all.map(({ text }) => quantise(vectorOf(text))));
   });
 
   it('creates a new table for other texts of the same count, and reuses cached vectors', async () => {
     await embedRelease(request(texts('one', 'two')));
-    asked = [];
+    batches = [];
     await embedRelease(request(texts('two', 'new')));
-    expect(asked).toEqual([['new']]);
+    expect(batches).toEqual([['new']]);
     expect(written().vectors).toEqual(['two', 'new'].map((text) => quantise(vectorOf(text))));
   });
 
@@ -132,7 +132,7 @@ describe('embedRelease()', () => {
     const stopping: Embedder = {
       ...embedder,
       embedPassages: async (batch) => {
-        if (asked.length === 2) stop.abort(new Error('stopped'));
+        if (batches.length === 2) stop.abort(new Error('stopped'));
         stop.signal.throwIfAborted();
         return embedder.embedPassages(batch);
       },
@@ -141,9 +141,9 @@ describe('embedRelease()', () => {
     await expect(embedRelease(request(all, { embedder: stopping, signal: stop.signal }))).rejects.toThrow('stopped');
     // Completed vectors are usable at once.
     expect(written().vectors.map((vector) => vector !== null)).toEqual([true, true, true, true, false]);
-    asked = [];
+    batches = [];
     await embedRelease(request(all));
-    expect(asked).toEqual([['e5']]);
+    expect(batches).toEqual([['e5']]);
   });
 
   it('stops between batches when aborted', async () => {
@@ -153,7 +153,7 @@ describe('embedRelease()', () => {
     };
     const all = texts('a1', 'b2', 'c3', 'd4');
     await expect(embedRelease(request(all, { signal: stop.signal, onProgress }))).rejects.toThrow('stopped');
-    expect(asked).toEqual([['a1', 'b2']]);
+    expect(batches).toEqual([['a1', 'b2']]);
   });
 
   it('reports progress that never decreases and ends with all passages', async () => {

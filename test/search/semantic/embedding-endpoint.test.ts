@@ -11,11 +11,11 @@ const DIMS = 32;
 /** Vector of length 2 that identifies its text, in the direction of one of its numbers. */
 const embeddingOf = (text: string) => Array.from({ length: DIMS }, (_, at) => (at === text.length % DIMS ? 2 : 0));
 
-interface Asked {
+interface EmbeddingRequest {
   readonly model: string;
   readonly input: readonly string[];
 }
-type Answer = (asked: Asked, response: ServerResponse) => void;
+type Answer = (request: EmbeddingRequest, response: ServerResponse) => void;
 
 const answerAll: Answer = ({ input }, response) => {
   const data = input.map((text, index) => ({ index, embedding: embeddingOf(text) }));
@@ -25,7 +25,7 @@ const answerAll: Answer = ({ input }, response) => {
 
 let server: LocalServer;
 let client: HttpClient;
-let asked: Asked[];
+let requests: EmbeddingRequest[];
 let answer: Answer;
 afterEach(async () => {
   await client.close();
@@ -41,12 +41,12 @@ async function start(
   first: Answer = answerAll,
   clientSettings: Parameters<typeof httpClientOf>[0] = {},
 ): Promise<void> {
-  asked = [];
+  requests = [];
   answer = first;
   server = await httpServer(async (request: IncomingMessage, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
-    asked.push(JSON.parse(body));
+    requests.push(JSON.parse(body));
     answer(JSON.parse(body), response);
   });
   client = httpClientOf(clientSettings);
@@ -62,7 +62,7 @@ describe('EmbeddingEndpoint', () => {
     expect((await endpoint.embedQuery('dddd')).indexOf(1)).toBe(4);
     expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
     expect(server.requests[0]?.method).toBe('POST');
-    expect(asked[0]?.model).toBe('m');
+    expect(requests[0]?.model).toBe('m');
   });
 
   it('sends many texts in requests of 64', async () => {
@@ -70,7 +70,7 @@ describe('EmbeddingEndpoint', () => {
     const endpoint = await connect();
     const texts = Array.from({ length: 130 }, (_, at) => 'x'.repeat(at + 1));
     const vectors = await endpoint.embedPassages(texts);
-    expect(asked.slice(1).map(({ input }) => input.length)).toEqual([64, 64, 2]);
+    expect(requests.slice(1).map(({ input }) => input.length)).toEqual([64, 64, 2]);
     expect(vectors.map((vector) => vector.indexOf(1))).toEqual(texts.map((text) => text.length % DIMS));
   });
 
@@ -106,7 +106,7 @@ describe('EmbeddingEndpoint', () => {
     const error = await connect().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'embedder_failed', fields: { retryable } });
     expect(JSON.stringify(error) + String(error)).not.toContain('canary');
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   it('stops waiting for an endpoint that never responds', async () => {
@@ -124,7 +124,7 @@ describe('EmbeddingEndpoint', () => {
   it('sends no request to a host that is not allowed', async () => {
     await start(answerAll, { allowsUnnamed: false });
     await expect(connect()).rejects.toMatchObject({ code: 'host_not_allowed' });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('rejects with the reason of the abort signal', async () => {

@@ -3,16 +3,16 @@ import type { Embedder } from '../../../src/search/ports.ts';
 import { rememberQueries } from '../../../src/search/semantic/embedders.ts';
 
 /** Records its texts. Each vector has 1 KiB. */
-function embedder(): Embedder & { readonly asked: string[]; fails: boolean } {
-  const asked: string[] = [];
+function embedder(): Embedder & { readonly queries: string[]; fails: boolean } {
+  const queries: string[] = [];
   return {
-    asked,
+    queries: queries,
     fails: false,
     digest: 'd',
     dims: 256,
     reads: (language) => language === 'en',
     async embedQuery(text) {
-      asked.push(text);
+      queries.push(text);
       if (this.fails) throw new Error('no');
       return new Float32Array(256).fill(text.length);
     },
@@ -27,7 +27,7 @@ describe('rememberQueries()', () => {
     expect([await outer.embedQuery('a'), await outer.embedQuery('bb'), await outer.embedQuery('a')]).toEqual(
       [1, 2, 1].map((length) => new Float32Array(256).fill(length)),
     );
-    expect(inner.asked).toEqual(['a', 'bb']);
+    expect(inner.queries).toEqual(['a', 'bb']);
     expect([outer.digest, outer.dims, outer.reads('en'), outer.reads('ja')]).toEqual(['d', 256, true, false]);
   });
 
@@ -35,7 +35,7 @@ describe('rememberQueries()', () => {
     const inner = embedder();
     const outer = rememberQueries(inner);
     const vectors = await Promise.all(['a', 'a', 'bb', 'a'].map((text) => outer.embedQuery(text)));
-    expect([inner.asked, vectors.map(([first]) => first)]).toEqual([
+    expect([inner.queries, vectors.map(([first]) => first)]).toEqual([
       ['a', 'bb'],
       [1, 1, 2, 1],
     ]);
@@ -48,7 +48,7 @@ describe('rememberQueries()', () => {
     await expect(outer.embedQuery('a')).rejects.toThrow('no');
     inner.fails = false;
     await outer.embedQuery('a');
-    expect(inner.asked).toEqual(['a', 'a']);
+    expect(inner.queries).toEqual(['a', 'a']);
   });
 
   it('forgets the least recent query if the cache is full', async () => {
@@ -56,8 +56,8 @@ describe('rememberQueries()', () => {
     const outer = rememberQueries(inner);
     for (let at = 0; at < 5_000; at += 1) await outer.embedQuery(`query ${at}`);
     await outer.embedQuery('query 4999');
-    expect(inner.asked).toHaveLength(5_000);
+    expect(inner.queries).toHaveLength(5_000);
     await outer.embedQuery('query 0');
-    expect(inner.asked).toHaveLength(5_001);
+    expect(inner.queries).toHaveLength(5_001);
   });
 });

@@ -30,7 +30,7 @@ async function fill(...numbers: number[]): Promise<void> {
   cache.put(entries(...numbers));
   cache.close();
 }
-async function held(...numbers: number[]): Promise<number[]> {
+async function storedKeys(...numbers: number[]): Promise<number[]> {
   const cache = new VectorCache(dir, MODEL);
   const found = new Map(
     Array.from(cache.records(), ({ key, vector }) => [Buffer.from(key).toString('hex'), vector.slice()]),
@@ -47,13 +47,13 @@ describe('VectorCache', () => {
   it('keeps stored vectors after a restart', async () => {
     await fill(1, 2, 3);
     await fill(4);
-    expect(await held(1, 2, 3, 4, 5)).toEqual([1, 2, 3, 4]);
+    expect(await storedKeys(1, 2, 3, 4, 5)).toEqual([1, 2, 3, 4]);
   });
 
   it('returns stored vectors before it is closed', async () => {
     const cache = new VectorCache(dir, MODEL);
     cache.put(entries(1));
-    expect(await held(1)).toEqual([1]);
+    expect(await storedKeys(1)).toEqual([1]);
     cache.close();
   });
 
@@ -62,7 +62,7 @@ describe('VectorCache', () => {
     for (const at of upTo(20)) (at % 2 === 0 ? one : two).put(entries(at));
     one.close();
     two.close();
-    expect(await held(...upTo(20))).toEqual(upTo(20));
+    expect(await storedKeys(...upTo(20))).toEqual(upTo(20));
   });
 
   it('writes no file if no vector is stored', async () => {
@@ -75,7 +75,7 @@ describe('VectorCache', () => {
     const [segment] = await segmentNames(folder);
     await appendFile(join(folder, segment ?? ''), Buffer.alloc(20, 7));
     await fill(3);
-    expect(await held(1, 2, 3)).toEqual([1, 2, 3]);
+    expect(await storedKeys(1, 2, 3)).toEqual([1, 2, 3]);
   });
 
   it('loses only the record that is damaged', async () => {
@@ -85,7 +85,7 @@ describe('VectorCache', () => {
     const recordBytes = (bytes.length - 16) / 10;
     bytes[16 + 4 * recordBytes + 40] = (bytes[16 + 4 * recordBytes + 40] as number) ^ 1;
     await writeFile(file, bytes);
-    expect(await held(...upTo(10))).toEqual(upTo(10).filter((number) => number !== 4));
+    expect(await storedKeys(...upTo(10))).toEqual(upTo(10).filter((number) => number !== 4));
   });
 
   it.each([
@@ -95,7 +95,7 @@ describe('VectorCache', () => {
   ])('skips a segment that is %s', async (_, content) => {
     await fill(1);
     await writeFile(join(folder, '0000000000000000.seg'), content);
-    expect(await held(1, 2)).toEqual([1]);
+    expect(await storedKeys(1, 2)).toEqual([1]);
   });
 
   it('keeps complete records if the process is killed while it writes', async () => {
@@ -120,7 +120,7 @@ describe('VectorCache', () => {
       child.kill('SIGKILL');
       await once(child, 'close');
       const done = Number(printed.slice(0, printed.lastIndexOf('\n')).split('\n').at(-1));
-      expect(await held(...upTo(done + 1))).toEqual(upTo(done + 1));
+      expect(await storedKeys(...upTo(done + 1))).toEqual(upTo(done + 1));
     }
   });
 });
@@ -136,7 +136,7 @@ describe('sweepVectors()', () => {
     await noteUse(folder, releases.old, keys(1, 2, 3));
     await noteUse(folder, releases.kept, keys(3, 4));
     expect(await sweep([releases.kept])).toBe(2);
-    expect(await held(1, 2, 3, 4)).toEqual([3, 4]);
+    expect(await storedKeys(1, 2, 3, 4)).toEqual([3, 4]);
     expect(await segmentNames(folder)).toHaveLength(1);
     expect(await readdir(join(folder, 'uses'))).toEqual([releases.kept]);
   });
@@ -145,27 +145,27 @@ describe('sweepVectors()', () => {
     await fill(...upTo(40));
     await noteUse(folder, releases.kept, keys(...upTo(20)));
     expect(await sweepVectors(folder, DIMS, new Set([releases.kept]), Date.now() + HOUR_MS, 3)).toBe(20);
-    expect(await held(...upTo(40))).toEqual(upTo(20));
+    expect(await storedKeys(...upTo(40))).toEqual(upTo(20));
   });
 
   it('keeps all segments if few of their records are unused', async () => {
     await fill(...upTo(10));
     await noteUse(folder, releases.kept, keys(...upTo(9)));
     expect(await sweep([releases.kept])).toBe(0);
-    expect(await held(...upTo(10))).toEqual(upTo(10));
+    expect(await storedKeys(...upTo(10))).toEqual(upTo(10));
   });
 
   it('does not touch a segment that is being written', async () => {
     await fill(1, 2);
     expect(await sweep([], 0)).toBe(0);
-    expect(await held(1, 2)).toEqual([1, 2]);
+    expect(await storedKeys(1, 2)).toEqual([1, 2]);
   });
 
   it('keeps vectors that a release is about to use', async () => {
     await fill(1);
     await noteUse(folder, releases.kept, keys(1, 2));
     expect(await sweep([releases.kept])).toBe(0);
-    expect(await held(1)).toEqual([1]);
+    expect(await storedKeys(1)).toEqual([1]);
   });
 
   it('empties the cache if no release is kept', async () => {
@@ -181,7 +181,7 @@ describe('sweepVectors()', () => {
     await noteUse(folder, releases.kept, keys(1, 2));
     const before = await bytesOf(folder);
     expect(await sweep([releases.kept])).toBe(2);
-    expect(await held(1, 2)).toEqual([1, 2]);
+    expect(await storedKeys(1, 2)).toEqual([1, 2]);
     expect(await bytesOf(folder)).toBeLessThan(before);
   });
 

@@ -45,17 +45,17 @@ describe('diffVersions()', () => {
     const after = await stored({ 'index.html': HOME.replace('All', 'Some') });
     await expect(diffVersions({ before, after }, never, 1)).rejects.toMatchObject({ code: 'deadline_exceeded' });
     const leaving = new AbortController();
-    const asked = diffVersions({ before, after }, leaving.signal);
+    const pending = diffVersions({ before, after }, leaving.signal);
     leaving.abort(new Error('left'));
-    await expect(asked).rejects.toThrow('left');
+    await expect(pending).rejects.toThrow('left');
     expect((await diffVersions({ before, after }, never)).changed).toHaveLength(1);
   });
 
   it('runs one comparison at a time, and rejects a request behind four others', async () => {
     const before = await stored({ 'index.html': HOME });
-    const asked = Array.from({ length: 6 }, () => diffVersions({ before, after: before }, never));
-    const settled = await Promise.allSettled(asked);
+    const pending = Array.from({ length: 6 }, () => diffVersions({ before, after: before }, never));
+    const settled = await Promise.allSettled(pending);
     expect(settled.map(({ status }) => status)).toEqual([...Array.from({ length: 5 }, () => 'fulfilled'), 'rejected']);
-    await expect(asked[5]).rejects.toMatchObject({ code: 'busy' });
+    await expect(pending[5]).rejects.toMatchObject({ code: 'busy' });
   });
 });

@@ -3,14 +3,14 @@ import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
 import { type MarkdownInput, markdownOf } from '../../../src/web/markdown/index.ts';
 
-const page = (body: string, given: Partial<MarkdownInput> & { head?: string } = {}) => {
-  const { head = '', ...input } = given;
+const page = (body: string, options: Partial<MarkdownInput> & { head?: string } = {}) => {
+  const { head = '', ...input } = options;
   const html = `<!doctype html><html><head><title>T</title>${head}</head><body><main>${body}</main></body></html>`;
   return markdownOf({ path: 'guide/start.html', address: '/guide/start.html', html, ...input });
 };
 /** Markdown without the heading of the test page. */
-const written = (body: string, given: Parameters<typeof page>[1] = {}) =>
-  page(`<h1>T</h1>${body}`, given)
+const written = (body: string, options: Parameters<typeof page>[1] = {}) =>
+  page(`<h1>T</h1>${body}`, options)
     .markdown.replace(/^# T\n\n?/, '')
     .trimEnd();
 
@@ -67,8 +67,8 @@ const words = (markup: string) =>
     .trim();
 
 describe('markdownOf(), links', () => {
-  const link = (href: string, given: Parameters<typeof page>[1] = {}) =>
-    /\]\((.*)\)|<(.*)>/.exec(written(`<p><a href="${href}">x</a></p>`, given))?.[1];
+  const link = (href: string, options: Parameters<typeof page>[1] = {}) =>
+    /\]\((.*)\)|<(.*)>/.exec(written(`<p><a href="${href}">x</a></p>`, options))?.[1];
 
   it.each<[string, string | undefined]>([
     ['../api/', '/api/'],

@@ -49,10 +49,10 @@ describe('mountFile() for Next.js at another base path', () => {
 
   it('requests the data of the start page in the base path', () => {
     const script = 'addPathPrefix;(e=new URL(e)).pathname.endsWith("/")?e.pathname+="index.txt":e.pathname+=".txt"';
-    const asked = (code: string, path: string): string =>
+    const pathnameOf = (code: string, path: string): string =>
       new Function('e', 'addPathPrefix', `${code};return e.pathname`)(`https://x.example${path}`);
     const made = rewritten('a.js', script, '/', '/team/docs/');
-    expect(['/team/docs', '/team/docs/', '/team/docs/a'].map((path) => asked(made, path))).toEqual([
+    expect(['/team/docs', '/team/docs/', '/team/docs/a'].map((path) => pathnameOf(made, path))).toEqual([
       '/team/docs/index.txt',
       '/team/docs/index.txt',
       '/team/docs/a.txt',

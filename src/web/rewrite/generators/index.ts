@@ -1,3 +1,4 @@
+import { membersOf } from '../../../domain/shape.ts';
 import { addressesWith, folderOf, type GeneratorSource, indexedStemOf, stemOf } from './addresses.ts';
 import { viteDependencies, vitePressFiles, webpackFiles } from './webpack.ts';
 
@@ -95,14 +96,9 @@ const OWN_FILES =
   );
 
 export function pagefindFilesOfEntry({ text: entry }: Pick<GeneratorSource, 'text'>): string[] {
-  let parsed: { languages?: unknown };
-  try {
-    parsed = JSON.parse(entry) as typeof parsed;
-  } catch {
-    return [];
-  }
-  if (typeof parsed?.languages !== 'object' || parsed.languages === null) return [];
-  const languages = Object.values(parsed.languages as Record<string, { hash?: unknown; wasm?: unknown } | null>);
+  const { languages: listed } = membersOf<{ languages: unknown }>(entry);
+  if (typeof listed !== 'object' || listed === null) return [];
+  const languages = Object.values(listed as Record<string, { hash?: unknown; wasm?: unknown } | null>);
   const metas = languages.flatMap((language) => named(language?.hash).map((hash) => `pagefind.${hash}.pf_meta`));
   const programs = languages.flatMap((language) => named(language?.wasm).map((wasm) => `wasm.${wasm}.pagefind`));
   return [...OWN_FILES, ...metas, ...programs];
@@ -235,13 +231,9 @@ function belowRoot(root: RegExp, namesOf: (script: string) => readonly string[])
 
 function materialFiles({ text: script }: GeneratorSource): readonly string[] {
   if (!script.includes('"base"')) return [];
-  try {
-    const { base, search } = JSON.parse(script) as { readonly base?: unknown; readonly search?: unknown };
-    if (typeof base !== 'string' || typeof search !== 'string' || !ROOT.test(base)) return [];
-    return [search, `${base}/search/search_index.json`];
-  } catch {
-    return [];
-  }
+  const { base, search } = membersOf<{ base: unknown; search: unknown }>(script);
+  if (typeof base !== 'string' || typeof search !== 'string' || !ROOT.test(base)) return [];
+  return [search, `${base}/search/search_index.json`];
 }
 
 /** Chunks, payloads and search indexes that generators' scripts load. The crawl requests them and never rewrites them. */

@@ -1,3 +1,4 @@
+import { jsonOf, membersOf } from '../../../domain/shape.ts';
 import { fromBuildRoot, type GeneratorSource } from './addresses.ts';
 
 const HASH_MAP = '__VP_HASH_MAP__=JSON.parse(';
@@ -21,13 +22,8 @@ export function vitePressFiles({ text: script, path }: GeneratorSource): readonl
 
 function digestsAt(script: string, at: number): readonly [page: string, digest: string][] {
   JSON_STRING.lastIndex = at;
-  try {
-    const map: unknown = JSON.parse(JSON.parse(JSON_STRING.exec(script)?.[0] ?? '""') as string);
-    const entries = typeof map === 'object' && map !== null ? Object.entries(map) : [];
-    return entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  } catch {
-    return [];
-  }
+  const map = membersOf(String(jsonOf(JSON_STRING.exec(script)?.[0] ?? '')));
+  return Object.entries(map).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
 }
 
 export function viteDependencies({ text, path }: GeneratorSource): string[] {
@@ -41,12 +37,8 @@ export function viteDependencies({ text, path }: GeneratorSource): string[] {
 }
 
 function stringsOf(json: string): string[] {
-  try {
-    const parsed: unknown = JSON.parse(json);
-    return Array.isArray(parsed) ? parsed.filter((entry) => typeof entry === 'string') : [];
-  } catch {
-    return [];
-  }
+  const parsed = jsonOf(json);
+  return Array.isArray(parsed) ? parsed.filter((entry) => typeof entry === 'string') : [];
 }
 
 /** Webpack (4 on) and Rspack: `n.u = e => "js/" + ({7: "page"}[e] || e) + "." + {7: "c0ffee"}[e] + ".js"`. */

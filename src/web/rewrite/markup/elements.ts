@@ -5,54 +5,30 @@ type Rule = Readonly<Record<string, FoundKind>>;
 
 const LINK: Rule = { href: 'link', 'xlink:href': 'link', ping: 'hint' };
 const SVG_TARGET: Rule = { href: 'asset', 'xlink:href': 'asset' };
-const BACKGROUND: Rule = { background: 'asset' };
 const MEDIA: Rule = { src: 'asset' };
-const FRAME: Rule = { src: 'frame', longdesc: 'link' };
 /** Elements of MathML that may be links (MathML 3, 2.1.6; browsers differ). */
 const MATHML =
   'maction math merror mfrac mi mn mo mover mpadded mphantom mroot mrow ms msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover';
 
 /** Left out: forms (they do not work offline), `cite`, `itemtype`, `itemid`, `profile`, `xmlns` (names), `usemap` (in the page). */
-const RULES: Readonly<Record<string, Rule>> = {
-  a: LINK,
-  area: LINK,
-  'astro-island': { 'component-url': 'module', 'renderer-url': 'module', 'before-hydration-url': 'module' },
-  audio: MEDIA,
-  bgsound: { src: 'asset' },
-  body: BACKGROUND,
-  cursor: SVG_TARGET,
-  feimage: SVG_TARGET,
-  filter: SVG_TARGET,
-  'font-face-uri': SVG_TARGET,
-  frame: FRAME,
-  iframe: FRAME,
-  image: { ...SVG_TARGET, src: 'asset', srcset: 'asset' },
-  img: { ...MEDIA, srcset: 'asset', longdesc: 'link', lowsrc: 'lazy', dynsrc: 'lazy' },
-  input: { src: 'asset' },
-  lineargradient: SVG_TARGET,
-  mpath: SVG_TARGET,
-  pattern: SVG_TARGET,
-  radialgradient: SVG_TARGET,
-  redoc: { 'spec-url': 'lazy' },
+const RULES: readonly (readonly [tags: string, Rule])[] = [
+  [`a area ${MATHML}`, LINK],
+  ['body table tbody td tfoot th thead tr', { background: 'asset' }],
+  ['cursor feimage filter font-face-uri lineargradient mpath pattern radialgradient textpath use', SVG_TARGET],
+  ['audio bgsound input track', MEDIA],
+  ['frame iframe', { src: 'frame', longdesc: 'link' }],
+  ['image', { ...SVG_TARGET, src: 'asset', srcset: 'asset' }],
+  ['img', { ...MEDIA, srcset: 'asset', longdesc: 'link', lowsrc: 'lazy', dynsrc: 'lazy' }],
+  ['source', { ...MEDIA, srcset: 'asset' }],
+  ['video', { ...MEDIA, poster: 'asset' }],
+  ['astro-island', { 'component-url': 'module', 'renderer-url': 'module', 'before-hydration-url': 'module' }],
+  ['redoc', { 'spec-url': 'lazy' }],
   // Scalar displays an API from its description.
-  script: { 'data-url': 'lazy' },
-  source: { ...MEDIA, srcset: 'asset' },
-  table: BACKGROUND,
-  tbody: BACKGROUND,
-  td: BACKGROUND,
-  textpath: SVG_TARGET,
-  tfoot: BACKGROUND,
-  th: BACKGROUND,
-  thead: BACKGROUND,
-  tr: BACKGROUND,
-  track: { src: 'asset' },
-  use: SVG_TARGET,
-  video: { ...MEDIA, poster: 'asset' },
-  ...Object.fromEntries(MATHML.split(' ').map((tag) => [tag, LINK])),
-};
+  ['script', { 'data-url': 'lazy' }],
+];
 
 const RULE_MAPS: ReadonlyMap<string, ReadonlyMap<string, FoundKind>> = new Map(
-  Object.entries(RULES).map(([tag, rule]) => [tag, new Map(Object.entries(rule))]),
+  RULES.flatMap(([tags, rule]) => tags.split(' ').map((tag) => [tag, new Map(Object.entries(rule))] as const)),
 );
 
 const CUSTOM_RULE: ReadonlyMap<string, FoundKind> = new Map(

@@ -29,7 +29,7 @@ describe.skipIf(!HAS_POSTGRES)('database outage longer than a lease', () => {
     const url = await server.createDatabase();
     const [holder, other] = [openQueue(url), openQueue(url)];
     for (const domain of ['alive', 'silent']) await holder.add(newJob(jobIdOf(domain), { domain }), QUEUED_MAX);
-    await server.ask(stopClockAt(0), url);
+    await server.query(stopClockAt(0), url);
     const alive = await holder.claim(HOUR_MS);
     const silent = await holder.claim(HOUR_MS);
     if (alive === null || silent === null) throw new Error('there is nothing to claim');
@@ -37,16 +37,16 @@ describe.skipIf(!HAS_POSTGRES)('database outage longer than a lease', () => {
     await server.stop();
     await expect(other.claim(HOUR_MS)).rejects.toMatchObject({ code: 'database_unavailable' });
     await server.go();
-    await server.ask(stopClockAt(2 * HOUR_MS), url);
+    await server.query(stopClockAt(2 * HOUR_MS), url);
 
     expect(await other.claim(HOUR_MS)).toBeNull();
     expect(await holder.renew(alive)).toBe('held');
-    const taken = await vi.waitFor(async () => {
+    const claimed = await vi.waitFor(async () => {
       const claim = await other.claim(1);
       if (claim === null) throw new Error('no lease has expired');
       return claim;
     }, 30_000);
-    expect(taken).toMatchObject({ attempt: 2, job: { domain: 'silent' } });
+    expect(claimed).toMatchObject({ attempt: 2, job: { domain: 'silent' } });
     expect(await holder.renew(silent)).toBe('lost');
     expect(await other.claim(1)).toBeNull();
     expect(await holder.complete(alive, BUNDLE, reportOf(alive.job.jobId))).toBe(true);

@@ -89,9 +89,9 @@ describe('embedded queue', () => {
 
   test('finishes pending calls when closed, and rejects new ones', async () => {
     const queue = await open();
-    const asked = queue.add(JOB, QUEUED_MAX);
+    const pending = queue.add(JOB, QUEUED_MAX);
     await queue.close();
-    expect(await asked).toMatchObject(JOB);
+    expect(await pending).toMatchObject(JOB);
     expect(await codeOf(queue.get(JOB.jobId))).toBe('stopping');
     await queue.close();
   });
@@ -101,9 +101,9 @@ describe('embedded queue', () => {
     await queue.add(JOB, QUEUED_MAX);
     const claim = await queue.claim(LEASE_MS);
     if (claim === null) throw new Error('nothing to claim');
-    const asked = Array.from({ length: 1100 }, () => codeOf(queue.get(JOB.jobId)));
+    const pending = Array.from({ length: 1100 }, () => codeOf(queue.get(JOB.jobId)));
     const written = queue.advance(claim, { progress: 1, pageCount: 1 });
-    const codes = await Promise.all(asked);
+    const codes = await Promise.all(pending);
     expect(codes.filter((code) => code === 'none')).toHaveLength(1000);
     expect(codes.filter((code) => code === 'busy')).toHaveLength(100);
     expect(await written).toBe(true);
