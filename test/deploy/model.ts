@@ -798,7 +798,7 @@ export class World {
   }
 
   #failed(daemon: DaemonState, code: string): void {
-    Object.assign(daemon, { isMet: false, pinIsRefused: false });
+    Object.assign(daemon, { isReconciled: false, pinIsRefused: false });
     this.#report(daemon, code);
   }
 

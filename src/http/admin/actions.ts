@@ -117,7 +117,8 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
       return c.json({ ready, reason }, ready ? 200 : 503);
     },
     metrics: async (c) => {
-      const jobs = (await options.jobs?.()) ?? null;
+      // If the queue fails, all other metrics are still available.
+      const jobs = (await options.jobs?.().catch(() => null)) ?? null;
       const volume = (await options.volume?.()) ?? null;
       const certificates = options.certificates?.() ?? [];
       const dependencies = (await options.dependencies?.()) ?? [];
