@@ -39,6 +39,7 @@ const HEAVY = [
   'acceptance/life',
   'acceptance/many-sites-page',
   'acceptance/model-processes',
+  'acceptance/monitoring',
   'acceptance/new-organization',
   'acceptance/oci',
   'acceptance/operate-pages',
