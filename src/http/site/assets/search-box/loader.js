@@ -51,13 +51,13 @@ const place = () => {
   // React and Vue compare the page with their own before they take it over, and report unknown elements.
   const app = node?.closest('[id^=__],#app');
   if (node && (app ? !app.__vue_app__ : self.__next_f) && !Object.keys(node)[0] && ++tries < 60) return soon();
-  // Other pages get a last line, which covers no text. In a body with columns, it would be a column.
-  const isLine = getComputedStyle(page.body).display === 'block';
-  beside = node ?? (isLine ? page.body : page.documentElement);
+  beside = node ?? page.body;
+  // Place a corner by the window: on a phone, fixed elements of a page that is too wide are out of sight.
   if (!node) {
     // A link outside of the landmarks of the page needs its own.
     host.setAttribute('role', 'search');
-    host.style = `display:block;clear:both;padding:1em${isLine ? '' : ';background:canvas;color:canvastext'}`;
+    host.style =
+      'display:grid;width:0;height:0;place-content:end;position:fixed;top:98dvh;inset-inline-start:98vw;z-index:9;background:#000;color:#fff';
   } else if (node.matches(ROOM)) host.style = '';
   else {
     // Takes no space in a header: the button extends towards the start, and nothing moves.
