@@ -172,9 +172,12 @@ export class Activation {
         ([label, pointer]) => label !== version && pointer.digest === digest,
       );
       if (this.current?.version === version || (!isShared && (await this.#pruneRule()).inUse.has(digest))) {
-        throw new DocshelfError('in_use', `Cannot remove version "${version}": it is being served`, {
-          next: 'Activate another version first.',
-        });
+        const isServed = this.current?.digest === digest;
+        const state = isServed
+          ? 'it is being served'
+          : 'it is pinned, was active before the pin, or is active elsewhere';
+        const next = 'Activate another version first. If the config pins a version, remove the pin before that.';
+        throw new DocshelfError('in_use', `Cannot remove version "${version}": ${state}`, { next });
       }
       await store.removeLabel(version);
       return isShared ? [] : [digest];
