@@ -89,7 +89,7 @@ describe('bundle list and bundle inspect', () => {
     const searches = [{ kind: 'DocSearch', state: 'hosted', needs: '*.algolia.net' }];
     await writeFile(join(home.folder, 'docs-2024-08-01.tar.gz'), bundle('august', { ...rules, ...search }));
     const notes = [
-      expect.stringMatching(/^_redirects of the bundle, line 2, "\/\/d" is neither a path .*; it is left out\.$/),
+      expect.stringMatching(/^_redirects of the bundle, line 2, "\/\/d" is neither a path .*; docshelf ignores it\.$/),
       expect.stringMatching(/^_headers of the bundle, line 2, sets "Set-Cookie"/),
     ];
     expect((await home.bundle(['inspect', 'docs-2024-08-01.tar.gz'])).json()).toMatchObject({ searches, notes });

@@ -160,7 +160,7 @@ describe('_redirects', () => {
   ])('ignores %j, and reports it', (line, reason) => {
     const { redirects: rules, notices } = redirects(`/kept /x\n${line}\n`);
     expect(notices).toHaveLength(1);
-    expect(notices[0]).toMatch(/^_redirects of the bundle, line 2, .*; it is left out\.$/);
+    expect(notices[0]).toMatch(/^_redirects of the bundle, line 2, .*; docshelf ignores it\.$/);
     expect(notices[0]).toContain(reason);
     expect([...rules.others('/kept')]).toHaveLength(1);
     expect([...rules.others('/a'), ...rules.forced('/a')]).toEqual([]);
@@ -168,7 +168,7 @@ describe('_redirects', () => {
 
   it('ignores a rule that closes a loop, but not a rule that adds a slash', () => {
     const { redirects: rules, notices } = redirects('/a /b\n/b /c/\n/c /a\n/d /d/\n/e /f\n/e /e');
-    expect(notices).toEqual(['_redirects of the bundle, line 3, leads back to "/c"; it is left out.']);
+    expect(notices).toEqual(['_redirects of the bundle, line 3, leads back to "/c"; docshelf ignores it.']);
     for (const path of ['/a', '/b', '/d', '/e']) expect([...rules.others(path)], path).not.toEqual([]);
     expect([...rules.others('/c')]).toEqual([]);
   });
@@ -201,11 +201,11 @@ describe('_redirects', () => {
   it('reports a target longer than an address, and a path that is repeated too often', () => {
     const long = redirects(`/a/* /${':splat/'.repeat(40_000)}\n/b /c`);
     expect(long.notices).toEqual([
-      '_redirects of the bundle, line 1, has a target of more than 8192 characters; it is left out.',
+      '_redirects of the bundle, line 1, has a target of more than 8192 characters; docshelf ignores it.',
     ]);
     const many = redirects('/* /gone 200\n'.repeat(300));
     expect(many.notices[0]).toBe(
-      '_redirects of the bundle, line 257, repeats the path of 256 rules before it; it is left out.',
+      '_redirects of the bundle, line 257, repeats the path of 256 rules before it; docshelf ignores it.',
     );
     expect(many.faultCount).toBe(44);
   });
@@ -233,7 +233,7 @@ describe('_redirects', () => {
     expect([...many.redirects.others('/r9999')]).toHaveLength(1);
     expect([...many.redirects.others('/r10000')]).toEqual([]);
     expect(many.notices).toEqual([
-      '_redirects of the bundle, line 10001, is over the limit of 10000 rules, as are all that follow; it is left out.',
+      '_redirects of the bundle, line 10001, is over the limit of 10000 rules, as are all that follow; docshelf ignores it.',
     ]);
     const wrong = redirects('wrong\n'.repeat(40));
     expect(wrong.notices).toHaveLength(11);
@@ -415,7 +415,7 @@ describe('_headers', () => {
     else {
       expect(set.size).toBe(2);
       expect(notices).toHaveLength(1);
-      expect(notices[0]).toMatch(/^_headers of the bundle, line 3, .*; it is left out\.$/);
+      expect(notices[0]).toMatch(/^_headers of the bundle, line 3, .*; docshelf ignores it\.$/);
       expect(notices[0]).toContain(reason);
     }
   });

@@ -52,6 +52,6 @@ function noticesOf({ kept, count }: FaultList): string[] {
   return sentences;
 }
 
-function sentenceOf({ file, line, reason, use = 'it is left out' }: RuleFault): string {
+function sentenceOf({ file, line, reason, use = 'docshelf ignores it' }: RuleFault): string {
   return line === null ? `${file} of the bundle ${reason}.` : `${file} of the bundle, line ${line}, ${reason}; ${use}.`;
 }

@@ -31,7 +31,7 @@ describe('console page of a site', () => {
   });
 
   it('does not repeat a notice that another section shows', async () => {
-    const same = '_redirects of the bundle, line 12, has no target; it is left out.';
+    const same = '_redirects of the bundle, line 12, has no target; docshelf ignores it.';
     const page = await operatorAt({ notices: [same] }, [same, 'The disk fills.']).page('/sites/acme');
     expect([page.includes(same), page.includes('The disk fills.')]).toEqual([false, true]);
   });
