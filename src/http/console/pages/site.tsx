@@ -93,7 +93,7 @@ export function SiteContent({ visit, site }: SiteProps) {
 }
 
 function ActiveCard({ visit, site, address }: SiteProps & { readonly address: string }) {
-  const { active, pinned, state } = site;
+  const { active, pinned, state, versions } = site;
   return (
     <section class="card lead" id="active">
       <h2>Active version</h2>
@@ -119,9 +119,11 @@ function ActiveCard({ visit, site, address }: SiteProps & { readonly address: st
           <a href={address}>{placeOf(site)}</a>
         </Fact>
       </dl>
-      <ActionForm visit={visit} action={`${siteAddress(site.deployment.domain)}/rollback`} stays>
-        <button type="submit">Roll back</button>
-      </ActionForm>
+      {versions.length > 1 && (
+        <ActionForm visit={visit} action={`${siteAddress(site.deployment.domain)}/rollback`} stays>
+          <button type="submit">Roll back</button>
+        </ActionForm>
+      )}
     </section>
   );
 }
