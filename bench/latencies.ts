@@ -2,7 +2,7 @@ import { SiteClient } from '../test/helpers/site-client.ts';
 
 const ASK_EVERY_MS = 5;
 
-/** In ms, rising: of a request every few ms, whether the one before is answered or not, until the act is over. */
+/** Sorted latencies in ms of requests every few ms, independent of earlier responses, until the action ends. */
 export async function latencies(site: string, paths: readonly string[], act: Promise<unknown>): Promise<number[]> {
   const client = new SiteClient(site, 64);
   const times: number[] = [];

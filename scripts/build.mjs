@@ -1,6 +1,6 @@
 /**
- * Writes the program into dist/ with the packages that it uses, what always loads together as one file: left as they are, they are
- * some thousand modules, and finding them took half of the processor time that a daemon needs to start.
+ * Writes the program into dist/ with its packages, bundled into chunks that load together. Unbundled, it has about a thousand
+ * modules, and finding them took half of the processor time of a start.
  */
 import { writeFileSync } from 'node:fs';
 import { dirname, posix, relative, resolve } from 'node:path';
@@ -9,7 +9,7 @@ import { licenseTexts, packageFolder } from './licenses.mjs';
 import { OUTSIDE } from './outside.ts';
 
 const SOURCES = resolve(import.meta.dirname, '../src');
-/** The way from a chunk to dist/, until chunks have their places. */
+/** Placeholder for the path from a chunk to dist/, until the chunks have paths. */
 const WAY = '__WAY_TO_DIST__';
 
 await build({
@@ -34,8 +34,8 @@ await build({
 });
 
 /**
- * A module asks for its files and threads by where it stands in src/, and they are at the same place in dist/; the chunk that it became
- * a part of is not. A thread's module is an entry of its own.
+ * A module finds its files and threads by its path in src/, and they have the same path in dist/, but its chunk does not. The
+ * module of a thread is a separate entry.
  */
 function ownAddresses(code, id) {
   if (!id.startsWith(SOURCES) || !code.includes('import.meta')) return null;

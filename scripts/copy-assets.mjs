@@ -1,13 +1,13 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { buildSearchBox, minified } from './search-box.mjs';
 
-// What the program reads at run time and the compiler does not write, put beside the code that reads it: a running docshelf
-// needs neither its sources nor a development package.
+// Copies files that the program reads at run time and the compiler does not write to dist/, next to their code. A running
+// docshelf needs neither its sources nor a development package.
 
-// Styles and script of the sites that are made of Markdown.
+// Styles and script of Markdown sites.
 cpSync('src/export/markdown/assets', 'dist/export/markdown/assets', { recursive: true });
 
-// What styles of docshelf's own pages begin with.
+// Common styles of docshelf's own pages.
 cpSync('src/http/assets', 'dist/http/assets', { recursive: true });
 
 // Style and script of /docs.
@@ -16,11 +16,11 @@ cpSync('src/http/docs/assets', 'dist/http/docs/assets', { recursive: true });
 // Style, script and icon of docshelf's own pages.
 cpSync('src/http/site/assets', 'dist/http/site/assets', { recursive: true });
 
-// The search box, whose sources no page loads.
+// The sources of the search box, which no page loads.
 rmSync('dist/http/site/assets/search-box', { recursive: true });
 await buildSearchBox('dist/http/site/assets/search-box');
 
-// The switcher of versions.
+// The version switcher.
 const switcher = 'http/site/assets/switcher/switcher.js';
 writeFileSync(`dist/${switcher}`, minified('switcher.js', readFileSync(`src/${switcher}`, 'utf8')));
 

@@ -11,9 +11,8 @@ import { type DaemonProcess, openBench } from '../test/helpers/daemon.ts';
 
 /**
  * `npm run flows [-- FLOW]`: counts the files and functions of src/ that the main thread executes for a reload, a page and a
- * search, by the precise coverage of V8 over the inspector. With the name of a flow it lists the functions of each file.
- * Threads and child processes are not counted, and for a
- * page and a search neither is the work of timers. The build must contain source maps.
+ * search, by V8's precise coverage. With the name of a flow it lists the functions of each file. It omits threads and child
+ * processes, and for a page and a search also timers. The build must contain source maps.
  */
 
 const SOURCES = resolve(import.meta.dirname, '../src');

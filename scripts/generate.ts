@@ -1,10 +1,8 @@
 /**
- * Writes what is generated: from the config's schema `config.schema.json` (for editors, and the same beside the code
- * that checks with it) and `docs/config.md`; of the chart its schema of values, its README and its list of credentials; the
- * console's page of `docs/errors.md`. Run it after a change in `src/config/schema/`, `docs/errors.md`, `helm/values.yaml`,
- * `helm/examples/` or `scripts/chart/`:
- *
- *     sh scripts/run.sh node scripts/generate.ts
+ * Writes generated files: from the config's schema `config.schema.json` (for editors, and next to the code that checks with it)
+ * and `docs/config.md`. For the chart, the schema of its values, its README and its list of credentials. The console's page of
+ * `docs/errors.md`. Run it after a change in `src/config/schema/`, `docs/errors.md`, `helm/values.yaml`, `helm/examples/` or
+ * `scripts/chart/`: sh scripts/run.sh node scripts/generate.ts
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { schemaSource } from '../src/config/schema/index.ts';

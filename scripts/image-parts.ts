@@ -6,7 +6,7 @@ interface Part {
   readonly purl?: string;
 }
 
-/** What this file reads of CycloneDX. */
+/** Fields of CycloneDX that this file reads. */
 interface Sbom {
   readonly metadata: { readonly component: { readonly 'bom-ref': string } };
   readonly components: readonly object[];
@@ -20,8 +20,8 @@ interface SystemPackage {
 }
 
 /**
- * The list of parts of an image, CycloneDX 1.6: that of the program (dist/sbom.json), Node, and packages of Debian.
- * @param release content of /etc/os-release, or an empty text
+ * Parts list of an image in CycloneDX 1.6: the program (dist/sbom.json), Node, and Debian packages. @param release content of
+ * /etc/os-release, or an empty text
  */
 export function imageSbom(
   sbom: Sbom,

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The folder of the package that a module's file is of; null for a module of our own. */
+/** Folder of the package that contains a module. Null for our own modules. */
 export function packageFolder(file) {
   return /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0] ?? null;
 }
 
-/** The licences of these packages, as text: what is copied with their code. @param folders of packages, each once */
+/** Text of the licenses of these packages, whose code is copied. @param folders of packages, each once */
 export function licenseTexts(folders) {
   const texts = folders.map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));

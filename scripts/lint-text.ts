@@ -7,11 +7,11 @@ import { findWords } from './text/words.ts';
 
 /**
  * `npm run lint:text` checks README, CONTRIBUTING, SECURITY, the top section of the changelog and the manual: word list, length
- * of sentences, columns, numbers and front matter. It checks the descriptions of settings and the strings in src/ (help, messages,
- * console) by the word list alone. `npm run lint:text -- commits [BASE]` checks the subjects of commits since BASE.
+ * of sentences, columns, numbers and front matter. For descriptions of settings and strings in src/ (help, messages, console) it
+ * checks only the word list. `npm run lint:text -- commits [BASE]` checks the subjects of commits since BASE.
  */
 
-/** Part of a page's sentences that may be longer. Short pages may have one. */
+/** Share of a page's sentences that may be longer. Short pages may have one. */
 const LONG_SHARE = 0.1;
 const COLUMNS_MAX = 100;
 const SUBJECT_MAX = 72;

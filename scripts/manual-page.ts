@@ -11,7 +11,7 @@ export function manualPage(path: string, markdown: string): string {
   const words = wordsOf('en');
   const rewrite = (reference: string): string | null => (reference.startsWith('#') ? reference : null);
   const { body } = readFrontMatter(path, markdown);
-  // By section, so that each table is named by its heading: landmarks of one name are no help.
+  // Split by section, so that each table is named by its heading, because landmarks need different names.
   const sections = body.split(/^(?=## )/m).map((section) => {
     const [, title = words.table] = /^## (.+)$/m.exec(section) ?? [];
     return renderer.render(section, { words: { ...words, table: title }, rewrite }).html;

@@ -1,12 +1,12 @@
-/** Packages that are not in the built program but beside it: with native code, or with a folder of programs of their own. */
+/** Packages outside of the bundled program: with native code, or with a folder of their own programs. */
 export const OUTSIDE = ['onnxruntime-node', 'playwright-core'];
 
-/** Packages that those need while they run. Their other dependencies are for their installation only. */
+/** Packages that those need at run time. Their other dependencies are only for their installation. */
 export const NEEDED_OUTSIDE = [...OUTSIDE, 'onnxruntime-common'];
 
 /**
- * Whether the program needs this file at run time on one of the platforms. The inference runtime has libraries for five platforms (288 MB).
- * @param path in node_modules @param platforms as `linux/x64`
+ * True if the program needs this file at run time on one of the platforms. The inference runtime has libraries for five
+ * platforms (288 MB). @param path in node_modules @param platforms such as `linux/x64`
  */
 export function isNeeded(path: string, platforms: readonly string[]): boolean {
   if (!NEEDED_OUTSIDE.some((name) => path.startsWith(`${name}/`))) return false;

@@ -1,6 +1,6 @@
 /**
- * What the program is made of, as CycloneDX 1.6 in JSON: the production packages of the lock file with their digests,
- * and the embedding model. The same lock file gives the same bytes.
+ * Parts list of the program in CycloneDX 1.6 JSON: production packages of the lock file with their digests, and the embedding
+ * model. The same lock file gives the same bytes.
  */
 
 /** Its provenance is in models/README.md. */
@@ -11,7 +11,7 @@ const MODEL = {
   changed: 'Weights quantised to int8, per channel (dynamic quantisation), in an ONNX graph with pooling.',
 };
 
-/** @param lock package-lock.json, of version 3, parsed */
+/** @param lock parsed package-lock.json, version 3 */
 export function createSbom(lock) {
   const { name, version, license } = lock.packages[''];
   const root = {
@@ -24,7 +24,7 @@ export function createSbom(lock) {
   };
   const shipped = Object.entries(lock.packages).filter(([path, entry]) => path !== '' && isShipped(entry));
   const refByPath = new Map(shipped.map(([path, entry]) => [path, refOf(nameOf(path), entry.version)]));
-  // A package that stands at two places of node_modules is one component.
+  // A package at two places in node_modules is one component.
   const components = new Map(shipped.map(([path, entry]) => [refByPath.get(path), componentOf(path, entry)]));
   const model = {
     type: 'machine-learning-model',
@@ -42,7 +42,7 @@ export function createSbom(lock) {
   for (const [path, entry] of [['', { dependencies: lock.packages[''].dependencies }], ...shipped]) {
     const from = path === '' ? root['bom-ref'] : refByPath.get(path);
     const to = dependencies.get(from) ?? new Set();
-    // What is not shipped (another platform's libraries) is no part of it.
+    // Omit packages that are not shipped, such as other platforms' libraries.
     for (const each of Object.keys({
       ...entry.dependencies,
       ...entry.optionalDependencies,
@@ -71,7 +71,7 @@ function isShipped({ dev = false, optional = false, devOptional = false }) {
   return !(dev || optional || devOptional);
 }
 
-/** Where Node finds a package from: the nearest node_modules above. */
+/** Path where Node finds a package: the nearest node_modules above. */
 function resolvedPath(name, from, packages) {
   for (let at = from; ; at = at.replace(/(?:^|\/)node_modules\/(?:@[^/]+\/)?[^/]+$/, '')) {
     const path = `${at === '' ? '' : `${at}/`}node_modules/${name}`;
@@ -99,12 +99,12 @@ function nameOf(path) {
   return path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 }
 
-/** A package URL: the @ of a scope is encoded. */
+/** A package URL, with the @ of a scope encoded. */
 function refOf(name, version) {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`;
 }
 
-/** npm's `license` is an SPDX expression, or a sentence that begins with a capital word and is none. */
+/** npm's `license` is an SPDX expression, or a sentence, which begins with a capital letter. */
 function licensesOf(license) {
   if (license === undefined) return {};
   return {

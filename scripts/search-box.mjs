@@ -1,6 +1,6 @@
 /**
- * Writes the search box as pages load it: four scripts, minified, with the style and the English words in them. The sources of the
- * words are TypeScript, which Node reads as it is.
+ * Writes the search box as pages load it: four minified scripts that contain the style and the English words. The words are in
+ * TypeScript, which Node reads directly.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,7 +10,7 @@ import { PAGE_LANGUAGES } from '../src/web/words/index.ts';
 const SOURCES = resolve(import.meta.dirname, '../src/http/site/assets/search-box');
 const ENGLISH = 'en';
 
-/** @param {string} folder made where it is missing */
+/** @param {string} folder created if it is missing */
 export async function buildSearchBox(folder) {
   const others = PAGE_LANGUAGES.filter(({ tag }) => tag !== ENGLISH);
   const english = PAGE_LANGUAGES.find(({ tag }) => tag === ENGLISH);
@@ -48,7 +48,7 @@ export async function buildSearchBox(folder) {
   });
 }
 
-/** A module without imports, for a page. Names that it lacks stay: they are written before it. */
+/** A module without imports for a page. Missing names are defined before it. */
 export function minified(name, source) {
   const options = { module: true, compress: true, mangle: { toplevel: true }, codegen: true };
   const { code, errors } = minifySync(name, source, options);

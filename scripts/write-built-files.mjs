@@ -1,4 +1,4 @@
-/** What is made of the built program and the lock file, beside the program: its man page and its list of parts. */
+/** Writes the man page and the parts list next to the built program. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createProgram } from '../src/cli/index.ts';
 import { manPage } from './man-page.ts';

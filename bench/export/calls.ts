@@ -9,10 +9,10 @@ import { freePort } from '../../test/helpers/free-ports.ts';
 import { writePages } from './pages.ts';
 
 const PAGES = 2_000;
-/** Calls of each kind, one after another, with a breath between: pipelines poll, they do not flood. */
+/** Sequential calls of each kind with pauses, because pipelines poll and do not flood. */
 const CALLS = 300;
 const PAUSE_MS = 20;
-/** The aim of each call while an export is running. */
+/** Aim of each call while an export runs. */
 const P99_MS_MAX = 20;
 const READY_MS_MAX = 20_000;
 const JOB_MS_MAX = 300_000;
@@ -21,7 +21,7 @@ const PROGRAM = new URL('../../dist/main.js', import.meta.url).pathname;
 const KEY = 'svc_bench';
 const OTHER_KEY = 'svc_other';
 
-/** Start, status and bundle calls of the built daemon, idle and while it exports sites, with their search data, one after another. */
+/** Start, status and bundle calls of the built daemon, idle and while it exports sites with search data, one after another. */
 export async function benchCalls(): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'docshelf-bench-calls-'));
   const port = await freePort();
@@ -116,7 +116,7 @@ async function untilEnded(call: Call, jobId: string): Promise<void> {
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** `waiting` has no folder: its jobs fail at once, and take turns with the export that is measured, which is another's. */
+/** `waiting` has no folder: its jobs fail at once, in turns with the measured export of another organization. */
 const configText = (port: number) => `deployment: { domain: bench }
 server: { host: 127.0.0.1, port: 0 }
 admin: { port: 0 }

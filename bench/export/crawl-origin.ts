@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Random } from '../search/random.ts';
 
-/** A live site in a process of its own: `node crawl-origin.ts <pages> <bytes> <links>`; prints its port. */
+/** A live site in a separate process: `node crawl-origin.ts <pages> <bytes> <links>` prints its port. */
 const [pages = 0, bytes = 0, links = 0] = process.argv.slice(2).map(Number);
 
 const WORDS =
@@ -15,7 +15,7 @@ const bodies = Array.from({ length: pages }, (_, at) => Buffer.from(pageOf(at)))
 function pageOf(at: number): string {
   const random = new Random(at);
   const menu = Array.from({ length: links }, (_, n) => {
-    // Half of the links are the site's menu, on every page; the others lead anywhere.
+    // Half of the links are the menu of the site, on every page. The others lead to random pages.
     const target = n < links / 2 ? (n * 7) % pages : random.below(pages);
     return `<li><a class="nav-link" href="/section-${target % 20}/page-${target}">Page ${target}</a></li>`;
   });

@@ -12,10 +12,10 @@ import { egressRulesOf } from '../../test/net/http-client-of.ts';
 const PAGES = 1_000;
 const PAGE_BYTES = 40_000;
 const LINKS = 100;
-/** Rounds that are measured, after one that warms up. */
+/** Measured rounds, after one that warms up. */
 const ROUNDS = 5;
 
-/** Fifty times what a round takes: a peer that hangs is not waited for. */
+/** Fifty times the duration of a round, so that a hanging peer ends. */
 const TOOL_MS_MAX = 60_000;
 
 const runFile = promisify(execFile);
@@ -28,7 +28,7 @@ interface Tool {
   readonly take: (url: string, dir: string) => Promise<number>;
 }
 
-/** Crawls a site on loopback beside wget and HTTrack, in turns, and prints pages a second and the ratios. */
+/** Crawls a site on loopback with docshelf, wget and HTTrack in turns. Prints pages per second and the ratios. */
 export async function benchCrawl(): Promise<void> {
   const installed: Tool[] = [{ name: 'docshelf', take: docshelf }];
   if (isThere('wget')) installed.push({ name: 'wget -m -k -E -p', take: wget });
@@ -41,7 +41,7 @@ export async function benchCrawl(): Promise<void> {
   ]);
   const dir = mkdtempSync(join(tmpdir(), 'docshelf-bench-crawl-'));
   try {
-    // What is made stays to the end: file systems are slow where much has just been removed.
+    // The results stay until the end, because file systems are slow after large deletions.
     const port = await new Promise<string>((resolve) =>
       origin.stdout.once('data', (data) => resolve(String(data).trim())),
     );
@@ -115,7 +115,7 @@ async function docshelf(url: string, dir: string): Promise<number> {
   return files.filter(({ path }) => path.endsWith('.html')).length;
 }
 
-/** A round that is not measured. A peer that does not get through it is left out, and said so. */
+/** Runs an unmeasured round. A peer that fails is omitted, with a message. */
 async function warmsUp({ name, take }: Tool, url: string, folder: string): Promise<boolean> {
   mkdirSync(folder);
   const pages = await take(url, folder).catch(() => 0);
@@ -125,7 +125,7 @@ async function warmsUp({ name, take }: Tool, url: string, folder: string): Promi
 
 async function wget(url: string, dir: string): Promise<number> {
   await run('wget', ['-q', '-m', '-k', '-E', '-p', '--no-proxy', '-P', dir, url]).catch((error: { code?: unknown }) => {
-    // 8: some address answered with an error, as robots.txt does.
+    // 8: an address responded with an error, as robots.txt does.
     if (error.code !== 8) throw error;
   });
   return pagesIn(dir);

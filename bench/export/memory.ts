@@ -12,13 +12,13 @@ const LINKS = 100;
 const LOOK_EVERY_MS = 100;
 const READY_MS_MAX = 20_000;
 const JOB_MS_MAX = 3_600_000;
-/** The aim of a crawl of 20,000 pages. */
+/** Aim for a crawl of 20,000 pages. */
 const PEAK_MB_MAX = 400;
 
 const PROGRAM = new URL('../../dist/main.js', import.meta.url).pathname;
 const KEY = 'svc_bench';
 
-/** Steps as the job's progress tells them apart, in per cent: what a step ends with is its own. */
+/** Steps by the progress of the job in percent. The end of a step belongs to it. */
 const STEPS = [
   { name: 'crawl', until: 35 },
   { name: 'check, search data', until: 80 },
@@ -32,7 +32,7 @@ interface Job {
   readonly pageCount: number;
 }
 
-/** Peak memory (RSS) of the built daemon by step, while it crawls and exports a large site without vectors. Linux only. */
+/** Peak memory (RSS) of the built daemon per step, while it crawls and exports a large site without vectors. Linux only. */
 export async function benchMemory(): Promise<void> {
   console.log(`\n## Memory: ${PAGES} pages with ${LINKS} links, peak RSS of the daemon, MB\n`);
   console.log(`| a page | idle | ${STEPS.map(({ name }) => name).join(' | ')} | seconds |\n|---|---|---|---|---|---|`);
@@ -65,7 +65,7 @@ async function measure(pageBytes: number): Promise<void> {
   }
 }
 
-/** The highest that is seen in each step, until the job is completed. */
+/** Peak in each step, until the job is completed. */
 async function watch(daemon: ChildProcess, job: string): Promise<number[]> {
   const peaks = STEPS.map(() => 0);
   const deadline = Date.now() + JOB_MS_MAX;
@@ -84,7 +84,7 @@ async function watch(daemon: ChildProcess, job: string): Promise<number[]> {
   throw new Error('the export does not end');
 }
 
-/** Starts the job as soon as the daemon answers. */
+/** Starts the job as soon as the daemon responds. */
 async function startJob(jobs: string): Promise<Job> {
   const deadline = Date.now() + READY_MS_MAX;
   while (Date.now() < deadline) {
@@ -105,7 +105,7 @@ async function ask(url: string, body?: object): Promise<Job> {
   return (await response.json()) as Job;
 }
 
-/** 10^6 bytes, as proc(5) gives them in units of 1,024. */
+/** Units of 10^6 bytes. proc(5) has units of 1,024 bytes. */
 function residentMb({ pid }: ChildProcess): number {
   const [, kib] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return (Number(kib) * 1024) / 1e6;

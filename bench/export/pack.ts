@@ -7,12 +7,12 @@ import { writePages } from './pages.ts';
 
 const PAGES = 10_000;
 const LEVEL = 6;
-/** Pairs that are measured, after one that warms the page cache. */
+/** Measured pairs, after one that warms the page cache. */
 const PAIRS = 5;
-/** The aim: as many times the time of `tar | gzip`. */
+/** Aim: factor over the time of `tar | gzip`. */
 const RATIO_MAX = 1.3;
 
-/** Packs 10,000 pages in pairs with `tar | gzip` at the same level, both to the same disk, and prints the ratio of times. */
+/** Packs 10,000 pages in pairs with `tar | gzip` at the same level, to the same disk. Prints the ratio of times. */
 export async function benchPack(): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'docshelf-bench-pack-'));
   try {
@@ -45,7 +45,7 @@ export async function benchPack(): Promise<void> {
   }
 }
 
-/** As the usual line does, in the order of names; it flushes nothing, and ours does. */
+/** Packs in the order of names. It flushes nothing, unlike docshelf. */
 function tarGzip(site: string, to: string): void {
   execFileSync('sh', ['-c', `tar --sort=name -C "$1" -cf - . | gzip -${LEVEL} >"$2"`, 'sh', site, to]);
 }

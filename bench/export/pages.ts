@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Random } from '../search/random.ts';
 
-/** What a page of a documentation site looks like to a compressor: markup that repeats, prose that does not quite. */
+/** Pages that compress like documentation: repeated markup, and varied prose. */
 
 const WORDS =
   'the of a to and in is for that with are this be as on by it or an from at can not will when which if use value page set file name section option returns default request server build release version index search token key bundle deploy config path field type array object string number write read change add remove update install command example following above note see also between into each only other same new first second response header status error message time limit size user group role policy cluster node service network storage volume backup restore schedule queue worker job stream event handler callback function method class module package import export template layout theme style script link image table list item content'.split(
@@ -17,7 +17,10 @@ export interface Page {
   readonly sha256: string;
 }
 
-/** Writes `count` pages of some 20 KB in sections of 50 below `folder`. Gives them sorted by path. @param seed other words for another one */
+/**
+ * Writes `count` pages of about 20 KB in sections of 50 to `folder`. Returns them sorted by path. @param seed selects other
+ * words
+ */
 export function writePages(folder: string, count: number, seed = 0): Page[] {
   const pages = Array.from({ length: count }, (_, at) => `section-${Math.floor(at / 50)}/page-${at}.html`);
   return pages
@@ -32,7 +35,7 @@ export function writePages(folder: string, count: number, seed = 0): Page[] {
 }
 
 function pageOf(at: number, pages: readonly string[], random: Random): string {
-  // Mostly common words, as prose has: the smaller of two draws.
+  // Mostly common words, like prose: the smaller of two random numbers.
   const word = () => WORDS[Math.min(random.below(WORDS.length), random.below(WORDS.length))];
   const words = (count: number) => Array.from({ length: count }, word).join(' ');
   const section = at - (at % 50);

@@ -1,6 +1,6 @@
 /**
- * `node bench/export/run.ts [pack|calls|crawl|memory]`, on a build: prints tables, writes nothing but temporary files. `memory`
- * takes ten minutes, and runs only where it is named.
+ * `node bench/export/run.ts [pack|calls|crawl|memory]`, with a build: prints tables, and writes only temporary files. `memory`
+ * takes ten minutes, and runs only if it is named.
  */
 import { benchCalls } from './calls.ts';
 import { benchCrawl } from './crawl.ts';

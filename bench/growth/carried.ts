@@ -15,8 +15,9 @@ import { watchProcesses } from './processes.ts';
 import { pagesOf } from './site.ts';
 
 /**
- * `node bench/growth/carried.ts [pages]`, on a build: memory and time of a daemon that imports a bundle with vectors: hostile ones of
- * 77 and 176 MB for one small page, and those of an honest site, 10,000 pages by default. The vectors are made up. Linux only.
+ * `node bench/growth/carried.ts [pages]`, with a build: memory and time of a daemon that imports a bundle with vectors: hostile
+ * ones of 77 and 176 MB for one small page, and those of a normal site, 10,000 pages by default. The vectors are artificial.
+ * Linux only.
  */
 const [honestPages = 10_000] = process.argv.slice(2).map(Number);
 const TAKEN_MS_MAX = 1_800_000;
@@ -40,7 +41,7 @@ const CASES: readonly Case[] = [
   { what: `an honest site of ${honestPages.toLocaleString('en')} pages`, write: writeHonest },
 ];
 
-/** Vectors of texts that the page does not have. Random bytes do not compress, so that the archive is as large. */
+/** Vectors of texts that the page lacks. Random bytes do not compress, so the archive has the same size. */
 function writeHostile(folder: string, bytes: number): void {
   const page = '<!doctype html><title>Home</title><main><h1>Home</h1><p>Small.</p></main>';
   writeAt(join(folder, 'site/index.html'), page);

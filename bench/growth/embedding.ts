@@ -9,14 +9,14 @@ import { embedRelease } from '../../src/search/semantic/embed-release.ts';
 import { tableOf } from '../search/table.ts';
 
 /**
- * `node bench/growth/embedding.ts [passages...]`: the memory of what keeps the books of an embedding, 200,000, 600,000 and 1,000,000
- * made-up passages unless told, each number in a process of its own, with a stub in the place of the model.
+ * `node bench/growth/embedding.ts [passages...]`: memory of the records of an embedding, by default for 200,000, 600,000 and
+ * 1,000,000 artificial passages, each in a separate process, with a stub as the model.
  */
 const given = process.argv.slice(2).map(Number);
 const SIZES = given.length > 0 ? given : [200_000, 600_000, 1_000_000];
 const DIMS = 384;
 const MIB = 1024 ** 2;
-/** As of the process that embeds (`heapWithin`). */
+/** The same option as for the process that embeds (`heapWithin`). */
 const YOUNG = '--max-semi-space-size=4';
 
 const stub: Embedder = {

@@ -7,10 +7,10 @@ import { latencies, quantile } from '../latencies.ts';
 import { residentMiB, type Taken, watchProcesses } from './processes.ts';
 import { packSite, READ_PAGE, type Version } from './site.ts';
 
-/** Of which readers ask while the large one comes. */
+/** Pages that readers request during the import of the large site. */
 const FIRST_PAGES = 10;
 const IDLE_MS = 10_000;
-/** To answer is work of its own, which is no part of what an import takes. */
+/** A response costs time that does not belong to the import. */
 const STATUS_EVERY_MS = 250;
 const READ_PAGES = 500;
 const IMPORT_MS_MAX = 3_600_000;
@@ -18,12 +18,12 @@ const MIB = 1024 ** 2;
 
 export interface Import extends Taken {
   readonly toSwapSeconds: number;
-  /** To an index of its own by words; the swap comes first where the process that makes it failed. */
+  /** Time until the keyword index is complete. If its process failed, the swap comes first. */
   readonly toIndexSeconds: number;
   /** 0 without a model. */
   readonly toEmbeddedSeconds: number;
   readonly archiveMiB: number;
-  /** Of the data folder after it. */
+  /** Size of the data folder after the import. */
   readonly diskMiB: number;
   readonly p99Ms: number;
 }
@@ -32,15 +32,18 @@ export interface Growth {
   readonly pages: number;
   readonly idleP99Ms: number;
   readonly first: Import;
-  /** One page in twenty is another one, word for word. */
+  /** Import of a version in which one page in twenty has other words. */
   readonly second: Import;
   readonly restartSeconds: number;
-  /** After a restart: when it is ready, and when pages and searches have been asked for. */
+  /** Memory after a restart: when the daemon is ready, and after requests for pages and searches. */
   readonly readyMiB: number;
   readonly servingMiB: number;
 }
 
-/** A site of so many pages, its second version, a restart. @param modelUrl an endpoint; null: without a model */
+/**
+ * Imports a site with this number of pages and its second version, and restarts. @param modelUrl endpoint of a model, or null
+ * for none
+ */
 export async function measureGrowth(bench: Bench, pages: number, modelUrl: string | null): Promise<Growth> {
   const folder = await bench.folder();
   const model = modelUrl === null ? 'off' : { url: modelUrl, model: 'stand-in' };
@@ -130,7 +133,7 @@ async function embedded(daemon: DaemonProcess): Promise<void> {
   await daemon.until(({ search }) => search.semantic === 'ready' || search.semantic === 'off', IMPORT_MS_MAX);
 }
 
-/** Pages from all over the site, and a search after each tenth. */
+/** Requests pages from the whole site, and a search after each tenth page. */
 async function read(daemon: DaemonProcess, pages: number): Promise<void> {
   for (let asked = 0; asked < READ_PAGES; asked += 1) {
     const at = Math.floor((asked / READ_PAGES) * pages);
@@ -143,7 +146,7 @@ async function read(daemon: DaemonProcess, pages: number): Promise<void> {
   }
 }
 
-/** What the files take on their volume, a file with several names once. */
+/** Disk usage of files. A file with several names counts once. */
 export function diskBytes(folder: string, seen = new Set<number>()): number {
   let bytes = 0;
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

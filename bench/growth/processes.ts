@@ -3,25 +3,25 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 const LOOK_EVERY_MS = 50;
 /** USER_HZ (proc(5)). */
 const TICKS_PER_S = 100;
-/** In the command line of a process that indexes or embeds. */
+/** Part of the command line of processes that index or embed. */
 const SEARCH_ENTRY = '/search/';
 const MIB_OF_KIB = 1 / 1024;
 
-/** In MiB and processor seconds, of a daemon and of the processes that it starts. */
+/** MiB and processor seconds of a daemon and its child processes. */
 export interface Taken {
   readonly daemonMiB: number;
   readonly childrenMiB: number;
-  /** The most at one moment, both together. */
+  /** Maximum of the sum at one moment. */
   readonly sumMiB: number;
   readonly daemonSeconds: number;
   readonly childrenSeconds: number;
-  /** Of those children that index and embed, without the last moments of each. */
+  /** Seconds of child processes that index and embed, without the last moments of each. */
   readonly searchSeconds: number;
 }
 
-/** Watches until told to end. Linux only: VmHWM and the times of proc(5), which count children that have ended. */
+/** Measures until it is stopped. Linux only: VmHWM and times of proc(5), which include ended children. */
 export function watchProcesses(daemon: number): () => Taken {
-  // Sets VmHWM back to what is resident now.
+  // Resets VmHWM to the current resident memory.
   writeFileSync(`/proc/${daemon}/clear_refs`, '5');
   const before = secondsOf(daemon);
   let isBegun = false;
@@ -68,13 +68,13 @@ function childrenOf(pid: number): number[] {
   return children.map(Number);
 }
 
-/** 0 for one that has ended. */
+/** 0 for an ended process. */
 function memoryOf(pid: number, what: 'VmHWM' | 'VmRSS'): number {
   const [, kib = '0'] = new RegExp(`${what}:\\s+(\\d+) kB`).exec(read(`/proc/${pid}/status`)) ?? [];
   return Number(kib) * MIB_OF_KIB;
 }
 
-/** Processor time of a process, and of those that it has started. */
+/** Processor time of a process and its children. */
 export function processorSeconds(pid: number): number {
   const { own, children } = secondsOf(pid);
   return own + children;
@@ -88,7 +88,7 @@ function secondsOf(pid: number) {
 
 function timesOf(pid: number): { readonly own: number; readonly waited: number } {
   const stat = read(`/proc/${pid}/stat`);
-  // From the third field on; the second one, the name in brackets, may hold spaces. Times are 14 to 17.
+  // From the third field on. The second field, the name in parentheses, may contain spaces. Times are fields 14 to 17.
   const fields = stat
     .slice(stat.lastIndexOf(')') + 2)
     .split(' ')

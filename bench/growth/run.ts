@@ -5,8 +5,8 @@ import { type Growth, type Import, measureGrowth } from './measure.ts';
 import { startStandIn } from './stand-in.ts';
 
 /**
- * `node bench/growth/run.ts [pages...]`, on a build: what a site takes by its pages, 1,000 and 10,000 unless told (or
- * DOCSHELF_BENCH_PAGES=1000,10000). DOCSHELF_BENCH_MODEL: `off`, `stand-in` or both. Linux only.
+ * `node bench/growth/run.ts [pages...]`, with a build: memory, time and disk of a site by its pages, by default 1,000 and 10,000
+ * (or DOCSHELF_BENCH_PAGES=1000,10000). DOCSHELF_BENCH_MODEL: `off`, `stand-in` or both. Linux only.
  */
 const { DOCSHELF_BENCH_PAGES: fromEnvironment = '1000,10000', DOCSHELF_BENCH_MODEL: models = 'off,stand-in' } =
   process.env;
@@ -48,7 +48,7 @@ const ROWS: readonly Row[] = [
 
 const total = ({ daemonSeconds, childrenSeconds }: Import): number => daemonSeconds + childrenSeconds;
 
-/** Growth for each page of the largest beside the smallest: 1 is in proportion, less is better. */
+/** Growth per page of the largest site relative to the smallest. 1 is proportional, less is better. */
 function table(all: readonly Growth[]): string {
   const [smallest, largest] = [all[0], all.at(-1)];
   const rows = ROWS.map(([what, of, digits, isPerPage]) => {

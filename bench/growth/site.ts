@@ -1,28 +1,28 @@
 import { archiveOrder, type PackEntry, packBundle } from '../../src/archive/pack.ts';
 import { Random } from '../search/random.ts';
 
-/** Pages of some 9 KB, as those of a documentation site: links around four sections, each of which is one passage. */
+/** Pages of about 9 KB, like those of a documentation site: links around four sections with one passage each. */
 const SECTIONS = 4;
 const WORDS_A_SECTION = 130;
 const NEIGHBOURS = 40;
 const LINKS = 6;
 const PAGES_A_FOLDER = 100;
-/** Of the words that sites have, and how often the rarer ones come: a word of rank n about 1/n times. */
+/** Size of the vocabulary. A word of rank n has a frequency of about 1/n. */
 const VOCABULARY = 30_000;
 const SYLLABLES = 'ba co di fu ga ho ji ku la me ni po qua re si tu va wo xe zy'.split(' ');
-/** Part of the pages whose text differs word for word in the second version. */
+/** Share of pages with other words in the second version. */
 const CHANGED_PART = 0.05;
 
 export type Version = 1 | 2;
 
 export const READ_PAGE = '/';
 
-/** The same for the same pages and version. */
+/** Returns the same bytes for the same pages and version. */
 export async function packSite(pages: number, version: Version, to: string): Promise<void> {
   await packBundle({ entries: pagesOf(pages, version), to, level: 1 });
 }
 
-/** One at a time, in the order of an archive: a hundred thousand need no memory. */
+/** Returns one page at a time in the order of an archive, so that memory stays constant. */
 export function* pagesOf(pages: number, version: Version): Generator<PackEntry & { readonly bytes: Buffer }> {
   const paths = Array.from({ length: pages }, (_, at) => pathOf(at));
   const inOrder = paths.map((path, at) => ({ path, at })).sort(archiveOrder);

@@ -6,7 +6,7 @@ import { json } from 'node:stream/consumers';
 
 const DIMS = 384;
 
-/** An endpoint in the place of a model: vectors of a text's digest, at next to no cost. */
+/** An endpoint instead of a model: vectors from a text's digest, at almost no cost. */
 export async function startStandIn(): Promise<{ readonly url: string; close(): void }> {
   const server = createServer((request, response) => {
     void json(request).then((body) => {

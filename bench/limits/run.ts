@@ -1,7 +1,6 @@
 /**
- * Prices of counting one request of an organization: in the data folder, and in PostgreSQL by one and by four daemons.
- *
- *     node bench/limits/run.ts
+ * Cost of counting one request of an organization: in the data folder, and in PostgreSQL with one and four daemons. `node
+ * bench/limits/run.ts`
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -15,7 +14,7 @@ import { openTestDatabase } from '../../test/database/open.ts';
 import { PostgresServer } from '../../test/helpers/postgres.ts';
 import { quantile } from '../latencies.ts';
 
-/** Every request is allowed, and so written. */
+/** Each request is allowed, and therefore written. */
 const POLICY = { requestsMax: 10_000_000, windowMs: 3600_000 };
 const COUNT = 10_000;
 const REPLICAS = 4;
@@ -65,7 +64,7 @@ async function main(): Promise<void> {
   counter.close();
   await rm(dir, { recursive: true });
 
-  // As it is by default: the helper's own settings are for tests.
+  // Default settings. Those of the test helper are for tests.
   const settings = ['fsync=on', 'synchronous_commit=on', 'full_page_writes=on', 'autovacuum=on'];
   const server = await PostgresServer.start(settings);
   const url = await server.createDatabase();

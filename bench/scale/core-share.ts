@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path';
 
 const PERIOD_US = 10_000;
-/** Of other work on the machine: up to its bound it is served first. */
+/** Weight against other work on the machine, so that the process gets its share first. */
 const TIMES_ITS_TURN = 16;
-/** Of version 1, and the one tree of version 2 (cgroups(7)). */
+/** Folders of version 1, and of version 2 with one tree (cgroups(7)). */
 const [V1, V2] = ['/sys/fs/cgroup/cpu', '/sys/fs/cgroup'];
 
-/** A bound in processor time for a process and those that it starts, as containers have it: by the kernel's groups, which only root makes. */
+/** Limits the processor time of a process and its children by cgroups, like containers. Needs root. */
 export class CoreShare {
   readonly #folder: string;
 
@@ -15,7 +15,10 @@ export class CoreShare {
     this.#folder = folder;
   }
 
-  /** @param pid with all its threads, and what it starts from then on @param cores a part of one, or some; null: no bound @throws where this machine gives none */
+  /**
+   * @param pid includes all threads and later children @param cores number of cores, also a fraction. Null: no limit @throws
+   * Error if this machine has no cgroups
+   */
   static of(pid: number, cores: number | null): CoreShare {
     const root = existsSync(join(V1, 'cpu.cfs_quota_us')) ? V1 : V2;
     const folder = join(root, `docshelf-bench-${pid}`);
@@ -33,7 +36,7 @@ export class CoreShare {
     return new CoreShare(folder);
   }
 
-  /** What runs in it still runs on without a bound. */
+  /** Processes in the group continue without a limit. */
   close(): void {
     const left = readFileSync(join(this.#folder, 'cgroup.procs'), 'utf8').split('\n');
     for (const pid of left.filter((each) => each !== ''))

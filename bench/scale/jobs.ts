@@ -24,7 +24,7 @@ const sites = ORGANIZATIONS.flatMap((organization) =>
 );
 const keyOf = (organization: string): string => `svc_${organization}`;
 
-/** Of one number of workers; processor seconds are of one job. */
+/** Rates for a number of workers. Processor seconds are per job. */
 interface JobRates {
   readonly workers: number;
   readonly jobsAMinute: number;
@@ -42,9 +42,9 @@ interface Service {
 }
 
 /**
- * Jobs a minute of 1, 2 and 4 workers beside one API process, on one database and one data folder, each export of a site that is new:
- * 20 pages of 20 KB, with its search data, without vectors. Interleaved rounds, medians.
- * @param cores of each worker; null: as much as there is
+ * Jobs per minute of 1, 2 and 4 workers with one API process, one database and one data folder. Each export has a new site: 20
+ * pages of 20 KB with search data, without vectors. Interleaved rounds, medians. @param cores of each worker, or null for no
+ * limit
  */
 export async function benchJobs(
   bench: Bench,

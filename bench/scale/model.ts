@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 
 /**
- * The load model: arithmetic over measured figures. `node bench/scale/model.ts` prints the tables of docs/scaling.md. One of them
- * compares the model with measurements that it does not use. Options for another load: `--sites 500 --views 2000000`.
+ * The load model: arithmetic with measured figures. `node bench/scale/model.ts` prints the tables of docs/scaling.md. One of
+ * them compares the model with measurements that it does not use. Options for another load: `--sites 500 --views 2000000`.
  */
 
 /** @param row text that identifies the line of bench/RESULTS.md with this figure */
@@ -13,13 +13,13 @@ export const FIGURES = {
   /** Processor time of a page. */
   pageUs: figure(28.9, '1,000 pages in random order, gzip'),
   pageKb: figure(20, 'pages of 20 KB'),
-  /** A second and core, of 19 words, at 10,000 sections. */
+  /** Per second and core, with 19 words and 10,000 sections. */
   newQuestions: figure(89, 'hybrid, first | 10,000'),
   wordQuestions: figure(279, 'keywords | 10,000'),
   memoryOf100MiB: figure(208, '100 small sites'),
   memoryOf300MiB: figure(266, '300 small sites, second start'),
   startOf1000S: figure(10.1, '1,000 small sites'),
-  /** A second and worker. */
+  /** Per second and worker. */
   renderedPages: figure(9.1, 'with Chromium, four tabs'),
   diskOf100000PagesMiB: figure(2_653, 'data folder, first version and with the second'),
   countsASecond: figure(1_865, 'PostgreSQL, one daemon, one after the other'),
@@ -89,7 +89,7 @@ interface Part {
 
 export interface Limit {
   readonly name: string;
-  /** Times the documented load. */
+  /** Factor over the documented load. */
   readonly holds: number;
 }
 

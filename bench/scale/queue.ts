@@ -11,10 +11,10 @@ import { tableOf } from '../search/table.ts';
 const JOBS = 1_000;
 const ORGANIZATIONS = 5;
 const DOMAINS = 40;
-/** One is renewed every 5 s with the default lease, and says its progress at each step. */
+/** Updates per job: the lease is renewed every 5 s by default, and each step reports progress. */
 const SIGNS = 2;
 
-/** What the database takes for a job: the calls of its life, one after the other, from one process. */
+/** Cost of a job in the database: the calls of its life, one after the other, from one process. */
 export async function benchQueue(postgres: PostgresServer): Promise<void> {
   const database = openTestDatabase(await postgres.createDatabase());
   const queue = new SqlJobQueue({ database, statements: POSTGRES_STATEMENTS });

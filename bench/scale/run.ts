@@ -9,17 +9,16 @@ import { benchQueue } from './queue.ts';
 import { benchPages, benchSearch } from './serve.ts';
 
 /**
- * `DOCSHELF_CORPUS=<folder> node bench/scale/run.ts [queue | jobs | pages | search]`, on a build: jobs a minute with 1, 2 and 4 workers, requests and
- * search queries a second with one and two replicas, and what a job takes of the database. PostgreSQL, nginx and wrk are needed; Linux only.
- *
- * Two cores have the load, the database and nginx besides, so that two of anything cannot have twice of them: once each worker and each replica
- * is held to a part of a core, as a container is, and once they have what there is (DOCSHELF_BENCH_CORES=0.25,all). Of DOCSHELF_BENCH_ROUNDS
- * rounds the medians are printed.
+ * `DOCSHELF_CORPUS=<folder> node bench/scale/run.ts [queue | jobs | pages | search]`, with a build: jobs per minute with 1, 2
+ * and 4 workers, requests and searches per second with one and two replicas, and the cost of a job in the database. Needs
+ * PostgreSQL, nginx, wrk and Linux. The load, the database and nginx also use the two cores, so a second process cannot double
+ * the rate. Therefore it measures twice: with each worker and replica limited to a part of a core, and without a limit
+ * (DOCSHELF_BENCH_CORES=0.25,all). Prints medians of DOCSHELF_BENCH_ROUNDS rounds.
  */
 const { DOCSHELF_BENCH_ROUNDS: rounds = '3', DOCSHELF_BENCH_CORES: shares = '0.25,all' } = process.env;
 const [part] = process.argv.slice(2);
 const isAsked = (name: string): boolean => part === undefined || part === name;
-/** As it is by default: the helper's own settings are for tests. */
+/** Default settings. Those of the test helper are for tests. */
 const SETTINGS = ['fsync=on', 'synchronous_commit=on', 'full_page_writes=on', 'autovacuum=on'];
 
 if (!HAS_POSTGRES || !HAS_NGINX || !isThere('wrk'))
@@ -30,7 +29,7 @@ try {
   if (isAsked('queue')) await benchQueue(await PostgresServer.start(SETTINGS));
   for (const share of shares.split(',')) {
     const cores = share === 'all' ? null : Number(share);
-    // Load, proxy, API and database are no part of what is bounded, and must not be what it waits for.
+    // Load, proxy, API and database are not limited, so that the measured processes do not wait for them.
     const own = cores === null ? null : CoreShare.of(process.pid, null);
     if (isAsked('jobs'))
       await benchJobs(bench, await PostgresServer.start(SETTINGS), { rounds: Number(rounds), cores });

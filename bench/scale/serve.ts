@@ -21,7 +21,7 @@ const SECTIONS = 10_000;
 const ROUND_S = 6;
 const READY_MS_MAX = 600_000;
 const ALL_CORES = '0-1';
-/** In turns every client ends up waiting for the one whose bound is reached, while the other idles. */
+/** With round robin, every client would wait for the limited replica while the other is idle. */
 const BALANCED = { method: 'least_conn' };
 
 interface Case {
@@ -30,14 +30,14 @@ interface Case {
 }
 
 interface Replicated {
-  /** The folder of the bundle. */
+  /** Folder of the bundle. */
   readonly bundles: string;
-  /** One that it has. */
+  /** Page of the bundle. */
   readonly page: string;
   readonly cases: readonly Case[];
 }
 
-/** Processor microseconds are of one request. */
+/** Processor microseconds are per request. */
 interface ServeRates {
   readonly name: string;
   readonly one: number;
@@ -46,10 +46,10 @@ interface ServeRates {
   readonly proxyUs: number;
 }
 
-/** Of one replica and of two behind nginx, which asks the one with less to do. Interleaved rounds, medians. */
+/** Rates of one replica, and of two behind nginx, which selects the less busy one. Interleaved rounds, medians. */
 interface Rounds {
   readonly rounds: number;
-  /** Of each replica; null: as much as there is. */
+  /** Cores of each replica. Null: no limit. */
   readonly cores: number | null;
 }
 
@@ -150,7 +150,7 @@ async function measure(
   proxy: number,
 ): Promise<Measured> {
   const pids = [proxy, ...replicas];
-  // Without the processes that they have started, which compress files.
+  // Excludes child processes, which compress files.
   const before = await Promise.all(pids.map(cpuMsOf));
   const { rate, requests, refused } = await runWrk(origin, load, folder);
   if (refused > 0) throw new Error(`${origin}: ${refused} of ${requests} answers are no pages`);
@@ -183,7 +183,7 @@ async function startReplica(bundles: string, folder: string, at: number, page: s
   return server;
 }
 
-/** What is measured is neither compression nor the first read. */
+/** Excludes compression and the first read from the measurement. */
 async function warm(origin: string, { targets, headers = {} }: Load): Promise<void> {
   for (const [at, target] of targets.entries()) {
     const client = `10.${Math.floor(at / 255)}.${at % 255}.1`;

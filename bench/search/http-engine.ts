@@ -12,7 +12,7 @@ export interface HttpSearcher {
   close(): Promise<void>;
 }
 
-/** A set's documents behind the endpoint, a page each. */
+/** Serves the documents of a set at the endpoint, one page each. */
 export async function serveDocuments(
   documents: readonly Document[],
   options: { readonly model: 'builtin' | 'off' },
@@ -27,13 +27,13 @@ export async function serveDocuments(
   };
 }
 
-/** A page each, by its number. */
+/** One page per document, named by its number. */
 export function pagesOf(documents: readonly Document[]): PackedFile[] {
   return documents.map(({ title, text }, at) => ({ path: `${at}.html`, bytes: Buffer.from(pageOf(title, text)) }));
 }
 
 function pageOf(title: string, text: string): string {
-  // A set of code alone has no titles.
+  // Sets of code have no titles.
   if (title === '') return pageOf('Snippet', text).replace('<pre>', '<pre><code>').replace('</pre>', '</code></pre>');
   const escaped = (raw: string) => raw.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   return `<!doctype html><html lang="en"><title>${escaped(title)}</title><main><h1>${escaped(title)}</h1><pre>${escaped(text)}</pre></main></html>`;

@@ -11,18 +11,16 @@ import type { TestSet } from './test-set.ts';
 
 const SIZES = [10_000, 100_000];
 const HITS = 10;
-/** The median of so many rounds is printed: the machine may be busy with other work. */
+/** Number of rounds. Prints the median, because the machine may be busy. */
 const ROUNDS = 3;
-/** All that is asked of one daemon stays below the 10,000 requests an hour that an organization has. */
+/** Requests per round. Their sum stays under the organization's 10,000 requests per hour. */
 const ASKED_A_ROUND = 1_000;
 const CLIENTS = 8;
 
 /**
- * Questions through the endpoint, against synthetic sections and beside plain FTS5 (in this process, so without the way over HTTP) in
- * the same run. First one question after another; then eight clients at once, the daemon on one core and they on another.
- *
- * The engine remembers what the model made of a question, so questions are asked twice: as ones that nobody has asked before,
- * and again.
+ * Questions through the endpoint on synthetic sections, and plain FTS5 (in this process, so without HTTP) in the same run. First
+ * sequential questions, then eight concurrent clients, with the daemon and the clients on separate cores. The engine caches the
+ * model's vector of a question, so each question is measured as a new one and as a repeated one.
  */
 export async function benchHttpLatency(sets: readonly TestSet[], sizes: readonly number[]): Promise<void> {
   const questions = new Questions(sets.flatMap((set) => set.queries).map(({ query }) => query));
@@ -66,7 +64,7 @@ export class Questions {
     this.again = queries;
   }
 
-  /** The same words in texts that were not there before: more spaces between the first two. */
+  /** The same words in new texts: more spaces between the first two. */
   get first(): readonly string[] {
     const spaces = ' '.repeat(++this.#variants);
     return this.again.map((query) => query.replace(' ', spaces));
@@ -88,7 +86,7 @@ async function throughputOf(served: ServedBundle, questions: () => readonly stri
     await Promise.all(Array.from({ length: CLIENTS }, client));
     rounds.push(ASKED_A_ROUND / ((performance.now() - from) / 1_000));
   }
-  // The next daemon inherits where this process may run, and this one goes on to other measurements.
+  // The next daemon inherits the affinity of this process, which continues with other measurements.
   if (isPinned) {
     pin(process.pid, `0-${last}`);
     served.pinTo(`0-${last}`);

@@ -5,8 +5,8 @@ import { tableOf } from './table.ts';
 import { readTestSets, type TestSet } from './test-set.ts';
 
 /**
- * `DOCSHELF_CORPUS=<folder> node bench/search/http.ts [quality | latency [sections...]]`: docshelf's search through the real endpoint
- * of the built program, on bundles made of the sets' documents. Prints tables, writes nothing.
+ * `DOCSHELF_CORPUS=<folder> node bench/search/http.ts [quality | latency [sections...]]`: docshelf's search through the endpoint
+ * of the built program, on bundles of the sets' documents. Prints tables, writes nothing.
  */
 const [part, ...sizes] = process.argv.slice(2);
 const sets = readTestSets();
@@ -47,7 +47,7 @@ async function bestScores(served: HttpSearcher, { queries }: TestSet): Promise<n
   return scores;
 }
 
-/** The chance that a query of the first kind has the higher score; equal scores count half. */
+/** Probability that a query of the first kind has the higher score. Equal scores count half. */
 function areaUnderCurve(inside: readonly number[], outside: readonly number[]): number {
   const wins = inside.flatMap((one) => outside.map((other) => (one > other ? 1 : one === other ? 0.5 : 0)));
   return wins.reduce<number>((sum, win) => sum + win, 0) / wins.length;

@@ -7,7 +7,7 @@ import { RANKING, type Ranking } from '../../src/search/keyword/ranking.ts';
 import type { Engine, Searcher } from './engine.ts';
 import type { Document } from './test-set.ts';
 
-/** docshelf's keyword leg in this process, a page for each document. */
+/** docshelf's keyword search in this process, one page per document. */
 export function keywordEngine(name: string, ranking: Ranking = RANKING, prefixLast = false): Engine {
   return {
     name,
@@ -29,7 +29,7 @@ export function buildIndex(documents: Iterable<Document>): { path: string; bytes
   return { path, bytes: statSync(path).size, remove: () => rmSync(folder, { recursive: true }) };
 }
 
-/** @param remove called once it is closed. */
+/** @param remove called after closing */
 export function openSearcher(
   path: string,
   remove: () => void,

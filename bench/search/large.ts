@@ -14,8 +14,9 @@ import { tableOf } from './table.ts';
 import { readTestSets } from './test-set.ts';
 
 /**
- * `DOCSHELF_CORPUS=<folder> node bench/search/large.ts [sections] [memory]`, on a build: one site of a million sections in the embedded
- * index, its vectors made up, from the archive to the answers through the endpoint. `memory` is `search.memory`. Linux only.
+ * `DOCSHELF_CORPUS=<folder> node bench/search/large.ts [sections] [memory]`, with a build: one site of a million sections in the
+ * embedded index with artificial vectors, from the archive to responses of the endpoint. `memory` is `search.memory`. Linux
+ * only.
  */
 const [count = '1000000', memory = '1GiB'] = process.argv.slice(2);
 const HITS = 10;
@@ -81,7 +82,7 @@ function noteTaken(what: string, { seconds, taken }: Started): void {
 }
 
 async function measure(served: ServedBundle, model: 'builtin' | 'off'): Promise<void> {
-  // What compresses the pages at the lowest priority, for an hour.
+  // Stop the compression of pages, which would run for an hour at the lowest priority.
   for (const child of await childrenOf(served.pid)) process.kill(child, 'SIGSTOP');
   const [question = ''] = questions.again;
   const fromMs = performance.now();

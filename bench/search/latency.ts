@@ -8,7 +8,7 @@ import type { TestSet } from './test-set.ts';
 const SIZES = [10_000, 100_000];
 const HITS = 10;
 
-/** The natural-language questions of all sets against synthetic sections, beside plain FTS5 in the same run. */
+/** Natural-language questions of all sets on synthetic sections, and plain FTS5 in the same run. */
 export async function benchLatency(sets: readonly TestSet[]): Promise<void> {
   const queries = sets.flatMap((set) => set.queries).map(({ query }) => query);
   const rows: string[][] = [];
@@ -37,12 +37,12 @@ export async function benchLatency(sets: readonly TestSet[]): Promise<void> {
   console.log(tableOf(['sections', 'built', 'p50', 'FTS5', 'ratio', 'p99', 'FTS5', 'ratio'], rows));
 }
 
-/** What can be asked, in this process or behind HTTP. */
+/** A search in this process or over HTTP. */
 interface Asked {
   search(query: string, limit: number): unknown;
 }
 
-/** How long each query took, in milliseconds, rising. A first round is for warming up. */
+/** Sorted duration of each query in milliseconds, after a round that warms up. */
 export async function timesOf(asked: Asked, queries: readonly string[], hits: number): Promise<number[]> {
   const times: number[] = [];
   for (const query of queries) {

@@ -15,9 +15,9 @@ import { tableOf } from './table.ts';
 import { readTestSets } from './test-set.ts';
 
 /**
- * `DOCSHELF_CORPUS=<folder> node bench/search/many-sites.ts [sites] [pages]`: resident memory and times of the search of many sites
- * in one engine, without the daemon around it. Aims for 100 sites of 100 pages: 600 MiB for the whole daemon, 250 ms for the
- * first query of a cold site. Linux only.
+ * `DOCSHELF_CORPUS=<folder> node bench/search/many-sites.ts [sites] [pages]`: resident memory and times of the search of many
+ * sites in one engine, without the daemon. Aims for 100 sites of 100 pages: 600 MiB for the whole daemon, 250 ms for the first
+ * query of a cold site. Linux only.
  */
 const [sites = 100, pages = 100] = process.argv.slice(2).map(Number);
 const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
@@ -50,7 +50,7 @@ function releaseIn(dir: string, number: number) {
   return { digest, releaseDir: join(dir, digest), trailingSlash: 'never' as const };
 }
 
-/** What making the sites takes is not in the memory that is measured: it is that of a daemon that starts again. */
+/** A fresh process, like a restarted daemon, because creating the sites takes memory. */
 async function inFreshProcess(): Promise<void> {
   const made = mkdtempSync(join(tmpdir(), 'docshelf-bench-sites-'));
   try {
@@ -113,7 +113,7 @@ async function measure(): Promise<void> {
   console.log(tableOf(['', 'resident', 'time'], rows));
 }
 
-/** In ms. Processor time is of all threads, and the same on a machine that has other work. */
+/** Times in ms. Processor time covers all threads, and does not depend on other load. */
 interface Times {
   readonly wall: number;
   readonly cpu: number;

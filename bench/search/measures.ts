@@ -9,7 +9,7 @@ export interface Measures {
 
 const RANKS = 10;
 
-/** Each query's measures, in the order of the queries; the mean of them is what is printed. */
+/** Measures of each query, in the order of the queries. Their means are printed. */
 export async function measure(searcher: Searcher, queries: readonly Query[]): Promise<Measures[]> {
   const measures: Measures[] = [];
   for (const { query, relevant } of queries) measures.push(measuresOf(await searcher.search(query, RANKS), relevant));
@@ -20,7 +20,7 @@ export function meanOf(measures: readonly Measures[], of: keyof Measures): numbe
   return measures.reduce((sum, each) => sum + each[of], 0) / Math.max(1, measures.length);
 }
 
-/** With gains 2^grade - 1 and the discount log2(rank + 1), as trec_eval's successors have it. */
+/** Uses gains 2^grade - 1 and the discount log2(rank + 1), like the successors of trec_eval. */
 export function measuresOf(ids: readonly string[], relevant: Readonly<Record<string, number>>): Measures {
   const grades = ids.slice(0, RANKS).map((id) => relevant[id] ?? 0);
   const wanted = Object.values(relevant).filter((grade) => grade > 0);

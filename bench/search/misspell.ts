@@ -4,7 +4,10 @@ import type { Random } from './random.ts';
 const WORD = /[A-Za-z]{4,}/g;
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
 
-/** The query with one word of four letters or more misspelled by one edit; unchanged where there is none. Never the first letter. */
+/**
+ * Misspells one word of four letters or more by one edit, never its first letter. Without such a word, the query stays
+ * unchanged.
+ */
 export function misspell(query: string, random: Random): string {
   const words = [...query.matchAll(WORD)].filter(([word]) => !isStopWord(word.toLowerCase(), word));
   if (words.length === 0) return query;

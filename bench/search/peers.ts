@@ -4,8 +4,8 @@ import type { Engine, Searcher } from './engine.ts';
 import type { Document } from './test-set.ts';
 
 /**
- * The engines beside ours, each with its defaults, the title boosted twice where it can. They are installed in this folder
- * only, so their types are not there for the project's own check: what is used of each is written down here.
+ * Other engines with their defaults, and titles with double weight if possible. They are installed only in this folder, so the
+ * project's type check lacks their types: this file declares the used parts.
  */
 export const PEERS: readonly Engine[] = [
   { name: 'SQLite FTS5 (porter, no stop words)', index: async (documents) => indexFts5(documents) },
@@ -19,7 +19,7 @@ export const PEERS: readonly Engine[] = [
   { name: 'Orama', index: indexOrama },
 ];
 
-/** FTS5 as it is well used: the words that are no stop words (ours are left out too) joined by OR, ranked by bm25(). */
+/** FTS5 in its usual form: words except stop words (the same as ours) joined by OR, ranked by bm25(). */
 export function indexFts5(documents: Iterable<Document>): Searcher {
   const database = new DatabaseSync('');
   database.exec("CREATE VIRTUAL TABLE t USING fts5(id UNINDEXED, title, text, tokenize = 'porter unicode61'); BEGIN;");
@@ -54,7 +54,7 @@ async function indexLunr(documents: readonly Document[]): Promise<Searcher> {
     for (const document of documents) this.add(document);
   });
   return {
-    // Words alone: a colon or a plus in a question is syntax to it.
+    // Only words, because colons and plus signs are syntax.
     search: (query, limit) =>
       index
         .search(wordsOf(query).join(' '))
@@ -94,13 +94,13 @@ interface FlexSearchModule {
   };
 }
 
-/** Title and text as one, which gave it more than a field each (.402 against .297). */
+/** Title and text as one field, which was better than two fields (.402 against .297). */
 async function indexFlexSearch(documents: readonly Document[]): Promise<Searcher> {
   const { default: FlexSearch } = await load<{ default: FlexSearchModule }>('flexsearch');
   const index = new FlexSearch.Index();
   for (const [at, { title, text }] of documents.entries()) index.add(at, `${title} ${text}`);
   return {
-    // By default all words must be there, which hardly any question meets: `suggest` asks for the best partial hits.
+    // By default all words are required, which few questions meet. `suggest` returns the best partial hits.
     search: (query, limit) => index.search(query, { limit, suggest: true }).map((at) => documents[at]?.id ?? ''),
     close: () => {},
   };
@@ -132,7 +132,7 @@ function wordsOf(query: string): string[] {
   return query.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** @throws where the engines are not installed: `npm ci` in this folder does that. */
+/** @throws Error if the engines are not installed: run `npm ci` in this folder */
 async function load<Module>(name: string): Promise<Module> {
   return (await import(name)) as Module;
 }

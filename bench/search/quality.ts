@@ -9,10 +9,10 @@ import { tableOf } from './table.ts';
 import type { Query, TestSet } from './test-set.ts';
 
 const SEED = 4;
-/** Each query is misspelled so many times, for a mean that does not hang on single words. */
+/** Misspellings per query, so that the mean does not depend on single words. */
 const MISSPELLINGS = 5;
 
-/** The keyword leg with one of its parts changed: what that part gives. */
+/** The keyword search with one changed part, to show the effect of that part. */
 const ABLATIONS: readonly Engine[] = [
   keywordEngine('title counts as text', { ...RANKING, weights: { ...RANKING.weights, title: 0.1, headings: 0.1 } }),
   keywordEngine('title counts thrice', { ...RANKING, weights: { ...RANKING.weights, title: 3, headings: 3 } }),

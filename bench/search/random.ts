@@ -1,4 +1,4 @@
-/** A seeded generator (mulberry32): the same seed gives the same numbers on every machine. */
+/** Seeded generator (mulberry32): the same seed gives the same numbers on each machine. */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed;
   }
 
-  /** An integer from 0 to below `end`. */
+  /** Integer from 0 to `end` - 1. */
   below(end: number): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let bits = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -14,7 +14,7 @@ export class Random {
     return Math.floor((((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32) * end);
   }
 
-  /** @throws where there is nothing to choose from. */
+  /** @throws Error for an empty list */
   oneOf<Item>(items: readonly Item[]): Item {
     const item = items[this.below(items.length)];
     if (item === undefined) throw new Error('Cannot choose from nothing');

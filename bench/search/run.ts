@@ -1,6 +1,6 @@
 /**
- * `DOCSHELF_CORPUS=<folder> node bench/search/run.ts [quality|latency]`: prints tables, writes nothing.
- * The engines that are measured beside ours are installed with `npm ci` in this folder.
+ * `DOCSHELF_CORPUS=<folder> node bench/search/run.ts [quality|latency]`: prints tables, writes nothing. Run `npm ci` in this
+ * folder to install the other engines.
  */
 import { benchLatency } from './latency.ts';
 import { benchQuality } from './quality.ts';

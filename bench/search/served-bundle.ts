@@ -10,7 +10,7 @@ import { Pool } from 'undici';
 const PROGRAM = join(import.meta.dirname, '../../dist/main.js');
 const KEY = 'svc_dsc_benchmark';
 const DOMAIN = 'bench';
-/** Semantic: 10,000 sections at 25 a second and core; a million are indexed; with room. */
+/** Maximum time until ready. 10,000 sections take 400 s per core with the model, and up to a million are indexed. */
 const READY_MS_MAX = 120 * 60_000;
 const CONNECTIONS = 8;
 
@@ -19,25 +19,25 @@ export interface Found {
   readonly score: number;
 }
 
-/** docshelf as its users have it: the built program, serving one bundle, asked through the search endpoint. */
+/** The built program with one bundle, searched through the endpoint. */
 export interface ServedBundle {
   search(query: string, limit: number): Promise<Found[]>;
   readonly pid: number;
-  /** From now on the daemon runs on these cores alone; false where that cannot be arranged here. */
+  /** Restricts the daemon to these cores. False if that is impossible. */
   pinTo(cores: string): boolean;
   close(): Promise<void>;
 }
 
 interface Serving {
   readonly model: 'builtin' | 'off';
-  /** `search.memory`; the default where none is named. */
+  /** `search.memory`. Undefined uses the default. */
   readonly memory?: string;
   onStart?(pid: number): void;
 }
 
 export const ARCHIVE = 'bench-export-2026-01-01.tar.gz';
 
-/** @param pack writes the archive to the given path. */
+/** @param pack writes the archive to the path */
 export async function serveBundle(pack: (to: string) => Promise<unknown>, serving: Serving): Promise<ServedBundle> {
   const folder = mkdtempSync(join(tmpdir(), 'docshelf-bench-'));
   await pack(join(folder, ARCHIVE));
@@ -51,7 +51,7 @@ export async function serveBundle(pack: (to: string) => Promise<unknown>, servin
   };
 }
 
-/** The archive in a folder, which gets the data besides and stays. */
+/** Serves the archive in a folder, which also gets the data folder and stays. */
 export async function serveFolder(folder: string, { model, memory, onStart }: Serving): Promise<ServedBundle> {
   const key = { id: 'bench', sha256: createHash('sha256').update(KEY).digest('hex') };
   const config = {
@@ -106,7 +106,7 @@ export async function serveFolder(folder: string, { model, memory, onStart }: Se
   };
 }
 
-/** Binds a process with all its threads to some cores (`0-1`), where the machine has the tool for it. */
+/** Restricts a process with its threads to some cores (`0-1`), if the tool is installed. */
 export function pin(pid: number, cores: string): boolean {
   try {
     execFileSync('taskset', ['--all-tasks', '--pid', '--cpu-list', cores, String(pid)], { stdio: 'ignore' });

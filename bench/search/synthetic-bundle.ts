@@ -12,29 +12,29 @@ import type { Document, TestSet } from './test-set.ts';
 
 const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
 const SEED = 17;
-/** What a page of a documentation site has. */
+/** Typical number for a documentation site. */
 export const SECTIONS_PER_PAGE = 8;
 const EMBEDDED_DOCUMENTS = 256;
-/** Distance of a made-up vector from the line between the two real ones, which have length 1. */
+/** Distance of an artificial vector from the line between two real ones, which have length 1. */
 const NOISE = 0.4;
 
-/** Where the files of a synthetic site go. */
+/** Folders for the files of a synthetic site. */
 interface SiteFolders {
   readonly siteDir: string;
   readonly searchDir: string;
 }
 
 interface SiteFile {
-  /** In the bundle. */
+  /** Path in the bundle. */
   readonly path: string;
   readonly file: string;
   readonly size: number;
 }
 
 /**
- * Packs a bundle that carries vectors (docs/search-format.md): synthetic pages, with made-up vectors, since the model would need
- * half an hour for those of 100,000 sections. Each vector is somewhere between the vectors of two real documents, so that
- * distances spread as real ones do. What is found by meaning is of no use.
+ * Packs a bundle with vectors (docs/search-format.md): synthetic pages with artificial vectors, because the model would need
+ * half an hour for 100,000 sections. Each vector is between those of two real documents, so that distances are realistic.
+ * Results by meaning are meaningless.
  */
 export async function packSynthetic(sets: readonly TestSet[], count: number, to: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'docshelf-bench-search-'));
@@ -48,7 +48,7 @@ export async function packSynthetic(sets: readonly TestSet[], count: number, to:
   }
 }
 
-/** Writes several sites of the same number of sections. @returns the files of each @see packSynthetic */
+/** Writes several sites with the same number of sections. @returns files of each site @see packSynthetic */
 export async function writeSyntheticSites(
   sets: readonly TestSet[],
   sites: number,
@@ -94,7 +94,7 @@ async function writeSite(
   return [...pages, ...search];
 }
 
-/** Pages of some documents each: the first under the page's title, the others under headings. */
+/** Pages with several documents: the first under the title of the page, the others under headings. */
 function* pagesOf(documents: Iterable<Document>): Generator<readonly [path: string, html: string]> {
   let html = '';
   let at = 0;
@@ -112,7 +112,7 @@ function* pagesOf(documents: Iterable<Document>): Generator<readonly [path: stri
 const pathOf = (document: number): string => `page-${Math.floor(document / SECTIONS_PER_PAGE)}.html`;
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-/** Says to be the built-in model, and makes up the vectors of passages. */
+/** Claims to be the built-in model, and returns artificial vectors. */
 async function synthesizer(sets: readonly TestSet[]): Promise<Embedder> {
   const model = await EmbeddingModel.load(MODEL);
   const { dims, digest } = model;

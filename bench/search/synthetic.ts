@@ -2,10 +2,10 @@ import { Random } from './random.ts';
 import type { Document, TestSet } from './test-set.ts';
 
 const SEED = 9;
-/** About 170 words, what a section of a documentation site has. */
+/** About 170 words, like a section of a documentation site. */
 const SECTION_CHARACTERS = 1_000;
 
-/** Sections made of the sets' own sentences in another order, one at a time: 100,000 need no memory. */
+/** Sections of shuffled sentences of the sets, one at a time, so that memory stays constant. */
 export function* synthetic(sets: readonly TestSet[], count: number): Generator<Document> {
   const random = new Random(SEED);
   const documents = sets.flatMap((set) => set.documents);

@@ -1,4 +1,4 @@
-/** Rows under a head as a Markdown table, columns of one width. */
+/** Markdown table with a header and aligned columns. */
 export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));

@@ -9,7 +9,7 @@ export interface Document {
 
 export interface Query {
   readonly query: string;
-  /** Grade by document; what is not named is 0. */
+  /** Grade by document. Missing documents have grade 0. */
   readonly relevant: Readonly<Record<string, number>>;
 }
 
@@ -21,7 +21,7 @@ export interface TestSet {
 
 const NAMES = ['anthropic-docs', 'codebase', 'cacm', 'stdlib-code'];
 
-/** The four development sets, from `search/` in the folder that DOCSHELF_CORPUS names. */
+/** The four development sets, from `search/` in the folder of DOCSHELF_CORPUS. */
 export function readTestSets(): TestSet[] {
   const corpus = process.env.DOCSHELF_CORPUS;
   if (corpus === undefined) throw new Error('DOCSHELF_CORPUS must name the folder that has search/<set>/docs.jsonl');

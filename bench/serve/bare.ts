@@ -2,12 +2,12 @@ import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * A node:http server that does nothing but send answers that docshelf has given: the bound of every server on Node. Arguments:
- * origin of docshelf, then JSON of `[target, request headers][]`. Writes its port.
+ * A node:http server that only sends responses recorded from docshelf: the upper bound of servers on Node. Arguments: origin of
+ * docshelf, then JSON of `[target, request headers][]`. Prints its port.
  */
 
 const [origin = '', asked = '[]'] = process.argv.slice(2);
-/** Node writes these anew. */
+/** Node writes these itself. */
 const CONNECTION_HEADERS = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding']);
 
 interface Prepared {

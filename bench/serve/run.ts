@@ -12,9 +12,10 @@ import { isThere, SERVER_CORE, type Server, startBare, startCaddy, startDocshelf
 import { runWrk } from './wrk.ts';
 
 /**
- * Requests a second of the site listener, beside a bare node:http server that sends the same bytes, nginx and Caddy where they
- * are installed. Interleaved rounds; each server on one core, wrk on the other. Ratios are of the same round, their medians
- * are printed. An argument chooses cases by a part of their name. Processor time a request is told besides, of the best round: other work on the machine changes that less.
+ * Requests per second of the site listener, of a bare node:http server that sends the same bytes, and of nginx and Caddy if they
+ * are installed. Interleaved rounds, with each server on one core and wrk on the other. Prints medians of the ratios within
+ * rounds. An argument selects cases by a part of their name. Also prints processor time per request of the best round, which
+ * depends less on other load.
  */
 
 const ROUNDS = Number(process.env.DOCSHELF_BENCH_ROUNDS ?? 5);
@@ -27,7 +28,7 @@ const HOT = '/section-0/page-0.html';
 interface Case {
   readonly name: string;
   readonly targets: readonly string[];
-  /** Fewer of large files: what is not whole when the time is over counts for nothing. */
+  /** Fewer for large files, because incomplete responses at the end do not count. */
   readonly connections?: number;
   headers(server: Server): Promise<Record<string, string>>;
 }
@@ -93,7 +94,7 @@ async function measure(
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
-/** Of each round, by the same round of another server. */
+/** Ratio to another server in the same round. */
 function ratio(ours: readonly Measured[], theirs: readonly Measured[] | undefined): string {
   if (theirs === undefined) return '';
   return median(ours.map(({ rate }, round) => rate / (theirs[round]?.rate ?? Number.NaN))).toFixed(2);
@@ -113,7 +114,7 @@ function makeBundle(folder: string): { pages: readonly Page[]; root: string; bun
   return { pages, root, bundles };
 }
 
-/** Compressed files beside the text: docshelf need not make them, and nginx sends one. */
+/** Text with compressed files, which docshelf does not need to create, and of which nginx sends one. */
 function makeLarge(): readonly { readonly name: string; readonly body: Buffer }[] {
   const words = Array.from({ length: 20_000 }, () => randomBytes(6).toString('hex'));
   const rows: string[] = [];
@@ -143,15 +144,15 @@ function writeConfig(folder: string, bundles: string, access: boolean): string {
   return file;
 }
 
-/** Interleaved: a busy minute of the machine is every server's. */
+/** Interleaved, so that other load affects all servers equally. */
 async function rounds(servers: readonly Server[], each: Case, folder: string): Promise<Map<string, Measured[]>> {
   const measured = new Map<string, Measured[]>(servers.map(({ name }) => [name, []]));
   for (let round = 0; round <= ROUNDS; round += 1) {
-    // Each is the first in its turn.
+    // Each server is the first one in turn.
     const from = round % servers.length;
     for (const server of [...servers.slice(from), ...servers.slice(0, from)]) {
       const figures = await measure(server, each, folder);
-      // The first warms up.
+      // The first round warms up.
       if (round > 0) measured.get(server.name)?.push(figures);
     }
   }
@@ -173,7 +174,7 @@ function print(name: string, measured: ReadonlyMap<string, Measured[]>): void {
   }
 }
 
-/** Of the round that other work on the machine disturbed least. */
+/** Minimum, which is the round with the least other load. */
 const leastUs = (figures: readonly Measured[]): number => Math.min(...figures.map(({ cpuUs }) => cpuUs));
 
 for (const needed of ['wrk', 'taskset']) {
@@ -195,7 +196,7 @@ try {
     const sent = await headers(docshelf);
     for (const target of targets) asked.push([target, sent]);
   }
-  // All in memory: what is measured is not compression.
+  // Load all files into memory, so that compression is not measured.
   for (const { origin } of servers) {
     for (const [target, headers] of asked) await (await fetch(`${origin}${target}`, { headers })).arrayBuffer();
   }

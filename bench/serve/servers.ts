@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { freePort } from '../../test/helpers/free-ports.ts';
 import { waitFor } from '../../test/helpers/wait-for.ts';
 
-/** What a server is measured by. */
+/** A server with its processes and address. */
 export interface Server {
   readonly name: string;
   readonly origin: string;
@@ -17,7 +17,7 @@ const PROGRAM = process.env.DOCSHELF_BENCH_PROGRAM ?? join(import.meta.dirname, 
 
 const PAGE = '/section-0/page-0.html';
 
-/** Whose lines go to a file, as a service manager's do. */
+/** Starts docshelf with its log in a file, like a service manager. */
 export async function startDocshelf(
   name: string,
   folder: string,
@@ -37,7 +37,7 @@ export async function startDocshelf(
   return answering({ name, origin, process: child }, page);
 }
 
-/** @param asked targets and the request headers that their answers are prepared by */
+/** @param asked targets with the request headers that prepare their responses */
 export async function startBare(origin: string, asked: readonly (readonly [string, object])[]): Promise<Server> {
   const child = spawn(
     'taskset',
@@ -50,7 +50,7 @@ export async function startBare(origin: string, asked: readonly (readonly [strin
   return { name: 'bare', origin: `http://127.0.0.1:${port}`, process: child };
 }
 
-/** One process, compressed files beside the pages; null where it is not installed. */
+/** Starts nginx with one process and compressed files. Null if it is not installed. */
 export async function startNginx(folder: string, root: string): Promise<Server | null> {
   if (!isThere('nginx')) return null;
   const port = await freePort();
@@ -82,7 +82,7 @@ export async function startCaddy(folder: string, root: string): Promise<Server |
   return answering({ name: 'caddy', origin: `http://127.0.0.1:${port}`, process: child });
 }
 
-/** Until it gives the first page. */
+/** Waits until the server returns the first page. */
 async function answering(server: Server, page = PAGE): Promise<Server> {
   await waitFor(
     async () => {

@@ -4,27 +4,27 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 export interface Load {
-  /** Paths with their queries; one of them at random for each request, where there are several. */
+  /** Paths with queries. If there are several, each request uses a random one. */
   readonly targets: readonly string[];
   readonly connections: number;
   readonly seconds: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** As a proxy tells it: each request is from an address of its own. */
+  /** Each request has another client address, in the header of a proxy. */
   readonly isOfManyClients?: boolean;
-  /** Where wrk runs, as taskset has it. */
+  /** Cores of wrk, in the form of taskset. */
   readonly cores?: string;
 }
 
 export interface LoadResult {
   readonly requests: number;
   readonly rate: number;
-  /** Answers that are neither 2xx nor 3xx. */
+  /** Number of responses that are neither 2xx nor 3xx. */
   readonly refused: number;
 }
 
 const run = promisify(execFile);
 
-/** @throws where connections break, or nothing is answered */
+/** @throws Error if connections break, or without any response */
 export async function runWrk(origin: string, load: Load, folder: string): Promise<LoadResult> {
   const { targets, connections, seconds, headers = {}, isOfManyClients = false, cores } = load;
   const isScripted = targets.length > 1 || isOfManyClients;

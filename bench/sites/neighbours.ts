@@ -8,10 +8,10 @@ import { loadNow, startShelf, TOKEN } from './shelf.ts';
 const ROUNDS = 5;
 const IDLE_MS = 10_000;
 const READ = ['/site-0/', '/site-1/'];
-/** The most pages of the corpus. */
+/** The bundle of the corpus with the most pages. */
 const IMPORTED = 'postgres-15.tar.gz';
 
-/** Latency of two sites that nobody touches, while a large bundle is imported into a third, beside idle moments just before. */
+/** Latency of two idle sites while a large bundle is imported into a third, compared with idle moments just before. */
 export async function benchNeighbours(bench: Bench, corpus: string): Promise<void> {
   const fileOf = (name: string): string => join(corpus, 'bundles', name);
   const archive = fileOf('docusaurus-classic.tar.gz');
@@ -25,7 +25,7 @@ export async function benchNeighbours(bench: Bench, corpus: string): Promise<voi
   const ratios: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const idle = await latencies(daemon.site, READ, sleep(IDLE_MS));
-    // Another time in gzip's header (RFC 1952) makes it a bundle that is not there yet.
+    // Another time in gzip's header (RFC 1952) makes a new bundle.
     bytes.writeUInt32LE(round + 1, 4);
     const beganMs = performance.now();
     const busy = await latencies(daemon.site, READ, importInto(daemon, 'site-2', bytes, `v${round}`));

@@ -4,8 +4,8 @@ import { benchSmall } from './small.ts';
 import { benchTwelve } from './twelve.ts';
 
 /**
- * Many sites in one daemon. DOCSHELF_CORPUS names the folder of real bundles; without it only small sites are measured.
- * DOCSHELF_BENCH_SITES: how many of these, `100,1000` unless told.
+ * Many sites in one daemon. DOCSHELF_CORPUS names the folder of real bundles. Without it, only small sites are measured.
+ * DOCSHELF_BENCH_SITES sets their number, by default `100,1000`.
  */
 const ends: (() => Promise<void>)[] = [];
 const bench = openBench((end) => ends.push(end));

@@ -8,7 +8,7 @@ export const TOKEN = 'a-token-for-the-benchmark';
 
 export interface Placed {
   readonly domain: string;
-  /** A file, or its bytes. */
+  /** Path or bytes of an archive. */
   readonly archive: string | Uint8Array;
 }
 
@@ -18,7 +18,7 @@ export interface StartedShelf {
   readonly folder: string;
 }
 
-/** A daemon with these in their preload folders, each below a path of its own; resolves when all are served. */
+/** Starts a daemon that preloads these archives, each under its own path. Resolves when all are served. */
 export async function startShelf(bench: Bench, placed: readonly Placed[]): Promise<StartedShelf> {
   const folder = await bench.folder();
   for (const { domain, archive } of placed) {
@@ -34,7 +34,7 @@ export async function startShelf(bench: Bench, placed: readonly Placed[]): Promi
   return { daemon, seconds: secondsSince(beganMs), folder };
 }
 
-/** Stops it, and starts one on the same folder, of another config where one is given. */
+/** Stops the daemon, and starts one on the same folder, optionally with another config. */
 export async function startAgain(
   bench: Bench,
   { daemon, folder }: Pick<StartedShelf, 'daemon' | 'folder'>,
@@ -55,7 +55,7 @@ export const configOf = (domains: readonly string[]) => ({
   sites: domains.map((domain) => ({ domain, basePath: `/${domain}`, staticExport: { enabled: true } })),
 });
 
-/** By the probe, which costs next to nothing: a status of a thousand sites reads a thousand folders. */
+/** Uses the probe, because a status of a thousand sites reads a thousand folders. */
 async function allServed(daemon: DaemonProcess, count: number): Promise<void> {
   await waitFor(
     async () => ((await fetch(`${daemon.admin}/readyz`)).status === 200 ? true : null),
@@ -67,5 +67,5 @@ async function allServed(daemon: DaemonProcess, count: number): Promise<void> {
 
 export const secondsSince = (beganMs: number): number => (performance.now() - beganMs) / 1000;
 
-/** Of the last minute: figures of one run are told with what else the machine did. */
+/** Load of the last minute, to report with figures. */
 export const loadNow = (): string => `load ${loadavg()[0]?.toFixed(1)}`;

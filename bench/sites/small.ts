@@ -8,7 +8,7 @@ import { configOf, loadNow, startAgain, startShelf, TOKEN } from './shelf.ts';
 
 const RELOADS = 5;
 
-/** Small sites that nobody asks: memory, time to ready, and a reload that changes one. */
+/** Small idle sites: memory, time until ready, and a reload that changes one. */
 export async function benchSmall(bench: Bench, count: number): Promise<void> {
   const domains = Array.from({ length: count }, (_, at) => `small-${at}`);
   const first = await startShelf(

@@ -10,7 +10,7 @@ const ROUNDS = 7;
 const CONNECTIONS = 16;
 const LARGE = /^(?:docusaurus|mixed|nextjs|postgres-15\.tar|sphinx-manual|starlight|vitepress)/;
 
-/** Twelve sites of the corpus: memory, time to all served, and requests a second beside the daemon of one site. */
+/** Twelve sites of the corpus: memory, time until all are served, and requests per second compared with one site. */
 export async function benchTwelve(bench: Bench, corpus: string): Promise<void> {
   const names = (await readdir(join(corpus, 'bundles'))).filter((name) => LARGE.test(name));
   const placed = Array.from({ length: 12 }, (_, at) => ({
@@ -28,7 +28,7 @@ export async function benchTwelve(bench: Bench, corpus: string): Promise<void> {
   const ratios: number[] = [];
   const spread: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    // Within a pair each goes first as often as the other.
+    // In a pair, each goes first equally often.
     const pair = round % 2 === 0 ? [one, twelve] : [twelve, one];
     const rates = new Map<DaemonProcess, number>();
     for (const daemon of pair) rates.set(daemon, await rate(daemon, ['/site-0/']));
@@ -54,7 +54,7 @@ export async function benchTwelve(bench: Bench, corpus: string): Promise<void> {
   );
 }
 
-/** The same sites with the model, each searched once: what is resident then, beside the child that embeds. */
+/** The same sites with the model, each searched once: resident memory, and the child process that embeds. */
 async function benchSearched(
   bench: Bench,
   started: Pick<StartedShelf, 'daemon' | 'folder'>,
@@ -80,7 +80,7 @@ async function benchSearched(
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
-/** Requests a second over keep-alive connections. */
+/** Requests per second over keep-alive connections. */
 async function rate(daemon: DaemonProcess, paths: readonly string[]): Promise<number> {
   const client = new SiteClient(daemon.site, CONNECTIONS);
   const endMs = performance.now() + ROUND_MS;

@@ -92,7 +92,7 @@ export async function benchManuals(bench: Bench, launch: () => Promise<Browser>)
   }
 }
 
-/** The place of the expected page for each question, from 1. 0 if it is not among the first. */
+/** Position of the expected page for each question, from 1. 0 if it is not among the first results. */
 async function placesOf(manuals: readonly Manual[], search: Search): Promise<number[]> {
   const places: number[] = [];
   for (const manual of manuals)

@@ -4,22 +4,22 @@ import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { readFolder } from '../../test/helpers/read-archive.ts';
 
-/** Installed for the benchmark alone (bench/widget/package.json). */
+/** Installed only for the benchmark (bench/widget/package.json). */
 const PROGRAM = join(import.meta.dirname, 'node_modules/.bin/pagefind');
-/** As its documentation has it, for a dialog. */
+/** Elements of Pagefind's documentation for a dialog. */
 const HEAD =
   '<link rel="stylesheet" href="/pagefind/pagefind-component-ui.css"><script type="module" src="/pagefind/pagefind-component-ui.js"></script>';
 const BODY = '<pagefind-modal-trigger></pagefind-modal-trigger><pagefind-modal></pagefind-modal>';
 
 export interface PagefindSite {
-  /** The site's, with Pagefind's in `pagefind/` and its dialog in each page. */
+  /** Files of the site, with Pagefind in `pagefind/` and its dialog in each page. */
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly indexMs: number;
-  /** Index and fragments, without scripts and styles. */
+  /** Size of index and fragments, without scripts and styles. */
   readonly indexBytes: number;
 }
 
-/** A site as its maker has it with Pagefind. @param work an empty folder, used up */
+/** Adds Pagefind to a site, like its author would. @param work an empty folder, which is removed */
 export async function withPagefind(site: ReadonlyMap<string, Uint8Array>, work: string): Promise<PagefindSite> {
   for (const [path, bytes] of site) {
     await mkdir(dirname(join(work, path)), { recursive: true });
@@ -44,7 +44,7 @@ function withDialog(page: Buffer): Buffer {
   return Buffer.from((before + BODY + after).replace(/<\/head>|(?=<main>)/, (end) => HEAD + end));
 }
 
-/** Files of a site, without the one folder that contains all of them. */
+/** Files of a site, without the only top-level folder. */
 export function rootOf(site: ReadonlyMap<string, Buffer>): ReadonlyMap<string, Buffer> {
   if (site.has('index.html')) return site;
   return new Map(Array.from(site, ([path, bytes]) => [path.replace(/^[^/]+\//, ''), bytes]));

@@ -18,7 +18,7 @@ const PAINTED = `new Promise((resolve) => {
   }).observe({ type: 'paint', buffered: true });
 })`;
 
-/** First contentful paint of the same page with the box and without, each time in a new profile, by turns which comes first. */
+/** First contentful paint of a page with and without the box, each time in a new profile and in alternating order. */
 export async function benchPaint(bench: Bench, launch: () => Promise<Browser>): Promise<void> {
   const bundles = PAGES.flatMap(({ archive, name }) =>
     [true, false].map((widget) => {

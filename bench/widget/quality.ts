@@ -10,14 +10,14 @@ import { tableOf } from '../search/table.ts';
 import { readTestSets } from '../search/test-set.ts';
 import { withPagefind } from './pagefind.ts';
 
-/** All words of a question must be on a page for Pagefind: without those that say nothing it finds more. */
+/** Pagefind requires all words of a question on one page. Without stop words it finds more. */
 const ASKED: Readonly<Record<string, (query: string) => string>> = {
   'Pagefind, the question': (query) => query,
   'Pagefind, stop words out': (query) =>
     (query.match(/[\p{L}\p{N}_]+/gu) ?? []).filter((word) => !isStopWord(word.toLowerCase(), word)).join(' '),
 };
 
-/** nDCG@10 of Pagefind in the browser, on the pages that `bench/search/http.ts` gives docshelf. */
+/** nDCG@10 of Pagefind in the browser, on the pages that `bench/search/http.ts` serves. */
 export async function benchQuality(bench: Bench, launch: () => Promise<Browser>): Promise<void> {
   const sets = readTestSets();
   const folder = await bench.folder();

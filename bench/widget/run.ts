@@ -8,8 +8,8 @@ import { benchSites } from './side-by-side.ts';
 import { benchTyping } from './typing.ts';
 
 /**
- * `DOCSHELF_CORPUS=<folder> npm run bench:widget [-- typing | paint | sites | quality | manuals]`: the search box in Chromium, from the running
- * program; the last three beside Pagefind and its component UI. Prints tables, writes nothing.
+ * `DOCSHELF_CORPUS=<folder> npm run bench:widget [-- typing | paint | sites | quality | manuals]`: the search box of the running
+ * program in Chromium. The last three also measure Pagefind and its component UI. Prints tables, writes nothing.
  */
 const PARTS = {
   typing: benchTyping,

@@ -14,7 +14,7 @@ import { rootOf, withPagefind } from './pagefind.ts';
 
 const ROUNDS = 3;
 const STEP_MS_MAX = 120_000;
-/** Without Starlight, whose pages have Pagefind already, and the second site of the same generator. */
+/** Without Starlight, whose pages already contain Pagefind, and without a second site of the same generator. */
 const SITES = BOXED_SITES.filter(({ domain }) => domain !== 'starlight' && domain !== 'mixed');
 const SYSTEMS = {
   docshelf: {
@@ -27,7 +27,7 @@ const SYSTEMS = {
   pagefind: {
     own: /\/pagefind\//,
     first: "document.querySelector('pagefind-modal .pf-result-link[href]')",
-    // Not Ctrl-K, which a site's own search may have, and no click: what stands at a page's end may be covered.
+    // A key, because Ctrl-K may open the site's own search, and the button may be covered.
     open: (page: Page) => page.locator('pagefind-modal-trigger button').press('Enter'),
     button: 'pagefind-modal-trigger button',
     field: 'pagefind-modal dialog input',
@@ -38,14 +38,14 @@ type System = keyof typeof SYSTEMS;
 interface Visit {
   readonly openedMs: number;
   readonly typedMs: number;
-  /** Of who has not searched, and of who has once. */
+  /** Requests before the first search, and after one. */
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
 
 /**
- * The sites of the corpus, from the same daemon: as they are, with docshelf's box, and with Pagefind's files and dialog in them.
- * Each visit is in a new profile: opened by a key, the query at once, until the first result stands there.
+ * The sites of the corpus from one daemon: unchanged, with docshelf's box, and with Pagefind's dialog. Each visit has a new
+ * profile, opens the box by a key, and types the query at once, until the first result is visible.
  */
 export async function benchSites(bench: Bench, launch: () => Promise<Browser>): Promise<void> {
   const folder = await bench.folder();
@@ -143,7 +143,7 @@ async function visit(browser: Browser, site: BoxedSite, system: System, origin: 
   return { openedMs, typedMs, before, after };
 }
 
-/** From before the act until the frame after the first result is there, by the page's clock. */
+/** Time from the action until the frame after the first result, by the clock of the page. */
 async function timeOf(page: Page, first: string, act: () => Promise<void>): Promise<number> {
   const beganMs = (await page.evaluate('performance.now()')) as number;
   const shown = page.evaluate(`new Promise((resolve) => {
@@ -154,7 +154,7 @@ async function timeOf(page: Page, first: string, act: () => Promise<void>): Prom
   return (at as number) - beganMs;
 }
 
-/** Of the body as browsers ask for it over https, and on this machine. */
+/** Size of the body with the encoding for https, on this machine. */
 async function encodedBytes(address: string, port: string): Promise<number> {
   const { pathname, search, host } = new URL(address);
   const { body } = await request(`http://127.0.0.1:${port}${pathname}${search}`, {

@@ -12,12 +12,12 @@ import { loadNow } from '../sites/shelf.ts';
 const SECTIONS = 10_000;
 const WARM_UP = 20;
 const QUERIES = 400;
-/** What somebody has typed when looking at the results. */
+/** Number of typed words when a person looks at the results. */
 const WORDS_TYPED = 4;
 
 /**
- * Times from the end of the debounce, which is when the question leaves, to the frame that shows its results. Runs in the page, whose
- * `fetch` tells when that is: `legs=words` first, and `legs=all` where the answer has said that there are meanings.
+ * Times from the end of the debounce, when the request is sent, to the frame with its results. Runs in the page, whose `fetch`
+ * marks the start: `legs=words` first, and `legs=all` if the response announces results by meaning.
  */
 const TIMES = `
   const { fetch: plain } = window;
@@ -46,12 +46,12 @@ const TIMES = `
   };
 `;
 
-/** Of who types: daemon and browser share one core, this process has the other. */
+/** Times for a typing reader: daemon and browser share one core, and this process has the other. */
 export async function benchTyping(bench: Bench, launch: () => Promise<Browser>): Promise<void> {
   const sets = readTestSets();
   const archive = join(await bench.folder(), 'synthetic-export-2026-01-01.tar.gz');
   await packSynthetic(sets, SECTIONS, archive);
-  // What is started from here on runs where this process does.
+  // Processes that start from here on have the same affinity.
   const isPinned = pin(process.pid, '0');
   const daemon = await startShelf(bench, [{ archive, entry: { domain: 'bench', basePath: '/' } }], {
     search: { widget: true, model: 'builtin' },

@@ -5,7 +5,7 @@ export type Schema = { [keyword: string]: unknown };
 
 const isBuilt = (schema: SchemaNode): boolean => schema['x-not-built'] !== true;
 
-/** Keys that the chart sets: ports and folders that its pods rely on, and those with a value of their own outside `config`. */
+/** Keys that the chart sets: ports and folders of its pods, and keys with a separate value outside `config`. */
 const CHART_OWNED: ReadonlySet<string> = new Set([
   'deployment',
   'staticExport',
@@ -23,12 +23,11 @@ const CHART_OWNED: ReadonlySet<string> = new Set([
 
 const FILE_UNITS: ReadonlySet<unknown> = new Set(['path', 'file']);
 
-/** The regular expressions of helm (RE2) count no further than 1,000; docshelf itself checks the length. */
+/** helm's regular expressions (RE2) allow at most 1,000 repetitions. docshelf itself checks the length. */
 const LONG_REPEAT = /\{1,\d{4,}\}/g;
 
 /**
- * A part of the config's schema as helm checks it: without the keywords that only docshelf understands, the keys that are not
- * built yet, and those that are the chart's.
+ * A part of the config's schema for helm: without docshelf's own keywords, keys that are not built yet, and keys of the chart.
  */
 function cut(schema: SchemaNode, key: string): Schema {
   const kept: Schema = {};
@@ -54,12 +53,12 @@ function cut(schema: SchemaNode, key: string): Schema {
   return kept;
 }
 
-/** docshelf's config as the chart takes it under `config`. */
+/** docshelf's config under `config` of the chart. */
 export function configSchemaOfChart(): Schema {
   return cut(configSchema, '');
 }
 
-/** One section of it, whole, as the chart takes it at its top. */
+/** A complete section at the top level of the chart's values. */
 export function sectionSchemaOfChart(name: 'deployment' | 'staticExport'): { properties: Record<string, Schema> } {
   const properties = configSchema.properties?.[name]?.properties ?? {};
   return {
@@ -71,7 +70,7 @@ export function sectionSchemaOfChart(name: 'deployment' | 'staticExport'): { pro
   };
 }
 
-/** The keys of an entry of `sites`, without the one that names it. */
+/** Keys of an entry of `sites`, except its name. */
 export function siteSchemaOfChart(): { domain: Schema; properties: Record<string, Schema> } {
   const { domain = {}, ...properties } = cut(siteSchema, 'sites[]').properties as Record<string, Schema>;
   return { domain, properties };
@@ -79,7 +78,7 @@ export function siteSchemaOfChart(): { domain: Schema; properties: Record<string
 
 const siteSchema: SchemaNode = configSchema.properties?.sites?.items ?? {};
 
-/** Every leaf of the schema that is built, by its dotted key. */
+/** Each built leaf of the schema, by its dotted key. */
 function* leaves(schema: SchemaNode, key: string): Generator<[string, SchemaNode]> {
   const sections = [schema, ...(schema.anyOf ?? [])].filter(({ properties }) => properties !== undefined);
   if (!sections.includes(schema)) yield [key, schema];
@@ -91,12 +90,12 @@ function* leaves(schema: SchemaNode, key: string): Generator<[string, SchemaNode
   }
 }
 
-/** Keys that hold a credential: it belongs into a Secret. */
+/** Keys that contain a credential, which belongs into a Secret. */
 export function secretKeys(): string[] {
   return [...leaves(configSchema, '')].filter(([, schema]) => schema['x-unit'] === 'secret').map(([key]) => key);
 }
 
-/** Keys that name a file, which may come out of a Secret or a ConfigMap. The link's has a value of its own. */
+/** Keys that name a file, which may come from a Secret or a ConfigMap. The link has a separate value. */
 export function fileKeys(of: 'daemon' | 'site' = 'daemon'): string[] {
   return [...leaves(of === 'daemon' ? configSchema : siteSchema, '')]
     .filter(

@@ -45,7 +45,7 @@ interface Row {
   readonly fallback: unknown;
 }
 
-/** The leaves of the values, and those maps that are passed on whole. */
+/** Leaves of the values, and maps that are passed on whole. */
 function rowsOf(schema: Schema, values: unknown, key: string): Row[] {
   const isPassedOn = key === 'fromSecret' || key === 'fromConfigMap';
   const properties = Object.entries((schema.properties ?? {}) as Record<string, Schema>)
@@ -54,7 +54,7 @@ function rowsOf(schema: Schema, values: unknown, key: string): Row[] {
   if (isPassedOn || properties.length === 0) return [{ key, schema, fallback: values }];
   return properties.flatMap(({ name, child, path }) => {
     const value = (values as Record<string, unknown> | undefined)?.[name];
-    // The sections of the config have a page of their own.
+    // The sections of the config have a separate page.
     if (key === 'config' && name !== 'reload') return [];
     return rowsOf(child, value, path);
   });

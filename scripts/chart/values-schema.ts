@@ -12,7 +12,7 @@ import { addOtherNames } from './other-names.ts';
 
 const strict = { additionalProperties: false };
 
-/** A value that may be left empty in a values file. */
+/** A value that may be empty in a values file. */
 const orEmpty = (schema: Schema | undefined): Schema => {
   const { description, ...rest } = schema ?? {};
   return { description, anyOf: [{ const: '' }, rest] };
@@ -46,7 +46,7 @@ function staticExport(section: Readonly<Record<string, Schema>>): Schema {
   };
 }
 
-/** Keys that only a site of a list has from files: an entry has no environment variable that names one. */
+/** Keys that only a listed site reads from files, because no environment variable can name a file for it. */
 const SITE_FILES = [...fileKeys('site'), 'staticExport.signature.publicKeys'];
 
 function sites(): Schema {
@@ -95,7 +95,7 @@ function config(): Schema {
   };
 }
 
-/** Settings by config key, out of objects of the cluster. */
+/** Settings by config key, from objects of the cluster. */
 const out = (of: string, keys: readonly string[]): Schema => ({
   type: 'object',
   description: `Settings from your ${of}, by config key: ${keys.map((key) => `\`${key}\``).join(', ')}.`,

@@ -5,11 +5,11 @@ import { packTarGz } from '../../test/helpers/pack-tar-gz.ts';
 interface ImportedSite {
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly version: string;
-  /** Absent: the only one. */
+  /** Undefined for the only site. */
   readonly domain?: string;
 }
 
-/** Packs files and takes them in; the version that comes last is active. */
+/** Packs files and imports them. The last version is active. */
 export async function importSite(
   bench: Bench,
   { folder }: DaemonProcess,

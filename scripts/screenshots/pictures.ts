@@ -2,21 +2,21 @@ import type { Page } from 'playwright-core';
 import { CONSOLE_EXAMPLES } from './console-examples.ts';
 import { startExample } from './start-example.ts';
 
-/** What runs while pictures are taken. */
+/** Daemons that run while the pictures are taken. */
 export const EXAMPLES = { shelf: startExample, ...CONSOLE_EXAMPLES };
 
 export interface Picture {
-  /** Of the file, without `.png`. */
+  /** File name without `.png`. */
   readonly name: string;
   readonly example: keyof typeof EXAMPLES;
-  /** Of the admin listener pages of who is signed in. */
+  /** Pages of the admin listener are shown to a signed-in user. */
   readonly listener: 'site' | 'admin';
-  /** Below the listener's origin. */
+  /** Path under the listener's origin. */
   readonly path: string;
   readonly width: number;
   readonly height: number;
   readonly colorScheme: 'light' | 'dark';
-  /** Acts as a reader does, until what is shown is there. */
+  /** Actions of a reader until the page shows what the picture needs. */
   readonly prepare?: (page: Page) => Promise<void>;
 }
 
@@ -24,7 +24,7 @@ const FOUND = 'docshelf-search-dialog a[role=option]';
 const SCREEN = { example: 'shelf', listener: 'site', width: 1200, height: 760, colorScheme: 'light' } as const;
 
 const CONSOLE = { listener: 'admin', path: '/', width: 1280, height: 800, colorScheme: 'light' } as const;
-/** A form and what is listed below it. */
+/** A form and the list under it. */
 const LIST = { example: 'whole', height: 1000 } as const;
 
 export const PICTURES: readonly Picture[] = [

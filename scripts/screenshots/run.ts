@@ -8,8 +8,8 @@ import { EXAMPLES, PICTURES, type Picture } from './pictures.ts';
 import { smallPng } from './small-png.ts';
 
 /**
- * `npm run screenshots [-- NAME...]`: takes the pictures of README and manual into docs/images, from the built program in Chromium.
- * Another picture is another entry of `PICTURES`.
+ * `npm run screenshots [-- NAME...]`: takes the pictures of README and manual into docs/images, from the built program in
+ * Chromium. Add a picture to `PICTURES`.
  */
 const IMAGES = join(import.meta.dirname, '../../docs/images');
 
@@ -34,7 +34,7 @@ try {
   await browser.close();
 }
 
-/** Once for all pictures of an example: each sign-in leaves a line of its own in the audit log. @returns what a context is signed in by */
+/** Once for all pictures of an example, because each sign-in adds an audit line. @returns state of a signed-in context */
 async function signIn(from: Browser, daemon: DaemonProcess): Promise<BrowserContextOptions> {
   const context = await from.newContext();
   const page = await context.newPage();
@@ -57,7 +57,7 @@ async function take(
   const context = await from.newContext({ ...profile, viewport: { width, height }, colorScheme });
   const page = await context.newPage();
   await page.addInitScript(keepRenamed, daemon.folder);
-  // A page of the console is never at rest: its stream of events goes on.
+  // A page of the console is never idle, because its event stream continues.
   await page.goto(daemon[listener] + path, { waitUntil: listener === 'site' ? 'networkidle' : 'load' });
   await prepare?.(page);
   const text = await page.innerText('body');
@@ -70,8 +70,8 @@ async function take(
 }
 
 /**
- * Runs in the page before its own scripts: what is called by chance here is called alike in each run, also where the page shows it
- * later. Ports of five digits are those that the system chose; the manual's examples have four.
+ * Runs in the page before its scripts: replaces random names by the same names in each run, also in later updates. Ports of five
+ * digits are free ports of the system. The examples of the manual have four digits.
  */
 function keepRenamed(folder: string): void {
   const rename = (): void => {
@@ -81,7 +81,7 @@ function keepRenamed(folder: string): void {
       const renamed = value
         .replaceAll(folder, '/etc/docshelf')
         .replaceAll(/http:\/\/127\.0\.0\.1:\d{5}/g, 'https://bundles.acme.dev');
-      // Written only where it differs: each writing is a change that is looked at again.
+      // Write only differences, because each write is a change that is checked again.
       if (renamed !== value) text.nodeValue = renamed;
     }
   };

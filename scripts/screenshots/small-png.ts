@@ -2,12 +2,12 @@ import { crc32, deflateSync, inflateSync } from 'node:zlib';
 
 const SIGNATURE_BYTES = 8;
 const COLOURS_MAX = 256;
-/** Of a channel's eight: what is nearer than that is one colour. */
+/** Bits per channel that distinguish colors. */
 const BITS_KEPT = 5;
 
 /**
- * A picture of a screen in at most 256 colours, a byte each: those that most of it has, others by the nearest of them. Takes what
- * Chromium writes: eight bits a channel, RGB or RGBA, not interlaced (https://www.w3.org/TR/png-3/).
+ * Reduces a screenshot to at most 256 colors, one byte each: the most frequent colors, and for other pixels the nearest of them.
+ * Reads what Chromium writes: eight bits per channel, RGB or RGBA, not interlaced (https://www.w3.org/TR/png-3/).
  */
 export function smallPng(png: Buffer): Buffer {
   const { width, height, pixels, channels } = decoded(png);
@@ -16,7 +16,7 @@ export function smallPng(png: Buffer): Buffer {
     const shift = 8 - BITS_KEPT;
     return ((red >> shift) << (2 * BITS_KEPT)) | ((green >> shift) << BITS_KEPT) | (blue >> shift);
   };
-  // The first colour of a key stands for it, and the most frequent keys for all.
+  // The first color of a key represents it, and the most frequent keys form the palette.
   const keys = new Map<number, { count: number; colour: readonly number[] }>();
   for (let at = 0; at < pixels.length; at += channels) {
     const key = keys.get(keyAt(at));
@@ -77,7 +77,7 @@ function decoded(png: Buffer) {
   return { width, height, channels, pixels: unfiltered(inflateSync(Buffer.concat(parts)), width * channels, channels) };
 }
 
-/** Section 9 of the specification: each line begins with how it differs from what stands left of it and above. */
+/** Section 9 of the specification: each line begins with its filter, which refers to the pixels to the left and above. */
 function unfiltered(lines: Buffer, lineBytes: number, channels: number): Buffer {
   const height = lines.length / (lineBytes + 1);
   const pixels = Buffer.alloc(lineBytes * height);

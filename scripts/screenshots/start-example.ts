@@ -4,7 +4,7 @@ import type { Bench, DaemonProcess } from '../../test/helpers/daemon.ts';
 import { importSite } from './import-site.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Imported one after another: the last is active. */
+/** Imported one after another, so the last one is active. */
 const BUNDLES = [
   { domain: 'manual', source: 'docs', version: '2026-10-01' },
   { domain: 'manual', source: 'docs', version: '2026-11-01' },
