@@ -85,6 +85,12 @@ describe('mountFile() for Next.js at another base path', () => {
     expectMounted('a.txt', payload.replace('\n5:', '5:'), expected);
   });
 
+  it('leaves a code sample in the data of a page unchanged, also if it names a file of the site', () => {
+    const row = JSON.stringify(`3:["$","code",null,{"children":["'/search-index.json'","\`/images/a.png\`"]}]\n`);
+    const page = `<script>self.__next_f.push([1,${row}])</script>`;
+    expect(rewritten('a.html', page, '/', '/team/docs/')).toBe(page);
+  });
+
   it('moves data in a page, wherever it is cut into pieces', () => {
     const rows = PAYLOAD.split('\n')
       .filter((row) => !row.startsWith('4:'))
