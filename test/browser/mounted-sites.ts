@@ -70,7 +70,8 @@ export const MOUNTED_SITES: readonly MountedSite[] = [
     domain: 'vitepress',
     addresses: 'bare',
     templates: ['', 'guide/markdown', 'es/', 'es/reference/default-theme-team-page', 'fa/guide/using-vue'],
-    hasRun: "document.querySelector('#app').__vue_app__ !== undefined",
+    // One page is plain HTML, without the app.
+    hasRun: "document.querySelector('#app') === null || document.querySelector('#app').__vue_app__ !== undefined",
     go: `(path) => {
       const link = document.body.appendChild(document.createElement('a'));
       link.href = path;
