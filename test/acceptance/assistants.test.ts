@@ -58,7 +58,7 @@ const QUESTIONS: readonly (readonly [question: string, page: string, says: RegEx
   ['readers sign in with passwords of an htpasswd file', '/sign-in', /htpasswd -B/],
   ['HSTS and a port that redirects to TLS', '/tls', /redirectPort/],
   ['helm chart values in Kubernetes', '/kubernetes', /helm (?:install|upgrade)/],
-  ['crawl a live site with Chromium', '/crawling', /kind: crawl/],
+  ['crawl a live site with Chromium', '/crawling', /render: chromium/],
   ['memory and disk of a site of 10,000 pages', '/sizing', /10,000/],
   ['one reload adds and removes sites of the list', '/many-sites', /hosts:/],
   ['rules of a site in _redirects and _headers', '/serving', /_redirects/],
