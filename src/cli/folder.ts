@@ -1,5 +1,4 @@
-import { existsSync, watch } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,8 +16,7 @@ interface FolderOptions extends CommonOptions {
 }
 
 const WORK = join(tmpdir(), 'docshelf-');
-/** Editors change several files for one change. */
-const SETTLE_MS = 200;
+const POLL_MS = 500;
 /** Findings that break a page. Others, such as requests to other hosts, are reported only. */
 const BROKEN: readonly string[] = ['broken_reference', 'missing_fragment'];
 
@@ -72,6 +70,7 @@ async function preview(
     'server.host': '127.0.0.1',
     'server.port': options.port,
     'admin.port': 0,
+    'api.port': 0,
     'search.widget': true,
     'search.model': 'off',
     'log.level': 'error',
@@ -93,9 +92,7 @@ async function preview(
 
   const stopped = Promise.withResolvers<'stopped'>();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopped.resolve('stopped'));
-  let changed = Promise.withResolvers<'changed'>();
-  // Watch before the first export, so that no change is lost. The export rejects a missing folder.
-  const watcher = existsSync(folder) ? watch(folder, { recursive: true }, () => changed.resolve('changed')) : null;
+  let known = await stateOf(folder);
   let report = await publish(1);
   const { startDaemon } = await import('../app/index.ts');
   const { daemon, stop } = await startDaemon({ loaded, reload: load, onProgress: () => undefined, programVersion });
@@ -103,20 +100,30 @@ async function preview(
   try {
     await daemon.firstAttempt;
     show();
-    for (let round = 2; (await Promise.race([changed.promise, stopped.promise])) === 'changed'; round += 1) {
-      await sleep(SETTLE_MS);
-      changed = Promise.withResolvers();
+    for (let round = 2; (await Promise.race([sleep(POLL_MS, 'poll'), stopped.promise])) === 'poll'; ) {
+      const found = await stateOf(folder);
+      if (found === known) continue;
+      known = found;
       try {
-        report = await publish(round);
+        report = await publish(round++);
         show();
       } catch (error) {
         reportFailure(error, options.json === true);
       }
     }
   } finally {
-    watcher?.close();
     await stop();
   }
+}
+
+/** Polling also sees network volumes and files in new folders, which Node's recursive watcher can miss. */
+async function stateOf(folder: string): Promise<string> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const lines = entries.map(async ({ parentPath, name }) => {
+    const info = await stat(join(parentPath, name)).catch(() => null);
+    return `${parentPath}/${name} ${info?.size} ${info?.mtimeMs}`;
+  });
+  return (await Promise.all(lines)).sort().join('\n');
 }
 
 type Report = Awaited<ReturnType<typeof exported>>['report'];
