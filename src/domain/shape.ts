@@ -19,10 +19,13 @@ export function jsonOf(text: string): unknown {
 }
 
 /** Unchecked members of a JSON object, or none for any other text. */
-export function membersOf<T extends object>(text: string | null): { readonly [Key in keyof T]?: unknown } {
-  const value = jsonOf(text ?? '');
-  return typeof value === 'object' && value !== null ? value : {};
-}
+export const membersOf = <T extends object>(text: string | null): { readonly [Key in keyof T]?: unknown } =>
+  membersIn<T>(jsonOf(text ?? ''));
+
+/** Unchecked members of a value, or none if it is no object. */
+export const membersIn = <T extends object = Record<string, unknown>>(
+  value: unknown,
+): { readonly [Key in keyof T]?: unknown } => (typeof value === 'object' && value !== null ? value : {});
 
 export const RFC3339 = { type: 'string', format: 'date-time', description: 'RFC 3339, UTC.' } as const;
 

@@ -7,6 +7,7 @@ import {
   type JobStatus,
 } from '../../domain/job.ts';
 import { Secret } from '../../domain/secret.ts';
+import { jsonOf, membersIn, membersOf } from '../../domain/shape.ts';
 import { retryAfterOf } from '../../net/retry.ts';
 
 const TEXT_LENGTH_MAX = 4096;
@@ -15,7 +16,7 @@ const SHA256 = /^[0-9a-f]{64}$/i;
 const JOB_ID = /^[\x21-\x7e]{1,256}$/;
 
 export function readJob(answer: unknown): JobAnswer | null {
-  const { jobId, domain, version, status, progress, pageCount, createdAt, updatedAt, error } = membersOf(answer);
+  const { jobId, domain, version, status, progress, pageCount, createdAt, updatedAt, error } = membersIn(answer);
   if (!isJobId(jobId) || !isStatus(status)) return null;
   return {
     jobId,
@@ -31,7 +32,7 @@ export function readJob(answer: unknown): JobAnswer | null {
 }
 
 export function readBundle(answer: unknown, jobId: string): BundleAnswer | null {
-  const members = membersOf(answer);
+  const members = membersIn(answer);
   const { bundleUrl, sha256 } = members;
   // Allow only http and https links: a service must not make its client read local files.
   if (typeof bundleUrl !== 'string' || !/^https?:\/\//i.test(bundleUrl) || !URL.canParse(bundleUrl)) return null;
@@ -46,20 +47,20 @@ export function readBundle(answer: unknown, jobId: string): BundleAnswer | null 
 }
 
 export function readJobs(answer: unknown): readonly JobAnswer[] | null {
-  const { jobs } = membersOf(answer);
+  const { jobs } = membersIn(answer);
   return Array.isArray(jobs) ? jobs.map(readJob).filter((job) => job !== null) : null;
 }
 
 export function readReport(answer: unknown): ExportReport | null {
-  const { jobId, pages, files, bytes, counts, findings } = membersOf(answer);
+  const { jobId, pages, files, bytes, counts, findings } = membersIn(answer);
   if (!isJobId(jobId) || !Array.isArray(findings)) return null;
-  const listed = findings.map(membersOf);
+  const listed = findings.map((each: unknown) => membersIn(each));
   return {
     jobId,
     pages: number(pages, Number.MAX_SAFE_INTEGER) ?? 0,
     files: number(files, Number.MAX_SAFE_INTEGER) ?? 0,
     bytes: number(bytes, Number.MAX_SAFE_INTEGER) ?? 0,
-    counts: Object.fromEntries(Object.entries(membersOf(counts)).map(([kind, count]) => [kind, Number(count)])),
+    counts: Object.fromEntries(Object.entries(membersIn(counts)).map(([kind, count]) => [kind, Number(count)])),
     findings: listed.map(({ kind, page, detail }) => ({
       kind: text(kind) ?? '',
       page: text(page) ?? '',
@@ -70,10 +71,6 @@ export function readReport(answer: unknown): ExportReport | null {
 
 function isJobId(value: unknown): value is string {
   return typeof value === 'string' && JOB_ID.test(value);
-}
-
-export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 function isStatus(value: unknown): value is JobStatus {
@@ -166,14 +163,14 @@ function redirectNext(location: string | null): string {
 }
 
 function codeIn(body: string): unknown {
-  return membersOf(parseJson(body)).code;
+  return membersOf<{ code: unknown }>(body).code;
 }
 
 /** One line, without queries (a link may be a credential) and without the key. */
 function reasonOf(body: string, key: Secret): string | null {
-  const answer = parseJson(body);
-  const members = membersOf(answer);
-  const nested = membersOf(members.error);
+  const answer = jsonOf(body);
+  const members = membersIn(answer);
+  const nested = membersIn(members.error);
   const candidates = [members.error, members.detail, members.message, nested.message, members.title, answer];
   const words = candidates.find((candidate) => typeof candidate === 'string' && candidate.trim() !== '');
   // Ignore markup, which is an error page and not readable in a terminal.
@@ -185,12 +182,4 @@ function reasonOf(body: string, key: Secret): string | null {
     .trim();
   if (line === '') return null;
   return line.length > REASON_LENGTH_MAX ? `${line.slice(0, REASON_LENGTH_MAX)}…` : line.replace(/\.$/, '');
-}
-
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

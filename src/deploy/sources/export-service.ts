@@ -8,12 +8,13 @@ import {
   type JobAnswer,
 } from '../../domain/job.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { jsonOf } from '../../domain/shape.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
 import { retryAfterOf } from '../../net/retry.ts';
 import type { FreshLink, LinkSource } from '../ports.ts';
 import type { RenewSettings } from '../settings.ts';
-import { parseJson, readBundle, readJob, readJobs, readReport, serviceRefusal } from './export-answers.ts';
+import { readBundle, readJob, readJobs, readReport, serviceRefusal } from './export-answers.ts';
 
 interface WaitOptions {
   readonly timeoutMs: number;
@@ -178,7 +179,7 @@ export class ExportServiceClient {
       const refused = { status, body: text, retryAfter, location: response.header('location') };
       throw serviceRefusal(act, refused, this.#key, Date.now());
     }
-    const value = read(parseJson(text));
+    const value = read(jsonOf(text));
     if (value !== null) return { value, retryAfterMs: retryAfterOf(retryAfter, Date.now()) };
     throw new DocshelfError('export_service_failed', `Cannot ${act}: its response is not from an export service`, {
       next: 'Check the address. docshelf appends /v1/static-export to it.',
