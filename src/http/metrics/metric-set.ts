@@ -51,7 +51,7 @@ class RequestMetrics {
   }
 }
 
-export const labelOf = (site: string | undefined) => (site === undefined ? {} : { site });
+export const labelOf = (site: string | null | undefined) => (site == null ? {} : { site });
 
 /** A series for the hot path. Counting is an addition, while prom-client's counters hash the labels each time. */
 export interface Cell {

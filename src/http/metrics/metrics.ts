@@ -82,7 +82,7 @@ export class Metrics {
     for (const gauge of [...Object.values(ofSites), dependencyUp]) gauge.reset();
     for (const { site, state, active = [], search, linkEndsAtMs = null, isFetchFailing = false } of states) {
       const { searchWaiting, searchBuilt, linkEnd, fetchFailing, activeVersion, lastActivation } = ofSites;
-      const label = site === null ? {} : { site };
+      const label = labelOf(site);
       for (const { version, digest } of active) activeVersion.set({ ...label, version, digest }, 1);
       const activatedMs = active.map(({ activatedAt }) => Date.parse(activatedAt));
       lastActivation.set(label, Math.max(0, ...activatedMs) / 1000);
@@ -120,11 +120,11 @@ export class Metrics {
 
   /** Starts the series of a site at 0. @param site null if there are so many that series have no label */
   addExports(site: string | null): void {
-    for (const result of JOB_RESULTS) this.#metrics.jobsEnded.inc({ ...labelOf(site ?? undefined), result }, 0);
+    for (const result of JOB_RESULTS) this.#metrics.jobsEnded.inc({ ...labelOf(site), result }, 0);
   }
 
   onJobEnded(site: string | null, result: (typeof JOB_RESULTS)[number]): void {
-    this.#metrics.jobsEnded.inc({ ...labelOf(site ?? undefined), result });
+    this.#metrics.jobsEnded.inc({ ...labelOf(site), result });
   }
 
   onWrongToken(): void {
@@ -158,7 +158,7 @@ export class SiteMetrics {
 
   constructor(metrics: ReturnType<typeof defineMetrics>, site: string | null) {
     this.#metrics = metrics;
-    this.#label = site === null ? {} : { site };
+    this.#label = labelOf(site);
     for (const result of ['ok', 'failed']) metrics.fetches.inc({ ...this.#label, result }, 0);
     for (const result of SEARCH_RESULTS) metrics.searches.inc({ ...this.#label, result }, 0);
     const { cacheHits, cacheMisses, fetchedBytes, activations, wrongSignIns, searchCorrections } = metrics;
