@@ -80,8 +80,10 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
   const onFault = (error: unknown): void => logFailure(log, 'export', error);
   const exported = () =>
     organizationsSlice(current()).flatMap(({ sites }) => sites.filter(({ source }) => source !== null));
-  const siteLabel = ({ domain }: { domain: string }) => (exported().length <= current().metrics.sites ? domain : null);
-  for (const site of exported()) metrics.addExports(siteLabel(site));
+  const siteLabel = ({ domain }: { domain: string }, sites = exported()) =>
+    sites.length <= current().metrics.sites ? domain : null;
+  const atStart = exported();
+  for (const site of atStart) metrics.addExports(siteLabel(site, atStart));
 
   const runner = new JobRunner({
     ...jobOptions,
