@@ -55,7 +55,7 @@ async function loadWritten(options: CommonOptions): Promise<LoadedConfig> {
   return loaded;
 }
 
-function stopSignal(): Promise<void> {
+export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve());
   });

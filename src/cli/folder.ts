@@ -1,4 +1,5 @@
-import { readdir, stat } from 'node:fs/promises';
+import { existsSync, watch } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,6 +9,7 @@ import { loadConfig } from '../config/index.ts';
 import { temporaryFolder } from '../files/index.ts';
 import { importArchive } from './bundle/import.ts';
 import { type CommonOptions, command, portNumber } from './command.ts';
+import { stopSignal } from './daemon.ts';
 import { chosenSite, loadOrLastGood } from './load-config.ts';
 import { findingsText, ProgressBar, printResult, ReportedFailure, reportFailure } from './output.ts';
 
@@ -16,7 +18,8 @@ interface FolderOptions extends CommonOptions {
 }
 
 const WORK = join(tmpdir(), 'docshelf-');
-const POLL_MS = 500;
+/** Editors change several files for one change. */
+const SETTLE_MS = 200;
 /** Findings that break a page. Others, such as requests to other hosts, are reported only. */
 const BROKEN: readonly string[] = ['broken_reference', 'missing_fragment'];
 
@@ -90,9 +93,10 @@ async function preview(
     return report;
   };
 
-  const stopped = Promise.withResolvers<'stopped'>();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopped.resolve('stopped'));
-  let known = await stateOf(folder);
+  const stopped = stopSignal();
+  let changed = Promise.withResolvers<true>();
+  // Watch before the first export, so that no change is lost. The export rejects a missing folder.
+  const watcher = existsSync(folder) ? watch(folder, { recursive: true }, () => changed.resolve(true)) : null;
   let report = await publish(1);
   const { startDaemon } = await import('../app/index.ts');
   const { daemon, stop } = await startDaemon({ loaded, reload: load, onProgress: () => undefined, programVersion });
@@ -100,30 +104,20 @@ async function preview(
   try {
     await daemon.firstAttempt;
     show();
-    for (let round = 2; (await Promise.race([sleep(POLL_MS, 'poll'), stopped.promise])) === 'poll'; ) {
-      const found = await stateOf(folder);
-      if (found === known) continue;
-      known = found;
+    for (let round = 2; await Promise.race([changed.promise, stopped]); round += 1) {
+      await sleep(SETTLE_MS);
+      changed = Promise.withResolvers();
       try {
-        report = await publish(round++);
+        report = await publish(round);
         show();
       } catch (error) {
         reportFailure(error, options.json === true);
       }
     }
   } finally {
+    watcher?.close();
     await stop();
   }
-}
-
-/** Polling also sees network volumes and files in new folders, which Node's recursive watcher can miss. */
-async function stateOf(folder: string): Promise<string> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  const lines = entries.map(async ({ parentPath, name }) => {
-    const info = await stat(join(parentPath, name)).catch(() => null);
-    return `${parentPath}/${name} ${info?.size} ${info?.mtimeMs}`;
-  });
-  return (await Promise.all(lines)).sort().join('\n');
 }
 
 type Report = Awaited<ReturnType<typeof exported>>['report'];
