@@ -192,9 +192,9 @@ export class KeywordIndex {
   }
 
   #withPhrase(terms: readonly string[]): number[] {
-    const lists = terms.map((term) => this.#file.postings(term).sections);
-    const all = lists.reduce<Mask>((mask, list) => only(list, mask, this.count), null);
-    const sections = [...(lists[0] ?? [])].filter((section) => all?.[section] === 1);
+    const [first = [], ...others] = terms.map((term) => this.#file.postings(term).sections);
+    const inOthers = others.reduce<Mask>((mask, list) => only(list, mask, this.count), null);
+    const sections = [...first].filter((section) => inOthers === null || inOthers[section] === 1);
     return sections.length === 0 || terms.length === 1 ? sections : this.#file.withPhrase(sections, terms);
   }
 
