@@ -46,12 +46,12 @@ interface McpAnswerOptions extends FaultHooks {
 
 /** Loads the code with the first request, because it takes 0.2 s of processor time. */
 function mcpAnswer(options: McpAnswerOptions): AnswerSiteSearch {
-  const answer = once(() => open(options));
+  const answer = once(() => openMcp(options));
   return async (request, env) => (await answer())(request, env);
 }
 
-async function open({ site, versions, bodies, ...hooks }: McpAnswerOptions): Promise<AnswerSiteSearch> {
-  const [{ mcpEndpoint: mcpDoor }, { siteDocumentation }] = await Promise.all([
+async function openMcp({ site, versions, bodies, ...hooks }: McpAnswerOptions): Promise<AnswerSiteSearch> {
+  const [{ mcpEndpoint }, { siteDocumentation }] = await Promise.all([
     import('../../http/mcp/mcp-endpoint.ts'),
     import('../assistants/site-documentation.ts'),
   ]);
@@ -70,7 +70,7 @@ async function open({ site, versions, bodies, ...hooks }: McpAnswerOptions): Pro
     },
     versions,
   };
-  return mcpDoor({
+  return mcpEndpoint({
     ...hooks,
     site: siteDocumentation(documented, bodies),
     place: () => ({ publicUrl: site.config.config.server.publicUrl, hosts: site.config.hosts }),
