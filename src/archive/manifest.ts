@@ -10,8 +10,6 @@ import { isByProduct, nameAt, placeOf } from './layout.ts';
 import type { ArchiveListing, ExtractedFiles } from './listing.ts';
 import { checkerOf, type DocumentFault, parseJson } from './versioned-json.ts';
 
-/** Splits a stream of manifest bytes: a million files need the memory of one. */
-
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const OPEN_LIST = 0x5b;
@@ -31,6 +29,7 @@ interface ManifestParts {
 /** `head` is the text outside the list of files. `first`, `next` and `behind` are positions between two files. */
 type State = 'head' | 'first' | 'next' | 'behind' | 'file';
 
+/** Splits a stream of manifest bytes: a million files need the memory of one. */
 class ManifestSplitter {
   readonly #parts: ManifestParts;
   readonly #head: Buffer;

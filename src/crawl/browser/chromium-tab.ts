@@ -3,13 +3,13 @@ import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 import type { BrowserPage, PageState, RenderOptions, SettledDom } from '../render/rendered-page.ts';
 import { Visit } from './chromium-requests.ts';
 
-/** These functions run in the page, in an isolated world. Each is sent as text, so it must not use outside names. */
-
 interface SnapshotBounds {
   readonly htmlCharactersMax: number;
   readonly textCharactersMax: number;
   readonly linksMax: number;
 }
+
+// These functions run in the page, in an isolated world. Each is sent as text, so it must not use outside names.
 
 /** Loads lazy parts: scrolls by screens for intersection observers, and wakes lazy pictures and frames. */
 async function scrollToEnd(stepsMax: number): Promise<void> {

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+// Import the file directly, because the readers of archives load slower than a small job runs.
 import { archiveOrder, type PackEntry, packBundle } from '../../archive/pack.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ExportRequest, Finding, SiteSource } from '../../domain/job.ts';
@@ -35,8 +36,6 @@ export async function openFolder(
     return new (await import('../sources/folder-source.ts')).FolderSource({ path, workDir, limits });
   return new (await import('../markdown/index.ts')).MarkdownSource(path);
 }
-
-// Import files directly, because the readers of archives load slower than a small job runs.
 
 interface CheckCommand extends StoreFolders {
   readonly tableSha256: string;
