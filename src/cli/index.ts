@@ -74,7 +74,7 @@ First steps:
   docshelf serve --config config.yaml           Run the daemon
   docshelf bundle import FILE                   Import an archive
 
-For all settings, see config.example.yaml. For all errors, see docs/errors.md.`;
+To list all settings, run "docshelf config print". The console lists all errors under /manual/errors.`;
 
 export function createProgram(version: string): Command {
   const program = new Command('docshelf')

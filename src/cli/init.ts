@@ -206,12 +206,12 @@ function configText(answers: InitAnswers, folder: string, linkFile: string | und
       ? `# File with the link. The link is a credential: docshelf never prints it. docshelf watches the file.
   bundleUrlFile: ${fromFolder(linkFile, folder)}`
       : isAirGapped
-        ? '# No link: import archives with "docshelf bundle import", the inbox, or the preload folder (docs/air-gap-host.md).'
+        ? '# No link: import archives with "docshelf bundle import", the inbox, or the preload folder.'
         : '# bundleUrlFile: ./bundle-url\tfile with the link, which is a credential';
   // A tab separates a line from its comment. Answers have no tab: JSON escapes it.
   const text = `\
-# Config of docshelf. All keys are optional; docs/config.md lists them with their defaults.
-# To check it, run "docshelf config check". To check the machine, run "docshelf doctor".
+# Config of docshelf. All keys are optional. "docshelf config print" lists them with their values, and "docshelf config schema"
+# describes them. To check this file, run "docshelf config check". To check the machine, run "docshelf doctor".
 # A running daemon reloads a changed config.
 
 deployment:

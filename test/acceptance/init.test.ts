@@ -7,7 +7,8 @@ import { parse } from 'yaml';
 import { openBench } from '../helpers/daemon.ts';
 
 const bench = openBench(afterEach);
-const PROGRAM = join(import.meta.dirname, '../../dist/main.js');
+const ROOT = join(import.meta.dirname, '../..');
+const PROGRAM = join(ROOT, 'dist/main.js');
 const HAS_TERMINAL = spawnSync('script', ['--version']).status === 0;
 
 /** Runs a command on a new terminal, and types these lines one after another. */
@@ -61,6 +62,24 @@ describe('docshelf init', () => {
       expect((await bench.run(['config', 'check'], { cwd })).code).toBe(0);
     },
   );
+
+  test('names only documents that the archives of a release contain, like the other texts of the archives', async () => {
+    const texts = ['config.example.yaml', 'examples/systemd/docshelf.service'].map((path) => join(ROOT, path));
+    for (const type of ['cloud', 'client-hosted', 'air-gapped']) {
+      const cwd = await bench.folder();
+      await bench.run(['init', '--type', type], { cwd });
+      texts.push(join(cwd, 'config.yaml'));
+    }
+    const shown = [
+      ...(await Promise.all(texts.map((file) => readFile(file, 'utf8')))),
+      (await bench.run(['--help'])).stdout,
+    ];
+    // The archives contain no folder docs.
+    expect(shown.flatMap((text) => text.match(/\bdocs\/[a-z0-9-]+\.md/g) ?? [])).toEqual([]);
+    const commands = new Set(shown.flatMap((text) => text.match(/docshelf config \w+/g) ?? []));
+    for (const command of commands) expect((await bench.run(command.split(' ').slice(1))).code, command).toBe(0);
+    expect([...commands]).toContain('docshelf config schema');
+  });
 
   test('quotes names that YAML would read as another type', async () => {
     const cwd = await bench.folder();
