@@ -37,7 +37,7 @@ export function command(name: string, description: string, example: string): Com
 export function daemonCommand(name: string, description: string, example: string): Command {
   return command(name, description, example)
     .option('--pid <pid>', 'Process id of the daemon to use, if several run on the data folder', processId)
-    .option('--admin-url <url>', 'Admin URL of a daemon on another machine (requires its admin.token in the config)');
+    .option('--admin-url <url>', 'Admin URL of a daemon on another machine (set DOCSHELF__ADMIN__TOKEN to its token)');
 }
 
 export const siteCommand = (name: string, description: string, example: string): Command =>

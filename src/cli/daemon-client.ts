@@ -159,7 +159,9 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
         rethrowAs(
           'daemon_unreachable',
           `reach ${name}`,
-          'Run "docshelf healthcheck" to check the daemon, then run the command again.',
+          target.socketPath === undefined
+            ? 'Check the URL and the network, then run the command again.'
+            : 'Run "docshelf healthcheck" to check the daemon, then run the command again.',
           (error) => errnoOf(error) ?? 'it closed the connection',
         ),
       );

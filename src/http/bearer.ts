@@ -19,16 +19,14 @@ export function requireToken(token: Secret | null, authorization: string | undef
   const given = bearerToken(authorization);
   if (given === null) {
     throw new DocshelfError('unauthorized', 'Cannot authorize the request: it has no bearer token', {
-      next: 'Send the header "Authorization: Bearer" with the admin.token of the config.',
+      next: 'Send admin.token in the header "Authorization: Bearer". For a command, set DOCSHELF__ADMIN__TOKEN to it.',
     });
   }
   if (!isSame(given, token.reveal())) {
     throw new DocshelfError(
       'unauthorized',
       'Cannot authorize the request: the bearer token does not match admin.token',
-      {
-        next: 'Send the admin.token of the config.',
-      },
+      { next: 'Send the admin.token of the config of the daemon.' },
     );
   }
 }

@@ -145,6 +145,24 @@ describe('a command', () => {
     expect([unread.code, unread.json().code]).toEqual([77, 'unauthorized']);
   });
 
+  test('reaches a daemon elsewhere without a config, and explains a missing token or daemon', async () => {
+    const token = 'a-long-random-token';
+    const daemon = await bench.start({ admin: { token } }, { folder: await home() });
+    const cwd = await home();
+    const importAt = (admin: string, env: Record<string, string> = {}) =>
+      bench.run(['bundle', 'import', 'docs-2024-06-01.tar.gz', '--json', '--admin-url', admin], { cwd, env });
+    const refused = await importAt(daemon.admin);
+    expect([refused.code, refused.json<{ next: string }>().next]).toEqual([
+      77,
+      expect.stringContaining('set DOCSHELF__ADMIN__TOKEN'),
+    ]);
+    const imported = await importAt(daemon.admin, { DOCSHELF__ADMIN__TOKEN: token });
+    expect(imported.json()).toMatchObject({ activated: true });
+    const lost = await importAt('http://127.0.0.1:1');
+    expect([lost.code, lost.json<{ next: string }>().next]).toEqual([69, expect.stringContaining('Check the URL')]);
+    expect(await readdir(cwd)).not.toContain('data');
+  });
+
   test('rejects a signature as an archive and a name with control characters, with and without a daemon', async () => {
     const folder = await home();
     await bench.writeConfig(folder, {});
