@@ -2,11 +2,13 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { makeCertificate } from '../helpers/certificates.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { freePorts } from '../helpers/free-ports.ts';
 import { httpServer } from '../helpers/local-server.ts';
 import { codeBlocks, manualPage } from '../helpers/manual-blocks.ts';
-import { runShell } from '../helpers/shell.ts';
+import { runShell, writePrograms } from '../helpers/shell.ts';
+import { writeFiles } from '../helpers/write-files.ts';
 import { KEYS, organizations, startExporter } from './export-service.ts';
 
 const bench = openBench(afterEach);
@@ -91,7 +93,7 @@ describe.each(['tutorial-first-site', 'tutorial-markdown'])('docs/%s.md', (page)
 const commandsOf = (page: string): Block[] => pageBlocks(page).filter(({ kind }) => kind === 'sh');
 
 describe('the commands of docs/pipelines.md', () => {
-  test('export Markdown, export, import, continue a job, and print a link', async () => {
+  test('export Markdown, publish it to other machines, export, continue a job, and print a link', async () => {
     const service = await startExporter(bench);
     const { jobId } = await service.export();
     const cwd = await bench.folder();
@@ -99,10 +101,29 @@ describe('the commands of docs/pipelines.md', () => {
     await writeFile(join(cwd, 'docs/index.md'), '# Acme lantern\n');
     const [site = 0, admin = 0, api = 0] = await freePorts(3);
     await bench.writeConfig(cwd, { deployment: { domain: 'acme' } });
+    const token = 'a-token-that-is-long-enough';
+    const serving = { deployment: { domain: 'acme' }, staticExport: { enabled: true } };
+    const host = await bench.start({ ...serving, admin: { port: 0, token } });
+    const pair = makeCertificate({ names: ['localhost'] });
+    const secureFolder = await bench.folder();
+    await writeFiles(secureFolder, { 'tls.crt': pair.cert, 'tls.key': pair.key });
+    const tls = { certFile: './tls.crt', keyFile: './tls.key' };
+    const secure = await bench.start({ ...serving, admin: { port: 0, token, tls } }, { folder: secureFolder });
+    await writeFile(join(cwd, 'ca.crt'), pair.cert);
+    const pod = await bench.start(serving);
+    writePrograms(cwd, {
+      ssh: 'test "$*" = "-f -N -o ExitOnForwardFailure=yes -L 19090:127.0.0.1:9090 deploy@docs.internal"',
+      kubectl: `test "$1 $2 $3" = "--namespace docs exec"
+        while [ "$1" != -- ]; do shift; done
+        shift
+        exec "$@" --config "${pod.configFile}"`,
+    });
     const outputs = await follow(commandsOf('pipelines'), {
       cwd,
       env: {
+        PATH: `${join(cwd, 'bin')}:${process.env.PATH}`,
         DOCSHELF_API_KEY: KEYS.acme,
+        DOCSHELF__ADMIN__TOKEN: token,
         DOCSHELF__SERVER__PORT: String(site),
         DOCSHELF__ADMIN__PORT: String(admin),
         DOCSHELF__API__PORT: String(api),
@@ -110,6 +131,8 @@ describe('the commands of docs/pipelines.md', () => {
       changes: {
         'https://api.example.com': service.origin,
         'http://127.0.0.1:8081': `http://127.0.0.1:${api}`,
+        'http://127.0.0.1:19090': host.admin,
+        'https://docs.internal:9090': `https://localhost:${new URL(secure.admin).port}`,
         se_0123456789abcdef: jobId,
       },
     });
@@ -119,6 +142,7 @@ describe('the commands of docs/pipelines.md', () => {
     expect(parse(await readFile(join(cwd, 'values.yaml'), 'utf8'))).toMatchObject({
       staticExport: { version: 'v3.2.0', bundleUrl: expect.stringContaining(service.origin) },
     });
+    for (const { site: url } of [host, secure, pod]) expect(await (await fetch(url)).text()).toContain('Acme lantern');
     const stored = await bench.run(['bundle', 'list', '--json'], { cwd });
     expect(stored.stdout).toContain('"v3.3.0"');
     expect((await fetch(outputs.at(-2)?.trim().split('\n').at(-1) ?? '')).status).toBe(200);
