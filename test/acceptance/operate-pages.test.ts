@@ -2,12 +2,14 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { gzip, tar } from '../../scripts/release/tree.ts';
 import { BUCKET, copyObjects, KEY, startS3Server } from '../export/stores/s3-server.ts';
 import { fetchHelm, only, template } from '../helm/chart.ts';
 import { Cluster } from '../helm/cluster/cluster.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { blocksOf, manualPage } from '../helpers/manual-blocks.ts';
 import { HAS_POSTGRES, PostgresServer } from '../helpers/postgres.ts';
+import { PROGRAM } from '../helpers/program.ts';
 import { runCommands, writePrograms } from '../helpers/shell.ts';
 import { bundle, sha256Of } from './bundles.ts';
 import { organizations, startExporter } from './export-service.ts';
@@ -92,7 +94,12 @@ describe('the commands of docs/backup.md', () => {
   it('restore in a cluster with a pod that has the volume and the user of the chart', async () => {
     const { spec } = parse(blocksOf(manualPage('backup'), 'yaml')[0] ?? '');
     const [container] = spec.containers;
-    const pod = only(template(), 'Deployment').spec.template.spec;
+    const deployment = only(template(), 'Deployment');
+    const pod = deployment.spec.template.spec;
+    const [, selector = ''] = /--for=delete pod .*\n *--selector (\S+)/.exec(manualPage('backup')) ?? [];
+    expect(deployment.spec.template.metadata.labels).toMatchObject(
+      Object.fromEntries(selector.split(',').map((label) => label.split('=') as [string, string])),
+    );
     expect(spec.securityContext).toEqual(pod.securityContext);
     expect(container.securityContext).toEqual(pod.containers[0].securityContext);
     const nameOf = (volumes: { name: string }[]): unknown => volumes.find(({ name }) => name === 'data');
@@ -268,14 +275,50 @@ describe('the commands of docs/upgrade.md', () => {
     await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz');
     for (const block of shellBlocks('upgrade').filter((text) => /^(?:sudo|dpkg-deb) /.test(text)))
       await operator.run(block);
-    expect((await operator.calls()).filter((call) => call.includes('restart'))).toEqual([
+    const calls = await operator.calls();
+    expect(calls.filter((call) => call.includes('restart'))).toEqual([
       'sudo systemctl restart docshelf',
       'sudo systemctl restart docshelf',
     ]);
-    expect(await operator.run(blockWith('upgrade', 'config check --config config.yaml'))).toContain('is valid');
+    const unit = 'sudo cp /opt/docshelf-0.2.0-linux-x64/systemd/docshelf.service /etc/systemd/system/';
+    const at = calls.indexOf(unit);
+    expect(calls.slice(at + 1, at + 4)).toEqual([
+      'sudo systemctl daemon-reload',
+      'sudo systemctl restart docshelf',
+      'sudo systemctl is-active docshelf',
+    ]);
+    const copied = unit.split(' ')[2]?.replace('0.2.0', '0.1.0') ?? '';
+    expect(shellBlocks('systemd').join('\n')).toContain(copied);
+    const checkConfig = shellBlocks('upgrade').find((block) => block.startsWith('docshelf config check')) ?? '';
+    expect(await operator.run(checkConfig)).toContain('is valid');
     const check = blockWith('upgrade', 'doctor').replace('http://127.0.0.1:9090', daemon.admin);
     expect(await operator.run(check)).toMatch(/0 errors[\s\S]*2026-11-01[\s\S]*"programVersion":"\d/);
     await daemon.stop();
+  });
+});
+
+describe('the commands of docs/upgrade.md for an archive without a service', () => {
+  it('check the config with the new program, stop the old daemon, and start the new one', async () => {
+    const operator = await Operator.open();
+    const { folder } = operator;
+    const launcher = `#!/bin/sh\necho new >> new-program\nexec "${process.execPath}" "${PROGRAM}" "$@"\n`;
+    const program = await tar(
+      [{ path: 'docshelf-0.2.0-linux-x64/bin/docshelf', bytes: launcher, mode: 0o755 }],
+      new Date(0),
+    );
+    await writeFile(join(folder, 'docshelf-0.2.0-linux-x64.tar.gz'), await gzip(program));
+    const daemon = await bench.start(CONFIG, { folder });
+    await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz');
+    await daemon.untilServing('2026-11-01');
+    expect(await operator.run(blockWith('upgrade', 'export PATH'))).toContain('is valid');
+    expect(await readFile(join(folder, 'new-program'), 'utf8')).toBe('new\n');
+    const [reload = '', ...stop] = blockWith('upgrade', 'kill PID').trim().split('\n');
+    const [pid = ''] = /(?<=daemon )\d+/.exec(await operator.run(reload)) ?? [];
+    await operator.run(stop.join('\n').replaceAll('PID', pid));
+    expect(await operator.run(blockWith('upgrade', 'docshelf serve'))).toContain('is ready');
+    await writeFile(join(folder, 'config.yaml'), 'server: [');
+    // The loop ends, because the daemon has ended.
+    expect(await operator.run(blockWith('upgrade', 'docshelf serve'))).toMatch(/Cannot use the config/);
   });
 });
 
