@@ -36,6 +36,7 @@ tag) grep -qx "$2" images && echo "$3" >> images ;;
 push) grep -qx "$2" images ;;
 *) false ;;
 esac`,
+  sudo: '[ "$1" = systemctl ] || exec "$@"',
   oras: '[ "$1" = push ] && exec "$DOCSHELF_NODE" "$DOCSHELF_PUSH" "$2" "$3"',
 };
 
@@ -117,7 +118,8 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about
       text
         .replaceAll('127.0.0.1:9090', `127.0.0.1:${admin}`)
         .replaceAll('registry.internal:5000', registry.host)
-        .replaceAll('/mnt/share', share);
+        .replaceAll('/mnt/share', share)
+        .replaceAll('/etc/docshelf/', '');
 
     for (const { page, kind, text } of blocks) {
       // Each page begins outside the air gap, before anything is packed.
