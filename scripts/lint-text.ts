@@ -104,6 +104,10 @@ function descriptionsOf(node: unknown): string[] {
   );
 }
 
+function textsIn(node: unknown): string[] {
+  return typeof node === 'object' && node !== null ? Object.values(node).flatMap(textsIn) : [String(node)];
+}
+
 function lintAll(root: string): Map<string, string[]> {
   const read = (name: string): string => readFileSync(join(root, name), 'utf8');
   const found = new Map<string, string[]>();
@@ -117,6 +121,8 @@ function lintAll(root: string): Map<string, string[]> {
     .join('');
   found.set('CHANGELOG.md', lintPage('CHANGELOG.md', newest));
   found.set('config.schema.json', lintStrings(descriptionsOf(JSON.parse(read('config.schema.json')))));
+  const english = 'src/web/words/en.json';
+  found.set(english, lintStrings(textsIn(JSON.parse(read(english)))));
   for (const path of globSync('src/**/*.{ts,tsx}', { cwd: root }).sort()) {
     if (DATA_SOURCES.has(path)) continue;
     const room = path.split('/').slice(0, 2).join('/');

@@ -1,20 +1,24 @@
-import { ar } from './ar.ts';
-import { de } from './de.ts';
-import { en, type ReaderWords } from './en.ts';
-import { es } from './es.ts';
-import { fa } from './fa.ts';
-import { fr } from './fr.ts';
-import { he } from './he.ts';
-import { it } from './it.ts';
-import { ja } from './ja.ts';
-import { ko } from './ko.ts';
-import { nl } from './nl.ts';
-import { pl } from './pl.ts';
-import { pt } from './pt.ts';
-import { ru } from './ru.ts';
-import { zh } from './zh.ts';
+import ar from './ar.json' with { type: 'json' };
+import de from './de.json' with { type: 'json' };
+import en from './en.json' with { type: 'json' };
+import es from './es.json' with { type: 'json' };
+import fa from './fa.json' with { type: 'json' };
+import fr from './fr.json' with { type: 'json' };
+import he from './he.json' with { type: 'json' };
+import it from './it.json' with { type: 'json' };
+import ja from './ja.json' with { type: 'json' };
+import ko from './ko.json' with { type: 'json' };
+import nl from './nl.json' with { type: 'json' };
+import pl from './pl.json' with { type: 'json' };
+import pt from './pt.json' with { type: 'json' };
+import ru from './ru.json' with { type: 'json' };
+import zh from './zh.json' with { type: 'json' };
 
-export type { ReaderWords } from './en.ts';
+/**
+ * Texts for readers, who know nothing of the deployment. Each key must exist in every language. A notice has a title, a text and, for a
+ * page with a button, its label: one line each.
+ */
+export type ReaderWords = typeof en;
 
 export type PageLanguage = { readonly tag: string; readonly direction: 'ltr' | 'rtl'; readonly words: ReaderWords };
 
