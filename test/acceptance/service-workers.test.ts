@@ -104,7 +104,9 @@ describe('the script of a service worker', () => {
     expect((await script(daemon, '/b/sw.js')).status).toBe(503);
     expect(isRetired(await script(daemon, '/sw.js'))).toBe(true);
     await daemon.rewriteConfig({ sites: [{ ...site('a'), staticExport: { enabled: false } }] });
-    await daemon.until((status) => status.lastReload?.ok === true && status.state === 'off');
+    await daemon.until(
+      ({ lastReload, sites }) => lastReload?.ok === true && sites?.every(({ active }) => active === null) === true,
+    );
     for (const path of ['/a/sw.js', '/b/sw.js']) expect(isRetired(await script(daemon, path))).toBe(true);
   });
 
