@@ -88,7 +88,7 @@ annotations: {{- . | nindent 2 }}
 
 {{- define "docshelf.pullSecrets" -}}
 {{- $secrets := list -}}
-{{- range concat ((.Values.global).imagePullSecrets | default list) .Values.imagePullSecrets -}}
+{{- range concat ((.Values.global).imagePullSecrets | default list) (.Values.imagePullSecrets | default list) -}}
 {{- $secrets = append $secrets (ternary (dict "name" .) . (kindIs "string" .)) -}}
 {{- end -}}
 {{- $secrets | uniq | toYaml -}}

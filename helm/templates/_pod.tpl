@@ -207,7 +207,7 @@ persistentVolumeClaim:
 {{- define "docshelf.claimSpec" -}}
 {{- $persistence := .persistence -}}
 accessModes: {{- toYaml $persistence.accessModes | nindent 2 }}
-{{- with $persistence.storageClass | default (.root.Values.global).storageClass }}
+{{- with $persistence.storageClass | default (.root.Values.global).storageClass | default (.root.Values.global).defaultStorageClass }}
 storageClassName: {{ ternary "" . (eq . "-") | quote }}
 {{- end }}
 {{- range $key := list "selector" "volumeName" "dataSource" }}

@@ -1,12 +1,14 @@
 {{/* Rejects values of other charts, and versions that YAML read as numbers. Runs before all templates that use such values. */}}
 {{- define "docshelf.valueRules" -}}
+{{- $sentences := list -}}
 {{- range $name, $advice := .Files.Get "files/other-names.yaml" | fromYaml -}}
 {{- $node := $.Values -}}
 {{- range initial (splitList "." $name) -}}{{- $node = get $node . | default dict -}}{{- end -}}
 {{- if and (kindIs "map" $node) (hasKey $node (splitList "." $name | last)) -}}
-{{- fail (printf "%s is not a value of this chart: %s" $name $advice) -}}
+{{- $sentences = append $sentences (printf "%s is not a value of this chart: %s" $name $advice) -}}
 {{- end -}}
 {{- end -}}
+{{- if $sentences -}}{{- fail (join "\n" $sentences) -}}{{- end -}}
 {{- $texts := dict "image.tag" .Values.image.tag -}}
 {{- range $index, $site := concat (list .Values) .Values.sites -}}
 {{- $where := ternary (printf "sites[%d].staticExport" (sub $index 1)) "staticExport" (gt $index 0) -}}

@@ -103,18 +103,21 @@
 {{- printf "/%s" (.basePath | default "/" | trimAll "/") -}}
 {{- end -}}
 
-{{/* The hosts that `of` (ingress or httpRoute) lists, each as a map, their templates rendered: {root, of}. */}}
+{{/* The hosts that `of` (ingress or httpRoute) lists, with a map for each path, their templates rendered: {root, of}. */}}
 {{- define "docshelf.hosts" -}}
 {{- $hosts := list -}}
 {{- range (get .root.Values .of).hosts -}}
 {{- $host := ternary (dict "host" .) . (kindIs "string" .) -}}
-{{- $hosts = append $hosts (merge (dict "host" (tpl $host.host $.root)) $host) -}}
+{{- range $path := $host.paths | default (list dict) -}}
+{{- $path = ternary (dict "path" $path) $path (kindIs "string" $path) -}}
+{{- $hosts = append $hosts (merge (dict "host" (tpl $host.host $.root)) $path (omit $host "paths")) -}}
+{{- end -}}
 {{- end -}}
 {{- toYaml $hosts -}}
 {{- end -}}
 
 {{/*
-Routes for readers, as {places: [{host, path, backend, filters}]}: the hosts and base paths of the sites, and the hosts in `of` (ingress or
+Routes for readers, as {places: [{host, path, pathType, backend, filters}]}: the hosts and base paths of the sites, and the hosts in `of` (ingress or
 httpRoute): {root, of}. The host "" means every host. If no site of a host is at its root, the root shows docshelf's shelf page.
 */}}
 {{- define "docshelf.places" -}}
@@ -132,7 +135,7 @@ httpRoute): {root, of}. The host "" means every host. If no site of a host is at
 {{- range include "docshelf.hosts" . | fromYamlArray -}}
 {{- $path := .path | default "/" -}}
 {{- if eq $path "/" -}}{{- $roots = append $roots (lower .host) -}}{{- end -}}
-{{- $places = append $places (dict "host" (lower .host) "path" $path "backend" (.backend | default "site") "filters" (.filters | default list)) -}}
+{{- $places = append $places (dict "host" (lower .host) "path" $path "backend" (.backend | default "site") "filters" (.filters | default list) "pathType" (.pathType | default "")) -}}
 {{- end -}}
 {{- if dig "server" "shelf" true .root.Values.config -}}
 {{- range $host := $hosts | uniq -}}

@@ -64,7 +64,7 @@ const pullSecrets = some(
 const annotations = words('Annotations. Their values can contain templates.');
 const labels = words('Labels.');
 const percentOrCount = (description: string) =>
-  Type.Union([count(0, ''), Type.String({ pattern: '^\\d{1,3}%$' })], { description });
+  Type.Union([count(0, ''), Type.String({ pattern: '^(?:\\d{1,3}%)?$' })], { description });
 /** A port of a node, or 0 for a free one. */
 const nodePort = (of: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, description: `Port of the nodes for ${of}. 0 uses a free port.` });
@@ -131,6 +131,29 @@ export const exportApi = group(
 );
 
 const backend = oneOf(['site', 'api', 'export'], 'Backend of the host: site, api (search) or export.');
+const pathTypes = ['Prefix', 'ImplementationSpecific', 'Exact'];
+const path = Type.String({ pattern: '^/' });
+const hostName = Type.String({ minLength: 1 });
+const anyOf = (...schemas: TSchema[]) => Type.Union(schemas);
+const hostWith = (keys: TProperties) =>
+  anyOf(
+    hostName,
+    Type.Object(
+      { host: hostName, path: Type.Optional(path), backend: Type.Optional(backend), ...keys },
+      { additionalProperties: false },
+    ),
+  );
+const ingressPath = anyOf(
+  path,
+  Type.Object(
+    {
+      path,
+      pathType: Type.Optional(oneOf(pathTypes, 'Type of the path, instead of ingress.pathType.')),
+      backend: Type.Optional(backend),
+    },
+    { additionalProperties: false },
+  ),
+);
 
 export const kubernetes: TProperties = {
   enabled: flag('For the condition of a parent chart. The chart itself ignores it.'),
@@ -139,6 +162,7 @@ export const kubernetes: TProperties = {
       imageRegistry: Type.Optional(text('Registry of the image, which overrides image.registry.')),
       imagePullSecrets: Type.Optional(pullSecrets),
       storageClass: Type.Optional(text('Storage class of claims without a storage class.')),
+      defaultStorageClass: Type.Optional(text('Another name of global.storageClass.')),
     },
     { additionalProperties: true, description: 'Values that all charts share. Unknown keys belong to other charts.' },
   ),
@@ -228,6 +252,7 @@ export const kubernetes: TProperties = {
       internalTrafficPolicy: oneOf(['', 'Cluster', 'Local'], 'Local uses only pods of the same node.'),
       sessionAffinity: oneOf(['', 'None', 'ClientIP'], 'ClientIP keeps each client on one pod.'),
       sessionAffinityConfig: passedOn('Settings of the session affinity.'),
+      trafficDistribution: text('PreferSameZone or PreferSameNode: prefers pods that are near the client.'),
       loadBalancerIP: text('IP address of the load balancer.'),
       loadBalancerClass: text('Class of the load balancer.'),
       loadBalancerSourceRanges: some(Type.String(), 'Networks that may use the load balancer.'),
@@ -247,20 +272,10 @@ export const kubernetes: TProperties = {
       className: text('Ingress class.'),
       annotations,
       labels,
-      pathType: oneOf(['Prefix', 'ImplementationSpecific', 'Exact'], 'Type of all paths.'),
+      pathType: oneOf(pathTypes, 'Type of all paths.'),
       hosts: some(
-        Type.Union([
-          Type.String({ minLength: 1 }),
-          Type.Object(
-            {
-              host: Type.String({ minLength: 1 }),
-              path: Type.Optional(Type.String({ pattern: '^/' })),
-              backend: Type.Optional(backend),
-            },
-            { additionalProperties: false },
-          ),
-        ]),
-        'Names, or [{host, path: /, backend: site}]; backend is site, api (search) or export. The chart adds the hosts in sites. Hosts can contain templates.',
+        hostWith({ paths: Type.Optional(Type.Array(ingressPath)) }),
+        'Names, [{host, path: /, backend: site}], or [{host, paths: [{path, pathType, backend}]}]; backend is site, api (search) or export. The chart adds the hosts in sites. Hosts can contain templates.',
       ),
       tls: passedOnList('Certificates, as in spec.tls of an Ingress. They can contain templates.'),
     },
@@ -273,16 +288,8 @@ export const kubernetes: TProperties = {
       labels,
       parentRefs: passedOnList('Gateways, as in spec.parentRefs of an HTTPRoute.'),
       hosts: some(
-        Type.Object(
-          {
-            host: Type.String({ minLength: 1 }),
-            path: Type.Optional(Type.String({ pattern: '^/' })),
-            backend: Type.Optional(backend),
-            filters: Type.Optional(passedOnList('Filters of the rule, as in an HTTPRoute.')),
-          },
-          { additionalProperties: false },
-        ),
-        '[{host, path: /, backend: site, filters: []}]; hosts with the same rules share an HTTPRoute. The chart adds the hosts in sites. Hosts can contain templates.',
+        hostWith({ filters: Type.Optional(passedOnList('Filters of the rule, as in an HTTPRoute.')) }),
+        'Names, or [{host, path: /, backend: site, filters: []}]; hosts with the same rules share an HTTPRoute. The chart adds the hosts in sites. Hosts can contain templates.',
       ),
     },
     'HTTPRoutes of the Gateway API.',

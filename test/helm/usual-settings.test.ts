@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { OTHER_NAMES } from '../../scripts/chart/other-names.ts';
 import { CHART, configOf, fetchHelm, type Manifest, only, template, templateOf } from './chart.ts';
 import { manifestFaults } from './manifest-faults.ts';
@@ -115,6 +115,20 @@ const SETTINGS: readonly (readonly [values: string, place: string, expected: unk
     'httpRoute: { enabled: true, parentRefs: [{ name: g }], hosts: [{ host: a.example }], labels: { a: b } }',
     'HTTPRoute metadata.labels.a',
     'b',
+  ],
+  [
+    'ingress: { enabled: true, hosts: [{ host: a.example, paths: [{ path: /a, pathType: Exact }, /b] }] }',
+    'Ingress spec.rules.0.http.paths.0.pathType',
+    'Exact',
+  ],
+  [
+    'ingress: { enabled: true, hosts: [{ host: a.example, paths: [{ path: /a, pathType: Exact }, /b] }] }',
+    'Ingress spec.rules.0.http.paths.1',
+    {
+      path: '/b',
+      pathType: 'Prefix',
+      backend: { service: { name: 'docshelf', port: { number: 80 } } },
+    },
   ],
   ['resources: { limits: { memory: 2Gi } }', `${MAIN}.resources.limits.memory`, '2Gi'],
   ['autoscaling: { enabled: true, maxReplicas: 9 }\n', 'HorizontalPodAutoscaler spec.maxReplicas', 9],
@@ -273,8 +287,8 @@ describe('usual settings of the chart', () => {
     expect(text).not.toContain('meet the specifications of the schema');
   });
 
-  it('reject a wrong name as before', () => {
-    expect(refusalOf('replica: 2')).toMatch(/additional properties .replica. not allowed/);
+  it('reject an unknown name', () => {
+    expect(refusalOf('gitea: {}')).toMatch(/additional properties .gitea. not allowed/);
     expect(refusalOf('service: { nodeport: 1 }')).toMatch(/additional properties .nodeport. not allowed/);
   });
 
@@ -287,6 +301,35 @@ describe('usual settings of the chart', () => {
       expect(Object.keys(OTHER_NAMES), name).not.toContain(name);
     }
   });
+});
+
+interface ValuesFile {
+  readonly name: string;
+  readonly values: string;
+  /** Values in the manifests, by place. */
+  readonly accepted?: Readonly<Record<string, unknown>>;
+  /** All sentences of the rejection. */
+  readonly rejected?: readonly string[];
+}
+const VALUES_FILES: readonly ValuesFile[] = parse(readFileSync(join(import.meta.dirname, 'other-charts.yaml'), 'utf8'));
+
+describe('values files of other charts', () => {
+  it.each(VALUES_FILES.filter(({ accepted }) => accepted))('take effect: $name', async ({ values, accepted }) => {
+    const manifests = templateOfValues(values);
+    for (const [place, expected] of Object.entries(accepted ?? {})) {
+      expect(valueAt(manifests, place), place).toEqual(expected);
+    }
+    expect((await Promise.all(manifests.map(manifestFaults))).flat()).toEqual([]);
+  });
+
+  it.each(VALUES_FILES.filter(({ rejected }) => rejected))(
+    'are rejected with a sentence for each wrong value: $name',
+    ({ values, rejected }) => {
+      const lines = refusalOf(values).split('\n');
+      const sentences = lines.flatMap((line) => line.match(/at '\/.*|[\w.]+ is not a value of this chart.*/) ?? []);
+      expect(sentences).toEqual(rejected);
+    },
+  );
 });
 
 describe('an upgrade to a newer chart', () => {
