@@ -1,14 +1,15 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chown, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { chown, cp, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { openBench, waitFor } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
 import { httpServer } from '../helpers/local-server.ts';
 import { spawnProgram } from '../helpers/program.ts';
+import { cases } from '../helpers/runs.ts';
 import { runCommands, runShell, writePrograms } from '../helpers/shell.ts';
 import { writeFiles } from '../helpers/write-files.ts';
 import { bundle } from './bundles.ts';
@@ -17,6 +18,7 @@ import { exporterOf, organizations, SITE, startAgain, startExporter } from './ex
 import { skipped, smallVolume, whySkipped } from './small-volume.ts';
 
 const bench = openBench(afterEach);
+const seedBench = openBench(afterAll);
 const JUNE = 'docs-2024-06-01.tar.gz';
 const JULY = 'docs-2024-07-01.tar.gz';
 
@@ -33,13 +35,26 @@ async function startOriginal() {
   return { folder, exporter, job };
 }
 
+/** Imported homes by version and files, because each import starts a program. */
+const seeds = new Map<string, Promise<string>>();
+
 /** A folder with a config, one imported version, and `docshelf` in `bin`. */
 async function openHome(version = '2024-06-01', files: Readonly<Record<string, string>> = {}): Promise<string> {
+  const key = JSON.stringify([version, files]);
+  const seed = seeds.get(key) ?? seedHome(version, files);
+  seeds.set(key, seed);
   const folder = await bench.folder();
+  await cp(await seed, folder, { recursive: true, preserveTimestamps: true });
+  return folder;
+}
+
+async function seedHome(version: string, files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await seedBench.folder();
   writePrograms(folder);
-  await bench.writeConfig(folder, {});
+  await seedBench.writeConfig(folder, {});
   await writeFile(join(folder, JUNE), bundle('one', files));
-  expect(await bench.run(['bundle', 'import', JUNE, '--version', version], { cwd: folder })).toMatchObject({ code: 0 });
+  const imported = await seedBench.run(['bundle', 'import', JUNE, '--version', version], { cwd: folder });
+  expect(imported).toMatchObject({ code: 0 });
   return folder;
 }
 
@@ -53,6 +68,16 @@ async function openEmptyHome(): Promise<string> {
 async function versionsOf(cwd: string): Promise<string[]> {
   const list = await bench.run(['bundle', 'list', '--json'], { cwd });
   return list.json<{ versions: { version: string }[] }>().versions.map(({ version }) => version);
+}
+
+/** Backup of one version, for tests that only read it. */
+let homeBackup: string | undefined;
+
+async function saveHome(): Promise<string> {
+  const folder = await openHome();
+  const file = join(await seedBench.folder(), 'saved.tar');
+  expect(await bench.run(['backup', file], { cwd: folder })).toMatchObject({ code: 0 });
+  return file;
 }
 
 const savedIn = async (folder: string): Promise<string[]> =>
@@ -121,8 +146,7 @@ describe('docshelf backup and restore', () => {
     }
     expect(await bench.run(['backup', 'saved.tar'], { cwd: folder })).toMatchObject({ code: 0 });
     expect((await stat(join(folder, 'saved.tar'))).size).toBeLessThan(2 * large.length);
-    const other = await bench.folder();
-    await bench.writeConfig(other, {});
+    const other = await openEmptyHome();
     expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: other })).toMatchObject({ code: 0 });
     for (const version of ['2024-06-01', '2024-07-01'])
       expect(await bench.run(['bundle', 'verify', version], { cwd: other })).toMatchObject({ code: 0 });
@@ -147,29 +171,24 @@ describe('docshelf backup and restore', () => {
       'damaged_archive',
     ],
   ] as const)('reject %s, and leave the data folder empty', async (_, change, code, fault) => {
-    const folder = await bench.folder();
-    await bench.writeConfig(folder, {});
-    await writeFile(join(folder, JUNE), bundle('one'));
-    await bench.run(['bundle', 'import', JUNE], { cwd: folder });
-    await bench.run(['backup', 'saved.tar'], { cwd: folder });
-    const other = await bench.folder();
-    await bench.writeConfig(other, {});
-    await writeFile(join(other, 'changed.tar'), change(await readFile(join(folder, 'saved.tar'))));
+    homeBackup ??= await saveHome();
+    const other = await openEmptyHome();
+    await writeFile(join(other, 'changed.tar'), change(await readFile(homeBackup)));
     const result = await bench.run(['restore', 'changed.tar', '--json'], { cwd: other });
     expect({ exit: result.code, code: result.json().code }).toEqual({ exit: code, code: fault });
     expect(result.json().error).toMatch(/: (?:it|its) [a-z]/);
     const left = await readdir(join(other, 'data'), { recursive: true, withFileTypes: true });
     expect(left.filter((entry) => !entry.isDirectory())).toEqual([]);
-    expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: other })).toMatchObject({ code: 0 });
+    expect(await bench.run(['restore', homeBackup], { cwd: other })).toMatchObject({ code: 0 });
   });
 
   test('do not overwrite a data folder with content, and not the folder of a running daemon', async () => {
-    const { folder } = await startOriginal();
+    const folder = await openHome();
     await bench.run(['backup', 'saved.tar'], { cwd: folder });
+    await bench.start(null, { folder });
     const running = await bench.run(['restore', 'saved.tar', '--json'], { cwd: folder });
     expect(running.json()).toMatchObject({ code: 'in_use', error: expect.stringContaining('a daemon uses it') });
-    const other = await bench.folder();
-    await bench.writeConfig(other, {});
+    const other = await openEmptyHome();
     await mkdir(join(other, 'data/sites/docs'), { recursive: true });
     await writeFile(join(other, 'data/sites/docs/active'), '{}');
     const full = await bench.run(['restore', join(folder, 'saved.tar'), '--json'], { cwd: other });
@@ -211,7 +230,7 @@ describe('docshelf backup and restore', () => {
         await bench.run(['bundle', 'remove', `v${round}`], { cwd: folder });
       }
     })();
-    for (let backup = 0; backup < 3; backup += 1) {
+    for (let backup = 0; backup < cases(3); backup += 1) {
       const saved = await bench.run(['backup', 'saved.tar', '--json'], { cwd: folder });
       if (saved.code !== 0) {
         expect(saved.json()).toMatchObject({ code: 'cannot_read', next: 'Run the backup again.' });
@@ -350,7 +369,7 @@ describe('docshelf backup and restore', () => {
   test('write two backups to one file at the same time, and leave a complete one', async () => {
     const folder = await openHome();
     await writeFiles(join(folder, 'data'), { 'exports/bundles/large': '' });
-    await truncate(join(folder, 'data/exports/bundles/large'), 256 * 1024 ** 2);
+    await truncate(join(folder, 'data/exports/bundles/large'), 128 * 1024 ** 2);
     const first = spawnProgram(['backup', 'saved.tar'], folder, {});
     const ended = once(first, 'exit');
     await untilStarted(folder);
