@@ -99,10 +99,13 @@ const SHARED = {
 } as const;
 
 /**
- * `.ci/run` gives what runs processes and browsers a second attempt, three suites at once on two cores: what needed it is listed at the
+ * `.ci/run` gives what runs processes and browsers a second attempt, four suites at once on two cores: what needed it is listed at the
  * end of its log, since it is a fault of the test or a race of the program, and not fine.
  */
 const retry = Number(process.env.DOCSHELF_TEST_RETRIES ?? 0);
+
+/** Number of processes of `npm test` on two cores: a test waits a third of its time, for daemons, disks and time limits. */
+const PROCESSES = 3;
 
 /** Bounds that only something that hangs reaches: a machine with other work takes ten times as long. */
 const minutes = (count: number) => ({ testTimeout: count * 60_000, hookTimeout: count * 60_000 });
@@ -110,7 +113,7 @@ const minutes = (count: number) => ({ testTimeout: count * 60_000, hookTimeout: 
 /**
  * `unit` mirrors src/ and needs no build; `acceptance` and `heavy` start the built program; `corpus` reads real bundles from
  * DOCSHELF_CORPUS and skips, saying so, where that is not set; `browser` needs Chromium. `npm test` runs the first two,
- * `.ci/run` all of them, `npm run soak` the long ones. Suites run one after the other, in the order of their groups.
+ * `.ci/run` all of them, `npm run soak` the long ones. The first two share their processes. The other suites run one after the other.
  */
 export default defineConfig({
   test: {
@@ -122,7 +125,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['test/{acceptance,corpus,browser,soak}/**', ...HEAVY],
-          maxWorkers: 2,
+          maxWorkers: PROCESSES,
           sequence: { groupOrder: 0 },
           ...minutes(1),
         },
@@ -134,9 +137,8 @@ export default defineConfig({
           retry,
           include: ['test/acceptance/**/*.test.ts'],
           exclude: HEAVY,
-          // Each file runs daemons of its own, which wait as much as they work.
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
+          maxWorkers: PROCESSES,
+          sequence: { groupOrder: 0 },
           ...minutes(3),
         },
       },
