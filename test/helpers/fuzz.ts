@@ -6,7 +6,7 @@ import { SeededRandom, seedOfEnvironment } from './random.ts';
 import { cases } from './runs.ts';
 
 /** Number of cases per reader in `.ci/run`. */
-const CASES = 2_000;
+const CASES = 1_000;
 /** Processor time. A reader that takes longer hangs. If it waits forever, the test's time limit ends it. */
 const CASE_MS_MAX = 5_000;
 /** Maximum memory after all cases, far more than any reader needs. */
