@@ -94,7 +94,9 @@ describe('fuse()', () => {
             return { section, normalised: value, exact: section === 7 ? ('title' as const) : null, names: 0 as const };
           });
           const ranked = fuse({ hits, nearest: cosines && nearestOf(cosines), known, isShort }, 100);
-          const near = Array.from(cosines ?? []).flatMap(([each, cosine]) => (cosine >= 0.47 ? [each] : []));
+          const near = Array.from(cosines ?? []).flatMap(([each, cosine]) =>
+            cosine >= (isShort ? 0.47 : 0.4) ? [each] : [],
+          );
           expect(new Set(ranked.map((each) => each.section)).size).toBe(new Set([...normalised.keys(), ...near]).size);
           ranked.forEach(({ score }, at) => {
             expect(score).toBeGreaterThanOrEqual(0);
@@ -103,6 +105,7 @@ describe('fuse()', () => {
           });
         },
       ),
+      { examples: [[new Map(), new Map([[0, 0.4]]), 0, false]] },
     );
   });
 });
