@@ -8,7 +8,7 @@ import type { Passage, Section } from '../ports.ts';
 import { titleKey } from './words.ts';
 
 /** Raise it with every change to the file or to text analysis. docshelf rebuilds an index with another version. */
-export const FORMAT_VERSION = 8;
+export const FORMAT_VERSION = 9;
 
 /**
  * An index is one SQLite file. Sections are numbered from 0 in page order.

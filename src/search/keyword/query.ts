@@ -4,6 +4,7 @@ import type { Candidate } from './vocabulary.ts';
 import {
   askedSymbols,
   attachedSymbols,
+  fold,
   isNumbered,
   isTechnical,
   pairsOf,
@@ -228,9 +229,10 @@ export function planOf(
       add(word, isInName ? weight * ranking.partOfName : weight, isPrefix(word));
     }
   }
-  for (const pair of numberedNames(words)) {
+  for (const pair of [...numberedNames(words), ...quantitiesOf(text)]) {
     const { terms } = wish([pair.join('')], ranking.whole);
-    if (pair.every((word) => isKnown(plain(word)))) names.push({ terms, words: pair });
+    const inRow = pair.flatMap((each) => each.split('.'));
+    if (inRow.every((word) => isKnown(plain(word)))) names.push({ terms, words: inRow });
     else if (terms.length > 0) names.push({ terms, words: [] });
   }
   const ordinary = words.filter(({ kind }) => kind === 'word');
@@ -265,7 +267,8 @@ function isInside(related: ReadonlyMap<string, number>): boolean {
   return Iterator.from(related.values()).some((share) => share >= RELATED_SHARE);
 }
 
-type Pair = readonly [name: string, number: string];
+/** Two words that are also written as one. */
+type Pair = readonly [first: string, second: string];
 
 const APOSTROPHE_BEFORE = /['\u2018\u2019\uff07]$/;
 
@@ -277,6 +280,16 @@ function numberedNames(words: readonly Word[]): Pair[] {
     return /^\p{N}+$/u.test(number) && /^\p{L}+$/u.test(name) ? [[name, number]] : [];
   });
   return pairs.slice(0, NUMBERED_MAX);
+}
+
+/** A number with a unit of time, size, frequency or layout. */
+const QUANTITY =
+  /(?<![^\s(=])(\p{N}+(?:\.\p{N}+)?) ?([nu\u00b5m]?s|sec|min|[dhwx]|[kmgtp]i?b?|b|[kmg]?hz|px|r?em|pt|v[hw])(?![\p{L}\p{N}])/giu;
+
+/** `1.5s` and `1.5 s` are one name. */
+function quantitiesOf(text: string): Pair[] {
+  const found = Array.from(text.matchAll(QUANTITY), ([, number = '', unit = '']): Pair => [fold(number), fold(unit)]);
+  return found.slice(0, NUMBERED_MAX);
 }
 
 /** Terms of each pair of characters in a run. */

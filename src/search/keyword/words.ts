@@ -18,22 +18,24 @@ export interface Word {
  * language. Soft hyphens and joiners are invisible.
  */
 const JOINED =
-  /[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*(?:(?:[.\-\u2010\u2011'\u2018\u2019\uff07\u00b7]|[/:@#\\]{1,3}|(?<=\p{N}),(?=\p{N}{3}(?!\p{N})))[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*)*(?:\+\+|#(?![\p{L}\p{N}_]))?/gu;
+  /[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*(?:(?:[.\-\u2010\u2011'\u00b7]|[/:@#\\]{1,3}|(?<=\p{N}),(?=\p{N}{3}(?!\p{N})))[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*)*(?:\+\+|#(?![\p{L}\p{N}_]))?/gu;
 /** Most texts have only ASCII letters and digits, for which patterns with small sets take 0.16 ms instead of 0.23 ms. */
 const PLAIN = /^[\x00-\x7f\u00a0\u2012-\u205f\u2190-\u23ff\u2500-\u25ff]*$/;
 const PLAIN_JOINED =
-  /[A-Za-z0-9_]+(?:(?:[.\-'\u2018\u2019]|[/:@#\\]{1,3}|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))[A-Za-z0-9_]+)*(?:\+\+|#(?![A-Za-z0-9_]))?/g;
-const HAS_JOINT = /[.\-\u2010\u2011'\u2018\u2019\uff07\u00b7/:@#\\,+]/;
+  /[A-Za-z0-9_]+(?:(?:[.\-']|[/:@#\\]{1,3}|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))[A-Za-z0-9_]+)*(?:\+\+|#(?![A-Za-z0-9_]))?/g;
+const HAS_JOINT = /[.\-\u2010\u2011'\u00b7/:@#\\,+]/;
 const OUTER_SIGN = /[/:@#\\]/;
 /** Also the point of Catalan, as in `col·lecció`. */
-const APOSTROPHE = /['\u2018\u2019\uff07\u00b7]/;
+const APOSTROPHE = /['\u00b7]/;
+/** Signs of one UTF-16 unit that keyboards and typography write for an apostrophe. */
+const APOSTROPHES = /[\u00b4\u2018\u2019\u201b\u2032\uff07]/g;
 /** Not the `#` that ends a name. */
 const OUTER_JOINT = /[/:@#\\,]+(?=[^/:@#\\,])/g;
 const JOINT = /[.\-\u2010\u2011]/g;
 /** The rest of `is`, `had`, `am`, `are`, `have` and `will`, and of a possessive. */
-const SHORTENED = /^(.+)['\u2018\u2019\uff07](?:s|d|m|re|ve|ll)$/iu;
+const SHORTENED = /^(.+)'(?:s|d|m|re|ve|ll)$/iu;
 /** `don't`, `col·lecció`, and the apostrophe inside Ukrainian words. */
-const ONE_WORD = /^(?:\p{L}*n['\u2018\u2019\uff07]t|\p{L}*l\u00b7l\p{L}*|[\p{Script=Cyrillic}'\u2018\u2019\uff07]+)$/iu;
+const ONE_WORD = /^(?:\p{L}*n't|\p{L}*l\u00b7l\p{L}*|[\p{Script=Cyrillic}']+)$/iu;
 /** Romance articles and pronouns, as in `l'eau` and `dell'acqua`. */
 const ELISION = /^(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu|un|(?:d|n|s)?[ae]ll|sull|coll)$/iu;
 /** Signs that belong to the name after them, as in `.NET`, `@media` and `$HOME`. One or two dashes mark an option. */
@@ -49,8 +51,10 @@ const CAPITALISED = /^[A-Z][a-z]*$/;
 const HUMP = /[^\p{Lu}_]\p{Lu}|\p{Lu}{2}\p{Ll}|[^_]_+[^_]/u;
 const PART = /\p{Lu}+(?!\p{Ll})\p{N}*|\p{Lu}?[^\p{Lu}\p{N}_]+\p{N}*|\p{N}+/gu;
 const PLURAL_CAPITALS = /^\p{Lu}{2,}s$/u;
-/** `HTTP2` and `16GiB`, but neither `u64` nor hexadecimal data. */
-const LETTERS_AND_DIGITS = /^(?:\p{L}{2,}\p{N}+\p{L}*|\p{N}+\p{L}{2,}\p{N}*)$/u;
+/** `HTTP2`, `16GiB` and `30s`, but neither `u64` nor hexadecimal data. */
+const LETTERS_AND_DIGITS = /^(?:\p{L}{2,}\p{N}+\p{L}*|\p{N}+(?:\p{L}{2,}\p{N}*|[ghkmstwx]))$/u;
+/** `1.5s` */
+const DECIMAL_WITH_UNIT = /^(\p{N}+\.\p{N}+)(\p{L}{1,4})$/u;
 const GROUPED_DIGITS = /^\p{N}{1,3}(?:[._]\p{N}{3})+$/u;
 const DOTTED_NUMBER = /(?<![\p{N}.])v?(\p{N}+(?:\.\p{N}+)+)(?![\p{L}\p{N}]|\.\p{N})/iu;
 const WORD_LENGTH_MAX = 100;
@@ -60,8 +64,9 @@ const ONE_WORD_LENGTH_MAX = 16;
 /** `Node.js` and `TCP/IP`, but not the extension of a file or the name in a folder. */
 const SUFFIX_LENGTH_MAX = 3;
 
-export function wordsOf(text: string): Word[] {
+export function wordsOf(written: string): Word[] {
   const words: Word[] = [];
+  const text = written.replace(APOSTROPHES, "'");
   const isPlain = PLAIN.test(text);
   for (const match of text.matchAll(isPlain ? PLAIN_JOINED : JOINED)) {
     const [found] = match;
@@ -117,7 +122,13 @@ function addShortened(words: Word[], found: string, start: number): void {
 }
 
 function addInner(words: Word[], found: string, start: number): void {
-  addParts(words, found, found.replace(/(?:\+\+|#)$/, '').split(JOINT), start);
+  const [, number, unit = ''] = DECIMAL_WITH_UNIT.exec(found) ?? [];
+  const pieces = (number ?? found.replace(/(?:\+\+|#)$/, '')).split(JOINT);
+  if (number === undefined) addParts(words, found, pieces, start);
+  else {
+    addParts(words, found, [...pieces, unit], start);
+    addName(words, found, number, [], start);
+  }
 }
 
 /** Adds the whole name, then its parts. */
