@@ -11,22 +11,22 @@ const figure = (value: number, row: string) => ({ value, row });
 /** Measured figures that the model uses. */
 export const FIGURES = {
   /** Processor time of a page. */
-  pageUs: figure(28.9, '1,000 pages in random order, gzip'),
+  pageUs: figure(28.9, 'for random pages with the log'),
   pageKb: figure(20, 'pages of 20 KB'),
   /** Per second and core, with 19 words and 10,000 sections. */
   newQuestions: figure(89, 'hybrid, first | 10,000'),
   wordQuestions: figure(279, 'keywords | 10,000'),
   memoryOf100MiB: figure(208, '100 small sites'),
-  memoryOf300MiB: figure(266, '300 small sites, second start'),
+  memoryOf300MiB: figure(266, '300 small sites'),
   startOf1000S: figure(10.1, '1,000 small sites'),
   /** Per second and worker. */
   renderedPages: figure(9.1, 'with Chromium, four tabs'),
-  diskOf100000PagesMiB: figure(2_653, 'data folder, first version and with the second'),
-  countsASecond: figure(1_865, 'PostgreSQL, one daemon, one after the other'),
+  diskOf100000PagesMiB: figure(2_653, 'data folder of 100,000 pages'),
+  countsASecond: figure(1_865, 'PostgreSQL, one daemon, one at a time'),
   /** Processor time of an export of 20 pages, with one worker. */
-  jobWorkerMs: figure(889, 'one worker, a quarter of a core'),
-  jobApiMs: figure(12, 'one worker, a quarter of a core'),
-  jobDatabaseMs: figure(30, 'one worker, a quarter of a core'),
+  jobWorkerMs: figure(889, 'a job, one worker'),
+  jobApiMs: figure(12, 'a job, one worker'),
+  jobDatabaseMs: figure(30, 'a job, one worker'),
 } as const;
 
 export type Figures = { readonly [Name in keyof typeof FIGURES]: number };
@@ -197,25 +197,25 @@ export const CHECKS: readonly Check[] = [
     what: 'MiB of a daemon with 1,000 small sites',
     predicted: memoryMiB(1_000),
     measured: 481,
-    row: '1,000 small sites, the same. 2026-11-23',
+    row: '1,000 small sites',
   },
   {
     what: 'jobs a minute of four workers with a quarter of a core each',
     predicted: jobsAMinute(4, 0.25),
     measured: 65.5,
-    row: 'jobs a minute: a folder of 20 new pages',
+    row: 'jobs per minute',
   },
   {
     what: 'keyword searches a second of two replicas with a quarter of a core each',
     predicted: wordQuestionsASecond(2, 0.25),
     measured: 157,
-    row: 'searches a second by words',
+    row: 'keyword searches per second',
   },
   {
     what: 'pages a second of two replicas with a quarter of a core each',
     predicted: pagesASecond(2, 0.25),
     measured: 13_185,
-    row: 'pages a second',
+    row: 'pages per second, nginx',
   },
 ];
 

@@ -14,7 +14,7 @@ import {
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
-const textOf = (value: number): string => value.toLocaleString('en').replace(/^0\./, '.');
+const textOf = (value: number): string => value.toLocaleString('en');
 
 it('the page on scaling contains the tables of the load model', () => {
   const page = read('docs/scaling.md');
