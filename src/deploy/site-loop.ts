@@ -32,8 +32,11 @@ export class SiteLoop {
   readonly #preload: Preload;
   readonly #queue: WorkQueue;
   readonly #backoff = new Backoff();
-  /** `paused` lasts from new settings to their round, and on a folder that one command works on. */
-  #phase: 'paused' | 'reconciling' | 'settled' = 'paused';
+  /**
+   * `paused` lasts from new settings to `reconcile`, and on a folder that one command works on. A `due` round begins between two
+   * steps, so that a step of the former round cannot settle it.
+   */
+  #phase: 'paused' | 'due' | 'reconciling' | 'settled' = 'paused';
   #isReconciled = true;
   #choiceHasEnded = false;
   #serveLastAtMs: number | null = null;
@@ -73,7 +76,7 @@ export class SiteLoop {
 
   async reconcile(): Promise<void> {
     if (this.#context.stopping.aborted) return;
-    this.#beginRound();
+    this.#phase = 'due';
     await this.#queue.whenIdle();
   }
 
@@ -119,6 +122,7 @@ export class SiteLoop {
         if (stopping.aborted) return null;
         // A step for the former settings would be wrong in the round of the new ones.
         if (settings() !== before) continue;
+        if (this.#phase === 'due') this.#beginRound();
         const step = plan(wanted, observed, this.#progress());
         if (step.do === 'wait') return this.activation.updateRetained().then(() => step.untilMs);
         await this.#act(step, wanted, observed);

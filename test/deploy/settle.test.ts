@@ -512,6 +512,22 @@ describe('a disabled daemon', () => {
     await reloading;
   });
 
+  test('serves no page if it is disabled during an activation', async () => {
+    const daemon = await startDaemon(store);
+    const { deployment } = daemon;
+    const setActive = store.setActive.bind(store);
+    let reloading: Promise<void> | null = null;
+    vi.spyOn(store, 'setActive').mockImplementationOnce(async (pointer) => {
+      await setActive(pointer);
+      await deployment.accept(settingsOf(store, { enabled: false }));
+      reloading = deployment.reconcile();
+    });
+    await deployment.activate(V2);
+    await reloading;
+    expect(await stateOf(daemon)).toEqual({ state: 'off', version: null, error: null });
+    expect(daemon.site.active).toBeNull();
+  });
+
   test('imports delivered bundles, and serves them once it is enabled', async () => {
     const daemon = await startDaemon(store, { enabled: false });
     await daemon.deployment.deliver({ ...seed.march, version: null, source: 'import', activate: true });
