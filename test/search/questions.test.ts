@@ -194,6 +194,16 @@ const SITES: readonly Site[] = [
     ],
   },
   {
+    name: 'settings with a value',
+    pages: {
+      same: 'Values|<p>The value 2GB, 2GB, 2GB and then read_timeout.</p>',
+      other: 'More values|<p>Write 2GB.</p>',
+      set: 'Settings|<p>The setting read_timeout is the longest pause.</p>',
+      size: 'Sizes|<p>The setting max_read_size limits a file, a part, a page, and each of the values.</p>',
+    },
+    questions: [['max_read_size 2GB', '/size.html']],
+  },
+  {
     name: 'names',
     pages: {
       node: 'Runtimes|<p>Install Node.js first, then Vue.js.</p>',

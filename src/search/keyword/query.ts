@@ -286,8 +286,10 @@ function numberedNames(words: readonly Word[]): Pair[] {
 const QUANTITY =
   /(?<![^\s(=])(\p{N}+(?:\.\p{N}+)?) ?([nu\u00b5m]?s|sec|min|[dhwx]|[kmgtp]i?b?|b|[kmg]?hz|px|r?em|pt|v[hw])(?![\p{L}\p{N}])/giu;
 
-/** `1.5s` and `1.5 s` are one name. */
+/** `1.5s` and `1.5 s` are one name. In `max_wal_size 1GB`, the setting is the name, and the value only a word. */
 function quantitiesOf(text: string): Pair[] {
+  const others = wordsOf(text.replace(QUANTITY, ' '));
+  if (others.some(({ kind, folded, parts }) => (kind === 'joined' ? isTechnical(folded) : parts.length > 0))) return [];
   const found = Array.from(text.matchAll(QUANTITY), ([, number = '', unit = '']): Pair => [fold(number), fold(unit)]);
   return found.slice(0, NUMBERED_MAX);
 }
