@@ -1,3 +1,4 @@
+import { firstFrom } from '../../files/flat-tables.ts';
 import type { Postings } from './postings.ts';
 
 /**
@@ -134,7 +135,7 @@ export class Accumulator {
     return score;
   }
 
-  takeBest(limit: number, lifts: Float32Array): Ranked[] {
+  takeBest(limit: number, lifts: Float32Array): readonly Ranked[] {
     const best = new Best(limit);
     for (let at = 0; at < this.#count; at += 1) {
       const section = this.#touched[at] as number;
@@ -170,60 +171,30 @@ export function byScore(left: Ranked, right: Ranked): number {
   return right.score - left.score || left.section - right.section;
 }
 
-/** Heap of the best sections, the worst on top. Among equals the earlier one is better. */
+/** The best sections in order, at most a few hundred. Among equals the earlier one is better. */
 export class Best {
   readonly #limit: number;
-  readonly #heap: Ranked[] = [];
+  readonly #ranked: Ranked[] = [];
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
+  /** A section with this score or a lower one is not among the best. */
   get least(): number {
-    return this.#heap.length < this.#limit ? 0 : (this.#heap[0]?.score ?? Number.POSITIVE_INFINITY);
+    return this.#ranked.length < this.#limit ? 0 : (this.#ranked.at(-1)?.score ?? Number.POSITIVE_INFINITY);
   }
 
   offer(section: number, score: number): void {
     const offered = { section, score };
-    const [worst] = this.#heap;
-    if (this.#heap.length < this.#limit) {
-      this.#rise(this.#heap.push(offered) - 1);
-    } else if (worst !== undefined && byScore(worst, offered) > 0) {
-      this.#heap[0] = offered;
-      this.#sink();
-    }
+    const place = firstFrom(this.#ranked.length, (at) => byScore(this.#ranked[at] as Ranked, offered) < 0);
+    if (place >= this.#limit) return;
+    this.#ranked.splice(place, 0, offered);
+    if (this.#ranked.length > this.#limit) this.#ranked.pop();
   }
 
-  ranked(): Ranked[] {
-    return this.#heap.toSorted(byScore);
-  }
-
-  #isWorse(at: number, than: number): boolean {
-    return byScore(this.#heap[at] as Ranked, this.#heap[than] as Ranked) > 0;
-  }
-
-  #rise(from: number): void {
-    for (let at = from; at > 0; ) {
-      const parent = (at - 1) >>> 1;
-      if (!this.#isWorse(at, parent)) return;
-      this.#swap(at, parent);
-      at = parent;
-    }
-  }
-
-  #sink(): void {
-    for (let at = 0; ; ) {
-      let worst = at;
-      for (const child of [2 * at + 1, 2 * at + 2])
-        if (child < this.#heap.length && this.#isWorse(child, worst)) worst = child;
-      if (worst === at) return;
-      this.#swap(at, worst);
-      at = worst;
-    }
-  }
-
-  #swap(left: number, right: number): void {
-    [this.#heap[left], this.#heap[right]] = [this.#heap[right] as Ranked, this.#heap[left] as Ranked];
+  ranked(): readonly Ranked[] {
+    return this.#ranked;
   }
 }
 
