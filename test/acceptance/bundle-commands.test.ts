@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
@@ -37,6 +37,20 @@ describe.each(WAYS)('bundle activate, rollback and remove %s', (way) => {
     expect(await home.shelf()).toEqual(['2024-06-01', ['2024-06-01', '2024-07-01']]);
     expect(await home.page()).toContain('june');
   });
+});
+
+describe('a command in a folder without data', () => {
+  test.each([['activate', 'v1'], ['rollback'], ['remove', 'v1'], ['list'], ['inspect', 'v1']])(
+    'creates no file: bundle %s',
+    async (...args) => {
+      const folder = await bench.folder();
+      const result = await bench.run(['bundle', ...args], { cwd: folder });
+      expect({ code: result.code, files: await readdir(folder) }).toEqual({
+        code: args[0] === 'list' ? 0 : 69,
+        files: [],
+      });
+    },
+  );
 });
 
 describe('the version that an operator activated', () => {

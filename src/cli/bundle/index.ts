@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Deployment, ReleaseRef } from '../../deploy/index.ts';
+import { DocshelfError } from '../../domain/errors.ts';
 import type { Operation } from '../../domain/operation.ts';
 import { operations } from '../../http/admin/operations.ts';
 import { actionCommand, type DaemonChoice, daemonCommand, group, type SiteChoice, withSite } from '../command.ts';
@@ -61,6 +63,13 @@ async function change(
 
 /** Changes the folder. Repeats the change at a daemon that started during it, which can have read the folder before. */
 async function changeHere(site: ChosenSite, options: Options, here: ChangeHere): Promise<ReleaseRef | null> {
+  const { dir } = site.config.storage;
+  // Opening the folder would create it.
+  if (!existsSync(dir)) {
+    throw new DocshelfError('cannot_read', `Cannot change versions in "${dir}": there is no such folder`, {
+      next: 'Pass the config of the daemon with --config, or run the command in the folder of its config.yaml.',
+    });
+  }
   const shelf = await (await import('../../app/index.ts')).openCommandShelf(site.config, () => undefined);
   let now: ReleaseRef | null;
   try {
