@@ -93,10 +93,10 @@ describe('search surveys of bundles', () => {
   it('finish quickly for a hostile page', () => {
     const parts = ['class=', '<a ', '<script ', '<form action=', 'docsearch({', '<button ', '<site-search', 'class="'];
     for (const part of parts) {
-      const before = performance.now();
+      const before = process.cpuUsage();
       judge(part.repeat((512 * 1024) / part.length));
       // Without a limit, this takes minutes.
-      expect(performance.now() - before).toBeLessThan(20_000);
+      expect(process.cpuUsage(before).user / 1e6).toBeLessThan(20);
     }
   });
 

@@ -126,10 +126,10 @@ describe('navigation of a large site', () => {
   );
 
   it('shows part of the branch of the page, and links to other branches', async () => {
-    const started = performance.now();
+    const started = process.cpuUsage();
     const site = await render({ 'index.md': '# Home\n', ...pages });
     // A second on a slow machine. The limit only finds quadratic time.
-    expect(performance.now() - started).toBeLessThan(20_000);
+    expect(process.cpuUsage(started).user / 1e6).toBeLessThan(20);
     const links = site.links('part-0/0500.html', 'nav', 'navigation');
     expect(links).toContain('0500.html');
     expect(links).toContain('../part-1/0001.html');

@@ -403,11 +403,11 @@ describe('list_pages', () => {
   it('rejects a folder of thousands of slashes quickly', async () => {
     const site = await opened();
     const folder = `a${'/'.repeat(16_000)}b`;
-    const begin = performance.now();
+    const begin = process.cpuUsage();
     const answers = Array.from({ length: 20 }, () => site.tool('list_pages', { folder }));
     for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ isError: true });
     // A quadratic implementation took 7 s.
-    expect(performance.now() - begin).toBeLessThan(5_000);
+    expect(process.cpuUsage(begin).user / 1e6).toBeLessThan(5);
   });
 });
 
