@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 /**
@@ -129,6 +130,9 @@ const retry = Number(process.env.DOCSHELF_TEST_RETRIES ?? 0);
 
 /** Number of processes of `npm test` on two cores: a test waits a third of its time, for daemons, disks and time limits. */
 const PROCESSES = 3;
+
+// Threads of tests load src/ again, once per thread. With compiled modules on disk, a start takes 0.4 s of a processor, not 0.8 s.
+process.env.NODE_COMPILE_CACHE ??= resolve('node_modules/.cache/compile');
 
 /** Bounds that only something that hangs reaches: a machine with other work takes ten times as long. */
 const minutes = (count: number) => ({ testTimeout: count * 60_000, hookTimeout: count * 60_000 });
