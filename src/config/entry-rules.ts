@@ -79,11 +79,12 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
 
 export function findMixedSignIns(settings: Settings, { server }: Config, sites: readonly SiteConfig[]): ConfigFault[] {
   const setting = settings.get('sites');
+  if (setting === undefined) return [];
   const first = new Map<string, number>();
   const fault = (index: number, sentence: string): ConfigFault =>
     faultInside(setting, ['sites', index, 'auth'], (key) => `${key}: ${sentence}`);
   // A shelf page without sign-in lists only public sites.
-  const hasGuardedShelf = setting !== undefined && server.shelf && server.auth.kind !== 'none';
+  const hasGuardedShelf = server.shelf && server.auth.kind !== 'none';
   const withRoot = new Set(sites.filter(({ basePath }) => basePath === '/').flatMap(hostsOf));
   return sites.flatMap((site, index) => {
     const { config, domain } = site;

@@ -2,12 +2,13 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { askedUrl } from '../domain/bundle-link.ts';
 import { parseDatabaseUrl } from '../domain/database-address.ts';
-import { type HostRules, hostRulesOf, namesHost, s3UrlOf, urlHost } from '../domain/egress.ts';
-import { Secret } from '../domain/secret.ts';
-import { valueAt } from './decode.ts';
+import { hostRulesOf, namesHost, s3UrlOf, urlHost } from '../domain/egress.ts';
+import type { Secret } from '../domain/secret.ts';
 import type { Config } from './schema/index.ts';
 import { fits } from './schema-node.ts';
 import { type ConfigFault, faultOf, pointerOf, type Settings } from './setting.ts';
+
+type Rule = readonly [keys: readonly string[], isBroken: boolean, sentence: string];
 
 export function findBrokenRules(
   settings: Settings,
@@ -15,380 +16,179 @@ export function findBrokenRules(
   faulty: ReadonlySet<string>,
   daemon: Config = config,
 ): ConfigFault[] {
+  const rules = [
+    ...deploymentRules(config),
+    ...serviceRules(config),
+    ...egressRules(config, daemon),
+    ...signInRules(config),
+  ];
   const faults: ConfigFault[] = [];
-  for (const { keys, broken } of RULES) {
-    const message = broken(config, daemon);
-    // Skip the rule: an invalid key has its default here.
-    if (message === null || keys.some((key) => faulty.has(pointerOf(key.split('.'))))) continue;
+  for (const [keys, isBroken, sentence] of rules) {
+    // Skip a rule with an invalid key, which has its default here.
+    if (!isBroken || keys.some((key) => faulty.has(pointerOf(key.split('.'))))) continue;
     const key = keys.find((candidate) => settings.get(candidate) !== undefined) ?? keys[0] ?? null;
     const where = key === null ? null : (settings.get(key)?.where ?? null);
-    faults.push(faultOf(message, key, where));
+    faults.push(faultOf(sentence, key, where));
   }
   return faults;
 }
 
-type Rule = { readonly keys: readonly string[]; readonly broken: (config: Config, daemon: Config) => string | null };
+const RENEW_KEYS = ['apiUrl', 'keyFile', 'domain', 'jobId', 'every'].map((name) => `staticExport.renew.${name}`);
 
-const rule = (
-  keys: readonly string[],
-  isBroken: (config: Config, daemon: Config) => boolean,
-  sentence: string,
-): Rule => ({ keys, broken: (config, daemon) => (isBroken(config, daemon) ? sentence : null) });
+function deploymentRules({ staticExport, deployment, exportApi }: Config): Rule[] {
+  const { bundleUrl, bundleUrlFile, signature, renew, version, sha256 } = staticExport;
+  const isFromExports = staticExport.from === 'exports';
+  const isSigned = signature.required === true || signature.file !== null || signature.url !== null;
+  const links = { bundleUrl, bundleUrlFile, 'renew.apiUrl': renew.apiUrl };
+  // Every export is a new bundle, so a setting that pins one bundle can never match it.
+  const pins = [
+    ['version', 'pins one version', version],
+    ['sha256', 'pins one bundle', sha256],
+    ['renew.jobId', 'pins one export', renew.jobId],
+  ] as const;
+  return [
+    [
+      ['staticExport.bundleUrlFile', 'staticExport.bundleUrl'],
+      bundleUrl !== null && bundleUrlFile !== null,
+      'staticExport.bundleUrl and staticExport.bundleUrlFile are both set; keep one of them',
+    ],
+    [
+      ['staticExport.signature.file', 'staticExport.signature.url'],
+      signature.file !== null && signature.url !== null,
+      'staticExport.signature.file and staticExport.signature.url are both set; keep one of them',
+    ],
+    [
+      ['staticExport.signature.required', 'staticExport.signature.file', 'staticExport.signature.url'],
+      isSigned && signature.publicKeys.length === 0,
+      'staticExport.signature has no key to verify with: set staticExport.signature.publicKeys',
+    ],
+    [
+      RENEW_KEYS,
+      Object.values(renew).some((value) => value !== null) && (renew.apiUrl === null || renew.keyFile === null),
+      'staticExport.renew needs both apiUrl and keyFile: the address of the export service, and the file with its admin key',
+    ],
+    [
+      ['staticExport.renew.apiUrl', 'deployment.type'],
+      renew.apiUrl !== null && deployment.type === 'air-gapped',
+      'staticExport.renew contacts a service, but an air-gapped deployment has no outbound network; remove it',
+    ],
+    [
+      ['staticExport.renew.apiUrl', 'staticExport.renew.domain', 'staticExport.renew.jobId', 'deployment.domain'],
+      renew.apiUrl !== null && renew.domain === null && renew.jobId === null && deployment.domain === null,
+      'staticExport.renew has no domain and no job: set staticExport.renew.domain, or staticExport.renew.jobId',
+    ],
+    [
+      ['staticExport.from', 'exportApi.enabled', 'exportApi.role'],
+      isFromExports && (!exportApi.enabled || exportApi.role === 'worker'),
+      'staticExport.from is exports, but this daemon has no exports: set exportApi.enabled to true, and exportApi.role to both or api',
+    ],
+    ...Object.entries(links).map(
+      ([name, value]): Rule => [
+        ['staticExport.from', `staticExport.${name}`],
+        isFromExports && value !== null,
+        `staticExport.from is exports, but staticExport.${name} is also set; keep one of them`,
+      ],
+    ),
+    ...pins.map(
+      ([name, does, value]): Rule => [
+        ['staticExport.renew.every', `staticExport.${name}`],
+        renew.everyMs !== null && value !== null,
+        `staticExport.renew.every exports the site again each time, but staticExport.${name} ${does}; keep one of them`,
+      ],
+    ),
+  ];
+}
 
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i;
-
-type Link = Secret | string | null;
-
-interface Named {
-  readonly key: string;
-  readonly link: (config: Config) => Link;
-  /** Names the right place for user and password of the link. Null if they may be in the link. */
-  readonly secrets: string | null;
-}
-
-const KEY_FILE = (section: string): string => `${section}.keyFile`;
-const LINK_FILE = 'staticExport.bundleUrlFile, which a Secret may mount';
-
-const NAMED: readonly Named[] = [
-  {
-    key: 'staticExport.bundleUrl',
-    link: ({ staticExport: { enabled, bundleUrl } }) => (enabled ? bundleUrl : null),
-    secrets: LINK_FILE,
-  },
-  {
-    key: 'staticExport.bundleUrlFile',
-    link: ({ staticExport: { enabled, bundleUrlFile } }) => (enabled ? (bundleUrlFile?.text ?? null) : null),
-    secrets: null,
-  },
-  {
-    key: 'staticExport.signature.url',
-    link: ({ staticExport: { enabled, signature } }) => (enabled ? signature.url : null),
-    secrets: 'staticExport.signature.file with a downloaded signature',
-  },
-  {
-    key: 'staticExport.renew.apiUrl',
-    // An air-gapped deployment has another fault for this key.
-    link: ({ staticExport: { enabled, renew }, deployment }) =>
-      enabled && deployment.type !== 'air-gapped' ? renew.apiUrl : null,
-    secrets: KEY_FILE('staticExport.renew'),
-  },
-  {
-    key: 'features.search.discoveryUrl',
-    // In an air-gapped deployment it is disabled, which the feature report shows (contract, section 4).
-    link: ({ features: { search }, deployment }) =>
-      search.enabled !== false && deployment.type !== 'air-gapped' ? search.discoveryUrl : null,
-    secrets: KEY_FILE('features.search'),
-  },
-  {
-    key: 'server.auth.issuer',
-    link: ({ server: { auth } }) => (auth.kind === 'oidc' ? auth.issuer : null),
-    secrets: 'server.auth.clientSecretFile',
-  },
-  {
-    key: 'search.model',
-    link: ({ search: { enabled, model } }) => (enabled && typeof model === 'object' ? model.url : null),
-    secrets: KEY_FILE('search.model'),
-  },
-  {
-    key: 'exportApi.store.endpoint',
-    link: ({ exportApi: { enabled, store } }) => {
-      const { kind, bucket, region, endpoint } = store;
-      // If the environment names the region, the egress policy checks the host at run time.
-      if (!enabled || kind !== 's3' || bucket === null || (region ?? endpoint) === null) return null;
-      return s3UrlOf({ ...store, bucket });
-    },
-    secrets: 'exportApi.store.accessKeyId and secretAccessKey',
-  },
-  { key: 'traces.endpoint', link: ({ traces }) => traces.endpoint, secrets: 'traces.headersFile' },
-  {
-    key: 'database.urlFile',
-    link: ({ database: { urlFile } }) => databaseHost(urlFile?.text.reveal() ?? ''),
-    secrets: null,
-  },
-];
-
-function databaseHost(url: string): string | null {
-  const address = parseDatabaseUrl(url);
-  return address === null || address.host.startsWith('/') ? null : `http://${urlHost(address.host)}:${address.port}`;
-}
-
-const textOf = (link: Link): string | null => (link instanceof Secret ? link.reveal() : link);
-
-const hostRules = ({ deployment, network }: Config): HostRules =>
-  hostRulesOf(deployment.type === 'air-gapped', network.allowedHosts);
-
-export function forbiddenHost(config: Config, link: Link): string | null {
-  const url = askedUrl(textOf(link), config.network.s3);
-  if (url === null || namesHost(hostRules(config), url)) return null;
-  const gap =
-    config.deployment.type === 'air-gapped' ? ', and an air-gapped deployment contacts only listed hosts' : '';
-  return `contains a host that network.allowedHosts does not list${gap}; add the host there, or remove the link`;
-}
-
-/** Rejects an entry `host:port` of a crawl source whose host network.allowedHosts does not contain. The entry itself only allows private addresses. */
-export function forbiddenPair(config: Config, pair: string): string | null {
-  const url = URL.parse(`http://${pair}`);
-  if (fits(pair, { format: 'cidr' }) || url === null || namesHost(hostRules(config), url)) return null;
-  return `contains a host that network.allowedHosts does not list; add "${pair}" there, or remove it here`;
-}
-
-export function userInLink(link: Link, secrets: string): string | null {
-  const url = askedUrl(textOf(link), null);
-  if (url === null || (url.username === '' && url.password === '')) return null;
-  return `has a user or a password in its link; remove them, and use ${secrets}`;
-}
-
-function outsideRoots(key: string, read: (config: Config) => Link): Rule {
-  return rule(
-    [key, 'network.fileRoots', 'staticExport.preload'],
-    (config, daemon) => {
-      const text = textOf(read(config));
-      if (text === null || !/^file:\/\/\//i.test(text) || !URL.canParse(text)) return false;
-      const preloads = [config, daemon].map(({ staticExport }) => staticExport.preload.dir);
-      const { fileRoots } = config.network;
-      return !(fileRoots.length > 0 ? fileRoots : preloads).some((root) => isBelow(root, fileURLToPath(text)));
-    },
-    `${key} points to a file outside network.fileRoots; add its folder there, or put the archive into the preload folder`,
-  );
-}
-
-function isBelow(root: string, path: string): boolean {
-  const way = relative(root, path);
-  return way !== '' && !/^\.\.(?:\/|$)/.test(way);
-}
-
-export const EGRESS_RULES: readonly Rule[] = [
-  ...NAMED.flatMap(({ key, link, secrets }): Rule[] => {
-    const keys = key === 'exportApi.store.endpoint' ? [key, 'exportApi.store.bucket'] : [key];
-    const withKey = (sentence: string | null): string | null => (sentence === null ? null : `${key} ${sentence}`);
-    return [
-      { keys, broken: (config) => withKey(forbiddenHost(config, link(config))) },
-      ...(secrets === null ? [] : [{ keys, broken: (config: Config) => withKey(userInLink(link(config), secrets)) }]),
-    ];
-  }),
-  {
-    // This endpoint determines the host of buckets, and the rules for links check that host.
-    keys: ['network.s3.endpoint'],
-    broken: ({ network: { s3 } }) => {
-      const sentence = userInLink(s3.endpoint, 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment');
-      return sentence === null ? null : `network.s3.endpoint ${sentence}`;
-    },
-  },
-  outsideRoots('staticExport.bundleUrl', ({ staticExport }) => (staticExport.enabled ? staticExport.bundleUrl : null)),
-  outsideRoots('staticExport.bundleUrlFile', ({ staticExport: { enabled, bundleUrlFile } }) =>
-    enabled ? (bundleUrlFile?.text ?? null) : null,
-  ),
-  outsideRoots('staticExport.signature.url', ({ staticExport }) =>
-    staticExport.enabled ? staticExport.signature.url : null,
-  ),
-];
-
-const SIGN_IN_RULES: readonly Rule[] = [
-  rule(
-    ['server.auth.kind', 'server.auth.usersFile'],
-    ({ server: { auth } }) => auth.kind === 'basic' && auth.usersFile === null,
-    'server.auth.kind is basic, which needs users: create a file with htpasswd -B, and set server.auth.usersFile to its path',
-  ),
-  rule(
-    ['server.auth.kind', 'server.auth.name'],
-    ({ server: { auth } }) => auth.kind === 'header' && auth.name === null,
-    'server.auth.kind is header, which needs the name of the header: set server.auth.name',
-  ),
-  rule(
-    ['server.auth.kind', 'server.trustedProxies'],
-    ({ server: { auth, trustedProxies } }) => auth.kind === 'header' && trustedProxies.length === 0,
-    'server.auth.kind is header, but no proxy is trusted to send the header: add the address of the proxy to server.trustedProxies',
-  ),
-  rule(
-    ['server.trustedProxies', 'server.auth.kind'],
-    ({ server: { auth, trustedProxies } }) =>
-      auth.kind === 'header' && trustedProxies.some((network) => network.endsWith('/0')),
-    'server.trustedProxies contains a network of all addresses, so that every reader could send the header in server.auth.name; list only the addresses of your proxies',
-  ),
-  rule(
-    ['server.auth.kind', 'server.auth.issuer', 'server.auth.clientId'],
-    ({ server: { auth } }) => auth.kind === 'oidc' && (auth.issuer === null || auth.clientId === null),
-    'server.auth.kind is oidc, which needs a provider: set server.auth.issuer and server.auth.clientId',
-  ),
-  rule(
-    ['server.auth.issuer'],
-    ({ server: { auth } }) => auth.kind === 'oidc' && !isEncrypted(auth.issuer),
-    'server.auth.issuer is not encrypted, so that an attacker on the network could sign in as any reader; use an https URL',
-  ),
-  rule(
-    ['server.publicUrl', 'server.auth.kind'],
-    ({ server: { auth, publicUrl } }) => auth.kind === 'oidc' && publicUrl === null,
-    'server.auth.kind is oidc, and the provider redirects readers back to the site: set server.publicUrl to the URL of the site',
-  ),
-  rule(
-    ['server.publicUrl', 'server.auth.kind'],
-    ({ server: { auth, publicUrl } }) => auth.kind === 'oidc' && !isEncrypted(publicUrl),
-    'server.publicUrl is not encrypted, and browsers store no session cookie for such a site; use an https URL',
-  ),
-];
-
-/** True also without a URL, and for loopback, which never leaves the machine. */
-function isEncrypted(url: string | null): boolean {
-  if (url === null) return true;
-  const { protocol, hostname } = new URL(url);
-  return protocol === 'https:' || LOOPBACK.test(hostname);
-}
-
-const ANY_HOST: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 /** Headers that HTTP or docshelf itself sets. */
 const OWN_HEADERS =
   /^(?:accept-ranges|age|connection|content-(?:encoding|length|location|range|type)|date|etag|expires|host|keep-alive|last-modified|location|proxy-.*|retry-after|te|trailer|transfer-encoding|upgrade|vary|via|warning|www-authenticate|x-request-id)$/i;
 
-const RULES: readonly Rule[] = [
-  {
-    keys: ['server.headers.set'],
-    broken: ({ server }) => {
-      const name = Object.keys(server.headers.set).find((each) => OWN_HEADERS.test(each));
-      return name === undefined ? null : `server.headers.set contains "${name}", which docshelf sets itself; remove it`;
-    },
-  },
-  rule(
-    ['staticExport.bundleUrlFile', 'staticExport.bundleUrl'],
-    ({ staticExport }) => staticExport.bundleUrl !== null && staticExport.bundleUrlFile !== null,
-    'staticExport.bundleUrl and staticExport.bundleUrlFile are both set; keep one of them',
-  ),
-  rule(
-    ['staticExport.signature.file', 'staticExport.signature.url'],
-    ({ staticExport: { signature } }) => signature.file !== null && signature.url !== null,
-    'staticExport.signature.file and staticExport.signature.url are both set; keep one of them',
-  ),
-  rule(
-    ['staticExport.signature.required', 'staticExport.signature.file', 'staticExport.signature.url'],
-    ({ staticExport: { signature } }) =>
-      (signature.required === true || signature.file !== null || signature.url !== null) &&
-      signature.publicKeys.length === 0,
-    'staticExport.signature has no key to verify with: set staticExport.signature.publicKeys',
-  ),
-  rule(
-    ['apiUrl', 'keyFile', 'domain', 'jobId', 'every'].map((name) => `staticExport.renew.${name}`),
-    ({ staticExport: { renew } }) =>
-      Object.values(renew).some((value) => value !== null) && (renew.apiUrl === null || renew.keyFile === null),
-    'staticExport.renew needs both apiUrl and keyFile: the address of the export service, and the file with its admin key',
-  ),
-  rule(
-    ['staticExport.renew.apiUrl', 'deployment.type'],
-    ({ staticExport, deployment }) => staticExport.renew.apiUrl !== null && deployment.type === 'air-gapped',
-    'staticExport.renew contacts a service, but an air-gapped deployment has no outbound network; remove it',
-  ),
-  rule(
-    ['staticExport.renew.apiUrl', 'staticExport.renew.domain', 'staticExport.renew.jobId', 'deployment.domain'],
-    ({ staticExport: { renew }, deployment }) =>
-      renew.apiUrl !== null && renew.domain === null && renew.jobId === null && deployment.domain === null,
-    'staticExport.renew has no domain and no job: set staticExport.renew.domain, or staticExport.renew.jobId',
-  ),
-  rule(
-    ['staticExport.from', 'exportApi.enabled', 'exportApi.role'],
-    ({ staticExport, exportApi }) =>
-      staticExport.from === 'exports' && (!exportApi.enabled || exportApi.role === 'worker'),
-    'staticExport.from is exports, but this daemon has no exports: set exportApi.enabled to true, and exportApi.role to both or api',
-  ),
-  ...['bundleUrl', 'bundleUrlFile', 'renew.apiUrl'].map((name) =>
-    rule(
-      ['staticExport.from', `staticExport.${name}`],
-      (config) =>
-        config.staticExport.from === 'exports' && valueAt(config, ['staticExport', ...name.split('.')]) !== null,
-      `staticExport.from is exports, but staticExport.${name} is also set; keep one of them`,
-    ),
-  ),
-  // Every export is a new bundle, so a setting that pins one bundle can never match it.
-  againstEvery('staticExport.version', 'pins one version', ({ staticExport }) => staticExport.version),
-  againstEvery('staticExport.sha256', 'pins one bundle', ({ staticExport }) => staticExport.sha256),
-  againstEvery('staticExport.renew.jobId', 'pins one export', ({ staticExport }) => staticExport.renew.jobId),
-  rule(
-    ['server.basePath'],
-    ({ server }) => /^\/_docshelf(?:\/|$)/.test(server.basePath),
-    'server.basePath is under /_docshelf, which docshelf reserves; choose another path',
-  ),
-  rule(
-    ['admin.token'],
-    ({ admin }) => admin.token !== null && isGuessable(admin.token.reveal()),
-    'admin.token is easy to guess, because it repeats a few characters or is a sequence; create a random token with "openssl rand -hex 16"',
-  ),
-  portsApart('admin', 'server', () => true),
-  portsApart('api', 'server', apiListens),
-  portsApart('api', 'admin', apiListens),
-  rule(
-    ['features.search.discoveryUrl', 'features.search.keyFile'],
-    ({ features: { search } }) => (search.discoveryUrl === null) !== (search.keyFile === null),
-    'only one of features.search.discoveryUrl and features.search.keyFile is set; set both, or neither',
-  ),
-  rule(
-    ['search.keys', 'organizations'],
-    ({ search, organizations }) => search.keys.length > 0 && organizations.length > 0,
-    'search.keys is only for a daemon without organizations; move the keys to an organization, with type assistant',
-  ),
-  rule(
-    ['exportApi.store.bucket', 'exportApi.store.kind'],
-    ({ exportApi: { store } }) => store.kind === 's3' && store.bucket === null,
-    'exportApi.store.kind is s3, which needs a bucket: set exportApi.store.bucket',
-  ),
-  rule(
-    ['exportApi.store.kmsKeyId', 'exportApi.store.encryption'],
-    ({ exportApi: { store } }) => store.kmsKeyId !== null && store.encryption !== 'kms',
-    'exportApi.store.kmsKeyId is set, but exportApi.store.encryption is not kms: set it to kms, or remove kmsKeyId',
-  ),
-  rule(
-    ['exportApi.role', 'exportApi.queue.kind', 'database.urlFile'],
-    ({ exportApi, database }) =>
-      exportApi.role !== 'both' && (database.urlFile === null || exportApi.queue.kind === 'sqlite'),
-    'exportApi.role is api or worker, which needs jobs in PostgreSQL: set database.urlFile and exportApi.queue.kind to postgres, or set exportApi.role to both',
-  ),
-  rule(
-    ['exportApi.queue.kind', 'database.urlFile'],
-    ({ exportApi, database }) => exportApi.queue.kind === 'postgres' && database.urlFile === null,
-    'exportApi.queue.kind is postgres, but no database is configured: set database.urlFile',
-  ),
-  rule(
-    ['exportApi.store.accessKeyId', 'exportApi.store.secretAccessKey'],
-    ({ exportApi: { store } }) => (store.accessKeyId === null) !== (store.secretAccessKey === null),
-    'only one of exportApi.store.accessKeyId and exportApi.store.secretAccessKey is set; set both, or neither',
-  ),
-  rule(
-    ['api.publicUrl', 'api.host', 'exportApi.enabled'],
-    // Links need an address of this daemon, and the Host header of a request is untrusted (contract, section 6).
-    ({ exportApi, api }) =>
+function serviceRules(config: Config): Rule[] {
+  const { server, admin, api, search, features, organizations, exportApi, database } = config;
+  const { store, queue, role } = exportApi;
+  const { discoveryUrl, keyFile } = features.search;
+  const ownHeader = Object.keys(server.headers.set).find((name) => OWN_HEADERS.test(name));
+  // The API listener is open if search or the export API is on (contract, section 2).
+  const apiListens = search.enabled || exportApi.enabled;
+  return [
+    [
+      ['server.headers.set'],
+      ownHeader !== undefined,
+      `server.headers.set contains "${ownHeader}", which docshelf sets itself; remove it`,
+    ],
+    [
+      ['server.basePath'],
+      /^\/_docshelf(?:\/|$)/.test(server.basePath),
+      'server.basePath is under /_docshelf, which docshelf reserves; choose another path',
+    ],
+    [
+      ['admin.token'],
+      admin.token !== null && isGuessable(admin.token.reveal()),
+      'admin.token is easy to guess, because it repeats a few characters or is a sequence; create a random token with "openssl rand -hex 16"',
+    ],
+    portsApart('admin', 'server', config),
+    ...(apiListens ? [portsApart('api', 'server', config), portsApart('api', 'admin', config)] : []),
+    [
+      ['features.search.discoveryUrl', 'features.search.keyFile'],
+      (discoveryUrl === null) !== (keyFile === null),
+      'only one of features.search.discoveryUrl and features.search.keyFile is set; set both, or neither',
+    ],
+    [
+      ['search.keys', 'organizations'],
+      search.keys.length > 0 && organizations.length > 0,
+      'search.keys is only for a daemon without organizations; move the keys to an organization, with type assistant',
+    ],
+    [
+      ['exportApi.store.bucket', 'exportApi.store.kind'],
+      store.kind === 's3' && store.bucket === null,
+      'exportApi.store.kind is s3, which needs a bucket: set exportApi.store.bucket',
+    ],
+    [
+      ['exportApi.store.kmsKeyId', 'exportApi.store.encryption'],
+      store.kmsKeyId !== null && store.encryption !== 'kms',
+      'exportApi.store.kmsKeyId is set, but exportApi.store.encryption is not kms: set it to kms, or remove kmsKeyId',
+    ],
+    [
+      ['exportApi.role', 'exportApi.queue.kind', 'database.urlFile'],
+      role !== 'both' && (database.urlFile === null || queue.kind === 'sqlite'),
+      'exportApi.role is api or worker, which needs jobs in PostgreSQL: set database.urlFile and exportApi.queue.kind to postgres, or set exportApi.role to both',
+    ],
+    [
+      ['exportApi.queue.kind', 'database.urlFile'],
+      queue.kind === 'postgres' && database.urlFile === null,
+      'exportApi.queue.kind is postgres, but no database is configured: set database.urlFile',
+    ],
+    [
+      ['exportApi.store.accessKeyId', 'exportApi.store.secretAccessKey'],
+      (store.accessKeyId === null) !== (store.secretAccessKey === null),
+      'only one of exportApi.store.accessKeyId and exportApi.store.secretAccessKey is set; set both, or neither',
+    ],
+    [
+      ['api.publicUrl', 'api.host', 'exportApi.enabled'],
+      // Links need an address of this daemon, and the Host header of a request is untrusted (contract, section 6).
       exportApi.enabled &&
-      exportApi.role !== 'worker' &&
-      exportApi.store.kind === 'disk' &&
-      api.publicUrl === null &&
-      !LOOPBACK.test(api.host),
-    'api.publicUrl is not set and api.host is not a loopback address: set api.publicUrl to the URL under which clients reach the API, because links to bundles contain it',
-  ),
-  ...EGRESS_RULES,
-  ...SIGN_IN_RULES,
-];
-
-/** The API listener is open if search or the export API is on (contract, section 2). */
-function apiListens({ search, exportApi }: Config): boolean {
-  return search.enabled || exportApi.enabled;
+        role !== 'worker' &&
+        store.kind === 'disk' &&
+        api.publicUrl === null &&
+        !LOOPBACK.test(api.host),
+      'api.publicUrl is not set and api.host is not a loopback address: set api.publicUrl to the URL under which clients reach the API, because links to bundles contain it',
+    ],
+  ];
 }
 
-function againstEvery(key: string, does: string, read: (config: Config) => unknown): Rule {
-  return rule(
-    ['staticExport.renew.every', key],
-    (config) => config.staticExport.renew.everyMs !== null && read(config) !== null,
-    `staticExport.renew.every exports the site again each time, but ${key} ${does}; keep one of them`,
-  );
-}
+const ANY_HOST: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 type Listener = 'server' | 'admin' | 'api';
 
-function portsApart(one: Listener, other: Listener, areOpen: (config: Config) => boolean): Rule {
-  return {
-    keys: [`${one}.port`, `${other}.port`, `${one}.host`, `${other}.host`],
-    broken: (config) => {
-      const [{ host, port }, second] = [config[one], config[other]];
-      if (port !== second.port || port === 0 || !areOpen(config)) return null;
-      const overlap = host === second.host || ANY_HOST.has(host) || ANY_HOST.has(second.host);
-      return overlap ? `${one}.port and ${other}.port are both ${port} on the same address; change one of them` : null;
-    },
-  };
+function portsApart(one: Listener, other: Listener, { [one]: first, [other]: second }: Config): Rule {
+  const overlap = first.host === second.host || ANY_HOST.has(first.host) || ANY_HOST.has(second.host);
+  return [
+    [`${one}.port`, `${other}.port`, `${one}.host`, `${other}.host`],
+    first.port === second.port && first.port !== 0 && overlap,
+    `${one}.port and ${other}.port are both ${first.port} on the same address; change one of them`,
+  ];
 }
 
 /** True if almost every character repeats one of the five before it, or continues a sequence up or down. */
@@ -402,4 +202,187 @@ function isGuessable(token: string): boolean {
     exceptions(1, -1),
   );
   return fewest <= codes.length / 8;
+}
+
+interface ContactedLink {
+  readonly key: string;
+  /** Null if it is not set, or if its feature is off. */
+  readonly link: Secret | string | null | undefined;
+  /** Names the right place for user and password of the link. Null if they may be in the link. */
+  readonly secrets: string | null;
+}
+
+/** Every link of the config that docshelf contacts, except those of organizations. */
+export function contactedLinks(config: Config): readonly ContactedLink[] {
+  const { staticExport, features, server, search, exportApi, traces, database } = config;
+  const { enabled, bundleUrl, bundleUrlFile, signature, renew } = staticExport;
+  const { auth } = server;
+  const { store } = exportApi;
+  // Another rule rejects `renew` behind an air gap, and the feature report shows that the search is off (contract, section 4).
+  const isAirGapped = config.deployment.type === 'air-gapped';
+  const usesHostedSearch = features.search.enabled !== false && !isAirGapped;
+  // If the environment names the region, the egress policy checks the host at run time.
+  const hasBucket = exportApi.enabled && store.kind === 's3' && (store.region ?? store.endpoint) !== null;
+  return [
+    {
+      key: 'staticExport.bundleUrl',
+      link: enabled ? bundleUrl : null,
+      secrets: 'staticExport.bundleUrlFile, which a Secret may mount',
+    },
+    { key: 'staticExport.bundleUrlFile', link: enabled ? bundleUrlFile?.text : null, secrets: null },
+    {
+      key: 'staticExport.signature.url',
+      link: enabled ? signature.url : null,
+      secrets: 'staticExport.signature.file with a downloaded signature',
+    },
+    {
+      key: 'staticExport.renew.apiUrl',
+      link: enabled && !isAirGapped ? renew.apiUrl : null,
+      secrets: 'staticExport.renew.keyFile',
+    },
+    {
+      key: 'features.search.discoveryUrl',
+      link: usesHostedSearch ? features.search.discoveryUrl : null,
+      secrets: 'features.search.keyFile',
+    },
+    {
+      key: 'server.auth.issuer',
+      link: auth.kind === 'oidc' ? auth.issuer : null,
+      secrets: 'server.auth.clientSecretFile',
+    },
+    {
+      key: 'search.model',
+      link: search.enabled && typeof search.model === 'object' ? search.model.url : null,
+      secrets: 'search.model.keyFile',
+    },
+    {
+      key: 'exportApi.store.endpoint',
+      link: hasBucket && store.bucket !== null ? s3UrlOf({ ...store, bucket: store.bucket }) : null,
+      secrets: 'exportApi.store.accessKeyId and secretAccessKey',
+    },
+    { key: 'traces.endpoint', link: traces.endpoint, secrets: 'traces.headersFile' },
+    {
+      key: 'database.urlFile',
+      link: database.urlFile === null ? null : databaseHost(database.urlFile.text.reveal()),
+      secrets: null,
+    },
+  ];
+}
+
+function databaseHost(url: string): string | null {
+  const address = parseDatabaseUrl(url);
+  return address === null || address.host.startsWith('/') ? null : `http://${urlHost(address.host)}:${address.port}`;
+}
+
+function egressRules(config: Config, daemon: Config): Rule[] {
+  const { s3, fileRoots } = config.network;
+  const preloads = [config, daemon].map(({ staticExport }) => staticExport.preload.dir);
+  const roots = fileRoots.length > 0 ? fileRoots : preloads;
+  const rules: Rule[] = [];
+  for (const { key, link, secrets } of contactedLinks(config)) {
+    if (link === null || link === undefined) continue;
+    const text = typeof link === 'string' ? link : link.reveal();
+    const keys = key === 'exportApi.store.endpoint' ? [key, 'exportApi.store.bucket'] : [key];
+    const host = forbiddenHost(config, text);
+    const user = secrets === null ? null : userInLink(text, secrets);
+    rules.push(
+      [keys, host !== null, `${key} ${host}`],
+      [keys, user !== null, `${key} ${user}`],
+      [
+        [key, 'network.fileRoots', 'staticExport.preload'],
+        isOutside(text, roots),
+        `${key} points to a file outside network.fileRoots; add its folder there, or put the archive into the preload folder`,
+      ],
+    );
+  }
+  if (s3.endpoint !== null) {
+    // This endpoint determines the host of buckets, and the rules for links check that host.
+    const user = userInLink(s3.endpoint, 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment');
+    rules.push([['network.s3.endpoint'], user !== null, `network.s3.endpoint ${user}`]);
+  }
+  return rules;
+}
+
+export function forbiddenHost(config: Config, link: string | null): string | null {
+  const url = askedUrl(link, config.network.s3);
+  if (url === null || isNamed(config, url)) return null;
+  const gap =
+    config.deployment.type === 'air-gapped' ? ', and an air-gapped deployment contacts only listed hosts' : '';
+  return `contains a host that network.allowedHosts does not list${gap}; add the host there, or remove the link`;
+}
+
+/** Rejects an entry `host:port` of a crawl source whose host network.allowedHosts does not contain. The entry itself only allows private addresses. */
+export function forbiddenPair(config: Config, pair: string): string | null {
+  const url = URL.parse(`http://${pair}`);
+  if (fits(pair, { format: 'cidr' }) || url === null || isNamed(config, url)) return null;
+  return `contains a host that network.allowedHosts does not list; add "${pair}" there, or remove it here`;
+}
+
+const isNamed = ({ deployment, network }: Config, url: URL): boolean =>
+  namesHost(hostRulesOf(deployment.type === 'air-gapped', network.allowedHosts), url);
+
+export function userInLink(link: string | null, secrets: string): string | null {
+  const url = askedUrl(link, null);
+  if (url === null || (url.username === '' && url.password === '')) return null;
+  return `has a user or a password in its link; remove them, and use ${secrets}`;
+}
+
+function isOutside(link: string, roots: readonly string[]): boolean {
+  if (!/^file:\/\/\//i.test(link) || !URL.canParse(link)) return false;
+  const ways = roots.map((root) => relative(root, fileURLToPath(link)));
+  return ways.every((way) => way === '' || /^\.\.(?:\/|$)/.test(way));
+}
+
+function signInRules({ server: { auth, trustedProxies, publicUrl } }: Config): Rule[] {
+  const isHeader = auth.kind === 'header';
+  const isOidc = auth.kind === 'oidc';
+  return [
+    [
+      ['server.auth.kind', 'server.auth.usersFile'],
+      auth.kind === 'basic' && auth.usersFile === null,
+      'server.auth.kind is basic, which needs users: create a file with htpasswd -B, and set server.auth.usersFile to its path',
+    ],
+    [
+      ['server.auth.kind', 'server.auth.name'],
+      isHeader && auth.name === null,
+      'server.auth.kind is header, which needs the name of the header: set server.auth.name',
+    ],
+    [
+      ['server.auth.kind', 'server.trustedProxies'],
+      isHeader && trustedProxies.length === 0,
+      'server.auth.kind is header, but no proxy is trusted to send the header: add the address of the proxy to server.trustedProxies',
+    ],
+    [
+      ['server.trustedProxies', 'server.auth.kind'],
+      isHeader && trustedProxies.some((network) => network.endsWith('/0')),
+      'server.trustedProxies contains a network of all addresses, so that every reader could send the header in server.auth.name; list only the addresses of your proxies',
+    ],
+    [
+      ['server.auth.kind', 'server.auth.issuer', 'server.auth.clientId'],
+      isOidc && (auth.issuer === null || auth.clientId === null),
+      'server.auth.kind is oidc, which needs a provider: set server.auth.issuer and server.auth.clientId',
+    ],
+    [
+      ['server.auth.issuer'],
+      isOidc && !isEncrypted(auth.issuer),
+      'server.auth.issuer is not encrypted, so that an attacker on the network could sign in as any reader; use an https URL',
+    ],
+    [
+      ['server.publicUrl', 'server.auth.kind'],
+      isOidc && publicUrl === null,
+      'server.auth.kind is oidc, and the provider redirects readers back to the site: set server.publicUrl to the URL of the site',
+    ],
+    [
+      ['server.publicUrl', 'server.auth.kind'],
+      isOidc && !isEncrypted(publicUrl),
+      'server.publicUrl is not encrypted, and browsers store no session cookie for such a site; use an https URL',
+    ],
+  ];
+}
+
+/** True also without a URL, and for loopback, which never leaves the machine. */
+function isEncrypted(url: string | null): boolean {
+  if (url === null) return true;
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' || LOOPBACK.test(hostname);
 }
