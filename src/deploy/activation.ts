@@ -2,7 +2,7 @@ import { DocshelfError } from '../domain/errors.ts';
 import type { KeptRelease, ReleaseView } from '../domain/release.ts';
 import type { ActiveVersion } from '../domain/status.ts';
 import { isSame, type ReleaseRef } from './plan.ts';
-import type { ActivePointer } from './releases/site-store.ts';
+import type { ActivePointer, OwnRelease, SiteRecords } from './releases/site-store.ts';
 import { fingerprintOf } from './settings.ts';
 import type { SiteContext } from './site-context.ts';
 
@@ -52,7 +52,7 @@ export class Activation {
   async prepare({ digest, version }: ReleaseRef): Promise<PreparedSwitch> {
     const { store, serving } = this.#context;
     const view = await store.view(digest, version);
-    const retained = await this.#retainedBeside(digest);
+    const retained = this.#retainedBeside(digest, (await store.records()).releases);
     return { view, retained, commit: await serving.prepare(view, retained) };
   }
 
@@ -126,18 +126,12 @@ export class Activation {
     await registration.setServed([]);
   }
 
-  /** Reports releases that came or went since the swap, which decide on `immutable` and old assets. Never rejects. */
-  async updateRetained(): Promise<void> {
-    const { serving, journal } = this.#context;
-    try {
-      const former = serving.served?.release;
-      if (former === undefined) return;
-      const retained = await this.#retainedBeside(former.digest);
-      if (serving.served?.release === former && stateOf(retained) !== this.#retainedState)
-        serving.updateRetained(retained);
-    } catch (error) {
-      journal.failed('deploy', error);
-    }
+  /** Reports releases that came or went since the swap, which decide on `immutable` and old assets. */
+  updateRetained(releases: readonly OwnRelease[]): void {
+    const { serving } = this.#context;
+    if (serving.served === null) return;
+    const retained = this.#retainedBeside(serving.served.release.digest, releases);
+    if (stateOf(retained) !== this.#retainedState) serving.updateRetained(retained);
   }
 
   /** Calls `updateRetained` if another daemon has activated a release. @returns true if the retained releases changed. Never rejects */
@@ -157,21 +151,31 @@ export class Activation {
     if (changedMs === this.#followedMs) return;
     // An update that began earlier may have read the folder before this change.
     await this.#following;
-    this.#following ??= this.updateRetained().finally(() => {
+    this.#following ??= this.#follow().finally(() => {
       this.#following = null;
     });
     await this.#following;
     this.#followedMs = Date.now() - changedMs > TICK_MS ? changedMs : 0;
   }
 
+  async #follow(): Promise<void> {
+    const { serving, store, journal } = this.#context;
+    const former = serving.served?.release;
+    try {
+      const { releases } = await store.records();
+      if (serving.served?.release === former) this.updateRetained(releases);
+    } catch (error) {
+      journal.failed('deploy', error);
+    }
+  }
+
   /** Removes a label, and its release if no other label leads to it. @throws DocshelfError `in_use` */
   async remove(version: string, digest: string): Promise<void> {
     const { store } = this.#context;
     await store.removeReleases(async () => {
-      const isShared = [...(await store.labels())].some(
-        ([label, pointer]) => label !== version && pointer.digest === digest,
-      );
-      if (this.current?.version === version || (!isShared && (await this.#pruneRule()).inUse.has(digest))) {
+      const records = await store.records();
+      const isShared = [...records.labels].some(([label, pointer]) => label !== version && pointer.digest === digest);
+      if (this.current?.version === version || (!isShared && (await this.#pruneRule(records)).inUse.has(digest))) {
         const isServed = this.current?.digest === digest;
         const state = isServed
           ? 'it is being served'
@@ -189,11 +193,8 @@ export class Activation {
     const { store, registration, journal } = this.#context;
     this.#pruneAtMs = null;
     const choose = async (): Promise<string[]> => {
-      const served = await store.served();
-      const releases = (await store.ownReleases()).map(({ digest, fetchedAt }) => {
-        return { digest, fetchedAt, servedAt: served.get(digest) ?? null };
-      });
-      return digestsToPrune(releases, await this.#pruneRule());
+      const records = await store.records();
+      return digestsToPrune(records.releases, await this.#pruneRule(records));
     };
     try {
       await registration.setServed(this.current === null ? [] : [this.current.digest]);
@@ -205,13 +206,11 @@ export class Activation {
     }
   }
 
-  async #pruneRule(): Promise<PruneRule> {
-    const { store, settings, registration } = this.#context;
+  async #pruneRule({ labels, active, choice }: SiteRecords): Promise<PruneRule> {
+    const { settings, registration } = this.#context;
     const { version: pin, keep } = settings();
-    const active = await store.active();
-    const choice = await store.choice();
     const former = active?.history.find(({ digest }) => digest !== active.digest);
-    const pinned = pin === null ? null : await store.label(pin);
+    const pinned = pin === null ? null : labels.get(pin);
     const inUse = [this.current?.digest, pinned?.digest, active?.digest, choice?.digest];
     const isDigest = (digest: string | null | undefined): digest is string => digest != null;
     return {
@@ -221,21 +220,15 @@ export class Activation {
     };
   }
 
-  async #retainedBeside(digest: string): Promise<KeptRelease[]> {
-    const { store } = this.#context;
-    const served = await store.served();
-    const retained = (await store.ownReleases()).filter((info) => info.digest !== digest);
-    return retained
-      .map((info) => store.kept(info, served.get(info.digest) ?? null))
+  #retainedBeside(digest: string, releases: readonly OwnRelease[]): KeptRelease[] {
+    return releases
+      .filter((release) => release.digest !== digest)
+      .map((release) => this.#context.store.kept(release, release.servedAt))
       .sort(newestFirst(({ servedAt }) => servedAt ?? ''));
   }
 }
 
-export interface PrunedRelease {
-  readonly digest: string;
-  readonly fetchedAt: string;
-  readonly servedAt: string | null;
-}
+export type PrunedRelease = Pick<OwnRelease, 'digest' | 'fetchedAt' | 'servedAt'>;
 
 interface PruneRule {
   readonly keep: number;
@@ -261,5 +254,6 @@ function newestFirst<Release>(timeOf: (release: Release) => string) {
   return (a: Release, b: Release): number => (timeOf(a) < timeOf(b) ? 1 : -1);
 }
 
+/** Only the order of the times matters. After a swap, the former release has a later time in the same place. */
 const stateOf = (releases: readonly KeptRelease[]): string =>
-  releases.map(({ digest, servedAt }) => `${digest} ${servedAt}`).join();
+  releases.map(({ digest, servedAt }) => `${digest} ${servedAt === null}`).join();

@@ -53,7 +53,7 @@ export class Deployment {
   readonly open = once(async (): Promise<void> => {
     const { store } = this.#context;
     await store.settleDomain(this.#settings.domain, null);
-    await store.ownReleases();
+    await store.records();
     await store.open();
     await this.#context.registration.setServed([]);
     const { site } = store;

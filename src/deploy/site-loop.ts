@@ -116,7 +116,7 @@ export class SiteLoop {
       for (let steps = 0; steps < STEPS_MAX; steps += 1) {
         const before = settings();
         const wanted = this.#context.wanted();
-        const found = await store.observe(wanted.sha256);
+        const found = await store.observe();
         const observed = { ...found, choice: this.#expireIfStale(found.choice) };
         // Do not restart a fetch that the stop has ended.
         if (stopping.aborted) return null;
@@ -124,7 +124,10 @@ export class SiteLoop {
         if (settings() !== before) continue;
         if (this.#phase === 'due') this.#beginRound();
         const step = plan(wanted, observed, this.#progress());
-        if (step.do === 'wait') return this.activation.updateRetained().then(() => step.untilMs);
+        if (step.do === 'wait') {
+          this.activation.updateRetained(found.releases);
+          return step.untilMs;
+        }
         await this.#act(step, wanted, observed);
       }
       throw new Error(`Cannot settle: there is no end after ${STEPS_MAX} steps`);

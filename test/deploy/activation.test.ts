@@ -70,10 +70,8 @@ describe('a swap', () => {
   test('marks the former release as active before the new one, also within a millisecond', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const { store } = await daemonThrough(await copyOf(seed), [V1, V2]);
-    const served = await store.served();
-    expect(Date.parse(served.get(seed.january.digest) ?? '')).toBeLessThan(
-      Date.parse(served.get(seed.february.digest) ?? ''),
-    );
+    const [january, february] = [await store.servedAt(seed.january.digest), await store.servedAt(seed.february.digest)];
+    expect(Date.parse(january ?? '')).toBeLessThan(Date.parse(february ?? ''));
   });
 
   test('does not happen if the version is already served', async () => {

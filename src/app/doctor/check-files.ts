@@ -167,8 +167,9 @@ export async function checkBundle(config: Config, store: SiteStore): Promise<Dia
     if (isStored) return [sound('bundle', subject, `Version ${version} is stored.`)];
     return [warning('bundle', subject, `Version ${version} is not stored, and no source is configured for it.`, next)];
   }
-  const stored = await store.ownReleases().catch(() => []);
-  if (stored.length > 0) return [sound('bundle', 'the bundle', 'A version to serve is stored.')];
+  const stored = await store.records().catch(() => null);
+  if (stored !== null && stored.releases.length > 0)
+    return [sound('bundle', 'the bundle', 'A version to serve is stored.')];
   return [warning('bundle', 'the bundle', 'No version is stored, and no source is configured.', next)];
 }
 

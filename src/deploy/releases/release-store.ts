@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { DocshelfError, errnoOf, rethrowAs } from '../../domain/errors.ts';
 import type { KeptRelease, ReleaseInfo, ReleaseView } from '../../domain/release.ts';
 import { membersOf } from '../../domain/shape.ts';
@@ -113,7 +113,13 @@ export class ReleaseStore {
   }
 
   kept({ digest, createdAt, builtFor = '/' }: ReleaseInfo, servedAt: string | null): KeptRelease {
-    return withTable({ digest, createdAt, servedAt, builtFor, siteDir: join(this.folderOf(digest), 'site') });
+    const folder = this.folderOf(digest);
+    const unreadable = rethrowAs('cannot_read', `read the file table of release ${digest.slice(0, 12)}`);
+    return {
+      ...{ digest, createdAt, servedAt, builtFor, siteDir: join(folder, 'site') },
+      find: (path) => findInTable(folder, path).catch(unreadable),
+      readTable: () => readFileTable(folder).catch(unreadable),
+    };
   }
 
   /** Moves a sealed folder into place. A release of that digest from another process is as good. */
@@ -181,18 +187,6 @@ function parseRecord<T extends object>(text: string | null, digest: string): T {
 function rethrowNewer(error: unknown): null {
   if (error instanceof DocshelfError && error.code === 'data_folder_newer') throw error;
   return null;
-}
-
-type KeptFacts = Omit<KeptRelease, 'find' | 'readTable'>;
-
-function withTable(facts: KeptFacts): KeptRelease {
-  const folder = dirname(facts.siteDir);
-  const unreadable = rethrowAs('cannot_read', `read the file table of release ${facts.digest.slice(0, 12)}`);
-  return {
-    ...facts,
-    find: (path) => findInTable(folder, path).catch(unreadable),
-    readTable: () => readFileTable(folder).catch(unreadable),
-  };
 }
 
 interface ReleaseVerdict {

@@ -37,6 +37,20 @@ export interface NewestRelease {
   readonly createdAt: string;
 }
 
+/** A release that the site names or has served. */
+export interface OwnRelease extends ReleaseInfo {
+  /** Time of the last activation, RFC 3339. Null if it was never active. */
+  readonly servedAt: string | null;
+}
+
+export interface SiteRecords {
+  readonly labels: ReadonlyMap<string, LabelPointer>;
+  readonly active: ActivePointer | null;
+  readonly choice: Choice | null;
+  /** Complete and readable releases, unordered. */
+  readonly releases: readonly OwnRelease[];
+}
+
 /** A line of `links`: the digest of a link for a pinned version. */
 interface FetchedLink {
   readonly link: string;
@@ -133,16 +147,6 @@ export class SiteStore extends ReleaseStore {
     await ifThere(flushPath(this.site.dir));
   }
 
-  /** Time of the last activation by digest, RFC 3339. */
-  async served(): Promise<Map<string, string>> {
-    const served = new Map<string, string>();
-    for (const digest of await namesIn(this.site.served)) {
-      const at = DIGEST.test(digest) ? await this.servedAt(digest) : null;
-      if (at !== null) served.set(digest, at);
-    }
-    return served;
-  }
-
   async servedAt(digest: string): Promise<string | null> {
     return (await readIfThere(join(this.site.served, digest)))?.trim() || null;
   }
@@ -200,50 +204,48 @@ export class SiteStore extends ReleaseStore {
     if ((await this.expectedDomain(null)) === this.#domain) await this.#write(this.site.preloadTable, text);
   }
 
-  /** @param sha256 digest in the config, whose release can exist without a label */
-  async observe(sha256: string | null): Promise<ObservedState> {
-    const labels = await this.labels();
-    const active = await this.active();
-    const choice = await this.choice();
-    const isClaimed = sha256 !== null && (await readIfThere(join(this.site.served, sha256))) !== null;
-    const wanted = isClaimed ? sha256 : null;
-    const named = [...[...labels.values()].map(({ digest }) => digest), active?.digest, choice?.digest, wanted];
-    const infos = new Map(
-      await Promise.all(
-        [...new Set(named)]
-          .filter((digest) => digest != null)
-          .map(async (digest) => [digest, await this.readable(digest)] as const),
-      ),
-    );
+  async observe(): Promise<ObservedState & Pick<SiteRecords, 'releases'>> {
+    const { labels, active, choice, releases } = await this.records();
+    const digests = new Set(releases.map(({ digest }) => digest));
     // Ignore labels of damaged releases, so that their bundles are fetched again.
-    const digests = new Set([...infos].flatMap(([digest, info]) => (info === null ? [] : [digest])));
     const readable = [...labels].filter(([, { digest }]) => digests.has(digest));
     const pointer = active === null ? undefined : labels.get(active.version);
     const ownTime = pointer?.digest === active?.digest ? pointer?.createdAt : undefined;
+    const stored = releases.find(({ digest }) => digest === active?.digest);
     return {
       labels: new Map(readable.map(([version, { digest }]) => [version, digest])),
       digests,
       active,
-      activeCreatedAt: active === null ? null : (ownTime ?? infos.get(active.digest)?.createdAt ?? null),
+      activeCreatedAt: ownTime ?? stored?.createdAt ?? null,
       choice,
+      releases,
     };
   }
 
-  async names(known?: Awaited<ReturnType<SiteStore['labels']>>): Promise<Set<string>> {
-    const labels = known ?? (await this.labels());
-    const pointers = [...labels.values(), await this.active(), await this.choice()];
-    const claimed = (await namesIn(this.site.served)).filter((name) => DIGEST.test(name));
-    return new Set([...pointers.flatMap((pointer) => pointer?.digest ?? []), ...claimed]);
+  /** Digests that the site names or has served. */
+  async names(): Promise<ReadonlySet<string>> {
+    return (await this.#named()).digests;
   }
 
-  /** Complete and readable releases, unordered. @throws DocshelfError `data_folder_newer` */
-  async ownReleases(): Promise<ReleaseInfo[]> {
+  /** @throws DocshelfError `data_folder_newer` */
+  async records(): Promise<SiteRecords> {
+    const { digests, ...named } = await this.#named();
+    const dates = new Map([...named.labels.values()].map(({ digest, createdAt }) => [digest, createdAt]));
+    const found = [...digests].map(async (digest): Promise<OwnRelease[]> => {
+      const info = await this.readable(digest);
+      if (info === null) return [];
+      return [{ ...info, createdAt: dates.get(digest) ?? info.createdAt, servedAt: await this.servedAt(digest) }];
+    });
+    return { ...named, releases: (await Promise.all(found)).flat() };
+  }
+
+  async #named() {
     const labels = await this.labels();
-    const infos = await Promise.all([...(await this.names(labels))].map((digest) => this.readable(digest)));
-    const dates = new Map([...labels.values()].map(({ digest, createdAt }) => [digest, createdAt]));
-    return infos
-      .filter((info) => info !== null)
-      .map((info) => ({ ...info, createdAt: dates.get(info.digest) ?? info.createdAt }));
+    const active = await this.active();
+    const choice = await this.choice();
+    const claimed = (await namesIn(this.site.served)).filter((name) => DIGEST.test(name));
+    const named = [...labels.values(), active, choice].flatMap((pointer) => pointer?.digest ?? []);
+    return { labels, active, choice, digests: new Set([...named, ...claimed]) };
   }
 
   override async view(digest: string, version: string): Promise<ReleaseView> {

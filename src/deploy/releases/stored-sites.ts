@@ -19,9 +19,9 @@ export async function listSites(paths: DataPaths): Promise<StoredSite[]> {
   const sites: StoredSite[] = [];
   for (const domain of (await domainsIn(paths)).sort()) {
     const store = new SiteStore(paths, domain);
-    const active = await store.active();
-    const bytes = (await store.ownReleases()).reduce((sum, info) => sum + info.bytes, 0);
-    const labels = [...(await store.labels()).keys()].sort();
+    const { labels: pointers, active, releases } = await store.records();
+    const bytes = releases.reduce((sum, release) => sum + release.bytes, 0);
+    const labels = [...pointers.keys()].sort();
     sites.push({ domain, labels, active: active && { version: active.version, digest: active.digest }, bytes });
   }
   return sites;

@@ -2,7 +2,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 import type { KeptRelease, ReleaseInfo, TrailingSlash } from '../../domain/release.ts';
 import type { StoredVersion } from '../../domain/status.ts';
 import { compareVersions } from '../../domain/version.ts';
-import type { LabelPointer, SiteStore } from './site-store.ts';
+import type { LabelPointer, OwnRelease, SiteStore } from './site-store.ts';
 
 export interface KeptVersion extends KeptRelease {
   readonly version: string;
@@ -13,35 +13,29 @@ export async function keptVersion(store: SiteStore, version: string): Promise<Ke
   const pointer = await store.label(version);
   const info = pointer && (await store.readable(pointer.digest));
   if (info === null) return null;
-  return labelled(store, version, pointer, { info, servedAt: await store.servedAt(info.digest) });
+  return labelled(store, version, pointer, { ...info, servedAt: await store.servedAt(info.digest) });
 }
 
 export async function keptVersions(store: SiteStore): Promise<KeptVersion[]> {
-  const served = await store.served();
-  const versions: KeptVersion[] = [];
-  for (const [version, pointer] of await store.labels()) {
-    const info = await store.readable(pointer.digest);
-    if (info === null) continue;
-    versions.push(labelled(store, version, pointer, { info, servedAt: served.get(info.digest) ?? null }));
-  }
+  const { labels, releases } = await store.records();
+  const versions = [...labels].flatMap(([version, pointer]) => {
+    const release = releases.find(({ digest }) => digest === pointer.digest);
+    return release === undefined ? [] : [labelled(store, version, pointer, release)];
+  });
   return versions.sort(newestFirst);
 }
 
 type Aged = Pick<KeptVersion, 'version' | 'createdAt'>;
 
-interface Found {
-  readonly info: ReleaseInfo;
-  readonly servedAt: string | null;
-}
-
 function labelled(
   store: SiteStore,
   version: string,
   pointer: Pick<LabelPointer, 'createdAt'> | null,
-  { info, servedAt }: Found,
+  release: OwnRelease,
 ): KeptVersion {
-  const createdAt = pointer?.createdAt ?? info.createdAt;
-  return { ...store.kept({ ...info, createdAt }, servedAt), version, trailingSlash: info.trailingSlash };
+  const createdAt = pointer?.createdAt ?? release.createdAt;
+  const kept = store.kept({ ...release, createdAt }, release.servedAt);
+  return { ...kept, version, trailingSlash: release.trailingSlash };
 }
 
 /** A release that was never active is staged, and readers may not open it. */
