@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { errnoState } from '../domain/errors.ts';
 
 /** Watchers miss changes on network volumes, and in a folder that is replaced. */
 const POLL_MS = 2_000;
@@ -38,13 +39,13 @@ export class FileWatch {
   /** Accepts the files as they are. @returns whether they differ from before */
   async remember(): Promise<boolean> {
     const former = this.#known;
-    this.#know(await looksAt([...former.keys()]));
+    this.#know(await looksAt(former.keys()));
     return !isEqual(this.#known, former);
   }
 
   /** A file that changed and changed back can have been read in between, so equal content is not enough. */
   async isUntouched(): Promise<boolean> {
-    const looks = await looksAt([...this.#known.keys()]);
+    const looks = await looksAt(this.#known.keys());
     return [...looks].every(([file, { digest, place, changedNs }]) => {
       const known = this.#known.get(file);
       return digest === known?.digest && place === known.place && changedNs === known.changedNs;
@@ -53,15 +54,16 @@ export class FileWatch {
 
   /** Compares files that were watched before with their last look, because they can have changed since they were read. */
   async start(files: readonly string[]): Promise<void> {
-    const found = await looksAt(files);
-    this.#known = new Map([...found].map(([file, look]) => [file, this.#known.get(file) ?? look]));
+    const known = new Map<string, Look>();
+    for (const file of files) known.set(file, this.#known.get(file) ?? (await lookAt(file)));
+    this.#known = known;
     this.#pending = null;
     if (this.#isStopped) return;
     // Keep the former watchers until the new ones are open.
     const former = this.#watchers;
     this.#watchers = [];
     const names = new Set(files.map((file) => basename(file)));
-    for (const folder of new Set(files.map((file) => dirname(file)))) {
+    for (const folder of new Set(files.map(dirname))) {
       try {
         const watcher = watch(folder, { persistent: false }, (kind, name) => {
           if (kind === 'change' && name !== null) {
@@ -96,7 +98,7 @@ export class FileWatch {
 
   async #look(): Promise<void> {
     const former = this.#known;
-    const looks = await looksAt([...former.keys()]);
+    const looks = await looksAt(former.keys());
     if (this.#isStopped || this.#known !== former) return;
     if (isEqual(looks, former)) {
       this.#know(former);
@@ -136,25 +138,19 @@ function isEqual(one: Looks, other: Looks): boolean {
   return one.size === other.size && [...one].every(([file, { digest }]) => digest === other.get(file)?.digest);
 }
 
-async function looksAt(files: readonly string[]): Promise<Looks> {
+async function looksAt(files: Iterable<string>): Promise<Looks> {
   const looks = new Map<string, Look>();
-  for (const file of files) {
-    looks.set(
-      file,
-      await lookAt(file).catch(({ code }: NodeJS.ErrnoException) => ({
-        digest: `unreadable: ${code}`,
-        place: null,
-        changedNs: 0n,
-        bytes: 0,
-      })),
-    );
-  }
+  for (const file of files) looks.set(file, await lookAt(file));
   return looks;
 }
 
 async function lookAt(file: string): Promise<Look> {
-  await using handle = await open(file, 'r');
-  const { dev, ino, ctimeNs } = await handle.stat({ bigint: true });
-  const content = await handle.readFile();
-  return { digest: hash('sha256', content), place: `${dev}:${ino}`, changedNs: ctimeNs, bytes: content.length };
+  try {
+    await using handle = await open(file, 'r');
+    const { dev, ino, ctimeNs } = await handle.stat({ bigint: true });
+    const content = await handle.readFile();
+    return { digest: hash('sha256', content), place: `${dev}:${ino}`, changedNs: ctimeNs, bytes: content.length };
+  } catch (error) {
+    return { digest: `unreadable: ${errnoState(error)}`, place: null, changedNs: 0n, bytes: 0 };
+  }
 }
