@@ -18,17 +18,17 @@ interface OwnExportDeskOptions {
 export class OwnExportDesk implements OwnExportService {
   readonly #options: OwnExportDeskOptions;
   readonly #given = new Map<string, { readonly version: string | null; readonly jobId: string | null }>();
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
 
   constructor(options: OwnExportDeskOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.look(), options.pollMs ?? POLL_MS).unref();
   }
 
   readonly newest: OwnExportService['newest'] = async (domain, version) => {
     const found = await this.#find(domain, version);
     this.#given.set(domain, { version, jobId: found?.jobId ?? null });
+    this.#timer ??= setInterval(() => this.look(), this.#options.pollMs ?? POLL_MS).unref();
     return found;
   };
 
