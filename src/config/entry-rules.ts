@@ -116,6 +116,7 @@ const NEEDS = { folder: 'path', markdown: 'path', crawl: 'url' } as const;
 
 export function findOrganizationFaults(settings: Settings, config: Config): ConfigFault[] {
   const { organizations, exportApi } = config;
+  if (organizations.length === 0) return [];
   const ids: Named[] = [];
   const sites: Named[] = [];
   const keys: Named[] = [];

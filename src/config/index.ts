@@ -9,7 +9,7 @@ import type { Config } from './schema/index.ts';
 import { CONFIG_KEYS, childOf, configSchema, mapOf, nameOf, RESTART_KEYS, type SchemaNode } from './schema-node.ts';
 import { ConfigError, type ConfigFault, Settings } from './setting.ts';
 import { decodeSites, type LoadedConfig } from './sites.ts';
-import { findNotBuilt, validate } from './validate.ts';
+import { validate } from './validate.ts';
 
 export { valueAt } from './decode.ts';
 export type { Config } from './schema/index.ts';
@@ -42,10 +42,8 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const written = [...file.settings, ...environment.settings, ...(await readFlags(flags))];
   const organizations = await readOrganizationsFile(new Settings(written), baseDir);
   const all = new Settings([...organizations.settings, ...written]);
-  const validation = validate(all);
-
   // Skip settings with a fault in further checks, so that no fault is reported twice.
-  const sound = all.without(validation.faulty);
+  const { sound, ...validation } = validate(all);
   const { config, named: files } = decode(sound, baseDir);
   const many = decodeSites(sound, config, baseDir);
   const ofDaemon = files.filter(({ pointer }) => !pointer.startsWith('/sites/'));
@@ -62,7 +60,6 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...findTlsFaults(sound, config),
     ...findMixedSignIns(sound, config, many.sites),
     ...many.findFaults(),
-    ...findNotBuilt(sound),
     ...namedFiles.faults,
   ];
   const watchedFiles = [
@@ -89,14 +86,12 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 }
 
 export function isReduced(before: LoadedConfig, after: LoadedConfig): boolean {
-  const served = new Set(servedSites(after));
-  return !before.written.isSubsetOf(after.written) || servedSites(before).some((domain) => !served.has(domain));
+  return !before.written.isSubsetOf(after.written) || !servedSites(before).isSubsetOf(servedSites(after));
 }
 
-function servedSites({ config, sites }: LoadedConfig): (string | null)[] {
-  return sites
-    .filter((site) => site.config.staticExport.enabled)
-    .map(({ domain }) => (config.sites.length === 0 ? null : domain));
+function servedSites({ config: { sites: listed }, sites }: LoadedConfig): ReadonlySet<string | null> {
+  const served = sites.filter(({ config }) => config.staticExport.enabled);
+  return new Set(served.map(({ domain }) => (listed.length === 0 ? null : domain)));
 }
 
 export function pendingRestart(running: Config, wanted: Config): string[] {

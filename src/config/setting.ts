@@ -143,8 +143,4 @@ export class Settings {
   get(dotted: string): Setting | undefined {
     return this.#byPointer.get(pointerOf(dotted.split('.')));
   }
-
-  without(pointers: ReadonlySet<string>): Settings {
-    return new Settings(this.all().filter((setting) => !pointers.has(pointerOf(setting.path))));
-  }
 }

@@ -30,16 +30,6 @@ export interface LoadedConfig {
 
 type Entry = Readonly<Record<string, unknown>>;
 
-function singleSite(config: Config): SiteConfig {
-  return {
-    domain: config.deployment.domain,
-    title: null,
-    hosts: [],
-    basePath: normalBasePath(config.server.basePath),
-    config,
-  };
-}
-
 interface DecodedSites {
   readonly sites: readonly SiteConfig[];
   readonly named: readonly NamedPath[];
@@ -48,7 +38,11 @@ interface DecodedSites {
 }
 
 export function decodeSites(settings: Settings, config: Config, baseDir: string): DecodedSites {
-  if (config.sites.length === 0) return { sites: [singleSite(config)], named: [], findFaults: () => [] };
+  if (config.sites.length === 0) {
+    const basePath = normalBasePath(config.server.basePath);
+    const site = { domain: config.deployment.domain, title: null, hosts: [], basePath, config };
+    return { sites: [site], named: [], findFaults: () => [] };
+  }
   const setting = settings.get('sites');
   const entries = (setting?.value ?? []) as readonly Entry[];
   const named: NamedPath[] = [];

@@ -20,24 +20,34 @@ import {
   isPlainName,
   pointerOf,
   type Setting,
-  type Settings,
+  Settings,
 } from './setting.ts';
 
 /**
  * Checks each setting by the schema of its key: compiling the whole schema takes 47 ms of CPU at every start, the keys of a usual
  * config less than 10 (measured). `settingsOf` has checked the sections.
  */
-export function validate(settings: Settings): { faults: readonly ConfigFault[]; faulty: ReadonlySet<string> } {
+export function validate(settings: Settings): Validation {
   const ajv = createAjv();
   const faults: ConfigFault[] = [];
   const faulty = new Set<string>();
+  const sound: Setting[] = [];
   for (const setting of settings.all()) {
     if (faults.length > FAULTS_MAX) break;
     const found = faultsOf(setting, ajv);
-    faults.push(...found);
     if (found.length > 0) faulty.add(pointerOf(setting.path));
+    else sound.push(setting);
+    faults.push(...(found.length > 0 ? found : notBuiltIn(setting)));
   }
-  return { faults, faulty };
+  return { faults, faulty, sound: new Settings(sound) };
+}
+
+interface Validation {
+  readonly faults: readonly ConfigFault[];
+  /** Pointers of settings with a fault in their value. */
+  readonly faulty: ReadonlySet<string>;
+  /** The other settings. */
+  readonly sound: Settings;
 }
 
 function faultsOf(setting: Setting, ajv: Ajv): ConfigFault[] {
@@ -203,18 +213,16 @@ function nearestKey(parent: string, name: string, siblings: readonly string[]): 
 const isLike = (name: string, other: string): boolean =>
   editDistance(lower(name), lower(other)) * 3 <= Math.max(name.length, other.length);
 
-/** Rejects settings of features that are not built yet, instead of ignoring them. */
-export function findNotBuilt(settings: Settings): ConfigFault[] {
-  return settings.all().flatMap((setting) => {
-    let [schema, isNotBuilt]: [SchemaNode | undefined, boolean] = [configSchema, false];
-    for (const key of setting.path) {
-      schema = childOf(schema, key);
-      isNotBuilt ||= schema?.['x-not-built'] === true;
-    }
-    if (schema === undefined) return [];
-    const asked = isNotBuilt ? { ...schema, 'x-not-built': true as const } : schema;
-    return pathsNotBuilt(setting.value, asked, setting.path).map((path) => faultAt(path, setting));
-  });
+/** Rejects a setting of a feature that is not built yet, instead of ignoring it. */
+function notBuiltIn(setting: Setting): ConfigFault[] {
+  let [schema, isNotBuilt]: [SchemaNode | undefined, boolean] = [configSchema, false];
+  for (const key of setting.path) {
+    schema = childOf(schema, key);
+    isNotBuilt ||= schema?.['x-not-built'] === true;
+  }
+  if (schema === undefined) return [];
+  const asked = isNotBuilt ? { ...schema, 'x-not-built': true as const } : schema;
+  return pathsNotBuilt(setting.value, asked, setting.path).map((path) => faultAt(path, setting));
 }
 
 function faultAt(path: readonly string[], { places, where }: Setting): ConfigFault {
