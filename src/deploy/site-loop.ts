@@ -148,19 +148,16 @@ export class SiteLoop {
       case 'abort-fetch':
         return this.#fetcher.abort();
       case 'turn-off':
-        return this.#attempt(step.of, () => this.activation.turnOff());
+      case 'activate':
+        try {
+          if (step.do === 'turn-off') await this.activation.turnOff();
+          else await this.#activate(step, wanted);
+        } catch (error) {
+          return this.#failed(step.of, error);
+        }
+        return this.#succeeded();
       case 'import-preload':
         return this.#preload.start(activeCreatedAt);
-      case 'activate':
-        return this.#attempt(step.of, async () => {
-          if (step.relabel) await relabel(store, step.release);
-          const { newest } = this.#preload;
-          // An archive that arrived since then ends an operator's choice, as any delivery does.
-          const isNew = newest?.isNew === true && isSame(newest, step.release);
-          if (step.asFetched === true) await this.#serveFetched(step.release, null);
-          else await this.#serve(step.release, { by: isNew ? 'delivery' : 'settings' });
-          this.#noteFetched(wanted);
-        });
       case 'serve-last':
         this.#serveLastAtMs = null;
         this.#isReconciled = false;
@@ -185,6 +182,19 @@ export class SiteLoop {
       case 'prune':
         return this.activation.prune();
     }
+  }
+
+  async #activate(
+    { release, relabel: mustRelabel, asFetched }: Step & { do: 'activate' },
+    wanted: Wanted,
+  ): Promise<void> {
+    if (mustRelabel) await relabel(this.#context.store, release);
+    const { newest } = this.#preload;
+    // An archive that arrived since then ends an operator's choice, as any delivery does.
+    const isNew = newest?.isNew === true && isSame(newest, release);
+    if (asFetched === true) await this.#serveFetched(release, null);
+    else await this.#serve(release, { by: isNew ? 'delivery' : 'settings' });
+    this.#noteFetched(wanted);
   }
 
   /** All steps that can fail come before `swap`, so that a failure keeps the served release. */
@@ -226,13 +236,6 @@ export class SiteLoop {
   /** Do not fetch an unpinned link again before a start or a change. */
   #noteFetched({ pin, hasLink, fetchKey }: Wanted): void {
     if (pin === null && hasLink) this.#fetchedFor = fetchKey;
-  }
-
-  async #attempt(of: string, act: () => Promise<void>): Promise<void> {
-    await act().then(
-      () => this.#succeeded(),
-      (error: unknown) => this.#failed(of, error),
-    );
   }
 
   #markReconciled(): void {

@@ -47,7 +47,7 @@ export async function importPreload({
   readonly importArchive: (file: string, fileName: string, digest: string) => Promise<ImportedBundle>;
   readonly isWanted: (release: PreloadedRelease) => boolean;
 }): Promise<{ readonly releases: readonly ImportedBundle[]; readonly failures: DocshelfError[] }> {
-  const before = await readTable(store);
+  const before = membersOf<PreloadTable>(await store.preloadTable()) as PreloadTable;
   const table: PreloadTable = {};
   const releases: ImportedBundle[] = [];
   const failures: DocshelfError[] = [];
@@ -102,10 +102,6 @@ async function archivesIn(folder: string, folderMayBeMissing: boolean): Promise<
     .filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && isArchiveName(entry.name))
     .map((entry) => entry.name)
     .sort();
-}
-
-async function readTable(store: SiteStore): Promise<PreloadTable> {
-  return membersOf<PreloadTable>(await store.preloadTable()) as PreloadTable;
 }
 
 export class Preload {

@@ -208,12 +208,13 @@ export class SiteStore extends ReleaseStore {
     const { labels, active, choice, releases } = await this.records();
     const digests = new Set(releases.map(({ digest }) => digest));
     // Ignore labels of damaged releases, so that their bundles are fetched again.
-    const readable = [...labels].filter(([, { digest }]) => digests.has(digest));
+    const readable = new Map<string, string>();
+    for (const [version, { digest }] of labels) if (digests.has(digest)) readable.set(version, digest);
     const pointer = active === null ? undefined : labels.get(active.version);
     const ownTime = pointer?.digest === active?.digest ? pointer?.createdAt : undefined;
     const stored = releases.find(({ digest }) => digest === active?.digest);
     return {
-      labels: new Map(readable.map(([version, { digest }]) => [version, digest])),
+      labels: readable,
       digests,
       active,
       activeCreatedAt: ownTime ?? stored?.createdAt ?? null,
