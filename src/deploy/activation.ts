@@ -28,9 +28,10 @@ interface PreparedSwitch {
 }
 
 export class Activation {
+  /** Time of the next pruning. Null if no switch is waiting for it. */
+  pruneAtMs: number | null = null;
   readonly #context: SiteContext;
   #previous: string | null = null;
-  #pruneAtMs: number | null = null;
   #followedMs = 0;
   #following: Promise<void> | null = null;
 
@@ -43,10 +44,6 @@ export class Activation {
     if (served === null) return null;
     const { version, digest, pages, bytes } = served.release;
     return { version, digest, pages, bytes, activatedAt: served.activatedAt };
-  }
-
-  get pruneAtMs(): number | null {
-    return this.#pruneAtMs;
   }
 
   async prepare({ digest, version }: ReleaseRef): Promise<PreparedSwitch> {
@@ -115,7 +112,7 @@ export class Activation {
     this.#previous = former?.digest ?? null;
     await committed;
     journal.event({ kind: 'activated', version, digest, previous: former?.version ?? null });
-    this.#pruneAtMs = Date.now() + (settings().keep === 0 && former !== null ? DRAIN_MS : 0);
+    this.pruneAtMs = Date.now() + (settings().keep === 0 && former !== null ? DRAIN_MS : 0);
   }
 
   async turnOff(): Promise<void> {
@@ -127,7 +124,7 @@ export class Activation {
   }
 
   /** Reports releases that came or went since the swap, which decide on `immutable` and old assets. */
-  updateRetained(releases: readonly OwnRelease[]): void {
+  updateRetained(releases: SiteRecords['releases']): void {
     const { serving } = this.#context;
     if (serving.served === null) return;
     const retained = this.#retainedBeside(serving.served.release.digest, releases);
@@ -191,10 +188,10 @@ export class Activation {
   /** After a failure, the next swap prunes again. */
   async prune(): Promise<void> {
     const { store, registration, journal } = this.#context;
-    this.#pruneAtMs = null;
+    this.pruneAtMs = null;
     const choose = async (): Promise<string[]> => {
       const records = await store.records();
-      return digestsToPrune(records.releases, await this.#pruneRule(records));
+      return digestsToPrune([...records.releases.values()], await this.#pruneRule(records));
     };
     try {
       await registration.setServed(this.current === null ? [] : [this.current.digest]);
@@ -220,8 +217,8 @@ export class Activation {
     };
   }
 
-  #retainedBeside(digest: string, releases: readonly OwnRelease[]): KeptRelease[] {
-    return releases
+  #retainedBeside(digest: string, releases: SiteRecords['releases']): KeptRelease[] {
+    return [...releases.values()]
       .filter((release) => release.digest !== digest)
       .map((release) => this.#context.store.kept(release, release.servedAt))
       .sort(newestFirst(({ servedAt }) => servedAt ?? ''));

@@ -29,6 +29,7 @@ export class Deployment {
   readonly #stopping = new AbortController();
   #settings: DeploySettings;
   readonly #firstOpened = Promise.withResolvers<void>();
+  readonly whenOpen = this.#firstOpened.promise;
   #stored: StoredReport | null = null;
   #exportsMade = 0;
 
@@ -63,10 +64,6 @@ export class Deployment {
     this.#stored ??= new StoredReport(store);
     this.#firstOpened.resolve();
   });
-
-  get whenOpen(): Promise<void> {
-    return this.#firstOpened.promise;
-  }
 
   /** Starts a round and the export timer. Resolves at the end of the round, never rejects. */
   reconcile(): Promise<void> {

@@ -21,7 +21,7 @@ export interface Choice extends ReleaseRef {
 export interface ObservedState {
   /** Digests by label, of readable releases only. */
   readonly labels: ReadonlyMap<string, string>;
-  readonly digests: ReadonlySet<string>;
+  readonly digests: Pick<ReadonlySet<string>, 'has'>;
   readonly active: (ReleaseRef & { readonly lastFetched: string | null }) | null;
   readonly activeCreatedAt: string | null;
   readonly choice: Choice | null;

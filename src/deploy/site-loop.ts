@@ -27,6 +27,7 @@ const STEPS_MAX = 1_000;
 /** Observes the disk, plans, and runs one step at a time. A failed step keeps the served release. */
 export class SiteLoop {
   readonly activation: Activation;
+  isReconciled = true;
   readonly #context: SiteContext;
   readonly #fetcher: Fetcher;
   readonly #preload: Preload;
@@ -37,7 +38,6 @@ export class SiteLoop {
    * steps, so that a step of the former round cannot settle it.
    */
   #phase: 'paused' | 'due' | 'reconciling' | 'settled' = 'paused';
-  #isReconciled = true;
   #choiceHasEnded = false;
   #serveLastAtMs: number | null = null;
   #fault: Progress['fault'] = null;
@@ -68,10 +68,6 @@ export class SiteLoop {
 
   get hasStartedRound(): boolean {
     return this.#phase !== 'paused';
-  }
-
-  get isReconciled(): boolean {
-    return this.#isReconciled;
   }
 
   async reconcile(): Promise<void> {
@@ -133,7 +129,7 @@ export class SiteLoop {
       throw new Error(`Cannot settle: there is no end after ${STEPS_MAX} steps`);
     } catch (error) {
       // The folder cannot be opened or read, so no command can run.
-      this.#isReconciled = false;
+      this.isReconciled = false;
       journal.failed('deploy', error);
       this.#queue.rejectCommands(error);
       return this.#backoff.nextMs();
@@ -160,7 +156,7 @@ export class SiteLoop {
         return this.#preload.start(activeCreatedAt);
       case 'serve-last':
         this.#serveLastAtMs = null;
-        this.#isReconciled = false;
+        this.isReconciled = false;
         return this.#serve(step.release, { by: 'settings' }).catch((error: unknown) => journal.failed('deploy', error));
       case 'fetch':
         return this.#fetcher.start({ key: wanted.fetchKey, version: step.version, of: step.of });
@@ -240,7 +236,7 @@ export class SiteLoop {
 
   #markReconciled(): void {
     if (this.#phase === 'reconciling') this.#phase = 'settled';
-    this.#isReconciled = true;
+    this.isReconciled = true;
     this.#backoff.reset();
     this.#context.journal.recovered();
   }
@@ -252,7 +248,7 @@ export class SiteLoop {
   }
 
   #failed(of: string, error: unknown): void {
-    this.#isReconciled = false;
+    this.isReconciled = false;
     this.#reportPreloadFailures();
     this.#context.journal.failed('deploy', error);
     this.#fault = { of, retryAtMs: isTransient(error) ? this.#backoff.nextMs() : null };

@@ -168,7 +168,7 @@ export async function checkBundle(config: Config, store: SiteStore): Promise<Dia
     return [warning('bundle', subject, `Version ${version} is not stored, and no source is configured for it.`, next)];
   }
   const stored = await store.records().catch(() => null);
-  if (stored !== null && stored.releases.length > 0)
+  if (stored !== null && stored.releases.size > 0)
     return [sound('bundle', 'the bundle', 'A version to serve is stored.')];
   return [warning('bundle', 'the bundle', 'No version is stored, and no source is configured.', next)];
 }

@@ -269,7 +269,8 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const { settings } = site.state;
     const release = await store.view(digest, version);
     // Only compare with these releases: a moved label can bring other bytes under the same name.
-    const others = (await store.records()).releases.filter((other) => other.digest !== digest);
+    const stored = (await store.records()).releases.values();
+    const others = [...stored].filter((other) => other.digest !== digest);
     const retained = others.map((other) => store.kept(other, null));
     const form = { ...settings.form, switcher: active && switcherFilesOf(settings.held, assets) };
     const surveyKept = async (): Promise<VersionSurvey> => ({ hasOthers: true, own: await ownVersions(release) });

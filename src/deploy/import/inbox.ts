@@ -57,7 +57,7 @@ export class Inbox {
     } catch {
       // The system has no inotify instance left, and the poll suffices.
     }
-    this.#lookSoon(() => boundRejected(this.#options.paths.rejected));
+    this.#lookSoon(true);
   }
 
   async stop(): Promise<void> {
@@ -67,27 +67,25 @@ export class Inbox {
     await this.#look;
   }
 
-  #lookSoon(before = async (): Promise<void> => undefined): void {
+  #lookSoon(isFirst = false): void {
     if (this.#look !== null || this.#isStopped) return;
     clearTimeout(this.#timer);
-    this.#look = before()
-      .then(() => this.#lookOnce())
-      .catch((error: unknown) => this.#options.deployment.failed('inbox', error))
-      .finally(() => {
-        this.#look = null;
-        if (this.#isStopped) return;
-        const waitMs = this.#seen.size > 0 ? POLL_MS : (this.#options.pollMs ?? POLL_MS);
-        this.#timer = setTimeout(() => this.#lookSoon(), waitMs).unref();
-      });
+    this.#look = this.#lookOnce(isFirst);
   }
 
-  async #lookOnce(): Promise<void> {
-    const names = new Set((await readdir(this.#options.paths.inbox)).filter(isArchiveName));
-    for (const name of this.#seen.keys()) if (!names.has(name)) this.#seen.delete(name);
-    for (const name of names) {
-      if (this.#isStopped) return;
-      if (await this.#isComplete(name)) await this.#import(name);
+  async #lookOnce(isFirst: boolean): Promise<void> {
+    const { paths, deployment, pollMs = POLL_MS } = this.#options;
+    try {
+      if (isFirst) await boundRejected(paths.rejected);
+      const names = new Set((await readdir(paths.inbox)).filter(isArchiveName));
+      for (const name of this.#seen.keys()) if (!names.has(name)) this.#seen.delete(name);
+      for (const name of names) if (!this.#isStopped && (await this.#isComplete(name))) await this.#import(name);
+    } catch (error) {
+      deployment.failed('inbox', error);
     }
+    this.#look = null;
+    if (this.#isStopped) return;
+    this.#timer = setTimeout(() => this.#lookSoon(), this.#seen.size > 0 ? POLL_MS : pollMs).unref();
   }
 
   async #isComplete(name: string): Promise<boolean> {

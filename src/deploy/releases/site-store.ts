@@ -47,8 +47,8 @@ export interface SiteRecords {
   readonly labels: ReadonlyMap<string, LabelPointer>;
   readonly active: ActivePointer | null;
   readonly choice: Choice | null;
-  /** Complete and readable releases, unordered. */
-  readonly releases: readonly OwnRelease[];
+  /** Complete and readable releases, by digest. */
+  readonly releases: ReadonlyMap<string, OwnRelease>;
 }
 
 /** A line of `links`: the digest of a link for a pinned version. */
@@ -62,11 +62,13 @@ interface FetchedLink {
 const LINKS_MAX = 50;
 
 export class SiteStore extends ReleaseStore {
+  readonly isListed: boolean;
   readonly #listed: string | null;
   #domain: string;
 
   constructor(paths: DataPaths, listed: string | null = null) {
     super(paths);
+    this.isListed = listed !== null;
     this.#listed = listed;
     this.#domain = listed ?? DEFAULT_DOMAIN;
   }
@@ -81,10 +83,6 @@ export class SiteStore extends ReleaseStore {
 
   get domain(): string {
     return this.#domain;
-  }
-
-  get isListed(): boolean {
-    return this.#listed !== null;
   }
 
   get site(): SitePaths {
@@ -206,18 +204,17 @@ export class SiteStore extends ReleaseStore {
 
   async observe(): Promise<ObservedState & Pick<SiteRecords, 'releases'>> {
     const { labels, active, choice, releases } = await this.records();
-    const digests = new Set(releases.map(({ digest }) => digest));
     // Ignore labels of damaged releases, so that their bundles are fetched again.
     const readable = new Map<string, string>();
-    for (const [version, { digest }] of labels) if (digests.has(digest)) readable.set(version, digest);
+    for (const [version, { digest }] of labels) if (releases.has(digest)) readable.set(version, digest);
     const pointer = active === null ? undefined : labels.get(active.version);
     const ownTime = pointer?.digest === active?.digest ? pointer?.createdAt : undefined;
-    const stored = releases.find(({ digest }) => digest === active?.digest);
+    const ofActive = active === null ? undefined : releases.get(active.digest);
     return {
       labels: readable,
-      digests,
+      digests: releases,
       active,
-      activeCreatedAt: ownTime ?? stored?.createdAt ?? null,
+      activeCreatedAt: ownTime ?? ofActive?.createdAt ?? null,
       choice,
       releases,
     };
@@ -231,13 +228,15 @@ export class SiteStore extends ReleaseStore {
   /** @throws DocshelfError `data_folder_newer` */
   async records(): Promise<SiteRecords> {
     const { digests, ...named } = await this.#named();
-    const dates = new Map([...named.labels.values()].map(({ digest, createdAt }) => [digest, createdAt]));
-    const found = [...digests].map(async (digest): Promise<OwnRelease[]> => {
-      const info = await this.readable(digest);
-      if (info === null) return [];
-      return [{ ...info, createdAt: dates.get(digest) ?? info.createdAt, servedAt: await this.servedAt(digest) }];
-    });
-    return { ...named, releases: (await Promise.all(found)).flat() };
+    const infos = await Promise.all([...digests].map((digest) => this.readable(digest)));
+    const releases = new Map<string, OwnRelease>();
+    for (const info of infos)
+      if (info !== null) releases.set(info.digest, { ...info, servedAt: await this.servedAt(info.digest) });
+    for (const { digest, createdAt } of named.labels.values()) {
+      const release = releases.get(digest);
+      if (release !== undefined && createdAt !== undefined) releases.set(digest, { ...release, createdAt });
+    }
+    return { ...named, releases };
   }
 
   async #named() {

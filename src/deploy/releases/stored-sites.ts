@@ -20,7 +20,7 @@ export async function listSites(paths: DataPaths): Promise<StoredSite[]> {
   for (const domain of (await domainsIn(paths)).sort()) {
     const store = new SiteStore(paths, domain);
     const { labels: pointers, active, releases } = await store.records();
-    const bytes = releases.reduce((sum, release) => sum + release.bytes, 0);
+    const bytes = [...releases.values()].reduce((sum, release) => sum + release.bytes, 0);
     const labels = [...pointers.keys()].sort();
     sites.push({ domain, labels, active: active && { version: active.version, digest: active.digest }, bytes });
   }

@@ -19,7 +19,7 @@ export async function keptVersion(store: SiteStore, version: string): Promise<Ke
 export async function keptVersions(store: SiteStore): Promise<KeptVersion[]> {
   const { labels, releases } = await store.records();
   const versions = [...labels].flatMap(([version, pointer]) => {
-    const release = releases.find(({ digest }) => digest === pointer.digest);
+    const release = releases.get(pointer.digest);
     return release === undefined ? [] : [labelled(store, version, pointer, release)];
   });
   return versions.sort(newestFirst);
