@@ -96,12 +96,14 @@ export function buildVersion<Parts extends VersionParts>(
       : NO_ADDITIONS,
   ];
   const pages = beside?.pages ?? null;
-  const languages = new SiteLanguages(release);
   const place = beside && {
     basePath: versionRoot(basePath, version),
     search: search && { ...search, version },
     additionsOf:
-      switcher && active && pages && versionNotice(switcher, { release, active, languages, basePath, pages }),
+      switcher &&
+      active &&
+      pages &&
+      versionNotice(switcher, { release, active, languages: new SiteLanguages(release), basePath, pages }),
   };
   const settings = { ...form, additions: joinAdditions(toAll), ...place };
   return { ...parts, snapshot: new SiteSnapshot(release, retained, settings, rules) };

@@ -1,11 +1,11 @@
 import type { HttpBindings } from '@hono/node-server';
-import type { Config, SiteConfig } from '../../config/index.ts';
+import type { SiteConfig } from '../../config/index.ts';
 import type { PrivateAnswers } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { type DescribedSearch, OPEN_SEARCH_PATH, OPEN_SEARCH_TYPE, shortName } from '../../http/site/page-answer.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { siteOrigin } from '../../http/site/site-routes.ts';
-import type { HeaderForm, SearchBoxForm, SiteForm, SnapshotOptions, SwitcherFiles } from '../../site/index.ts';
+import type { SearchBoxForm, SiteForm, SnapshotOptions, SwitcherFiles } from '../../site/index.ts';
 import { NO_ADDITIONS, type PageAdditions, startTag } from '../../web/additions/page-additions.ts';
 import type { PageLanguage } from '../../web/words/index.ts';
 import { policyHeaders } from '../slices.ts';
@@ -34,6 +34,9 @@ export function siteForm(site: SiteConfig, assets: SiteAssets): SiteForm {
 export function snapshotForm(site: SiteConfig): SnapshotOptions {
   const { config, domain, title, basePath } = site;
   const { trailingSlash, spaFallback, headers, markdown } = config.server;
+  // A new key of `server.headers` that is missing here does not compile.
+  const { preset, set, ...unsent } = headers;
+  unsent satisfies Record<string, never>;
   return {
     site: domain ?? '',
     trailingSlash,
@@ -41,16 +44,10 @@ export function snapshotForm(site: SiteConfig): SnapshotOptions {
     title,
     spaFallback,
     markdown,
-    headers: headerForm(headers, policyHeaders(config, domain ?? '', basePath)),
+    headers: { preset, set, policy: policyHeaders(config, domain ?? '', basePath) },
     additions: config.search.enabled && config.search.widget !== false ? openSearchLink(site) : NO_ADDITIONS,
     search: config.search.enabled ? { address: `${basePath}_docshelf/search`, version: null } : null,
   };
-}
-
-/** A new key of `server.headers` that is missing here does not compile. */
-function headerForm({ preset, set, ...unsent }: Config['server']['headers'], policy: HeaderForm['policy']): HeaderForm {
-  unsent satisfies Record<string, never>;
-  return { preset, set, policy };
 }
 
 function searchBoxForm({ config, basePath }: SiteConfig, assets: SiteAssets): SearchBoxForm | null {
