@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { writeFileTable } from '../../src/files/index.ts';
-import { EmbeddedEngine, EmbeddedIndex, type SearchRequest, SiteSearch } from '../../src/search/index.ts';
+import { EmbeddedEngine, type SearchRequest, SiteSearch } from '../../src/search/index.ts';
 import { SEARCH_FOLDER } from '../../src/search/indexing/index-files.ts';
 import { waitFor } from '../../test/helpers/wait-for.ts';
 import { quantile } from './latency.ts';
@@ -62,15 +62,14 @@ async function inFreshProcess(): Promise<void> {
     const asked = sets.flatMap((set) => set.queries.map(({ query }) => query));
     writeFileSync(join(made, QUESTIONS), JSON.stringify(asked));
     const engine = engineIn(made);
-    const index = new EmbeddedIndex(engine);
     const { signal } = new AbortController();
     for (const [number, files] of all.entries()) {
       const release = releaseIn(made, number);
       const { releaseDir } = release;
       const entries = files.map(({ path, size }) => ({ path, size, sha256: '', type: 'text/html' }));
       await writeFileTable(releaseDir, entries);
-      await index.build(release, signal);
-      await index.embed(release, () => undefined, signal);
+      await engine.build(release, signal);
+      await engine.embed(release, () => undefined, signal);
     }
     await engine.stop();
     const env = { ...process.env, DOCSHELF_BENCH_FOLDER: made };
@@ -89,7 +88,7 @@ async function measure(): Promise<void> {
   const shelf = Array.from({ length: sites }, (_, number) => {
     const release = releaseIn(folder, number);
     const onEvent = () => undefined;
-    const search = new SiteSearch({ index: new EmbeddedIndex(engine), isSemantic: true, embedAfterMs: 0, onEvent });
+    const search = new SiteSearch({ index: engine, isSemantic: true, embedAfterMs: 0, onEvent });
     return { release, search };
   });
   const startedMs = performance.now();

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/index.ts';
 import type { BundleSearchMaker } from '../search/bundle-data/bundle-search-maker.ts';
 import { EmbedLanes } from '../search/embedded-engine.ts';
-import { EmbeddedEngine, EmbeddedIndex, type Model, type SearchEvent, SiteSearch } from '../search/index.ts';
+import { EmbeddedEngine, type Model, type SearchEvent, SiteSearch } from '../search/index.ts';
 import { once } from '../threads/once.ts';
 import type { Network } from './network.ts';
 import { modelSlice } from './slices.ts';
@@ -29,7 +29,7 @@ export function openSearch(config: Config, network: Network): OpenedSearch {
       if (!enabled) return null;
       // All sites share one model. A site can only turn it off.
       const isSemantic = model !== 'off' && config.search.model !== 'off';
-      return new SiteSearch({ index: new EmbeddedIndex(engine), isSemantic, embedAfterMs: EMBED_AFTER_MS, onEvent });
+      return new SiteSearch({ index: engine, isSemantic, embedAfterMs: EMBED_AFTER_MS, onEvent });
     },
     lanes: engine.lanes,
     stop: () => engine.stop(),

@@ -16,7 +16,6 @@ import { isVersion } from '../domain/version.ts';
 import { ifThere } from '../files/index.ts';
 import {
   type EmbeddedEngine,
-  EmbeddedIndex,
   type IndexedRelease,
   PLAIN_FORM,
   type ResultForm,
@@ -142,12 +141,12 @@ export async function withStoredSearch<T>(config: Config, act: (stored: StoredSe
 }
 
 class StoredSearch {
-  readonly #index: EmbeddedIndex;
+  readonly #index: EmbeddedEngine;
   /** By digest. The last used release is the last entry. */
   readonly #opened = new Map<string, Promise<IndexedRelease>>();
 
   constructor(engine: EmbeddedEngine) {
-    this.#index = new EmbeddedIndex(engine);
+    this.#index = engine;
   }
 
   /** @throws DocshelfError `search_off`, `release_damaged`, `index_damaged` */

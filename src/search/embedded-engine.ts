@@ -10,7 +10,7 @@ import type { EmbedProgressOf } from './indexing/embed-index.ts';
 import { type BuildRequester, IndexBuilds, IndexTurns, searchDirOf } from './indexing/index-builds.ts';
 import { KEYWORD_FILE, LEFT_OUT_FILE, REFUSED_FILE } from './indexing/index-files.ts';
 import type { Embedder, EmbedProgress, IndexedRelease, IndexFacts, ModelChoice, ReportBuild } from './ports.ts';
-import type { QueryRequest, UsableVectors } from './query/query-thread.ts';
+import type { UsableVectors } from './query/query-thread.ts';
 import { PLAIN_FORM, type ResultForm, type SearchAnswer, type SearchRequest, WrittenAnswer } from './request.ts';
 import { embedWith } from './semantic/embedders.ts';
 import type { SearchCalls } from './worker.ts';
@@ -29,8 +29,9 @@ interface EmbeddedEngineOptions {
   readonly othersSilentMs?: number;
 }
 
+/** An index that the thread verifies or has verified. */
 interface OpenIndex {
-  readonly sites: Set<EmbeddedIndex>;
+  readonly sites: Set<object>;
   readonly facts: Promise<IndexFacts>;
 }
 
@@ -53,7 +54,7 @@ const ENDING_MS_MAX = 2_000;
 const QUERIES_ENDING_MS_MAX = 60_000;
 
 /**
- * Manages the indexes of all sites of a daemon. One thread runs all queries. One process at a time builds or embeds; a second one builds
+ * Manages the indexes of all sites of a daemon. Each call names its site by any object; without one, the engine has one site. One thread runs all queries. One process at a time builds or embeds; a second one builds
  * smaller sites during a long build. The kernel kills these processes first if memory is short.
  */
 export class EmbeddedEngine {
@@ -77,6 +78,8 @@ export class EmbeddedEngine {
   /** Checks run one at a time, so that queries run between the checks of a hundred sites that start together. */
   readonly #checkScheduler = new Scheduler(1);
   readonly #openIndexes = new Map<string, OpenIndex>();
+  /** Vectors that queries of a site use, by search folder. An index is missing until it is verified. */
+  readonly #vectors = new WeakMap<object, Map<string, UsableVectors | null>>();
   readonly #tasks = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
 
@@ -98,7 +101,17 @@ export class EmbeddedEngine {
     this.#embedding = this.#thread({ task: 'embed the search index', ...process, abortWithinMs: ENDING_MS_MAX });
   }
 
-  async build(release: IndexedRelease, signal: AbortSignal, requester: BuildRequester): Promise<IndexFacts> {
+  /**
+   * Replaces an existing index, unless another process does. Invalid pages are not an error.
+   * @param site takes turns with other sites @throws the signal's reason
+   */
+  async build(
+    release: IndexedRelease,
+    signal: AbortSignal,
+    report: ReportBuild = () => undefined,
+    site: object = this,
+  ): Promise<IndexFacts> {
+    const requester = { site, report };
     const build = (wanted: AbortSignal) => {
       const either = AbortSignal.any([wanted, this.#stopping.signal]);
       return this.#task(this.#build(release, either, requester));
@@ -106,43 +119,51 @@ export class EmbeddedEngine {
     return this.#builds.run(build, { share: release.releaseDir, signal });
   }
 
-  /** Verifies an open index again, because the caller doubts it. */
-  async open(release: IndexedRelease, site: EmbeddedIndex, isAsked: boolean): Promise<IndexFacts> {
+  /**
+   * Verifies the index, also if the same site has it open, because it then doubts it. `isAsked` keeps it open for the next query.
+   * @throws DocshelfError `index_damaged` if no valid index of this version exists
+   */
+  async open(release: IndexedRelease, isAsked = false, site: object = this): Promise<IndexFacts> {
     this.#stopping.signal.throwIfAborted();
     const searchDir = searchDirOf(release);
     const shared = this.#openIndexes.get(searchDir);
-    if (shared !== undefined && !shared.sites.has(site)) {
-      shared.sites.add(site);
-      return shared.facts;
-    }
-    const order = { searchDir, isAsked };
+    const isShared = shared !== undefined && !shared.sites.has(site);
+    const opened = isShared ? shared : this.#verify(release, isAsked, site);
+    opened.sites.add(site);
+    const facts = await opened.facts;
+    this.#vectors.set(site, (this.#vectors.get(site) ?? new Map()).set(searchDir, null));
+    return facts;
+  }
+
+  #verify(release: IndexedRelease, isAsked: boolean, site: object): OpenIndex {
+    const searchDir = searchDirOf(release);
     const open = async (): Promise<IndexFacts> => {
-      const { sections } = await this.#queries.call('open', order, URGENT);
+      const { sections } = await this.#queries.call('open', { searchDir, isAsked }, URGENT);
       return { sections, ...(await this.#factsOf(release)) };
     };
     const facts = this.#checkScheduler.run(open, { key: site, signal: this.#stopping.signal });
-    const opened: OpenIndex = { sites: new Set(shared?.sites).add(site), facts };
+    const opened: OpenIndex = { sites: new Set(this.#openIndexes.get(searchDir)?.sites), facts };
     this.#openIndexes.set(searchDir, opened);
     facts.catch(() => {
       if (this.#openIndexes.get(searchDir) === opened) this.#openIndexes.delete(searchDir);
     });
-    return facts;
+    return opened;
   }
 
-  /** @param onVectors called soon after the first vectors exist, at intervals, and with the last */
+  /**
+   * Computes the missing vectors. Queries of the site use them soon after the first ones exist, at intervals, and at the end.
+   * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
+   */
   async embed(
     release: IndexedRelease,
     onProgress: (progress: EmbedProgress) => void,
-    onVectors: (vectors: UsableVectors) => void,
     signal: AbortSignal,
-    site: EmbeddedIndex,
+    site: object = this,
   ): Promise<void> {
     const { choice: model } = await this.#options.model();
     const { cacheDir } = this.#options;
-    const request = {
-      ...{ searchDir: searchDirOf(release), release: release.digest },
-      ...{ cacheDir, model, lanesMax: this.lanes.max },
-    };
+    const searchDir = searchDirOf(release);
+    const request = { searchDir, release: release.digest, cacheDir, model, lanesMax: this.lanes.max };
     let toldMs = Number.NEGATIVE_INFINITY;
     const embed = (ignoresOthers: boolean) => async (turn: AbortSignal, onBegun: () => void) => {
       const told = (progress: EmbedProgressOf): void => {
@@ -152,7 +173,8 @@ export class EmbeddedEngine {
         const isDue = embedded > 0 && performance.now() - toldMs >= VECTORS_EVERY_MS;
         if (!isDue && embedded < passages) return;
         toldMs = performance.now();
-        onVectors({ modelDigest, model, revision: embedded });
+        const own = this.#vectors.get(site);
+        if (own?.has(searchDir) === true) own.set(searchDir, { modelDigest, model, revision: embedded });
       };
       try {
         return await this.#embedding.call('embed', { ...request, ignoresOthers }, { onProgress: told, signal: turn });
@@ -167,13 +189,29 @@ export class EmbeddedEngine {
     await this.#task(untilWhole(inTurn, silentMs, either));
   }
 
-  async search(order: QueryRequest, site: EmbeddedIndex): Promise<Uint8Array<ArrayBuffer>> {
+  /**
+   * @param label version that `filter.version` matches for pages without a version
+   * @throws DocshelfError `index_damaged`, `queue_full`
+   */
+  async search(
+    release: IndexedRelease,
+    request: SearchRequest,
+    label: string,
+    form: ResultForm = PLAIN_FORM,
+    site: object = this,
+  ): Promise<SearchAnswer> {
     this.#stopping.signal.throwIfAborted();
-    return this.#queryScheduler.run(() => this.#queries.call('search', order), { key: site });
+    const searchDir = searchDirOf(release);
+    const vectors = this.#vectors.get(site)?.get(searchDir);
+    if (vectors === undefined)
+      throw new DocshelfError('index_damaged', 'Cannot search: the index of this release is not open');
+    const order = { searchDir, request, label, form, vectors };
+    return new WrittenAnswer(await this.#queryScheduler.run(() => this.#queries.call('search', order), { key: site }));
   }
 
-  async close(release: IndexedRelease, site: EmbeddedIndex): Promise<void> {
+  async close(release: IndexedRelease, site: object = this): Promise<void> {
     const searchDir = searchDirOf(release);
+    if (this.#vectors.get(site)?.delete(searchDir) !== true) return;
     const shared = this.#openIndexes.get(searchDir);
     shared?.sites.delete(site);
     if (shared !== undefined && shared.sites.size > 0) return;
@@ -243,71 +281,7 @@ async function untilWhole(
   }
 }
 
-export class EmbeddedIndex {
-  readonly #engine: EmbeddedEngine;
-  readonly #opened = new Map<string, UsableVectors | null>();
-
-  constructor(engine: EmbeddedEngine) {
-    this.#engine = engine;
-  }
-
-  /**
-   * Replaces an existing index, unless another process does. Invalid pages are not an error.
-   * @throws the signal's reason
-   */
-  build(release: IndexedRelease, signal: AbortSignal, report: ReportBuild = () => undefined): Promise<IndexFacts> {
-    return this.#engine.build(release, signal, { site: this, report });
-  }
-
-  /**
-   * Verifies the index, even if it is open. `isAsked` keeps it open for the next query.
-   * @throws DocshelfError `index_damaged` if no valid index of this version exists
-   */
-  async open(release: IndexedRelease, isAsked = false): Promise<IndexFacts> {
-    const facts = await this.#engine.open(release, this, isAsked);
-    this.#opened.set(searchDirOf(release), null);
-    return facts;
-  }
-
-  /**
-   * Computes the missing vectors. Queries use each vector soon after.
-   * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
-   */
-  async embed(
-    release: IndexedRelease,
-    onProgress: (progress: EmbedProgress) => void,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const searchDir = searchDirOf(release);
-    const use = (vectors: UsableVectors): void => {
-      if (this.#opened.has(searchDir)) this.#opened.set(searchDir, vectors);
-    };
-    await this.#engine.embed(release, onProgress, use, signal, this);
-  }
-
-  /**
-   * @param label version that `filter.version` matches for pages without a version
-   * @throws DocshelfError `index_damaged`, `queue_full`
-   */
-  async search(
-    release: IndexedRelease,
-    request: SearchRequest,
-    label: string,
-    form: ResultForm = PLAIN_FORM,
-  ): Promise<SearchAnswer> {
-    const searchDir = searchDirOf(release);
-    const vectors = this.#opened.get(searchDir);
-    if (vectors === undefined)
-      throw new DocshelfError('index_damaged', 'Cannot search: the index of this release is not open');
-    return new WrittenAnswer(await this.#engine.search({ searchDir, request, label, form, vectors }, this));
-  }
-
-  async close(release: IndexedRelease): Promise<void> {
-    if (this.#opened.delete(searchDirOf(release))) await this.#engine.close(release, this);
-  }
-}
-
-export type SearchIndex = Pick<EmbeddedIndex, 'build' | 'open' | 'embed' | 'search' | 'close'>;
+export type SearchIndex = Pick<EmbeddedEngine, 'build' | 'open' | 'embed' | 'search' | 'close'>;
 
 const MIB = 1024 ** 2;
 /** Measured with all-MiniLM-L6-v2 int8: the first model takes 213 MiB, each further one 75 MiB. */

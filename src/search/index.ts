@@ -5,7 +5,7 @@
  * Query: `SiteSearch` -> `EmbeddedEngine` -> the search thread (`query/query-thread`) -> `query/release-search`: keywords
  * (`keyword/keyword-index`), meaning (`semantic/vector-index`), one score (`query/rank`), excerpts (`query/excerpts`).
  */
-export { EmbeddedEngine, EmbeddedIndex, type Model, type SearchIndex } from './embedded-engine.ts';
+export { EmbeddedEngine, type Model, type SearchIndex } from './embedded-engine.ts';
 export type { IndexedRelease } from './ports.ts';
 export {
   jsonOf,

@@ -108,7 +108,7 @@ export class SiteSearch {
 
   async #build(release: IndexedRelease, signal: AbortSignal, report?: ReportBuild): Promise<void> {
     const startedMs = performance.now();
-    const { sections, refused } = await this.#options.index.build(release, signal, report);
+    const { sections, refused } = await this.#options.index.build(release, signal, report, this);
     if (refused !== null) this.#options.onEvent({ kind: 'refused', error: DocshelfError.fromPlain(refused) });
     this.#options.onEvent({ kind: 'indexed', sections, seconds: (performance.now() - startedMs) / 1000 });
   }
@@ -141,7 +141,7 @@ export class SiteSearch {
     const patience = served.keyword === 'building' ? sleep(1_000, undefined, { ref: false }) : null;
     if (patience !== null) await Promise.race([served.opened.catch(() => undefined), patience]);
     try {
-      const answer = await this.#options.index.search(served.release, request, served.label, form);
+      const answer = await this.#options.index.search(served.release, request, served.label, form, this);
       if (this.#served === served) return answer;
     } catch (error) {
       if (this.#served === served) throw this.#faultOf(toDocshelfError(error), served);
@@ -164,13 +164,13 @@ export class SiteSearch {
     const { release, abort } = served;
     const { signal } = abort;
     try {
-      const facts = await index.open(release, this.#isAsked).catch(async (error: unknown) => {
+      const facts = await index.open(release, this.#isAsked, this).catch(async (error: unknown) => {
         signal.throwIfAborted();
         const fault = toDocshelfError(error);
         if (fault.code === 'stopping') throw fault;
         onEvent({ kind: 'rebuilding', error: fault });
         await this.#build(release, signal);
-        return index.open(release, this.#isAsked);
+        return index.open(release, this.#isAsked, this);
       });
       signal.throwIfAborted();
       served.sections = facts.sections;
@@ -203,7 +203,7 @@ export class SiteSearch {
       const onProgress = (progress: EmbedProgress): void => {
         served.progress = progress;
       };
-      await this.#options.index.embed(release, onProgress, signal);
+      await this.#options.index.embed(release, onProgress, signal, this);
       if (signal.aborted) return;
       served.semantic = 'ready';
       const seconds = (performance.now() - startedMs) / 1000;
@@ -240,7 +240,7 @@ export class SiteSearch {
   async #closeAfter({ release, opened }: Served, next: Promise<void>): Promise<void> {
     await Promise.allSettled([opened, next]);
     if (this.#served?.release.digest !== release.digest)
-      await this.#options.index.close(release).catch(() => undefined);
+      await this.#options.index.close(release, this).catch(() => undefined);
   }
 }
 

@@ -4,13 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DocshelfError } from '../../src/domain/errors.ts';
 import { writeFileTable } from '../../src/files/index.ts';
-import {
-  EmbeddedEngine,
-  EmbeddedIndex,
-  type IndexedRelease,
-  type SearchIndex,
-  type SearchRequest,
-} from '../../src/search/index.ts';
+import { EmbeddedEngine, type IndexedRelease, type SearchIndex, type SearchRequest } from '../../src/search/index.ts';
 import type { EmbedProgress } from '../../src/search/ports.ts';
 import { watchThreads } from '../helpers/watch-threads.ts';
 import { writeFiles } from '../helpers/write-files.ts';
@@ -35,7 +29,7 @@ function embeddedSubject(folder: string): Subject {
     memoryBytesMax: 384 * 1024 ** 2,
   });
   const damage = (release: IndexedRelease) => truncate(join(release.releaseDir, 'search/keyword.sqlite'), 5000);
-  return { index: new EmbeddedIndex(engine), damage, stop: () => engine.stop(), alive: threads.alive };
+  return { index: engine, damage, stop: () => engine.stop(), alive: threads.alive };
 }
 
 const NEVER = new AbortController().signal;
@@ -68,7 +62,7 @@ function filtered(filter: Partial<SearchRequest['filter']>): SearchRequest {
   return searchRequest('lantern', { filter: { version: null, language: null, tag: null, ...filter } });
 }
 
-describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', (_name, open) => {
+describe.each([['EmbeddedEngine', embeddedSubject]] as const)('%s', (_name, open) => {
   let folder: string;
   let subject: Subject;
   let made = 0;

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { type DefaultTreeAdapterTypes as Dom, parse } from 'parse5';
 import type { ReleaseInfo } from '../../src/domain/release.ts';
-import { EmbeddedEngine, EmbeddedIndex, type IndexedRelease, type SearchResult } from '../../src/search/index.ts';
+import { EmbeddedEngine, type IndexedRelease, type SearchResult } from '../../src/search/index.ts';
 import type { EmbedProgress } from '../../src/search/ports.ts';
 import { bundleFile, importBundle, newHome } from '../helpers/corpus.ts';
 import type { Bench } from '../helpers/daemon.ts';
@@ -25,7 +25,6 @@ export class IndexedBundle {
   readonly cacheDir: string;
   readonly release: IndexedRelease;
   readonly #engine: EmbeddedEngine;
-  readonly #index: EmbeddedIndex;
 
   constructor(release: IndexedRelease, cacheDir: string) {
     this.release = release;
@@ -35,7 +34,6 @@ export class IndexedBundle {
       cacheDir,
       memoryBytesMax: 384 * 1024 ** 2,
     });
-    this.#index = new EmbeddedIndex(this.#engine);
   }
 
   /** Imports a bundle. It ends with the bench. @param name bundle of the corpus, or an absolute path */
@@ -52,16 +50,16 @@ export class IndexedBundle {
   /** Builds and opens the keyword index. */
   async build(): Promise<{ sections: number; seconds: number; cpuSeconds: number }> {
     const start = { ms: performance.now(), cpu: processorSeconds(true) };
-    const { sections } = await this.#index.build(this.release, new AbortController().signal);
+    const { sections } = await this.#engine.build(this.release, new AbortController().signal);
     const spent = { seconds: (performance.now() - start.ms) / 1000, cpuSeconds: processorSeconds(true) - start.cpu };
-    await this.#index.open(this.release);
+    await this.#engine.open(this.release);
     return { sections, ...spent };
   }
 
   /** Embeds passages without a vector. `found` counts passages with a cached vector. */
   async embed(): Promise<{ passages: number; found: number }> {
     const reported: EmbedProgress[] = [];
-    await this.#index.embed(this.release, (progress) => reported.push(progress), new AbortController().signal);
+    await this.#engine.embed(this.release, (progress) => reported.push(progress), new AbortController().signal);
     return { passages: reported.at(-1)?.passages ?? 0, found: reported[0]?.embedded ?? 0 };
   }
 
@@ -78,7 +76,7 @@ export class IndexedBundle {
       spent = { embedded: embedded - start.embedded, seconds, cpuSeconds: processorSeconds(true) - start.cpu };
       if (seconds * 1000 > ms) enough.abort(new Error('enough'));
     };
-    await this.#index.embed(this.release, note, enough.signal).catch((error: unknown) => {
+    await this.#engine.embed(this.release, note, enough.signal).catch((error: unknown) => {
       if (error !== enough.signal.reason) throw error;
     });
     return spent;
@@ -87,7 +85,7 @@ export class IndexedBundle {
   async search(query: string, language: string | null, pageSize: number): Promise<readonly SearchResult[]> {
     const filter = { version: null, language, tag: null };
     const request = { query, pageSize, scoreThreshold: null, filter, prefixLast: false };
-    return (await this.#index.search(this.release, request, 'x')).results;
+    return (await this.#engine.search(this.release, request, 'x')).results;
   }
 
   stop(): Promise<void> {

@@ -7,7 +7,7 @@ import type { FileEntry } from '../../src/domain/release.ts';
 import { TABLE_FILE, writeFileTable } from '../../src/files/index.ts';
 import { BundleSearchMaker, type BundleSearchMakerOptions } from '../../src/search/bundle-data/bundle-search-maker.ts';
 import { BundleVectors } from '../../src/search/bundle-data/bundle-vectors.ts';
-import { EmbeddedEngine, EmbeddedIndex } from '../../src/search/index.ts';
+import { EmbeddedEngine } from '../../src/search/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
 import { VectorTable } from '../../src/search/semantic/vector-table.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
@@ -127,10 +127,9 @@ describe('BundleSearchMaker', () => {
       cacheDir: join(dir, 'other-vectors'),
       memoryBytesMax: 384 * 1024 ** 2,
     });
-    const index = new EmbeddedIndex(engine);
     const release = { digest: 'cd'.repeat(32), releaseDir: join(dir, 'release'), trailingSlash: 'never' as const };
-    await index.build(release, NEVER);
-    await index.embed(release, () => undefined, NEVER);
+    await engine.build(release, NEVER);
+    await engine.embed(release, () => undefined, NEVER);
     await engine.stop();
 
     const folder = join(dir, 'imported/_docshelf/search');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeFileTable } from '../../src/files/index.ts';
 import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
-import { EmbeddedEngine, EmbeddedIndex, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
+import { EmbeddedEngine, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
 import { VectorCache } from '../../src/search/semantic/vector-cache.ts';
 import { VectorTable } from '../../src/search/semantic/vector-table.ts';
@@ -94,7 +94,7 @@ type Release = Awaited<ReturnType<typeof newRelease>>;
 async function serve(release: Release) {
   const events: SearchEvent[] = [];
   const onEvent = (event: SearchEvent) => void events.push(event);
-  const search = new SiteSearch({ index: new EmbeddedIndex(engine), isSemantic: true, embedAfterMs: 0, onEvent });
+  const search = new SiteSearch({ index: engine, isSemantic: true, embedAfterMs: 0, onEvent });
   search.switchTo(release, 'v1');
   await waitFor(
     () => (search.status.semantic === 'ready' ? true : null),
@@ -223,7 +223,7 @@ describe('vectors of a bundle', { timeout: 120_000 }, () => {
 
   it('are computed again by the model if they are damaged after the index was built', async () => {
     const release = await newRelease('one');
-    await new EmbeddedIndex(engine).build(release, NEVER);
+    await engine.build(release, NEVER);
     await truncate(join(searchFolder(release), VECTORS), 64);
     expect((await serve(release)).status).toMatchObject({ semantic: 'ready', embedded: 3 });
     expect(embedded).toHaveLength(3);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { writeFileTable } from '../../src/files/index.ts';
-import { EmbeddedEngine, EmbeddedIndex, SiteSearch } from '../../src/search/index.ts';
+import { EmbeddedEngine, SiteSearch } from '../../src/search/index.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { writeFiles } from '../helpers/write-files.ts';
 
@@ -38,7 +38,7 @@ async function writeRelease(pages: Readonly<Record<string, string>>): Promise<st
 
 async function follow(releaseDir: string): Promise<SiteSearch> {
   const search = new SiteSearch({
-    index: new EmbeddedIndex(engine),
+    index: engine,
     isSemantic: false,
     embedAfterMs: 0,
     onEvent: () => undefined,

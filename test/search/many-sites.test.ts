@@ -5,13 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { DocshelfError } from '../../src/domain/errors.ts';
 import { writeFileTable } from '../../src/files/index.ts';
-import {
-  EmbeddedEngine,
-  EmbeddedIndex,
-  type IndexedRelease,
-  type SearchEvent,
-  SiteSearch,
-} from '../../src/search/index.ts';
+import { EmbeddedEngine, type IndexedRelease, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
 import { HEAPS } from '../../src/threads/index.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { watchThreads } from '../helpers/watch-threads.ts';
@@ -63,7 +57,7 @@ async function release(text: string, pages = 1): Promise<IndexedRelease> {
 function site({ isSemantic = false } = {}) {
   const events: SearchEvent[] = [];
   const onEvent = (event: SearchEvent) => void events.push(event);
-  const search = new SiteSearch({ index: new EmbeddedIndex(engine), isSemantic, embedAfterMs: 0, onEvent });
+  const search = new SiteSearch({ index: engine, isSemantic, embedAfterMs: 0, onEvent });
   const searchFor = (query: string) =>
     search.search({ query, pageSize: 5, scoreThreshold: null, prefixLast: false, filter: FILTER });
   return {

@@ -5,13 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { lockFile } from '../../src/files/file-lock.ts';
 import { writeFileTable } from '../../src/files/index.ts';
-import {
-  EmbeddedEngine,
-  EmbeddedIndex,
-  type IndexedRelease,
-  type SearchEvent,
-  SiteSearch,
-} from '../../src/search/index.ts';
+import { EmbeddedEngine, type IndexedRelease, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 
 /** Two daemons on one data folder, each with a separate engine. */
@@ -75,7 +69,7 @@ function replica({ failures = 0, othersSilentMs = 60_000 } = {}) {
   const events: SearchEvent[] = [];
   const onEvent = (event: SearchEvent) => void events.push(event);
   const options = {
-    index: new EmbeddedIndex(engine),
+    index: engine,
     isSemantic: true,
     embedAfterMs: 0,
     againAfterMs: 60_000,

@@ -12,7 +12,7 @@ import { writeFileTable } from '../../src/files/index.ts';
 import { PasswordCheck } from '../../src/http/sign-in/basic-passwords.ts';
 import { isTransient } from '../../src/net/retry.ts';
 import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
-import { EmbeddedEngine, EmbeddedIndex, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
+import { EmbeddedEngine, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
 import { ModelThreads } from '../../src/search/semantic/embedders.ts';
 import { HEAPS, type Heap } from '../../src/threads/index.ts';
@@ -245,7 +245,7 @@ describe('The process that indexes and embeds', { timeout: 120_000 }, () => {
   function siteOf(engine: EmbeddedEngine, { isSemantic = false } = {}) {
     const events: SearchEvent[] = [];
     const search = new SiteSearch({
-      index: new EmbeddedIndex(engine),
+      index: engine,
       isSemantic,
       embedAfterMs: 0,
       againAfterMs: 10,
