@@ -172,12 +172,10 @@ export class Activation {
     await store.removeReleases(async () => {
       const records = await store.records();
       const isShared = [...records.labels].some(([label, pointer]) => label !== version && pointer.digest === digest);
-      if (this.current?.version === version || (!isShared && (await this.#pruneRule(records)).inUse.has(digest))) {
-        const isServed = this.current?.digest === digest;
-        const state = isServed
-          ? 'it is being served'
-          : 'it is pinned, was active before the pin, or is active elsewhere';
-        const next = 'Activate another version first. If the config pins a version, remove the pin before that.';
+      const { inUse } = await this.#pruneRule(records);
+      const use = this.current?.version === version ? USE.served : isShared ? undefined : inUse.get(digest);
+      if (use !== undefined) {
+        const { state, next } = use;
         throw new DocshelfError('in_use', `Cannot remove version "${version}": ${state}`, { next });
       }
       await store.removeLabel(version);
@@ -203,16 +201,25 @@ export class Activation {
     }
   }
 
-  async #pruneRule({ labels, active, choice }: SiteRecords): Promise<PruneRule> {
+  async #pruneRule({ labels, active, choice }: SiteRecords): Promise<PruneRule & { inUse: ReadonlyMap<string, Use> }> {
     const { settings, registration } = this.#context;
     const { version: pin, keep } = settings();
     const former = active?.history.find(({ digest }) => digest !== active.digest);
     const pinned = pin === null ? null : labels.get(pin);
-    const inUse = [this.current?.digest, pinned?.digest, active?.digest, choice?.digest];
     const isDigest = (digest: string | null | undefined): digest is string => digest != null;
+    const inUse = new Map<string, Use>();
+    for (const digest of await registration.servedByOthers()) inUse.set(digest, USE.elsewhere);
+    // Later entries replace earlier ones: a release that is served is named as such.
+    const uses = [
+      [choice, USE.unpinned],
+      [active, USE.unpinned],
+      [pinned, USE.pinned],
+      [this.current, USE.served],
+    ] as const;
+    for (const [release, use] of uses) if (release != null) inUse.set(release.digest, use);
     return {
       keep,
-      inUse: new Set([...inUse.filter(isDigest), ...(await registration.servedByOthers())]),
+      inUse,
       previous: new Set([this.#previous, former?.digest].filter(isDigest)),
     };
   }
@@ -227,9 +234,28 @@ export class Activation {
 
 export type PrunedRelease = Pick<OwnRelease, 'digest' | 'fetchedAt' | 'servedAt'>;
 
+/** Reason to keep a release, and how an operator ends it. */
+interface Use {
+  readonly state: string;
+  readonly next: string;
+}
+
+const USE = {
+  served: {
+    state: 'it is being served',
+    next: 'Activate another version first. If the config pins it, pin another one.',
+  },
+  pinned: { state: 'the config pins it', next: 'Pin another version first.' },
+  unpinned: {
+    state: 'docshelf serves it again if staticExport.version is removed',
+    next: 'Activate the pinned version first ("docshelf bundle activate VERSION").',
+  },
+  elsewhere: { state: 'another daemon serves it', next: 'Activate another version on that daemon first.' },
+} as const satisfies Record<string, Use>;
+
 interface PruneRule {
   readonly keep: number;
-  readonly inUse: ReadonlySet<string>;
+  readonly inUse: { has(digest: string): boolean };
   /** Releases that a rollback leads to. They count against `keep`, and stay unless `keep` is 0. */
   readonly previous: ReadonlySet<string>;
 }

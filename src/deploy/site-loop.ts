@@ -198,8 +198,10 @@ export class SiteLoop {
     const { activation } = this;
     const { settings, tracer } = this.#context;
     const { enabled, version: pin } = settings();
+    // With a pin, the config selects the release. Only an operator changes what follows after the pin.
+    const hasPointer = pin === null || reason.by === 'operator';
     if (!enabled || isSame(activation.current, release)) {
-      if (pin === null) await activation.writePointers(release, reason);
+      if (hasPointer) await activation.writePointers(release, reason);
       return;
     }
     const facts = { 'docshelf.version': release.version, 'docshelf.bundle.sha256': release.digest };
@@ -207,8 +209,7 @@ export class SiteLoop {
       const next = await activation.prepare(release);
       await activation.protect(next);
       const activatedAt = await activation.recordTimes(next);
-      // With a pin, the config selects the release, so the stored pointers stay unchanged.
-      if (pin === null) await activation.writePointers(release, reason);
+      if (hasPointer) await activation.writePointers(release, reason);
       await activation.swap(next, activatedAt);
     });
   }

@@ -71,8 +71,8 @@ class DeploymentUnderTest implements ShelfUnderTest {
   #daemon: TestDaemon | null = null;
   /** A daemon that shares the folder. */
   #second: TestDaemon | null = null;
-  /** Pointers before the action, which a restart reads. */
-  #pointers = '';
+  /** Pointers before the action, which a restart reads. Null if an operator activates a version, which may write them. */
+  #pointers: string | null = null;
 
   readonly #domain: string;
   /** Registration of the daemon to which the site belongs. Null: a separate daemon. */
@@ -87,7 +87,7 @@ class DeploymentUnderTest implements ShelfUnderTest {
   }
 
   async carryOut(act: Act): Promise<ErrorCode | null> {
-    this.#pointers = await this.#readPointers();
+    this.#pointers = JSON.stringify(act).includes('"do":"activate"') ? null : await this.#readPointers();
     try {
       await this.#perform(act);
       return null;
@@ -106,8 +106,10 @@ class DeploymentUnderTest implements ShelfUnderTest {
     if (this.#daemon === null) return;
     const { active } = this.#running.site;
     if (active !== null) await this.#running.store.view(active.digest, active.version);
-    if (world.config.version !== null) {
-      expect(await this.#readPointers(), 'a pinned daemon writes neither wanted nor active').toBe(this.#pointers);
+    if (world.config.version !== null && this.#pointers !== null) {
+      expect(await this.#readPointers(), 'a pinned daemon by itself writes neither wanted nor active').toBe(
+        this.#pointers,
+      );
     }
   }
 

@@ -632,13 +632,14 @@ export class World {
     const { enabled, version: pin } = this.config;
     const { served } = this.disk;
     const former = daemon.served;
+    const hasPointer = pin === null || reason.by === 'operator';
     if (!enabled || isSame(former, ref)) {
-      if (pin === null) this.#point(ref, reason);
+      if (hasPointer) this.#point(ref, reason);
       return;
     }
     if (former !== null) this.#write(() => served.set(former.digest, this.#tick()));
     this.#write(() => served.set(ref.digest, this.#tick()));
-    if (pin === null) this.#point(ref, reason);
+    if (hasPointer) this.#point(ref, reason);
     daemon.served = refOf(ref);
     daemon.previous = former?.digest ?? null;
     daemon.mustPrune = true;

@@ -261,4 +261,16 @@ describe('remove()', () => {
     expect(await codeOf(pinned.deployment.remove(V1))).toBe('in_use');
     expect([...(await store.labels()).keys()]).toEqual([V1, V2, V3]);
   });
+
+  test('removes the version that was active before the pin once an operator has activated the pinned one', async () => {
+    const unpinned = await startDaemon(store);
+    await unpinned.deployment.activate(V1);
+    await unpinned.deployment.stop();
+    const { deployment } = await startDaemon(store, { version: V2 });
+    await expect(deployment.remove(V1)).rejects.toThrow('docshelf serves it again if staticExport.version is removed');
+    await deployment.activate(V2);
+    expect((await store.active())?.version).toBe(V2);
+    await deployment.remove(V1);
+    expect(await store.label(V1)).toBeNull();
+  });
 });

@@ -111,13 +111,14 @@ describe('a pinned daemon', () => {
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V2, error: null });
   });
 
-  test('neither reads nor writes the active pointer', async () => {
+  test('neither reads nor writes the active pointer, until an operator activates the pinned version', async () => {
     await makeActive(V1);
     const before = await store.active();
     const daemon = await startDaemon(store, { version: V2 });
     await daemon.reload({ version: V3 });
-    await daemon.deployment.activate(V3);
     expect(await store.active()).toEqual(before);
+    await daemon.deployment.activate(V3);
+    expect(await store.active()).toMatchObject({ version: V3 });
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
   });
 
