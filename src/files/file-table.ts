@@ -238,7 +238,7 @@ async function readBlock(handle: FileHandle, at: number, bytes: number): Promise
 
 function damaged(releaseDir: string): DocshelfError {
   return new DocshelfError('release_damaged', `Cannot read "${join(releaseDir, TABLE_FILE)}": it is damaged`, {
-    next: 'Remove this version, then import its bundle again.',
+    next: 'Import its bundle again.',
   });
 }
 

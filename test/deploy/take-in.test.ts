@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { utimesSync } from 'node:fs';
-import { copyFile, readFile, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { signFile } from '../../src/archive/index.ts';
@@ -20,7 +20,10 @@ import {
   type Seed,
   seedShelf,
   stagingOf,
+  startDaemon,
 } from './workbench.ts';
+
+const V1 = '2024-01-01';
 
 let seed: Seed;
 /** Bundle of domain acme, version v2. */
@@ -271,6 +274,21 @@ describe('Importer', () => {
     await writeFile(join(store.folderOf(seed.january.digest), file), '{');
     expect(await importBundle(store, seed.january)).toMatchObject({ unpacked: true });
     expect((await store.view(seed.january.digest, '2024-01-01')).files.size).toBe(1);
+  });
+
+  test.each<[string, (file: string) => Promise<void>]>([
+    ['changed', (file) => writeFile(file, 'changed on disk')],
+    ['missing', (file) => rm(file)],
+  ])('imports a release with a %s file again, also while it is active', async (_, damage) => {
+    store = await copyOf(seed);
+    const { deployment } = await startDaemon(store);
+    await deployment.activate(V1);
+    const page = join(store.folderOf(seed.january.digest), 'site/index.html');
+    const text = await readFile(page, 'utf8');
+    await damage(page);
+    expect(await importBundle(store, seed.january)).toMatchObject({ version: V1, unpacked: true });
+    expect(await readFile(page, 'utf8')).toBe(text);
+    expect(await importBundle(store, seed.january)).toMatchObject({ unpacked: false });
   });
 
   test('stores no release if a hook before sealing fails', async () => {

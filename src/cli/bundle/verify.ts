@@ -164,7 +164,7 @@ function linesOf({ version, digest, sound, changed, missing, unknown }: Verified
     ...listOf('changed', changed),
     ...listOf('missing', missing),
     ...listOf('not part of this bundle, never served', unknown),
-    ...(isDamaged ? [`  Run "docshelf bundle remove ${version}", then import its bundle again.`] : []),
+    ...(isDamaged ? ['  Import its bundle again ("docshelf bundle import").'] : []),
   ];
 }
 

@@ -12,7 +12,7 @@ import { digestFile, flushPath, flushTree, readIfThere, replaceFile } from '../.
 import { Scheduler } from '../../threads/scheduler.ts';
 import { type FetchedBundle, type FetchRequest, fetchBundle } from '../fetch/fetch.ts';
 import { foldsCase } from '../releases/data-folder.ts';
-import { COMPLETE_FILE, RELEASE_FORMAT_VERSION } from '../releases/release-store.ts';
+import { COMPLETE_FILE, RELEASE_FORMAT_VERSION, verifyRelease } from '../releases/release-store.ts';
 import type { SiteStore } from '../releases/site-store.ts';
 import { type DeploySettings, PART_AGE_MS_MAX } from '../settings.ts';
 import type { ReportPhase, SiteContext } from '../site-context.ts';
@@ -131,6 +131,7 @@ export class Importer {
     const madeAt = manifest && createdAt;
     const version = await judge(store, request, settings, { ...arrival, manifest, madeAt });
     const isOwn = (await store.names()).has(digest);
+    if (isOwn && !(await this.#isIntact(digest, request.signal))) return null;
     const isStillStored = await store.whileStored('shared', async () => {
       if (!(await store.has(digest))) return false;
       await markOwned(store, settings, { digest, manifest });
@@ -139,6 +140,13 @@ export class Importer {
     if (!isStillStored) return null;
     const labelled = await label(store, request, { digest, version, createdAt: creationTime(version, madeAt) });
     return { digest, version, ...labelled, unpacked: !isOwn };
+  }
+
+  /** Compares the files with their digests, so that importing a bundle again repairs its release. */
+  async #isIntact(digest: string, signal: AbortSignal): Promise<boolean> {
+    const view = await this.#context.store.view(digest, digest);
+    const { changed, missing } = await verifyRelease(view, () => undefined, signal);
+    return changed.length + missing.length === 0;
   }
 
   async #unpackOnce(arrival: Arrival): Promise<ImportedBundle> {

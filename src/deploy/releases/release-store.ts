@@ -174,7 +174,7 @@ export class ReleaseStore {
 
 function damaged(digest: string, state: string): DocshelfError {
   return new DocshelfError('release_damaged', `Cannot serve release ${digest.slice(0, 12)}: ${state}`, {
-    next: 'Remove this version, then import its bundle again.',
+    next: 'Import its bundle again.',
   });
 }
 
