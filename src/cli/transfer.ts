@@ -246,20 +246,21 @@ Check the signature:      ${signingKeyFile === undefined ? 'the folder is not si
 Load the image:           ${image === undefined ? 'no image was packed' : `podman load --input ${image}    (or docker load; then push it to your registry)`}
 Install the chart:        ${chart === undefined ? 'no chart was packed' : `helm upgrade --install docshelf chart/${basename(chart)} --namespace docs --create-namespace --values values.yaml --set image.repository=REGISTRY/docshelf`}
 Install on a host:        ${program === undefined ? 'no program was packed' : installCommand(program)}
-Write a config on a host: docshelf init --type air-gapped --domain ${domainOf(bundle) ?? 'DOMAIN'} --config config.yaml    (once)
-Import all bundles:       docshelf transfer unpack . --config config.yaml    (if the config has several sites, add --site DOMAIN)
+Write a config on a host: docshelf init --yes --type air-gapped --domain ${domainOf(bundle) ?? 'DOMAIN'} --config ../config.yaml    (once, not in this folder)
+Import all bundles:       docshelf transfer unpack . --config ../config.yaml    (if the config has several sites, add --site DOMAIN)
+Start the daemon:         docshelf serve --config ../config.yaml
 Import all into a pod:    tar -cf - . | kubectl --namespace docs exec -i deploy/docshelf -- docshelf transfer unpack -
 Import one into a pod:    kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --version ${version} < bundles/${newest}
-List the versions:        docshelf bundle list --config config.yaml
-Roll back:                docshelf bundle rollback --config config.yaml
+List the versions:        docshelf bundle list --config ../config.yaml
+Roll back:                docshelf bundle rollback --config ../config.yaml
 The file sbom.cdx.json (CycloneDX 1.6) lists the software parts of docshelf, with digests and licenses.
 `;
 }
 
 function installCommand(path: string): string {
   if (path.endsWith('.deb')) return `sudo dpkg --install ${path}`;
-  if (/-linux-[^/]+\.tar\.gz$/.test(path))
-    return `sudo tar -xzf ${path} -C /opt    (then add its folder bin to the PATH)`;
+  const archive = /(docshelf-[^/]+-linux-[^/]+)\.tar\.gz$/.exec(path)?.[1];
+  if (archive !== undefined) return `sudo tar -xzf ${path} -C /opt && export PATH="/opt/${archive}/bin:$PATH"`;
   return `npm install --global ${path}`;
 }
 
@@ -439,7 +440,10 @@ function checkSums(expected: ReadonlyMap<string, string>, files: readonly Transf
   const named = new Set(expected.keys());
   const fewOf = (some: Set<string>) => [...some].slice(0, 5).join(', ');
   const strangers = paths.difference(named);
-  if (strangers.size > 0) throw mismatch(`its ${SUMS_FILE} does not list ${fewOf(strangers)}`);
+  if (strangers.size > 0) {
+    const next = 'Move files of your own out of the folder. If the files are not yours, copy the whole folder again.';
+    throw mismatch(`its ${SUMS_FILE} does not list ${fewOf(strangers)}`, next);
+  }
   const missing = named.difference(paths);
   if (missing.size > 0) throw mismatch(`${fewOf(missing)} is missing, but its ${SUMS_FILE} lists it`);
   for (const { path, sha256: found } of files) {
@@ -466,8 +470,6 @@ async function readSums(folder: string): Promise<ReadonlyMap<string, string>> {
   return sums;
 }
 
-function mismatch(state: string): DocshelfError {
-  return new DocshelfError('manifest_mismatch', `Cannot use the transfer: ${state}`, {
-    next: 'Copy the whole folder again. docshelf imported no bundle from it.',
-  });
+function mismatch(state: string, next = 'Copy the whole folder again. docshelf imported no bundle from it.') {
+  return new DocshelfError('manifest_mismatch', `Cannot use the transfer: ${state}`, { next });
 }

@@ -7,6 +7,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type CommandResult, openBench } from '../helpers/daemon.ts';
+import { runCommands, writePrograms } from '../helpers/shell.ts';
 import { bundle } from './bundles.ts';
 
 const bench = openBench(afterEach);
@@ -49,8 +50,8 @@ async function tarOf(folder: string, args: readonly string[]): Promise<Buffer> {
 }
 
 describe('transfer pack', () => {
-  test('creates one folder with checksums for sha256sum, a list of parts, values for the chart, and a README of 12 lines', async () => {
-    const { transfer, packed } = await pack();
+  test('creates one folder with checksums for sha256sum, a list of parts, values for the chart, and a README whose commands run', async () => {
+    const { folder, transfer, packed } = await pack();
     expect(packed.code).toBe(0);
     const paths = packed.json<{ files: { path: string }[] }>().files.map(({ path }) => path);
     const expected = [
@@ -66,9 +67,14 @@ describe('transfer pack', () => {
     const { stdout } = await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: transfer });
     expect(stdout.trim().split('\n')).toEqual(expected.map((path) => `${path}: OK`));
     const readme = await readFile(join(transfer, 'README.txt'), 'utf8');
-    expect(readme.trimEnd().split('\n')).toHaveLength(13);
     expect(readme).toContain('the folder is not signed');
-    expect(readme).toContain('docshelf init --type air-gapped --domain acme --config config.yaml');
+    const commands = [...readme.matchAll(/: +(docshelf (?:init|transfer|bundle list) .*?)(?: {4}.*)?$/gm)].map(
+      ([, text]) => text,
+    );
+    expect(commands).toHaveLength(3);
+    await rm(join(folder, 'config.yaml'));
+    writePrograms(folder);
+    for (const command of commands) await runCommands(command ?? '', folder, { cwd: transfer });
     // The newest bundle keeps its version. Without a version, it would replace a newer one.
     expect(readme).toContain(`docshelf bundle import - --version 2026-11-01 < bundles/${NOVEMBER}`);
   });
