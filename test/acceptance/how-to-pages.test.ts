@@ -116,7 +116,7 @@ describe('the commands of how-to pages', () => {
       6,
     );
     const [set = ''] = pageBlocks('redirects', 'yaml', 1);
-    const [pack = '', take = '', send = '', inspect = '', change = ''] = pageBlocks('redirects', 'sh', 5);
+    const [pack = '', take = '', send = '', header = '', inspect = '', ...change] = pageBlocks('redirects', 'sh', 9);
     const page = (title: string) => `<!doctype html><title>${title}</title><p>${title}</p>`;
     const { shell, daemon } = await openPage([]);
     await writeFiles(join(shell.folder, 'site'), {
@@ -150,8 +150,10 @@ describe('the commands of how-to pages', () => {
     expect((await get('/downloads/list')).headers.get('x-robots-tag')).toBe('noindex');
     expect((await get('/embed/map')).headers.get('x-frame-options')).toBeNull();
     expect(await shell.sh(send)).toMatch(/^HTTP\/1\.1 301 [\s\S]*^location: \/new\r$/m);
-    await shell.sh(`rm -r site\n${change}`);
-    expect(await shell.sh(inspect)).toMatch(/notes +none/);
+    expect(await shell.sh(header)).toMatch(/^x-robots-tag: noindex\r$/m);
+    const changed = await shell.sh(['rm -r site', ...change].join('\n'));
+    expect(changed.match(/^root *$/gm)).toHaveLength(2);
+    expect(changed.match(/^notes +none$/gm)).toHaveLength(2);
 
     await shell.configure(`${set}${SERVING}`);
     await shell.sh('docshelf reload');
