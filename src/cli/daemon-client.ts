@@ -16,7 +16,7 @@ import type { Operation } from '../domain/operation.ts';
 import type { StatusReport } from '../domain/status.ts';
 import { ifThere } from '../files/index.ts';
 import { FOLDER_HEADER, operations, sitePath } from '../http/admin/operations.ts';
-import { readCertificates } from '../net/certificates.ts';
+import { CERTIFICATE_FAULT, readCertificates } from '../net/certificates.ts';
 import { requestDaemon } from '../net/daemon-request.ts';
 import type { DaemonChoice } from './command.ts';
 import type { ChosenSite } from './load-config.ts';
@@ -160,9 +160,9 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
           'daemon_unreachable',
           `reach ${name}`,
           target.socketPath === undefined
-            ? 'Check the URL and the network, then run the command again.'
+            ? 'Check the URL and the network. If your own authority signed the certificate, set network.caFile.'
             : 'Run "docshelf healthcheck" to check the daemon, then run the command again.',
-          (error) => errnoOf(error) ?? 'it closed the connection',
+          connectionState,
         ),
       );
       const { statusCode = 500 } = response;
@@ -178,6 +178,12 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
       throw new DocshelfError('daemon_unreachable', state, { next: where });
     },
   };
+}
+
+function connectionState(error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  if (CERTIFICATE_FAULT.test(code)) return `its certificate is not trusted (${message})`;
+  return errnoOf(error) ?? 'it closed the connection';
 }
 
 async function exchange(request: ClientRequest, body: Call['body']): Promise<IncomingMessage> {

@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
 import { DocshelfError } from '../domain/errors.ts';
 
+/** Matches the codes of Node's errors about the certificate of a server. */
+export const CERTIFICATE_FAULT = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_CA|HOSTNAME_MISMATCH/;
+
 /** @throws DocshelfError `cannot_read`, `config_invalid` */
 export function readCertificates(file: string, setting: string): string {
   let pem: string;

@@ -4,6 +4,7 @@ import { type Dispatcher, errors } from 'undici';
 import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
 import { counted } from '../domain/text.ts';
+import { CERTIFICATE_FAULT } from './certificates.ts';
 
 export interface RequestFacts {
   /** Link for an error's sentence, quoted: `"https://host/path"`. */
@@ -19,7 +20,6 @@ interface Fault {
   readonly next: string;
 }
 
-export const CERTIFICATE_FAULT = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_CA|HOSTNAME_MISMATCH/;
 const NETWORK_NEXT = 'Check the host name, the network and network.proxy; docshelf continues with its current version.';
 const ADDRESS_NEXT =
   'If the address is correct, allow it: network.allowPrivate for bundles, allowAddresses in the source of a crawl, network.allowedHosts for a name that only a proxy knows. docshelf never contacts the metadata services of clouds.';
