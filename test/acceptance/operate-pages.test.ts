@@ -79,16 +79,22 @@ describe('the commands of docs/backup.md', () => {
   });
 
   it('move the data of a running daemon to another machine', async () => {
-    const [operator, other] = [await Operator.open(), await Operator.open()];
+    const [operator, other, overSsh] = [await Operator.open(), await Operator.open(), await Operator.open()];
     const daemon = await bench.start(CONFIG, { folder: operator.folder });
     await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz');
     await daemon.untilServing('2026-11-01');
+    await operator.run(blockWith('backup', 'docshelf backup docshelf-move.tar'));
     await bench.writeConfig(other.folder, CONFIG);
-    writePrograms(operator.folder, { ssh: `test "$1" = new-host && cd "${other.folder}" && exec sh -c "$2"` });
-    await operator.run(blockWith('backup', 'ssh new-host'));
-    expect(await other.run(blockWith('backup', 'docshelf doctor'))).toMatch(
-      /A version to serve is stored[\s\S]*0 errors/,
-    );
+    await operator.run(`mv docshelf-move.tar "${other.folder}"`);
+    await other.run(blockWith('backup', 'docshelf restore docshelf-move.tar'));
+    await bench.writeConfig(overSsh.folder, CONFIG);
+    writePrograms(operator.folder, { ssh: `test "$1" = new-host && cd "${overSsh.folder}" && exec sh -c "$2"` });
+    const ssh = blockWith('backup', 'ssh new-host').replace('/opt/docshelf/bin/', '').replace('/srv/docs/', '');
+    await operator.run(ssh);
+    for (const machine of [other, overSsh]) {
+      const checked = await machine.run(blockWith('backup', 'docshelf doctor'));
+      expect(checked).toMatch(/A version to serve is stored[\s\S]*0 errors/);
+    }
   });
 
   it('restore in a cluster with a pod that has the volume and the user of the chart', async () => {
