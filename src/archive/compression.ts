@@ -62,7 +62,7 @@ function gunzipRefusal(error: unknown, { refuse }: ArchiveFile): unknown {
   if (code === 'Z_DATA_ERROR') {
     if (message === 'incorrect data check') return refuse('wrong_crc', 'its checksum is wrong', cause);
     if (message === 'incorrect length check')
-      return refuse('wrong_size', 'it declares another size than it has', cause);
+      return refuse('wrong_size', 'its declared size differs from its real size', cause);
     if (message === 'incorrect header check') return refuse('trailing_garbage', TRAILING, cause);
   }
   return code?.startsWith('Z_') ? refuse('damaged_archive', 'its compressed data are damaged', cause) : error;
@@ -132,7 +132,10 @@ async function* frameBytes(magic: Buffer, cursor: ByteCursor, windowBytesMax: nu
   const rest = await cursor.take((isSingleSegment ? 0 : 1) + dictionaryBytes + contentSizeBytes);
   const windowBytes = isSingleSegment ? readContentSize(rest.subarray(dictionaryBytes)) : readWindow(rest[0] ?? 0);
   if (windowBytes > windowBytesMax)
-    throw refuse('window_too_large', `it asks for a zstd window of ${windowBytes} bytes, more than ${windowBytesMax}`);
+    throw refuse(
+      'window_too_large',
+      `it needs a zstd window of ${windowBytes} bytes, and the limit is ${windowBytesMax}`,
+    );
   yield Buffer.concat([magic, descriptor, rest]);
 
   for (let isLast = false; !isLast; ) {
@@ -143,7 +146,7 @@ async function* frameBytes(magic: Buffer, cursor: ByteCursor, windowBytesMax: nu
     const type = (word >>> 1) & 3;
     const size = word >>> 3;
     if (type === BLOCK_RESERVED || size > BLOCK_BYTES_MAX)
-      throw refuse('damaged_archive', 'it has a zstd block of no known kind');
+      throw refuse('damaged_archive', 'it has a zstd block of an unknown kind');
     yield await cursor.take(type === BLOCK_RLE ? 1 : size);
   }
   if (hasChecksum) yield await cursor.take(4);

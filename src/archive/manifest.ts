@@ -222,7 +222,7 @@ export function checkManifestSize(listing: ArchiveListing, name: string): void {
   let bytesMax = HEAD_BYTES_MAX;
   for (const entry of entries) bytesMax += FILE_BYTES_MAX + BYTES_PER_NAME_BYTE_MAX * Buffer.byteLength(entry.name);
   if (size > bytesMax)
-    throw faultsOf(name)(`it has ${size} bytes, and one of these files has no more than ${bytesMax}`);
+    throw faultsOf(name)(`it has ${size} bytes, and the limit for this number of files is ${bytesMax}`);
 }
 
 /** @returns the index of the entry, or -1. Ignores a file of the site with the same name. */

@@ -126,7 +126,7 @@ async function* readChunks(entry: FileEntry, signal: AbortSignal | undefined): A
     if (bytesRead === 0) break;
     readBytes += bytesRead;
     // The tar header, which is already written, contains the size.
-    if (readBytes > entry.size) throw changed(entry, `it has more than ${counted(entry.size, 'byte')}`);
+    if (readBytes > entry.size) throw changed(entry, `it grew to more than ${counted(entry.size, 'byte')}`);
     const chunk = buffer.subarray(0, bytesRead);
     if (entry.sha256 !== undefined) digest.update(chunk);
     yield chunk;
@@ -137,14 +137,14 @@ async function* readChunks(entry: FileEntry, signal: AbortSignal | undefined): A
 function checkContent(entry: FileEntry, readBytes: number, digestOf: () => string): void {
   if (readBytes !== entry.size) {
     const found = readBytes > entry.size ? `more than ${entry.size}` : readBytes;
-    throw changed(entry, `it has ${found} bytes, not ${entry.size}`);
+    throw changed(entry, `its size changed from ${entry.size} to ${found} bytes`);
   }
-  if (entry.sha256 !== undefined && digestOf() !== entry.sha256) throw changed(entry, 'its content is different');
+  if (entry.sha256 !== undefined && digestOf() !== entry.sha256) throw changed(entry, 'its content changed');
 }
 
 function changed(entry: FileEntry, state: string): DocshelfError {
-  return new DocshelfError('cannot_read', `Cannot pack "${showName(entry.path)}": ${state} than when it was listed`, {
-    next: 'Start the export again, and do not change its files while it runs; if it fails again, check the disk.',
+  return new DocshelfError('cannot_read', `Cannot pack "${showName(entry.path)}": ${state} during the export`, {
+    next: 'Start the export again, and do not change its files while it runs. If it fails again, check the disk.',
   });
 }
 

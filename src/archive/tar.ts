@@ -165,7 +165,7 @@ class TarGuard {
     if (this.#heldBytes > 0) throw this.#refuse('truncated', 'it ends in the middle of a block');
     if (this.#zeroBlocks < 2 && !isKnownWhole) {
       throw this.#refuse('truncated', 'it is cut off: its two end blocks are missing', {
-        next: 'Fetch or copy the archive again. If its SHA-256 is that of the original, set staticExport.sha256 to it.',
+        next: 'Fetch or copy the archive again. If its SHA-256 equals that of the original, set staticExport.sha256 to this value.',
       });
     }
     if (this.#paddingBytes % TAR_BLOCK_BYTES !== 0) throw this.#refuse('truncated', 'it ends in the middle of a block');

@@ -342,7 +342,9 @@ async function copyDatabase(path: string, copy: string): Promise<void> {
 }
 
 function temporaryFault(cause: unknown): DocshelfError {
-  const state = ['EACCES', 'EROFS', 'ENOENT'].includes(errnoOf(cause) ?? '') ? 'no access to' : 'no space in';
+  const state = ['EACCES', 'EROFS', 'ENOENT'].includes(errnoOf(cause) ?? '')
+    ? 'docshelf has no access to'
+    : 'there is no space in';
   return new DocshelfError('cannot_write', `Cannot write the backup: ${state} the temporary folder "${tmpdir()}"`, {
     next: 'Free space there, or set TMPDIR to another folder. docshelf copies each SQLite file there first.',
     cause,

@@ -47,8 +47,8 @@ export class ConfigError extends DocshelfError {
 
 /** The error for a config that lost all of its settings, because its file is being written or was lost. */
 export function emptyConfigError(file: string | null, watchedFiles: readonly string[]): ConfigError {
-  const next = 'Write the settings. To stop serving, set staticExport.enabled to false.';
-  const message = file === null ? 'the file is gone' : 'the file has no settings';
+  const next = 'Write the settings into the file again. To stop serving, set staticExport.enabled to false.';
+  const message = file === null ? 'the file no longer exists' : 'the file has no settings';
   return new ConfigError(file ?? 'config.yaml', [{ ...faultOf(message, null, null), next }], watchedFiles);
 }
 

@@ -126,7 +126,7 @@ export class SiteLoop {
         }
         await this.#act(step, wanted, observed);
       }
-      throw new Error(`Cannot settle: there is no end after ${STEPS_MAX} steps`);
+      throw new Error(`Cannot complete the change of the site: it needs more than ${STEPS_MAX} steps`);
     } catch (error) {
       // The folder cannot be opened or read, so no command can run.
       this.isReconciled = false;

@@ -8,7 +8,7 @@ export function parseVersion(label: string): string {
   if (isVersion(label)) return label;
   const message = `Cannot use "${label.slice(0, 140)}" as a version: it is not a version label`;
   throw new DocshelfError('bad_version', message, {
-    next: 'A version is 1 to 128 letters, digits, ".", "_", "+" or "-", beginning with a letter or a digit.',
+    next: 'Use 1 to 128 letters, digits, ".", "_", "+", or "-", beginning with a letter or a digit.',
   });
 }
 

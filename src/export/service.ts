@@ -191,7 +191,7 @@ export class ExportService {
 
 function noSuchJob(act: string, jobId: string): DocshelfError {
   return new DocshelfError('not_found', `Cannot ${act} "${showName(jobId)}": the job does not exist`, {
-    next: 'Check the jobId from the response to the start of the export, and that the key is of the same organization.',
+    next: 'Check the jobId from the response to the start of the export, and that the key belongs to the same organization.',
   });
 }
 

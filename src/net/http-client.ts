@@ -129,7 +129,7 @@ export class HttpClient {
     const timer = setTimeout(() => {
       const state = `not completed within ${totalTimeoutMs / 1000} s in total`;
       const timeout = new DocshelfError('source_timeout', `Cannot fetch "${linkWithoutSecrets(link)}": ${state}`, {
-        next: 'Try again when the network is faster; docshelf keeps the received part if the server can resume.',
+        next: 'Try again when the network is faster. docshelf keeps the received part if the server can resume.',
         fields: { retryable: true },
       });
       ending.abort(timeout);

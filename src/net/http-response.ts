@@ -20,7 +20,8 @@ interface Fault {
   readonly next: string;
 }
 
-const NETWORK_NEXT = 'Check the host name, the network and network.proxy; docshelf continues with its current version.';
+const NETWORK_NEXT =
+  'Check the host name, the network, and network.proxy. docshelf continues with its current version.';
 const ADDRESS_NEXT =
   'If the address is correct, allow it: network.allowPrivate for bundles, allowAddresses in the source of a crawl, network.allowedHosts for a name that only a proxy knows. docshelf never contacts the metadata services of clouds.';
 const PORT_NEXT = 'Check the port, and https or http.';
@@ -35,7 +36,7 @@ export function bodyFault(error: unknown, facts: RequestFacts, receivedBytes: nu
     code: 'source_truncated' as const,
     state: `the transfer was cut off after ${counted(receivedBytes, 'byte')}`,
     retryable: true,
-    next: 'Try again; if it fails each time, check the server and the proxies between it and docshelf.',
+    next: 'Try again. If it fails each time, check the server and the proxies between it and docshelf.',
   };
   return asError(fault, error, facts, { receivedBytes });
 }

@@ -81,7 +81,7 @@ export class HostedSearch {
 
   #failed(state: string, cause?: unknown): DocshelfError {
     return new DocshelfError('hosted_search_failed', `Cannot search at "${linkWithoutSecrets(this.#url)}": ${state}`, {
-      next: 'Check features.search.discoveryUrl and its keyFile; docshelf uses its own search until then.',
+      next: 'Check features.search.discoveryUrl and its keyFile. docshelf uses its own search until then.',
       cause,
     });
   }

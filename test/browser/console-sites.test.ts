@@ -203,12 +203,12 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
     await other.press('button', 'Activate 2.1');
     await other.untilMessage('Version 2.1 is active');
     await one.press('button', 'Activate 2.1');
-    await one.untilMessage('version "2.1" became active since');
+    await one.untilMessage('version "2.1" became active in the meantime');
     await one.show('sites/site-2');
     await one.press('button', 'Roll back');
     await one.untilMessage('Rolled back: version 2.0 is active');
     await other.press('button', 'Undo: activate 2.0 again');
-    await other.untilMessage('version "2.0" became active since');
+    await other.untilMessage('version "2.0" became active in the meantime');
     expect(calls).toEqual([
       ['site-2', '2.1'],
       ['site-2', '2.0'],

@@ -170,7 +170,7 @@ async function checkIssuer(client: HttpClient, issuer: string, signal: AbortSign
   }
   const named = issuerIn(await collect(response.stream(), DOCUMENT_BYTES_MAX));
   if (named === null) throw fault('its discovery document names no issuer');
-  if (new URL(named).href !== new URL(issuer).href) throw fault(`its discovery document is that of "${named}"`);
+  if (new URL(named).href !== new URL(issuer).href) throw fault(`its discovery document names the issuer "${named}"`);
 }
 
 function issuerIn(document: Buffer | null): string | null {

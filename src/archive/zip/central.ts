@@ -77,10 +77,10 @@ async function readEnd64(archive: ArchiveFile, locator: Buffer, locatorStart: nu
   const recordStart = toNumber(locator.readBigUInt64LE(8));
   if (locator.readUInt32LE(4) !== 0 || locator.readUInt32LE(16) > 1) throw multiDisk(refuse);
   if (recordStart === null || recordStart + END64_BYTES > locatorStart)
-    throw refuse('bad_length', 'its ZIP64 locator points outside');
+    throw refuse('bad_length', 'its ZIP64 locator names a place outside of the archive');
   const record = await archive.read(recordStart, END64_BYTES);
   if (record.readUInt32LE(0) !== END64_SIGNATURE)
-    throw refuse('bad_length', 'its ZIP64 locator points at something else');
+    throw refuse('bad_length', 'its ZIP64 locator names a place without a ZIP64 end record');
   const recordBytes = toNumber(record.readBigUInt64LE(4));
   if (recordBytes === null || recordStart + END64_SIZE_LEAVES_OUT + recordBytes !== locatorStart)
     throw refuse('bad_length', 'the length of its ZIP64 end record is wrong');
@@ -99,7 +99,7 @@ function checked({ entries, bytes, start }: Directory, directoryLimit: number, r
   if (entries * CENTRAL_HEADER_BYTES_MIN > bytes)
     throw refuse('bad_length', 'it declares more entries than it can contain');
   if (start + bytes > directoryLimit)
-    throw refuse('bad_length', 'its central directory is declared to be outside of it');
+    throw refuse('bad_length', 'the declared place of its central directory is outside of the archive');
   if (start + bytes < directoryLimit)
     throw refuse('trailing_garbage', 'it has bytes between its central directory and its end record');
   return { entries, directoryStart: start, directoryEnd: start + bytes };
@@ -109,7 +109,7 @@ const sameOr = (short: number, long: number, placeholder: number): boolean => sh
 
 const toNumber = (value: bigint): number | null => (value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : null);
 
-const multiDisk = (refuse: Refuse) => refuse('multi_disk', 'it is one part of several');
+const multiDisk = (refuse: Refuse) => refuse('multi_disk', 'it is one part of a split archive');
 
 /** Central directory of a zip (APPNOTE.TXT 4.3.12), with one header per entry. */
 
@@ -207,7 +207,7 @@ function readCentral({ limits, refuse }: ArchiveFile, fixed: Buffer, nameBytes: 
   if (kind === 'folder' && (size !== 0 || compressedBytes > EMPTY_DEFLATE_BYTES))
     throw refused('folder_with_size', 'is a folder with a size');
   if (method === METHOD_STORED && size !== compressedBytes)
-    throw refused('wrong_size', 'is stored with another size than it declares');
+    throw refused('wrong_size', 'has a declared size that differs from its stored size');
   const crc = fixed.readUInt32LE(16);
   const hasDescriptor = (flags & FLAG_DESCRIPTOR) !== 0;
   const ofData = { flags, hasDescriptor, method, crc, compressedBytes, localStart };

@@ -56,7 +56,7 @@ export class ZipDirectory {
     const { limits, refuse, signal } = archive;
     const end = await readZipEnd(archive);
     if (end.entries > 2 * limits.entriesMax || end.directoryEnd - end.directoryStart > DIRECTORY_BYTES_MAX)
-      throw refuse('too_many_entries', `it lists more than ${limits.entriesMax} files and as many folders`);
+      throw refuse('too_many_entries', `it lists more than ${2 * limits.entriesMax} files and folders`);
     const directory = new ZipDirectory(archive, end);
     let totalBytes = 0;
     for await (const { entry, at } of centralEntries(archive, end)) {
@@ -120,8 +120,8 @@ async function checkLocalHeader(archive: ArchiveFile, ahead: ReadAhead, entry: Z
   if (entry.localStart + LOCAL_BYTES > dataLimit) throw outside();
   const fixed = await ahead.read(entry.localStart, LOCAL_BYTES);
   if (fixed.readUInt32LE(0) !== LOCAL_SIGNATURE) throw mismatch('no signature');
-  if (fixed.readUInt16LE(6) !== entry.flags) throw mismatch('other flags');
-  if (fixed.readUInt16LE(8) !== entry.method) throw mismatch('another method');
+  if (fixed.readUInt16LE(6) !== entry.flags) throw mismatch('different flags');
+  if (fixed.readUInt16LE(8) !== entry.method) throw mismatch('a different compression method');
 
   const nameLength = fixed.readUInt16LE(26);
   const headerBytes = LOCAL_BYTES + nameLength + fixed.readUInt16LE(28);
@@ -129,7 +129,7 @@ async function checkLocalHeader(archive: ArchiveFile, ahead: ReadAhead, entry: Z
   const dataEnd = dataStart + entry.compressedBytes;
   if (dataEnd > dataLimit) throw outside();
   const variable = await ahead.read(entry.localStart + LOCAL_BYTES, headerBytes - LOCAL_BYTES);
-  if (!variable.subarray(0, nameLength).equals(entry.nameBytes)) throw mismatch('another name');
+  if (!variable.subarray(0, nameLength).equals(entry.nameBytes)) throw mismatch('a different name');
   const fields = readExtraFields(variable.subarray(nameLength));
   if (fields === null) throw bad('has an extra field of a wrong length');
   const sizes = resolveZip64([fixed.readUInt32LE(22), fixed.readUInt32LE(18)], fields);
@@ -138,12 +138,12 @@ async function checkLocalHeader(archive: ArchiveFile, ahead: ReadAhead, entry: Z
   const local = [fixed.readUInt32LE(14), ...sizes];
   const central = [entry.crc, entry.size, entry.compressedBytes];
   const agrees = local.every((value, index) => value === central[index] || (entry.hasDescriptor && value === 0));
-  if (!agrees) throw mismatch('another checksum or size');
+  if (!agrees) throw mismatch('a different checksum or size');
   if (!entry.hasDescriptor) return { dataEnd, end: dataEnd };
 
   const behind = await ahead.read(dataEnd, Math.min(DESCRIPTOR_BYTES_MAX, dataLimit - dataEnd));
   const descriptorBytes = descriptorLength(behind, entry);
-  if (descriptorBytes === null) throw mismatch('another checksum or size', 'data descriptor');
+  if (descriptorBytes === null) throw mismatch('a different checksum or size', 'data descriptor');
   return { dataEnd, end: dataEnd + descriptorBytes };
 }
 

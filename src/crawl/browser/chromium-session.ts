@@ -198,7 +198,7 @@ class ChromiumBrowser {
 
 function noSandboxAsRoot(program: string): DocshelfError {
   return new DocshelfError('browser_failed', `Cannot start "${program}": as root it has no sandbox`, {
-    next: 'Run docshelf as another user ("User=docshelf" in a systemd unit, "user: 65532" in a container); if you trust every site that it opens, set exportApi.browser.sandbox to off.',
+    next: 'Run docshelf as another user ("User=docshelf" in a systemd unit, "user: 65532" in a container). If you trust every site that it opens, set exportApi.browser.sandbox to off.',
   });
 }
 

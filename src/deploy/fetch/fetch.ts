@@ -124,7 +124,7 @@ async function transfer(
 
 function noLength(link: Secret): DocshelfError {
   const state = 'the server does not send its length, so docshelf could not detect an incomplete transfer';
-  const next = 'Set staticExport.sha256 to the digest of the bundle, or have the server send Content-Length.';
+  const next = 'Set staticExport.sha256 to the digest of the bundle, or configure the server to send Content-Length.';
   return cannotFetch(link, 'source_no_length', state, next);
 }
 

@@ -150,7 +150,7 @@ async function checkDomain(
     {
       next: store.isListed
         ? `Import it for the site of ${own}, or get the bundle of ${domain}.`
-        : `Set deployment.domain to ${own} if you mean that site (with a separate data folder, if this one contains another site), or get the bundle of ${domain}.`,
+        : `Get the bundle of ${domain}. Or set deployment.domain to ${own}, and storage.dir to a separate folder if this one contains another site.`,
     },
   );
 }
@@ -189,7 +189,7 @@ async function refuseOtherVersionsLink(
     'link_of_another_version',
     `Cannot use "${link}" for version "${version}": it returned the same bundle for version "${other.version}"`,
     {
-      next: `Set the link of version ${version}; if both versions have the same bytes, set staticExport.sha256 to ${digest}.`,
+      next: `Set the link of version ${version}. If both versions have the same bytes, set staticExport.sha256 to ${digest}.`,
       fields: { version, otherVersion: other.version, digest, retryable: true },
     },
   );

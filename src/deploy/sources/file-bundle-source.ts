@@ -78,7 +78,7 @@ async function* read(
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset).catch((error: unknown) => {
         throw cannotRead(
           name,
-          `reading failed after ${counted(offset, 'byte')} (${errnoOf(error) ?? 'unknown fault'})`,
+          `reading failed after ${counted(offset, 'byte')} (${errnoOf(error) ?? 'unknown error'})`,
           error,
         );
       });
@@ -110,7 +110,7 @@ async function openFile(path: string, name: string): Promise<FileHandle> {
 }
 
 function cannotOpen(name: string, error: unknown): DocshelfError {
-  const errno = errnoOf(error) ?? 'unknown fault';
+  const errno = errnoOf(error) ?? 'unknown error';
   return cannotRead(
     name,
     errno === 'ENOENT' ? 'the file does not exist (ENOENT)' : `it cannot be opened (${errno})`,

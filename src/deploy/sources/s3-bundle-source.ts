@@ -119,10 +119,10 @@ async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): P
 /** Leaves out the cause, which may carry headers and the access key id. */
 function unsigned(link: Secret, { name, message }: Error): DocshelfError {
   if (message === 'Region is missing') {
-    return cannotFetch(link, 'source_failed', 'the region is not known', 'Set network.s3.region, or AWS_REGION.');
+    return cannotFetch(link, 'source_failed', 'its region is unknown', 'Set network.s3.region, or AWS_REGION.');
   }
   const known = s3FaultOf(name);
   if (known?.kind === 'no_credentials') return cannotFetch(link, 'link_refused', known.state, NO_CREDENTIALS);
   const code = /^[A-Za-z][A-Za-z0-9]{0,63}$/.test(name) ? name : 'unknown';
-  return cannotFetch(link, 'link_refused', `there is no role for it (${code})`, CHECK_CREDENTIALS);
+  return cannotFetch(link, 'link_refused', `docshelf got no credentials for it (${code})`, CHECK_CREDENTIALS);
 }

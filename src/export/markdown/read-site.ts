@@ -194,7 +194,8 @@ function makePages(
       report(draft.source.path, `it would become ${page.path}, like ${taken}`);
       continue;
     }
-    if (assets.has(page.path)) report(page.path, `docshelf renders ${draft.source.path} to this path`);
+    if (assets.has(page.path))
+      report(page.path, `the page of ${draft.source.path} has the same path and replaces this file`);
     byPath.set(page.path, page);
     (isLater(draft.matter.since, selection.version) ? later : pages).push(page);
   }

@@ -250,7 +250,7 @@ class SettingsReader {
   fault(key: string, state: string): DocshelfError {
     const name = `${this.#prefix}${key}`;
     return new DocshelfError('bad_source', `Cannot read "docs.json": "${name}" ${state}`, {
-      next: 'The manual\'s page "A site from Markdown" lists what docs.json takes.',
+      next: 'Look up the keys of docs.json on the page "Markdown reference" of the manual.',
       fields: { path: 'docs.json', key: name },
     });
   }

@@ -58,7 +58,10 @@ function otherBytes(sha256: string): DocshelfError {
   return new DocshelfError(
     'store_failed',
     `Cannot store bundle "${sha256}": the content of the packed file has changed`,
-    { next: 'Start the export again; if it fails again, check the disk of storage.dir.', fields: { retryable: false } },
+    {
+      next: 'Start the export again. If it fails again, check the disk of storage.dir.',
+      fields: { retryable: false },
+    },
   );
 }
 

@@ -163,7 +163,7 @@ export function providerFault(error: unknown): unknown {
   if (!(isOfLibrary(error) || error instanceof joseErrors.JOSEError)) return error;
   const state = `the provider does not respond as OpenID Connect demands (${wordOf(error)})`;
   return new DocshelfError('source_failed', `Cannot sign readers in: ${state}`, {
-    next: 'Check server.auth.issuer and the provider; "docshelf doctor" requests its documents.',
+    next: 'Check server.auth.issuer and the provider. "docshelf doctor" tests both.',
   });
 }
 

@@ -74,7 +74,8 @@ export class QueryThread {
   async #parts(searchDir: string, { modelDigest, model }: UsableVectors): Promise<SemanticParts> {
     const { embedder, scale } = await this.#model(modelDigest, model);
     const table = VectorTable.open(join(searchDir, VECTOR_FILE), modelDigest);
-    if (table === null) throw new DocshelfError('index_building', 'Cannot search by meaning: the vectors are gone');
+    if (table === null)
+      throw new DocshelfError('index_building', 'Cannot search by meaning: the vectors no longer exist');
     return { embedder, vectors: new VectorIndex(table, scale) };
   }
 

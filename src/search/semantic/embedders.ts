@@ -69,7 +69,8 @@ export class ParentEmbedder implements Embedder {
 export function embedWith(model: () => Promise<Embedder | null>): EmbedderCalls {
   const given = async (): Promise<Embedder> => {
     const embedder = await model();
-    if (embedder === null) throw new DocshelfError('internal', 'Cannot embed: there is no embedder');
+    if (embedder === null)
+      throw new DocshelfError('internal', 'Cannot search by meaning: no embedding model is loaded');
     return embedder;
   };
   return {

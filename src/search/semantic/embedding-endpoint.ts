@@ -44,7 +44,7 @@ export class EmbeddingEndpoint implements Embedder {
     const [vector] = await request(client, settings, ['documentation'], signal);
     const dims = vector?.length ?? 0;
     if (dims % 32 === 0) return new EmbeddingEndpoint(client, settings, dims);
-    throw failed(settings, `its vectors have ${dims} numbers, which is no multiple of 32`, false);
+    throw failed(settings, `its vectors have ${dims} numbers, which is not a multiple of 32`, false);
   }
 
   /** Hosted models do not report their languages, and usually are multilingual. */
@@ -68,7 +68,11 @@ export class EmbeddingEndpoint implements Embedder {
     }
     const other = vectors.find((vector) => vector.length !== this.dims);
     if (other === undefined) return vectors;
-    throw failed(this.#settings, `its vectors have ${other.length} numbers now, and had ${this.dims}`, false);
+    throw failed(
+      this.#settings,
+      `the length of its vectors changed from ${this.dims} to ${other.length} numbers`,
+      false,
+    );
   }
 }
 
@@ -114,7 +118,7 @@ function vectorsOf(settings: EmbeddingEndpointSettings, text: string, count: num
     vectors[index] = Float32Array.from(embedding, (value: number) => value / length);
   }
   const missing = Array.from({ length: count }, (_, at) => vectors[at]).indexOf(undefined);
-  if (missing >= 0) throw failed(settings, `it responds with without the embedding of text ${missing + 1}`, false);
+  if (missing >= 0) throw failed(settings, `its response has no embedding for text ${missing + 1}`, false);
   return vectors;
 }
 
@@ -134,7 +138,7 @@ function failed(
   cause?: unknown,
 ): DocshelfError {
   return new DocshelfError('embedder_failed', `Cannot embed by "${linkWithoutSecrets(settings.url)}": ${state}`, {
-    next: 'Check search.model (url, model, keyFile) and the endpoint; until it responds, search uses only keywords.',
+    next: 'Check search.model (url, model, keyFile) and the endpoint. Until it responds, search uses only keywords.',
     fields: { retryable },
     cause,
   });

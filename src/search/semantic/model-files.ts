@@ -71,7 +71,7 @@ export async function readModelFiles(folder: string): Promise<ModelFiles> {
 
 export function invalid(file: string, state: string, cause?: unknown): DocshelfError {
   return new DocshelfError('model_invalid', `Cannot load the model file "${file}": ${state}`, {
-    next: 'Point search.model at a folder in the sentence-transformers layout with an ONNX graph, or set it to builtin or off.',
+    next: 'Set search.model to a folder in the sentence-transformers layout with an ONNX graph, or to builtin or off.',
     fields: { file },
     cause,
   });
@@ -143,7 +143,8 @@ function poolingOf(file: string, config: Json | null): Pooling {
   const on = Object.keys(config).filter((key) => key.startsWith('pooling_mode_') && config[key] === true);
   const chosen = named ?? on.map((key) => key.replace(/^pooling_mode_|_tokens?$/g, '')).join('+');
   const pooling = POOLINGS.find((each) => each === chosen);
-  if (pooling === undefined) throw invalid(file, `its pooling "${chosen}" is none of ${POOLINGS.join(', ')}`);
+  if (pooling === undefined)
+    throw invalid(file, `its pooling "${chosen}" is unknown; docshelf knows ${POOLINGS.join(', ')}`);
   return pooling;
 }
 

@@ -91,7 +91,7 @@ async function openGraph(file: string): Promise<InferenceSession> {
       logSeverityLevel: 3,
     });
   } catch (error) {
-    throw invalid(file, `it is no graph that onnxruntime loads (${(error as Error).message})`, error);
+    throw invalid(file, `onnxruntime cannot load it (${(error as Error).message})`, error);
   }
 }
 
@@ -99,7 +99,7 @@ function chooseOutput(session: InferenceSession, file: string): string {
   const found = [...POOLED, ...UNPOOLED].find((name) => session.outputNames.includes(name)) ?? session.outputNames[0];
   const metadata = session.outputMetadata.find(({ name }) => name === found);
   if (found === undefined || metadata === undefined || !metadata.isTensor || metadata.type !== 'float32') {
-    throw invalid(file, `its output "${found}" is no tensor of float32`);
+    throw invalid(file, `its output "${found}" is not a tensor of float32`);
   }
   return found;
 }
@@ -116,7 +116,7 @@ function inputsOf(session: InferenceSession, ids: readonly number[], files: Mode
       const numbers = numbersOf[input.name];
       const type = input.isTensor ? input.type : 'none';
       if (numbers === undefined || (type !== 'int64' && type !== 'int32')) {
-        throw invalid(files.onnxFile, `it asks for an input "${input.name}" of type ${type}`);
+        throw invalid(files.onnxFile, `it requires an input "${input.name}" of type ${type}`);
       }
       const data = type === 'int64' ? BigInt64Array.from(numbers, BigInt) : Int32Array.from(numbers);
       return [input.name, new Tensor(type, data, [1, numbers.length])];

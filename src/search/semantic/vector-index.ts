@@ -274,7 +274,7 @@ export async function measureScale(embedder: Embedder, signal?: AbortSignal): Pr
   const state = `an answer is as near to its question (${related.toFixed(3)}) as any other text (${unrelated.toFixed(3)})`;
   const name = embedder.digest.slice(0, 12);
   throw new DocshelfError('model_invalid', `Cannot use the embedding model "${name}": ${state}`, {
-    next: 'Use a model that is made for retrieval, with its tokenizer, pooling and prompts beside it.',
+    next: 'Use a model for retrieval, with its tokenizer, pooling, and prompts in the same folder.',
   });
 }
 

@@ -154,7 +154,7 @@ function vectorIn(row: Buffer, dims: number): Int8Array | null {
 function readHead(fd: number, file: string, modelDigest: string): { facts: TableFacts; sections: Uint32Array } | null {
   const header = Buffer.alloc(HEADER_BYTES);
   const isWhole = readSync(fd, header, 0, HEADER_BYTES, 0) === HEADER_BYTES;
-  if (!isWhole || header.toString('latin1', 0, 4) !== MAGIC) throw damaged(file, 'it is no vector file');
+  if (!isWhole || header.toString('latin1', 0, 4) !== MAGIC) throw damaged(file, 'it is not a vector file');
   if (header.readUInt32LE(4) !== FORMAT_VERSION) return null;
   if (header.toString('hex', 16, 48) !== modelDigest) return null;
   const dims = header.readUInt32LE(8);
@@ -197,7 +197,7 @@ function writeAll(fd: number, bytes: Uint8Array, position: number): void {
 
 function damaged(file: string, state: string): DocshelfError {
   return new DocshelfError('release_damaged', `Cannot read the vectors "${file}": ${state}`, {
-    next: 'Delete the file; docshelf makes it again from its cache.',
+    next: 'Delete the file. docshelf creates it again from its cache.',
     fields: { file },
   });
 }

@@ -99,7 +99,7 @@ describe('the review of an activation', () => {
       version: '2024-05-01',
       former: 'f'.repeat(64),
     });
-    expect(page).toContain('version &quot;v3.2.0&quot; became active since');
+    expect(page).toContain('version &quot;v3.2.0&quot; became active in the meantime');
     expect(operator.calls).toEqual([]);
   });
 });
@@ -131,7 +131,7 @@ describe('the undo of an activation', () => {
     const { operator, said } = await activated(() => status);
     status = serving('b'.repeat(64));
     const { page } = await operator.actAndFollow('/undo', { said });
-    expect(page).toContain('became active since');
+    expect(page).toContain('became active in the meantime');
     expect(operator.calls.map(([name]) => name)).not.toContain('rollback');
   });
 });

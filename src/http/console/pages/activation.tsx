@@ -85,7 +85,9 @@ function storedVersion({ deployment, versions }: SiteStatusReport, version: stri
   const stored = versions.find((each) => each.version === version);
   if (stored !== undefined) return stored;
   const state = `Cannot find version "${version.slice(0, 200)}": the site "${deployment.domain}" does not store it`;
-  throw new DocshelfError('version_not_found', state, { next: 'Open the page of the site for its stored versions.' });
+  throw new DocshelfError('version_not_found', state, {
+    next: 'Open the page of the site, which lists its stored versions.',
+  });
 }
 
 /** @returns the pages that differ, or why they are unknown */
@@ -171,7 +173,7 @@ async function activate(
 }
 
 function changedSince({ c }: ConsoleVisit, act: string, active: string) {
-  const error = new DocshelfError('precondition_failed', `${act}: version "${active}" became active since`, {
+  const error = new DocshelfError('precondition_failed', `${act}: version "${active}" became active in the meantime`, {
     next: 'Open the page of the site, and check the active version.',
   });
   return problemOf(error, requestIdOf(c.env));
