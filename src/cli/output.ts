@@ -176,5 +176,10 @@ function linesOf(error: DocshelfError): string[] {
     );
     return [`docshelf: the config has ${counted(faults.length, 'error')}:`, ...faults];
   }
-  return [`docshelf: ${error.message}`, ...(error.next === undefined ? [] : [`  ${error.next}`])];
+  return [
+    `docshelf: ${error.message}`,
+    ...(error.next === undefined ? [] : [`  ${error.next}`]),
+    // The key of the row in docs/errors.md. For a wrong command line, the help says more.
+    ...(error.code === 'usage' ? [] : [`  Error code: ${error.code}`]),
+  ];
 }
