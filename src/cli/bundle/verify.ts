@@ -123,7 +123,7 @@ async function verifyFile(file: string, options: VerifyOptions, config: Config) 
     format: listing.format,
     files: files.length,
     pages: listing.pages,
-    manifest: manifest && { domain: manifest.domain, version: manifest.version },
+    manifest: manifest && { domain: manifest.domain, version: manifest.version, createdAt: manifest.createdAt },
     signature,
   };
 }
@@ -151,9 +151,18 @@ async function verifyStored(version: string, config: Config) {
   return { version, digest: release.digest, ...verdict };
 }
 
-function sentenceOf(file: string, { digest, archiveBytes, format, files, pages, signature }: VerifiedArchive): string {
+function sentenceOf(file: string, verified: VerifiedArchive): string {
+  const { digest, archiveBytes, format, files, pages, manifest, signature } = verified;
   const signed = signature === null ? 'signature not checked' : `signed by ${signature.keyId}`;
-  return `${basename(file)} is valid: ${format}, ${toMiB(archiveBytes)}, ${counted(files, 'file')}, ${counted(pages, 'page')}, ${signed}.\nsha256 ${digest}`;
+  return [
+    `${basename(file)} is valid: ${format}, ${toMiB(archiveBytes)}, ${counted(files, 'file')}, ${counted(pages, 'page')}, ${signed}.`,
+    ...(manifest === null
+      ? []
+      : [
+          `${manifest.domain}${manifest.version === null ? '' : `, version ${manifest.version}`}, created at ${manifest.createdAt}`,
+        ]),
+    `sha256 ${digest}`,
+  ].join('\n');
 }
 
 function linesOf({ version, digest, sound, changed, missing, unknown }: VerifiedRelease): string[] {
