@@ -240,19 +240,45 @@ function readmeText({ chart, bundle = [], signingKeyFile }: PackOptions, files: 
       .toSorted()
       .at(-1) ?? 'BUNDLE.tar.gz';
   const version = versionFromFileName(newest) ?? 'VERSION';
-  return `This folder contains all files that a docshelf deployment needs from outside. Run the commands in this folder.
-Check the checksums:      sha256sum --check SHA256SUMS
-Check the signature:      ${signingKeyFile === undefined ? 'the folder is not signed' : 'minisign -V -p minisign.pub -m SHA256SUMS    (or docshelf transfer unpack . --verify-only --public-key minisign.pub)'}
-Load the image:           ${image === undefined ? 'no image was packed' : `podman load --input ${image}    (or docker load; then push it to your registry)`}
-Install the chart:        ${chart === undefined ? 'no chart was packed' : `helm upgrade --install docshelf chart/${basename(chart)} --namespace docs --create-namespace --values values.yaml --set image.repository=REGISTRY/docshelf`}
-Install on a host:        ${program === undefined ? 'no program was packed' : installCommand(program)}
-Write a config on a host: docshelf init --yes --type air-gapped --domain ${domainOf(bundle) ?? 'DOMAIN'} --config ../config.yaml    (once, not in this folder)
-Import all bundles:       docshelf transfer unpack . --config ../config.yaml    (if the config has several sites, add --site DOMAIN)
-Start the daemon:         docshelf serve --config ../config.yaml
-Import all into a pod:    tar -cf - . | kubectl --namespace docs exec -i deploy/docshelf -- docshelf transfer unpack -
-Import one into a pod:    kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --version ${version} < bundles/${newest}
-List the versions:        docshelf bundle list --config ../config.yaml
-Roll back:                docshelf bundle rollback --config ../config.yaml
+  const signed =
+    'minisign -V -p minisign.pub -m SHA256SUMS    (or docshelf transfer unpack . --verify-only --public-key minisign.pub)';
+  const rows: [label: string, command: string | false][] = [
+    ['Check the checksums', 'sha256sum --check SHA256SUMS'],
+    ['Check the signature', signingKeyFile === undefined ? 'the folder is not signed' : signed],
+    [
+      'Load the image',
+      image !== undefined && `docker load --input ${image}    (or podman load; then push it to your registry)`,
+    ],
+    [
+      'Install the chart',
+      chart !== undefined &&
+        `helm upgrade --install docshelf chart/${basename(chart)} --namespace docs --create-namespace --values values.yaml --set image.repository=REGISTRY/docshelf`,
+    ],
+    ['Install on a host', program !== undefined && installCommand(program)],
+    [
+      'Write a config on a host',
+      `docshelf init --yes --type air-gapped --domain ${domainOf(bundle) ?? 'DOMAIN'} --config ../config.yaml    (once, not in this folder)`,
+    ],
+    [
+      'Import all on a host',
+      'docshelf transfer unpack . --config ../config.yaml    (if the config has several sites, add --site DOMAIN)',
+    ],
+    ['Start it on a host', 'docshelf serve --config ../config.yaml'],
+    ['List versions on a host', 'docshelf bundle list --config ../config.yaml'],
+    ['Roll back on a host', 'docshelf bundle rollback --config ../config.yaml'],
+    [
+      'Import all into a pod',
+      'tar -cf - . | kubectl --namespace docs exec -i deploy/docshelf -- docshelf transfer unpack -',
+    ],
+    [
+      'Import one into a pod',
+      `kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --version ${version} < bundles/${newest}`,
+    ],
+    ['List versions of a pod', 'kubectl --namespace docs exec deploy/docshelf -- docshelf bundle list'],
+  ];
+  const lines = rows.flatMap(([label, command]) => (command === false ? [] : [`${`${label}:`.padEnd(26)}${command}`]));
+  return `This folder contains the files that a docshelf deployment needs from outside. Run the commands in this folder.
+${lines.join('\n')}
 The file sbom.cdx.json (CycloneDX 1.6) lists the software parts of docshelf, with digests and licenses.
 `;
 }
