@@ -7,13 +7,14 @@ This page is generated from the schema (\`sh scripts/run.sh node scripts/generat
 
 docshelf reads the file in \`--config FILE\`, else the file in \`DOCSHELF_CONFIG\`, else \`./config.yaml\` if it exists. Every key is
 optional, and docshelf rejects unknown keys. A command-line flag overrides the environment, the environment overrides the file,
-and the file overrides the default. docshelf reports all errors together, each with its line and column or the name of its
+and the file overrides the default.
+
+docshelf reports all errors together, each with its line and column or the name of its
 variable. \`docshelf config check\` only checks the config. \`docshelf config print\` shows the effective values and their sources.
 
-- **Environment.** \`DOCSHELF__SECTION__KEY\` sets \`section.key\`. Case and single underscores do not matter. Write lists and maps
-  as JSON. You can set a whole section as a JSON object. A variable for one of its keys overrides the object. An empty variable
-  sets an empty value. To keep the value from the file or the default, unset the
-  variable.
+- **Environment.** \`DOCSHELF__SECTION__KEY\` sets \`section.key\`. Case and single underscores do not matter. Write lists, maps, and
+  whole sections as JSON. A variable for one key overrides the object of its section.
+- **Empty variables** set an empty value. To keep the value from the file or the default, unset the variable.
 - **Values from files.** \`DOCSHELF__SECTION__KEY__FILE\` names a file with the value. docshelf removes one newline at its end and
   watches the file. You cannot set a key both ways.
 - **Words in parentheses**, such as (oidc) or (crawl), name the value of \`kind\` in the same section to which a key applies.

@@ -109,7 +109,7 @@ export const exportApi = group(
     enabled: flag('Turns the static export API on.'),
     pods: oneOf(
       ['shared', 'own', 'split'],
-      'Pods of the export API. shared: the pods of the site. own: a separate pod. split: pods that respond to calls and pods that run jobs, any number of each, with PostgreSQL and S3.',
+      'Pods of the export API. shared: the pods of the site. own: a separate pod. split: API pods and worker pods, with PostgreSQL and S3.',
     ),
     replicas: count(0, 'With split: number of pods that respond to calls.'),
     autoscaling: autoscaling('Autoscaling of these pods.'),
@@ -275,7 +275,7 @@ export const kubernetes: TProperties = {
       pathType: oneOf(pathTypes, 'Type of all paths.'),
       hosts: some(
         hostWith({ paths: Type.Optional(Type.Array(ingressPath)) }),
-        'Names, [{host, path: /, backend: site}], or [{host, paths: [{path, pathType, backend}]}]; backend is site, api (search) or export. The chart adds the hosts in sites. Hosts can contain templates.',
+        'Names, [{host, path: /, backend: site}], or [{host, paths: [{path, pathType, backend}]}]. backend: site, api, or export. The chart adds the hosts in sites. Templates work.',
       ),
       tls: passedOnList('Certificates, as in spec.tls of an Ingress. They can contain templates.'),
     },
@@ -289,7 +289,7 @@ export const kubernetes: TProperties = {
       parentRefs: passedOnList('Gateways, as in spec.parentRefs of an HTTPRoute.'),
       hosts: some(
         hostWith({ filters: Type.Optional(passedOnList('Filters of the rule, as in an HTTPRoute.')) }),
-        'Names, or [{host, path: /, backend: site, filters: []}]; hosts with the same rules share an HTTPRoute. The chart adds the hosts in sites. Hosts can contain templates.',
+        'Names, or [{host, path: /, backend: site, filters: []}]. Hosts with equal rules share an HTTPRoute. The chart adds the hosts in sites. Templates work.',
       ),
     },
     'HTTPRoutes of the Gateway API.',

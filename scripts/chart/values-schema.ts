@@ -55,7 +55,7 @@ function sites(): Schema {
   return {
     type: 'array',
     description:
-      "Several sites, instead of deployment.domain and staticExport. Each entry is an entry of sites in docshelf's config, with staticExport as above (enabled by default), fromSecret and fromConfigMap. ingress and httpRoute route the hosts and base paths of the entries.",
+      "Several sites, instead of deployment.domain and staticExport. Entries as in docshelf's config, with staticExport as above, fromSecret, and fromConfigMap. ingress and httpRoute route them.",
     items: {
       type: 'object',
       required: ['domain'],

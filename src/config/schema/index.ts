@@ -21,7 +21,7 @@ export const exportApi = t.section(
     enabled: t.boolean('Turns the static export API on.', false, { restart: true }),
     role: t.oneOf(
       ['both', 'api', 'worker'],
-      'Part of the API that this daemon runs: api responds to calls, worker runs jobs, both does both. api and worker need the database.',
+      'Part of the API in this daemon: api (responds to calls), worker (runs jobs), or both. The first two need the database.',
       'both',
       { restart: true },
     ),
@@ -38,7 +38,7 @@ export const exportApi = t.section(
       [{ enum: ['none'] }, keptJobs],
       'none, a duration such as 30d (s, m, h or d), or {completed: 5}',
       ['1h', '3650d'],
-      'Time for which docshelf keeps finished jobs, or number of completed jobs that it keeps per domain. none: docshelf keeps all of them. It always keeps the newest completed job of a domain.',
+      'Age of finished jobs, or number of completed jobs per domain, that docshelf keeps. none: all. The newest completed job of a domain always stays.',
       'none',
     ),
     browser: t.section(
@@ -90,7 +90,7 @@ export const exportApi = t.section(
           t.secret(
             'an access key id',
             {},
-            'Access key id (s3). If it is not set, docshelf uses the AWS environment variables for keys or a web identity.',
+            'Access key id (s3). Default: the AWS environment variables for keys or a web identity.',
           ),
         ),
         secretAccessKey: t.optional(t.secret('a secret access key', {}, 'Secret access key (s3).')),
@@ -103,7 +103,7 @@ export const exportApi = t.section(
         kind: t.optional(
           t.oneOf(
             ['sqlite', 'postgres'],
-            'Storage of waiting jobs: sqlite in the data folder, or postgres in the database. If it is not set: postgres if a database is configured, else sqlite.',
+            'Storage of waiting jobs: sqlite (data folder) or postgres (database). Default: postgres if a database is configured, otherwise sqlite.',
             undefined,
             { restart: true },
           ),
@@ -130,7 +130,7 @@ export const deployment = t.section(
     ),
     domain: t.optional(
       t.domain(
-        `Domain of the site. If it is not set, docshelf uses the domain in the manifest of the first bundle, else ${DEFAULT_DOMAIN}, and stores it in the data folder.`,
+        `Domain of the site. Default: the domain in the manifest of the first bundle, otherwise ${DEFAULT_DOMAIN}. docshelf stores it in the data folder.`,
         undefined,
         { examples: ['acme'] },
       ),
@@ -286,7 +286,7 @@ export const staticExport = t.section(
     keep: t.integer(0, 1000, 'Number of old releases that docshelf keeps on disk after a swap.', 3),
     minVersion: t.optional(
       t.version(
-        'Oldest version that docshelf accepts; the pinned version is exempt. Both versions must be dates, or both semantic versions: docshelf rejects a bundle if they differ in kind.',
+        'Oldest version that docshelf accepts, except for the pinned one. Both must be dates, or both semantic versions. docshelf rejects any other label.',
       ),
     ),
     serveVersions: t.oneOf(
@@ -296,7 +296,7 @@ export const staticExport = t.section(
     ),
     from: t.oneOf(
       ['link', 'exports'],
-      'Source of the bundle. link: its link. exports: the newest completed export of the domain in this daemon. If version pins a version, the newest export of that version.',
+      'Source of the bundle. link: its link. exports: the newest completed export of the domain in this daemon, of the pinned version if any.',
       'link',
     ),
     renew,
@@ -341,7 +341,7 @@ export const features = t.section(
     enforce: t.optional(
       t.oneOf(
         ['off', 'report', 'on'],
-        'Content-Security-Policy that enforces the feature report. off: none. report: browsers report violations. on: browsers block them. If it is not set: on in an air-gapped deployment, else off.',
+        'Content-Security-Policy for the feature report. off: none. report: browsers report violations. on: browsers block them. Default: on behind an air gap, otherwise off.',
       ),
     ),
   },

@@ -62,7 +62,7 @@ const auth = t.section(
       t.contents(
         'secret',
         SESSION_KEY,
-        'File with keys for session cookies, one per line (oidc). The first key encrypts, and every key decrypts. Without it, docshelf uses a key in the data folder. docshelf watches the file.',
+        'File with keys of session cookies, one per line (oidc). The first encrypts, all decrypt. docshelf watches it. Default: a key in the data folder.',
       ),
     ),
   },
@@ -214,7 +214,7 @@ export const network = t.section(
         { pattern: '^(?:[A-Za-z0-9._:\\[\\]-]{1,261}|\\*\\.[A-Za-z0-9._-]{1,253})$' },
         'A host, host:port, or *.domain for all its subdomains at every port.',
       ),
-      'Hosts that docshelf may contact for bundles, registries, crawls, the store, the model and search. An empty list allows every host, but no host in an air-gapped deployment.',
+      'Hosts that docshelf may contact for bundles, registries, crawls, the store, the model and search. Empty: every host, or none in an air-gapped deployment.',
       { examples: [['bundles.example.com']] },
     ),
     allowPrivate: t.boolean(

@@ -21,7 +21,7 @@ const hostedModel = t.record(
 const model = Type.Unsafe<string | Static<typeof hostedModel>>({
   anyOf: [{ enum: ['builtin', 'off'] }, { type: 'string', minLength: 1, maxLength: 4096 }, hostedModel],
   description:
-    'Model for search by meaning: builtin, off (keywords only), a folder with a model, or a hosted model. For a folder with the name builtin or off, write ./builtin or ./off.',
+    'Model for search by meaning: builtin, off, a folder, or a hosted model. For a folder named off, write ./off.',
   default: 'builtin',
   'x-unit': 'path',
   'x-names': 'folder',
@@ -51,7 +51,7 @@ export const search = t.section(
     memory: t.size(
       '64MiB',
       '64GiB',
-      'Memory limit of the process that indexes and embeds. If it needs more, docshelf ends it and retries later. While a build takes longer than 5 s, a second process for smaller sites may use half of this limit.',
+      'Memory limit of the process that indexes and embeds. At the limit, docshelf retries it later. A second process may use half.',
       '384MiB',
       { restart: true },
     ),
@@ -184,7 +184,7 @@ export const database = t.section(
           format: 'database-url',
           expects: 'a URL such as postgres://user:password@host:5432/name?sslmode=verify-full',
         },
-        'File with the URL of a PostgreSQL database. It stores the queue of export jobs, keys that are created at run time, and the limits of organizations. docshelf watches the file; changes apply to new connections. sslmode: disable, require, verify-ca or verify-full. For a Unix socket, write postgres://user:password@%2Frun%2Fpostgresql/name.',
+        'File with the URL of PostgreSQL, for jobs, keys, and limits. New connections use a changed URL.',
         undefined,
         { restart: 'presence' },
       ),
