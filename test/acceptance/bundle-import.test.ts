@@ -47,6 +47,18 @@ describe.each(WAYS)('bundle import %s', (way) => {
   });
 });
 
+test('bundle import names --version if the archive and its file name have no version, and --version sets the label', async () => {
+  const home = await Home.open(bench, 'without a daemon');
+  const importIt = (...args: string[]) => bench.run(['bundle', 'import', ...args], { cwd: home.folder });
+  await writeFile(join(home.folder, 'hand-1.0.tar.gz'), JUNE);
+  const label = sha256Of(JUNE).slice(0, 12);
+  const { stdout } = await importIt('hand-1.0.tar.gz');
+  expect(stdout).toContain(label);
+  expect(stdout).toContain('import it again with --version');
+  expect((await importIt('hand-1.0.tar.gz', '--version', '1.0')).stdout).not.toContain('--version');
+  expect(await home.shelf()).toEqual(['1.0', ['1.0', label].sort()]);
+});
+
 test.each([
   'oci://registry.example/Docs/acme:1?sig=hidden-word',
   'oci://registry.example/docs@sha256:hidden-word',

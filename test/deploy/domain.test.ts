@@ -73,6 +73,38 @@ describe('a deployment', () => {
     expect(await readdir(store.paths.sites)).toEqual(['acme']);
   });
 
+  test('accepts a bundle of another domain after the next step of its error, if the folder has the default domain', async () => {
+    const store = await newStore();
+    const { deployment, site } = await startDaemon(store);
+    const plain = await packBundle('hand-v1.0.0.tar.gz', 'plain');
+    const deliver = (each: Bundle) => deployment.deliver({ ...each, version: null, source: 'import', activate: true });
+    await deliver(plain);
+    const error = await deliver(bundle).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      code: 'domain_mismatch',
+      next: expect.stringMatching(/^Set deployment.domain to acme,/),
+    });
+    await deployment.accept(settingsOf(store, { domain: 'acme' }));
+    await deliver(bundle);
+    expect(site.active?.digest).toBe(bundle.digest);
+    expect((await deployment.status()).versions.map(({ version }) => version)).toContain('v1.0.0');
+  });
+
+  test.each([
+    ['the config has chosen its domain', 'docs', 'plain'],
+    ['a manifest has chosen its domain', null, 'globex'],
+  ])('names another data folder for a bundle of another domain if %s', async (_, domain, first) => {
+    const store = await newStore();
+    const { deployment } = await startDaemon(store, { domain });
+    const deliver = (each: Bundle) => deployment.deliver({ ...each, version: null, source: 'import', activate: true });
+    await deliver(await packBundle('first.tar.gz', first, first === 'plain' ? undefined : { domain: first }));
+    const error = await deliver(bundle).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      code: 'domain_mismatch',
+      next: expect.stringContaining('storage.dir to another folder'),
+    });
+  });
+
   test('does not open the folder of another domain', async () => {
     const store = await newStore();
     await (await openDaemon(store, { domain: 'acme' })).stop();

@@ -12,6 +12,7 @@ import { BUNDLE_LINK_FORMS, isBundleLink } from '../../domain/bundle-link.ts';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { refuseSignatureName, refuseUnfitName } from '../../domain/file-name.ts';
 import { linkWithoutSecrets, Secret } from '../../domain/secret.ts';
+import { versionFromDigest } from '../../domain/version.ts';
 import { ifThere, temporaryFolder } from '../../files/index.ts';
 import { operations } from '../../http/admin/operations.ts';
 import {
@@ -71,6 +72,9 @@ interface ImportRequest {
 
 const SIGNATURE_BYTES_MAX = 20_000;
 
+const UNNAMED =
+  '\nThe archive names no version, so its digest is the label. To choose one, import it again with --version.';
+
 export function bundleImportCommand(): Command {
   return withSite(
     daemonCommand(
@@ -101,7 +105,8 @@ export function bundleImportCommand(): Command {
       const preview = isActive ? null : await previewOf(loaded, options, delivered.version).catch(() => null);
       const added = preview === null ? '' : `\nPreview it for a day: ${preview.link}`;
       const done = { ...delivered, ...place, ...(preview === null ? {} : { preview }) };
-      printResult(options, done, () => sentenceOf(delivered) + added);
+      const hint = version === null && delivered.version === versionFromDigest(delivered.digest) ? UNNAMED : '';
+      printResult(options, done, () => sentenceOf(delivered) + hint + added);
     });
 }
 

@@ -144,14 +144,15 @@ async function checkDomain(
   const domain = await store.expectedDomain(configured);
   const own = manifest?.domain ?? null;
   if (own === null || domain === null || own === domain) return;
+  const next = store.isListed
+    ? `Import it for the site of ${own}, or get the bundle of ${domain}.`
+    : configured === null && (await store.hasDefaultDomain())
+      ? `Set deployment.domain to ${own}, then import the bundle again: the stored versions move from the default domain ${domain} to it.`
+      : `Get the bundle of ${domain}. To serve ${own} instead, set deployment.domain to ${own}, and storage.dir to another folder.`;
   throw new DocshelfError(
     'domain_mismatch',
     `Cannot import "${name}": its own manifest names domain "${own}", and this ${store.isListed ? 'site is' : 'deployment serves'} "${domain}"`,
-    {
-      next: store.isListed
-        ? `Import it for the site of ${own}, or get the bundle of ${domain}.`
-        : `Get the bundle of ${domain}. Or set deployment.domain to ${own}, and storage.dir to a separate folder if this one contains another site.`,
-    },
+    { next },
   );
 }
 

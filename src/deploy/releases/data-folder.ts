@@ -128,6 +128,9 @@ export async function expectedDomain(paths: DataPaths, configured: string | null
   return configured ?? (await readFolderDomain(paths))?.domain ?? null;
 }
 
+export const hasDefaultDomain = async (paths: DataPaths): Promise<boolean> =>
+  (await readFolderDomain(paths))?.from === 'default';
+
 /** Prefers the config's domain, then the stored one, the first bundle's, and `docs`. @throws DocshelfError `config_invalid` */
 export async function settleFolderDomain(
   paths: DataPaths,

@@ -10,6 +10,7 @@ import {
   type DataPaths,
   dataPaths,
   expectedDomain,
+  hasDefaultDomain,
   moveInbox,
   refuseOldLayout,
   type SitePaths,
@@ -98,6 +99,11 @@ export class SiteStore extends ReleaseStore {
 
   async expectedDomain(configured: string | null): Promise<string | null> {
     return this.#listed ?? expectedDomain(this.paths, configured);
+  }
+
+  /** True if neither a config nor a manifest has chosen the domain of the folder. */
+  async hasDefaultDomain(): Promise<boolean> {
+    return this.#listed === null && (await hasDefaultDomain(this.paths));
   }
 
   async settleDomain(configured: string | null, bundle: { readonly manifestDomain: string | null } | null) {
