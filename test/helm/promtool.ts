@@ -13,7 +13,7 @@ if (!HAS_PROMTOOL)
 
 export const SHIPPED_ALERTS = join(CHART, 'files/alerts.yaml');
 
-/** Values of each series, one per minute. A key is a metric with its labels in braces. */
+/** Values of each series, one per `step`. A key is a metric with its labels in braces. */
 export type Series = Readonly<Record<string, string>>;
 
 const LABELS = { namespace: 'docs', job: 'docshelf', component: 'site', pod: 'docshelf-1', instance: '10.0.0.1:9090' };
@@ -44,10 +44,12 @@ interface Evaluation {
   readonly rules?: string;
   /** Time of the evaluation, after the first value. */
   readonly at?: string;
+  /** Time between two values and between two evaluations. promtool needs a minute for two days of minutes. Default: a minute. */
+  readonly step?: string;
 }
 
 /** Names of the alerts that fire. */
-export function firing({ series, rules = SHIPPED_ALERTS, at = '3h' }: Evaluation): string[] {
+export function firing({ series, rules = SHIPPED_ALERTS, at = '3h', step }: Evaluation): string[] {
   const { groups } = parse(readFileSync(rules, 'utf8')) as { groups: { rules: { alert: string }[] }[] };
   // promtool reports each alert that fires although none is expected.
   const expectations = groups.flatMap((group) =>
@@ -55,8 +57,8 @@ export function firing({ series, rules = SHIPPED_ALERTS, at = '3h' }: Evaluation
   );
   const test = {
     rule_files: [rules],
-    evaluation_interval: at.endsWith('h') ? '10m' : '1m',
-    tests: [{ interval: '1m', input_series: seriesOf(series), alert_rule_test: expectations }],
+    evaluation_interval: step ?? (at.endsWith('h') ? '10m' : '1m'),
+    tests: [{ interval: step ?? '1m', input_series: seriesOf(series), alert_rule_test: expectations }],
   };
   const folder = mkdtempSync(join(tmpdir(), 'docshelf-promtool-'));
   const file = join(folder, 'test.yaml');
