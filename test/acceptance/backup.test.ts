@@ -266,7 +266,6 @@ describe('docshelf backup and restore', () => {
     );
     const { jobId } = await exporter.start('acme');
     await exporter.until(jobId, ({ status }) => status === 'running');
-    const versions = ['v1', 'v2', 'v3'];
     const swap = async (version: string) => {
       await writeFile(join(folder, `${version}.tar.gz`), bundle(version, { 'a.css': `b { color: ${version} }` }));
       const args = ['bundle', 'import', `${version}.tar.gz`, '--version', version];
@@ -288,15 +287,14 @@ describe('docshelf backup and restore', () => {
     isOpen = true;
     const daemon = await bench.start(null, { folder: other });
     const { active } = await daemon.until(({ state }) => state === 'ready');
-    expect(versions.slice(1)).toContain(active?.version);
-    for (const version of await versionsOf(other)) {
+    expect(['v2', 'v3']).toContain(active?.version);
+    // The backup can contain v3 as a version that was never active, because docshelf stores a version before it activates it.
+    for (const version of active?.version === 'v3' ? ['v1', 'v2'] : ['v1']) {
       for (const path of ['/', '/guides/start', '/a.css', '/missing']) {
         const get = async (site: string) => {
           const response = await fetch(`${site}/_docshelf/v/${version}${path}`, { redirect: 'manual' });
           return [response.status, response.headers.get('etag'), await response.text()];
         };
-        // The active version redirects to its own address.
-        if (version === active?.version) continue;
         expect([version, path, await get(daemon.site)]).toEqual([version, path, await get(exporter.daemon.site)]);
       }
     }
