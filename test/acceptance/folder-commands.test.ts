@@ -84,11 +84,14 @@ test('docshelf preview serves a folder, follows its changes, and keeps the last 
   expect((await readdir(temporary)).filter((name) => name.startsWith('docshelf'))).toEqual([]);
 });
 
-test('docshelf export report prints the findings of a completed job', async () => {
+test('docshelf export report prints the findings of a completed job, and export wait exits with 0 for it', async () => {
   const service = await startExporter(bench, {}, { site: { 'index.html': '<a href="gone.html">gone</a>' } });
   const { jobId } = await service.export();
-  const run = (id: string, ...more: string[]) =>
-    bench.run(['export', 'report', id, '--api-url', service.origin, ...more], { env: { DOCSHELF_API_KEY: KEYS.acme } });
+  const exporting = (args: string[]) =>
+    bench.run(['export', ...args, '--api-url', service.origin], { env: { DOCSHELF_API_KEY: KEYS.acme } });
+  const run = (id: string, ...more: string[]) => exporting(['report', id, ...more]);
+  // An export with broken references is completed (docs/exit-codes.md). docshelf check of the same folder exits with 65.
+  expect((await exporting(['wait', jobId])).code).toBe(0);
   const text = await run(jobId);
   expect(text.code).toBe(0);
   expect(text.stdout).toContain(`Job ${jobId}: 1 page, 1 broken_reference.`);
