@@ -14,8 +14,7 @@ import type { OpenBrowser } from './browser/chromium-session.ts';
 import { Crawl } from './crawl.ts';
 import { type Entry, hasContent, isMissing, isPageType, mediaTypeOf } from './entry.ts';
 import { crawlPolicy, openFetcher } from './fetcher.ts';
-import { KeptContent } from './kept/content-packs.ts';
-import { CrawlJournal, CrawlRecord } from './kept/crawl-record.ts';
+import { CrawlJournal, readRecord, writeRecord } from './kept/crawl-record.ts';
 import { PageThreads } from './pages/page-threads.ts';
 import { livePagesOf, PageRendering, type PageRenderingOptions, writeLivePages } from './render/live-site.ts';
 import { Responder } from './responder.ts';
@@ -52,24 +51,20 @@ export class CrawlSource implements SiteSource {
     const foundDir = join(workDir, 'found');
     await mkdir(foundDir, { recursive: true });
     await using held = new AsyncDisposableStack();
-    const record = new CrawlRecord(recordsDir, request.domain);
     const journal = held.adopt(await CrawlJournal.open(journalDir), (opened) => opened.close());
-    const packFolders = { jobDir: journalDir, recordDir: record.dir };
-    const data = { filesDir, foundDir, packFolders, attempt: journal.attempt };
-    const threads = held.adopt(new PageThreads(this.#options.pageThreads, data), (started) => started.end());
+    const pageThreads = new PageThreads(this.#options.pageThreads, { filesDir, foundDir });
+    const threads = held.adopt(pageThreads, (started) => started.end());
     const urls = hosts.flatMap((host) => [`http://${host}`, `https://${host}`]);
     const policy = crawlPolicy(this.#options.egress, settings, urls);
     const { fetcher, credentials } = await openFetcher(settings, policy, workDir);
     held.defer(() => fetcher.close());
 
-    const kept = new KeptContent(store, packFolders);
     const findings = new CrawlFindings((finding) => sink.find(finding));
     const responder = new Responder({
       fetcher,
       store,
-      kept,
       journal,
-      record: await record.read(credentials),
+      record: await readRecord(recordsDir, request.domain, credentials),
       limits: settings.limits,
       archiveLimits,
       onBusy: (host, ms) => crawl?.onBusy(host, ms),
@@ -81,7 +76,7 @@ export class CrawlSource implements SiteSource {
     const onProgress = (done: number, known: number): void => sink.progress(done, 2 * known);
     const parts = { settings, archiveLimits, scope, responder, journal, store, threads, findings };
     crawl = new Crawl({ ...parts, followsLinks, onProgress });
-    const rendering = await this.#openRendering(policy, { crawl, scope, kept, findings, signal });
+    const rendering = await this.#openRendering(policy, { crawl, scope, store, findings, signal });
     held.defer(() => rendering?.close());
 
     const { wanted, notFound } = await this.#crawl(crawl, scope, request, signal);
@@ -90,8 +85,6 @@ export class CrawlSource implements SiteSource {
       if (!isAnswered(url, crawl.entries))
         sink.find({ kind: 'path_not_found', page: path, detail: 'no page of the site has this path' });
     }
-    const flushing = followsLinks ? record.flush(journalDir) : Promise.resolve();
-    held.defer(() => flushing);
     const { entries, withDigest } = crawl;
     const known = entries.size;
     const written = await writeSite({
@@ -101,19 +94,15 @@ export class CrawlSource implements SiteSource {
       notFound,
       startUrl: settings.url,
       threads,
-      store,
       sink,
       onProgress: (done, total) => sink.progress(known + (known * done) / total, 2 * known),
       signal,
     });
     findings.flush(written);
     await writeLivePages(journalDir, scope.settings, livePagesOf(entries, written, rendering?.seen ?? new Map()));
-    if (followsLinks)
-      await record.write(
-        [...entries.values()].flatMap(({ fetched }) => fetched ?? []),
-        credentials,
-        journalDir,
-      );
+    if (!followsLinks) return;
+    const all = [...entries.values()].flatMap(({ fetched }) => fetched ?? []);
+    await writeRecord(recordsDir, request.domain, credentials, all);
   }
 
   async #openRendering(

@@ -241,8 +241,7 @@ export class Crawl {
       const charset = charsetOfType(answered.contentType);
       read = await threads.read({ url: entry.url, type: source, charset, content: given });
     }
-    const content =
-      read?.content ?? (given instanceof Uint8Array ? { ...(await store.put(given)), packed: null } : given);
+    const content = read?.content ?? (given instanceof Uint8Array ? await store.put(given) : given);
     entry.fetched = { ...answered, content };
     journal.add(entry.fetched);
     this.#bytes += content.size;

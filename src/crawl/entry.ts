@@ -1,3 +1,4 @@
+import type { StoredFile } from '../files/file-store.ts';
 import { isAssetPath, shownTypeOf } from '../web/index.ts';
 import { type FoundKind, type SourceType, sourceTypeOf } from '../web/rewrite/index.ts';
 
@@ -18,7 +19,7 @@ export interface Entry {
   fetched: FetchedUrl | null;
   /** The server returned a page instead of the file, so it is not stored. */
   isPageInstead: boolean;
-  settled: FetchedContent | null;
+  settled: StoredFile | null;
   type: string;
   place: FoundPlace | null;
 }
@@ -30,7 +31,7 @@ export interface ContentEntry extends Entry {
 export const hasContent = (entry: Entry): entry is ContentEntry =>
   entry.fetched?.status === 200 && entry.fetched.content !== null;
 
-export const contentOf = ({ settled, fetched }: ContentEntry): FetchedContent => settled ?? fetched.content;
+export const contentOf = ({ settled, fetched }: ContentEntry): StoredFile => settled ?? fetched.content;
 
 export interface FetchedUrl {
   readonly url: string;
@@ -40,12 +41,8 @@ export interface FetchedUrl {
   readonly etag: string | null;
   readonly lastModified: string | null;
   readonly noFollow: boolean;
-  readonly content: FetchedContent | null;
+  readonly content: StoredFile | null;
 }
-
-export type PackedAt = { readonly pack: string; readonly offset: number };
-
-export type FetchedContent = { readonly sha256: string; readonly size: number; readonly packed: PackedAt | null };
 
 export const mediaTypeOf = ({ contentType }: Pick<FetchedUrl, 'contentType'>): string =>
   contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';

@@ -3,7 +3,7 @@
  *
  *     listed-urls.ts (addresses) -> admission.ts, scope.ts (rules) -> crawl.ts, fetch-queue.ts (order)
  *         ^                                                            -> responder.ts, fetcher.ts (one answer)
- *         '- references, found by pages/ in threads and render/ in the browser <- kept/ (content on disk)
+ *         '- references, found by pages/ in threads and render/ in the browser <- kept/ (journal, record)
  *     names.ts (paths of files) -> write-site.ts (files, each rewritten by pages/) -> verify.ts (opened and compared)
  *
  * The functions here load only the modules that they need.

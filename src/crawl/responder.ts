@@ -9,7 +9,6 @@ import { refreshOf } from '../web/rewrite/index.ts';
 import { hasNoFollow } from './admission.ts';
 import { type Entry, type FetchedUrl, isMissing, isPageType } from './entry.ts';
 import type { BodyLimits, FetchedAnswer, GuardedFetcher } from './fetcher.ts';
-import type { KeptContent } from './kept/content-packs.ts';
 import type { CrawlJournal } from './kept/crawl-record.ts';
 import { isSitemapPath, SITEMAP_BYTES_MAX } from './listed-urls.ts';
 
@@ -20,7 +19,6 @@ export type Answer =
 interface ResponderOptions {
   readonly fetcher: GuardedFetcher;
   readonly store: FileStore;
-  readonly kept: KeptContent;
   readonly journal: CrawlJournal;
   readonly record: ReadonlyMap<string, FetchedUrl>;
   readonly limits: CrawlLimits;
@@ -134,7 +132,7 @@ export class Responder {
       return { kind: 'fetched', fetched, bytes: null };
     }
     if (body instanceof Uint8Array) return { kind: 'fetched', fetched, bytes: body };
-    const content = { ...(await this.#options.store.put({ file: body.file })), packed: null };
+    const content = await this.#options.store.put({ file: body.file });
     await discard(answer);
     return { kind: 'fetched', fetched: { ...fetched, content }, bytes: null };
   }
@@ -149,7 +147,7 @@ export class Responder {
   }
 
   async #isKept({ content }: FetchedUrl): Promise<boolean> {
-    return content === null || (await this.#options.kept.has(content));
+    return content === null || this.#options.store.use(content);
   }
 }
 

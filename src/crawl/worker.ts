@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import { FileStore } from '../files/file-store.ts';
-import { HandedOver, serve } from '../threads/index.ts';
-import { FoundStore, PageContents } from './kept/content-packs.ts';
+import { serve } from '../threads/index.ts';
+import { FoundStore } from './kept/found-store.ts';
 import {
   type PageThreadData,
   PageWork,
@@ -15,8 +16,8 @@ import { Scope, type ScopeSettings } from './scope.ts';
 
 /** The parent calls `useScope` before all but `publishedHost`, and the names before it writes. */
 
-const { filesDir, foundDir, packFolders, attempt, thread, givesPages } = workerData as PageThreadData;
-const contents = new PageContents(new FileStore(filesDir), packFolders, `${attempt}-${thread}.pack`, givesPages);
+const { filesDir, foundDir, thread } = workerData as PageThreadData;
+const store = new FileStore(filesDir);
 const found = new FoundStore(foundDir, thread);
 const state: { work: PageWork | null } = { work: null };
 
@@ -27,12 +28,12 @@ function work(): PageWork {
 
 const handlers = {
   publishedHost: ({ url, content }: StartPage) =>
-    publishedHost(url, content instanceof Uint8Array ? content : contents.read(content)),
+    publishedHost(url, content instanceof Uint8Array ? content : readFileSync(store.pathOf(content.sha256))),
   useScope: (settings: ScopeSettings) => {
-    state.work = new PageWork(contents, found, new Scope(settings));
+    state.work = new PageWork(store, found, new Scope(settings));
   },
   read: (request: ReadRequest) => work().read(request),
-  write: (request: WriteRequest) => new HandedOver(work().write(request), contents.takeGiven()),
+  write: (request: WriteRequest) => work().write(request),
   useNames: (names: SiteNames) => work().useNames(names),
   useDigests: (digests: ReadonlyMap<string, string>) => work().useDigests(digests),
 };

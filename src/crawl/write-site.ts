@@ -1,5 +1,4 @@
 import type { SiteSink, StoredContent } from '../domain/job.ts';
-import type { FileStore, StoredFile } from '../files/file-store.ts';
 import { Lanes } from '../files/lanes.ts';
 import { escapeHtml } from '../web/escape.ts';
 import { mediaTypeOf } from '../web/index.ts';
@@ -16,7 +15,6 @@ interface WriteSiteOptions {
   readonly notFound: Entry | null;
   readonly startUrl: string;
   readonly threads: PageThreads;
-  readonly store: FileStore;
   readonly sink: SiteSink;
   readonly onProgress: (done: number, total: number) => void;
   readonly signal: AbortSignal;
@@ -113,15 +111,14 @@ class Writing {
   }
 
   async write({ entry, path, isRooted = false }: SiteFile, needsDigest: boolean): Promise<void> {
-    const { threads, store, sink, onProgress } = this.#options;
+    const { threads, sink, onProgress } = this.#options;
     const { url, place } = entry;
     const type = mediaTypeOf(path);
     const content = contentOf(entry);
     let stored: StoredContent = { sha256: content.sha256, size: content.size, type };
-    if (place !== null || content.packed !== null) {
+    if (place !== null) {
       const written = await threads.write({ url, path, content, place, isRooted, needsDigest });
-      const file = written.content instanceof Uint8Array ? storeGiven(written.content, store) : written.content;
-      stored = { sha256: file.sha256, size: file.size, type };
+      stored = { ...written.content, type };
       if (written.integrity !== null) this.digests.set(url, written.integrity);
     }
     await sink.add(path, stored);
@@ -129,13 +126,6 @@ class Writing {
     this.#total = Math.max(this.#total, this.#done);
     onProgress(this.#done, this.#total);
   }
-}
-
-/** Frees memory at once, else garbage collection runs every dozen pages. */
-function storeGiven(page: Uint8Array, store: FileStore): StoredFile {
-  const file = store.putBlocking(page);
-  if (page.buffer instanceof ArrayBuffer) page.buffer.transfer(0);
-  return file;
 }
 
 /** Writes a page for each redirect that static hosts lack, or a copy if the target is a file, and `_redirects`. */

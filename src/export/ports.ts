@@ -163,15 +163,14 @@ interface CrawlPlaces {
   readonly egress: EgressRules;
   readonly browser: BrowserSettings;
   readonly journalDir: string;
-  readonly recordsDir: string;
 }
 
 interface CrawlCommand extends CrawlPlaces {
+  readonly recordsDir: string;
   readonly pageThreads: number;
 }
 
 export interface VerifyCommand extends StoreFolders, CrawlPlaces {
-  readonly domain: string;
   readonly source: CrawlSettings;
   readonly siteDir: string;
   readonly files: readonly FileEntry[];

@@ -46,7 +46,7 @@ export class FileStore {
     const { size } = await handle.stat();
     if (size <= SMALL_BYTES_MAX) return this.#putBytes(await handle.readFile().catch(cannotRead(file)));
     const seen = await digestOf(readChunks(handle, file));
-    if (await this.#use(seen)) return seen;
+    if (await this.use(seen)) return seen;
     return await this.#write(readChunks(handle, file));
   }
 
@@ -107,7 +107,7 @@ export class FileStore {
 
   async renew(sha256: string): Promise<boolean> {
     const info = await ifThere(stat(this.pathOf(sha256)));
-    return info !== null && this.#use({ sha256, size: info.size });
+    return info !== null && this.use({ sha256, size: info.size });
   }
 
   sweep(keep: ReadonlySet<string>, olderThanMs: number): ReturnType<typeof sweepFiles> {
@@ -116,11 +116,11 @@ export class FileStore {
 
   async #putBytes(bytes: Uint8Array): Promise<StoredFile> {
     const file = { sha256: hash('sha256', bytes), size: bytes.length };
-    return (await this.#use(file)) ? file : this.#write([bytes]);
+    return (await this.use(file)) ? file : this.#write([bytes]);
   }
 
   /** Renews the time of use, so that no sweep removes it. False for a missing or incomplete file. */
-  async #use({ sha256, size }: StoredFile): Promise<boolean> {
+  async use({ sha256, size }: StoredFile): Promise<boolean> {
     const path = this.pathOf(sha256);
     const info = await ifThere(stat(path));
     if (info?.size !== size) return false;

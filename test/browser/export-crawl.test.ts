@@ -73,7 +73,6 @@ describe.skipIf(!hasChromium)(`a crawl with rendering${whyNoChromium}`, () => {
       {
         filesDir: join(home.dir, 'files'),
         manifestsDir: join(home.dir, 'manifests'),
-        domain: 'acme',
         source: crawlOf(`${live.origin}/`),
         siteDir,
         files: [...site.files].map(([path, { length }]) => ({
@@ -86,7 +85,6 @@ describe.skipIf(!hasChromium)(`a crawl with rendering${whyNoChromium}`, () => {
         egress: egressRulesOf(),
         browser: { sandbox: 'off', tabs: 2, pageTimeoutMs: 20_000, verify: 'auto' },
         journalDir: join(home.dir, `journal-${job}`),
-        recordsDir: join(home.dir, 'records'),
         workDir: join(home.dir, `verify-${job}`),
         picturesDir: join(home.dir, `pictures-${job}`),
       },

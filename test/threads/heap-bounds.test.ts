@@ -109,8 +109,7 @@ describe('A thread that exceeds its heap limit', () => {
   it('fails only the job that it crawls, and the next job gets new threads', async () => {
     const folders = { filesDir: join(dir, 'files'), foundDir: join(dir, 'found') };
     await mkdir(folders.foundDir);
-    const packFolders = { jobDir: join(dir, 'packs'), recordDir: join(dir, 'record') };
-    const open = () => new PageThreads(1, { ...folders, packFolders, attempt: '1' });
+    const open = () => new PageThreads(1, folders);
     const order = { url: 'https://acme.test/', content: Buffer.from('<title>Home</title>') };
     const restore = shrink('pages');
     const small = open();

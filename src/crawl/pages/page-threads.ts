@@ -14,10 +14,10 @@ import type {
 export class PageThreads {
   readonly #threads: readonly Thread<PageCalls>[];
 
-  constructor(count: number, data: Omit<PageThreadData, 'thread' | 'givesPages'>) {
+  constructor(count: number, data: Omit<PageThreadData, 'thread'>) {
     const entry = threadEntry('../worker', import.meta);
     this.#threads = Array.from({ length: count }, (_, thread) => {
-      const own = { ...data, thread, givesPages: count === 1 } satisfies PageThreadData;
+      const own = { ...data, thread } satisfies PageThreadData;
       return new Thread({ task: 'export', heap: HEAPS.pages, entry, data: own, isBatched: true, isReplaced: false });
     });
     for (const thread of this.#threads) thread.start();
@@ -41,7 +41,7 @@ export class PageThreads {
   write(request: WriteRequest): Promise<WrittenPage> {
     const { place } = request;
     // Only its thread can write references in memory.
-    const writer = place?.length === 0 ? this.#threads[place.thread] : undefined;
+    const writer = place.length === 0 ? this.#threads[place.thread] : undefined;
     return (writer ?? this.#idlest()).call('write', request);
   }
 

@@ -1,5 +1,6 @@
-import { createHash, hash } from 'node:crypto';
-import type { StoredFile } from '../../files/file-store.ts';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { FileStore, StoredFile } from '../../files/file-store.ts';
 import { markedCharset } from '../../web/index.ts';
 import {
   detachString,
@@ -19,8 +20,8 @@ import {
   utf8Bytes,
 } from '../../web/rewrite/index.ts';
 import { hasNoFollow } from '../admission.ts';
-import { type FetchedContent, type FoundPlace, namesPage } from '../entry.ts';
-import type { FoundStore, PackFolders, PageContents } from '../kept/content-packs.ts';
+import { type FoundPlace, namesPage } from '../entry.ts';
+import type { FoundStore } from '../kept/found-store.ts';
 import { naturalName } from '../names.ts';
 import type { Scope } from '../scope.ts';
 
@@ -205,14 +206,10 @@ function literalAt(units: string, at: number): { readonly text: string; readonly
 export interface PageThreadData {
   readonly filesDir: string;
   readonly foundDir: string;
-  readonly packFolders: PackFolders;
-  readonly attempt: string;
   readonly thread: number;
-  /** True if the caller stores small pages, which it can do for a single thread. */
-  readonly givesPages: boolean;
 }
 
-export type StartPage = { readonly url: string; readonly content: Uint8Array | FetchedContent };
+export type StartPage = { readonly url: string; readonly content: Uint8Array | StoredFile };
 
 export interface ReadRequest extends StartPage {
   readonly type: SourceType;
@@ -222,7 +219,7 @@ export interface ReadRequest extends StartPage {
 type FoundUrl = { readonly kind: FoundKind; readonly url: string };
 
 export interface ReadPage {
-  readonly content: FetchedContent;
+  readonly content: StoredFile;
   readonly place: FoundPlace;
   /** Set by a robots meta. */
   readonly noFollow: boolean;
@@ -241,14 +238,14 @@ export interface SiteNames {
 export interface WriteRequest {
   readonly url: string;
   readonly path: string;
-  readonly content: FetchedContent;
-  readonly place: FoundPlace | null;
+  readonly content: StoredFile;
+  readonly place: FoundPlace;
   /** True to write absolute paths, because the page is served at several addresses. */
   readonly isRooted: boolean;
   readonly needsDigest: boolean;
 }
 
-export type WrittenPage = { readonly content: StoredFile | Uint8Array; readonly integrity: string | null };
+export type WrittenPage = { readonly content: StoredFile; readonly integrity: string | null };
 
 const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 'hint', 'scope', 'pattern']);
 const STAYING: ReadonlySet<FoundKind> = new Set(['canonical', 'mention', 'scope', 'pattern']);
@@ -263,7 +260,7 @@ interface Written {
 }
 
 export class PageWork {
-  readonly #contents: PageContents;
+  readonly #store: FileStore;
   readonly #found: FoundStore;
   readonly #scope: Scope;
   readonly #targets: ReferenceTargets;
@@ -272,20 +269,17 @@ export class PageWork {
   #digests: ReadonlyMap<string, string> = new Map();
   #folder: Folder = { path: '' };
 
-  constructor(contents: PageContents, found: FoundStore, scope: Scope) {
-    this.#contents = contents;
+  constructor(store: FileStore, found: FoundStore, scope: Scope) {
+    this.#store = store;
     this.#found = found;
     this.#scope = scope;
     this.#targets = new ReferenceTargets(scope);
   }
 
   read({ url, type, charset, content }: ReadRequest): ReadPage {
-    const given = content instanceof Uint8Array ? content : this.#contents.read(content);
+    const given = content instanceof Uint8Array ? content : readFileSync(this.#store.pathOf(content.sha256));
     const bytes = utf8Bytes(given, type, charset);
-    const kept =
-      content instanceof Uint8Array || bytes !== given
-        ? { sha256: hash('sha256', bytes), size: bytes.length, packed: this.#contents.pack(bytes) }
-        : content;
+    const kept = content instanceof Uint8Array || bytes !== given ? this.#store.putBlocking(bytes) : content;
     const { origin, pathname } = new URL(url);
     const found = findReferences({ type, bytes, path: pathname });
     const isMarkup = type === 'html' || type === 'xml';
@@ -327,8 +321,7 @@ export class PageWork {
   }
 
   write({ url, path, content, place, isRooted, needsDigest }: WriteRequest): WrittenPage {
-    const bytes = this.#contents.read(content);
-    if (place === null) return { content: this.#contents.store(bytes), integrity: null };
+    const bytes = readFileSync(this.#store.pathOf(content.sha256));
     const found = this.#found.read(place);
     const { origin, prefix } = this.#scope;
     const base = baseOf(found, url, origin + prefix, /\.(?:x?html?|svg)$/i.test(path));
@@ -344,7 +337,7 @@ export class PageWork {
     const hasChanged = wasDecoded || rewritten.changed > 0 || written !== rewritten.bytes;
     const integrity =
       needsDigest && hasChanged ? `sha384-${createHash('sha384').update(written).digest('base64')}` : null;
-    return { content: this.#contents.store(written), integrity };
+    return { content: this.#store.putBlocking(written), integrity };
   }
 
   #withLiterals(bytes: Uint8Array, path: string): Uint8Array {

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CrawlSettings, RenderSettings } from '../../domain/crawl.ts';
 import type { EgressRules } from '../../domain/egress.ts';
@@ -8,10 +8,9 @@ import { readIfThere, replaceFile } from '../../files/index.ts';
 import type { CrawlFindings, Naming } from '../admission.ts';
 import type { ChromiumSession, OpenBrowser } from '../browser/chromium-session.ts';
 import type { Crawl } from '../crawl.ts';
-import { type ContentEntry, type Entry, hasContent, isPageType } from '../entry.ts';
+import { type ContentEntry, type Entry, type FetchedUrl, hasContent, isPageType } from '../entry.ts';
 import type { FetchedAnswer, GuardedFetcher } from '../fetcher.ts';
-import { KeptContent } from '../kept/content-packs.ts';
-import { CrawlRecord, readJournals } from '../kept/crawl-record.ts';
+import { readJournals } from '../kept/crawl-record.ts';
 import { Scope, type ScopeSettings } from '../scope.ts';
 import { chooseHtml } from './choose-html.ts';
 import { type AnswerRequest, findingsOf, type LivePage, livePageOf, type PageRequest } from './rendered-page.ts';
@@ -20,7 +19,7 @@ export interface PageRenderingOptions {
   readonly settings: RenderSettings;
   readonly crawl: Pick<Crawl, 'ask' | 'name' | 'settle'>;
   readonly scope: Scope;
-  readonly kept: KeptContent;
+  readonly store: FileStore;
   readonly findings: CrawlFindings;
   readonly signal: AbortSignal;
 }
@@ -44,7 +43,7 @@ export class PageRendering {
   }
 
   readonly render = async (entry: ContentEntry): Promise<void> => {
-    const { settings, crawl, kept, findings, signal } = this.#options;
+    const { settings, crawl, store, findings, signal } = this.#options;
     const { url, depth, isFollowed } = entry;
     if (this.#session === null) throw new Error('the browser is not open');
     const page = await this.#session.render(url, { signal });
@@ -54,7 +53,7 @@ export class PageRendering {
     if (isFollowed) {
       for (const link of page.dom.links) this.#name(link, { askedAs: 'link', referrer: url, depth: depth + 1 });
     }
-    const bytes = await kept.read(entry.fetched.content);
+    const bytes = await readFile(store.pathOf(entry.fetched.content.sha256));
     const chosen = chooseHtml(new TextDecoder().decode(bytes), page, settings.scripts);
     // Browsers do not parse an XHTML file as HTML.
     if (chosen.kind === 'settled' && entry.type === 'text/html')
@@ -73,12 +72,12 @@ export class PageRendering {
   }
 
   readonly #answer: AnswerRequest = async (request) => {
-    const { crawl, scope, kept } = this.#options;
+    const { crawl, scope, store } = this.#options;
     const url = scope.canonical(new URL(request.url));
     const entry = url === null ? null : await crawl.ask(url, namingOf(request));
     if (entry === null || entry.fetched === null)
       throw new DocshelfError('source_failed', `Cannot fetch "${request.url}": the export excludes it`);
-    return kept.answer(entry.fetched);
+    return answerOf(entry.fetched, store);
   };
 }
 
@@ -90,11 +89,21 @@ function namingOf({ isNavigation, pageUrl: referrer, headers }: PageRequest): Na
 export interface LiveSiteOptions {
   readonly settings: CrawlSettings;
   readonly egress: EgressRules;
-  readonly domain: string;
   readonly filesDir: string;
   readonly journalDir: string;
-  readonly recordsDir: string;
   readonly workDir: string;
+}
+
+/** A browser receives a body as one message, with several copies in memory. */
+const BROWSER_BODY_BYTES_MAX = 64 * 1024 ** 2;
+
+export async function answerOf(fetched: FetchedUrl, store: FileStore): Promise<FetchedAnswer> {
+  const { url, status, contentType, location, content } = fetched;
+  if (content !== null && content.size > BROWSER_BODY_BYTES_MAX)
+    throw new DocshelfError('source_too_large', `Cannot show "${url}" in a browser: it has ${content.size} bytes`);
+  const headers: Readonly<Record<string, string | null>> = { 'content-type': contentType || null, location };
+  const body = content === null ? new Uint8Array() : await readFile(store.pathOf(content.sha256));
+  return { status, header: (name) => headers[name] ?? null, body };
 }
 
 const ANSWER_BYTES_MAX = 32 * 1024 ** 2;
@@ -104,7 +113,7 @@ export class CrawledLiveSite implements AsyncDisposable {
   readonly #pages: LivePages;
   readonly #scope: Scope;
   readonly #recorded: ReturnType<typeof readJournals>;
-  readonly #kept: KeptContent;
+  readonly #store: FileStore;
   readonly #openFetcher: () => Promise<GuardedFetcher>;
   #fetcher: Promise<GuardedFetcher> | null = null;
 
@@ -114,12 +123,11 @@ export class CrawledLiveSite implements AsyncDisposable {
   }
 
   private constructor(options: LiveSiteOptions, scope: Scope, pages: LivePages) {
-    const { settings, egress, domain, filesDir, journalDir, recordsDir, workDir } = options;
+    const { settings, egress, filesDir, journalDir, workDir } = options;
     this.#pages = pages;
     this.#scope = scope;
     this.#recorded = readJournals(journalDir);
-    const recordDir = new CrawlRecord(recordsDir, domain).dir;
-    this.#kept = new KeptContent(new FileStore(filesDir), { jobDir: journalDir, recordDir });
+    this.#store = new FileStore(filesDir);
     this.#openFetcher = async () => {
       const { crawlPolicy, openFetcher } = await import('../fetcher.ts');
       await mkdir(workDir, { recursive: true });
@@ -139,7 +147,7 @@ export class CrawledLiveSite implements AsyncDisposable {
     const url = this.#scope.canonical(new URL(request.url));
     const recorded = url === null ? undefined : this.#recorded.get(url);
     if (recorded === undefined) return this.#ask(request, signal);
-    return this.#kept.answer(recorded);
+    return answerOf(recorded, this.#store);
   };
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -73,7 +73,7 @@ export async function runJob(
   const journalDir = journalFolder(folder, job.jobId);
   const thread = tracedThread(options.jobEntry, signal, tracer);
   const folders = storeFolders(folder);
-  const crawl = { egress: options.egress(), browser: options.browser(), journalDir, recordsDir: folder.crawls };
+  const crawl = { egress: options.egress(), browser: options.browser(), journalDir };
   const request = { domain: job.domain, version: job.version, paths: job.paths };
   try {
     const last = await queue.lastCompleted(job.organizationId, job.domain, job.version);
@@ -86,7 +86,7 @@ export async function runJob(
         ...site,
         workDir: join(workDir, 'source'),
         limits: options.limits(),
-        crawl: { ...crawl, pageThreads: options.pageThreads },
+        crawl: { ...crawl, recordsDir: folder.crawls, pageThreads: options.pageThreads },
       };
       const collected = await thread.call('collect', order, reporting(progress, 'collect'));
       tableSha256 = collected.tableSha256;
@@ -104,7 +104,7 @@ export async function runJob(
       const picturesDir = join(folder.pictures, job.jobId);
       await rm(picturesDir, { recursive: true, force: true });
       const work = { siteDir, files, found, workDir: join(workDir, 'verify'), picturesDir };
-      const order = { ...folders, ...crawl, domain: job.domain, source, ...work };
+      const order = { ...folders, ...crawl, source, ...work };
       checked = { ...checked, found: await thread.call('verify', order, reporting(progress, 'verify')) };
       await shared?.keepPictures(job.jobId, signal);
     }
