@@ -227,10 +227,7 @@ function knownVersion(database: DatabaseSync, file: string): number {
 function bringUp(database: DatabaseSync, file: string): void {
   database.exec('BEGIN IMMEDIATE');
   const version = knownVersion(database, file);
-  if (version === 1) database.exec('ALTER TABLE jobs ADD COLUMN traceparent TEXT');
-  if (version === 1 || version === 2)
-    database.exec('ALTER TABLE jobs ADD COLUMN errorCode TEXT; ALTER TABLE jobs ADD COLUMN errorNext TEXT');
-  if (version > 0 && version < 4) moveToSharedStatements(database);
+  if (version === 3) moveToSharedStatements(database);
   if (version === 0) database.exec(TABLES);
   if (version < FORMAT_VERSION) database.exec(`${INDEXES}; PRAGMA user_version = ${FORMAT_VERSION}`);
   database.exec('COMMIT');
