@@ -2,7 +2,7 @@ import { DOMAIN_PATTERN } from '../domain/deployment.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 import { showName } from '../domain/secret.ts';
-import type { ShapeOf } from '../domain/shape.ts';
+import { objectOf, type ShapeOf } from '../domain/shape.ts';
 import { counted } from '../domain/text.ts';
 import { VERSION_PATTERN } from '../domain/version.ts';
 import { SharedTexts } from './entry-table.ts';
@@ -179,34 +179,26 @@ const NAMED_DIFFERENCES_MAX = 5;
 const TYPES_MAX = 1000;
 const DIGEST_BYTES = 32;
 
-const MANIFEST_FILE = {
-  type: 'object',
-  required: ['path', 'size', 'sha256', 'type'],
-  properties: {
-    path: { type: 'string', minLength: 1, maxLength: NAME_BYTES_MAX },
-    size: { type: 'integer', minimum: 0 },
-    sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
-    /** A media type becomes a header, so it has only visible ASCII and spaces. */
-    type: { type: 'string', pattern: '^[!-~]+/[!-~]+(?: [!-~]+)*$', maxLength: 255 },
-  },
-} as const;
+const MANIFEST_FILE = objectOf({
+  path: { type: 'string', minLength: 1, maxLength: NAME_BYTES_MAX },
+  size: { type: 'integer', minimum: 0 },
+  sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+  /** A media type becomes a header, so it has only visible ASCII and spaces. */
+  type: { type: 'string', pattern: '^[!-~]+/[!-~]+(?: [!-~]+)*$', maxLength: 255 },
+});
 
 /** `_docshelf/manifest.json`. Other keys are ignored: a later writer may add some. */
-const MANIFEST = {
-  type: 'object',
-  required: ['formatVersion', 'domain', 'version', 'createdAt', 'generator', 'pageCount', 'files'],
-  properties: {
-    formatVersion: { const: MANIFEST_FORMAT_VERSION },
-    domain: { type: 'string', pattern: DOMAIN_PATTERN.source },
-    /** Null for an export without version, which contradicts no label. */
-    version: { anyOf: [{ type: 'string', pattern: VERSION_PATTERN.source }, { type: 'null' }] },
-    createdAt: { type: 'string', format: 'date-time' },
-    generator: { type: 'string', minLength: 1, maxLength: 200 },
-    pageCount: { type: 'integer', minimum: 0 },
-    /** Every file except the manifest; each is checked separately. */
-    files: { type: 'array', maxItems: 0 },
-  },
-} as const;
+const MANIFEST = objectOf({
+  formatVersion: { const: MANIFEST_FORMAT_VERSION },
+  domain: { type: 'string', pattern: DOMAIN_PATTERN.source },
+  /** Null for an export without version, which contradicts no label. */
+  version: { anyOf: [{ type: 'string', pattern: VERSION_PATTERN.source }, { type: 'null' }] },
+  createdAt: { type: 'string', format: 'date-time' },
+  generator: { type: 'string', minLength: 1, maxLength: 200 },
+  pageCount: { type: 'integer', minimum: 0 },
+  /** Every file except the manifest; each is checked separately. */
+  files: { type: 'array', maxItems: 0 },
+});
 
 export type ManifestFile = ShapeOf<typeof MANIFEST_FILE>;
 export type ManifestHead = Omit<ShapeOf<typeof MANIFEST>, 'files'>;

@@ -1,4 +1,4 @@
-import type { ShapeOf } from './shape.ts';
+import { objectOf, type ShapeOf, text } from './shape.ts';
 
 /** One code per rule. Exit code 65, HTTP status 422. */
 export const ARCHIVE_CODES = [
@@ -288,18 +288,17 @@ export const statusOf = (code: ErrorCode): number => placeOf(code).status;
 /** A problem document (RFC 9457, section 3) with the members of contract section 8. */
 export const problemSchema = {
   title: 'Problem',
-  type: 'object',
   description: 'Problem document (RFC 9457).',
-  required: ['type', 'title', 'status', 'detail', 'error', 'code'],
-  properties: {
-    type: { const: 'about:blank' },
-    title: { type: 'string', description: 'Reason phrase of the status.' },
-    status: { type: 'integer', minimum: 400, maximum: 599 },
-    detail: { type: 'string', description: 'Error in one sentence.' },
-    error: { type: 'string', description: 'Same text as `detail`.' },
-    code: { type: 'string', pattern: '^[a-z0-9_]+$', description: 'Error code, for programs.' },
-    next: { type: 'string', description: 'Next step.' },
-    requestId: { type: 'string', description: 'Same value as `X-Request-Id`.' },
-  },
+  ...objectOf(
+    {
+      type: { const: 'about:blank' },
+      title: text('Reason phrase of the status.'),
+      status: { type: 'integer', minimum: 400, maximum: 599 },
+      detail: text('Error in one sentence.'),
+      error: text('Same text as `detail`.'),
+      code: { type: 'string', pattern: '^[a-z0-9_]+$', description: 'Error code, for programs.' },
+    },
+    { next: text('Next step.'), requestId: text('Same value as `X-Request-Id`.') },
+  ),
 } as const;
 export type Problem = Omit<ShapeOf<typeof problemSchema>, 'code'> & { readonly code: ErrorCode };

@@ -1,6 +1,6 @@
 import { DocshelfError, type ErrorCode } from './errors.ts';
 import { type Secret, showName } from './secret.ts';
-import { count, RFC3339, type ShapeOf, textOrNull } from './shape.ts';
+import { count, objectOf, RFC3339, type ShapeOf, text, textOrNull } from './shape.ts';
 import { VERSION_PATTERN } from './version.ts';
 
 export const JOB_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
@@ -14,9 +14,7 @@ const sha256 = { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-25
 
 export const jobSchema = {
   title: 'Job',
-  type: 'object',
-  required: ['jobId', 'domain', 'version', 'status', 'progress', 'pageCount', 'createdAt', 'updatedAt', 'error'],
-  properties: {
+  ...objectOf({
     jobId: jobIdSchema,
     domain: { type: 'string', description: 'Domain of the site, also if the request contained a host name.' },
     version: textOrNull('Label of the export; null if the request had none.'),
@@ -26,7 +24,7 @@ export const jobSchema = {
     createdAt: RFC3339,
     updatedAt: RFC3339,
     error: textOrNull('Reason of the failure in one sentence; `canceled` if the job was canceled.'),
-  },
+  }),
 } as const;
 export type Job = ShapeOf<typeof jobSchema>;
 
@@ -41,12 +39,10 @@ export const JOBS_LIMIT_DEFAULT = 20;
 
 export const jobPageSchema = {
   title: 'JobPage',
-  type: 'object',
-  required: ['jobs', 'nextCursor'],
-  properties: {
+  ...objectOf({
     jobs: { type: 'array', items: jobSchema, maxItems: JOBS_LIMIT_MAX, description: 'Newest first.' },
     nextCursor: textOrNull('Cursor of the next page; null on the last page.'),
-  },
+  }),
 } as const;
 export type JobPage = ShapeOf<typeof jobPageSchema>;
 
@@ -131,23 +127,22 @@ export interface ExportRequest {
 
 export const bundleLinkSchema = {
   title: 'BundleLink',
-  type: 'object',
-  required: ['jobId', 'bundleUrl', 'sizeBytes', 'expiresAt', 'sha256'],
-  properties: {
-    jobId: jobIdSchema,
-    bundleUrl: {
-      type: 'string',
-      format: 'uri',
-      description: 'Presigned link for GET and HEAD. It is a credential: anyone who has it can download the bundle.',
+  ...objectOf(
+    {
+      jobId: jobIdSchema,
+      bundleUrl: {
+        ...text('Presigned link for GET and HEAD. It is a credential: anyone who has it can download the bundle.'),
+        format: 'uri',
+      },
+      sizeBytes: count('Size of the bundle in bytes.'),
+      expiresAt: {
+        ...RFC3339,
+        description: 'Time when the link expires. Repeat the call for a new link. RFC 3339, UTC.',
+      },
+      sha256,
     },
-    sizeBytes: count('Size of the bundle in bytes.'),
-    expiresAt: {
-      ...RFC3339,
-      description: 'Time when the link expires. Repeat the call for a new link. RFC 3339, UTC.',
-    },
-    sha256,
-    signature: { type: 'string', description: 'Minisign signature of the bundle; absent if bundles are not signed.' },
-  },
+    { signature: text('Minisign signature of the bundle; absent if bundles are not signed.') },
+  ),
 } as const;
 export type BundleLink = ShapeOf<typeof bundleLinkSchema>;
 
@@ -166,9 +161,7 @@ export const FINDINGS_MAX = 1000;
 
 export const exportReportSchema = {
   title: 'ExportReport',
-  type: 'object',
-  required: ['jobId', 'pages', 'files', 'bytes', 'counts', 'findings'],
-  properties: {
+  ...objectOf({
     jobId: jobIdSchema,
     pages: count('Number of exported HTML files.'),
     files: count('Number of exported files.'),
@@ -182,18 +175,14 @@ export const exportReportSchema = {
       type: 'array',
       maxItems: FINDINGS_MAX,
       description: 'Omissions and problems, in the order of the pages.',
-      items: {
-        type: 'object',
-        required: ['kind', 'page', 'detail'],
-        properties: {
-          /** Examples: `broken_reference`, `missing_fragment`, `off_origin_load`, `left_out`. */
-          kind: { type: 'string', description: 'Lower case with underscores. More kinds may be added.' },
-          page: { type: 'string', description: 'Path of the page or file with the finding.' },
-          detail: { type: 'string', description: 'Description in one line.' },
-        },
-      },
+      items: objectOf({
+        /** Examples: `broken_reference`, `missing_fragment`, `off_origin_load`, `left_out`. */
+        kind: text('Lower case with underscores. More kinds may be added.'),
+        page: text('Path of the page or file with the finding.'),
+        detail: text('Description in one line.'),
+      }),
     },
-  },
+  }),
 } as const;
 export type ExportReport = ShapeOf<typeof exportReportSchema>;
 export type Finding = ExportReport['findings'][number];

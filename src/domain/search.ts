@@ -1,4 +1,4 @@
-import { type ShapeOf, textOrNull, texts } from './shape.ts';
+import { objectOf, type ShapeOf, text, textOrNull, texts } from './shape.ts';
 
 const PAGE_SIZE_MAX = 50;
 const PAGE_SIZE_DEFAULT = 10;
@@ -113,54 +113,40 @@ export function searchRequestOf(written: WrittenSearch, prefixLast = false): Sea
   return { query, pageSize, scoreThreshold, filter: { version, language, tag }, prefixLast };
 }
 
+const resultFacts = objectOf(
+  {
+    score: { type: 'number', minimum: 0, maximum: 1, description: 'Score of the result, comparable between queries.' },
+    title: text('Title of the page.'),
+    headings: texts('Headings from the first heading of the page to the heading of the section.'),
+    version: textOrNull('Version of the documentation.'),
+    language: textOrNull('Language of the page.'),
+    tags: texts('Tags of the page.'),
+    highlights: {
+      type: 'array',
+      description: 'Positions of the words of the query in `content`, in UTF-16 code units.',
+      items: objectOf({ start: { type: 'integer', minimum: 0 }, end: { type: 'integer', minimum: 0 } }),
+    },
+  },
+  {
+    source: {
+      enum: ['local', 'hosted'],
+      description: 'Engine that returned the results; present if a hosted search is configured.',
+    },
+  },
+);
+
 export const searchResultsSchema = {
   title: 'SearchResults',
   type: 'array',
   maxItems: PAGE_SIZE_MAX,
   description: 'Results, sorted by descending `metadata.score`.',
-  items: {
-    type: 'object',
-    required: ['content', 'path', 'metadata'],
-    properties: {
-      content: { type: 'string', description: 'The matching text of the section.' },
-      path: {
-        type: 'string',
-        description:
-          "The page's path on the site's hosts, under its base path, with the `#fragment` of the section's heading.",
-      },
-      metadata: {
-        type: 'object',
-        required: ['score', 'title', 'headings', 'version', 'language', 'tags', 'highlights'],
-        description: 'Facts about the result. More keys may be added.',
-        properties: {
-          score: {
-            type: 'number',
-            minimum: 0,
-            maximum: 1,
-            description: 'Score of the result, comparable between queries.',
-          },
-          title: { type: 'string', description: 'Title of the page.' },
-          headings: texts('Headings from the first heading of the page to the heading of the section.'),
-          version: textOrNull('Version of the documentation.'),
-          language: textOrNull('Language of the page.'),
-          tags: texts('Tags of the page.'),
-          highlights: {
-            type: 'array',
-            description: 'Positions of the words of the query in `content`, in UTF-16 code units.',
-            items: {
-              type: 'object',
-              required: ['start', 'end'],
-              properties: { start: { type: 'integer', minimum: 0 }, end: { type: 'integer', minimum: 0 } },
-            },
-          },
-          source: {
-            enum: ['local', 'hosted'],
-            description: 'Engine that returned the results; present if a hosted search is configured.',
-          },
-        },
-      },
-    },
-  },
+  items: objectOf({
+    content: text('The matching text of the section.'),
+    path: text(
+      "The page's path on the site's hosts, under its base path, with the `#fragment` of the section's heading.",
+    ),
+    metadata: { description: 'Facts about the result. More keys may be added.', ...resultFacts },
+  }),
 } as const;
 export type SearchResult = ShapeOf<typeof searchResultsSchema>[number] & { readonly reasons?: ScoreReasons };
 

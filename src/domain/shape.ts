@@ -33,3 +33,15 @@ export const count = (description: string) => ({ type: 'integer', minimum: 0, de
 export const text = (description: string) => ({ type: 'string', description }) as const;
 export const textOrNull = (description: string) => ({ type: ['string', 'null'], description }) as const;
 export const texts = (description: string) => ({ type: 'array', items: { type: 'string' }, description }) as const;
+
+type Members = Readonly<Record<string, object>>;
+
+/** An object schema that requires all members but the optional ones. */
+export function objectOf<const Needed extends Members, const Optional extends Members = Record<never, never>>(
+  needed: Needed,
+  optional?: Optional,
+) {
+  // TypeBox derives types from tuples only.
+  const required = Object.keys(needed) as readonly string[] as readonly [keyof Needed & string];
+  return { type: 'object', required, properties: { ...needed, ...optional } as Needed & Optional } as const;
+}

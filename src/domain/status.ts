@@ -1,7 +1,7 @@
 import { DEPLOYMENT_TYPES } from './deployment.ts';
 import type { ErrorCode } from './errors.ts';
 import { BUNDLE_SOURCE_KINDS } from './release.ts';
-import { count, RFC3339, type ShapeOf, text, textOrNull, texts } from './shape.ts';
+import { count, objectOf, RFC3339, type ShapeOf, text, textOrNull, texts } from './shape.ts';
 
 const SEARCH_STATES = ['ready', 'building', 'off', 'failed'] as const;
 
@@ -10,28 +10,23 @@ export const version = text('A version label: `2024-06-01`, `v3.2.0`.');
 
 export const lastReloadSchema = {
   title: 'LastReload',
-  type: 'object',
-  required: ['at', 'ok', 'error'],
-  properties: {
+  ...objectOf({
     at: RFC3339,
     ok: { type: 'boolean' },
     error: textOrNull('All errors of the config in one text; null if the config is valid.'),
-  },
+  }),
 } as const;
 export type LastReload = ShapeOf<typeof lastReloadSchema>;
 
 const activeSchema = {
+  ...objectOf({ version, digest, pages: count('Pages.'), bytes: count('Unpacked.'), activatedAt: RFC3339 }),
   type: ['object', 'null'],
   description: 'The version that is served.',
-  required: ['version', 'digest', 'pages', 'bytes', 'activatedAt'],
-  properties: { version, digest, pages: count('Pages.'), bytes: count('Unpacked.'), activatedAt: RFC3339 },
 } as const;
 
 const storedSchema = {
   title: 'StoredVersion',
-  type: 'object',
-  required: ['version', 'digest', 'pages', 'files', 'bytes', 'source', 'createdAt', 'fetchedAt'],
-  properties: {
+  ...objectOf({
     version,
     digest,
     pages: count('Pages.'),
@@ -40,86 +35,65 @@ const storedSchema = {
     source: { enum: BUNDLE_SOURCE_KINDS, description: 'Way by which the bundle was delivered.' },
     createdAt: RFC3339,
     fetchedAt: RFC3339,
-  },
+  }),
 } as const;
 
 const lastErrorSchema = {
-  type: ['object', 'null'],
-  description: 'The last error that is not resolved yet.',
-  required: ['at', 'code', 'message', 'next'],
-  properties: {
+  ...objectOf({
     at: RFC3339,
     code: text('Error code.'),
     message: text('Error in one sentence.'),
     next: textOrNull('Next step.'),
-  },
+  }),
+  type: ['object', 'null'],
+  description: 'The last error that is not resolved yet.',
 } as const;
 
 /** `GET /v1/status`, contract section 2, with additions: `notices`, `activity`, `startedAt`, `programVersion`. */
 export const statusSchema = {
   title: 'Status',
-  type: 'object',
-  required: [
-    'state',
-    'deployment',
-    'active',
-    'pinned',
-    'versions',
-    'lastReload',
-    'lastError',
-    'pending',
-    'search',
-    'jobs',
-    'notices',
-    'activity',
-    'startedAt',
-    'programVersion',
-  ],
-  properties: {
-    state: { enum: ['ready', 'stale', 'waiting', 'off'] },
-    deployment: {
-      type: 'object',
-      required: ['type', 'domain'],
-      properties: {
+  ...objectOf(
+    {
+      state: { enum: ['ready', 'stale', 'waiting', 'off'] },
+      deployment: objectOf({
         type: { enum: DEPLOYMENT_TYPES },
         domain: textOrNull('Identifier of the site; null with several.'),
+      }),
+      active: activeSchema,
+      pinned: textOrNull('The version that the config pins.'),
+      versions: { type: 'array', items: storedSchema, description: 'Stored versions.' },
+      lastReload: { ...lastReloadSchema, type: ['object', 'null'] },
+      lastError: lastErrorSchema,
+      pending: texts('Config keys whose new values need a restart.'),
+      search: {
+        ...objectOf({
+          keyword: { enum: SEARCH_STATES },
+          semantic: { enum: SEARCH_STATES },
+          sections: count('Sections in the index.'),
+          embedded: count('Sections that have an embedding.'),
+        }),
+        type: ['object', 'null'],
+      },
+      jobs: {
+        description: 'Static exports.',
+        ...objectOf({ queued: count('Waiting.'), running: count('At work.') }),
+      },
+      notices: texts('Notices for the operator that are not errors, one sentence each.'),
+      activity: textOrNull(
+        'Current work, or what it waits for: `fetching`, `unpacking 2024-06-01.zip`, `waiting to index 2024-06-01.zip`.',
+      ),
+      startedAt: RFC3339,
+      programVersion: text('Version of docshelf itself.'),
+    },
+    {
+      sites: {
+        type: 'array',
+        description:
+          'One such object for each site of a list. With several sites, the fields of a single site are null or empty outside this list.',
+        items: { type: 'object' },
       },
     },
-    active: activeSchema,
-    pinned: textOrNull('The version that the config pins.'),
-    versions: { type: 'array', items: storedSchema, description: 'Stored versions.' },
-    lastReload: { ...lastReloadSchema, type: ['object', 'null'] },
-    lastError: lastErrorSchema,
-    pending: texts('Config keys whose new values need a restart.'),
-    search: {
-      type: ['object', 'null'],
-      required: ['keyword', 'semantic', 'sections', 'embedded'],
-      properties: {
-        keyword: { enum: SEARCH_STATES },
-        semantic: { enum: SEARCH_STATES },
-        sections: count('Sections in the index.'),
-        embedded: count('Sections that have an embedding.'),
-      },
-    },
-    jobs: {
-      type: 'object',
-      description: 'Static exports.',
-      required: ['queued', 'running'],
-      properties: { queued: count('Waiting.'), running: count('At work.') },
-    },
-    notices: texts('Notices for the operator that are not errors, one sentence each.'),
-    activity: textOrNull(
-      'Current work, or what it waits for: `fetching`, `unpacking 2024-06-01.zip`, `waiting to index 2024-06-01.zip`.',
-    ),
-    startedAt: RFC3339,
-    programVersion: text('Version of docshelf itself.'),
-    sites: {
-      type: 'array',
-      description:
-        'One such object for each site of a list. With several sites, the fields of a single site are null or empty outside this list.',
-      items: { type: 'object' },
-    },
-  },
+  ),
 } as const;
 
 export const DEPLOY_STATES = statusSchema.properties.state.enum;

@@ -10,27 +10,24 @@ import {
 } from '../domain/job.ts';
 import { EXPORTING_PLAN, type Organization, type OwnedSite, SiteDirectory } from '../domain/organization.ts';
 import { showName } from '../domain/secret.ts';
-import { type ShapeOf, text, textOrNull } from '../domain/shape.ts';
+import { objectOf, type ShapeOf, text, textOrNull } from '../domain/shape.ts';
 import type { ExportService } from '../export/index.ts';
 
 export const operatedJobSchema = {
-  ...jobSchema,
   title: 'OperatedJob',
-  required: [...jobSchema.required, 'organization', 'fault'],
-  properties: {
+  ...objectOf({
     ...jobSchema.properties,
     organization: text('Organization that owns the site.'),
     fault: {
-      type: ['object', 'null'],
-      description: 'Parts of `error`. Null if the job did not fail, or failed in an older release of docshelf.',
-      required: ['code', 'message', 'next'],
-      properties: {
+      ...objectOf({
         code: text('Error code.'),
         message: text('Error message, one sentence.'),
         next: textOrNull('What to do next.'),
-      },
+      }),
+      type: ['object', 'null'],
+      description: 'Parts of `error`. Null if the job did not fail, or failed in an older release of docshelf.',
     },
-  },
+  }),
 } as const;
 export type OperatedJob = Omit<ShapeOf<typeof operatedJobSchema>, 'fault'> & { readonly fault: JobFault | null };
 
@@ -39,9 +36,7 @@ export const boardQuerySchema = { type: 'object', properties: { cursor }, additi
 
 export const jobBoardSchema = {
   title: 'JobBoard',
-  type: 'object',
-  required: ['jobs', 'nextCursor', 'domains'],
-  properties: {
+  ...objectOf({
     jobs: {
       type: 'array',
       items: operatedJobSchema,
@@ -50,7 +45,7 @@ export const jobBoardSchema = {
     },
     nextCursor: textOrNull('Cursor of the next page. Null on the last page.'),
     domains: { type: 'array', items: { type: 'string' }, description: 'Sites that can be exported.' },
-  },
+  }),
 } as const;
 export type JobBoard = Omit<ShapeOf<typeof jobBoardSchema>, 'jobs'> & { readonly jobs: readonly OperatedJob[] };
 

@@ -1,7 +1,7 @@
 import { DEPLOYMENT_TYPES } from '../../domain/deployment.ts';
 import { FEATURES } from '../../domain/feature.ts';
 import type { Operation } from '../../domain/operation.ts';
-import { text, textOrNull } from '../../domain/shape.ts';
+import { objectOf, text, textOrNull } from '../../domain/shape.ts';
 import { digest, lastReloadSchema, statusSchema, version } from '../../domain/status.ts';
 import { VERSION_PATTERN } from '../../domain/version.ts';
 import { auditPageSchema } from '../audit/audit.ts';
@@ -9,39 +9,26 @@ import { acting, health, jobOperations, keyOperations, secret, state } from './s
 
 /** Calls of the admin listener and of a daemon's socket (contract, section 2). A new call needs its `run` in `actions.ts`. */
 
-const releaseSchema = {
-  title: 'Release',
-  type: 'object',
-  required: ['version', 'digest'],
-  properties: { version, digest },
-} as const;
+const releaseSchema = { title: 'Release', ...objectOf({ version, digest }) } as const;
 const previewSchema = {
   title: 'Preview',
-  type: 'object',
-  required: ['version', 'digest', 'link', 'expiresAt'],
-  properties: {
+  ...objectOf({
     version,
     digest,
     link: text('Link that sets a cookie and redirects to the version.'),
     expiresAt: text('Time in RFC 3339, UTC.'),
-  },
+  }),
 } as const;
-const comparedPages = <More extends object>(description: string, more: More) =>
+const comparedPages = <More extends Readonly<Record<string, object>>>(description: string, more: More) =>
   ({
     type: 'array',
     description: `${description}; at most 500.`,
-    items: {
-      type: 'object',
-      required: ['page', 'title'],
-      properties: { page: text('Path in the site.'), title: text('Title of the page.'), ...more },
-    },
+    items: objectOf({ page: text('Path in the site.'), title: text('Title of the page.') }, more),
   }) as const;
 const pageCount = { type: 'integer', minimum: 0 } as const;
 const diffSchema = {
   title: 'VersionsDiff',
-  type: 'object',
-  required: ['before', 'after', 'added', 'removed', 'moved', 'changed', 'unchanged', 'leftOut'],
-  properties: {
+  ...objectOf({
     before: version,
     after: version,
     added: comparedPages('Pages that exist only in `after`', {}),
@@ -53,60 +40,59 @@ const diffSchema = {
     }),
     unchanged: { ...pageCount, description: 'Pages with the same main text.' },
     leftOut: {
-      type: 'object',
       description: 'Number of pages that each list omits.',
-      required: ['added', 'removed', 'moved', 'changed'],
-      properties: { added: pageCount, removed: pageCount, moved: pageCount, changed: pageCount },
+      ...objectOf({ added: pageCount, removed: pageCount, moved: pageCount, changed: pageCount }),
     },
-  },
+  }),
 } as const;
 export const importedSchema = {
   title: 'ImportedBundle',
-  type: 'object',
-  required: ['version', 'digest', 'activated', 'unpacked'],
-  properties: {
-    version,
-    digest,
-    activated: { type: 'boolean', description: 'True if the version is active now.' },
-    unpacked: { type: 'boolean', description: 'False if the site already stored the same bytes.' },
-    moved: { ...digest, description: 'Previous digest of the version label. Absent if the label is new or unchanged.' },
-  },
+  ...objectOf(
+    {
+      version,
+      digest,
+      activated: { type: 'boolean', description: 'True if the version is active now.' },
+      unpacked: { type: 'boolean', description: 'False if the site already stored the same bytes.' },
+    },
+    {
+      moved: {
+        ...digest,
+        description: 'Previous digest of the version label. Absent if the label is new or unchanged.',
+      },
+    },
+  ),
 } as const;
 const readinessSchema = {
   title: 'Readiness',
-  type: 'object',
-  required: ['ready', 'reason'],
-  properties: { ready: { type: 'boolean' }, reason: textOrNull('Why the daemon is not ready, in one sentence.') },
+  ...objectOf({ ready: { type: 'boolean' }, reason: textOrNull('Why the daemon is not ready, in one sentence.') }),
 } as const;
 const featureRows = {
   type: 'array',
-  items: {
-    type: 'object',
-    required: ['id', 'name', 'support', 'enabled', 'reason'],
-    properties: {
-      id: { enum: FEATURES.map(({ id }) => id) },
-      name: text('Name for people.'),
-      support: { enum: ['available', 'configurable', 'unavailable'] },
-      enabled: { type: 'boolean', description: 'Whether the feature is on in this daemon now.' },
-      reason: text('Reason, in one sentence.'),
-    },
-  },
+  items: objectOf({
+    id: { enum: FEATURES.map(({ id }) => id) },
+    name: text('Name for people.'),
+    support: { enum: ['available', 'configurable', 'unavailable'] },
+    enabled: { type: 'boolean', description: 'Whether the feature is on in this daemon now.' },
+    reason: text('Reason, in one sentence.'),
+  }),
 } as const;
 const featuresSchema = {
   title: 'Features',
-  type: 'object',
-  required: ['deploymentType', 'domain', 'features'],
-  properties: {
-    deploymentType: { enum: DEPLOYMENT_TYPES },
-    domain: textOrNull('Domain of the site. Null if there are several.'),
-    features: featureRows,
-    sites: {
-      type: 'array',
-      description:
-        '`domain` and `features` of each site. With several sites, the outer `domain` is null and `features` is empty.',
-      items: { type: 'object', required: ['domain', 'features'] },
+  ...objectOf(
+    {
+      deploymentType: { enum: DEPLOYMENT_TYPES },
+      domain: textOrNull('Domain of the site. Null if there are several.'),
+      features: featureRows,
     },
-  },
+    {
+      sites: {
+        type: 'array',
+        description:
+          '`domain` and `features` of each site. With several sites, the outer `domain` is null and `features` is empty.',
+        items: { type: 'object', required: ['domain', 'features'] },
+      },
+    },
+  ),
 } as const;
 
 export const AUDIT_LIMIT_DEFAULT = 100;
@@ -130,14 +116,7 @@ const auditOperation = {
   id: 'audit',
   path: '/v1/audit',
   summary: 'List changes, newest first',
-  query: {
-    type: 'object',
-    properties: {
-      limit: LIMIT,
-      before: BEFORE,
-    },
-    additionalProperties: false,
-  },
+  query: { type: 'object', properties: { limit: LIMIT, before: BEFORE }, additionalProperties: false },
   answers: { 200: { description: 'A page of audit lines.', schema: auditPageSchema } },
 } as const satisfies Operation;
 
@@ -313,12 +292,7 @@ export const operations = {
     summary: 'Compare two stored versions',
     description:
       'Compares the main text of pages. docshelf runs one comparison at a time, in a separate thread, for at most two minutes.',
-    query: {
-      type: 'object',
-      required: ['from', 'to'],
-      properties: { from: STORED, to: STORED },
-      additionalProperties: false,
-    },
+    query: { ...objectOf({ from: STORED, to: STORED }), additionalProperties: false },
     answers: { 200: { description: 'The pages, in the format of `docshelf bundle diff --json`.', schema: diffSchema } },
     faults: [
       badName,
@@ -342,19 +316,11 @@ export const operations = {
     path: '/v1/versions/{version}/take-up',
     summary: 'Use a version that a command stored while the daemon started',
     parameters: { version: VERSION },
-    query: {
-      type: 'object',
-      required: ['digest'],
-      properties: {
-        digest: DIGEST,
-        activate: ACTIVATE,
-      },
-      additionalProperties: false,
-    },
+    query: { ...objectOf({ digest: DIGEST }, { activate: ACTIVATE }), additionalProperties: false },
     answers: {
       200: {
         description: 'Whether the version was activated.',
-        schema: { type: 'object', required: ['activated'], properties: { activated: { type: 'boolean' } } },
+        schema: objectOf({ activated: { type: 'boolean' } }),
       },
     },
     faults: [badName, notStored],
@@ -404,14 +370,7 @@ export const operations = {
     path: '/v1/bundles/{fileName}',
     summary: 'Upload an archive',
     parameters: { fileName: FILE_NAME },
-    query: {
-      type: 'object',
-      properties: {
-        version: LABEL,
-        activate: ACTIVATE,
-      },
-      additionalProperties: false,
-    },
+    query: { type: 'object', properties: { version: LABEL, activate: ACTIVATE }, additionalProperties: false },
     upload: { type: 'application/octet-stream', description: '.tar, .tar.gz, .tar.zst or .zip' },
     answers: { 201: { description: 'The archive was imported.', schema: importedSchema } },
     faults: [

@@ -2,7 +2,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HttpBindings } from '@hono/node-server';
 import { rethrowAs, toDocshelfError } from '../../domain/errors.ts';
-import { membersOf, RFC3339, type ShapeOf, text, textOrNull } from '../../domain/shape.ts';
+import { membersOf, objectOf, RFC3339, type ShapeOf, text, textOrNull } from '../../domain/shape.ts';
 import { printableJson } from '../../domain/text.ts';
 import { whileLocked } from '../../files/file-lock.ts';
 import { ifThere, openToAppend, readIfThere } from '../../files/index.ts';
@@ -25,23 +25,7 @@ export function actorOf(by: Actor['by'], env: Partial<HttpBindings> | undefined,
 
 const auditLineSchema = {
   title: 'AuditLine',
-  type: 'object',
-  required: [
-    'at',
-    'by',
-    'id',
-    'client',
-    'requestId',
-    'action',
-    'site',
-    'organization',
-    'target',
-    'from',
-    'to',
-    'result',
-    'error',
-  ],
-  properties: {
+  ...objectOf({
     at: RFC3339,
     by: {
       type: 'string',
@@ -62,16 +46,14 @@ const auditLineSchema = {
     to: textOrNull('Version that is active after the action, or the new key.'),
     result: text('`ok` or the error code.'),
     error: textOrNull('The error message.'),
-  },
+  }),
 } as const;
 export const auditPageSchema = {
   title: 'Audit',
-  type: 'object',
-  required: ['lines', 'before'],
-  properties: {
+  ...objectOf({
     lines: { type: 'array', items: auditLineSchema, description: 'Lines, newest first.' },
     before: textOrNull('`before` value for the next page. Null on the last page.'),
-  },
+  }),
 } as const;
 
 export type AuditLine = ShapeOf<typeof auditLineSchema>;

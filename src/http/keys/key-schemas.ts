@@ -1,5 +1,5 @@
 import { KEY_TYPES } from '../../domain/organization.ts';
-import { type ShapeOf, text, textOrNull } from '../../domain/shape.ts';
+import { objectOf, type ShapeOf, text, textOrNull } from '../../domain/shape.ts';
 
 const organization = text('Organization that owns the key.');
 const type = {
@@ -17,6 +17,13 @@ const name = {
   description: 'Name for people, such as the purpose of the key.',
 } as const;
 
+const expiresAt = {
+  type: ['string', 'null'],
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?(Z|[+-]\\d\\d:\\d\\d)$',
+  'x-expects': 'a time with a zone, such as 2027-01-31T12:00:00Z',
+  description: 'Time in RFC 3339 at which the key expires. Without it, the key does not expire.',
+} as const;
+
 const listed = {
   id: text('ID that revokes the key. Keys of the config have the ID from the config.'),
   organization,
@@ -28,46 +35,19 @@ const listed = {
   lastUsedAt: textOrNull('Time in RFC 3339, UTC, to the minute. Null if no use is recorded.'),
   readOnly: { type: 'boolean', description: 'True for keys of the config. Remove them in the config.' },
 } as const;
-const MEMBERS = [
-  'id',
-  'organization',
-  'type',
-  'name',
-  'createdAt',
-  'expiresAt',
-  'expired',
-  'lastUsedAt',
-  'readOnly',
-] as const;
 
-const listedKeySchema = { title: 'Key', type: 'object', required: MEMBERS, properties: listed } as const;
+const listedKeySchema = { title: 'Key', ...objectOf(listed) } as const;
 export const keyListSchema = {
   title: 'Keys',
-  type: 'object',
-  required: ['keys'],
-  properties: { keys: { type: 'array', items: listedKeySchema } },
+  ...objectOf({ keys: { type: 'array', items: listedKeySchema } }),
 } as const;
 export const createdKeySchema = {
   title: 'CreatedKey',
-  type: 'object',
-  required: [...MEMBERS, 'key'],
-  properties: { ...listed, key: text('The key. docshelf shows it only once, and stores its SHA-256 digest.') },
+  ...objectOf({ ...listed, key: text('The key. docshelf shows it only once, and stores its SHA-256 digest.') }),
 } as const;
 export const newKeySchema = {
   title: 'NewKey',
-  type: 'object',
-  required: ['organization', 'type', 'name'],
-  properties: {
-    organization: { ...organization, minLength: 1, maxLength: 128 },
-    type,
-    name,
-    expiresAt: {
-      type: ['string', 'null'],
-      pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?(Z|[+-]\\d\\d:\\d\\d)$',
-      'x-expects': 'a time with a zone, such as 2027-01-31T12:00:00Z',
-      description: 'Time in RFC 3339 at which the key expires. Without it, the key does not expire.',
-    },
-  },
+  ...objectOf({ organization: { ...organization, minLength: 1, maxLength: 128 }, type, name }, { expiresAt }),
   additionalProperties: false,
 } as const;
 

@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readSync, writeFileSync, writeSync } fr
 import { join } from 'node:path';
 import { checkerOf, type DocumentFault, parseJson } from '../../archive/versioned-json.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
-import type { ShapeOf } from '../../domain/shape.ts';
+import { objectOf, type ShapeOf } from '../../domain/shape.ts';
 import { SEARCH_FOLDER } from '../indexing/index-files.ts';
 import type { VectorRecord } from '../semantic/vector-cache.ts';
 import { ROWS_MAX } from '../semantic/vector-table.ts';
@@ -23,25 +23,17 @@ const KEY_BYTES = 32;
 const SHA256 = { type: 'string', pattern: '^[0-9a-f]{64}$' } as const;
 
 /** Unknown keys are allowed, because a later format may add some. */
-const HEADER = {
-  type: 'object',
-  required: ['formatVersion', 'count', 'shards', 'modelDigest', 'dims'],
-  properties: {
-    formatVersion: { const: SEARCH_FORMAT_VERSION },
-    count: { type: 'integer', minimum: 0, maximum: ROWS_MAX },
-    shards: {
-      type: 'array',
-      maxItems: SHARDS_MAX,
-      items: {
-        type: 'object',
-        required: ['bytes', 'sha256'],
-        properties: { bytes: { type: 'integer', minimum: 0, maximum: SHARD_BYTES_MAX }, sha256: SHA256 },
-      },
-    },
-    modelDigest: SHA256,
-    dims: { type: 'integer', minimum: 32, maximum: DIMS_MAX, multipleOf: 32 },
+const HEADER = objectOf({
+  formatVersion: { const: SEARCH_FORMAT_VERSION },
+  count: { type: 'integer', minimum: 0, maximum: ROWS_MAX },
+  shards: {
+    type: 'array',
+    maxItems: SHARDS_MAX,
+    items: objectOf({ bytes: { type: 'integer', minimum: 0, maximum: SHARD_BYTES_MAX }, sha256: SHA256 }),
   },
-} as const;
+  modelDigest: SHA256,
+  dims: { type: 'integer', minimum: 32, maximum: DIMS_MAX, multipleOf: 32 },
+});
 type Header = ShapeOf<typeof HEADER>;
 const checkHeader = checkerOf<Header>(HEADER);
 
