@@ -47,6 +47,8 @@ export interface ReleaseView {
   readonly digest: string;
   readonly version: string;
   readonly createdAt: string;
+  /** Contains `site/`, the file table and derived data. */
+  readonly releaseDir: string;
   readonly siteDir: string;
   readonly pages: number;
   readonly bytes: number;
@@ -56,7 +58,7 @@ export interface ReleaseView {
 }
 
 /** A release beside the active one, without data in memory. */
-export interface KeptRelease extends Pick<ReleaseView, 'digest' | 'createdAt' | 'siteDir' | 'builtFor'> {
+export interface KeptRelease extends Pick<ReleaseView, 'digest' | 'createdAt' | 'releaseDir' | 'siteDir' | 'builtFor'> {
   /** RFC 3339. Null for a release that was never active. */
   readonly servedAt: string | null;
   /** Null also if the release is gone. @throws DocshelfError `release_damaged`, `cannot_read` */

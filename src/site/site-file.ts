@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { type FileEntry, type FileTable, isPage, type ReleaseView } from '../domain/release.ts';
 import { isCompressibleType } from '../web/media-type.ts';
 import type { AnswerHeaders, ExtraHeaders } from './answer-headers.ts';
@@ -41,7 +41,7 @@ export class SiteFile implements SiteFileOnDisk {
   /** @param isImmutable true if no release has other bytes under this name @param make creates bytes that are not on disk */
   constructor(
     entry: FileEntry,
-    release: Pick<ReleaseView, 'siteDir' | 'createdAt'>,
+    release: Pick<ReleaseView, 'releaseDir' | 'siteDir' | 'createdAt'>,
     sent: ExtraHeaders,
     isImmutable: boolean,
     make: (() => Promise<Buffer<ArrayBuffer>>) | null = null,
@@ -52,7 +52,7 @@ export class SiteFile implements SiteFileOnDisk {
     this.sha256 = entry.sha256;
     this.size = entry.size;
     this.diskPath = join(release.siteDir, entry.path);
-    this.releaseDir = dirname(release.siteDir);
+    this.releaseDir = release.releaseDir;
     this.#siteDir = release.siteDir;
     this.#files = files;
     this.sent = sent;

@@ -35,6 +35,7 @@ export class TestReleases {
       digest: sha256(siteDir),
       version: info.version ?? 'v1',
       createdAt: info.createdAt ?? '2024-06-01T10:20:30.400Z',
+      releaseDir,
       siteDir,
       pages: 1,
       bytes: 1,
@@ -60,9 +61,9 @@ export function tableOf(entries: readonly FileEntry[]): FileTable {
 
 /** A release that is no longer active. A null `servedAt` means that it never was. */
 export function kept(release: ReleaseView, servedAt: string | null = '2024-06-01T00:00:00.000Z'): KeptRelease {
-  const { digest, createdAt, siteDir, builtFor, files } = release;
+  const { digest, createdAt, releaseDir, siteDir, builtFor, files } = release;
   const find = async (path: string) => files.get(path) ?? null;
-  return { digest, createdAt, siteDir, builtFor, servedAt, find, readTable: async () => files };
+  return { digest, createdAt, releaseDir, siteDir, builtFor, servedAt, find, readTable: async () => files };
 }
 
 /** A client that disconnects when its signal is aborted. */

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { dirname } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { writeFileTable } from '../../src/files/index.ts';
@@ -46,8 +45,8 @@ describe('A serving thread that dies', () => {
     const folders = await Promise.all(
       [PAGE, PAGE.replace('All', 'Some')].map(async (page) => {
         const release = releases.make({ 'index.html': page });
-        await writeFileTable(dirname(release.siteDir), [...release.files.values()]);
-        return dirname(release.siteDir);
+        await writeFileTable(release.releaseDir, [...release.files.values()]);
+        return release.releaseDir;
       }),
     );
     const [before = '', after = ''] = folders;

@@ -1,14 +1,12 @@
-import { dirname } from 'node:path';
 import type { Config, SiteConfig } from '../../config/index.ts';
 import type { KeptVersion } from '../../deploy/index.ts';
 import { DocshelfError } from '../../domain/errors.ts';
-import { type ReleaseView, VERSION_ADDRESSES } from '../../domain/release.ts';
+import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import { searchRequestOf } from '../../domain/search.ts';
 import type { SiteMetrics } from '../../http/metrics/metrics.ts';
 import type { AnswerSiteSearch, SiteSearchSettings } from '../../http/site/site-search.ts';
 import type { HostedSearch } from '../../search/hosted-search.ts';
 import {
-  type IndexedRelease,
   NO_FACTS,
   outcomeOf,
   type ResultForm,
@@ -105,7 +103,7 @@ export class ReaderSearch implements Search {
     const key = JSON.stringify([site.domain, kept.version, kept.digest]);
     return host.versions.search(key, () => {
       const made = host.search.site(site.config.config.search, (event) => logSearchEvent(host.log, event));
-      made?.switchTo(indexedRelease(kept), kept.version);
+      made?.switchTo(kept, kept.version);
       return made ?? active;
     });
   }
@@ -169,12 +167,4 @@ export function siteSearchHandler(settings: SiteSearchSettings): AnswerSiteSearc
     return siteSearch(settings);
   });
   return async (request, env) => (await answer())(request, env);
-}
-
-export function indexedRelease({
-  digest,
-  siteDir,
-  trailingSlash,
-}: Pick<ReleaseView, 'digest' | 'siteDir' | 'trailingSlash'>): IndexedRelease {
-  return { digest, releaseDir: dirname(siteDir), trailingSlash };
 }

@@ -33,7 +33,7 @@ import type { OpenedSearch } from '../open-search.ts';
 import { configUntilRestart, deploySlice, enforcementOf, featureReport, reportedSite } from '../slices.ts';
 import { createShelf, openShelf, type ShelfFolder } from './open-shelf.ts';
 import { type OpenVersions, ReadableVersions, surveyVersions } from './readable-versions.ts';
-import { explainedSearch, indexedRelease, ReaderSearch, siteSearchHandler } from './readers-search.ts';
+import { explainedSearch, ReaderSearch, siteSearchHandler } from './readers-search.ts';
 import { placeKey, type SignIns, signInKey } from './sign-ins.ts';
 import { describedSearch, type ServedSettings, type SiteAccess, siteForm } from './site-form.ts';
 
@@ -132,7 +132,7 @@ export class Site {
       onChange: ({ version: former }, { version: next }) => {
         if (next?.release === former?.release) return;
         if (next === null) localSearch?.close();
-        else localSearch?.switchTo(indexedRelease(next.release), next.release.version);
+        else localSearch?.switchTo(next.release, next.release.version);
       },
     });
     const onFault = this.#onError('serve');

@@ -97,13 +97,15 @@ export class ReleaseStore {
   async view(digest: string, version: string): Promise<ReleaseView> {
     const info = await this.info(digest);
     if (info === null) throw damaged(digest, 'it is missing or incomplete');
-    const files = await readFileTable(this.folderOf(digest)).catch(() => null);
+    const releaseDir = this.folderOf(digest);
+    const files = await readFileTable(releaseDir).catch(() => null);
     if (files?.size !== info.files) throw damaged(digest, 'its file table does not match its files');
     return {
       digest,
       version,
       createdAt: info.createdAt,
-      siteDir: join(this.folderOf(digest), 'site'),
+      releaseDir,
+      siteDir: join(releaseDir, 'site'),
       pages: info.pages,
       bytes: info.bytes,
       trailingSlash: info.trailingSlash,
@@ -113,12 +115,12 @@ export class ReleaseStore {
   }
 
   kept({ digest, createdAt, builtFor = '/' }: ReleaseInfo, servedAt: string | null): KeptRelease {
-    const folder = this.folderOf(digest);
+    const releaseDir = this.folderOf(digest);
     const unreadable = rethrowAs('cannot_read', `read the file table of release ${digest.slice(0, 12)}`);
     return {
-      ...{ digest, createdAt, servedAt, builtFor, siteDir: join(folder, 'site') },
-      find: (path) => findInTable(folder, path).catch(unreadable),
-      readTable: () => readFileTable(folder).catch(unreadable),
+      ...{ digest, createdAt, servedAt, builtFor, releaseDir, siteDir: join(releaseDir, 'site') },
+      find: (path) => findInTable(releaseDir, path).catch(unreadable),
+      readTable: () => readFileTable(releaseDir).catch(unreadable),
     };
   }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { errnoOf } from '../../domain/errors.ts';
 import { type FileEntry, isPage, type ReleaseView, type TrailingSlash } from '../../domain/release.ts';
 import { replaceFile } from '../../files/write.ts';
@@ -120,7 +120,8 @@ export class MarkdownPages {
   /** Continues if the reader leaves, since the result is stored with the release. */
   async #makeList(name: ListName, sent: ExtraHeaders): Promise<TransformedFile> {
     const { mount, title, trailingSlash } = this.#form;
-    const folder = join(dirname(this.#release.siteDir), LISTS_FOLDER);
+    const { releaseDir, createdAt } = this.#release;
+    const folder = join(releaseDir, LISTS_FOLDER);
     const form = createHash('sha256').update(`${LISTS_FORMAT}\n${mount.to}\n${trailingSlash}\n${title ?? ''}`);
     const path = `${form.digest('hex').slice(0, 16)}-${name}`;
     const known = await readFile(join(folder, path)).catch(() => null);
@@ -128,7 +129,7 @@ export class MarkdownPages {
     const isKept = known !== null || (await keepList(folder, path, bytes));
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     const entry = { path, size: bytes.length, sha256, type: LIST_TYPE };
-    const release = { siteDir: folder, createdAt: this.#release.createdAt };
+    const release = { releaseDir, siteDir: folder, createdAt };
     const again = isKept ? null : async () => Buffer.from(await this.#listText(name));
     return { file: new SiteFile(entry, release, sent, false, again), bytes: isKept ? null : bytes };
   }
