@@ -30,11 +30,10 @@ interface VersionLabels {
 }
 
 export function searchBoxAdditions(
-  form: SearchBoxForm | null,
+  form: SearchBoxForm,
   own: readonly BundledSearch[],
   version: string | null = null,
 ): PageAdditions {
-  if (form === null) return NO_ADDITIONS;
   const replaced = form.replaces ? failingSearches(own) : [];
   const attributes = {
     type: 'module',

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type KeptRelease, type ReleaseView, versionRoot } from '../domain/release.ts';
-import { allowsOwnScripts, joinAdditions, NO_ADDITIONS } from '../web/additions/page-additions.ts';
+import { allowsOwnScripts, joinAdditions } from '../web/additions/page-additions.ts';
 import type { BundledSearch } from '../web/own-search.ts';
 import type { SiteRules } from '../web/rules/index.ts';
 import {
@@ -86,14 +86,12 @@ export function buildVersion<Parts extends VersionParts>(
 ): Parts & ServedVersion {
   const { release, retained, rules, survey } = parts;
   const { version } = release;
-  const { basePath = '/', search = null, additions = NO_ADDITIONS } = form;
+  const { basePath = '/', search = null, additions } = form;
   const active = beside === null ? release : beside.active;
   const toAll = [
-    searchBoxAdditions(searchBox, survey.searches, beside && version),
+    searchBox && searchBoxAdditions(searchBox, survey.searches, beside && version),
     additions,
-    switcher && active
-      ? switcherAdditions(switcher, { version, active: active.version }, survey.versions)
-      : NO_ADDITIONS,
+    switcher && active && switcherAdditions(switcher, { version, active: active.version }, survey.versions),
   ];
   const pages = beside?.pages ?? null;
   const place = beside && {

@@ -124,7 +124,7 @@ async function bytesOf(
   const isMounted = release.builtFor !== basePath && isMountable(entry.path, entry.type, entry.size);
   const mounted = isMounted ? await mountedBytes(plain, release, basePath, rewrite) : null;
   if (!acceptsAdditions(entry.type, entry.size)) return mounted;
-  const additions = joinAdditions([added.toAll, (await added.toPage?.(entry.path)) ?? NO_ADDITIONS]);
+  const additions = joinAdditions([added.toAll, await added.toPage?.(entry.path)]);
   if (isEmptyAdditions(additions)) return mounted;
   return (await withAdditions(mounted ?? (await plain.read()), entry.type, additions, rewrite)) ?? mounted;
 }

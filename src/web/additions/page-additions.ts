@@ -12,8 +12,8 @@ export const NO_ADDITIONS: PageAdditions = { head: [], body: [] };
 
 export const isEmptyAdditions = ({ head, body }: PageAdditions): boolean => head.length === 0 && body.length === 0;
 
-export function joinAdditions(parts: readonly PageAdditions[]): PageAdditions {
-  return { head: parts.flatMap(({ head }) => head), body: parts.flatMap(({ body }) => body) };
+export function joinAdditions(parts: readonly (PageAdditions | null | undefined)[]): PageAdditions {
+  return { head: parts.flatMap((part) => part?.head ?? []), body: parts.flatMap((part) => part?.body ?? []) };
 }
 
 /** Escapes to ASCII, so that the text is valid in a page of any charset. */
