@@ -37,6 +37,9 @@ function schemeOf(link: string): LinkScheme | null {
   return (LINK_SCHEMES as Readonly<Record<string, LinkScheme | undefined>>)[name] ?? null;
 }
 
+/** True for `scheme://`, and for a known scheme without `//`. To name a local file so, write `./` before it. */
+export const isLinkLike = (text: string): boolean => schemeOf(text) !== null || /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+
 export const isBundleLink = (link: string): boolean => schemeOf(link)?.isSound(link) === true;
 
 export const isFileLink = (link: string): boolean => isBundleLink(link) && schemeOf(link)?.leadsTo === 'file';

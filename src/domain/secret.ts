@@ -32,11 +32,12 @@ export class Secret {
   }
 }
 
-/** Removes user part, query and fragment, which may be credentials. Returns `[redacted]` if the text is no URL. */
+/** Shows scheme, host and path. The user part, the query, the fragment, and a URL without `//` can be credentials. */
 export function linkWithoutSecrets(link: string): string {
   if (!URL.canParse(link)) return REDACTED;
   const url = new URL(link);
-  return `${url.protocol}//${url.host}${url.pathname}`;
+  const origin = `${url.protocol}//`;
+  return url.href.startsWith(origin) ? `${origin}${url.host}${url.pathname}` : `${url.protocol}${REDACTED}`;
 }
 
 const SHOWN_NAME_CHARS_MAX = 160;

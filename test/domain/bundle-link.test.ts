@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseOciReference, parseS3Link } from '../../src/domain/bundle-link.ts';
+import { isLinkLike, LINK_SCHEMES, parseOciReference, parseS3Link } from '../../src/domain/bundle-link.ts';
 
 const DIGEST = `sha256:${'a'.repeat(64)}`;
 
@@ -50,5 +50,18 @@ describe('parseS3Link()', () => {
     `s3://bundles/${'ä'.repeat(513)}`,
   ])('rejects %s', (link) => {
     expect(parseS3Link(link)).toBeNull();
+  });
+});
+
+describe('isLinkLike()', () => {
+  test.each([...Object.keys(LINK_SCHEMES).map((scheme) => `${scheme}:bundle.zip`), 'ftp://host.example/a'])(
+    'accepts %s',
+    (link) => {
+      expect(isLinkLike(link)).toBe(true);
+    },
+  );
+
+  test.each(['bundle.zip', './oci:bundle.zip', 'C:\\bundle.zip', 'acme:v1.zip'])('rejects %s', (name) => {
+    expect(isLinkLike(name)).toBe(false);
   });
 });

@@ -8,7 +8,7 @@ import { readStore } from '../../app/slices.ts';
 import type { Config, LoadedConfig } from '../../config/index.ts';
 import { readText } from '../../config/read-config-file.ts';
 import { type Delivered, fetchBundle, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
-import { BUNDLE_LINK_FORMS, isBundleLink } from '../../domain/bundle-link.ts';
+import { BUNDLE_LINK_FORMS, isBundleLink, isLinkLike } from '../../domain/bundle-link.ts';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { refuseSignatureName, refuseUnfitName } from '../../domain/file-name.ts';
 import { linkWithoutSecrets, Secret } from '../../domain/secret.ts';
@@ -58,9 +58,6 @@ interface ImportOptions extends SiteChoice, DaemonChoice {
   readonly signature?: string;
   readonly activate: boolean;
 }
-
-/** Text that looks like a link. To import a local file with such a name, write ./ before it. */
-const LINK_LIKE = /^[a-z][a-z0-9+.-]*:\/\//i;
 
 interface ImportRequest {
   readonly fileName: string | null;
@@ -175,7 +172,7 @@ async function importHere(config: Config, archive: ArchiveInput, request: Import
 
 async function inputOf(file: string): Promise<ArchiveInput> {
   if (file === '-') return { stream: process.stdin };
-  if (LINK_LIKE.test(file)) {
+  if (isLinkLike(file)) {
     const state = `Cannot fetch "${linkWithoutSecrets(file)}": docshelf does not support this kind of link`;
     throw new DocshelfError('usage', state, { next: `Write it as ${BUNDLE_LINK_FORMS}.` });
   }
