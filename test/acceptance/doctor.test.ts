@@ -66,6 +66,22 @@ describe('docshelf doctor', () => {
     expect(about(stored, 'bundle')).toMatchObject([{ state: 'ok', subject: 'staticExport.version' }]);
   });
 
+  test.each([
+    [99, 'data_folder_newer'],
+    [1, 'release_damaged'],
+  ])('reports a stored version of format %i as %s', async (formatVersion, code) => {
+    const folder = await bench.folder();
+    await bench.writeConfig(folder, { staticExport: { enabled: true } });
+    await writeFile(join(folder, 'docs.tar.gz'), bundle('one'));
+    await bench.run(['bundle', 'import', 'docs.tar.gz', '--version', 'v9'], { cwd: folder });
+    const [digest = ''] = await readdir(join(folder, 'data/releases'));
+    const record = join(folder, 'data/releases', digest, 'release.json');
+    await writeFile(record, JSON.stringify({ ...JSON.parse(await readFile(record, 'utf8')), formatVersion }));
+    const result = await bench.run(['doctor', '--json'], { cwd: folder });
+    expect(result.code).not.toBe(0);
+    expect(about(result, 'bundle')).toMatchObject([{ state: 'fault', code, next: expect.any(String) }]);
+  });
+
   test('never prints a credential, as text or JSON', async () => {
     const folder = await bench.folder();
     const bundleUrl = 'http://127.0.0.1:1/docs.tar.gz?sig=hidden-word&Expires=100';
@@ -120,7 +136,7 @@ describe('docshelf doctor', () => {
     expect(about(sound, 'reach')).toMatchObject([{ state: 'ok', subject: 'server.auth.issuer' }]);
     // The same provider with another name, and a path without a provider.
     for (const [issuer, reported] of [
-      [provider.issuer.replace('127.0.0.1', 'localhost'), `that of "${provider.issuer}"`],
+      [provider.issuer.replace('127.0.0.1', 'localhost'), `names the issuer "${provider.issuer}"`],
       [`${provider.issuer}/realms/docs`, 'returned 404'],
     ] as const) {
       const result = await withIssuer(issuer);

@@ -157,20 +157,29 @@ function cannotRead(subject: string, path: string, consequence: string, errno: s
 
 export async function checkBundle(config: Config, store: SiteStore): Promise<Diagnosis[]> {
   const { enabled, renew, version, preload } = config.staticExport;
-  const hasLink = bundleLink(config) !== null || renew.apiUrl !== null;
-  if (!enabled || hasLink || (await archiveNames(preload.dir).catch(() => [])).length > 0) return [];
-  const take = `docshelf bundle import FILE${version === null ? '' : ` --version ${version}`}`;
-  const next = `Run "${take}", put an archive into "${preload.dir}", or set staticExport.bundleUrl.`;
-  if (version !== null) {
-    const subject = 'staticExport.version';
-    const isStored = (await store.label(version).catch(() => null)) !== null;
-    if (isStored) return [sound('bundle', subject, `Version ${version} is stored.`)];
-    return [warning('bundle', subject, `Version ${version} is not stored, and no source is configured for it.`, next)];
+  if (!enabled) return [];
+  const subject = version === null ? 'the bundle' : 'staticExport.version';
+  try {
+    const { labels, releases } = await store.records();
+    const hasLink = bundleLink(config) !== null || renew.apiUrl !== null;
+    if (hasLink || (await archiveNames(preload.dir).catch(() => [])).length > 0) return [];
+    const stored = [...labels].filter(([label]) => version === null || label === version);
+    if (stored.some(([, { digest }]) => releases.has(digest)))
+      return [
+        sound('bundle', subject, version === null ? 'A version to serve is stored.' : `Version ${version} is stored.`),
+      ];
+    // Throws the reason why a stored release cannot be read.
+    for (const [, { digest }] of stored) await store.info(digest);
+  } catch (error) {
+    return [faulty('bundle', subject, toDocshelfError(error))];
   }
-  const stored = await store.records().catch(() => null);
-  if (stored !== null && stored.releases.size > 0)
-    return [sound('bundle', 'the bundle', 'A version to serve is stored.')];
-  return [warning('bundle', 'the bundle', 'No version is stored, and no source is configured.', next)];
+  const command = `docshelf bundle import FILE${version === null ? '' : ` --version ${version}`}`;
+  const next = `Run "${command}", put an archive into "${preload.dir}", or set staticExport.bundleUrl.`;
+  const state =
+    version === null
+      ? 'No version is stored, and no source is configured.'
+      : `Version ${version} is not stored, and no source is configured for it.`;
+  return [warning('bundle', subject, state, next)];
 }
 
 export async function checkKeys({ storage, database }: Config): Promise<Diagnosis[]> {
