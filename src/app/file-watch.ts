@@ -19,7 +19,7 @@ interface Look {
 }
 type Looks = ReadonlyMap<string, Look>;
 
-/** Watches folders, because Kubernetes swaps the `..data` link next to a mounted file. A touch or an equal copy is no change. */
+/** Watches folders, because Kubernetes swaps the `..data` link next to a mounted file. A touch or an equal copy does not count as a change. */
 export class FileWatch {
   readonly #onChange: (isWhole: boolean) => void;
   #known: Looks = new Map();

@@ -233,7 +233,7 @@ class TarGuard {
 
   #takeExtended(type: Extended, body: Buffer): void {
     this.#skipBytes = paddingOf(body.length);
-    if (type === 'K') return; // The target of a link, which is refused itself.
+    if (type === 'K') return; // Skip the target of a link, because docshelf rejects the link itself.
     if (type === 'L') {
       const name = untilNul(body);
       if (!isZeros(body.subarray(name.length)))

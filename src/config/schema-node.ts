@@ -127,5 +127,5 @@ function parse(written: unknown, factors: Readonly<Record<string, number>>): num
 
 export const parseSize = (written: unknown): number | null => parse(written, SIZE);
 
-/** Milliseconds of `30s`. Null for text that is no duration. Seconds are the finest unit. */
+/** Milliseconds of `30s`. Null for text that is not a duration. Seconds are the finest unit. */
 export const parseDuration = (written: unknown): number | null => parse(written, DURATION_MS);

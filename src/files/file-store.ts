@@ -206,7 +206,7 @@ async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderThanMs: n
   }
   for (const name of await namesIn(incoming)) {
     const info = await ifThere(stat(join(incoming, name)));
-    // Include the time of the last rename: a file that another sweep returned still has its old time.
+    // Use the time of the last rename too, because a file that another sweep moved back keeps its old modification time.
     if (info === null || Math.max(info.mtimeMs, info.ctimeMs) > usedBeforeMs) continue;
     await rm(join(incoming, name), { force: true });
   }

@@ -105,7 +105,7 @@ export class EgressPolicy {
     return pairs.has(pair) || ports?.has(pair) === true;
   }
 
-  /** Null if a socket may be opened, as far as is known without its addresses. */
+  /** Checks the host and the port before a name is resolved. Null allows a socket, whose address is checked later. */
   refusalOf(url: Endpoint): AddressRefused | null {
     const bare = bareHost(url.hostname);
     const isRefused =

@@ -37,7 +37,7 @@ interface OpenIndex {
 
 const URGENT = { isUrgent: true };
 
-/** Maximum per site, so that a reader waits for at most a second. */
+/** Maximum number of waiting queries per site, so that a reader waits for at most a second. */
 const QUERIES_WAITING_MAX = 400;
 /** The thread looks up words for one query while the model reads others. With eight it is never idle. */
 const QUERIES_RUNNING_MAX = 8;

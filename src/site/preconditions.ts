@@ -80,7 +80,7 @@ const FORMS = [
   new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${MONTH} (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})$`),
 ];
 
-/** Milliseconds since 1970. Null for text that is no HTTP date, of which `Date.parse` accepts many. */
+/** Milliseconds since 1970. Null for text that is not an HTTP date. `Date.parse` accepts many such texts. */
 function parseHttpDate(text: string | undefined): number | null {
   if (text === undefined) return null;
   const parts = FORMS.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);

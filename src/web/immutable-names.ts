@@ -43,7 +43,7 @@ const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
 const DIGEST_CHARS_MIN = 8;
 const DIGEST_CHARS_MAX = 64;
-/** Length from which hex digits with letters are no word, number or date. */
+/** Length from which hex digits with letters are not a word, number, or date. */
 const CERTAIN_HEX_CHARS = 16;
 
 /** A day such as `20240601`, with up to three further characters. */

@@ -147,7 +147,7 @@ function weightOf(type: string, weights: Weights): number {
   return ranges.map((range) => weights.get(range)).find((weight) => weight !== undefined) ?? 0;
 }
 
-/** True if the usual type has no higher weight. @param wanted, usual in lower case, without parameters */
+/** True if the weight of the wanted type is at least that of the usual type. @param wanted, usual in lower case, without parameters */
 export function prefersType(accept: string, wanted: string, usual: string): boolean {
   const weights = weightsOf(accept);
   const ofWanted = weights.get(wanted) ?? 0;

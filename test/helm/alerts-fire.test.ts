@@ -145,7 +145,7 @@ const CASES: Readonly<Record<string, { at: string; step?: string; fires: Series;
 };
 
 describe.skipIf(!HAS_PROMTOOL)('alerts', () => {
-  it.each(Object.entries(CASES))('fire if they should, and otherwise not: %s', (name, { fires, quiet, ...times }) => {
+  it.each(Object.entries(CASES))('fire only under their condition: %s', (name, { fires, quiet, ...times }) => {
     for (const rules of [SHIPPED_ALERTS, ofChart]) {
       expect(firing({ rules, series: fires, ...times })).toContain(name);
       expect(firing({ rules, series: quiet, ...times })).not.toContain(name);

@@ -332,7 +332,7 @@ export class PageWork {
       return text === reference.url ? null : text;
     });
     const written = this.#withLiterals(rewritten.bytes, path);
-    // A file in another charset was decoded on read, and has this mark.
+    // A file in another charset was decoded on read, and begins with a mark of its charset.
     const wasDecoded = markedCharset(bytes) !== null;
     const hasChanged = wasDecoded || rewritten.changed > 0 || written !== rewritten.bytes;
     const integrity =

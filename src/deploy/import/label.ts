@@ -230,7 +230,7 @@ export async function downgradeErrorOf(
   return olderThanNewest(store, { name: `version ${version} of the preload folder`, digest, madeAt: createdAt });
 }
 
-/** `downgrade`, or null for the active bundle, the last fetched one and every bundle that is not older. */
+/** Returns the error `downgrade`, or null for the active bundle, the last fetched one and every bundle that is not older. */
 async function olderThanNewest(
   store: SiteStore,
   { name, digest, madeAt }: { readonly name: string; readonly digest: string; readonly madeAt: string },

@@ -98,7 +98,7 @@ export function bundleDownload({ follow, onFault }: BundleDownloadOptions): Answ
     const { sha256, fileName } = c.req.param();
     const bundle = await follow({ sha256, fileName, query: new URL(c.req.url).searchParams });
     const request = requestOf(c);
-    // The file's time is that of packing, so it is no validator.
+    // The file's time is that of packing, so it cannot be a validator.
     const validators = { etag: `"${bundle.sha256}"`, lastModifiedMs: Number.NaN };
     const headers = headersOf(bundle, validators);
 

@@ -148,7 +148,7 @@ export function answerMalformed(
     if (answered.has(socket)) return;
     answered.add(socket);
     connections.respondNow(socket);
-    // An unused connection is no error, and a response in the middle of another one would garble it.
+    // An unused connection is not an error, and a response in the middle of another one would garble it.
     const isUnused = socket.bytesRead === 0;
     const incomplete = connections.incompleteOf(socket);
     const isAsked = incomplete !== undefined && !incomplete.writableEnded;

@@ -42,7 +42,7 @@ export function trustedPeers(networks: readonly string[]): (peer: string) => boo
 
 const unmapped = (peer: string): string => (peer.startsWith(IPV4_MAPPED) ? (plainAddress(peer) ?? peer) : peer);
 
-/** Accepts `1.2.3.4:567` and `[::1]:567`. IPv4-mapped addresses become IPv4. Null for text that is no address. */
+/** Accepts `1.2.3.4:567` and `[::1]:567`. IPv4-mapped addresses become IPv4. Null for text that is not an address. */
 function plainAddress(text: string): string | null {
   const bare = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
   const address = /^::ffff:([\d.]+)$/i.exec(bare)?.[1] ?? bare;

@@ -127,7 +127,7 @@ function isOwn(request: Request, site: ReportedSite): (report: Report) => boolea
   };
 }
 
-/** Null for schemes, inline scripts and other texts that are no address. */
+/** Null for schemes, inline scripts and other texts that are not an address. */
 function loadedOrigin(blocked: unknown): string | null {
   const url = URL.parse(String(blocked));
   return url !== null && /^(?:https?|wss?):$/.test(url.protocol) ? url.origin : null;

@@ -125,7 +125,7 @@ export function isCertifiedFor(certificate: X509Certificate, host: string): bool
   try {
     return (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined;
   } catch {
-    // OpenSSL throws this for text that is no name.
+    // OpenSSL throws this for text that is not a name.
     return false;
   }
 }

@@ -28,7 +28,7 @@ const USE_PREFIX = 'export-';
 const USES_KEPT_MAX = 50;
 
 /**
- * Writes the vectors that the deployment would compute, and returns false if the time was over. Uses 120 bytes of memory per section with
+ * Writes the vectors that the deployment would compute, and returns false if the time runs out. Uses 120 bytes of memory per section with
  * one passage.
  * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
  */

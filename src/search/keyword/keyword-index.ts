@@ -110,7 +110,7 @@ export class KeywordIndex {
       const ranked = this.#rank(parsed.wanted, spellings, links, options.limit);
       const sections = ranked.map(({ section }) => section);
       const named = this.#sectionsWith(parsed.isQuestion ? [] : names, spellings, sections);
-      // A heading `<<` is no heading of `<<EOF`.
+      // A heading `<<` does not match the query `<<EOF`.
       const isWhole = !parsed.isQuestion && attachedSymbols(parsed.wanted).length === 0;
       const headed = this.#headedBy(isWhole ? names : [], onlyIdentifier(parsed.wanted, spellings), spellings);
       const quoted = this.#quoting(parsed.wanted, spellings, sections.slice(0, NEAR_CANDIDATES));
@@ -216,7 +216,7 @@ export class KeywordIndex {
   #rank(wanted: string, spellings: Spellings, links: readonly Link[], limit: number): Found[] {
     const terms = onlyIdentifier(wanted, spellings);
     const namedSections = new Set(terms.flatMap((term) => [...this.#file.postings(term).sections]));
-    // A page with the title "C" is no page with the title "C++".
+    // A page with the title "C" does not match the query "C++".
     const isTitled = (section: number) => namedSections.size === 0 || namedSections.has(section);
     const titled = this.#takeScores(this.#titled(wanted, spellings).filter(isTitled));
     const named = this.#takeScores(namedSections);

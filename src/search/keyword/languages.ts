@@ -209,7 +209,7 @@ export function stemOf(spelling: string, language: WordLanguage): string {
 }
 
 /**
- * Term of a word in the index. Stems of other languages than English have a prefix, because `servic` of `serviços` is no form of `services`.
+ * Term of a word in the index. Stems of other languages than English have a prefix, because `servic` of `serviços` is not a form of `services`.
  * Identifiers, such as `maxRetryCount`, are English in every language.
  */
 export function keyOf({ spelling, parts }: Pick<Word, 'spelling' | 'parts'>, language: WordLanguage): string {

@@ -8,7 +8,7 @@ import { integrityTargets, type Mount, type MountableFile, mountFile } from '../
 interface MountOrder {
   readonly file: MountableFile;
   readonly mount: Mount;
-  /** Paths that are no file or page. The whole table may have 500,000 entries, so it stays outside. */
+  /** Paths that are neither a file nor a page. The whole table may have 500,000 entries, so it stays outside. */
   readonly absent: ReadonlySet<string>;
   /** `integrity` of changed targets, by address. */
   readonly digests: ReadonlyMap<string, string>;

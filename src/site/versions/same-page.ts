@@ -40,7 +40,7 @@ export class SamePages {
     const [first, second] = pages
       .map((page) => ({ page, shared: sharedNames(page, path) }))
       .sort((a, b) => b.shared - a.shared);
-    // Two equally near pages are no result: Overview, Introduction.
+    // If two pages are equally near, such as Overview and Introduction, returns neither.
     if (first === undefined || first.shared === second?.shared) return null;
     return readerAddress(first.page, path, to);
   }

@@ -172,7 +172,7 @@ class LinkDensity {
       }
     }
     if (element.tagName === 'a') linked = text;
-    // A glossary's definitions may be links, and menus are no definition lists.
+    // A glossary's definitions may be links, and menus are not definition lists.
     if (element.tagName === 'dl') linked = 0;
     return { text, linked, links, holdsTitle };
   }

@@ -10,7 +10,7 @@ export const CSS = 1 << 5;
 export const LIST = 1 << 6;
 /** Flag for a module specifier, which must begin with a dot or a slash. */
 export const SPECIFIER = 1 << 7;
-/** Flag for digests, which are no addresses. */
+/** Flag for digests, which are not addresses. */
 export const LITERAL = 1 << 8;
 
 export type Edit = { readonly start: number; readonly end: number; readonly text: string };

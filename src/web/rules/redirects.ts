@@ -84,7 +84,7 @@ const CIRCLE_MAX = 50;
 
 /** Browsers give up after so many redirects. */
 export const REDIRECTS_MAX = 20;
-/** Budget for a file, some 20 ms. Later rules are checked only on request. */
+/** Work budget for a file, about 20 ms. Later rules are checked only on request. */
 const SURVEY_UNITS = 5_000_000;
 
 function* endlessRules(rules: Iterable<RedirectRule>, redirects: RedirectRules) {

@@ -152,7 +152,7 @@ export function lifeOfAJob(open: OpenSubject): void {
       expect(await bench.get('one')).toMatchObject({ status: 'failed', error: 'canceled' });
     });
 
-    test('ends a running job whose holder is gone, instead of running it again', async () => {
+    test('ends a running job whose worker has ended, instead of running it again', async () => {
       const other = await bench.subject.another();
       for (const name of ['one', 'two']) await bench.add(name);
       await bench.claim();

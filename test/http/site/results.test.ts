@@ -67,7 +67,7 @@ async function read(response: Response) {
 }
 
 describe('search results page', () => {
-  it('is served to clients that prefer HTML, and JSON to all others as before', async () => {
+  it('is served to clients that prefer HTML, while all others get JSON', async () => {
     const { send } = siteWith({ results: RESULTS });
     const plain = await send('?q=a', {});
     const headers = Object.fromEntries(plain.headers);

@@ -115,7 +115,7 @@ describe('findReferences() in output of frameworks', () => {
     return [...referencesOf(findReferences(file))].filter(({ kind }) => kind === 'mention').map(({ url }) => url);
   };
 
-  it('mentions the chunks of Next.js page data in the base path of the page', () => {
+  it('reports the chunks of Next.js page data in the base path of the page', () => {
     const html = `<script src="/docs/_next/static/chunks/main.js"></script><script>self.__next_f.push([1,"3:I[1,[\\"2\\",\\"static/chunks/app/%5Bid%5D/page-1a.js\\"],\\"\\"]\\n:HL[\\"/docs/_next/static/css/b.css\\",\\"style\\"]"])</script>`;
     expect(mentions('html', html)).toEqual([
       '/docs/_next/static/css/b.css',
@@ -124,13 +124,13 @@ describe('findReferences() in output of frameworks', () => {
     expect(rewritten('html', html, 'N')).toBe(html.replace('/docs/_next/static/chunks/main.js', 'N'));
   });
 
-  it('mentions the chunks of the Next.js build manifest, relative to that file', () => {
+  it('reports the chunks of the Next.js build manifest, relative to that file', () => {
     expect(mentions('script', 'self.__BUILD_MANIFEST={"/a":["static/chunks/pages/[a]-1.js"]}')).toEqual([
       '../../static/chunks/pages/[a]-1.js',
     ]);
   });
 
-  it('mentions the files that Vite loads with a module, in the folder that the site was built for', () => {
+  it('reports the files that Vite loads with a module, in the folder that the site was built for', () => {
     const script = `const __vite__mapDeps=(i,m=__vite__mapDeps,d=(m.f||(m.f=["assets/a.js","assets/b.css"])))=>i.map(i=>d[i]);`;
     expect(mentions('script', script, '/docs/assets/chunks/app.js')).toEqual([
       '/docs/assets/a.js',
@@ -139,17 +139,17 @@ describe('findReferences() in output of frameworks', () => {
     expect(mentions('script', script)).toEqual(['/assets/a.js', '/assets/b.css']);
   });
 
-  it('mentions the full VitePress page next to its lean part', () => {
+  it('reports the full VitePress page next to its lean part', () => {
     expect(mentions('html', '<link rel=modulepreload href=/assets/a.md.X1.lean.js>')).toEqual(['/assets/a.md.X1.js']);
   });
 
-  it('mentions whole strings that are root-relative addresses, with escaped or plain quotes', () => {
+  it('reports whole strings that are root-relative addresses, with escaped or plain quotes', () => {
     const script = String.raw`push("{\"index\":\"/search.json\"}"),f('/img/a-1.svg?v=2',"/guide","//x.test/b.json","see /c.json",'/d.json"')`;
     expect(mentions('script', script)).toEqual(['/search.json', '/img/a-1.svg?v=2', '/d.json']);
     expect(rewritten('script', script, 'N')).toBe(script);
   });
 
-  it('mentions the files that Gatsby routes load', () => {
+  it('reports the files that Gatsby routes load', () => {
     const html = String.raw`<script>window.___chunkMapping="{\"app\":[\"/app-1.js\"],\"b\":[\"c\"]}"</script>`;
     expect(mentions('html', html)).toEqual(['/app-1.js']);
   });

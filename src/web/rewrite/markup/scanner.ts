@@ -64,7 +64,7 @@ export class MarkupScanner {
     }
   }
 
-  /** Skips the content of the element just begun, which is no markup. @returns its end */
+  /** Skips the content of the element just begun, which is not markup. @returns its end */
   skipRawText(): number {
     const skip = this.tagName === 'script' ? endOfScript : endOfRawText;
     const end = skip(this.text, this.contentStart, this.tagName);
