@@ -70,6 +70,7 @@ describe('the commands of how-to pages', () => {
     await expect(shell.sh(back)).rejects.toThrow(/pin/);
     await shell.sh(removeBad);
     expect((await daemon.status()).versions.map(({ version }) => version)).not.toContain('2026-12-01');
+    expect(await shell.sh('docshelf bundle import acme-export-2026-12-01.tar.gz')).toContain('pins another version');
 
     await shell.configure(SERVING);
     await shell.sh('docshelf reload');

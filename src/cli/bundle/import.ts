@@ -70,7 +70,7 @@ interface ImportRequest {
 const SIGNATURE_BYTES_MAX = 20_000;
 
 const UNNAMED =
-  '\nThe archive names no version, so its digest is the label. To choose one, import it again with --version.';
+  'The archive names no version, so its digest is the label. To choose one, import it again with --version.';
 
 export function bundleImportCommand(): Command {
   return withSite(
@@ -100,10 +100,16 @@ export function bundleImportCommand(): Command {
       const isActive = activate || delivered.activated;
       // The import succeeded. `bundle preview` reports why there is no link.
       const preview = isActive ? null : await previewOf(loaded, options, delivered.version).catch(() => null);
-      const added = preview === null ? '' : `\nPreview it for a day: ${preview.link}`;
+      const isHeld = activate && !delivered.activated;
+      const isUnnamed = version === null && delivered.version === versionFromDigest(delivered.digest);
+      const added = [
+        ...(isUnnamed ? [UNNAMED] : []),
+        ...(isHeld ? ['The config pins another version, or turns serving off.'] : []),
+        ...(preview === null ? [] : [`Preview it for a day: ${preview.link}`]),
+      ];
       const done = { ...delivered, ...place, ...(preview === null ? {} : { preview }) };
-      const hint = version === null && delivered.version === versionFromDigest(delivered.digest) ? UNNAMED : '';
-      printResult(options, done, () => sentenceOf(delivered) + hint + added);
+      printResult(options, done, () => [sentenceOf(delivered), ...added].join('
+'));
     });
 }
 
