@@ -145,7 +145,7 @@ export function reportedSite({ config, hosts, basePath }: SiteConfig): ReportedS
   return { policy: enforcementOf(config), basePath, hosts: named };
 }
 
-/** Generators need inline scripts and `eval`. Browsers that do not know `webrtc` ignore it (contract, section 4.1). */
+/** Generators need inline scripts and `eval`. Browsers that do not know `webrtc` ignore it. */
 export function policyHeaders(config: Config, domain: string, basePath: string): Readonly<Record<string, string>> {
   const { features } = config;
   const enforce = enforcementOf(config);

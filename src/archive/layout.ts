@@ -1,6 +1,6 @@
 import { isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 
-/** The site's place in its archive (contract section 3). Pure: it reads names and kinds only. */
+/** The site's place in its archive. Pure: it reads names and kinds only. */
 
 interface NamedEntry {
   /** Without leading `./` and trailing slash; empty for the archive's root. */

@@ -10,7 +10,7 @@ const SINGLE_FORM: readonly string[] = ['staticExport', 'deployment.domain', 'se
 
 /**
  * Finds a mixture of the two forms, domains and addresses that two sites claim, and names that resolve to another domain in
- * `organizations` (contract, section 2.1).
+ * `organizations`.
  */
 export function findSiteFaults(settings: Settings, { sites, organizations }: Config): ConfigFault[] {
   if (sites.length === 0) return [];

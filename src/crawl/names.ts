@@ -100,7 +100,7 @@ const LONG_FOLDER = '_long/';
 /** Windows rejects these. Slashes were percent-encoded. */
 const REFUSED = /[\u0000-\u001f\u007f-\u009f<>:"|?*\\/]/g;
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)/i;
-/** Importers treat these as launchers (contract, section 3). */
+/** Importers treat these as launchers. */
 const LAUNCHER = /^start docs/i;
 const OWN = OWN_FOLDER.replace('/', '');
 

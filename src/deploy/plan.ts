@@ -85,7 +85,7 @@ export type Step =
   | { readonly do: 'prune' }
   | { readonly do: 'wait'; readonly untilMs: number | null };
 
-/** Order of contract section 2: commands, the target, then preloaded archives, exports and pruning. */
+/** The order: commands, the target, then preloaded archives, exports and pruning. */
 export function plan(wanted: Wanted, observed: ObservedState, at: Progress): Step {
   if (at.hasCommand) return { do: 'run-command' };
   const target = targetOf(wanted, observed, at.preloaded, at.fetchedFor !== wanted.fetchKey);
@@ -171,7 +171,7 @@ function earliest(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
-/** Finds the release to serve (contract, section 2). @param mustFetch true for an unpinned link after a start, a changed link or a failed attempt */
+/** Finds the release to serve. @param mustFetch true for an unpinned link after a start, a changed link or a failed attempt */
 export function targetOf(
   wanted: Wanted,
   observed: ObservedState,

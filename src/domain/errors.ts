@@ -285,7 +285,7 @@ export const exitCodeOf = (code: ErrorCode): number => placeOf(code).exit;
 
 export const statusOf = (code: ErrorCode): number => placeOf(code).status;
 
-/** A problem document (RFC 9457, section 3) with the members of contract section 8. */
+/** A problem document (RFC 9457, section 3) with docshelf's additional members. */
 export const problemSchema = {
   title: 'Problem',
   description: 'Problem document (RFC 9457).',

@@ -78,7 +78,7 @@ export interface FeatureReport {
   readonly features: readonly FeatureState[];
 }
 
-/** With several sites `domain` is null and `features` empty (contract, section 2.1). */
+/** With several sites `domain` is null and `features` empty. */
 export interface DaemonFeatures extends Omit<FeatureReport, 'domain'> {
   readonly domain: string | null;
   readonly sites?: readonly Pick<FeatureReport, 'domain' | 'features'>[];

@@ -31,5 +31,5 @@ export const ARCHIVE_LIMITS: ArchiveLimits = Object.freeze({
   windowBytesMax: 128 * MiB,
 });
 
-/** Limit for JSON requests (contract, section 8). */
+/** Limit for JSON requests. */
 export const BODY_BYTES_MAX = 64 * 1024;

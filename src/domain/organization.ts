@@ -1,4 +1,4 @@
-/** Owners of domains, and their keys (contract, sections 2 and 7). */
+/** Owners of domains, and their keys. */
 
 import type { CrawlSettings } from './crawl.ts';
 
@@ -6,7 +6,7 @@ export const KEY_TYPES = ['admin', 'assistant'] as const;
 /** An assistant key is public and may search; an admin key is secret and may export. */
 export type KeyType = (typeof KEY_TYPES)[number];
 
-/** The only plan with static exports (contract, section 6). */
+/** The only plan with static exports. */
 export const EXPORTING_PLAN = 'enterprise';
 
 export interface OrganizationKey {

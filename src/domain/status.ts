@@ -49,7 +49,7 @@ const lastErrorSchema = {
   description: 'The last error that is not resolved yet.',
 } as const;
 
-/** `GET /v1/status`, contract section 2, with additions: `notices`, `activity`, `startedAt`, `programVersion`. */
+/** `GET /v1/status`, with the additions `notices`, `activity`, `startedAt`, `programVersion`. */
 export const statusSchema = {
   title: 'Status',
   ...objectOf(

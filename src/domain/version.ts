@@ -20,7 +20,7 @@ const EXTENSIONS =
 const DATE_AT_END = /(?:^|[^0-9])(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?:-[1-9])?$/;
 const NUMBER_AT_END = /(?:^|[^A-Za-z0-9])(v\d+\.\d+\.\d+)$/;
 
-/** Finds a date or `v1.2.3` at the end of an archive's name (contract section 2). */
+/** Finds a date or `v1.2.3` at the end of an archive's name. */
 export function versionFromFileName(fileName: string): string | null {
   if (fileName.length > NAME_CHARS_MAX) return null;
   const stem = fileName.replace(EXTENSIONS, '');

@@ -45,7 +45,7 @@ function joinFacts(facts: readonly SearchFacts[]): SearchFacts {
 }
 
 /**
- * Merges every site's best result, then every second best, and so on (contract, section 2.1). Equal ranks are sorted by descending score,
+ * Merges every site's best result, then every second best, and so on. Equal ranks are sorted by descending score,
  * then by site order.
  */
 export function mergeByRank(

@@ -9,7 +9,7 @@ export interface SiteRequestFacts {
   readonly query: string;
   readonly host: string | undefined;
   readonly accept?: string | undefined;
-  /** True for the script of a service worker, which no older release has to offer (contract, section 3). */
+  /** True for the script of a service worker, which no older release has to offer. */
   readonly isWorker?: boolean;
 }
 

@@ -137,7 +137,7 @@ export class PagePaths {
     return { open, isCut: false };
   }
 
-  /** Follows contract section 9. @param isFirst true to ignore rules whose redirects do not end */
+  /** @param isFirst true to ignore rules whose redirects do not end */
   #stepFrom(built: string, work: Work, isFirst: boolean, host: string | null = null): Step | null {
     const path = this.#inSite(built);
     if (path === null || isInternalPath(path)) return null;

@@ -7,7 +7,7 @@ const FOLDERS =
 
 const FOLDERS_MAX = 256;
 
-/** Names of a release that never stand for other bytes (contract, section 3). */
+/** Names of a release that never stand for other bytes. */
 export class ImmutableNames {
   readonly #files: Pick<FileTable, 'namesIn'>;
   readonly #byFolder = new Map<string, FolderDigests>();

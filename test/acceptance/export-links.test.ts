@@ -7,7 +7,7 @@ import { setClock, withClock } from '../helpers/shifted-clock.ts';
 import { sha256Of } from './bundles.ts';
 import { type Exporter, JOBS, problemOf, startAgain, startExporter } from './export-service.ts';
 
-/** Links to bundles and their downloads, with the built program (contract, section 6). */
+/** Links to bundles and their downloads, with the built program. */
 
 const bench = openBench(afterAll);
 /** Default of `exportApi.linkTtl`. */

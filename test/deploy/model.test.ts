@@ -26,7 +26,7 @@ import { unpackHere } from './unpackers.ts';
 import { FakeSource, fault, type SettingsOf, settingsOf, startDaemon, type TestDaemon } from './workbench.ts';
 
 /**
- * Random sequences of config changes, deliveries, commands, faults and restarts, compared with a model of contract section 2.
+ * Random sequences of config changes, deliveries, commands, faults and restarts, compared with a model.
  * DOCSHELF_MODEL_SEQUENCES sets their number: 1,000 in .ci/run, ten times as many in the soak. To repeat a failed sequence, set
  * it to 1 and DOCSHELF_SEED to the seed of the failure.
  */

@@ -1,5 +1,5 @@
 /**
- * The model of contract section 2: the content of a data folder, its daemons, and the effects of each action. Pure: the tests
+ * The model of a deployment: the content of a data folder, its daemons, and the effects of each action. Pure: the tests
  * draw actions (sequence.ts), run them, and compare the results with the model.
  */
 import type { ErrorCode } from '../../src/domain/errors.ts';

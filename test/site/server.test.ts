@@ -11,7 +11,7 @@ const LAST_MODIFIED = 'Sat, 01 Jun 2024 10:20:30 GMT';
 
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
 
-/** Recommended values for pages (contract, section 4.1). */
+/** Recommended values for pages. */
 const PRESET = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'same-origin',

@@ -5,7 +5,7 @@ import { REQUEST_UNITS } from '../../src/web/rules/rule-file.ts';
 import { SeededRandom, seedOfEnvironment } from '../helpers/random.ts';
 import { cases } from '../helpers/runs.ts';
 
-/** Limits of the contract, section 9.1. */
+/** Limits of the rules of a bundle. */
 const RULES_MAX = 10_000;
 const FILE_CHARS_MAX = 1024 ** 2;
 const LINE_CHARS_MAX = 8192;

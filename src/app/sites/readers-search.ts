@@ -129,7 +129,7 @@ export class ReaderSearch implements Search {
   }
 }
 
-/** Ignores the version filter: the versions that pages name are the site's own words (contract, section 5). */
+/** Ignores the version filter: the versions that pages name are the site's own words. */
 export function atKeptVersion(request: SearchRequest, form: ResultForm, version: string) {
   return {
     request: { ...request, filter: { ...request.filter, version: null } },

@@ -21,7 +21,7 @@ interface SitesOptions {
 /** Opening a site reads a dozen small files. */
 const OPENED_AT_ONCE = 16;
 
-/** States from the worst to the best of those that serve (contract, section 2.1). */
+/** States from the worst to the best of those that serve. */
 const WORST_FIRST: readonly DeployState[] = ['waiting', 'stale', 'ready'];
 
 /** The sites of a daemon. A failure of one affects no other. */

@@ -47,7 +47,7 @@ interface DaemonFacts extends Pick<StatusReport, 'jobs' | 'notices' | 'startedAt
   readonly apiHasSearch: boolean;
 }
 
-/** `GET /v1/status` of one site, or of each with the daemon's own facts (contract, section 2.1). */
+/** `GET /v1/status` of one site, or of each with the daemon's own facts. */
 export async function daemonStatus(sites: Sites, facts: DaemonFacts): Promise<StatusReport> {
   const { opened, current, lastReload, deploymentType, apiHasSearch, ...rest } = facts;
   const daemon = { ...rest, lastReload, pending: pendingOf(sites, facts) };

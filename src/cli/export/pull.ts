@@ -116,7 +116,7 @@ async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloa
     if (bundle.signature !== null) await rename(file + SIGNATURE_EXTENSION, place + SIGNATURE_EXTENSION);
     await placeBundle(file, place);
   }
-  // Derive the same label as a deployment does for a bundle without a version (contract, section 2).
+  // Derive the same label as a deployment does for a bundle without a version.
   const version = imported?.version ?? label ?? versionFromFileName(name) ?? versionFromDigest(digest);
   const values = options.writeValues ?? null;
   if (values !== null)

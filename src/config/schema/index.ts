@@ -370,7 +370,7 @@ export const sites = t.list(
 );
 
 /**
- * The whole config (contract, section 2). Decoding, `config.schema.json`, `docs/config.md` and the chart's schema derive from it. After
+ * The whole config. Decoding, `config.schema.json`, `docs/config.md` and the chart's schema derive from it. After
  * a change, run `sh scripts/run.sh node scripts/generate.ts`.
  */
 const keys = section(

@@ -213,7 +213,7 @@ function refuseOldVersion(name: string, version: string, minVersion: string | nu
 
 const DAY_MS = 24 * 3600_000;
 
-/** A repeated export keeps its first manifest (contract section 6), so the end of the day in its file name counts. */
+/** A repeated export keeps its first manifest, so the end of the day in its file name counts. */
 function latestExportTime(madeAt: string, fileName: string | null, isSigned: boolean): string {
   const day = isSigned || fileName === null ? null : dateOfVersion(versionFromFileName(fileName) ?? '');
   if (day === null) return madeAt;

@@ -34,7 +34,7 @@ const OUTAGE_MS_MAX = 120_000;
 /** Statuses of a service without our list of jobs. Some respond with 200 and other content. */
 const NO_SUCH_LIST: ReadonlySet<unknown> = new Set([200, 400, 404, 405, 501]);
 
-/** @throws DocshelfError `unauthorized`, `forbidden`, `not_found`, `rate_limited`, `queue_full`, `source_*` (contract, section 6) */
+/** @throws DocshelfError `unauthorized`, `forbidden`, `not_found`, `rate_limited`, `queue_full`, `source_*` */
 export class ExportServiceClient {
   readonly #client: Pick<HttpClient, 'get' | 'post'>;
   readonly #base: string;

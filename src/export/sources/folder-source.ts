@@ -17,7 +17,7 @@ type FolderSourceOptions = { readonly path: string; readonly workDir: string; re
 /** Number of files in flight: enough to keep the disk busy, but not all in memory. */
 const IN_FLIGHT_MAX = 16;
 
-/** Copies static files byte for byte, without a wrapping folder and launchers (contract, section 3). */
+/** Copies static files byte for byte, without a wrapping folder and launchers. */
 export class FolderSource implements SiteSource {
   readonly #options: FolderSourceOptions;
 

@@ -17,7 +17,7 @@ const HEADERS = {
   'Referrer-Policy': 'no-referrer',
 };
 
-/** Reading needs no token. Errors are problem documents on every path (contract, section 8). */
+/** Reading needs no token. Errors are problem documents on every path. */
 export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   const { endpoint, token, hosts, metrics } = options;
   const guard = new TokenGuard({ token, onWrong: () => metrics.onWrongToken() });

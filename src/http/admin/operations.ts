@@ -7,7 +7,7 @@ import { VERSION_PATTERN } from '../../domain/version.ts';
 import { auditPageSchema } from '../audit/audit.ts';
 import { acting, health, jobOperations, keyOperations, secret, state } from './service-operations.ts';
 
-/** Calls of the admin listener and of a daemon's socket (contract, section 2). A new call needs its `run` in `actions.ts`. */
+/** Calls of the admin listener and of a daemon's socket. A new call needs its `run` in `actions.ts`. */
 
 const releaseSchema = { title: 'Release', ...objectOf({ version, digest }) } as const;
 const previewSchema = {
@@ -126,7 +126,7 @@ const NO_SITE = {
   message: 'Cannot find the site "acme": this daemon has no such site',
 } as const;
 
-/** Calls about versions or bundles exist twice: for the only site, and for each site by its domain (contract, section 2.1). */
+/** Calls about versions or bundles exist twice: for the only site, and for each site by its domain. */
 export function perSite(operation: Operation): Operation[] {
   const { id, path, parameters, faults = [] } = operation;
   if (!/^\/v1\/(?:versions|bundles|rollback|diff)/.test(path)) return [];

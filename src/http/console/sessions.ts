@@ -164,7 +164,7 @@ const OWN_PAGE_HELP = 'Open the console in a separate tab and use its forms.';
 const BEHIND_TLS_HELP =
   'If a proxy terminates TLS, add it to server.trustedProxies. Let it send X-Forwarded-Proto: https and the original Host.';
 
-/** For a browser, other ports of the host are the same site and get its cookies (contract, section 9.5). */
+/** For a browser, other ports of the host are the same site and get its cookies. */
 export function requireOwnPage(request: Request, own: string): void {
   const fetchSite = request.headers.get('sec-fetch-site');
   if (fetchSite !== null && fetchSite !== 'same-origin') throw foreign('the browser reports that another site sent it');

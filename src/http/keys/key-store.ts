@@ -34,7 +34,7 @@ export const KEYS_MAX = 10_000;
 /** Each entry takes 100 bytes. */
 export const USES_MAX = 20_000;
 
-/** Reads twice within the 5 s of the contract. */
+/** Reads twice within 5 s, the time after which a change must apply. */
 const READ_EVERY_MS = 2_000;
 const WRITE_USES_EVERY_MS = 60_000;
 
@@ -47,7 +47,7 @@ export interface KeyStoreOptions {
 
 export type Uses = ReadonlyMap<string, string>;
 
-/** Keys created at run time, of one daemon or of all that share the store (contract, sections 7 and 10). */
+/** Keys created at run time, of one daemon or of all that share the store. */
 export abstract class KeyStore {
   protected lastRead: readonly MadeKey[] = [];
   readonly #options: KeyStoreOptions;

@@ -4,7 +4,7 @@ import { printableJson } from '../../domain/text.ts';
 import { CountedResponse } from '../tls/http2-endpoint.ts';
 import { remoteAddressBehind, requestField } from './request.ts';
 
-/** Listeners of contract section 2. A new one needs a row here, and an app in `openListeners`. */
+/** The listeners. A new one needs a row here, and an app in `openListeners`. */
 export const LISTENERS = {
   site: { section: 'server', receiveMsMax: 60_000 },
   api: { section: 'api', receiveMsMax: 60_000 },

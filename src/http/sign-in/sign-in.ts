@@ -3,7 +3,7 @@ import type { DocshelfError } from '../../domain/errors.ts';
 import { type Notice, noticeResponse } from '../../site/index.ts';
 import { peerOf, requestField, trustedPeers } from '../listener/request.ts';
 
-/** Uses the reader's language, because the site's would show what exists (contract, section 9.7). */
+/** Uses the reader's language, because the site's would show what exists. */
 export function ownPage({ method = 'GET', headers }: IncomingMessage, notice: Omit<Notice, 'language'>): Response {
   const header = (name: string): string | undefined => requestField(headers, name);
   const own = { language: null, headers: { 'Cache-Control': 'no-store', ...notice.headers } };

@@ -27,7 +27,7 @@ export interface ReportedSite {
   readonly hosts: readonly string[];
 }
 
-/** The endpoint needs no sign-in, so anyone can send reports: never recommend to allow an origin from them (contract, section 4.1). */
+/** The endpoint needs no sign-in, so anyone can send reports: never recommend to allow an origin from them. */
 export class PageReports {
   readonly #counts = new Map<string, number>();
   readonly #onReport: (origin: string) => void;

@@ -3,7 +3,7 @@ import type { SiteRequest } from '../../site/index.ts';
 import { once } from '../../threads/once.ts';
 import { Seals, SiteCookie } from '../sign-in/sealed-cookies.ts';
 
-/** Lifetime of the link and of the cookie (contract, section 9.3). */
+/** Lifetime of the link and of the cookie. */
 export const PREVIEW_MS = 24 * 3600_000;
 
 interface PreviewPassesOptions {

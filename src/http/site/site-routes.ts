@@ -93,7 +93,7 @@ function splitTarget(target: string): { host: string | null; path: string; query
 }
 
 interface ShelfPlace {
-  /** The Host header of the request, which is compared and never repeated (contract, section 2). */
+  /** The Host header of the request, which is compared and never repeated. */
   readonly host: string | undefined;
   readonly port: number;
   /** Value of `server.publicUrl`, whose scheme and port apply to all sites. */

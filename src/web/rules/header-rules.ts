@@ -3,7 +3,7 @@ import { srcsetSpans } from '../rewrite/markup/elements.ts';
 import { PathPattern, RuleTrie } from './path-pattern.ts';
 import { BUILT_CHARS_MAX, FaultList, RuleCounter, ruleLines, Work } from './rule-file.ts';
 
-/** Header names in `_headers` (contract, section 4.1), with the way to join several values. */
+/** Header names in `_headers`, with the way to join several values. */
 const SUPPORTED: ReadonlyMap<string, 'last' | 'list'> = new Map([
   ['Access-Control-Allow-Origin', 'last'],
   ['Cache-Control', 'last'],

@@ -17,7 +17,7 @@ const STATUSES = new Set([200, 301, 302, 303, 307, 308, 404]);
 /** Conditions that Netlify and Cloudflare Pages accept after the target. */
 const CONDITION = /^(?:country|language|role|cookie)=/i;
 
-/** Reads `_redirects`, in the syntax of Netlify and Cloudflare Pages (contract, section 9.1). */
+/** Reads `_redirects`, in the syntax of Netlify and Cloudflare Pages. */
 export function parseRedirects(text: string): { rules: RedirectRules; faults: FaultList } {
   const faults = new FaultList('_redirects');
   const rules = new RedirectRules();

@@ -1,6 +1,6 @@
 export const RULE_FILES: readonly string[] = ['_redirects', '_headers'];
 
-/** Limit of the contract, section 9.1. */
+/** Limits of one rule file. */
 const RULES_MAX = 10_000;
 export const RULE_FILE_BYTES_MAX = 1024 * 1024;
 

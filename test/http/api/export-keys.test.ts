@@ -6,7 +6,7 @@ import { codeOf } from '../problem-code.ts';
 import { ADMIN_KEY, apiWith, GLOBEX_ADMIN_KEY, KEY, ORGANIZATIONS, post, TEAM_ADMIN_KEY } from './api-example.ts';
 import { PICTURE } from './exports-in-memory.ts';
 
-/** Each call of the API with each kind of key (contract, sections 6 to 8). */
+/** Each call of the API with each kind of key. */
 
 const JOBS = '/v1/static-export/jobs';
 const SEARCH = 'POST /v1/search';

@@ -5,7 +5,7 @@ import { TOKEN } from '../admin/admin-example.ts';
 import { STATUS } from '../status-example.ts';
 import { Operator, ORIGIN } from './operator.ts';
 
-/** Attacks through an operator's browser, and through names and messages from outside (contract, section 9.5). */
+/** Attacks through an operator's browser, and through names and messages from outside. */
 
 const FIELDS = { version: '2024-05-01' };
 const ACTIVATE = '/sites/acme/activate';

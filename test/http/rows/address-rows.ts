@@ -7,7 +7,7 @@ const MERGED = 'nginx puts slashes and dots right';
 const RELATIVE = 'a redirect is 308, relative and kept by nobody, so that a proxy may stand before it';
 const FOLDED = 'the other normal form of Unicode is the same name';
 
-/** Addresses and their files (contract, section 3; RFC 3986). */
+/** Addresses and their files (RFC 3986). */
 export const ADDRESS_ROWS: readonly Row[] = [
   ['/', page('start')],
   ['/?', page('start')],
