@@ -108,8 +108,7 @@ export function bundleImportCommand(): Command {
         ...(preview === null ? [] : [`Preview it for a day: ${preview.link}`]),
       ];
       const done = { ...delivered, ...place, ...(preview === null ? {} : { preview }) };
-      printResult(options, done, () => [sentenceOf(delivered), ...added].join('
-'));
+      printResult(options, done, () => [sentenceOf(delivered), ...added].join('\n'));
     });
 }
 
