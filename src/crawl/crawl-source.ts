@@ -48,11 +48,10 @@ export class CrawlSource implements SiteSource {
     const { settings, hosts, limits: archiveLimits, filesDir, workDir, journalDir, recordsDir } = this.#options;
     const store = this.#store;
     const followsLinks = request.paths === null;
-    const foundDir = join(workDir, 'found');
-    await mkdir(foundDir, { recursive: true });
+    await mkdir(workDir, { recursive: true });
     await using held = new AsyncDisposableStack();
     const journal = held.adopt(await CrawlJournal.open(journalDir), (opened) => opened.close());
-    const pageThreads = new PageThreads(this.#options.pageThreads, { filesDir, foundDir });
+    const pageThreads = new PageThreads(this.#options.pageThreads, { filesDir });
     const threads = held.adopt(pageThreads, (started) => started.end());
     const urls = hosts.flatMap((host) => [`http://${host}`, `https://${host}`]);
     const policy = crawlPolicy(this.#options.egress, settings, urls);

@@ -247,13 +247,13 @@ export class Crawl {
     this.#bytes += content.size;
     if (lists) await this.#nameListed(entry);
     if (read === null) return;
+    entry.source = source;
     entry.isFollowed = settings.robots === 'ignore' || !(answered.noFollow || read.noFollow);
     this.#nameFound(entry, read);
   }
 
   #nameFound(entry: Entry, read: ReadPage): void {
     const { url: referrer } = entry;
-    entry.place = read.place;
     for (const { kind, url } of read.urls) {
       const isLink = kind === 'link';
       if (isLink && !entry.isFollowed) continue;
@@ -293,10 +293,10 @@ export class Crawl {
 type FetchedAnswer = Extract<Answer, { readonly kind: 'fetched' }>;
 
 const isRendered = (entry: Entry): entry is ContentEntry =>
-  hasContent(entry) && entry.place !== null && isPageType(entry.type) && namesPage(entry.askedAs);
+  hasContent(entry) && entry.source !== null && isPageType(entry.type) && namesPage(entry.askedAs);
 
 function newEntry(url: string, naming: Naming): Entry {
-  const unknown = { fetched: null, settled: null, type: '', place: null, isPageInstead: false };
+  const unknown = { fetched: null, settled: null, type: '', source: null, isPageInstead: false };
   return {
     redirects: 0,
     isOptional: false,

@@ -4,8 +4,6 @@ import { type FoundKind, type SourceType, sourceTypeOf } from '../web/rewrite/in
 
 export type AskedAs = FoundKind | 'browser' | 'known_file' | 'sitemap' | 'llms' | 'not_found';
 
-export type FoundPlace = { readonly thread: number; readonly offset: number; readonly length: number };
-
 export interface Entry {
   readonly url: string;
   askedAs: AskedAs;
@@ -21,7 +19,8 @@ export interface Entry {
   isPageInstead: boolean;
   settled: StoredFile | null;
   type: string;
-  place: FoundPlace | null;
+  /** Null for a file without references. */
+  source: SourceType | null;
 }
 
 export interface ContentEntry extends Entry {

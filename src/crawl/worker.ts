@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import { FileStore } from '../files/file-store.ts';
 import { serve } from '../threads/index.ts';
-import { FoundStore } from './kept/found-store.ts';
 import {
   type PageThreadData,
   PageWork,
@@ -16,9 +15,8 @@ import { Scope, type ScopeSettings } from './scope.ts';
 
 /** The parent calls `useScope` before all but `publishedHost`, and the names before it writes. */
 
-const { filesDir, foundDir, thread } = workerData as PageThreadData;
+const { filesDir } = workerData as PageThreadData;
 const store = new FileStore(filesDir);
-const found = new FoundStore(foundDir, thread);
 const state: { work: PageWork | null } = { work: null };
 
 function work(): PageWork {
@@ -30,7 +28,7 @@ const handlers = {
   publishedHost: ({ url, content }: StartPage) =>
     publishedHost(url, content instanceof Uint8Array ? content : readFileSync(store.pathOf(content.sha256))),
   useScope: (settings: ScopeSettings) => {
-    state.work = new PageWork(store, found, new Scope(settings));
+    state.work = new PageWork(store, new Scope(settings));
   },
   read: (request: ReadRequest) => work().read(request),
   write: (request: WriteRequest) => work().write(request),

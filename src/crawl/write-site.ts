@@ -112,12 +112,12 @@ class Writing {
 
   async write({ entry, path, isRooted = false }: SiteFile, needsDigest: boolean): Promise<void> {
     const { threads, sink, onProgress } = this.#options;
-    const { url, place } = entry;
+    const { url, source } = entry;
     const type = mediaTypeOf(path);
     const content = contentOf(entry);
     let stored: StoredContent = { sha256: content.sha256, size: content.size, type };
-    if (place !== null) {
-      const written = await threads.write({ url, path, content, place, isRooted, needsDigest });
+    if (source !== null) {
+      const written = await threads.write({ url, path, content, type: source, isRooted, needsDigest });
       stored = { ...written.content, type };
       if (written.integrity !== null) this.digests.set(url, written.integrity);
     }

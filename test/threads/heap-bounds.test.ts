@@ -107,9 +107,7 @@ describe('A thread that exceeds its heap limit', () => {
   });
 
   it('fails only the job that it crawls, and the next job gets new threads', async () => {
-    const folders = { filesDir: join(dir, 'files'), foundDir: join(dir, 'found') };
-    await mkdir(folders.foundDir);
-    const open = () => new PageThreads(1, folders);
+    const open = () => new PageThreads(1, { filesDir: join(dir, 'files') });
     const order = { url: 'https://acme.test/', content: Buffer.from('<title>Home</title>') };
     const restore = shrink('pages');
     const small = open();

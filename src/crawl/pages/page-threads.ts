@@ -14,12 +14,10 @@ import type {
 export class PageThreads {
   readonly #threads: readonly Thread<PageCalls>[];
 
-  constructor(count: number, data: Omit<PageThreadData, 'thread'>) {
+  constructor(count: number, data: PageThreadData) {
     const entry = threadEntry('../worker', import.meta);
-    this.#threads = Array.from({ length: count }, (_, thread) => {
-      const own = { ...data, thread } satisfies PageThreadData;
-      return new Thread({ task: 'export', heap: HEAPS.pages, entry, data: own, isBatched: true, isReplaced: false });
-    });
+    const options = { task: 'export', heap: HEAPS.pages, entry, data, isBatched: true, isReplaced: false };
+    this.#threads = Array.from({ length: count }, () => new Thread<PageCalls>(options));
     for (const thread of this.#threads) thread.start();
   }
 
@@ -39,10 +37,7 @@ export class PageThreads {
   }
 
   write(request: WriteRequest): Promise<WrittenPage> {
-    const { place } = request;
-    // Only its thread can write references in memory.
-    const writer = place.length === 0 ? this.#threads[place.thread] : undefined;
-    return (writer ?? this.#idlest()).call('write', request);
+    return this.#idlest().call('write', request);
   }
 
   useNames(names: SiteNames): Promise<unknown> {

@@ -20,8 +20,7 @@ import {
   utf8Bytes,
 } from '../../web/rewrite/index.ts';
 import { hasNoFollow } from '../admission.ts';
-import { type FoundPlace, namesPage } from '../entry.ts';
-import type { FoundStore } from '../kept/found-store.ts';
+import { namesPage } from '../entry.ts';
 import { naturalName } from '../names.ts';
 import type { Scope } from '../scope.ts';
 
@@ -203,11 +202,7 @@ function literalAt(units: string, at: number): { readonly text: string; readonly
   return { text, isWhole: !/^\s*\+/.test(rest.slice(end + 1, end + 20)) };
 }
 
-export interface PageThreadData {
-  readonly filesDir: string;
-  readonly foundDir: string;
-  readonly thread: number;
-}
+export type PageThreadData = { readonly filesDir: string };
 
 export type StartPage = { readonly url: string; readonly content: Uint8Array | StoredFile };
 
@@ -220,7 +215,6 @@ type FoundUrl = { readonly kind: FoundKind; readonly url: string };
 
 export interface ReadPage {
   readonly content: StoredFile;
-  readonly place: FoundPlace;
   /** Set by a robots meta. */
   readonly noFollow: boolean;
   readonly urls: readonly FoundUrl[];
@@ -239,7 +233,7 @@ export interface WriteRequest {
   readonly url: string;
   readonly path: string;
   readonly content: StoredFile;
-  readonly place: FoundPlace;
+  readonly type: SourceType;
   /** True to write absolute paths, because the page is served at several addresses. */
   readonly isRooted: boolean;
   readonly needsDigest: boolean;
@@ -261,7 +255,6 @@ interface Written {
 
 export class PageWork {
   readonly #store: FileStore;
-  readonly #found: FoundStore;
   readonly #scope: Scope;
   readonly #targets: ReferenceTargets;
   #names: SiteNames = { paths: new Map(), fragments: new Map(), asked: [] };
@@ -269,9 +262,8 @@ export class PageWork {
   #digests: ReadonlyMap<string, string> = new Map();
   #folder: Folder = { path: '' };
 
-  constructor(store: FileStore, found: FoundStore, scope: Scope) {
+  constructor(store: FileStore, scope: Scope) {
     this.#store = store;
-    this.#found = found;
     this.#scope = scope;
     this.#targets = new ReferenceTargets(scope);
   }
@@ -286,7 +278,6 @@ export class PageWork {
     const { urls, withDigest } = this.#newUrls(found, url, isMarkup);
     return {
       content: kept,
-      place: this.#found.add(found),
       noFollow: found.robots.some(hasNoFollow),
       urls,
       withDigest,
@@ -320,9 +311,10 @@ export class PageWork {
     this.#digests = digests;
   }
 
-  write({ url, path, content, place, isRooted, needsDigest }: WriteRequest): WrittenPage {
+  write({ url, path, content, type, isRooted, needsDigest }: WriteRequest): WrittenPage {
     const bytes = readFileSync(this.#store.pathOf(content.sha256));
-    const found = this.#found.read(place);
+    // Storing the references of 20,000 pages would take gigabytes.
+    const found = findReferences({ type, bytes, path: new URL(url).pathname });
     const { origin, prefix } = this.#scope;
     const base = baseOf(found, url, origin + prefix, /\.(?:x?html?|svg)$/i.test(path));
     const from = found.base === null ? path : this.#basePathOf(base, path);
