@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { DocshelfError } from '../domain/errors.ts';
 import type { FileEntry, FileTable } from '../domain/release.ts';
-import { firstFrom, HashSlots, roomFor, saltedHash } from './flat-tables.ts';
+import { firstFrom, saltedHash } from './flat-tables.ts';
 import { ifThere } from './read.ts';
 
 export const TABLE_FILE = 'files.table';
@@ -98,7 +97,7 @@ const checksumOf = (table: Buffer): number =>
   crc32(table.subarray(HEADER_BYTES), crc32(table.subarray(0, CHECKSUM_AT)));
 
 /** Null for another format. */
-export function readLayout(header: Buffer): Layout | null {
+function readLayout(header: Buffer): Layout | null {
   if (header.length < HEADER_BYTES || header.toString('latin1', 0, 4) !== MAGIC) return null;
   if (header.readUInt32LE(4) !== FORMAT_VERSION) return null;
   const salt = header.readUInt32LE(20);
@@ -242,110 +241,19 @@ function damaged(releaseDir: string): DocshelfError {
   });
 }
 
-/** 24 to 48 bytes of memory each. */
-const DIGESTS_MAX = 2_000_000;
-const RECORDS_READ = 1_024;
+/** About 200 bytes of memory each. Further files are written instead of linked. */
+const DIGESTS_MAX = 400_000;
 
-interface OpenTable {
-  readonly fd: number;
-  readonly siteDir: string;
-  readonly recordsAt: number;
-  readonly textAt: number;
-  readonly firstRecord: number;
-  readonly count: number;
-}
-
-/** Files of releases by digest. Keeps the first eight bytes of each digest in memory, and the rest in the tables on disk. */
-export class StoredDigests implements Disposable {
-  readonly #tables: OpenTable[] = [];
-  readonly #digestsMax: number;
-  readonly #slots = new HashSlots();
-  /** Second word and record of each digest. */
-  #seconds = new Uint32Array(1_024);
-  #records = new Uint32Array(1_024);
-  #used = 0;
-  #recordsCount = 0;
-
-  /** @param releaseDirs folders of releases, by priority; unreadable ones are skipped */
-  constructor(releaseDirs: readonly string[], digestsMax = DIGESTS_MAX) {
-    this.#digestsMax = digestsMax;
-    for (const releaseDir of releaseDirs) this.#add(releaseDir);
-  }
-
-  /** A file that had these bytes when its release was written, or null. */
-  find(sha256: string): string | null {
-    const digest = Buffer.from(sha256, 'hex');
-    const second = digest.readUInt32LE(4);
-    const number = this.#slots.find(digest.readUInt32LE(0), (known) => this.#seconds[known] === second);
-    if (number < 0) return null;
-    const record = this.#records[number] as number;
-    const table = this.#tables.findLast(({ firstRecord }) => firstRecord <= record);
-    return table === undefined ? null : pathIn(table, record - table.firstRecord, sha256);
-  }
-
-  [Symbol.dispose](): void {
-    for (const { fd } of this.#tables) closeSync(fd);
-  }
-
-  #add(releaseDir: string): void {
-    if (this.#used === this.#digestsMax) return;
-    const table = openTable(releaseDir, this.#recordsCount);
-    if (table === null) return;
-    this.#tables.push(table);
-    for (let from = 0; from < table.count; from += RECORDS_READ) {
-      const records = read(table.fd, table.recordsAt + from * RECORD_BYTES, RECORDS_READ * RECORD_BYTES);
-      const count = Math.min(table.count - from, Math.floor(records.length / RECORD_BYTES));
-      if (count === 0) return;
-      this.#recordsCount += count;
-      for (let n = 0; n < count; n++) {
-        if (this.#used === this.#digestsMax) return;
-        const at = n * RECORD_BYTES;
-        this.#put(records.readUInt32LE(at), records.readUInt32LE(at + 4), table.firstRecord + from + n);
-      }
+/** Files of releases by the digest that they had when their release was written. Earlier releases take precedence, unreadable ones are skipped. */
+export async function storedDigests(releaseDirs: readonly string[], digestsMax = DIGESTS_MAX) {
+  const files = new Map<string, string>();
+  for (const releaseDir of releaseDirs) {
+    const table = await readFileTable(releaseDir).catch(() => null);
+    const siteDir = join(releaseDir, 'site');
+    for (const { sha256, path } of table?.values() ?? []) {
+      if (files.size === digestsMax) return files;
+      if (!files.has(sha256)) files.set(sha256, `${siteDir}/${path}`);
     }
   }
-
-  #put(first: number, second: number, record: number): void {
-    const number = this.#used;
-    if (this.#slots.find(first, (known) => this.#seconds[known] === second) >= 0) return;
-    this.#used += 1;
-    this.#seconds = roomFor(this.#seconds, this.#used);
-    this.#records = roomFor(this.#records, this.#used);
-    this.#seconds[number] = second;
-    this.#records[number] = record;
-    this.#slots.add(first, number);
-  }
-}
-
-function pathIn({ fd, siteDir, recordsAt, textAt }: OpenTable, number: number, sha256: string): string | null {
-  const bytes = read(fd, recordsAt + number * RECORD_BYTES, RECORD_BYTES);
-  if (bytes.length < RECORD_BYTES) return null;
-  const record = readRecord(bytes, 0);
-  const [pathAt, pathBytes] = record.path;
-  if (record.sha256 !== sha256) return null;
-  const path = read(fd, textAt + pathAt, pathBytes);
-  return path.length === pathBytes ? join(siteDir, path.toString()) : null;
-}
-
-function openTable(releaseDir: string, firstRecord: number): OpenTable | null {
-  let fd: number;
-  try {
-    fd = openSync(join(releaseDir, TABLE_FILE), 'r');
-  } catch {
-    return null;
-  }
-  const layout = readLayout(read(fd, 0, HEADER_BYTES));
-  if (layout !== null) return { fd, siteDir: join(releaseDir, 'site'), firstRecord, ...layout };
-  closeSync(fd);
-  return null;
-}
-
-/** Returns fewer bytes at the end or after an error: missing files are simply written. */
-function read(fd: number, at: number, bytes: number): Buffer {
-  const buffer = Buffer.alloc(bytes);
-  try {
-    return buffer.subarray(0, readSync(fd, buffer, 0, bytes, at));
-  } catch {
-    return buffer.subarray(0, 0);
-  }
+  return files;
 }

@@ -1,4 +1,4 @@
-export { findInTable, readFileTable, StoredDigests, TABLE_FILE, writeFileTable } from './file-table.ts';
+export { findInTable, readFileTable, storedDigests, TABLE_FILE, writeFileTable } from './file-table.ts';
 export { LineSpool } from './line-spool.ts';
 export { ownVersions, VERSION_NAME } from './own-versions.ts';
 export { isAlive, isLocal, isRunning, type Owner, parseOwner, startTicksOf, thisProcess } from './owner.ts';

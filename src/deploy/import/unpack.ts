@@ -18,7 +18,7 @@ import {
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER, type TrailingSlash } from '../../domain/release.ts';
-import { readBeginning, StoredDigests, writeFileTable } from '../../files/index.ts';
+import { readBeginning, storedDigests, writeFileTable } from '../../files/index.ts';
 import {
   CHARSET_HEAD_BYTES,
   findLinks,
@@ -68,8 +68,8 @@ export async function unpack(request: UnpackRequest, onProgress: UnpackProgress)
     ...options,
     onProgress: (done, total) => onProgress('inspecting', done, total),
   });
-  using stored = new StoredDigests(request.linkTo);
-  const findSame: FindSame = (sha256) => stored.find(sha256);
+  const stored = await storedDigests(request.linkTo);
+  const findSame: FindSame = (sha256) => stored.get(sha256) ?? null;
   await checkFreeSpace(listing, request, findSame);
 
   const siteDir = join(releaseDir, 'site');
