@@ -3,6 +3,7 @@ import type { ArchiveLimits } from '../domain/limits.ts';
 import type { FileStore } from '../files/file-store.ts';
 import { charsetOfType } from '../web/index.ts';
 import { Admission, type CrawlFindings, type CrawlSize, type Naming, type Robots } from './admission.ts';
+import type { CrawlJournal } from './crawl-record.ts';
 import {
   type ContentEntry,
   type Entry,
@@ -16,7 +17,6 @@ import {
   typeOfAnswer,
 } from './entry.ts';
 import { FetchQueue } from './fetch-queue.ts';
-import type { CrawlJournal } from './kept/crawl-record.ts';
 import { isList, urlsListedIn } from './listed-urls.ts';
 import type { PageThreads } from './pages/page-threads.ts';
 import type { ReadPage } from './pages/page-work.ts';

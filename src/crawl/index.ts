@@ -3,7 +3,7 @@
  *
  *     listed-urls.ts (addresses) -> admission.ts, scope.ts (rules) -> crawl.ts, fetch-queue.ts (order)
  *         ^                                                            -> responder.ts, fetcher.ts (one answer)
- *         '- references, found by pages/ in threads and render/ in the browser <- kept/ (journal, record)
+ *         '- references, found by pages/ in threads and render/ in the browser <- crawl-record.ts (last responses)
  *     names.ts (paths of files) -> write-site.ts (files, each rewritten by pages/) -> verify.ts (opened and compared)
  *
  * The functions here load only the modules that they need.
@@ -47,6 +47,6 @@ export async function verify(
 }
 
 export async function recordedContents(recordsDir: string): Promise<ReadonlySet<string>> {
-  const record = await import('./kept/crawl-record.ts');
+  const record = await import('./crawl-record.ts');
   return record.recordedContents(recordsDir);
 }

@@ -7,9 +7,9 @@ import type { FileStore } from '../files/file-store.ts';
 import { retryAfterOf } from '../net/retry.ts';
 import { refreshOf } from '../web/rewrite/index.ts';
 import { hasNoFollow } from './admission.ts';
+import type { CrawlJournal } from './crawl-record.ts';
 import { type Entry, type FetchedUrl, isMissing, isPageType } from './entry.ts';
 import type { BodyLimits, FetchedAnswer, GuardedFetcher } from './fetcher.ts';
-import type { CrawlJournal } from './kept/crawl-record.ts';
 import { isSitemapPath, SITEMAP_BYTES_MAX } from './listed-urls.ts';
 
 export type Answer =

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readIfThere, replaceFile } from '../../files/index.ts';
-import type { FetchedUrl } from '../entry.ts';
+import { readIfThere, replaceFile } from '../files/index.ts';
+import type { FetchedUrl } from './entry.ts';
 
 /**
  * One line per response, one file per attempt, so that a killed or former attempt damages nothing. Lines survive the process but not a
