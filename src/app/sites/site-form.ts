@@ -34,9 +34,6 @@ export function siteForm(site: SiteConfig, assets: SiteAssets): SiteForm {
 export function snapshotForm(site: SiteConfig): SnapshotOptions {
   const { config, domain, title, basePath } = site;
   const { trailingSlash, spaFallback, headers, markdown } = config.server;
-  // A new key of `server.headers` that is missing here does not compile.
-  const { preset, set, ...unsent } = headers;
-  unsent satisfies Record<string, never>;
   return {
     site: domain ?? '',
     trailingSlash,
@@ -44,11 +41,14 @@ export function snapshotForm(site: SiteConfig): SnapshotOptions {
     title,
     spaFallback,
     markdown,
-    headers: { preset, set, policy: policyHeaders(config, domain ?? '', basePath) },
+    headers: { ...(headers satisfies ConfiguredHeaders), policy: policyHeaders(config, domain ?? '', basePath) },
     additions: config.search.enabled && config.search.widget !== false ? openSearchLink(site) : NO_ADDITIONS,
     search: config.search.enabled ? { address: `${basePath}_docshelf/search`, version: null } : null,
   };
 }
+
+/** Does not compile if `HeaderForm`, each part of which `HeaderPolicy` applies, lacks a key of `server.headers`. */
+type ConfiguredHeaders = Pick<HeaderForm, keyof Config['server']['headers']>;
 
 function searchBoxForm({ config, basePath }: SiteConfig, assets: SiteAssets): SearchBoxForm | null {
   const { enabled, widget } = config.search;
