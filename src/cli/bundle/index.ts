@@ -83,8 +83,8 @@ async function changeHere(site: ChosenSite, options: Options, here: ChangeHere):
   return now;
 }
 
-/** A site without a version has a row, too. */
-const VERSION_COLUMNS: Columns<Partial<ListedVersion>> = {
+/** All facts are optional, because a list of several sites has a row for a site without a version. */
+export const VERSION_COLUMNS: Columns<Partial<ListedVersion>> = {
   VERSION: ({ version = '-' }) => version,
   STATE: ({ isActive, isPinned }) => [isActive ? 'active' : '', isPinned ? 'pinned' : ''].filter(Boolean).join(', '),
   PAGES: ({ pages = '' }) => String(pages),
