@@ -10,13 +10,14 @@ import { FileBundleSource } from '../../src/deploy/sources/file-bundle-source.ts
 import { HttpBundleSource } from '../../src/deploy/sources/http-bundle-source.ts';
 import { OciBundleSource } from '../../src/deploy/sources/oci-bundle-source.ts';
 import { S3BundleSource } from '../../src/deploy/sources/s3-bundle-source.ts';
+import { LINK_SCHEMES } from '../../src/domain/bundle-link.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { BUCKET, KEY, putObject, startS3Server } from '../export/stores/s3-server.ts';
 import { bundleAnswer, httpServer } from '../helpers/local-server.ts';
 import { httpClientOf } from '../net/http-client-of.ts';
 
-/** Contract of each BundleSource (src/deploy/ports.ts), for all kinds. */
+/** Contract of each BundleSource (src/deploy/ports.ts), for all schemes. */
 interface Subject {
   readonly source: BundleSource;
   /** Link to `BUNDLE`, with the name `acme-export-2024-06-01.tar.gz`. */
@@ -113,15 +114,21 @@ function answerRanges(request: IncomingMessage, response: ServerResponse): void 
   response.writeHead(from === 0 ? 200 : 206, { 'content-length': rest.length, ...(from === 0 ? {} : range) }).end(rest);
 }
 
-describe.each([
-  ['HttpBundleSource', httpSubject],
-  ['FileBundleSource', fileSubject],
-  ['OciBundleSource', ociSubject],
-  ['S3BundleSource', s3Subject],
-])('%s', (_, create) => {
+type Scheme = keyof typeof LINK_SCHEMES;
+
+const SUBJECTS: Readonly<Record<Scheme, () => Promise<Subject>>> = {
+  // The source is the same. Only the client, which has its own tests, distinguishes the two schemes.
+  https: httpSubject,
+  http: httpSubject,
+  file: fileSubject,
+  oci: ociSubject,
+  s3: s3Subject,
+};
+
+describe.each(Object.keys(LINK_SCHEMES) as Scheme[])('source of %s links', (scheme) => {
   let subject: Subject;
   beforeAll(async () => {
-    subject = await create();
+    subject = await SUBJECTS[scheme]();
   });
   afterAll(() => subject.close());
   beforeEach(() => {
