@@ -1,3 +1,5 @@
+/** The parts of the wiring that commands use. */
+
 import type { Config } from '../config/index.ts';
 import { adoptDefaultDomain, type Deployment, ServedRecord, settleListedDomains } from '../deploy/index.ts';
 import type { BundleSource } from '../deploy/ports.ts';
@@ -9,7 +11,6 @@ import { createShelf, openFolder, openShelf, openSources } from './sites/open-sh
 import { openNetwork } from './stored.ts';
 
 export { featureReport } from './slices.ts';
-/** The composition root: only here adapters are named and rooms are joined. */
 export { searchOnce } from './stored.ts';
 
 export async function startDaemon(options: Omit<DaemonOptions, 'log' | 'logRequest'>) {

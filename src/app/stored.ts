@@ -1,3 +1,5 @@
+/** Sites as they are stored. Commands read them, with or without a daemon. */
+
 import { hostname } from 'node:os';
 import { LRUCache } from 'lru-cache';
 import type { Config, SiteConfig } from '../config/index.ts';
@@ -31,8 +33,6 @@ import { openEngine } from './open-search.ts';
 import { atKeptVersion } from './sites/readers-search.ts';
 import { snapshotForm } from './sites/site-form.ts';
 import { readStore } from './slices.ts';
-
-/** Commands read a site as it is stored, with or without a daemon. */
 
 /** For one command, which must not send requests to the listeners of a daemon on its data folder. */
 export async function openNetwork(config: Config): Promise<Network> {
