@@ -147,7 +147,7 @@ export function defineMetrics(registry: Registry) {
     cacheMisses: cells('cache_misses_total', 'Files of the site that docshelf read from disk.'),
     fetches: counter('fetches_total', 'Downloads of the bundle, by result.', ['site', 'result']),
     fetchedBytes: counter('fetched_bytes_total', 'Bytes of downloaded bundles.', ['site']),
-    bundles: counter('bundles_taken_in_total', 'Bundles that were imported or rejected, by source and result.', [
+    bundles: counter('bundles_taken_in_total', 'Imported or rejected bundles, by source and result.', [
       'site',
       'source',
       'result',
