@@ -11,18 +11,18 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = posix.join(import.meta.dirname, '..');
 const VERBS = ['deploy', 'site', 'search', 'export', 'crawl'];
-const NOUNS = ['web', 'archive', 'config', 'net', 'database', 'traces'];
+const NOUNS = ['web', 'archive', 'net', 'database', 'traces'];
 /** Rooms that each room may import. */
 const GROUND = ['files', 'threads', 'domain'];
 
 /** Allowed imports. A room is a folder of src/, or one of the two files next to the rooms. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ['cli'],
-  app: ['http', ...VERBS, ...NOUNS, ...GROUND],
-  cli: ['app', 'http', ...VERBS, ...NOUNS, ...GROUND].filter((room) => room !== 'crawl'),
+  app: ['http', ...VERBS, ...NOUNS, 'config', ...GROUND],
+  cli: ['app', 'http', ...VERBS, ...NOUNS, 'config', ...GROUND].filter((room) => room !== 'crawl'),
   http: [...VERBS, ...NOUNS, ...GROUND].filter((room) => room !== 'crawl'),
   ...Object.fromEntries(VERBS.map((verb) => [verb, [...NOUNS, ...GROUND]])),
-  ...Object.fromEntries(NOUNS.map((noun) => [noun, GROUND])),
+  ...Object.fromEntries([...NOUNS, 'config'].map((noun) => [noun, GROUND])),
   files: ['domain'],
   threads: ['domain'],
   domain: [],
@@ -219,9 +219,6 @@ function faultOf(path: string, { specifier, isType }: Import, packages: Readonly
   if (targetRoom === 'crawl' && (path !== JOB_THREAD || target !== CRAWL_DOOR))
     return 'the crawl is entered by its door, from the thread of a job';
   if (!(MAY_IMPORT[room] ?? []).includes(targetRoom)) return `${room} may not import ${targetRoom}`;
-  if (targetRoom === 'config' && !isType && room !== 'app' && room !== 'cli')
-    return 'the config is read once, by app: others take a slice of it, and at most its types';
-  if (path.endsWith('/worker.ts') && targetRoom === 'config') return 'a worker takes plain data';
   return null;
 }
 
@@ -392,9 +389,9 @@ describe('structure test', () => {
     ],
     ['an import of a job thread', { 'app/a.ts': "import './export-thread.ts';" }, /never imported/],
     [
-      'a verb folder that reads the config',
-      { 'site/a.ts': "import { load } from '../config/index.ts';" },
-      /slice of it/,
+      'a verb folder that imports types of the config',
+      { 'site/a.ts': "import type { Config } from '../config/index.ts';" },
+      /site may not import config/,
     ],
     ['an import of a worker', { 'deploy/a.ts': "import './worker.ts';" }, /never imported/],
     ['a pure file that reads files', { 'domain/a.ts': "import 'node:fs';" }, /no such thing/],
