@@ -55,13 +55,18 @@ export interface Listener {
   stop(deadlineMs: number): Promise<void>;
 }
 
+/**
+ * Time without visible progress of a reader. The kernel reports progress only when a third of its buffer is free, which is 1.4 MB at
+ * most. A reader of 5 KiB per second needs five minutes for it. If responses need the room, `stillMs` of the budget applies instead.
+ */
+export const UNREAD_MS_MAX = 300_000;
+
 const TIMES = {
   /** Load balancers keep connections for 60 s. A shorter time here would close one while they send a request. */
   keepAliveMs: 75_000,
   headersMsMax: 30_000,
   handshakeMsMax: 10_000,
-  /** Time without reading a part of a response, as in nginx. */
-  unreadMsMax: 60_000,
+  unreadMsMax: UNREAD_MS_MAX,
   checkMs: 1_000,
 };
 /** Every response has `X-Request-Id`. @throws DocshelfError `port_taken`, `cannot_listen`. */

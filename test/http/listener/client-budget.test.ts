@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
 import { type Client, ClientBudget } from '../../../src/http/listener/client-budget.ts';
-import type { Listener, ListenerOptions } from '../../../src/http/listener/listener.ts';
+import { type Listener, type ListenerOptions, UNREAD_MS_MAX } from '../../../src/http/listener/listener.ts';
 import { bytesResponse, fileResponse, openFilePart } from '../../../src/site/site-bytes.ts';
 import { makeCertificate } from '../../helpers/certificates.ts';
 import { openHttp2, requestHttp2 } from '../tls/tls-client.ts';
@@ -221,6 +221,25 @@ describe('client that does not read its responses', () => {
     }
     expect(performance.now() - startMs).toBeGreaterThanOrEqual(slowMs);
     expect(taken).toBeGreaterThanOrEqual(LARGE.length);
+  });
+
+  it('is not disconnected by default if it reads 5 KiB per second, as the kernel reports that', () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    bench.onEnd(() => vi.useRealTimers());
+    const budget = new ClientBudget();
+    bench.onEnd(budget.watch({ unreadMsMax: UNREAD_MS_MAX, checkMs: 1_000 }));
+    // A third of the largest buffer that Linux uses by default.
+    const stepBytes = (4 * KiB ** 2) / 3;
+    const cut: string[] = [];
+    const hold = (name: string, readBytes: () => number) => {
+      const client = { unreadBytes: () => KiB, readBytes, sentBytes: () => null, cut: () => cut.push(name) };
+      budget.answer({}, { remoteAddress: '127.0.0.1' }, client, true);
+    };
+    const startMs = performance.now();
+    hold('slow', () => Math.floor((((performance.now() - startMs) / 1_000) * 5 * KiB) / stepBytes));
+    hold('still', () => 0);
+    vi.advanceTimersByTime(2 * UNREAD_MS_MAX);
+    expect(cut).toEqual(['still']);
   });
 });
 
