@@ -20,6 +20,42 @@ const SPHINX: readonly (readonly [question: string, address: string])[] = [
   ['doctest_test_doctest_blocks', '/usage/extensions/doctest.html#confval-doctest_test_doctest_blocks'],
 ];
 
+/** Names in the rows of long tables and before signatures, their pages, and the start of the excerpt. */
+const POSTGRES: readonly (readonly [question: string, page: string, start: string])[] = [
+  ['42P01', '/errcodes-appendix.html', '42P01 · undefined_table'],
+  ['40P01', '/errcodes-appendix.html', '40P01 · deadlock_detected'],
+  ['23505', '/errcodes-appendix.html', '23505 · unique_violation'],
+  ['57014', '/errcodes-appendix.html', '57014 · query_canceled'],
+  ['deadlock_detected', '/errcodes-appendix.html', '40P01 · deadlock_detected'],
+  ['55P03 lock_not_available', '/errcodes-appendix.html', '55P03 · lock_not_available'],
+  ['SQLSTATE 22P02', '/errcodes-appendix.html', '22P02 · invalid_text_representation'],
+  ['error code 53300', '/errcodes-appendix.html', '53300 · too_many_connections'],
+  ['string_agg', '/functions-aggregate.html', 'string_agg ( value text'],
+  ['generate_series', '/functions-srf.html', 'generate_series ( start integer'],
+  ['nextval', '/functions-sequence.html', 'nextval ( regclass ) → bigint'],
+  ['to_tsvector', '/functions-textsearch.html', 'to_tsvector ( [ config regconfig'],
+  ['coalesce', '/functions-conditional.html', 'COALESCE(value [, ...])'],
+  ['pg_sleep', '/functions-datetime.html', 'pg_sleep ( double precision )'],
+  ['DataFileRead', '/monitoring-stats.html', 'DataFileRead · Waiting'],
+  ['jsonb_set', '/functions-json.html', 'jsonb_set ( jsonb_in jsonb'],
+];
+
+describe.skipIf(corpus === undefined)(`search for the name in a row of a table${whyNoCorpus}`, () => {
+  const bench = openBench(afterAll);
+  let manual: IndexedBundle;
+
+  beforeAll(async () => {
+    manual = await IndexedBundle.importFrom(bench, 'postgres-15.tar.gz');
+    await manual.build();
+  });
+
+  it.each(POSTGRES)('finds "%s" on %s, with an excerpt that starts at the row', async (question, page, start) => {
+    const [first] = await manual.search(question, null, 3);
+    expect(first?.path.replace(/#.*$/, '')).toBe(page);
+    expect(first?.content.slice(0, start.length)).toBe(start);
+  });
+});
+
 describe.skipIf(corpus === undefined)(`search for the name of a definition${whyNoCorpus}`, () => {
   const bench = openBench(afterAll);
   let manual: IndexedBundle;

@@ -16,6 +16,7 @@ import {
   planOf,
 } from './query.ts';
 import { Accumulator, byScore, type Mask, Proximity, RANKING, type Ranked, type Ranking, rarity } from './ranking.ts';
+import { rowFinder } from './rows.ts';
 import { Spellings } from './spellings.ts';
 import { attachedSymbols, plain, titleKey, wordsOf } from './words.ts';
 
@@ -26,6 +27,8 @@ const QUOTED_MAX = 30;
 const QUOTED_PAIRS_MIN = 5;
 const QUOTED_PART = 0.75;
 const NO_SEQUENCE = new Uint16Array();
+/** Sections to read for a row that defines a name. */
+const ROW_CANDIDATES = 20;
 
 export interface KeywordHit {
   readonly section: number;
@@ -34,8 +37,8 @@ export interface KeywordHit {
   /** BM25 divided by the rarity of all words of the query: 0 to about 4, comparable between queries. */
   readonly normalised: number;
   readonly exact: Exact | null;
-  /** 1 if the section has all names and symbols of a short query that the site has, 2 if its headings have them, else 0. One more, up
-   * to 2, for nearly the whole query in a row. */
+  /** 1 if the section has all names and symbols of a short query that the site has, else 0. One more, up to 2, if its headings or a row of
+   * a table define them, or for nearly the whole query in a row. */
   readonly names: 0 | 1 | 2;
 }
 
@@ -114,9 +117,11 @@ export class KeywordIndex {
       const isWhole = !parsed.isQuestion && attachedSymbols(parsed.wanted).length === 0;
       const headed = this.#headedBy(isWhole ? names : [], onlyIdentifier(parsed.wanted, spellings), spellings);
       const quoted = this.#quoting(parsed.wanted, spellings, sections.slice(0, NEAR_CANDIDATES));
+      const rows = this.#rowsOf(parsed.wanted, sections.slice(0, ROW_CANDIDATES));
       const hits = ranked.map(({ section, score, lift, exact }): KeywordHit => {
         const isNamed = named.has(section) || exact === 'identifier';
-        const inName = Number(isNamed) + Number(isNamed && headed.has(section)) + Number(quoted.has(section));
+        const isHeaded = isNamed && headed.has(section);
+        const inName = Number(isNamed) + Number(isHeaded || rows.has(section)) + Number(quoted.has(section));
         return {
           section,
           score: score + lift,
@@ -126,7 +131,7 @@ export class KeywordIndex {
         };
       });
       const facts = { known: knownPart(links), isShort: links.length <= SHORT_WORDS };
-      return { hits, ...facts, allowed: mask, matchedIn: this.#matcher(wishes) };
+      return { hits, ...facts, allowed: mask, rows, matchedIn: this.#matcher(wishes) };
     });
   }
 
@@ -285,6 +290,17 @@ export class KeywordIndex {
     const sequences = this.#file.readSequences(sections);
     const inRow = (section: number) => near.of(sequences.get(section) ?? NO_SEQUENCE, atMostOnce) / near.pairs;
     return new Set(sections.filter((section) => inRow(section) >= QUOTED_PART));
+  }
+
+  /** Sections with a row that defines a name of the query, and the place of the row in the text. */
+  #rowsOf(wanted: string, sections: readonly number[]): ReadonlyMap<number, number> {
+    const rowIn = rowFinder(wanted);
+    const rows = new Map<number, number>();
+    for (const [section, { text }] of rowIn === null ? [] : this.#file.readSections(sections)) {
+      const row = rowIn?.(text) ?? null;
+      if (row !== null) rows.set(section, row);
+    }
+    return rows;
   }
 
   /** Sections whose title or headings have all of the names, else the last part of the only one: `json()` for `c.json()`. */

@@ -21,13 +21,15 @@ interface Marked {
 interface QueryFindings {
   readonly matchedIn: (section: number) => readonly string[];
   readonly passageOf: (section: number) => number | undefined;
+  /** Place of a row in the text of a section that defines a name of the query. */
+  readonly rowOf: (section: number) => number | undefined;
   readonly partsOf: ((section: number) => RankParts) | null;
 }
 
 export function excerptsOf(
   ranked: readonly RankedSection[],
   keyword: KeywordIndex,
-  { matchedIn, passageOf, partsOf }: QueryFindings,
+  { matchedIn, passageOf, rowOf, partsOf }: QueryFindings,
   { root, version: otherwise, source }: ResultForm,
 ): SearchResult[] {
   const read = keyword.sections(ranked.map(({ section }) => section));
@@ -36,7 +38,9 @@ export function excerptsOf(
     if (found === undefined) return [];
     const matched = matchedIn(section);
     const marked = markedIn(found, matched, keyword);
-    const { content, highlights } = excerptOf(found, keyword.facts.passages(section), passageOf(section), marked);
+    const passages = keyword.facts.passages(section);
+    const row = fromRow(passages, rowOf(section));
+    const { content, highlights } = excerptOf(found, row ?? passages, row === null ? passageOf(section) : 0, marked);
     const { title, headings, language, tags } = found;
     const version = found.version ?? otherwise;
     const metadata = { score, title, headings, version, language, tags, highlights, ...(source && { source }) };
@@ -49,6 +53,13 @@ export function excerptsOf(
 
 function markedIn({ language }: IndexedSection, terms: readonly string[], keyword: KeywordIndex): Marked {
   return { terms, languages: language === null ? keyword.languages : [languageOf(language)] };
+}
+
+/** The rest of the passage from the row on, as the first passage. Null for a short text, which is shown as a whole. */
+function fromRow(passages: readonly Passage[], row: number | undefined): readonly Passage[] | null {
+  if (row === undefined || passages.length < 2) return null;
+  const end = passages.find((passage) => passage.end > row)?.end;
+  return end === undefined ? null : [{ start: row, end }, ...passages];
 }
 
 function excerptOf(

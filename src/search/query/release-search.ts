@@ -101,7 +101,7 @@ export class ReleaseSearch {
     // Start first: the model works in its thread while this one looks up keywords.
     const reading = leg?.read(query);
     const options = { limit, prefixLast, filter: filterOf(filter, label) };
-    const { hits, known, isShort, allowed, matchedIn } = this.#keyword.find(query, options);
+    const { hits, known, isShort, allowed, rows, matchedIn } = this.#keyword.find(query, options);
     const found = hits.map(({ section }) => section);
     const vector = reading && (await reading);
     const nearest = (vector && leg?.nearest(vector, found, { allowed, limit })) ?? null;
@@ -115,6 +115,7 @@ export class ReleaseSearch {
       .filter(({ score }) => scoreThreshold === null || score >= scoreThreshold);
     const findings = {
       matchedIn,
+      rowOf: (section: number) => rows.get(section),
       passageOf: (section: number) => nearest?.get(section)?.passage,
       partsOf: isExplained ? (section: number) => partsOf(section, legs) : null,
     };
