@@ -110,7 +110,7 @@ function serviceRules(config: Config): Rule[] {
   const { store, queue, role } = exportApi;
   const { discoveryUrl, keyFile } = features.search;
   const ownHeader = Object.keys(server.headers.set).find((name) => OWN_HEADERS.test(name));
-  // The API listener is open if search or the export API is on (contract, section 2).
+  // The API listener is open if search or the export API is on.
   const apiListens = search.enabled || exportApi.enabled;
   return [
     [
@@ -167,7 +167,7 @@ function serviceRules(config: Config): Rule[] {
     ],
     [
       ['api.publicUrl', 'api.host', 'exportApi.enabled'],
-      // Links need an address of this daemon, and the Host header of a request is untrusted (contract, section 6).
+      // Links need an address of this daemon, and the Host header of a request is untrusted.
       exportApi.enabled &&
         role !== 'worker' &&
         store.kind === 'disk' &&
@@ -218,7 +218,7 @@ export function contactedLinks(config: Config): readonly ContactedLink[] {
   const { enabled, bundleUrl, bundleUrlFile, signature, renew } = staticExport;
   const { auth } = server;
   const { store } = exportApi;
-  // Another rule rejects `renew` behind an air gap, and the feature report shows that the search is off (contract, section 4).
+  // Another rule rejects `renew` behind an air gap, and the feature report shows that the search is off.
   const isAirGapped = config.deployment.type === 'air-gapped';
   const usesHostedSearch = features.search.enabled !== false && !isAirGapped;
   // If the environment names the region, the egress policy checks the host at run time.

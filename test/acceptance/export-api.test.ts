@@ -5,7 +5,7 @@ import type { Job } from '../../src/domain/job.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { adminKey, blockJobs, type Exporter, JOBS, KEYS, problemOf, SITE, startExporter } from './export-service.ts';
 
-/** Contract, sections 6 to 8, with the built program: requests, keys and responses. */
+/** Requests, keys and responses of the built program. */
 
 const bench = openBench(afterAll);
 const UNKNOWN = 'se_0000000000000000';

@@ -9,7 +9,7 @@ import { startOrigin } from './origin.ts';
 const bench = openBench(afterEach);
 
 const ROWS = ['search', 'assistant', 'analytics', 'apiPlayground', 'staticExport', 'localSearch'];
-/** Contract, section 4: support by type, and the defaults of features. */
+/** Support by type, and the defaults of features. */
 const TABLE = {
   cloud: [
     ['available', true],

@@ -1,11 +1,11 @@
 import type { HttpBindings } from '@hono/node-server';
-import type { SiteConfig } from '../../config/index.ts';
+import type { Config, SiteConfig } from '../../config/index.ts';
 import type { PrivateAnswers } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { type DescribedSearch, OPEN_SEARCH_PATH, OPEN_SEARCH_TYPE, shortName } from '../../http/site/page-answer.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { siteOrigin } from '../../http/site/site-routes.ts';
-import type { SearchBoxForm, SiteForm, SnapshotOptions, SwitcherFiles } from '../../site/index.ts';
+import type { HeaderForm, SearchBoxForm, SiteForm, SnapshotOptions, SwitcherFiles } from '../../site/index.ts';
 import { NO_ADDITIONS, type PageAdditions, startTag } from '../../web/additions/page-additions.ts';
 import type { PageLanguage } from '../../web/words/index.ts';
 import { policyHeaders } from '../slices.ts';

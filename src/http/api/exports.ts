@@ -27,7 +27,7 @@ export interface ExportApiOptions {
 
 const RETRY_AFTER_S = 2;
 
-/** Contract, section 6. Other origins get no access, because an admin key must not be used in a browser. */
+/** Other origins get no access, because an admin key must not be used in a browser. */
 export function exportRoutes({ exports, publicUrl, audit }: ExportApiOptions): Route<ApiEnv>[] {
   type C = Context<ApiEnv>;
   const jobOf = (c: C): [organizationId: string, jobId: string] => [

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import type { KeyType } from '../../domain/organization.ts';
 
-/** Contract, section 7. The stored type decides; the prefix is for people. */
+/** The stored type decides; the prefix is for people. */
 const PREFIX: Readonly<Record<KeyType, string>> = { admin: 'svc_', assistant: 'svc_dsc_' };
 const KEY_BYTES = 32;
 

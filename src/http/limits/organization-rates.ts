@@ -6,7 +6,6 @@ export interface RatePolicy {
   readonly windowMs: number;
 }
 
-/** Contract, section 5. */
 export const ORGANIZATION_RATE: RatePolicy = Object.freeze({ requestsMax: 10_000, windowMs: 3600_000 });
 
 export interface RateVerdict {

@@ -7,7 +7,7 @@ import type { ClientRates, LateAnswers } from '../limits/client-rates.ts';
 import type { PasswordCalls } from './password-worker.ts';
 import { ownPage, type SignIn, type SignInEvents } from './sign-in.ts';
 
-/** Contract, section 9.7. A changed entry has another hash, and is verified at once. */
+/** A changed entry has another hash, and is verified at once. */
 const REMEMBERED_MS = 60_000;
 const REMEMBERED_MAX = 10_000;
 /** Maximum per client, enough for an office whose readers sign in together. A hash of cost 10 takes about 0.1 s. */

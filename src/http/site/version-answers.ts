@@ -43,7 +43,7 @@ export async function versionsAnswer({ method }: Pick<Request, 'method'>, source
   return documentAnswer(method, 'application/json', JSON.stringify(await source.list()));
 }
 
-/** Contract, section 9.3. Null if the site itself responds, with a 404. @param request a GET or HEAD under the base path */
+/** Null if the site itself responds, with a 404. @param request a GET or HEAD under the base path */
 export async function versionAnswer(
   request: SiteRequest,
   source: VersionSource,

@@ -41,7 +41,6 @@ export const RULED_FILES: Files = {
 
 const TEN = '200 | body: 0123456789';
 
-/** Contract, sections 4.1 and 9.1. */
 export const RULE_ROWS: readonly Row[] = [
   ['/old', '301 | location: /ten.txt | cache-control: no-cache | content-length: 0'],
   ['/old/', '301 | location: /ten.txt'],
