@@ -5,7 +5,7 @@ export interface BoxedSite extends Pick<MountedSite, 'archive' | 'domain' | 'has
   /** First page of the reader, and a page that the site's own scripts open. */
   readonly start: string;
   readonly other: string;
-  /** Element that contains the link on a wide screen. On pages of unknown themes, it precedes the title. */
+  /** Element that contains the link on a wide screen. On pages of unknown themes, the link precedes the title. */
   readonly room: string;
   readonly query: string;
   /** Paths of the first two results. */
@@ -34,7 +34,7 @@ export const BOXED_SITES: readonly BoxedSite[] = [
     ...mounted('sphinx'),
     start: 'usage/configuration.html',
     other: 'genindex.html',
-    room: 'body',
+    room: ':has(> docshelf-search + h1)',
     query: 'numbered figures',
     found: [
       'usage/restructuredtext/roles.html#role-numref',
@@ -45,7 +45,7 @@ export const BOXED_SITES: readonly BoxedSite[] = [
     ...NEXT,
     start: 'guides/rpc',
     other: BASIC_AUTH,
-    room: 'body',
+    room: ':has(> docshelf-search + h1)',
     query: 'basic auth middleware',
     found: [`${BASIC_AUTH}#basic-auth-middleware`, `${BASIC_AUTH}#import`],
   },
@@ -55,7 +55,7 @@ export const BOXED_SITES: readonly BoxedSite[] = [
     archive: 'nextjs-a-2024-07-15.tar.gz',
     start: 'guides/rpc',
     other: BASIC_AUTH,
-    room: 'body',
+    room: ':has(> docshelf-search + h1)',
     query: 'basic auth middleware',
     found: [`${BASIC_AUTH}#basic-auth-middleware`, `${BASIC_AUTH}#import`],
   },
@@ -65,7 +65,7 @@ export const BOXED_SITES: readonly BoxedSite[] = [
     archive: 'mixed-export.zip',
     start: 'guides/rpc/',
     other: `${BASIC_AUTH}/`,
-    room: 'body',
+    room: ':has(> docshelf-search + h1)',
     query: 'basic auth middleware',
     found: [`${BASIC_AUTH}/#basic-auth-middleware`, `${BASIC_AUTH}/#import`],
   },

@@ -467,6 +467,57 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(await page.getByRole('button', { name: 'Their search' }).count()).toBe(0);
   });
 
+  it.each([
+    ['ltr', 'en', {}],
+    ['rtl', 'he', {}],
+    ['rtl', 'ar', PHONE],
+  ] as const)(
+    'is a link at the end of the first title of a page without a header: %s, %s',
+    async (dir, lang, profile) => {
+      const body = `<div style="direction:${dir}"></div><a href="#a"><h1>A title</h1></a><p>A text of the page.</p><h1>B</h1>`;
+      const { page, button } = await open({ lang, dir, body }, profile);
+      await button.waitFor();
+      const [link, title, text] = await Promise.all(
+        [button, page.locator('h1').first(), page.locator('p')].map((each) => each.boundingBox()),
+      );
+      if (!link || !title || !text) throw new Error('an element has no place');
+      expect(link.y + link.height).toBeLessThanOrEqual(text.y);
+      expect(link.y).toBeLessThan(title.y + title.height);
+      const [start, end] = [link.x - title.x, title.x + title.width - link.x - link.width].map(Math.round);
+      expect([start, end].indexOf(4)).toBe(dir === 'rtl' ? 0 : 1);
+      expect(await button.evaluate((node) => getComputedStyle(node).color)).toBe(
+        await page.locator('p').evaluate((node) => getComputedStyle(node).color),
+      );
+      await page.emulateMedia({ media: 'print' });
+      expect(await button.isVisible()).toBe(false);
+    },
+  );
+
+  it.each([
+    ['a row', 'display:flex', '<h1>A</h1><p id="b">b</p>', 'h1,p,docshelf-search'],
+    ['a column', 'display:flex;flex-direction:column', '<h1>A</h1><p id="b">b</p>', 'docshelf-search/h1/p'],
+    ['a grid', 'display:grid;grid-template-columns:1fr 1fr', '<h1>A</h1><p id="b">b</p>', 'docshelf-search/h1,p'],
+    ['a page without a title', 'display:block', '<p>a</p><p id="b">b</p>', 'p,docshelf-search/p'],
+  ])('covers no text in %s', async (_, style, inner, expected) => {
+    const styles = site.addScript('room.js', `document.querySelector('main > div').style.cssText = '${style}'`);
+    const { page, button } = await open({ body: `<div>${inner}</div><script src="${styles}"></script>` });
+    await button.waitFor();
+    const order = await page.evaluate(() => {
+      const nodes = [...document.querySelectorAll('docshelf-search, h1, p')].map((node) => {
+        const { x, y, width, height } = (node.shadowRoot?.querySelector('a') ?? node).getBoundingClientRect();
+        return { name: node.localName, x, middle: y + height / 2, top: y, bottom: y + height, width };
+      });
+      const lines: (typeof nodes)[] = [];
+      for (const node of nodes.sort((a, b) => a.middle - b.middle)) {
+        const line = lines.at(-1);
+        if (line !== undefined && (line[0]?.bottom ?? 0) > node.middle) line.push(node);
+        else lines.push([node]);
+      }
+      return lines.map((line) => line.sort((a, b) => a.x - b.x).map(({ name }) => name)).join('/');
+    });
+    expect(order).toBe(expected);
+  });
+
   it('appears again once if scripts replace the page', async () => {
     const { page, button } = await open();
     await button.waitFor();

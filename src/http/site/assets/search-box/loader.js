@@ -47,27 +47,34 @@ const place = () => {
     };
   }
   if (host.isConnected && (!beside || (beside.isConnected && host.getClientRects()[0]))) return;
-  const node = REPLACES ? (shown(ROOM) ?? shown(replace) ?? shown(HEADERS)) : shown(`${ROOM},${HEADERS}`);
+  const room = REPLACES ? (shown(ROOM) ?? shown(replace) ?? shown(HEADERS)) : shown(`${ROOM},${HEADERS}`);
+  // On other pages, the link is at the first title, but not inside of a link.
+  const node = room ?? shown('a:has(h1),h1') ?? shown('main>*') ?? shown('body>*');
   // React and Vue compare the page with their own before they take it over, and report unknown elements.
   const app = node?.closest('[id^=__],#app');
   if (node && (app ? !app.__vue_app__ : self.__next_f) && !Object.keys(node)[0] && ++tries < 60) return soon();
   beside = node ?? page.body;
-  // Place a corner by the window: on a phone, fixed elements of a page that is too wide are out of sight.
-  if (!node) {
-    // A link outside of the landmarks of the page needs its own.
-    host.setAttribute('role', 'search');
-    host.style =
-      'display:grid;width:0;height:0;place-content:end;position:fixed;top:98dvh;inset-inline-start:98vw;z-index:9;background:#000;color:#fff';
-  } else if (node.matches(ROOM)) host.style = '';
-  else {
+  if (!node || node.matches(ROOM)) {
+    host.style = '';
+    return beside.append(host);
+  }
+  const { columnGap, display, flexDirection } = getComputedStyle(node.parentNode);
+  if (room) {
     // Takes no space in a header: the button extends towards the start, and nothing moves.
     host.style =
       REPLACES && node.matches(replace)
         ? `display:flex;place-content:end;align-items:center;position:absolute;left:${node.offsetLeft}px;top:${node.offsetTop}px;width:${node.offsetWidth}px;height:${node.offsetHeight}px`
-        : `display:grid;width:0;height:0;place-content:center end;position:relative;inset-inline-end:1em;align-self:center;margin-inline-end:-${getComputedStyle(node.parentNode).columnGap}`;
+        : `display:grid;width:0;height:0;place-content:center end;position:relative;inset-inline-end:1em;align-self:center;margin-inline-end:-${columnGap}`;
     return node.before(host);
   }
-  beside.append(host);
+  // A link outside of the landmarks of the page needs its own.
+  host.setAttribute('role', 'search');
+  // The title flows around the link. In a row, the link is the last item. In a column or grid, it has its own line.
+  host.style = `float:inline-end;margin:4px;position:relative;z-index:1;${display + flexDirection === 'flexrow' ? 'order:1;margin-inline-start:auto;align-self:center' : 'place-self:end;grid-column:1/-1'}`;
+  node.before(host);
+  // A page that is too wide for a phone has its end out of sight.
+  const { left, right } = host.getBoundingClientRect();
+  if (left < 0 || right > page.documentElement.clientWidth) host.style.float = 'inline-start';
 };
 const soon = () => {
   if (!timer) timer = setTimeout(place, 99);
