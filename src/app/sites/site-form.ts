@@ -5,7 +5,7 @@ import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { type DescribedSearch, OPEN_SEARCH_PATH, OPEN_SEARCH_TYPE, shortName } from '../../http/site/page-answer.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { siteOrigin } from '../../http/site/site-routes.ts';
-import type { HeaderForm, SearchBoxForm, SiteForm, SnapshotOptions, SwitcherFiles } from '../../site/index.ts';
+import type { SearchBoxForm, SiteForm, SnapshotOptions, SwitcherFiles } from '../../site/index.ts';
 import { NO_ADDITIONS, type PageAdditions, startTag } from '../../web/additions/page-additions.ts';
 import type { PageLanguage } from '../../web/words/index.ts';
 import { policyHeaders } from '../slices.ts';
@@ -47,8 +47,8 @@ export function snapshotForm(site: SiteConfig): SnapshotOptions {
   };
 }
 
-/** Does not compile if `HeaderForm`, each part of which `HeaderPolicy` applies, lacks a key of `server.headers`. */
-type ConfiguredHeaders = Pick<HeaderForm, keyof Config['server']['headers']>;
+/** Does not compile if `SnapshotOptions` lacks a key of `server.headers`. */
+type ConfiguredHeaders = Pick<NonNullable<SnapshotOptions['headers']>, keyof Config['server']['headers']>;
 
 function searchBoxForm({ config, basePath }: SiteConfig, assets: SiteAssets): SearchBoxForm | null {
   const { enabled, widget } = config.search;
