@@ -38,7 +38,7 @@ export const exportApi = t.section(
       [{ enum: ['none'] }, keptJobs],
       'none, a duration such as 30d (s, m, h or d), or {completed: 5}',
       ['1h', '3650d'],
-      'Age of finished jobs, or number of completed jobs per domain, that docshelf keeps. none: all. The newest completed job of a domain always stays.',
+      'Age to which docshelf keeps finished jobs. none: it keeps all. The newest completed job of a domain always stays. {completed: 5} is not built yet.',
       'none',
     ),
     browser: t.section(
