@@ -143,7 +143,10 @@ describe('a deployment with network.allowedHosts', () => {
     await writeFiles(join(folder, 'globex'), SITE);
     await bench.writeConfig(folder, config);
     const daemon = await served(folder, '"event":"activated"');
-    expect((await fetch(`http://127.0.0.1:${site}/_docshelf/search?q=one`)).status).toBe(200);
+    await waitFor(
+      async () => ((await fetch(`http://127.0.0.1:${site}/_docshelf/search?q=one`)).status === 200 ? true : null),
+      () => 'the search does not start',
+    );
     const client = new ExportClient(`http://127.0.0.1:${api}`, KEYS.acme);
     const job = await client.ended((await client.start('acme')).jobId);
     // The job reaches the store, which rejects it.

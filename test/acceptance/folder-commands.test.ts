@@ -59,7 +59,10 @@ test('docshelf preview serves a folder, follows its changes, and keeps the last 
     );
     const page = async () => (await fetch(url)).text();
     expect(await page()).toContain('First');
-    expect(await (await fetch(`${url}_docshelf/search?q=lantern`)).text()).toContain('burns');
+    await waitFor(
+      async () => ((await (await fetch(`${url}_docshelf/search?q=lantern`)).text()).includes('burns') ? true : null),
+      () => 'the search finds nothing',
+    );
 
     const untilPage = (text: string) =>
       waitFor(

@@ -17,7 +17,7 @@ test('a daemon exports a site, serves and searches it, and follows the next expo
 
   await service.as(KEYS.globex).export('globex');
   await service.export();
-  const ready = await daemon.until(({ state }) => state === 'ready');
+  const ready = await daemon.until(({ state, search }) => state === 'ready' && search.keyword === 'ready');
   expect(await (await fetch(`${daemon.site}/`)).text()).toBe(SITE['index.html']);
   expect(ready.lastError).toBe(null);
   const search = await fetch(`${daemon.site}/_docshelf/search?q=lantern`);
