@@ -47,7 +47,7 @@ export const PICTURES: readonly Picture[] = [
     height: 760,
     colorScheme: 'dark',
     prepare: async (page) => {
-      await page.locator('docshelf-search').getByRole('button').click();
+      await page.locator('docshelf-search a').click();
       await page.keyboard.type('air gap');
       await page.locator(FOUND).nth(2).waitFor();
     },
