@@ -139,7 +139,7 @@ async function copyBundle(file: string, work: string, keys: readonly string[]): 
   const signature = await readFile(file + SIGNATURE_EXTENSION, 'utf8').catch(() => null);
   if (keys.length > 0 && signature === null) {
     throw new DocshelfError('no_signature', `Cannot trust "${basename(file)}": it has no signature`, {
-      next: `Put "${basename(file)}${SIGNATURE_EXTENSION}" into the same folder, or omit --public-key.`,
+      next: `Put "${basename(file)}${SIGNATURE_EXTENSION}" next to "${basename(file)}", or omit --public-key.`,
     });
   }
   if (keys.length > 0 && signature !== null) await verifyFile(file, signature, keys);

@@ -137,7 +137,7 @@ function failed(
   retryable: boolean,
   cause?: unknown,
 ): DocshelfError {
-  return new DocshelfError('embedder_failed', `Cannot embed by "${linkWithoutSecrets(settings.url)}": ${state}`, {
+  return new DocshelfError('embedder_failed', `Cannot get embeddings from "${linkWithoutSecrets(settings.url)}": ${state}`, {
     next: 'Check search.model (url, model, keyFile) and the endpoint. Until it responds, search uses only keywords.',
     fields: { retryable },
     cause,
