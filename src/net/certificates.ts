@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
 import { DocshelfError } from '../domain/errors.ts';
 
-/** Matches the codes of Node's errors about the certificate of a server. */
+/** Matches the error codes of Node for an invalid server certificate. */
 export const CERTIFICATE_FAULT = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_CA|HOSTNAME_MISMATCH/;
 
 /** @throws DocshelfError `cannot_read`, `config_invalid` */
@@ -16,13 +16,13 @@ export function readCertificates(file: string, setting: string): string {
       cause: error,
     });
   }
-  // Node ignores text without certificates, and every connection would fail later without this reason.
+  // Node ignores a file without certificates. Every later connection would then fail for an unclear reason.
   if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
   throw new DocshelfError('config_invalid', `Cannot use "${file}" as ${setting}: it contains no PEM certificate`, {
     next: 'Put the certificates of your authority into it, each between its BEGIN and END lines.',
   });
 }
 
-/** Adds to the system's certificates. @param caFile null for the system's only */
+/** Authorities of the system and of `caFile`. @param caFile null for only those of the system */
 export const authoritiesOf = (caFile: string | null, setting: string): { readonly ca?: string[] } =>
   caFile === null ? {} : { ca: [...getCACertificates('default'), readCertificates(caFile, setting)] };

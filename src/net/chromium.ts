@@ -12,7 +12,7 @@ interface ChromiumLaunch {
 const VIEWPORT = { width: 1280, height: 1024 };
 const LAUNCH_MS_MAX = 30_000;
 
-/** Starts the system's Chromium without network access: the caller responds to its requests. @throws errors of playwright */
+/** Starts the installed Chromium without network access. The caller responds to its requests. @throws errors of playwright */
 export async function launchChromium(policy: EgressPolicy, launch: ChromiumLaunch): Promise<BrowserContext> {
   const { program, profileDir, hasSandbox, path } = launch;
   const { chromium } = await import('playwright-core');
@@ -21,7 +21,7 @@ export async function launchChromium(policy: EgressPolicy, launch: ChromiumLaunc
     chromiumSandbox: hasSandbox,
     args: [...CHROMIUM_FLAGS, ...policy.browserFlags],
     ignoreDefaultArgs: UNWANTED_FLAGS,
-    // Our environment may hold secrets, and below a data folder the socket's path may exceed 107 bytes (unix(7)).
+    // docshelf's environment can contain secrets. A socket in a data folder can have a path of more than 107 bytes (unix(7)).
     env: { PATH: path, HOME: profileDir, TMPDIR: tmpdir(), LANG: 'C.UTF-8' },
     handleSIGINT: false,
     handleSIGTERM: false,
@@ -43,12 +43,12 @@ const CHROMIUM_FLAGS = [
   '--disable-sync',
   '--no-pings',
   '--mute-audio',
-  // A page that breaks out of its renderer finds no other site there.
+  // A page that breaks out of its renderer process finds no data of other sites in that process.
   '--site-per-process',
   // Prerendered pages have separate frames, which belong to no tab.
   '--disable-features=Prerender2,SpeculationRulesPrefetchProxy',
   '--disk-cache-size=1',
-  // Limits a script's memory in MiB before its page crashes.
+  // Limit for the memory of a script in MiB. Above this limit, its page crashes.
   '--js-flags=--max-old-space-size=512',
   '--hide-scrollbars',
 ];

@@ -4,13 +4,13 @@ import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { bareHost } from '../domain/egress.ts';
 
-/** Contacts a daemon without the egress policy. For commands only, with the address in the daemon's mark or from the operator. */
+/** Contacts a daemon without the egress policy. Only for commands, with an address from the operator or the heartbeat file. */
 export function requestDaemon(target: RequestOptions): ClientRequest {
   const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
   return send({ ...target, agent: false });
 }
 
-/** Null without a timely response. Skips certificates, as Kubernetes' probes do, since it sends no secret. */
+/** Null without a timely response. Does not verify certificates, as probes of Kubernetes, because the request has no secret. */
 export async function askDaemon(
   { protocol, hostname, port, pathname }: URL,
   signal: AbortSignal,

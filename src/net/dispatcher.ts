@@ -8,7 +8,7 @@ import { authoritiesOf } from './certificates.ts';
 import { AddressRefused, type EgressPolicy } from './egress.ts';
 import { isIn, listOf } from './guarded-address.ts';
 
-/** Uses only HTTP/1.1, whose framing shows if a body was cut. @throws DocshelfError `config_invalid`, `cannot_read` */
+/** Uses only HTTP/1.1, because its framing shows whether a body is complete. @throws DocshelfError `config_invalid`, `cannot_read` */
 export function createDispatcher(policy: EgressPolicy, connectionsMax: number | null = null): Dispatcher {
   const { rules: settings } = policy;
   const tls = authoritiesOf(settings.caFile, 'network.caFile');
@@ -25,21 +25,21 @@ export function createDispatcher(policy: EgressPolicy, connectionsMax: number | 
     ...options,
     requestTls: tls,
     proxyTls: tls,
-    // undici's default waits 300 s for a proxy that never answers CONNECT.
+    // By default, undici waits 300 s for a proxy that does not respond to CONNECT.
     clientFactory: (origin: URL, own: object) => new Pool(origin, { ...own, ...timeouts }),
   };
   try {
     if (settings.proxy === 'env') return new EnvironmentProxy(new EnvHttpProxyAgent(proxyOptions), new Agent(options));
     return new ProxyAgent({ ...proxyOptions, uri: settings.proxy });
   } catch {
-    // Leave out the cause: it holds the proxy's URL, which may carry a password.
+    // Omit the cause, because it contains the URL of the proxy, which can include a password.
     throw new DocshelfError('config_invalid', 'Cannot use the proxy: its address is not a URL', {
       next: 'Write network.proxy (or HTTP_PROXY, HTTPS_PROXY) as http://host:port.',
     });
   }
 }
 
-/** undici reads the names of NO_PROXY, but not its networks. */
+/** Adds networks in NO_PROXY, because undici supports only names there. */
 class EnvironmentProxy extends Dispatcher {
   readonly #proxied: Dispatcher;
   readonly #direct: Dispatcher;
@@ -70,7 +70,7 @@ class EnvironmentProxy extends Dispatcher {
 
 const MAPPED = listOf(['::ffff:0:0/96']);
 
-/** `ipv4` includes IPv4-mapped addresses. As in curl and Go, a network may have a host part; invalid entries are ignored. */
+/** `ipv4` includes IPv4-mapped addresses. As in curl and Go, a network can have host bits; invalid entries are ignored. */
 function readNoProxy(noProxy: string): { readonly ipv4: BlockList; readonly ipv6: BlockList } {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const entry of noProxy.split(/[\s,]+/)) {
@@ -87,12 +87,12 @@ function readNoProxy(noProxy: string): { readonly ipv4: BlockList; readonly ipv6
 
 const CONNECTORS_MAX = 256;
 
-/** Checks the looked-up addresses and the socket's own, since a name may resolve differently the next time. */
+/** Checks the resolved addresses and then the address of the socket, because a name can resolve differently the next time. */
 function guardedConnect(policy: EgressPolicy, options: buildConnector.BuildOptions): buildConnector.connector {
-  // A lookup does not get the port, and a connector keeps the TLS sessions of its host.
+  // One connector per host and port: `lookup` does not get the port, and a connector reuses the TLS sessions of its host.
   const connectors = new LRUCache<string, buildConnector.connector>({ max: CONNECTORS_MAX });
   return (target, callback) => {
-    // The policy expects brackets, as in a URL.
+    // The policy expects IPv6 addresses in brackets, as in a URL.
     const hostname = urlHost(target.hostname);
     const endpoint = { ...target, hostname };
     const refusal = policy.refusalOf(endpoint);
@@ -112,7 +112,7 @@ function guardedConnect(policy: EgressPolicy, options: buildConnector.BuildOptio
 
 const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 
-/** A proxy may resolve other addresses, so a name without addresses must be listed. @throws AddressRefused */
+/** A proxy can resolve other addresses, so the config must list a name that docshelf cannot resolve. @throws AddressRefused */
 export async function admitBehindProxy(policy: EgressPolicy, url: URL): Promise<void> {
   const { proxy } = policy.rules;
   if (proxy === 'off' || (proxy === 'env' && !PROXY_VARIABLES.some((name) => process.env[name]))) return;

@@ -8,7 +8,7 @@ import { linkWithoutSecrets } from '../domain/secret.ts';
 import { AddressGuard, carriedAddresses, isIn, listOf, withoutZone } from './guarded-address.ts';
 
 interface CrawlReach {
-  /** Networks (CIDR), only for `ownOrigins` and the pairs of `network.allowedHosts`; and pairs `host:port`. */
+  /** Pairs `host:port`, and networks in CIDR. Networks apply only to `ownOrigins` and to pairs of `network.allowedHosts`. */
   readonly allowAddresses: readonly string[];
   readonly ownOrigins: readonly string[];
 }
@@ -16,16 +16,16 @@ interface CrawlReach {
 interface PrivateReach {
   readonly guard: AddressGuard;
   readonly ports: ReadonlySet<string> | null;
-  /** `host:port` whose addresses may all be private. */
+  /** Pairs `host:port` that can have any private address. */
   readonly pairs: ReadonlySet<string>;
 }
 
-/** Every function of `net` that opens a socket needs it; other rooms open none (tests check both). */
+/** Every function of src/net that opens a socket requires this policy. Other folders open no sockets. Tests check both rules. */
 export class EgressPolicy {
   readonly #rulesNow: () => EgressRules;
   readonly #reachOf: (rules: EgressRules) => PrivateReach;
 
-  /** @param rules a value, or a function for an object that outlives a reload */
+  /** @param rules a function, if the object outlives a reload of the config */
   constructor(rules: EgressRules | (() => EgressRules), reach?: PrivateReach) {
     this.#rulesNow = typeof rules === 'function' ? rules : () => rules;
     const [open, closed] = [everyPort(true), everyPort(false)];
@@ -49,12 +49,12 @@ export class EgressPolicy {
     return new EgressPolicy(this.rules, { guard, ports, pairs });
   }
 
-  /** An operator's store may have a private address, and its own certificates. */
+  /** An operator's object store can have a private address, and certificates of a private authority. */
   forStore(caFile: () => string | null): EgressPolicy {
     return new EgressPolicy(() => ({ ...this.rules, caFile: caFile() }), everyPort(true));
   }
 
-  /** Only intercepted requests leave a browser, and the policy checks each of them. */
+  /** Flags that block all traffic of a browser except intercepted requests. The policy checks each of these. */
   get browserFlags(): readonly string[] {
     return NO_WAY_OUT;
   }
@@ -67,7 +67,7 @@ export class EgressPolicy {
     return namesHost(this.rules, url);
   }
 
-  /** @param isRedirect for the fields of the error @throws DocshelfError `host_not_allowed` */
+  /** @param isRedirect true if a redirect led to the URL, for the fields of the error @throws DocshelfError `host_not_allowed` */
   admit(url: URL, isRedirect = false): void {
     if (this.allowsHost(url)) return;
     throw new DocshelfError(
@@ -80,7 +80,7 @@ export class EgressPolicy {
     );
   }
 
-  /** @throws DocshelfError `host_not_allowed`; errors of the name service */
+  /** @throws DocshelfError `host_not_allowed`; NodeJS.ErrnoException if the name cannot be resolved */
   async addressesOf(url: URL): Promise<readonly string[]> {
     this.admit(url);
     const found = await lookup(bareHost(url.hostname), { all: true });
@@ -97,7 +97,7 @@ export class EgressPolicy {
     return guard.allows(address) && (ports === null || ports.has(pair));
   }
 
-  /** True if the operator named it: in `network.allowedHosts`, as a pair, or as the origin of the crawl itself. */
+  /** True if the operator named the host: in `network.allowedHosts`, in `allowAddresses`, or as the origin of the crawl. */
   lists(url: Endpoint): boolean {
     if (!this.rules.allowsUnnamed) return namesHost(this.rules, url);
     const { ports, pairs } = this.#private;
@@ -105,7 +105,7 @@ export class EgressPolicy {
     return pairs.has(pair) || ports?.has(pair) === true;
   }
 
-  /** Checks the host and the port before a name is resolved. Null allows a socket, whose address is checked later. */
+  /** Checks host and port before the name is resolved. Null permits a socket, whose address is checked when it opens. */
   refusalOf(url: Endpoint): AddressRefused | null {
     const bare = bareHost(url.hostname);
     const isRefused =
@@ -132,16 +132,16 @@ export class EgressPolicy {
   }
 }
 
-/** Blocks WebSockets, preconnects, WebRTC and the browser's own requests, which interception misses. */
+/** Flags against WebSockets, preconnects, WebRTC and the browser's own requests, which cannot be intercepted. */
 const NO_WAY_OUT = [
-  // Port 9 is discard. Without the second rule, loopback bypasses the proxy.
+  // Port 9 (discard) has no server. Without the second flag, requests to loopback addresses bypass the proxy.
   '--proxy-server=http://127.0.0.1:9',
   '--proxy-bypass-list=<-loopback>',
   '--host-resolver-rules=MAP * ~NOTFOUND',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
 ];
 
-/** The message names the host, and never an internal address. */
+/** The message contains the host name, but never an internal address. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
   readonly code = 'ADDRESS_REFUSED';
@@ -157,14 +157,14 @@ const everyPort = (allowPrivate: boolean): PrivateReach => ({
   pairs: new Set(),
 });
 
-/** A site on a scheme's default port may redirect to the other scheme. */
+/** With a default port, a site can redirect from http to https or back, so both default ports are allowed. */
 function portsOf(origin: string): string[] {
   const { hostname, protocol, port } = new URL(origin);
   if (port !== '') return [hostAndPort({ hostname, protocol, port })];
   return ['80', '443'].map((own) => hostAndPort({ hostname, protocol, port: own }));
 }
 
-/** An unspecified address also leads to this machine (ip(7)). */
+/** Addresses of this machine. A connection to an unspecified address also reaches this machine (ip(7)). */
 const HERE = listOf(['127.0.0.0/8', '0.0.0.0', '::1', '::']);
 
 function isOfThisMachine(address: string): boolean {

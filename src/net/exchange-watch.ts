@@ -2,9 +2,9 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { TLSSocket } from 'node:tls';
 
 interface OriginFacts {
-  /** Milliseconds that the server's clock is ahead. Null if it sends no time. */
+  /** Milliseconds by which the server's clock is ahead. Null if the server sends no Date. */
   readonly aheadMs: number | null;
-  /** Milliseconds since 1970; null without TLS. */
+  /** Milliseconds since 1970. Null without TLS. */
   readonly certificateEndsAtMs: number | null;
 }
 
@@ -34,7 +34,7 @@ export class ExchangeWatch {
     unsubscribe('undici:request:headers', this.#onHeaders);
   }
 
-  /** By origin (`https://host`), in order of contact. */
+  /** Facts by origin (`https://host`), in the order of first contact. */
   get facts(): ReadonlyMap<string, OriginFacts> {
     return this.#facts;
   }
@@ -47,7 +47,7 @@ export class ExchangeWatch {
 
   #sawHeaders({ request, response }: Exchanged): void {
     const headers = (response?.headers ?? []).map((each) => each.toString('latin1'));
-    // RFC 9110 section 6.6.1: a cached response is older by its Age.
+    // Ignore responses with an Age: a cache stored them, so their Date is in the past (RFC 9110, section 6.6.1).
     const atMs = Date.parse(headerOf(headers, 'date') ?? '');
     const isKept = headerOf(headers, 'age') !== null;
     if (!Number.isNaN(atMs) && !isKept) this.#learn(request, { aheadMs: atMs - this.#now() });

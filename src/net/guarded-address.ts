@@ -1,21 +1,24 @@
 import { BlockList, isIP } from 'node:net';
 
-/** `metadata` gives a cloud's credentials to any process of the machine; `private` is not on the Internet. */
+/** `metadata`: services that give cloud credentials to any process of the machine. `private`: not reachable from the Internet. */
 type AddressKind = 'public' | 'private' | 'metadata';
 
 type AddressRules = { readonly allowPrivate: boolean; readonly allowAddresses: readonly string[] };
 
-/** IANA's IPv4 registry of special purposes without "globally reachable" ones, and multicast (RFC 6890, RFC 5771). */
+/** Networks of IANA's IPv4 special-purpose registry that are not globally reachable, and multicast (RFC 6890, RFC 5771). */
 const PRIVATE_V4 = (
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 ' +
   '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3'
 ).split(' ');
 
-/** In IPv6, only 2000::/3 is in use as global unicast (RFC 4291, section 2.4), except for IANA's special purposes. */
+/** IANA assigns global unicast IPv6 addresses only from 2000::/3 (RFC 4291, section 2.4), which has some special purposes. */
 const UNICAST_V6 = ['2000::/3'];
 const PRIVATE_V6 = ['2001::/23', '2001:db8::/32', '3fff::/20'];
 
-/** AWS and most others, ECS, EKS, Alibaba, Oracle, Azure (wire server), Tencent; IPv6: AWS, EKS, Google, OpenStack. */
+/**
+ * Addresses of metadata services. IPv4: AWS and most other clouds, ECS, EKS, Alibaba, Oracle, Azure (wire server), Tencent. IPv6: AWS,
+ * EKS, Google, OpenStack.
+ */
 const METADATA = (
   '169.254.169.254 169.254.170.2 169.254.170.23 100.100.100.200 192.0.0.192 168.63.129.16 169.254.0.23 ' +
   'fd00:ec2::254 fd00:ec2::23 fd20:ce::254 fe80::a9fe:a9fe'
@@ -84,7 +87,10 @@ export function listOf(networks: readonly string[]): BlockList {
 
 export const withoutZone = (address: string): string => address.replace(/%.*$/s, '');
 
-/** IPv4 in mapped, translated, compatible, NAT64 (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380) and ISATAP (RFC 5214) addresses. */
+/**
+ * IPv4 addresses inside an IPv6 address that is mapped, translated, compatible, NAT64 (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380) or
+ * ISATAP (RFC 5214).
+ */
 export function carriedAddresses(address: string): string[] {
   if (isIP(address) !== 6) return [];
   const groups = groupsOf(address);
@@ -100,7 +106,7 @@ export function carriedAddresses(address: string): string[] {
   return [];
 }
 
-/** Reads the IPv4 address of a network's own NAT64 (`64:ff9b:1::/48`, RFC 8215; 96 bits), which is private. */
+/** IPv4 address inside a local NAT64 address (`64:ff9b:1::/48`, RFC 8215; prefix of 96 bits). Null for other addresses. */
 function locallyTranslated(address: string): string | null {
   const [a, b, c, , , , g = 0, h = 0] = groupsOf(address);
   return a === 0x64 && b === 0xff9b && c === 1 ? dotted(g, h) : null;

@@ -7,7 +7,7 @@ import type { EgressPolicy } from './egress.ts';
 import { type Exchange, HttpResponse, type RequestFacts, requestFault } from './http-response.ts';
 
 export interface HttpClientBounds {
-  /** Time from the call to the body's last byte, redirects included. */
+  /** Time from the call to the last byte of the body, including redirects. */
   readonly totalTimeoutMs: number;
   readonly redirectsMax: number;
 }
@@ -15,7 +15,7 @@ export interface HttpClientBounds {
 interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** `answer` returns a redirect. `get` defaults to `follow`, which `post` never does. */
+  /** With `answer`, the caller gets the redirect itself. Default of `get`: `follow`. `post` always uses `answer`. */
   readonly redirects?: 'follow' | 'answer';
 }
 
@@ -34,12 +34,15 @@ export class HttpClient {
     this.#dispatcher = createDispatcher(policy);
   }
 
-  /** Credentials follow no redirect. @throws DocshelfError `source_*`, `too_many_redirects`, `host_not_allowed`, `address_not_allowed` */
+  /**
+   * Sends credentials only with the first request, not after a redirect.
+   * @throws DocshelfError `source_*`, `too_many_redirects`, `host_not_allowed`, `address_not_allowed`
+   */
   get(link: Secret | string, options: RequestOptions): Promise<HttpResponse> {
     return this.#request(link, { method: 'GET', body: null }, options);
   }
 
-  /** Returns redirects, so that the body goes to no other address. @throws as `get` */
+  /** Does not follow redirects, so that the body goes to no other address. @throws as `get` */
   post(link: Secret | string, body: string, options: RequestOptions): Promise<HttpResponse> {
     return this.#request(link, { method: 'POST', body }, { ...options, redirects: 'answer' });
   }
@@ -94,11 +97,11 @@ export class HttpClient {
         ...message,
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
-        // A coded body would have neither the promised length nor digest.
+        // A content coding would change the length and the digest of the body.
         headers: { 'user-agent': 'docshelf', ...message.headers, 'accept-encoding': 'identity' },
         signal,
       });
-      // undici checks the signal only after the connection is open.
+      // Check the signal here too, because undici ignores it until the connection is open.
       return await unlessAborted(answered, signal);
     } catch (error) {
       signal.throwIfAborted();
@@ -174,7 +177,7 @@ function decodeOrKeep(text: string): string {
   }
 }
 
-/** A key set of an identity provider has a few KiB. */
+/** Maximum bytes of a response to `gatedFetch`. For example, the key set of an identity provider has a few KiB. */
 const BODY_BYTES_MAX = 1024 * 1024;
 
 interface FetchOptions {
@@ -184,7 +187,7 @@ interface FetchOptions {
   readonly signal?: AbortSignal | null | undefined;
 }
 
-/** `fetch` for libraries, through the policy: GET and POST, without following redirects. @throws as `HttpClient.get` */
+/** A `fetch` for libraries that applies the egress policy. Supports GET and POST, without redirects. @throws as `HttpClient.get` */
 export function gatedFetch(
   client: () => Promise<HttpClient>,
 ): (url: string | URL, options?: FetchOptions) => Promise<Response> {

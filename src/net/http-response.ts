@@ -7,7 +7,7 @@ import { counted } from '../domain/text.ts';
 import { CERTIFICATE_FAULT } from './certificates.ts';
 
 export interface RequestFacts {
-  /** Link for an error's sentence, quoted: `"https://host/path"`. */
+  /** Quoted link for error messages: `"https://host/path"`. */
   readonly thing: string;
   readonly connectTimeoutMs: number;
   readonly idleTimeoutMs: number;
@@ -52,7 +52,7 @@ function timeoutOf(error: unknown, { connectTimeoutMs, idleTimeoutMs }: RequestF
   return state === undefined ? null : { code: 'source_timeout', state, retryable: true, next: NETWORK_NEXT };
 }
 
-/** ENOTFOUND may be retried, since name services often start after the containers that need them. */
+/** Errors to retry, also ENOTFOUND, because name services often start after the containers that need them. */
 const UNREACHABLE: Readonly<Record<string, string>> = {
   ENOTFOUND: 'its host name is not known (ENOTFOUND)',
   EAI_AGAIN: 'the name service does not respond (EAI_AGAIN)',
@@ -83,7 +83,7 @@ function asError(fault: Fault, error: unknown, facts: RequestFacts, fields: Reco
   });
 }
 
-/** An `AggregateError` has one failure per address, and the code of the first. */
+/** Node's `AggregateError` contains one error per address, and has the code of the first error. */
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : '';
@@ -94,7 +94,7 @@ function messageOf(error: unknown): string {
   return withoutQueries(error instanceof Error ? error.message : String(error));
 }
 
-/** Undici's errors carry sockets and received bytes, which may echo the link's query. */
+/** Removes sockets and received bytes from an error of undici, because they can contain the query of the link. */
 function causeWithoutSecrets(error: unknown): Error {
   const cause = new Error(messageOf(error));
   cause.name = error instanceof Error ? error.name : 'Error';
@@ -106,7 +106,7 @@ const withoutQueries = (text: string): string => text.replace(/\?[^\s"'<>]+/g, '
 
 const ADDRESSES: ReadonlySet<string> = new Set(['location', 'refresh', 'link']);
 
-/** Addresses get bytes over 127 percent-encoded, as browsers send them, and a file name is UTF-8. @param name in lower case */
+/** Percent-encodes bytes over 127 in addresses, as browsers do. Decodes file names as UTF-8. @param name in lower case */
 export function headerOf(headers: IncomingHttpHeaders, name: string): string | null {
   const value = headers[name];
   const text = Array.isArray(value) ? value.join(', ') : (value ?? null);
@@ -119,7 +119,7 @@ export function headerOf(headers: IncomingHttpHeaders, name: string): string | n
 
 export type Exchange = { readonly signal: AbortSignal; end(): void };
 
-/** Read the body to its end or call `close`, which frees the socket. */
+/** Callers must read the body to its end or call `close`. Otherwise, the socket stays open. */
 export class HttpResponse {
   readonly status: number;
   readonly link: Secret;
@@ -133,7 +133,7 @@ export class HttpResponse {
     this.#answer = answer;
     this.#facts = facts;
     this.#exchange = exchange;
-    // An error after an early close must not end the process.
+    // Without a listener, an error after an early `close` would end the process.
     answer.body.on('error', () => {});
   }
 
@@ -141,7 +141,7 @@ export class HttpResponse {
     return headerOf(this.#answer.headers, name);
   }
 
-  /** Raw body, readable once. @throws DocshelfError `source_truncated`, `source_timeout`; the signal's reason */
+  /** Raw body, which can be read once. @throws DocshelfError `source_truncated`, `source_timeout`; the signal's reason */
   async *stream(): AsyncGenerator<Uint8Array, void, void> {
     let receivedBytes = 0;
     try {
@@ -168,7 +168,7 @@ export class HttpResponse {
     return Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8');
   }
 
-  /** Keeps the socket only if the body was read to its end. */
+  /** Closes the socket too, except if the body was read to its end. */
   close(): void {
     this.#exchange.end();
     this.#answer.body.destroy();

@@ -6,20 +6,20 @@ import { urlHost } from '../domain/egress.ts';
 import { authoritiesOf } from './certificates.ts';
 import type { EgressPolicy } from './egress.ts';
 
-/** A replica's share of a server that allows a hundred by default. */
+/** Maximum connections of one replica. By default, PostgreSQL allows 100 connections of all its clients. */
 const CONNECTIONS_MAX = 5;
 const IDLE_MS = 30_000;
-/** Our statements take milliseconds, so a server that is silent for longer is gone. */
+/** Statements of docshelf take milliseconds, so a server that is silent for this time is unavailable. */
 const ANSWER_MS_MAX = 15_000;
 
-/** Reads the address for each connection, since a password may change. @param caSetting name for errors */
+/** Calls `address` for each connection, because the password can change. @param caSetting name of the setting, for error messages */
 export function openPostgresPool(policy: EgressPolicy, address: () => DatabaseAddress, caSetting: string): Pool {
   class GuardedClient extends Client {
     constructor() {
       const { tls, password, ...place } = address();
       super({
         ...place,
-        // Without a password, the driver looks for a file in the home folder.
+        // With an empty password, the driver does not search for a password file in the home folder.
         password: password ?? '',
         ssl: tls === 'off' ? false : tlsOf(tls, policy, caSetting),
         stream: () => new GuardedSocket(policy),
@@ -37,7 +37,7 @@ export function openPostgresPool(policy: EgressPolicy, address: () => DatabaseAd
     allowExitOnIdle: true,
     connectionTimeoutMillis: policy.rules.connectTimeoutMs,
   });
-  // The next query replaces a failed idle connection.
+  // Ignore errors of idle connections, because the next query opens a new connection.
   pool.on('error', () => undefined);
   return pool;
 }
@@ -50,7 +50,7 @@ function tlsOf(tls: DatabaseAddress['tls'], { rules }: EgressPolicy, caSetting: 
   };
 }
 
-/** Checks the host by name, and each address when the socket opens. */
+/** Checks the host name before it is resolved, and each resolved address before the socket connects. */
 class GuardedSocket extends Socket {
   readonly #policy: EgressPolicy;
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DocshelfError, type ErrorCode, toDocshelfError } from '../domain/errors.ts';
 
 export interface RetryTools {
-  /** Rejects at once if the signal aborts. */
+  /** Rejects immediately if the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
 }
@@ -20,10 +20,13 @@ interface RetryPlan {
 
 const BACKOFF_FIRST_MS = 500;
 const BACKOFF_MAX_MS = 30_000;
-/** Limit for Retry-After, since a daemon waits for its bundle. */
+/** Maximum delay by a Retry-After header, because a daemon can serve nothing until it has its bundle. */
 const RETRY_AFTER_MAX_MS = 120_000;
 
-/** Full jitter separates daemons that lost one server: 0 to min(30 s, 0.5 s * 2^n). @throws DocshelfError of the last attempt */
+/**
+ * Waits a random time from 0 to min(30 s, 0.5 s * 2^n), so that daemons that lost the same server do not retry together.
+ * @throws DocshelfError of the last attempt
+ */
 export async function retry<T>(attempt: () => Promise<T>, plan: RetryPlan, tools: RetryTools): Promise<T> {
   const { retriesMax, signal, onRetry } = plan;
   for (let failures = 0; ; failures += 1) {
@@ -67,14 +70,14 @@ export class Backoff {
 const ROUND_WAIT_MS_MIN = 10_000;
 const ROUND_WAIT_MS_MAX = 300_000;
 
-/** Errors that may end without a notice: somebody frees space on the volume. */
+/** Codes of errors that can end without a notice, for example when somebody frees space on the volume. */
 const MAY_END_WITH_SPACE: ReadonlySet<ErrorCode> = new Set(['not_enough_space', 'cannot_write']);
 
 export function isTransient(error: unknown): boolean {
   return error instanceof DocshelfError && (error.fields.retryable === true || MAY_END_WITH_SPACE.has(error.code));
 }
 
-/** Milliseconds of Retry-After (RFC 9110 section 10.2.3), without limit. Null if it is neither seconds nor a date. */
+/** Milliseconds of a Retry-After header (RFC 9110, section 10.2.3), without a limit. Null if the header is invalid. */
 export function retryAfterOf(text: string | null, nowMs: number): number | null {
   if (text === null) return null;
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;

@@ -11,11 +11,11 @@ export type S3FaultKind =
 
 interface S3Fault {
   readonly kind: S3FaultKind;
-  /** Follows "Cannot …: ". */
+  /** Text after the colon of the error message. */
   readonly state: string;
 }
 
-/** Codes of S3's API reference that an operator can act on; other services use similar ones. */
+/** Error codes that an operator can act on, from the API reference of S3. Compatible services use similar codes. */
 const FAULTS: readonly (readonly [codes: RegExp, kind: S3FaultKind, state: string])[] = [
   [
     /^(?:InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken|ExpiredToken|TokenRefreshRequired)$/,

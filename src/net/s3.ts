@@ -19,15 +19,15 @@ export function s3ConfigOf({ endpoint, pathStyle, ...place }: S3Place) {
   return {
     ...(region === null ? {} : { region }),
     ...(endpoint === null ? {} : { endpoint }),
-    // By default the SDK puts the bucket before an IP address, which makes no valid URL.
+    // Without this, the SDK writes the bucket before an IP address, which makes an invalid URL.
     forcePathStyle: pathStyle || (endpoint !== null && isIP(bareHost(new URL(endpoint).hostname)) !== 0),
-    // Uploads carry our checksums; older services reject those that the SDK would add.
+    // docshelf sends its own checksums with uploads. Older services reject the checksums that the SDK adds.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   } as const;
 }
 
-/** Reads `caFile` for each connection, so that a change counts. @throws DocshelfError `cannot_read`, `config_invalid` */
+/** Reads `caFile` for each connection, so that a changed file applies to new ones. @throws DocshelfError `cannot_read`, `config_invalid` */
 export function openS3Client(
   policy: EgressPolicy,
   config: Omit<S3ClientConfig, 'requestHandler'>,
@@ -39,18 +39,18 @@ export function openS3Client(
   const requestHandler = {
     ...timeouts,
     httpAgent: guarded(policy, new Agent({ keepAlive: true }), { protocol: 'http:' }),
-    // A resumed session would keep its former authorities.
+    // A resumed TLS session would still trust the former authorities.
     httpsAgent: guarded(policy, new TlsAgent({ keepAlive: true, maxCachedSessions: 0 }), {
       protocol: 'https:',
       authorities,
     }),
   };
   const credentials = config.credentials ?? environmentOf(requestHandler);
-  // The mode `auto` requests the region from the machine's metadata service.
+  // With the mode `auto`, the SDK requests the region from the metadata service of the machine.
   return new S3Client({ ...config, credentials, requestHandler, defaultsMode: 'legacy' });
 }
 
-/** The SDK's own chain would open sockets to metadata services and single sign-on, past the policy. */
+/** Replaces the SDK's default credentials, because their providers contact metadata services and single sign-on without the policy. */
 function environmentOf(requestHandler: NonNullable<S3ClientConfig['requestHandler']>): Credentials {
   const role = fromTokenFile({ clientConfig: { requestHandler, defaultsMode: 'legacy' } });
   return async (properties) => {
@@ -70,7 +70,7 @@ type Connecting = AgentOptions & { readonly host?: string; readonly port?: numbe
 
 type Guard = { readonly protocol: 'http:' | 'https:'; authorities?(): TlsOptions };
 
-/** Checks the host by name, and each address when the socket opens. */
+/** Checks the host name before it is resolved, and each resolved address before the socket connects. */
 function guarded<Made extends Agent>(policy: EgressPolicy, agent: Made, { protocol, authorities }: Guard): Made {
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (options: Connecting, callback) => {
@@ -84,10 +84,10 @@ function guarded<Made extends Agent>(policy: EgressPolicy, agent: Made, { protoc
   return agent;
 }
 
-/** Amazon checks it at the start of a request, so an hour only covers a clock that is behind. */
+/** Lifetime of a signed link. Amazon checks it only when a request starts. An hour also covers a machine whose clock is behind. */
 const SIGNED_S = 3600;
 
-/** Signs links with credentials of the environment. Contacts only STS, through `http`. */
+/** Signs links with the credentials in the environment. Contacts only STS, through the given `HttpClient`. */
 export class S3Signer {
   readonly #client: S3Client;
 
@@ -97,7 +97,7 @@ export class S3Signer {
     this.#client = new S3Client({ ...s3ConfigOf(place), credentials, requestHandler, defaultsMode: 'legacy' });
   }
 
-  /** Signs GET for an hour. @param nowMs since 1970 @throws the SDK's errors; as `HttpClient.get` */
+  /** Signs a GET request for an hour. @param nowMs since 1970 @throws errors of the AWS SDK, and those of `HttpClient.get` */
   async linkTo({ bucket, key }: S3Link, nowMs: number): Promise<Secret> {
     const get = new GetObjectCommand({ Bucket: bucket, Key: key });
     return new Secret(await getSignedUrl(this.#client, get, { expiresIn: SIGNED_S, signingDate: new Date(nowMs) }));
