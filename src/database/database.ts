@@ -5,7 +5,7 @@ import { MIGRATIONS } from './migrations.ts';
 import { SCHEMA_NAME, type Statement, type StatementValues } from './statement.ts';
 
 export interface Session {
-  /** @throws DocshelfError `database_unavailable`; the driver's own errors for a fault of the statement */
+  /** @throws DocshelfError `database_unavailable`; the error of the driver if the statement has a bug */
   run<Row>(statement: Statement, values?: StatementValues): Promise<readonly Row[]>;
   execute(text: string, values?: readonly unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
 }
@@ -22,7 +22,7 @@ export class Database implements Session {
     this.#migrations = migrations;
   }
 
-  /** Checks the connection and the server's version, and changes nothing. @throws DocshelfError `database_unavailable`, `database_unfit` */
+  /** Checks the connection and the server version without a change. @throws DocshelfError `database_unavailable`, `database_unfit` */
   async check(): Promise<void> {
     await checkServer(this.#session);
   }
@@ -37,7 +37,7 @@ export class Database implements Session {
     return this.#session.execute(text, values).catch((error) => this.#explain(error));
   }
 
-  /** Rolls back if `act` throws. If COMMIT fails, it may still have succeeded. */
+  /** Rolls back if `act` throws. If COMMIT fails, the database can still have committed the transaction. */
   async transact<T>(act: (session: Session) => Promise<T>): Promise<T> {
     await this.bringUp();
     return this.#transact(act).catch((error) => this.#explain(error));
@@ -47,7 +47,7 @@ export class Database implements Session {
     await this.#pool.end();
   }
 
-  /** During an upgrade, a newer daemon migrates the schema while this one still runs. */
+  /** Explains an unknown column or table: during an upgrade, a newer daemon migrates the schema while this daemon still runs. */
   async #explain(error: unknown): Promise<never> {
     if (sqlStateOf(error)?.startsWith('42') === true) await this.#knownVersion(this.#session);
     throw error;
@@ -96,7 +96,7 @@ export class Database implements Session {
       await checkServer(session);
       await session.execute('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
       const { rows: found } = await session.execute('SELECT to_regnamespace($1) AS schema', [SCHEMA_NAME]);
-      // An operator may have created it, so that docshelf needs no right to create schemas.
+      // If the operator has created the schema, docshelf does not need the right to create schemas.
       if (found[0]?.schema === null) await session.execute(`CREATE SCHEMA ${SCHEMA_NAME}`);
       await session.execute(`CREATE TABLE IF NOT EXISTS ${SCHEMA_NAME}.migrations (version INTEGER PRIMARY KEY)`);
       const version = await this.#knownVersion(session);
@@ -109,11 +109,11 @@ export class Database implements Session {
   }
 }
 
-/** PostgreSQL 15: security fixes until November 2027. */
+/** PostgreSQL 15, which gets security fixes until November 2027. */
 const SERVER_VERSION_MIN = 150_000;
 const MIGRATION_LOCK = 0x646f6373;
 
-/** The server ends a transaction whose client is cut off after this time, although its socket still seems to live. */
+/** Makes the server end a transaction after 15 s without a statement, for example if the network no longer reaches the client. */
 const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '15s'; SET LOCAL lock_timeout = '10s'`;
 
 async function checkServer(session: Session): Promise<void> {
@@ -145,11 +145,11 @@ function sessionOf(asked: Pick<Pool | PoolClient, 'query'>): Session {
 }
 
 /**
- * Classes of SQLSTATE (appendix A of PostgreSQL's manual) that only a bug of docshelf causes: data, constraints, cursors, syntax. The
- * others mean that the server is unavailable.
+ * Classes of SQLSTATE (PostgreSQL manual, appendix A) for data, constraints, cursors and syntax. Only a bug of docshelf causes them. All
+ * other classes mean that the server is unavailable.
  */
 const OURS = /^(?:0[ABDFLPZ]|2[0-7BDF]|3[48]|42|44|P0)/;
-/** Exceptions: a missing right to a table, which an operator can grant, and a read-only standby. */
+/** Codes of these classes that an operator can fix: a missing right to a table, and a read-only standby. */
 const NOT_OURS: ReadonlySet<string> = new Set(['42501', '25006']);
 
 function sqlStateOf(error: unknown): string | null {
@@ -157,7 +157,7 @@ function sqlStateOf(error: unknown): string | null {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code) ? code : null;
 }
 
-/** Turns the driver's errors into `database_unavailable`, except those that are bugs. */
+/** Converts errors of the driver to `database_unavailable`, except those that a bug of docshelf causes. */
 function asDatabaseFault(error: unknown): unknown {
   if (error instanceof DocshelfError) return error;
   const state = sqlStateOf(error);

@@ -1,9 +1,9 @@
 import { SCHEMA_NAME } from './statement.ts';
 
 /**
- * - `export_jobs`: `seq` is the order of arrival. `place` is 0, and below it for a job that was given back. `completion` is the order of
- *   completion. `run_id` and `run_retry` name the attempt of a running job in pg-boss, until `EXPORT_JOB_LEASES` drops them.
- * - `export_turns`: the number of each organization's last claim.
+ * - `export_jobs`: `seq` is the order of arrival. `place` is 0, or negative for a released job, which runs first. `completion` is the
+ *   order of completion. `run_id` and `run_retry` name the attempt of a running job in pg-boss. `EXPORT_JOB_LEASES` drops them.
+ * - `export_turns`: number of the last claim of each organization. The next job is from the organization with the lowest number.
  */
 const EXPORT_JOBS = `
   CREATE TABLE ${SCHEMA_NAME}.export_jobs (
@@ -45,9 +45,9 @@ const EXPORT_JOBS = `
 `;
 
 /**
- * - `api_keys`: stores only the digest of a key; times are RFC 3339.
- * - `api_key_revision`: one row, whose value changes with each change of a key. It is random, so that a restored backup has a new one.
- * - `api_key_uses`: times of last use, of keys in the config as well.
+ * - `api_keys`: keys created at run time, with only the digest of each. Times are in RFC 3339.
+ * - `api_key_revision`: one row, whose value changes with each change of a key. It is random, so that no value repeats after a restore.
+ * - `api_key_uses`: time of the last use of each key, including keys in the config.
  */
 const API_KEYS = `
   CREATE TABLE ${SCHEMA_NAME}.api_keys (
@@ -65,13 +65,13 @@ const API_KEYS = `
   CREATE TABLE ${SCHEMA_NAME}.api_key_uses (sha256 TEXT PRIMARY KEY, used_at TIMESTAMPTZ NOT NULL)`;
 
 /**
- * - `request_totals`: `taken` is the number of requests of an organization that were ever allowed, `dropped` the number of those that
- *   had left the window at the last check. The row is the lock of the organization.
- * - `request_times`: one row for requests that were allowed together; `taken_before` is the total before them. The number of requests in
- *   the window is the total minus `taken_before` of the oldest row in the window.
+ * - `request_totals`: one row per organization, which is also its lock. `taken` counts all allowed requests. `dropped` counts those that
+ *   had left the window at the last check.
+ * - `request_times`: one row for requests that were allowed together. `taken_before` is the value of `taken` before these requests. The
+ *   number of requests in the window is `taken` minus `taken_before` of the oldest row in the window.
  *
- * `take_requests` is one statement, so that no network round trip happens under the lock. PostgreSQL plans it while there are few rows
- * and reuses the plans with ten thousand: they must only use the primary key.
+ * `take_requests` is one function, so that the lock is not kept during a network round trip. PostgreSQL can plan its queries with few
+ * rows and reuse the plans with ten thousand rows. For this reason, the plans must use only the primary key.
  */
 const REQUEST_COUNTS = `
   CREATE TABLE ${SCHEMA_NAME}.request_totals (
@@ -124,15 +124,15 @@ const REQUEST_COUNTS = `
     END IF;
   END $$`;
 
-/** `traceparent`: the trace of the call that queued the job. */
+/** `traceparent`: trace of the API call that queued the job. */
 const EXPORT_JOB_TRACES = `ALTER TABLE ${SCHEMA_NAME}.export_jobs ADD COLUMN traceparent TEXT`;
 
-/** `error_next` holds the advice. Rows with `error_code` keep it out of `error`. */
+/** `error_next`: advice for the error. Rows without `error_code` are older and have the advice in `error`. */
 const EXPORT_JOB_FAULTS = `ALTER TABLE ${SCHEMA_NAME}.export_jobs ADD COLUMN error_code TEXT, ADD COLUMN error_next TEXT`;
 
 /**
- * Moves leases from pg-boss to the table of jobs. Queued jobs stay as they are, and running ones resume when their lease has expired.
- * `src/export/jobs/queue/statements.ts` describes the columns from this step on.
+ * Moves leases from pg-boss to the table of jobs. Queued jobs do not change, and running jobs resume when their lease has expired. For the
+ * columns after this step, see `src/export/jobs/queue/statements.ts`.
  */
 const EXPORT_JOB_LEASES = `
   ALTER TABLE ${SCHEMA_NAME}.export_jobs DROP COLUMN run_id, DROP COLUMN run_retry, ADD COLUMN holder TEXT, ADD COLUMN leased_at_ms BIGINT,
@@ -145,8 +145,8 @@ const EXPORT_JOB_LEASES = `
   DROP TYPE IF EXISTS ${SCHEMA_NAME}.job_state CASCADE`;
 
 /**
- * The steps that create the schema, the oldest first. The version of a schema is the number of its steps. Never change a released step;
- * add another one.
+ * Steps that create the schema, oldest first. The version of a schema is the number of its steps. Never change a released step. Add a new
+ * step instead.
  */
 export const MIGRATIONS: readonly string[] = [
   EXPORT_JOBS,
