@@ -111,16 +111,16 @@ const randomId = (bytes: number): string => randomBytes(bytes).toString('hex');
 interface SpanPlace {
   readonly traceId: string;
   readonly spanId: string;
-  /** False if the client that started the trace does not record it. */
+  /** False if the client that started the trace does not record the trace. */
   readonly isSampled: boolean;
 }
 
-/** W3C Trace Context, section 3.2.2. Later versions may append fields; version ff is invalid. */
+/** Format of `traceparent` (W3C Trace Context, section 3.2.2). Later versions can append fields; version ff is invalid. */
 const FORM =
   /^(?!ff)(?<version>[0-9a-f]{2})-(?<traceId>[0-9a-f]{32})-(?<spanId>[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<more>-.*)?$/;
 const SAMPLED = 1;
 
-/** Null for an invalid header, which W3C Trace Context says to ignore. */
+/** Null for an invalid header, because W3C Trace Context requires to ignore such a header. */
 export function readTraceparent(text: string | null | undefined): SpanPlace | null {
   const { version, traceId, spanId, flags, more } = FORM.exec(text ?? '')?.groups ?? {};
   if (traceId === undefined || spanId === undefined || flags === undefined) return null;
@@ -143,7 +143,7 @@ interface SpanSenderOptions {
   readonly everyMs?: number;
 }
 
-/** About 2 MiB. Further spans are lost, so that traces never hold up a job. */
+/** Maximum spans in memory, about 2 MiB. Further spans are dropped, so that tracing never delays a job. */
 const WAITING_MAX = 4_096;
 const SPANS_PER_REQUEST_MAX = 512;
 const EVERY_MS = 5_000;
@@ -151,10 +151,10 @@ const SEND_MS_MAX = 10_000;
 const PAUSE_MS_MAX = 60_000;
 const STOP_MS_MAX = 2_000;
 
-/** OTLP specification 1.9, "Retryable Response Codes". Other status codes are final. */
+/** Status codes to retry (OTLP specification 1.9, "Retryable Response Codes"). All other error codes are final. */
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Keeps ended spans until the collector has accepted them, bounded in number and time. Only the stop of the daemon waits for it. */
+/** Keeps a limited number of ended spans until the collector has accepted them. Only the stop of the daemon waits for the collector. */
 export class SpanSender {
   readonly #options: SpanSenderOptions;
   readonly #everyMs: number;
@@ -254,11 +254,11 @@ function unsent(error: unknown): DocshelfError {
   return new DocshelfError(code, `Cannot send traces: ${message}`, { next: NEXT, cause: error });
 }
 
-/** Numbers of the enum `SpanKind` (opentelemetry-proto, trace.proto). */
+/** Numbers of the enum `SpanKind` (trace.proto of opentelemetry-proto). */
 const KINDS = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const;
 const STATUS_ERROR = 2;
 
-/** The body of a request to `/v1/traces`: OTLP in JSON (OTLP specification 1.9, "JSON Protobuf Encoding"), ids in hex. */
+/** Body of a request to `/v1/traces`: OTLP in JSON, with hex ids (OTLP specification 1.9, "JSON Protobuf Encoding"). */
 export function otlpRequest(spans: readonly EndedSpan[], resource: SpanFacts): string {
   const scope = { name: 'docshelf' };
   const request = {

@@ -1,26 +1,26 @@
 /**
- * Attributes of a span, named by OpenTelemetry's semantic conventions, else `docshelf.*`. Null values are left out. They never contain
- * the query of a link, a key, or the path that a reader requests.
+ * Attributes of a span. Names are from OpenTelemetry's semantic conventions, or start with `docshelf.`. Null values are not sent. Values
+ * never contain a key, the query of a link, or the path that a reader requests.
  */
 export type SpanFacts = Readonly<Record<string, string | number | boolean | null>>;
 
-/** As OTLP names them; `producer` and `consumer` are the two ends of a queue. */
+/** Span kinds of OTLP. `producer` adds a job to a queue, and `consumer` runs the job. */
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
 
 export interface SpanOptions {
   readonly kind?: SpanKind;
-  /** `traceparent` of the cause (W3C Trace Context, section 3.2). Null or invalid starts a new trace. The default is the running span. */
+  /** `traceparent` of the caller. Null or an invalid value starts a new trace. Default: the running span. */
   readonly parent?: string | null;
   readonly facts?: SpanFacts;
 }
 
 export type Span = { note(facts: SpanFacts): void; fail(error: unknown): void };
 
-/** Records spans of exports and of swaps. Requests of readers have none. */
+/** Records spans of exports and swaps. Requests of readers have no spans. */
 export interface Tracer {
   span<T>(name: string, options: SpanOptions, act: (span: Span) => Promise<T>): Promise<T>;
   readonly traceparent: string | null;
-  /** Moves the running span into the trace that caused it, once that is known. A span with a parent or with children stays. */
+  /** Moves the running span into the trace of its cause, if that is known only later. No effect if the span has a parent or children. */
   follow(traceparent: string | null): void;
 }
 
