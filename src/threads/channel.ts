@@ -5,7 +5,7 @@ export type CallsOf<Calls> = { readonly [Name in keyof Calls]: (order: never, co
 
 export interface CallContext<Progress = never> {
   readonly signal: AbortSignal;
-  /** Sent at most ten times a second. The last value always arrives before the result. */
+  /** Sends progress at most ten times a second. The last value always arrives before the result. */
   readonly progress: (value: Progress) => void;
   flush(): void;
 }
@@ -29,7 +29,7 @@ export type ThreadCall<Calls extends CallsOf<Calls>> = <Name extends keyof Calls
   options?: CallOptions<ProgressOf<Calls[Name]>>,
 ) => Promise<ResultOf<Calls[Name]>>;
 
-/** A result whose memory moves to the caller. */
+/** A result whose memory is transferred to the caller, not copied. */
 export class HandedOver<Value> {
   readonly value: Value;
   readonly buffers: readonly ArrayBuffer[];
@@ -70,9 +70,9 @@ type Task = { readonly context: Context; readonly done: Promise<void> };
 
 type AnyHandler = (order: unknown, context: CallContext<unknown>) => unknown;
 
-/** Calls take milliseconds. A caller behind so many has no use for the result. */
+/** Maximum pending calls. Calls take milliseconds, so the result of a further call would come too late. */
 const CALLS_MAX = 1_000;
-/** Limit of bytes and text in one call, four times the largest crawled page in memory. */
+/** Maximum bytes and text in one call: four times the memory of the largest crawled page. */
 const CALL_BYTES_MAX = 64 * 1024 ** 2;
 const PROGRESS_EVERY_MS = 100;
 
@@ -208,7 +208,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     }
   }
 
-  /** A call has data that cannot be cloned, which is a bug. Reject all calls, so that none waits forever. */
+  /** Handles data that cannot be cloned, which is a bug. Rejects each call of the batch, so that no caller waits forever. */
   #onUnsendable(items: readonly Item[], error: PlainError): void {
     const refusals: Item[] = [];
     for (const item of items) {
@@ -220,7 +220,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
   }
 }
 
-/** Creates the signal on demand, because that takes longer than a small call. */
+/** Creates the abort signal when first used, because its creation takes longer than a small call. */
 class Context implements CallContext<unknown> {
   readonly #post: (value: unknown) => void;
   #abort: AbortController | null = null;

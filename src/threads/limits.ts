@@ -1,10 +1,10 @@
 type Measured = { processorMs(): Promise<number | null> };
 
-/** A busy machine gets ten times the limit by the clock, which also covers work without a processor. */
+/** Ends a task after ten times the limit in elapsed time, because a task can also wait without using the processor. */
 const CLOCK_FACTOR = 10;
 const LOOKS = 10;
 
-/** Limits processor time, because a clock would end work that only waits on a busy machine. */
+/** Limits processor time, because a limit of elapsed time would end tasks that only wait on a busy machine. */
 export class ProcessorLimit implements Disposable {
   readonly #thread: Measured;
   readonly #msMax: number;
@@ -54,11 +54,11 @@ export class ProcessorLimit implements Disposable {
 export type Heap = { readonly maxYoungGenerationSizeMb?: number; readonly maxOldGenerationSizeMb: number };
 
 /**
- * Heap limits in MiB, so that one thread cannot exhaust the memory of the others. A thread over its limit ends, and its call fails. Buffers
- * are outside the heap and bounded where they are created. A young generation is set only if V8's default takes more memory (measured).
+ * Heap limits in MiB, so that one thread cannot use up the memory of the others. A thread over its limit ends, and its calls fail. Buffers
+ * are outside the heap and limited where docshelf creates them. A young generation is set only if V8's default takes more (measured).
  */
 export const HEAPS = {
-  /** The text and references of a page of 8 MiB. 1,000,000 entries take 48 MiB (measured). */
+  /** Enough for the text and references of a page of 8 MiB. 1,000,000 entries take 48 MiB (measured). */
   unpack: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 256 },
   query: { maxOldGenerationSizeMb: 1024 },
   model: { maxOldGenerationSizeMb: 512 },
@@ -67,13 +67,13 @@ export const HEAPS = {
   mount: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 512 },
   passwords: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 32 },
   queue: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 },
-  /** Like `bundleSearch`. A crawl of 20,000 pages takes 317 MiB in all threads (measured). */
+  /** Same as `bundleSearch`. A crawl of 20,000 pages takes 317 MiB in all threads (measured). */
   job: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
-  /** Far more than a page takes. With it 20,000 pages took 317 MiB in all, and 390 without a limit. */
+  /** Much more than a page needs. With this limit, 20,000 pages took 317 MiB in all threads, without a limit 390 MiB (measured). */
   pages: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 1024 },
 } as const satisfies Readonly<Record<string, Heap>>;
 
-/** The rest of a process is for the program, buffers, SQLite and a model. */
+/** Uses 60 % of the bytes for the heap. The rest is for the program, buffers, SQLite and a model. */
 export function heapWithin(bytes: number): Heap {
   return { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: Math.floor((bytes / 1024 ** 2) * 0.6) };
 }

@@ -1,23 +1,23 @@
 export interface SchedulerOptions {
   readonly max: number | (() => number);
   readonly keyMax?: number;
-  /** Limit of waiting tasks per key. `refuse` creates the error for further ones. Default: none. */
+  /** Maximum waiting tasks per key. `refuse` creates the error for a further task. Default: no maximum. */
   readonly waitingMax?: number;
   readonly refuse?: () => Error;
 }
 
 export interface Turn {
-  /** Owner of the task, usually a site. Keys take turns. Default: one key for all. */
+  /** Owner of the task, usually a site. Tasks of different keys alternate. Default: one key for all tasks. */
   readonly key?: unknown;
-  /** Lower numbers run first, before turns count. Default: 0. */
+  /** Lower numbers run first, whatever their key. Default: 0. */
   readonly priority?: number;
   readonly size?: number;
-  /** Tasks with the same value run once, and all callers get the result. */
+  /** Tasks with the same value run once, and all their callers get the result. */
   readonly share?: unknown;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @param place from 0 to `max` - 1, exclusive to the task, which may own a thread or a model */
+/** @param place number from 0 to `max` - 1 that only this task has while it runs, for example to use a fixed thread or model */
 export type Task<Result> = (signal: AbortSignal, place: number) => Promise<Result>;
 
 type Rank = readonly [number, number, number, number];
@@ -31,8 +31,8 @@ type Shared = { readonly result: Promise<unknown>; readonly abort: AbortControll
 const NEVER = new AbortController().signal;
 
 /**
- * Selects the next task: by priority, then the key with the fewest turns, then the smallest, then the first. One class serves all queues,
- * so that fairness is decided in one place.
+ * Selects the next task: by priority, then from the key with the fewest started tasks, then the smallest, then the oldest. All queues use
+ * this class, so that fairness is decided in one place.
  */
 export class Scheduler {
   readonly #options: SchedulerOptions;
@@ -138,7 +138,7 @@ export class Scheduler {
     return least === Number.POSITIVE_INFINITY ? 0 : least;
   }
 
-  /** Takes the place before the task starts, so that no later caller gets it. */
+  /** Reserves the place before the task starts, so that no later caller gets the same place. */
   #take(line: Line): number {
     this.#running += 1;
     line.running += 1;
@@ -169,7 +169,7 @@ export class Scheduler {
 const compare = (one: Rank, other: Rank): number =>
   one[0] - other[0] || one[1] - other[1] || one[2] - other[2] || one[3] - other[3];
 
-/** The last caller waits for the end of the aborted task. */
+/** A caller that aborts leaves the task. If it is the last caller, the task is aborted, and the caller waits for its end. */
 async function join(shared: Shared, signal: AbortSignal | undefined): Promise<unknown> {
   const left = Promise.withResolvers<never>();
   const leave = (): void => {

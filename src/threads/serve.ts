@@ -4,7 +4,7 @@ import { extname } from 'node:path';
 import { isMainThread, parentPort } from 'node:worker_threads';
 import { type CallsOf, Channel, type Port } from './channel.ts';
 
-/** Serves the parent's calls until `stop`. @returns the parent's `handlers` */
+/** Serves calls of the parent until the parent sends `stop`. @returns channel to the `handlers` of the parent */
 export function serve<Parent extends CallsOf<Parent>>(
   handlers: object,
   options: { readonly answersAtOnce?: number; readonly end?: () => unknown } = {},
@@ -21,8 +21,8 @@ export function serve<Parent extends CallsOf<Parent>>(
 }
 
 /**
- * Port to the parent process. This process ends with its parent, is the first that the kernel kills if memory is short
- * (proc_pid_oom_score_adj(5)), and ignores signals to the process group.
+ * Port to the parent process. This process ends with its parent and ignores signals to the process group. If memory is short, the kernel
+ * kills this process first (proc_pid_oom_score_adj(5)).
  */
 function processPort(): Port & { close(): void } {
   try {
@@ -48,8 +48,8 @@ export function yieldToAll(): void {
 }
 
 /**
- * On Linux each thread has a niceness, which its threads inherit (setpriority(2)). V8's threads started earlier and need it too: without it
- * a page took 5.2 ms instead of 3.5 (p99) during the import of 10,000 pages on two cores.
+ * On Linux, each thread has its own niceness, and new threads inherit the niceness of their creator (setpriority(2)). V8's threads start
+ * earlier, so docshelf sets their niceness too. Without it, a page took 5.2 ms instead of 3.5 ms (p99) during an import of 10,000 pages.
  */
 function yieldTo(niceness: number): void {
   if (process.platform !== 'linux') return;
@@ -57,12 +57,12 @@ function yieldTo(niceness: number): void {
     try {
       setPriority(thread, niceness);
     } catch {
-      // The thread has ended (ESRCH), or a sandbox forbids the call. Both are harmless.
+      // Harmless: the thread has ended (ESRCH), or a sandbox forbids the call.
     }
   }
 }
 
-/** Returns only this thread without /proc. */
+/** Thread IDs of this process. Without /proc, only the calling thread. */
 function threadsOfProcess(): number[] {
   try {
     return readdirSync('/proc/self/task').map(Number);
@@ -71,5 +71,5 @@ function threadsOfProcess(): number[] {
   }
 }
 
-/** Path of a thread's module: `.ts` for sources, `.js` in the built program. */
+/** URL of a thread's module: `.ts` for sources, `.js` in the built program. */
 export const threadEntry = (path: string, { url }: Pick<ImportMeta, 'url'>): URL => new URL(path + extname(url), url);

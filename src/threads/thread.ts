@@ -12,17 +12,17 @@ export interface ThreadOptions extends Pick<ChannelOptions, 'isBatched' | 'calls
   readonly entry: URL;
   readonly data?: unknown;
   readonly task: string;
-  /** Error codes for calls to an ended, stopping or overloaded thread. */
+  /** Error codes for calls to a thread that has ended, is stopping (`over`), or has too many calls (`full`). */
   readonly codes?: { readonly ended?: ErrorCode; readonly over?: ErrorCode; readonly full?: ErrorCode };
   readonly overMemory?: { readonly code: ErrorCode; readonly next: string };
   readonly handlers?: object;
   readonly signal?: AbortSignal;
-  /** Runs a process instead of a thread, for native code that must be killable. Transfers are copies. */
+  /** Runs a process instead of a thread, for native code that docshelf must be able to kill. Transferred memory is copied. */
   readonly isProcess?: boolean;
-  /** Limit for all memory of a process, because V8's limits omit buffers, SQLite and models. Default: none. */
+  /** Maximum memory of a process, because V8's limits do not include buffers, SQLite and models. Default: no maximum. */
   readonly residentBytesMax?: number;
   readonly abortWithinMs?: number;
-  /** If false, all calls fail after the thread died, because a new one would lack its state. */
+  /** If false, all calls fail after the thread has ended, because a new thread would not have its state. */
   readonly isReplaced?: boolean;
   readonly onEnd?: (fault: DocshelfError) => void;
 }
@@ -33,7 +33,7 @@ interface Running<Calls extends CallsOf<Calls>> {
   readonly exited: Promise<void>;
 }
 
-/** Started by its first call, and again after it died. Keeps the process alive only during calls. */
+/** A thread that starts with the first call, and again if it has ended. It keeps the process alive only during calls. */
 export class Thread<Calls extends CallsOf<Calls>> {
   readonly #options: ThreadOptions;
   #running: Running<Calls> | null = null;
@@ -50,7 +50,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
     return this.#running?.channel.waiting ?? 0;
   }
 
-  /** @throws DocshelfError of the handler, or of `codes`; the signal's reason after the handler or thread has ended */
+  /** @throws DocshelfError of the handler, or with one of `codes`; the signal's reason after the handler or thread has ended */
   readonly call: ThreadCall<Calls> = async (name, order, given) => {
     const signal = given?.signal ?? this.#options.signal;
     signal?.throwIfAborted();
@@ -92,7 +92,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
     await exited;
   }
 
-  /** Ends the thread after its pending calls, or terminates it after `withinMs`. It does not start again. */
+  /** Ends the thread after its pending calls, or after `withinMs` at the latest. Later calls fail. */
   async end({ withinMs }: { readonly withinMs: number }): Promise<void> {
     this.#isOver = true;
     if (this.#running === null) return;
@@ -144,7 +144,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
 
   #error(kind: 'ended' | 'over' | 'full', state: string, cause?: unknown): DocshelfError {
     const { codes } = this.#options;
-    // An error of the thread itself is a bug, which is logged with its stack.
+    // An error in the thread itself is a bug. The code `internal` logs it with its stack.
     const ended = cause === undefined ? 'worker_ended' : 'internal';
     const code = codes?.[kind] ?? ({ ended, over: 'stopping', full: 'busy' } as const)[kind];
     const isFull = kind === 'full';
@@ -157,12 +157,12 @@ export class Thread<Calls extends CallsOf<Calls>> {
   }
 }
 
-/** Starting a thread to unpack takes 200 ms of a processor, mostly for its modules (measured). */
+/** Time to keep an idle thread, because a new thread to unpack takes 200 ms of a processor, mostly for its modules (measured). */
 const IDLE_MS = 1_000;
-/** A thread that worked longer may hold much memory, so starting another one is cheap in comparison. */
+/** Longest run after which a thread is reused. After a longer run, it can use much memory, and a new thread costs little in comparison. */
 const REUSED_AFTER_MS_MAX = 3_000;
 
-/** Reuses threads for one caller after another. Callers limit their number. */
+/** Reuses threads, one caller at a time. Callers must limit the number of concurrent runs. */
 export class ThreadPool<Calls extends CallsOf<Calls>> {
   readonly #open: () => Thread<Calls>;
   readonly #idle = new Map<Thread<Calls>, NodeJS.Timeout>();
@@ -223,7 +223,7 @@ interface Runner {
   ref(): void;
   unref(): void;
   terminate(): void;
-  /** Processor time since its start. Null if the system lacks the value. */
+  /** Processor time since the start of the thread or process. Null if the system does not report it. */
   processorMs(): Promise<number | null>;
 }
 
@@ -256,8 +256,8 @@ const stateOfThread = (cause: unknown, code: number): string =>
   cause instanceof Error ? `its thread failed (${cause.message})` : `its thread ended with ${code}`;
 
 /**
- * A process for native code: terminating a thread in it ends the whole program (onnxruntime-node 1.30 throws into the dying thread: SIGABRT
- * at every second swap on a busy machine).
+ * A process for native code, because terminating a thread with such code can end the whole program. With onnxruntime-node 1.30, every
+ * second swap on a busy machine ended with SIGABRT.
  */
 function startProcess({ entry, heap, residentBytesMax, onExit }: RunnerOptions): Runner {
   const { maxOldGenerationSizeMb: oldMb, maxYoungGenerationSizeMb: youngMb } = heap;
@@ -269,13 +269,13 @@ function startProcess({ entry, heap, residentBytesMax, onExit }: RunnerOptions):
   const child = fork(fileURLToPath(entry), {
     execArgv: [...process.execArgv, ...bounds],
     serialization: 'advanced',
-    // Its standard output would mix with the log.
+    // Ignore standard output, because it would mix with the log.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   let cause: unknown;
   child.on('error', (error) => {
     cause = error;
-    // Without processes or file handles it never started, so no exit event comes.
+    // If the system has no free processes or file descriptors, the child never starts and emits no exit event.
     if (child.pid === undefined) onExit(`its process cannot be started (${error.message})`);
   });
   let isOverMemory = false;
@@ -296,7 +296,7 @@ function startProcess({ entry, heap, residentBytesMax, onExit }: RunnerOptions):
   refs('unref')();
   return {
     port: {
-      // The exit event reports undelivered messages.
+      // Ignore errors here, because the exit event makes all pending calls fail.
       postMessage: (items) => void (child.connected && child.send([...items], () => undefined)),
       on: (event, listener) => child.on(event, (items) => listener(items as never)),
     },
@@ -307,7 +307,7 @@ function startProcess({ entry, heap, residentBytesMax, onExit }: RunnerOptions):
   };
 }
 
-/** Unit of `utime` and `stime` in proc_pid_stat(5), always 1/100 s on Linux. */
+/** Unit of `utime` and `stime` in proc_pid_stat(5), which is 1/100 s on Linux. */
 const TICK_MS = 10;
 
 async function processorMsOf(pid: number | undefined): Promise<number | null> {
@@ -332,10 +332,10 @@ const overMemory = (kind: 'thread' | 'process', bytes: number): string =>
   `its ${kind} needs more than ${Math.round(bytes / MIB)} MiB of memory`;
 
 const MIB = 1024 ** 2;
-/** A process that parses a page can take about 50 MiB more in this time. */
+/** In this interval, a process that parses a page can take about 50 MiB more. */
 const WATCH_EVERY_MS = 100;
 
-/** V8's limits omit buffers, SQLite and models. proc_pid_status(5) includes them. */
+/** Watches resident memory (proc_pid_status(5)), because V8's limits do not include buffers, SQLite and models. */
 function watchResident(pid: number | undefined, bytesMax: number | undefined, onOver: () => void) {
   if (pid === undefined || bytesMax === undefined || process.platform !== 'linux') return undefined;
   const look = async (): Promise<void> => {
