@@ -32,21 +32,21 @@ import { loadStrictly } from './load-config.ts';
 import { note, printResult, toMiB, whileInterruptible } from './output.ts';
 
 /**
- * A backup is a tar of the data folder. Its last entry has this name, so that a restore notices a backup that was cut off. Files that
- * several releases share are hard links in it.
+ * Last entry of a backup, so that a restore detects an incomplete file. A backup is a tar of the data folder. Files that several releases
+ * share are hard links in the tar.
  */
 const LAST_ENTRY = 'docshelf-backup.json';
 const FORMAT = 1;
 
-/** Work in progress, locks, marks of running processes, rejected archives, and data that docshelf rebuilds. */
+/** Files to omit: work in progress, locks, heartbeat files, rejected archives, and data that docshelf can rebuild. */
 const LEFT_OUT =
   /^(?:(?:spool|staging|inbox|rejected|daemons|rates|lost\+found)(?:\/|$)|(?:lock|[^/]+\.lock)$|exports\/work(?:\/|$)|sites\/[^/]+\/(?:spool|inbox|rejected)(?:\/|$)|releases\/(?:\.|[^/]+\/(?:search|markdown)(?:\/|$))|(?!releases\/)(?:.*\/)?\.tmp-)/;
-/** Releases and labels may have such names, too. */
+/** SQLite files of docshelf. Files of a release and version labels can have such names too, and are copied as they are. */
 const DATABASE = /^(?!releases\/|sites\/[^/]+\/versions\/).*\.sqlite$/;
 const DATABASE_PART = /^(?!releases\/|sites\/[^/]+\/versions\/).*\.sqlite-(?:wal|shm|journal)$/;
 const LOG = /^audit(?:-[^/]*)?\.jsonl$/;
 const POINTER = /^sites\/[^/]+\/(?:active|versions\/([^/]+))$/;
-/** Larger files are copied in pieces. */
+/** Maximum bytes of a file to read at once. Larger files are copied as streams. */
 const READ_WHOLE_BYTES = 1024 ** 2;
 
 const AGAIN = 'Run the command again.';
@@ -104,7 +104,7 @@ export function restoreCommand(): Command {
 
 type Written = { readonly files: number; readonly bytes: number };
 
-/** Leaves no partial file. @throws DocshelfError `cannot_read`, `cannot_write`; the signal's reason */
+/** Deletes a partial file after an error. @throws DocshelfError `cannot_read`, `cannot_write`; the signal's reason */
 async function writeBackup(dir: string, file: string, signal: AbortSignal): Promise<Written> {
   if (file === '-') {
     const { dev, ino } = fstatSync(STDOUT);
@@ -115,9 +115,9 @@ async function writeBackup(dir: string, file: string, signal: AbortSignal): Prom
   if (found?.isDirectory() === true) throw cannotWrite(file, 'it is a folder');
   if (existsSync(dir) && isInside(realpathSync(dir), await ifThere(realpath(dirname(file)))))
     throw cannotWrite(file, 'it is in the data folder');
-  // Only a regular file can be replaced: a rename would replace the device itself.
+  // Replace only regular files: renaming over a device would remove the device.
   const isPlain = found === null || found.isFile();
-  // Two backups may write to the same file.
+  // Use a random name, because two backups can have the same target.
   const path = isPlain ? `${file}.${randomBytes(4).toString('hex')}.part` : file;
   const handle = await open(path, isPlain ? 'wx' : 'w', 0o600).catch(toWriteFault);
   try {
@@ -135,11 +135,11 @@ const NEXT_FILE = 'Choose a file in a folder that you may write to, outside of s
 const cannotWrite = (file: string, state: string): DocshelfError =>
   new DocshelfError('cannot_write', `Cannot write "${file}": ${state}`, { next: NEXT_FILE });
 
-/** @param path real path, or null if the folder does not exist */
+/** @param path real path. Null if the folder does not exist */
 const isInside = (dir: string, path: string | null): boolean =>
   path !== null && (path === dir || path.startsWith(join(dir, '/')));
 
-/** A reader that ends early must not look like success. A file needs a stream that completes short writes, as on a full disk. */
+/** Fails if the reading program ends early. A file needs a stream that completes short writes, for example on a full disk. */
 function standardOutput(): Writable {
   if (fstatSync(STDOUT).isFile()) return createWriteStream('', { fd: STDOUT, autoClose: false });
   process.stdout.removeAllListeners('error');
@@ -162,9 +162,9 @@ async function copyFolder(dir: string, out: Writable, signal: AbortSignal, outpu
   });
   try {
     const copier = new Copier(dir, tar, output);
-    // Without the folder, a restored export service would look like the first edition.
+    // Always add `sites`: without this folder, a restored export service would look like the first edition of docshelf.
     if (existsSync(join(dir, 'sites'))) await addEntry(tar, { name: 'sites', type: 'directory', mode: 0o700 });
-    // Pointers come first: what they name cannot be younger than the pointer.
+    // Copy pointers first, so that the releases that they name already exist when they are copied.
     for (const folder of ['sites', '']) await copier.addFolder(folder);
     await copier.addRotatedLogs();
     copier.checkReleases();
@@ -209,15 +209,15 @@ class Copier {
   bytes = 0;
   readonly #dir: string;
   readonly #tar: Pack;
-  /** First name of each inode with several names. */
+  /** First path of each inode that has several hard links. */
   readonly #links = new Map<string, string>();
-  /** Inodes, since a log keeps its inode under another name. */
+  /** Inodes of copied logs, because a rotated log has a new name but the same inode. */
   readonly #logs = new Set<number>();
-  /** Digest of each release that a pointer names, with the label or name of the pointer. */
+  /** Digests of the releases that pointers name, with the version label for error messages. */
   readonly #needed = new Map<string, string>();
   readonly #releases = new Set<string>();
   readonly #hash = createHash('sha256');
-  /** Device and inode of the backup, which may be in the folder. */
+  /** Device and inode of standard output, because its file can be in the data folder. */
   readonly #output: string | null;
 
   constructor(dir: string, tar: Pack, output: string | null) {
@@ -230,7 +230,7 @@ class Copier {
     return this.#hash.digest('hex');
   }
 
-  /** Skips `sites` at the top, which is copied before. Databases come first, since they name other files. */
+  /** Skips the top folder `sites`, which is copied first. Databases come before other files, because they refer to them. */
   async addFolder(folder: string): Promise<void> {
     const entries = (await ifThere(readdir(join(this.#dir, folder), { withFileTypes: true }))) ?? [];
     const nameOf = (entry: Dirent): string => (folder === '' ? entry.name : `${folder}/${entry.name}`);
@@ -253,19 +253,19 @@ class Copier {
     if (!isComplete()) return;
     await addEntry(this.#tar, { name, type: 'directory', mode: 0o700 });
     await this.addFolder(name);
-    // Files of a release disappear together: it is renamed, then deleted.
+    // The whole release can disappear during the copy, because docshelf renames and then deletes it.
     if (!isComplete()) throw deletedFault(`release "${digest}"`);
     this.#releases.add(digest);
   }
 
-  /** A log that was rotated after its folder was read. */
+  /** Adds logs that were rotated after the data folder was read. */
   async addRotatedLogs(): Promise<void> {
     for (const name of await readdir(this.#dir)) {
       if (LOG.test(name)) await this.#addFile(name);
     }
   }
 
-  /** Ignores a file that was deleted after the folder was read. */
+  /** Ignores a file that was deleted after its folder was read. */
   async #addFile(name: string): Promise<void> {
     const path = join(this.#dir, name);
     if (DATABASE.test(name)) return this.#addDatabase(name, path);
@@ -282,7 +282,7 @@ class Copier {
     }
     const header = { name, mode: mode & 0o777, mtime };
     this.files += 1;
-    // A number of a deleted file is used again.
+    // Include size and time in the key, because the file system reuses the inode numbers of deleted files.
     const inode = `${dev}:${ino}:${size}:${mtime.getTime()}`;
     const first = nlink > 1 ? this.#links.get(inode) : undefined;
     if (first !== undefined) {
@@ -300,7 +300,7 @@ class Copier {
       await addEntry(this.#tar, { ...header, size }, hashed);
       return;
     }
-    // A log may have grown since.
+    // Cut the content at the size in the header, because a log can grow after `stat`.
     const content = (await handle.readFile()).subarray(0, size);
     this.#hash.update(content);
     const pointer = POINTER.exec(name);
@@ -311,7 +311,7 @@ class Copier {
     await addEntry(this.#tar, { ...header, size: content.length }, content);
   }
 
-  /** SQLite's online backup reads a database that another process writes to. */
+  /** Uses SQLite's online backup, because another process can write to the database. */
   async #addDatabase(name: string, path: string): Promise<void> {
     await using folder = await temporaryFolder(join(tmpdir(), 'docshelf-backup-')).catch((error: unknown) => {
       throw temporaryFault(error);
@@ -328,7 +328,7 @@ class Copier {
   }
 }
 
-/** Primary result code of SQLite (sqlite.org/rescode.html). */
+/** Result code of SQLite for a full disk (sqlite.org/rescode.html). */
 const FULL = 13;
 
 async function copyDatabase(path: string, copy: string): Promise<void> {
@@ -363,14 +363,14 @@ function linkFault(path: string): DocshelfError {
   });
 }
 
-/** Resolves when the reader of the tar has taken the entry, so that memory stays bounded. */
+/** Resolves when the output has accepted the entry, so that only one entry is in memory. */
 async function addEntry(
   tar: Pack,
   header: Partial<Header> & Pick<Header, 'name'>,
   content: Buffer | Readable = Buffer.alloc(0),
 ): Promise<void> {
   const taken = Promise.withResolvers<void>();
-  // The pipeline below may report the same error first.
+  // The pipeline of this function can report the same error first.
   taken.promise.catch(() => undefined);
   const onEnd = (error?: Error | null) => (error ? taken.reject(error) : taken.resolve());
   if (Buffer.isBuffer(content)) tar.entry(header as Header, content, onEnd);
@@ -378,7 +378,7 @@ async function addEntry(
   await taken.promise;
 }
 
-/** Restores into a folder of its own first, so that an incomplete backup leaves the data folder empty. */
+/** Unpacks into a staging folder first, so that an incomplete backup leaves the data folder empty. */
 async function restoreBackup(dir: string, from: Readable, signal: AbortSignal): Promise<Written> {
   const toWriteFault = rethrowAs(
     'cannot_write',
@@ -400,7 +400,7 @@ async function restoreBackup(dir: string, from: Readable, signal: AbortSignal): 
     const lock = join(dir, 'lock');
     await whileLocked(lock, { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
       if (isForOther) await chown(lock, uid, gid);
-      // A daemon or another restore may have used the folder since.
+      // Check again, because a daemon or another restore can have written to the folder meanwhile.
       await checkEmpty(dir);
       await moveContent(staging, dir);
     });
@@ -411,7 +411,7 @@ async function restoreBackup(dir: string, from: Readable, signal: AbortSignal): 
   }
 }
 
-/** Root restores for the user that owns the data folder. */
+/** Gives the files to the owner of the data folder if root restores them. */
 async function giveTo(folder: string, uid: number, gid: number): Promise<void> {
   await chown(folder, uid, gid);
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -419,7 +419,7 @@ async function giveTo(folder: string, uid: number, gid: number): Promise<void> {
   await chown(dirname(folder), uid, gid);
 }
 
-/** Keeps folders that exist, since one may be a mount point. */
+/** Does not replace existing folders, because a folder can be a mount point. */
 async function moveContent(from: string, to: string): Promise<void> {
   for (const entry of await readdir(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
@@ -433,10 +433,10 @@ async function moveContent(from: string, to: string): Promise<void> {
   }
 }
 
-/** Files that a daemon creates in an empty folder. */
+/** Files that a daemon creates in an empty data folder. */
 const OF_EMPTY = /^(?:id|lock|domain)$/;
 
-/** @throws DocshelfError `in_use` if a daemon runs on the folder, or it has content */
+/** @throws DocshelfError `in_use` if a daemon uses the folder, or if the folder has content */
 async function checkEmpty(dir: string): Promise<void> {
   const daemons = (await ifThere(runningDaemons(dataPaths(dir)))) ?? [];
   if (daemons.length > 0) {
@@ -451,7 +451,7 @@ async function checkEmpty(dir: string): Promise<void> {
   });
 }
 
-/** @returns relative path, or null if the folder contains only folders and files that a restore may replace */
+/** @returns relative path of the first file that prevents a restore. Null if no file prevents it */
 async function firstFileIn(dir: string, folder: string): Promise<string | null> {
   for (const entry of (await ifThere(readdir(join(dir, folder), { withFileTypes: true }))) ?? []) {
     const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
@@ -467,7 +467,7 @@ const LAST_BYTES_MAX = 65_536;
 
 type LastEntry = Partial<Record<'format' | 'files' | 'sha256', unknown>>;
 
-/** @throws DocshelfError `damaged_archive`, `data_folder_newer`, `cannot_read`; the system's errors of writing */
+/** @throws DocshelfError `damaged_archive`, `data_folder_newer`, `cannot_read`; NodeJS.ErrnoException if writing fails */
 async function unpackInto(folder: string, from: Readable, signal: AbortSignal): Promise<Written> {
   const tar = extract();
   const reading = pipeline(from, tar, { signal });
@@ -525,7 +525,7 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
   await link(from, to).catch((error: unknown) => (isLinkRefused(error) ? copyFile(from, to) : Promise.reject(error)));
 }
 
-/** @throws DocshelfError `damaged_archive` for a path outside of the folder */
+/** @throws DocshelfError `damaged_archive` for a path that could lead out of the folder */
 function safeName(name: string): string {
   const isSafe = name !== '' && name.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
   if (isSafe && !/[\\\0:]/.test(name.split('/')[0] ?? '')) return name;

@@ -35,7 +35,7 @@ export interface DaemonClient {
   call(operation: Pick<Operation, 'method' | 'path'>, call?: Call): Promise<unknown>;
 }
 
-/** The daemon for actions on that site, or null. If a daemon runs, only it changes the active version. */
+/** The daemon to use for actions on the site, because only a running daemon can swap it. Null if no daemon runs. */
 export async function findDaemon(site: ChosenSite, options: DaemonChoice): Promise<DaemonClient | null> {
   const { config, domain } = site;
   const [daemon] = await findDaemons(config, options, domain);
@@ -58,7 +58,7 @@ function forSite({ name, call }: DaemonClient, domain: string): DaemonClient {
   };
 }
 
-/** @throws DocshelfError `daemon_unreachable` if the only daemons are on other hosts, or none has that pid */
+/** @throws DocshelfError `daemon_unreachable` if daemons run only on other hosts, or no daemon has the process id of `--pid` */
 export async function findDaemons(
   config: Config,
   options: DaemonChoice,
@@ -86,7 +86,7 @@ export async function findDaemons(
   return Promise.all(clients);
 }
 
-/** The status of the daemon that serves the site, or of the first one. Null if no daemon was named and none responds. */
+/** Status of the daemon that serves the site, or else of the first daemon. Null if the options name no daemon, and none responds. */
 export async function daemonStatus(
   config: Config,
   options: DaemonChoice,
@@ -97,7 +97,7 @@ export async function daemonStatus(
   return (await (hasChosen ? asked : asked.catch(() => null))) as StatusReport | null;
 }
 
-/** Daemons of this host on the data folder, and another host that has one. */
+/** Heartbeat files of daemons on this host that use the data folder, and the name of another host with such a daemon. */
 export async function runningMarks(config: Config) {
   const marks = (await ifThere(runningDaemons(dataPaths(config.storage.dir)))) ?? [];
   const isHere = ({ owner }: DaemonMark): boolean => owner.host === hostname();
@@ -110,12 +110,12 @@ async function clientOf({ owner, socket, adminUrl }: DaemonMark, config: Config)
     const folder = await identityOf(dataPaths(dir));
     return clientAt(socket, { name: `the daemon ${owner.pid} on "${dir}"`, folder: folder && folderName(folder) });
   }
-  // Its certificate does not name the loopback address. It is trusted because the config names it.
+  // Skip the check of the host name, because the certificate does not name the loopback address. Trust it, because it is in the config.
   const own = { ca: ownCertificates(config), allowPartialTrustChain: true, checkServerIdentity: () => undefined };
   return overNetwork(adminUrl ?? 'http://127.0.0.1:0', config, own);
 }
 
-/** Trusts the config's own certificates too, which can be self-signed. */
+/** Also trusts the certificates of `admin.tls`, which can be self-signed. */
 function authorities(config: Config): RequestOptions {
   const { caFile } = config.network;
   const further = caFile === null ? [] : [readCertificates(caFile, 'network.caFile')];
@@ -167,7 +167,7 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
       );
       const { statusCode = 500 } = response;
       const answer = statusCode === 204 ? null : await json(response).catch(() => ({}));
-      // A request that was rejected before its body was sent would stay open.
+      // Otherwise, a request stays open if the daemon responds before the body is sent.
       request.destroy();
       if (statusCode < 300) return answer;
       const { code, error, next } = answer as Partial<Pick<Problem, 'code' | 'error' | 'next'>>;
@@ -188,11 +188,11 @@ function connectionState(error: unknown): string {
 
 async function exchange(request: ClientRequest, body: Call['body']): Promise<IncomingMessage> {
   const answered = once(request, 'response') as Promise<[IncomingMessage]>;
-  // Ignore errors of the request after the response.
+  // Ignore errors of the request that follow the response.
   request.on('error', () => undefined);
   if (body === undefined) request.end();
   else {
-    // Send the body only when the daemon asks for it, so that an early rejection is not lost.
+    // Send the body only after `100 Continue`, so that the response of an early rejection is not lost.
     const source = typeof body === 'string' ? [body] : 'file' in body ? createReadStream(body.file) : body.stream;
     request.once('continue', () => {
       pipeline(Readable.from(source), request).catch((error: Error) => request.destroy(error));

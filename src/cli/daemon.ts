@@ -44,7 +44,7 @@ export function serveCommand(programVersion: string): Command {
 const WRITING_MS_MAX = 2_000;
 const POLL_MS = 200;
 
-/** Waits for a file that another program is about to write. A file that stays empty has the defaults. */
+/** Waits up to 2 s while the file is empty, because another program can be about to write it. An empty file means all defaults. */
 async function loadWritten(options: CommonOptions): Promise<LoadedConfig> {
   const endMs = performance.now() + WRITING_MS_MAX;
   let loaded = await loadStrictly(options);
@@ -62,10 +62,10 @@ export function stopSignal(): Promise<void> {
 }
 
 const runFile = promisify(execFile);
-/** systemd-notify waits until the service manager has read the message. */
+/** Time limit for systemd-notify, which waits until the service manager has read the message. */
 const NOTIFY_MS_MAX = 5_000;
 
-/** Runs a program, because Node has no Unix datagram sockets. The unit needs `NotifyAccess=all`. */
+/** Runs systemd-notify, because Node has no Unix datagram sockets. For this reason, the unit needs `NotifyAccess=all`. */
 async function notifyServiceManager(
   state: 'READY=1' | 'STOPPING=1',
   status: string,
@@ -83,7 +83,7 @@ export function reloadCommand(): Command {
   return actionCommand('reload', operations.reload, 'docshelf reload --config config.yaml').action(
     async (options: CommonOptions & DaemonChoice) => {
       await loadStrictly(options);
-      // An empty config is valid, but does not name the daemon's folder.
+      // Use the last good config, because an empty file is valid but does not name the data folder of the daemon.
       const { config } = await loadOrLastGood(options);
       const daemons = await findDaemons(config, options);
       if (daemons.length === 0) {
@@ -103,7 +103,7 @@ export function reloadCommand(): Command {
   );
 }
 
-/** Container engines and orchestrators also stop waiting after a few seconds. */
+/** Time limit of the health check. Container engines and orchestrators also wait only a few seconds. */
 const HEALTH_MS_MAX = 3_000;
 
 interface HealthOptions extends CommonOptions {
@@ -127,7 +127,7 @@ export function healthcheckCommand(): Command {
     });
 }
 
-/** Another folder's daemon can have the configured port. @throws DocshelfError `daemon_unreachable` */
+/** Uses the heartbeat file, because the daemon of another folder can have the configured port. @throws DocshelfError `daemon_unreachable` */
 async function adminUrlOf(config: Config): Promise<string> {
   const { here, otherHost } = await runningMarks(config);
   const [adminUrl] = here.map((mark) => mark.adminUrl).filter((url) => url !== null);

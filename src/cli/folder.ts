@@ -18,9 +18,9 @@ interface FolderOptions extends CommonOptions {
 }
 
 const WORK = join(tmpdir(), 'docshelf-');
-/** Editors change several files for one change. */
+/** Time to wait for further changes, because editors can write several files for one change. */
 const SETTLE_MS = 200;
-/** Findings that break a page. Others, such as requests to other hosts, are reported only. */
+/** Kinds of findings that make the check fail. Other kinds, such as requests to other hosts, are only reported. */
 const BROKEN: readonly string[] = ['broken_reference', 'missing_fragment'];
 
 export function checkCommand(): Command {
@@ -95,7 +95,7 @@ async function preview(
 
   const stopped = stopSignal();
   let changed = Promise.withResolvers<true>();
-  // Watch before the first export, so that no change is lost. The export rejects a missing folder.
+  // Watch the folder before the first export, so that no change is lost. If the folder does not exist, `publish` reports it.
   const watcher = existsSync(folder) ? watch(folder, { recursive: true }, () => changed.resolve(true)) : null;
   let report = await publish(1);
   const { startDaemon } = await import('../app/index.ts');

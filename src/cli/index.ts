@@ -14,7 +14,7 @@ import { mcpCommand, searchCommand } from './search.ts';
 import { featuresCommand, sitesCommand } from './sites.ts';
 import { transferCommand } from './transfer.ts';
 
-/** @returns the exit code, after sysexits(3) */
+/** @returns the exit code, as in sysexits(3) */
 export async function run(args: readonly string[], version: string): Promise<number> {
   const program = createProgram(version);
   neverExit(program);
@@ -29,14 +29,14 @@ export async function run(args: readonly string[], version: string): Promise<num
     if (error instanceof ReportedFailure) return error.exitCode;
     const isJson = args.includes('--json');
     if (!(error instanceof CommanderError)) return reportFailure(withHelp(error, program, args), isJson);
-    // Commander also throws after help and version, with exit code 0. A group without a command has printed its help.
+    // Commander also throws after the help and the version, with exit code 0. For a group without a command, it has printed the help.
     if (error.exitCode === 0) return 0;
     if (error.code === 'commander.help') return exitCodeOf('usage');
     return reportFailure(usageFault(error, program, args), isJson);
   }
 }
 
-/** Commander's words in one line: `unknown command 'imprt' (Did you mean import?)`. */
+/** Error with Commander's message in one line: `unknown command 'imprt' (Did you mean import?)`. */
 function usageFault({ message }: CommanderError, program: Command, args: readonly string[]): DocshelfError {
   const state = message.replace(/^error: /, '').replaceAll('\n', ' ');
   const name = commandOf(program, args);
@@ -82,7 +82,7 @@ export function createProgram(version: string): Command {
       'Serve documentation bundles from your own machine: import them, switch versions, and search, online or offline',
     )
     .version(version, '-V, --version', 'Print the version of docshelf')
-    // "--version" after "bundle import" is the bundle's version, not the program's.
+    // After "bundle import", "--version" sets the version of the bundle. It does not print the program's version.
     .enablePositionalOptions()
     .addHelpText('after', FIRST_STEPS);
   for (const command of [
@@ -112,7 +112,7 @@ export function createProgram(version: string): Command {
   return program;
 }
 
-/** Replaces Commander's own texts, which are not written like ours. */
+/** Replaces Commander's help texts by ours, which use another style. */
 function describeHelp(command: Command): void {
   command.helpOption('-h, --help', 'Show this help');
   if (command.commands.length > 0) command.helpCommand('help [command]', 'Show the help of a command');

@@ -61,7 +61,7 @@ async function initConfig({ force = false, yes, json, config, ...given }: InitOp
   return file;
 }
 
-/** An unconfigured daemon would serve nothing. @returns true if a config was written. @throws DocshelfError `config_invalid` */
+/** Offers to write a config, because an unconfigured daemon serves nothing. @returns true after that @throws DocshelfError `config_invalid` */
 export async function offerInit({ file, origins }: LoadedConfig): Promise<boolean> {
   if (file !== null || [...origins.values()].some((origin) => origin !== 'default')) return false;
   const hasTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
@@ -85,7 +85,7 @@ async function wantsConfig(): Promise<boolean> {
 /** Prompts on standard error, because standard output is for the result of the command. */
 async function askForAnswers(given: InitAnswers, file: string): Promise<InitAnswers> {
   using terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // `question` would lose all lines of pasted text except the first.
+  // Do not use `question`, because it loses all lines of pasted text except the first.
   const lines = terminal[Symbol.asyncIterator]();
   const words = async (question: string, otherwise: string, isSound: (text: string) => boolean, rule: string) => {
     terminal.setPrompt(`${question} [${otherwise}]: `);
@@ -141,7 +141,7 @@ async function askForAnswers(given: InitAnswers, file: string): Promise<InitAnsw
   };
 }
 
-/** Mode of the config, to which the operator can add a token. */
+/** Mode of the config file, because the operator can add a token to it. */
 const OWNER_ONLY = 0o600;
 const LINK_FILE = 'bundle-url';
 const WRITE_STATES: Readonly<Record<string, string>> = {
@@ -153,7 +153,7 @@ const WRITE_STATES: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
 };
 
-/** @throws DocshelfError `cannot_write`, also for an existing file without `force`; `usage` for answers that make an invalid config */
+/** @throws DocshelfError `cannot_write`, also if the file exists without `force`; `usage` if the answers make an invalid config */
 async function writeConfig(file: string, answers: InitAnswers, force: boolean): Promise<void> {
   const folder = dirname(file);
   await writing(folder, mkdir(folder, { recursive: true }));
@@ -181,7 +181,7 @@ async function writing<T>(path: string, step: Promise<T>): Promise<T> {
   return step.catch(rethrowAs('cannot_write', `write "${path}"`, 'Pass a writable file with --config.', state));
 }
 
-/** Loads the text from the folder of the config, where its relative paths begin. */
+/** Checks the text in the folder of the config, because relative paths start there. */
 async function checkText(text: string, folder: string): Promise<void> {
   const candidate = join(folder, `.docshelf-init-${randomBytes(8).toString('hex')}.yaml`);
   await writing(folder, writeFile(candidate, text, { mode: OWNER_ONLY, flag: 'wx' }));
@@ -208,7 +208,7 @@ function configText(answers: InitAnswers, folder: string, linkFile: string | und
       : isAirGapped
         ? '# No link: import archives with "docshelf bundle import", the inbox, or the preload folder.'
         : '# bundleUrlFile: ./bundle-url\tfile with the link, which is a credential';
-  // A tab separates a line from its comment. Answers have no tab: JSON escapes it.
+  // A tab separates each line from its comment. Answers contain no tab, because JSON escapes tabs.
   const text = `\
 # Config of docshelf. All keys are optional. "docshelf config print" lists them with their values, and "docshelf config schema"
 # describes them. To check this file, run "docshelf config check". To check the machine, run "docshelf doctor".

@@ -11,7 +11,7 @@ interface CreateOptions extends CommonOptions {
   readonly id?: string;
 }
 
-/** The same pattern as in the config schema. */
+/** Pattern of organizations and key ids, the same as in the config schema. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 export function keysCommand(): Command {

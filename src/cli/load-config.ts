@@ -18,15 +18,15 @@ import type { CommonOptions, SiteChoice } from './command.ts';
 import { note } from './output.ts';
 
 export interface ChosenSite {
-  /** The config that a daemon with this site alone would have. */
+  /** Config that a daemon with only this site would have. */
   readonly config: Config;
   readonly domain: string | null;
 }
 
-/** For commands that need the config itself. @throws ConfigError with every error of the file and the environment */
+/** Loads the config without a fallback. @throws ConfigError with every error of the file and the environment */
 export const loadStrictly = (options: CommonOptions): Promise<LoadedConfig> => loadConfig(sourcesOf(options));
 
-/** If the file is broken, empty, or missing, uses the config of a running daemon that follows this file. @throws ConfigError */
+/** If the file is invalid, empty or missing, uses the config of a running daemon that was started with this file. @throws ConfigError */
 export async function loadOrLastGood(options: CommonOptions): Promise<LoadedConfig> {
   const sources = sourcesOf(options);
   try {
@@ -52,7 +52,7 @@ export async function chosenSite(loaded: LoadedConfig, options: SiteChoice): Pro
   const { config, sites } = loaded;
   const { site = null, adminUrl } = options;
   if (adminUrl !== undefined) {
-    // A daemon on another machine has its own config, which can name other sites.
+    // A daemon on another machine has its own config, whose sites can differ from this config.
     return { config: sites.find(({ domain }) => domain === site)?.config ?? config, domain: site };
   }
   const { config: chosen, domain } = chooseSite(await namedSites(loaded), site, 'the config');
@@ -68,7 +68,7 @@ export async function namedSites({ config, sites }: LoadedConfig): Promise<(Site
   return Promise.all(named);
 }
 
-/** Prints the error of the file. Returns null if no daemon on this host follows that file. */
+/** Config of a running daemon, after a warning with the error of the file. Null if no daemon on this host uses the file. */
 async function lastGoodConfig(sources: LoadOptions, fault: ConfigError, storageDir: string | null) {
   const { file, env, cwd } = sources;
   const config = await canonicalPath(resolve(cwd, file ?? (env.DOCSHELF_CONFIG || 'config.yaml')));
@@ -99,18 +99,18 @@ async function requestConfig({ socket, folder }: DaemonMark, dir: string, source
   return loaded.written.size === 0 ? null : loaded;
 }
 
-/** Resolves links of the folder but not of the file: a ConfigMap's file is a link whose target changes. */
+/** Resolves links in the path of the folder, but not the file: in a ConfigMap, the file is a link whose target changes. */
 const canonicalPath = async (file: string): Promise<string> =>
   join(await realpath(dirname(file)).catch(() => dirname(file)), basename(file));
 
 const SOCKET = / (\/.*)\/daemons\/[0-9a-f]{16}\.sock$/gm;
 
-/** Data folders of this user with a daemon, from Linux's list of sockets, because a broken file may not name its folder. */
+/** Data folders with a running daemon of this user. Uses Linux's list of sockets, because an invalid file may not name its folder. */
 async function foldersWithSockets(): Promise<string[]> {
   const listed = await readFile('/proc/net/unix', 'utf8').catch(() => '');
   const folders: string[] = [];
   for (const [, dir = ''] of listed.matchAll(SOCKET)) {
-    // Ignore folders of other users, who could provide a config of their choice.
+    // Ignore data folders of other users, because their daemon could return any config.
     const owner = (await lstat(join(dir, 'daemons')).catch(() => null))?.uid;
     if (owner === process.getuid?.()) folders.push(dir);
   }

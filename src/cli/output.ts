@@ -6,7 +6,7 @@ import type { ExportReport } from '../domain/job.ts';
 import { counted, printable, printableJson, printableLines } from '../domain/text.ts';
 import type { CommonOptions } from './command.ts';
 
-/** Escapes control characters except line breaks: titles, names and errors in the text can come from a bundle. */
+/** Escapes control characters except line breaks, because titles, names and errors in the text can come from a bundle. */
 function print(text: string): void {
   process.stdout.write(`${printableLines(text)}\n`);
 }
@@ -26,22 +26,22 @@ export function printResult<T>({ json }: CommonOptions, value: T, inWords: (valu
 
 export type CommandTarget = { readonly folder: string | null; readonly daemon: string | null };
 
-/** Names the daemon or folder before a command changes something. With `--json`, it is part of the result. */
+/** Prints the daemon or folder before a command changes it. With `--json`, the result contains the same data. */
 export function printTarget({ json }: CommonOptions, { folder, daemon }: CommandTarget): void {
   if (json === true) return;
   print(daemon === null ? `Using "${folder}": no daemon runs on it.` : `Using ${daemon}.`);
 }
 
-/** Cells of a table by the names of their columns. */
+/** Functions that return the cell of a row, by column name. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
 
-/** A table with a header. */
+/** Returns a table with a header row. */
 export function listing<Row>(columns: Columns<Row>, rows: readonly Row[]): string {
   const cells = Object.values(columns);
   return table([Object.keys(columns), ...rows.map((row) => cells.map((cell) => cell(row)))]);
 }
 
-/** Escapes cells, which can come from a bundle. */
+/** Escapes each cell, because cells can come from a bundle. */
 export function table(cells: readonly (readonly string[])[]): string {
   const rows = cells.map((row) => row.map((cell) => printable(cell)));
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
@@ -55,7 +55,7 @@ export function table(cells: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
-/** @param subject begins the first line: `Version v3` */
+/** @param subject start of the first line, such as `Version v3` */
 export function findingsText(
   subject: string,
   { pages, counts, findings }: Pick<ExportReport, 'pages' | 'counts' | 'findings'>,
@@ -70,10 +70,10 @@ export function findingsText(
   ].join('\n');
 }
 
-/** Maximum number of rows that a command lists in words. */
+/** Maximum rows in the text output of a command. */
 const SHOWN_MAX = 50;
 
-/** @param hint where to find the other rows */
+/** @param hint where the operator finds the omitted rows */
 export function firstRows(
   header: readonly string[],
   rows: readonly (readonly string[])[],
@@ -127,7 +127,7 @@ function barOf(share: number): string {
   return `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)} ${Math.floor(share * 100)} % `;
 }
 
-/** Turns SIGINT and SIGTERM into an abort with this error, which names what remains. @throws DocshelfError `stopping` */
+/** Aborts `act` after SIGINT or SIGTERM. @param next advice of the error, which names the remaining data @throws DocshelfError `stopping` */
 export async function whileInterruptible<T>(next: string, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const abort = new AbortController();
   const interrupt = (): void =>
@@ -143,7 +143,7 @@ export async function whileInterruptible<T>(next: string, act: (signal: AbortSig
   }
 }
 
-/** The command has reported its failure, and only ends with this exit code. */
+/** Ends a command with this exit code, without an error message, because the command has already reported the failure. */
 export class ReportedFailure extends Error {
   readonly exitCode: number;
 
@@ -179,7 +179,7 @@ function linesOf(error: DocshelfError): string[] {
   return [
     `docshelf: ${error.message}`,
     ...(error.next === undefined ? [] : [`  ${error.next}`]),
-    // The key of the row in docs/errors.md. For a wrong command line, the help says more.
+    // Print the code for a search in docs/errors.md. For a wrong command line, the help has more information.
     ...(error.code === 'usage' ? [] : [`  Error code: ${error.code}`]),
   ];
 }

@@ -26,7 +26,7 @@ interface SiteRow {
   readonly version: string | null;
   readonly pages: number | null;
   readonly bytes: number;
-  /** False if the config no longer names it, but its folder exists. */
+  /** False if the config no longer contains the site, but its folder exists. */
   readonly configured: boolean;
 }
 
@@ -37,7 +37,7 @@ export function sitesCommand(): Command {
       'List the sites, including sites that left the config but still have a folder',
       'docshelf sites',
     )
-      // Options after "remove" belong to that subcommand.
+      // Options after "remove" belong to the subcommand "remove".
       .enablePositionalOptions()
       .action(async (options: CommonOptions & DaemonChoice) =>
         printResult(options, { sites: await rowsFor(options) }, ({ sites }) => listing(SITE_COLUMNS, sites)),
@@ -94,7 +94,7 @@ async function rowsFor(options: CommonOptions & DaemonChoice): Promise<readonly 
   return rows;
 }
 
-/** Rows from the status of a daemon on another machine, whose folder we cannot read. */
+/** Rows from the status of a daemon on another machine, because the command cannot read that machine's folder. */
 function rowsOf(status: StatusReport): SiteRow[] {
   const sites = status.sites ?? [{ ...status, title: null, hosts: [], basePath: null }];
   return sites.map(({ deployment, title, hosts, basePath, state, ...versions }) => {

@@ -19,7 +19,7 @@ export function siteIn(status: StatusReport | null, domain: string | null): Site
   return sites.find(({ deployment }) => domain === null || deployment.domain === domain) ?? null;
 }
 
-/** The sites of the config, or of a daemon on another machine. Null in the single form. */
+/** Sites of the config, or of a daemon on another machine. Null if there is no list of sites. */
 export function listedSites(
   { config, sites }: LoadedConfig,
   status: StatusReport | null,
@@ -29,7 +29,7 @@ export function listedSites(
   return status?.sites?.map(({ deployment }) => ({ config, domain: deployment.domain })) ?? null;
 }
 
-/** Reads from the daemon that has the site, else from its folder. @throws DocshelfError `not_found`, `data_folder_newer` */
+/** Reads from the daemon that serves the site, or else from the data folder. @throws DocshelfError `not_found`, `data_folder_newer` */
 export async function versionsOf(
   { config, domain }: ChosenSite,
   status: StatusReport | null,

@@ -93,7 +93,7 @@ interface PackOptions {
 const OWN_SBOM = new URL('../sbom.json', import.meta.url);
 const KEY_BYTES_MAX = 64 * 1024;
 
-/** @throws DocshelfError `usage`, `cannot_read`, `cannot_write`, `bad_signature`, and an archive code for a bundle */
+/** @throws DocshelfError `usage`, `cannot_read`, `cannot_write`, `no_signature`, `bad_signature`, and the codes of archives */
 async function packTransfer(options: PackOptions): Promise<{ folder: string; files: readonly TransferFile[] }> {
   const { image, chart, program = [], bundle = [], publicKey = [] } = options;
   const folder = resolve(options.output);
@@ -157,7 +157,7 @@ async function copyInto(file: string, work: string, place: string): Promise<void
   await refuseUnreadable(file);
   const target = join(work, place, name);
   await mkdir(dirname(target), { recursive: true });
-  // COPYFILE_EXCL: two bundles with one name must not overwrite each other. Use a reflink if the file system can.
+  // Fail if the target exists (COPYFILE_EXCL), because two bundles can have the same name. Use a reflink if possible.
   await copyFile(file, target, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL).catch(
     rethrowAs(
       'cannot_write',
@@ -167,10 +167,10 @@ async function copyInto(file: string, work: string, place: string): Promise<void
   );
 }
 
-/** Below this share of the original size, a compressed image is worth the time to decompress it. */
+/** Maximum share of the original size at which compression is worth its time on the target machine. */
 const COMPRESSED_SHARE_MAX = 0.9;
 
-/** Compresses the image, except if its layers are compressed already. Engines load both kinds. */
+/** Compresses the image, except if its layers are already compressed. Container engines load both formats. */
 async function copyImage(file: string, work: string): Promise<void> {
   await copyInto(file, work, 'image');
   const copy = join(work, 'image', basename(file));
@@ -215,7 +215,7 @@ async function readKey(file: string): Promise<string> {
 
 const VALUES_FILE = 'values.yaml';
 
-/** Values for the chart. The registry inside is unknown here. */
+/** Values for the Helm chart. The registry of the target network is unknown here. */
 function valuesText({ bundle = [] }: PackOptions): string {
   const domain = domainOf(bundle);
   return `# Values of the chart for a cluster without an internet connection.
@@ -233,7 +233,7 @@ function domainOf(bundles: readonly string[]): string | undefined {
 function readmeText({ chart, bundle = [], signingKeyFile }: PackOptions, files: readonly string[]): string {
   const image = files.find((path) => path.startsWith('image/'));
   const program = files.find((path) => path.startsWith('program/'));
-  // `transfer unpack` activates the newest by name. A pipe has no file name, so without --version it would count as the oldest.
+  // `transfer unpack` activates the newest bundle by file name. Standard input has no file name, so its bundle needs --version.
   const newest =
     bundle
       .map((file) => basename(file))
@@ -298,15 +298,15 @@ interface UnpackOptions extends SiteChoice {
 
 type VerifiedSignature = { readonly file: string; readonly keyId: string; readonly trustedComment: string };
 
-/** Checks the whole folder before the first import. */
+/** Checks the whole folder before it imports the first bundle. */
 async function unpackTransfer(given: string, options: UnpackOptions) {
-  // A check with --public-key needs no config.
+  // With --verify-only and --public-key, the command needs no config.
   const isAlone = options.verifyOnly === true && options.publicKey !== undefined;
   const site = isAlone ? null : await loadSite(options);
   const configured = site === null ? [] : signatureSlice(site.config).publicKeys;
   const keys = options.publicKey === undefined ? configured : await Promise.all(options.publicKey.map(readKey));
 
-  // In a container, only the data folder has space for bundles.
+  // Use the data folder if possible, because in a container only this folder has space for bundles.
   const dataDir = site?.config.storage.dir;
   const place = dataDir !== undefined && existsSync(dataDir) ? dataDir : tmpdir();
   const piped =
@@ -372,22 +372,22 @@ const SUMS_FILE = 'SHA256SUMS';
 
 type TransferFile = { readonly path: string; readonly bytes: number; readonly sha256: string };
 
-/** Names that every file system and sha256sum accept without escapes. */
+/** Names that every file system accepts, and that sha256sum prints without escapes. */
 const SEGMENT = '[A-Za-z0-9][A-Za-z0-9._+@-]{0,200}';
 const PLAIN_NAME = new RegExp(`^${SEGMENT}$`);
 const SUMS_LINE = new RegExp(`^(?<sha256>[0-9a-f]{64}) [ *](?<path>${SEGMENT}(?:/${SEGMENT})?)$`);
 const SUMS_BYTES_MAX = 1024 ** 2;
-/** Files that a piped transfer needs after their digests are known. */
+/** Files of a piped transfer that the command still needs after it has computed all digests. */
 const KEPT_PATH = new RegExp(`^(?:SHA256SUMS(?:\\.minisig)?|bundles/${SEGMENT})$`);
 
-/** Digests of all files in the order of paths, without the checksums and their signature. */
+/** Computes the digests of all files, in the order of their paths, except the checksums and their signature. */
 async function digestFolder(folder: string): Promise<TransferFile[]> {
   const files: TransferFile[] = [];
   for (const path of await listFiles(folder)) {
     if (isOwn(path) || isStray(path)) continue;
     const file = join(folder, path);
     const info = await stat(file);
-    // Packing never creates links or pipes. A link could lead out of the folder.
+    // Reject links and pipes, because packing never creates them, and a link can lead out of the folder.
     if (!info.isFile()) throw mismatch(`"${path}" is not a file`);
     files.push({ path, bytes: info.size, sha256: await digestFile(file) });
   }
@@ -396,7 +396,7 @@ async function digestFolder(folder: string): Promise<TransferFile[]> {
 
 const isOwn = (path: string): boolean => path === SUMS_FILE || path.startsWith(`${SUMS_FILE}.`);
 
-/** Files that file managers and removable disks add to a folder. */
+/** True for files that file managers and operating systems add to a folder or a removable disk. */
 function isStray(path: string): boolean {
   const VOLUME =
     /^(?:\.Trash[^/]*|\.Spotlight-V100|\.fseventsd|\.TemporaryItems|System Volume Information|\$RECYCLE\.BIN)\//i;
@@ -405,7 +405,7 @@ function isStray(path: string): boolean {
 
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
 
-/** Computes digests of all files in a tar of the folder. Of the content, it keeps only bundles and checksums, in `folder`. */
+/** Computes the digests of all files in a tar of a transfer. Stores only its bundles and checksums, in `folder`. */
 async function readPiped(input: Readable, folder: string): Promise<TransferFile[]> {
   const found: (TransferFile & { readonly kept: string | null })[] = [];
   const files = extract();
@@ -414,7 +414,7 @@ async function readPiped(input: Readable, folder: string): Promise<TransferFile[
   input.unshift(first);
   const isGzip = first.subarray(0, 2).equals(GZIP_MAGIC);
   const reading = isGzip ? pipeline(input, createGunzip(), files) : pipeline(input, files);
-  // An error of the archive also ends the loop, which then reports it.
+  // Ignore the error here, because it also ends the loop, which reports it.
   reading.catch(() => undefined);
   try {
     for await (const entry of files) {
@@ -442,7 +442,7 @@ async function readPiped(input: Readable, folder: string): Promise<TransferFile[
       `standard input is not a complete tar (${error instanceof Error ? error.message : 'unknown error'})`,
     );
   }
-  // The tar can have the files in a folder of any name.
+  // In the tar, the files can be in a folder with any name.
   const sums = found.map(({ path }) => path).filter((path) => basename(path) === SUMS_FILE);
   const [root] = sums.map((path) => posix.dirname(path)).sort((a, b) => a.length - b.length);
   if (root === undefined) {
@@ -460,7 +460,7 @@ async function readPiped(input: Readable, folder: string): Promise<TransferFile[
   return named.filter(({ path }) => !isOwn(path) && !isStray(path));
 }
 
-/** Rejects additional files. @throws DocshelfError `manifest_mismatch`, `wrong_digest` */
+/** Rejects files that the checksums do not list. @throws DocshelfError `manifest_mismatch`, `wrong_digest` */
 function checkSums(expected: ReadonlyMap<string, string>, files: readonly TransferFile[]): void {
   const paths = new Set(files.map(({ path }) => path));
   const named = new Set(expected.keys());

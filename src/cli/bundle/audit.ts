@@ -50,7 +50,7 @@ async function auditStored(version: string, config: Config) {
 
 interface FileLeft {
   readonly file: string;
-  /** Distinct addresses as written. Empty if the file is too large to rewrite. */
+  /** Distinct addresses, as the file contains them. Empty if docshelf does not rewrite the file because of its size. */
   readonly addresses: readonly string[];
 }
 
@@ -59,7 +59,7 @@ type BasePathAudit = Awaited<ReturnType<typeof auditBasePath>>;
 const BASE_PATH = /^\/(?:(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+(?:\/|$))*$/;
 const ADDRESSES_SHOWN_MAX = 3;
 
-/** Finds addresses that would still link out of a base path. @throws DocshelfError `usage`, `version_not_found`. */
+/** Finds addresses that lead out of the base path after docshelf has rewritten them. @throws DocshelfError `usage`, `version_not_found` */
 async function auditBasePath(version: string, written: string, config: Config) {
   if (!BASE_PATH.test(written)) {
     throw new DocshelfError('usage', `Cannot audit "${version}": "${written}" is not a base path`, {

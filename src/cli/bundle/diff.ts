@@ -37,7 +37,10 @@ async function diff(before: string, after: string, config: Config): Promise<Vers
   return { before, after, ...pages };
 }
 
-/** A file is an archive, even if a version has its name. @throws DocshelfError an archive code, `not_enough_space`; as `storedRelease` */
+/**
+ * If `name` is a file, reads it as an archive, even if a stored version has the same name.
+ * @throws DocshelfError the codes of archives, `not_enough_space`, and the codes of `storedRelease`
+ */
 async function openSite(name: string, config: Config, folder: string, progress: ProgressBar): Promise<ComparedSite> {
   if (!(await isFile(name))) return storedRelease(name, config, 'compare');
   const { unpackInThreads } = await import('../../deploy/index.ts');

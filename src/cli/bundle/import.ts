@@ -39,7 +39,7 @@ export function bundlePreviewCommand(): Command {
     );
 }
 
-/** Requests the link from the running daemon. Without one, signs it with the key in the folder. @throws DocshelfError `version_not_found` */
+/** Gets the link from the running daemon. Without a daemon, signs it with the key in the folder. @throws DocshelfError `version_not_found` */
 async function previewOf(loaded: LoadedConfig, options: Options, version: string): Promise<VersionPreview> {
   const chosen = await chosenSite(loaded, options);
   const daemon = await findDaemon(chosen, options);
@@ -62,7 +62,7 @@ interface ImportOptions extends SiteChoice, DaemonChoice {
 interface ImportRequest {
   readonly fileName: string | null;
   readonly version: string | null;
-  /** Signature from the command line. Null uses the file next to the archive, or the configured one. */
+  /** Text of the signature from the command line. Null uses the file next to the archive, or the configured signature. */
   readonly signature: string | null;
   readonly activate: boolean;
 }
@@ -98,7 +98,7 @@ export function bundleImportCommand(): Command {
         ? await fetchArchive(site.config, new Secret(file), (archive, name) => take({ file: archive }, name))
         : await take(await inputOf(file), file === '-' ? null : basename(file));
       const isActive = activate || delivered.activated;
-      // The import succeeded. `bundle preview` reports why there is no link.
+      // Ignore an error, because the import succeeded. `docshelf bundle preview` reports why there is no link.
       const preview = isActive ? null : await previewOf(loaded, options, delivered.version).catch(() => null);
       const isHeld = activate && !delivered.activated;
       const isUnnamed = version === null && delivered.version === versionFromDigest(delivered.digest);
@@ -133,7 +133,7 @@ export async function importArchive(
 
 async function importAlone(site: ChosenSite, options: DaemonChoice, archive: ArchiveInput, request: ImportRequest) {
   const delivered = await importHere(site.config, archive, request);
-  // A daemon that started during the import can have read the folder before the bundle was stored. Notify it.
+  // Notify a daemon that started during the import, because it can have read the folder before the bundle was stored.
   const begun = await findDaemon(site, options).catch(() => null);
   if (begun === null) return delivered;
   const { version, digest } = delivered;
@@ -147,7 +147,7 @@ async function upload(
   archive: ArchiveInput,
   { fileName, version, signature, activate }: ImportRequest,
 ): Promise<Delivered> {
-  // The daemon stores a signature by archive name, so two commands must not use the same name.
+  // The daemon keeps signatures by archive name, so two commands must not use the same name.
   const name = fileName ?? (signature === null ? 'bundle' : `bundle-${randomBytes(4).toString('hex')}`);
   const text = signature ?? ('file' in archive ? await signatureBeside(archive.file) : null);
   const parameters = { fileName: name };
@@ -194,7 +194,7 @@ export function sentenceOf({ version, digest, unpacked, activated, moved }: Deli
   return `${taken} version ${version} (${digest.slice(0, 12)}); ${state}.${former}`;
 }
 
-/** Removes the file after `use`. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; errors of `use` */
+/** Deletes the fetched file after `use`. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; errors of `use` */
 async function fetchArchive<T>(
   config: Config,
   link: Secret,

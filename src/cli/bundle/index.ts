@@ -61,10 +61,10 @@ async function change(
   );
 }
 
-/** Changes the folder. Repeats the change at a daemon that started during it, which can have read the folder before. */
+/** Changes the data folder. Repeats the change at a daemon that started meanwhile, because it can have read the folder before. */
 async function changeHere(site: ChosenSite, options: Options, here: ChangeHere): Promise<ReleaseRef | null> {
   const { dir } = site.config.storage;
-  // Opening the folder would create it.
+  // Check this first, because `openCommandShelf` creates a missing folder.
   if (!existsSync(dir)) {
     throw new DocshelfError('cannot_read', `Cannot change versions in "${dir}": there is no such folder`, {
       next: 'Pass the config of the daemon with --config, or run the command in the folder of its config.yaml.',
@@ -83,7 +83,7 @@ async function changeHere(site: ChosenSite, options: Options, here: ChangeHere):
   return now;
 }
 
-/** All facts are optional, because a list of several sites has a row for a site without a version. */
+/** All members are optional, because a list of several sites includes a row for a site without a version. */
 export const VERSION_COLUMNS: Columns<Partial<ListedVersion>> = {
   VERSION: ({ version = '-' }) => version,
   STATE: ({ isActive, isPinned }) => [isActive ? 'active' : '', isPinned ? 'pinned' : ''].filter(Boolean).join(', '),

@@ -30,7 +30,7 @@ export function bundleInspectCommand(): Command {
     });
 }
 
-/** Reads the listing, the rules and a few pages, not the whole archive. */
+/** Reads the list of files, the rules and a few pages, not the whole archive. */
 async function inspectFile(file: string, config: Config): Promise<Record<string, unknown>> {
   const { inspectArchive, readArchiveFiles, sitePaths } = await import('../../archive/index.ts');
   const reading = { name: basename(file), act: 'inspect', limits: archiveLimits(config), foldsCase: false } as const;

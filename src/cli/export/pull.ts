@@ -53,7 +53,7 @@ export function exportPullCommand(): Command {
     .option('--write-values <file>', 'YAML file in which to set staticExport.bundleUrl, version, and sha256')
     .action((options: PullOptions) =>
       withService(options, async (opened, site, signal) => {
-        // Check the target before the service starts an export that takes minutes.
+        // Check the target before the export, because the export can take minutes.
         const target = await targetOf(options);
         if (options.writeValues !== undefined) await (await valuesWriter()).checkValuesFile(options.writeValues);
         const progress = new ProgressBar();
@@ -96,7 +96,7 @@ async function started({ options, opened, site, signal }: Pull): Promise<string>
   return jobId;
 }
 
-/** @returns the result without the link, which is a credential */
+/** @returns result for the output. It omits the link, because the link is a credential */
 async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloaded) {
   const { options, site, target, progress } = run;
   const { bundle, digest, sizeBytes } = downloaded;
@@ -116,7 +116,7 @@ async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloa
     if (bundle.signature !== null) await rename(file + SIGNATURE_EXTENSION, place + SIGNATURE_EXTENSION);
     await placeBundle(file, place);
   }
-  // Derive the same label as a deployment does for a bundle without a version.
+  // If the bundle has no version, derive the same version label as a deployment.
   const version = imported?.version ?? label ?? versionFromFileName(name) ?? versionFromDigest(digest);
   const values = options.writeValues ?? null;
   if (values !== null)
@@ -142,7 +142,7 @@ async function targetOf({ output, into, jobId, domain, paths }: PullOptions): Pr
   return { folder, name: isFolder ? null : basename(path), keeps: true };
 }
 
-/** Uses the server's file name only if it is that of an archive: a server must not overwrite other files. */
+/** Uses the file name from the server only if it is a plain archive name, so that a server cannot overwrite other files. */
 function nameOf({ jobId, domain, createdAt }: JobAnswer, { fileName }: Downloaded): string {
   if (fileName !== null && /^[A-Za-z0-9][\w.+-]*\.(?:tar|tar\.gz|tgz|tar\.zst|zip)$/i.test(fileName)) return fileName;
   const name = domain === null || createdAt === null ? '' : bundleFileName({ domain, createdAt });
@@ -157,7 +157,7 @@ function pageOf({ jobId, version, sha256, file, imported, values }: Pulled): str
   return lines.join('\n');
 }
 
-/** Loaded on demand: a YAML parser takes 28 ms. */
+/** Imports the module on demand, because its YAML parser takes 28 ms to load. */
 const valuesWriter = () => import('./write-values.ts');
 
 export interface DownloadOptions {
@@ -178,10 +178,10 @@ interface Downloaded {
 
 const EXPIRED: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused']);
 
-/** Partial downloads never expire, because only this run of the command uses them. */
+/** Maximum age of a partial download. There is no limit, because only this run of the command uses the file. */
 const PART_AGE_MS_MAX = Number.MAX_SAFE_INTEGER;
 
-/** Removes the file after `use`. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; errors of `use` */
+/** Deletes the downloaded file after `use`. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; errors of `use` */
 export async function downloadBundle<T>(
   folder: string,
   options: DownloadOptions,

@@ -92,7 +92,7 @@ export function showJob(progress: ProgressBar) {
 export const asRows = (answered: object): string =>
   table(Object.entries(answered).map(([key, value]) => [key, String(value ?? '')]));
 
-/** @throws DocshelfError `usage` if no site is named */
+/** @throws DocshelfError `usage` if neither the options nor the config name a site */
 export function requestOf(options: StartOptions, config: Config): ExportRequest {
   const { domain, version, paths } = options;
   const site = domain ?? config.staticExport.renew.domain ?? config.deployment.domain;
@@ -106,11 +106,11 @@ type AddressOptions = { readonly apiUrl?: string; readonly keyFile?: string };
 
 const KEY_VARIABLE = 'DOCSHELF_API_KEY';
 
-/** Visible ASCII, as an Authorization header can carry it. */
+/** Visible ASCII, which an Authorization header can contain. */
 const KEY = /^[\x21-\x7e]{1,4096}$/;
 const KEY_FILE_BYTES_MAX = 64 * 1024;
 
-/** The key of the config is sent only to the service of the config. @throws DocshelfError `usage`, `unauthorized`, `cannot_read` */
+/** Sends the configured key only to the configured service. @throws DocshelfError `usage`, `unauthorized`, `cannot_read` */
 export async function serviceAddress(
   { apiUrl, keyFile }: AddressOptions,
   config: Config,

@@ -8,10 +8,10 @@ import type { Secret } from '../../domain/secret.ts';
 import { replaceFile } from '../../files/index.ts';
 
 const VALUES_BYTES_MAX = 4 * 1024 ** 2;
-/** Mode of a new file: only its owner can read it, because the link is a credential. */
+/** Mode of a new file. Only its owner can read the file, because the link in it is a credential. */
 const MODE_NEW = 0o600;
 
-/** Checks the file before an export takes minutes. @throws DocshelfError `cannot_read`, `cannot_write`. */
+/** Checks the file before an export that can take minutes. @throws DocshelfError `cannot_read`, `cannot_write` */
 export async function checkValuesFile(file: string): Promise<void> {
   const { path, text } = await read(file);
   if (sectionIn(text).bundleUrlFile !== undefined) {
@@ -24,7 +24,7 @@ export async function checkValuesFile(file: string): Promise<void> {
   await access(dirname(path), constants.W_OK).catch(cannotWrite(file));
 }
 
-/** Replaces the file in one step. @throws DocshelfError `cannot_read`, `cannot_write`; then the file is unchanged */
+/** Replaces the file in one step. After an error, the file is unchanged. @throws DocshelfError `cannot_read`, `cannot_write` */
 export async function writeValues(
   file: string,
   { bundleUrl, version, sha256 }: { readonly bundleUrl: Secret; readonly version: string; readonly sha256: string },
@@ -55,14 +55,14 @@ const SECTION = 'staticExport';
 interface ParsedMap extends YAMLMap<Node, Node | null> {}
 type ParsedPair = Pair<Node, Node | null>;
 
-/** Keeps comments, order, quotes, indentation and line ends. @throws DocshelfError `cannot_write` if that is impossible */
+/** Keeps comments, order, quotes, indentation and line ends. @throws DocshelfError `cannot_write` for an unsupported YAML style */
 export function editValues(text: string, values: Readonly<Record<string, string>>): string {
   const bom = text.startsWith('\ufeff') ? '\ufeff' : '';
   let edited = text.slice(bom.length);
   for (const [key, value] of Object.entries(values)) {
     const before = dataOf(parse(edited));
     edited = setKey(edited, parse(edited), key, JSON.stringify(value));
-    // Prove that the key has its value and that all other values are the same.
+    // Verify that the key has its new value, and that all other values are unchanged.
     const expected = { ...before, [SECTION]: { ...(before[SECTION] as object | null), [key]: value } };
     if (!isDeepStrictEqual(dataOf(parse(edited)), expected)) throw cannotEdit('docshelf cannot edit its YAML style');
   }
@@ -111,7 +111,7 @@ function setInMap(text: string, map: ParsedMap, key: string, literal: string): s
   const pair = pairOf(map, key);
   if (pair === undefined) return addToMap(text, map, key, literal);
   const [start, end] = pair.value === null ? [rangeOf(pair.key)[1], rangeOf(pair.key)[1]] : rangeOf(pair.value);
-  // A key without a value in a flow map has no colon.
+  // In a flow map, a key without a value also has no colon.
   if (pair.value === null) return splice(text, start, end, `: ${literal}`);
   const lineEnd = /\r?\n$/.exec(text.slice(start, end))?.[0] ?? '';
   return splice(text, start, end, spaced(text, start, end, literal) + lineEnd);
@@ -132,7 +132,7 @@ function addToMap(text: string, map: ParsedMap, key: string, literal: string): s
   return insertLine(text, endOf(last), `${indentOf(text, last)}${key}: ${literal}`);
 }
 
-/** Adds the entry first, because a comment or a comma can come last. */
+/** Adds the entry at the start, because the end of the map can be a comment or a comma. */
 function addToFlow(text: string, map: ParsedMap, entry: string): string {
   const inside = rangeOf(map)[0] + 1;
   const rest = map.items.length > 0 ? `,${text[inside] === ' ' ? '' : ' '}` : text[inside] === '}' ? ' ' : '';
@@ -151,7 +151,7 @@ function insertLine(text: string, position: number, line: string): string {
   return end < 0 ? `${text}${eol}${line}${eol}` : splice(text, end + 1, end + 1, line + eol);
 }
 
-/** Adds spaces after a colon and before a comment if the value replaces nothing. */
+/** Adds the missing spaces after a colon and before a comment if the key had no value. */
 function spaced(text: string, start: number, end: number, value: string): string {
   if (end > start) return value;
   return `${text[start - 1] === ':' ? ' ' : ''}${value}${text[start] === '#' ? ' ' : ''}`;
