@@ -9,10 +9,10 @@ interface ClientPolicy {
   readonly perSecond: number;
 }
 
-/** A reader types ten letters a second at most, and an office shares one address. The engine responds to some 300 a second on a core. */
+/** Limit per client. A reader types at most ten letters a second, but an office shares one address. A core runs 300 searches a second. */
 const CLIENT_RATE: ClientPolicy = Object.freeze({ burst: 300, perSecond: 50 });
 
-/** Each entry takes 200 bytes. The least recently seen client is dropped first: its bucket is full again. */
+/** Maximum clients in memory, 200 bytes each. The least recently seen client is dropped first, because its bucket is full again. */
 const CLIENTS_MAX = 10_000;
 
 interface ClientRatesOptions {
@@ -62,7 +62,7 @@ export class ClientRates {
   }
 }
 
-/** An IPv6 client has a network of 64 bits (RFC 7421). An IPv4-mapped address is an IPv4 client. */
+/** Key of the client. For IPv6, this is its network of 64 bits (RFC 7421). An IPv4-mapped address counts as an IPv4 address. */
 export function clientOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
   return groupsOf(address)
@@ -71,7 +71,7 @@ export function clientOf(address: string): string {
     .join(':');
 }
 
-/** Delay of a client's first guess. Each of its parallel guesses waits for those before it, up to `TURNS_MAX`. */
+/** Delay of a response to a wrong credential. The nth waiting response to a client is delayed n times as long, up to `TURNS_MAX` times. */
 const DELAY_MS = 1_000;
 const TURNS_MAX = 10;
 

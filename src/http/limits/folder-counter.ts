@@ -10,19 +10,19 @@ interface FolderCounterOptions {
   readonly dir: string;
   readonly onFault: (error: unknown) => void;
   readonly policy?: RequestCounter['policy'];
-  /** Milliseconds since 1970, the same for all daemons on the folder. */
+  /** Milliseconds since 1970, so that all daemons on the folder use the same time. */
   readonly now?: () => number;
   readonly lockMsMax?: number;
-  /** Pause after a failure, in which requests do not wait for the folder. */
+  /** Milliseconds after a failure in which requests are counted without the folder. */
   readonly retryMs?: number;
 }
 
-/** Another daemon keeps the lock for about 0.1 ms. */
+/** Maximum time to wait for the lock. Another daemon usually keeps it for about 0.1 ms. */
 const LOCK_MS_MAX = 10_000;
 const LOCK_PAUSE_MS_MAX = 4;
 const RETRY_MS = 1_000;
 
-/** Result codes of SQLite (sqlite.org/rescode.html). */
+/** SQLite's result codes for a locked and for a damaged file (sqlite.org/rescode.html). */
 const BUSY = 5;
 const DAMAGED: ReadonlySet<number | undefined> = new Set([11, 26]);
 const codeOf = (error: unknown): number | undefined => (error as { errcode?: number }).errcode;
@@ -32,9 +32,9 @@ export class FolderCounter implements RequestCounter {
   readonly #options: FolderCounterOptions;
   readonly #file: string;
   #shared: RequestTable | null = null;
-  /** Requests that the folder could not store. They count until they expire. */
+  /** Requests that could not be stored in the folder. They count until they leave the window. */
   readonly #unstored = new RequestTable(':memory:');
-  /** All requests of this daemon, for the time in which the folder fails. */
+  /** All requests of this daemon, which count while the folder is unavailable. */
   readonly #own = new RequestTable(':memory:');
   /** Requests of other daemons and earlier runs, as last read from the folder. */
   readonly #others = new Map<string, { readonly count: number; readonly readMs: number }>();
@@ -91,7 +91,7 @@ export class FolderCounter implements RequestCounter {
     return new RequestTable(this.#file);
   }
 
-  /** If another daemon has replaced the damaged file since this one opened it, only reopen it. */
+  /** Deletes the damaged file. If it was already open, only closes it, because another daemon can have replaced the file since. */
   #replaceDamaged(isOpen: boolean): void {
     this.close();
     if (isOpen) return;
@@ -126,11 +126,11 @@ export class FolderCounter implements RequestCounter {
     };
   }
 
-  /** Counts them as if all had come at the last read, so that none expires too early. */
+  /** Counts the requests of others as if all came at the last read, so that no request leaves the window too early. */
   #othersOf(organization: string, nowMs: number): number {
     const others = this.#others.get(organization);
     if (others === undefined || nowMs >= others.readMs + this.policy.windowMs) return 0;
-    // If the clock was set back, they expire one window from now.
+    // If the clock was set back, count these requests for one more window from now.
     if (nowMs < others.readMs) this.#others.set(organization, { ...others, readMs: nowMs });
     return others.count;
   }
@@ -145,7 +145,7 @@ interface Used {
 
 const NONE: Used = { count: 0, oldestMs: Number.POSITIVE_INFINITY };
 
-/** Nothing is flushed: a power cut can lose seconds of requests. Numbered rows make counting cheap: 10,000 took 1 ms. */
+/** Does not flush, so a power failure can lose the last seconds. Rows have numbers, so that counting 10,000 rows takes 1 ms. */
 class RequestTable {
   readonly #database: DatabaseSync;
   readonly #expire: StatementSync;
@@ -190,7 +190,7 @@ class RequestTable {
 
   used(organization: string, nowMs: number, windowMs: number): Used {
     this.#expire.run(organization, nowMs - windowMs);
-    // If the clock was set back, count future requests as current, so that no client is shut out for longer than a window.
+    // If the clock was set back, move future requests to now, so that they leave the window in time.
     this.#clamp.run(organization, nowMs);
     const [first, last] = [this.#first, this.#last].map((statement) => rowOf(statement, organization));
     return first === undefined || last === undefined

@@ -11,13 +11,13 @@ export const ORGANIZATION_RATE: RatePolicy = Object.freeze({ requestsMax: 10_000
 export interface RateVerdict {
   readonly isAllowed: boolean;
   readonly remaining: number;
-  /** Whole seconds, rounded up, until the next allowed request. */
+  /** Seconds until the oldest request leaves the window, rounded up. */
   readonly resetS: number;
 }
 
 export interface RequestCounter {
   readonly policy: RatePolicy;
-  /** Null if the request passes uncounted. @throws DocshelfError `database_unavailable` */
+  /** Null if the request is allowed without a count. @throws DocshelfError `database_unavailable` */
   take(organization: string): Promise<RateVerdict | null>;
 }
 
@@ -32,7 +32,7 @@ export class OrganizationRates {
     return this.#counter.take(organization);
   }
 
-  /** draft-ietf-httpapi-ratelimit-headers-10. */
+  /** Header fields of draft-ietf-httpapi-ratelimit-headers-10. */
   headers({ remaining, resetS }: RateVerdict): Readonly<Record<'RateLimit' | 'RateLimit-Policy', string>> {
     const { requestsMax, windowMs } = this.#counter.policy;
     return {

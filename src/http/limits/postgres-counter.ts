@@ -10,12 +10,12 @@ const PRUNE = statement(`
   DELETE FROM ${SCHEMA_NAME}.request_times WHERE at_us <= (SELECT ${SCHEMA_NAME}.clock_us() - :windowUs::bigint)`);
 const PRUNE_EVERY_MS = 60_000;
 
-/** The driver reads 64-bit numbers as text. */
+/** Row of the result. The driver returns 64-bit numbers as text. */
 type Taken = Readonly<Record<'used' | 'allowed' | 'resetUs', string>>;
 
 type Waiting = PromiseWithResolvers<RateVerdict>;
 
-/** Each call counts all requests that came during the previous call, so that many requests do not use up the connections. */
+/** Counts all requests that arrive during one database call in the next call, so that few connections are enough. */
 export class PostgresCounter implements RequestCounter {
   readonly policy: RatePolicy;
   readonly #database: Database;
@@ -35,7 +35,7 @@ export class PostgresCounter implements RequestCounter {
     return request.promise;
   }
 
-  /** Never rejects: it settles the requests. */
+  /** Never rejects, because errors go to the waiting requests. */
   async #takeAll(organization: string, first: Waiting): Promise<void> {
     const waiting: Waiting[] = [];
     this.#waiting.set(organization, waiting);
@@ -44,7 +44,7 @@ export class PostgresCounter implements RequestCounter {
         const verdicts = await this.#verdicts(organization, requests.length);
         for (const [at, { resolve }] of requests.entries()) resolve(verdicts(at));
       } catch (error) {
-        // Waiting requests would get the same error, later.
+        // Reject the waiting requests too, because their call would fail in the same way.
         for (const { reject } of [...requests, ...waiting.splice(0)]) reject(error);
       }
     }
@@ -73,7 +73,7 @@ export class PostgresCounter implements RequestCounter {
 }
 
 interface GuardedCounterOptions {
-  /** `open` lets requests pass that cannot be counted. */
+  /** With `open`, requests that cannot be counted are allowed. */
   readonly onFault: () => 'open' | 'closed';
   readonly report: (error: unknown) => void;
   readonly answerMsMax?: number;
@@ -83,7 +83,7 @@ interface GuardedCounterOptions {
 const ANSWER_MS_MAX = 2_000;
 const RETRY_MS = 1_000;
 
-/** If the counter fails, one request a second tries it again, and the others do not wait for it. */
+/** After a failure of the counter, only one request per second uses it. All others get their result at once. */
 export class GuardedCounter implements RequestCounter {
   readonly policy: RatePolicy;
   readonly #counter: RequestCounter;
@@ -135,7 +135,7 @@ function tooLate(): DocshelfError {
   });
 }
 
-/** Omits the text of the cause: addresses are for the operator. */
+/** Omits the text of the cause, because only the operator may see addresses. */
 function cannotCount(cause?: unknown): DocshelfError {
   const { code } = cause === undefined ? { code: 'database_unavailable' as const } : toDocshelfError(cause);
   return new DocshelfError(code, 'Cannot process the request now: docshelf cannot count requests for the rate limit', {

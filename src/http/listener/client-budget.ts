@@ -8,10 +8,10 @@ interface Limits {
 const MiB = 1024 ** 2;
 const LIMITS = {
   connection: { requests: 128, bytes: 2 * MiB },
-  // One address gets at most half of the total, so that another address always finds room.
+  // An address gets at most half of the total bytes, so that other addresses always have room.
   address: { requests: 1_024, bytes: 32 * MiB },
   all: { requests: 4_096, bytes: 64 * MiB },
-  /** Milliseconds without progress after which a client can lose its place to another one. */
+  /** Milliseconds without progress after which the budget can end a client's response to make room. */
   stillMs: 2_000,
 };
 
@@ -20,19 +20,19 @@ type BudgetLimits = Record<'connection' | 'address' | 'all', Limits> & {
   readonly connections: number;
 };
 
-/** Bytes to reserve for a response of unknown size, and for each part of a large one. */
+/** Bytes to reserve for a response of unknown size, and for each part of a large response. */
 export const PART_BYTES = 64 * 1024;
 const SEARCHED_MAX = 64;
 const SEARCH_PAUSE_MS = 50;
-/** Each connection takes 20 KiB, so all take 200 MiB. */
+/** Maximum connections. Each takes 20 KiB, so all of them take 200 MiB. */
 const CONNECTIONS_MAX = 10_000;
-/** File descriptors for served files, the data folder, databases, sources and commands. */
+/** File descriptors to keep free for served files, the data folder, databases, sources and commands. */
 const HANDLES_RESERVED = 1_024;
 
 export interface Client {
   unreadBytes(): number;
   readBytes(): number;
-  /** Bytes received of an incomplete request. Null if the request is complete. */
+  /** Received bytes of an incomplete request. Null if the request is complete. */
   sentBytes(): number | null;
   cut(): void;
 }
@@ -84,7 +84,7 @@ class Scope {
     }
   }
 
-  /** Ends the response that has been idle for longest. False if none was idle for `stillMs`. */
+  /** Ends the response with the longest time without progress. False if no response was without progress for `stillMs`. */
   cutStill(): boolean {
     const nowMs = performance.now();
     if (nowMs < this.#lookAgainMs) return false;
@@ -112,7 +112,7 @@ interface Address {
   readonly connections: Map<Opened, Connection>;
 }
 
-/** If there is no room, the client that was idle for longest loses its response. If all make progress, the others wait. */
+/** If there is no room, ends the response that made no progress for the longest time. If all responses make progress, others wait. */
 export class ClientBudget {
   readonly #limits: BudgetLimits;
   readonly #all: Scope;
@@ -154,7 +154,7 @@ export class ClientBudget {
     return hasRoom;
   }
 
-  /** If there is no room, closes a connection that owes no response and has sent nothing since the last check. */
+  /** If there is no room, closes a connection without a pending response that has sent nothing since the last check. */
   #hasRoom(connections: Map<Opened, Connection>, max: number): boolean {
     if (connections.size < max) return true;
     let looks = 0;
@@ -172,7 +172,7 @@ export class ClientBudget {
     return false;
   }
 
-  /** @param isFirst true for the first request of a connection, which is never refused. @returns null if there is no room */
+  /** @param isFirst true if the connection has no other pending request. Such a request is never refused @returns null without room */
   answer(connection: object, peer: Peer, client: Client, isFirst: boolean): HeldAnswer | null {
     const own = this.#scopes.get(connection) ?? this.#byPort.get(portOf(peer)) ?? this.#scope('connection');
     this.#scopes.set(connection, own);
@@ -264,7 +264,7 @@ export class HeldAnswer {
     return true;
   }
 
-  /** True if the response now has that many bytes. False if another response would have to wait for them. */
+  /** Reserves this number of bytes. False, without a change, if another response could then have to wait for room. */
   holdMore(bytes: number): boolean {
     const hasRoom = this.#scopes.every((scope) => scope.hasRoom(2 * (bytes - this.#bytes)));
     if (hasRoom) this.hold(bytes);
@@ -284,7 +284,7 @@ export class HeldAnswer {
 
   measureIdleMs(nowMs: number): number {
     const moved = this.isUnread ? this.#client.readBytes() : this.#client.sentBytes();
-    // The server, not the client, has to act next.
+    // If `moved` is null, the client is not idle, because the server must act next.
     if (moved !== null && moved === this.#moved) return nowMs - this.#movedMs;
     this.#moved = moved ?? -1;
     this.#movedMs = nowMs;
@@ -313,9 +313,9 @@ export class HeldAnswer {
 const portOf = ({ remoteAddress, remotePort, localPort }: Peer): string =>
   `${remoteAddress} ${remotePort} ${localPort}`;
 
-/** Derives the maximum from the process's limit of open files, because each connection is one. */
+/** Derives the maximum from the open-file limit of the process, because each connection needs a file descriptor. */
 function connectionsAllowed(): number {
-  // Looking up the names of network interfaces can take seconds.
+  // Exclude network interfaces, because the look-up of their names can take seconds.
   const report = Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft: number | string } } };
   const handles = Number(userLimits?.open_files?.soft ?? 1_024);

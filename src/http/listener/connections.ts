@@ -2,15 +2,15 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Client, ClientBudget, HeldAnswer } from './client-budget.ts';
 
-/** Time for a request that is on its way while the connection closes. Without it, the request would get no response. */
+/** Milliseconds to keep idle connections open at a stop, so that requests in transit still get a response. */
 const UNDERWAY_MS = 500;
 export const LINGER_MS = 2_000;
 
-/** Replaces Node's `closeIdleConnections`, which leaves unused connections and those whose response began before the close. */
+/** Closes connections at a stop. Node's `closeIdleConnections` omits unused ones, and those whose response began before the stop. */
 export class Connections {
   isDraining = false;
   readonly #owed = new Map<Socket, Map<ServerResponse, HeldAnswer>>();
-  /** Prepared responses are missing here, because their requests have no body. */
+  /** Latest response of each connection. It omits prepared responses, because their requests have no body. */
   readonly #latest = new WeakMap<Socket, ServerResponse>();
   readonly #former = new WeakMap<ServerResponse, ServerResponse>();
   readonly #afterPacket = new WeakMap<ServerResponse, () => void>();
@@ -18,15 +18,15 @@ export class Connections {
 
   constructor(server: Server, budget: ClientBudget) {
     this.#budget = budget;
-    // Only idle connections end here. The budget ends unread responses, and a response may take longer to create.
+    // End only idle connections here. The budget ends unread responses, and creating a response can take longer than this time.
     server.on('timeout', (socket: Socket) => {
       if (!this.#owes(socket)) socket.destroy();
     });
-    // `close` calls this function, which would cut responses that are written and not yet read.
+    // Node's `close` calls this function, which would destroy connections whose client has not read the response yet.
     server.closeIdleConnections = () => undefined;
     server.on('connection', (socket) => {
       this.#owed.set(socket, new Map());
-      // Node never closes responses that queue behind another one.
+      // Node emits no `close` for responses that wait behind another response of the connection.
       socket.once('close', () => {
         for (const held of this.#owed.get(socket)?.values() ?? []) held.end();
         this.#owed.delete(socket);
@@ -34,7 +34,7 @@ export class Connections {
     });
   }
 
-  /** Null if the connection already owes too many responses. */
+  /** Null if the budget has no room for another response of the connection. */
   began(answer: ServerResponse): HeldAnswer | null {
     const { socket } = answer.req;
     const owed = this.#owed.get(socket);
@@ -53,25 +53,25 @@ export class Connections {
     return held;
   }
 
-  /** Calls `act` when the previous responses are sent, because an earlier response would wait in memory. */
+  /** Calls `act` after the previous responses of the connection are sent. A response that starts earlier would wait in memory. */
   whenPreviousSent(answer: ServerResponse, act: () => void): void {
     const { socket } = answer.req;
     const former = this.#former.get(answer);
     const again = (): void => this.whenPreviousSent(answer, act);
     if (answer.socket !== null) act();
     else if (former !== undefined && this.#owed.get(socket)?.has(former) === true) former.once('close', again);
-    // Node has not yet noted that a prepared response was sent.
+    // Check again, because Node can note the end of a prepared response late.
     else if (!socket.destroyed) setImmediate(again);
   }
 
-  /** Calls `act` when the parser has read the rest of its packet. If the packet contains the whole body, the connection stays open. */
+  /** Calls `act` after the parser has read the current packet. If the packet ends the request, the connection can stay open. */
   afterPacket(answer: ServerResponse, act: () => void): void {
     closeIfIncomplete(answer);
     this.#afterPacket.set(answer, act);
     setImmediate(() => this.#now(answer));
   }
 
-  /** Responds to the latest request before the parser's error ends the connection. */
+  /** Calls the delayed function of the latest request now, before an error of the parser ends the connection. */
   respondNow(socket: Socket): void {
     const latest = this.#latest.get(socket);
     if (latest !== undefined) this.#now(latest);
@@ -113,7 +113,7 @@ export class Connections {
   }
 }
 
-/** A response that precedes the end of its request must be the last of its connection. */
+/** Closes the connection after a response that starts before its request is complete. */
 function closeIfIncomplete(answer: ServerResponse): void {
   const { req, writeHead } = answer;
   answer.writeHead = (...given: unknown[]): typeof answer => {
@@ -125,7 +125,7 @@ function closeIfIncomplete(answer: ServerResponse): void {
   };
 }
 
-/** Continues reading for a while after the last response: a reset would discard the response of a client that still sends. */
+/** Reads for `LINGER_MS` after the last response. Otherwise, a client that still sends gets a reset, which discards the response. */
 function linger(socket: Socket): void {
   let isLeaving = false;
   socket.destroySoon = () => {
@@ -137,7 +137,7 @@ function linger(socket: Socket): void {
   };
 }
 
-/** Only the first response of a connection is written to the socket. */
+/** Only a response with a socket has unread bytes, because Node queues the later responses of a connection. */
 function clientOf(answer: ServerResponse): Client {
   const { socket } = answer.req;
   return {

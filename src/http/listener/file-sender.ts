@@ -3,17 +3,17 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { BytesResponse, FileResponse } from '../../site/index.ts';
 import { type HeldAnswer, PART_BYTES } from './client-budget.ts';
 
-/** Parts of 64 KiB take 50 % more processor time (measured); parts of 512 KiB take no less. */
+/** Bytes of a part for fast clients. Parts of 64 KiB take 50 % more processor time, and parts of 512 KiB the same (measured). */
 const LARGE_BYTES = 256 * 1024;
-/** Buffers to keep for reuse, 8 MiB for each size. */
+/** Number of free buffers to keep, by size. Each size takes at most 8 MiB. */
 const KEPT = { [PART_BYTES]: 128, [LARGE_BYTES]: 32 };
 const FAST_MS = 1_000;
 
 type Part = Buffer<ArrayBuffer>;
 
-/** Sends a part when the client has read the previous one and the budget has room. */
+/** Sends a large body in parts. Each part waits until the client has read the previous part and the budget has room. */
 export class FileSender {
-  /** Buffers for reuse: allocating one of this size costs more than reading into it. */
+  /** Free buffers by size, because allocating a buffer takes longer than reading a part into it. */
   readonly #free: { [bytes: number]: Part[] } = { [PART_BYTES]: [], [LARGE_BYTES]: [] };
 
   send(response: Response, outgoing: ServerResponse, held: HeldAnswer): Response | Promise<Response> {
@@ -32,7 +32,7 @@ export class FileSender {
         const bytes = await part.read(buffer);
         if (bytes === 0) return false;
         const isTaken = await write(buffer.subarray(0, bytes));
-        // The socket of a disconnected client may still use the memory.
+        // Do not reuse the buffer after a disconnect, because the socket can still read it.
         const free = this.#free[bytesMax] ?? [];
         if (isTaken && free.length < (KEPT[bytesMax] ?? 0)) free.push(buffer);
         return isTaken;

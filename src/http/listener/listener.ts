@@ -31,14 +31,14 @@ export type ListenerOptions = ListenerHandlers & ListenAddress;
 interface ListenerHandlers {
   readonly name: ListenerName;
   readonly fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>;
-  /** Called first for GET requests without a body. If it returns null, `fetch` responds. */
+  /** Responds to GET requests without a body. If it returns null, `fetch` responds. */
   readonly fastAnswer?: (incoming: IncomingMessage) => FastAnswer | null;
   readonly onRequest?: (served: ServedRequest) => void;
   readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
-  /** Setting of the port, if it differs from `port` of its section. */
+  /** Config key of the port, if it is not `port` in the section of the listener. */
   readonly portKey?: string;
   readonly tls?: TlsSettings | undefined;
-  /** Shared budget of several ports. By default each port has its own. */
+  /** Budget to share among several ports. Default: a separate budget for each port. */
   readonly budget?: ClientBudget;
   readonly times?: Partial<typeof TIMES>;
 }
@@ -49,27 +49,27 @@ export interface Listener {
   readonly url: string;
   readonly port: number;
   readonly address: string;
-  /** Applies to new connections. @throws Error of OpenSSL; the former certificates stay */
+  /** Applies the certificates to new connections. @throws Error of OpenSSL; then the former certificates stay */
   useTls(settings: TlsSettings): void;
   isCertifiedFor(host: string): boolean;
   stop(deadlineMs: number): Promise<void>;
 }
 
 /**
- * Time without visible progress of a reader. The kernel reports progress only when a third of its buffer is free, which is 1.4 MB at
- * most. A reader of 5 KiB per second needs five minutes for it. If responses need the room, `stillMs` of the budget applies instead.
+ * Maximum time without visible progress of a client. The kernel reports progress only when a third of its buffer is free, at most 1.4 MB.
+ * A client with 5 KiB per second needs five minutes for that. If other responses need the room, `stillMs` of the budget applies instead.
  */
 export const UNREAD_MS_MAX = 300_000;
 
 const TIMES = {
-  /** Load balancers keep connections for 60 s. A shorter time here would close one while they send a request. */
+  /** Longer than the 60 s of load balancers, because they could send a request while docshelf closes the connection. */
   keepAliveMs: 75_000,
   headersMsMax: 30_000,
   handshakeMsMax: 10_000,
   unreadMsMax: UNREAD_MS_MAX,
   checkMs: 1_000,
 };
-/** Every response has `X-Request-Id`. @throws DocshelfError `port_taken`, `cannot_listen`. */
+/** Adds `X-Request-Id` to every response. @throws DocshelfError `port_taken`, `cannot_listen` */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { name, onRequest, onFault } = options;
   const times = { ...TIMES, ...options.times };
@@ -79,12 +79,12 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     requestTimeout: LISTENERS[name].receiveMsMax,
     connectionsCheckingInterval: times.checkMs,
     maxHeaderSize: HEADER_BYTES_MAX,
-    // Otherwise Node keeps the first of two lines of one name, and would use a list that must be ignored (RFC 9110, section 13.1.4).
+    // Without this, Node uses the first of two equal fields, although docshelf must ignore such a list (RFC 9110, section 13.1.4).
     joinDuplicateHeaders: true,
-    // Node would respond without a request id.
+    // docshelf checks Host itself, because the response of Node has no request id.
     requireHostHeader: false,
   });
-  // A client can end its side with its last request and continue reading. On other listeners, the end cancels the request.
+  // A client of a site can end its half of the connection and still read the response. On other listeners, this cancels the request.
   Object.assign(server, { httpAllowHalfOpen: name === 'site' });
   const budget = options.budget ?? new ClientBudget();
   server.prependListener('connection', (socket) => {
@@ -108,7 +108,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   };
   const answer = getRequestListener(respondTo, {
     hostname: 'localhost',
-    // If the handler is undefined, `handle` responds, which knows the request id.
+    // For undefined, `handle` sends the response, because it knows the request id.
     errorHandler: (error) =>
       error instanceof RequestError ? undefined : problemResponse(toDocshelfError(error), null),
   });
@@ -127,7 +127,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     const prepared = mayBePrepared ? (options.fastAnswer?.(incoming) ?? null) : null;
     if (prepared !== null) {
       writePrepared(prepared, outgoing, { requestId, hsts });
-      // Count the response as in flight until a slow client has read it.
+      // If a slow client has not read the response, continue and count the request as in flight until then.
       if (!isOfHttp2 && incoming.socket.writableLength === 0) {
         meter?.ended(incoming, prepared.status, begun);
         return;
@@ -163,7 +163,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       refuse(refusal, outgoing, requestId);
       return;
     }
-    // RFC 9112, section 6.1: the framing of such a request is not to be trusted.
+    // Close the connection, because the framing of such a request is not reliable (RFC 9112, section 6.1).
     if (incoming.httpVersion === '1.0' && incoming.headers['transfer-encoding'] !== undefined) {
       outgoing.setHeader('Connection', 'close');
     }
@@ -175,7 +175,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   };
   server.on('request', handle);
   server.on('checkContinue', handle);
-  // Other expectations can be ignored (RFC 9110, section 10.1.1); Node's 417 would have no request id.
+  // Ignore other expectations (RFC 9110, section 10.1.1). Without this, Node responds with 417 and no request id.
   server.on('checkExpectation', handle);
   server.on('connect', answerConnect(connections, meter));
   server.on('clientError', answerMalformed(connections, meter));
@@ -187,7 +187,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
         idleMsMax: times.keepAliveMs,
         budget,
         receiveMsMax: LISTENERS[name].receiveMsMax,
-        // Requests of both protocols have the same members, but different types.
+        // Requests of HTTP/1.1 and HTTP/2 have the same members, but different types.
         onRequest: handle as unknown as Http2Options['onRequest'],
       },
       onPlain: answerPlainHttp(meter),
@@ -216,14 +216,14 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 
 const HSTS_HEADER = 'Strict-Transport-Security';
 
-/** A host name or an IPv4 address. The framework validates other hosts. */
+/** Host name or IPv4 address with an optional port. The framework validates other hosts. */
 const PLAIN_HOST = /^[A-Za-z0-9._-]+(?::\d{1,5})?$/;
 
-/** True for a valid GET without a body whose response need not wait for another one of its connection. */
+/** True for a valid GET without a body, whose response does not have to wait for an earlier response of the connection. */
 function isPlainRequest(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
   const { method, url = '', httpVersion, headers, rawHeaders } = incoming;
   if (method !== 'GET' || outgoing.socket === null || headers['content-length'] !== undefined) return false;
-  // `forWorker` can respond differently to a request for a service worker.
+  // `forWorker` can respond differently to a request for a service worker, so use the normal path.
   if (headers['service-worker'] !== undefined) return false;
   if (httpVersion !== '1.1') return isHttp2(incoming) && refusalOf(incoming) === null;
   if (!url.startsWith('/') || url.length > TARGET_LENGTH_MAX || headers['transfer-encoding'] !== undefined)
@@ -242,7 +242,7 @@ export function writePrepared(
   outgoing.end(body ?? undefined);
 }
 
-/** Set the mode before `listen` returns, so that a socket never has another mode. */
+/** Sets the umask before `listen`, so that only the owner can ever open the socket. */
 async function listen(server: Server, options: ListenerOptions): Promise<AddressInfo> {
   const at: ListenAddress = options;
   if ('host' in at) server.listen({ host: at.host, port: at.port });

@@ -10,7 +10,7 @@ import { REQUEST_ID_HEADER, requestField } from './request.ts';
 import type { RequestMeter } from './served-request.ts';
 
 export const HEADER_BYTES_MAX = 32 * 1024;
-/** Enough for a path and a query of 4,096 bytes each with every byte escaped. */
+/** Maximum characters of a target. A path and a query of 4,096 bytes each fit, even if every byte is escaped. */
 export const TARGET_LENGTH_MAX = 16 * 1024;
 
 interface Refusal {
@@ -30,30 +30,30 @@ const HOSTLESS: Refusal = { status: 400, state: 'its address names no host' };
 const UNENDED_CODING: Refusal = { status: 400, state: 'its Transfer-Encoding does not end in "chunked"' };
 const UNKNOWN_CODING: Refusal = { status: 501, state: 'its body has a transfer coding other than "chunked"' };
 
-/** The framework parses the host before the target, as one URL, so a path in the host would replace the target's. */
+/** Valid Host. The framework parses host and target as one URL, so a path in the host would replace the path of the target. */
 const HOST = /^(?:(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?)?$/;
 
-/** An absolute form without a host (RFC 9110, section 4.2.1), or with user information, which misleads (section 4.2.4). */
+/** Absolute target without a host (RFC 9110, section 4.2.1), or with user information, which can mislead (section 4.2.4). */
 const HOSTLESS_ADDRESS = /^https?:\/\/(?:[/?#:]|$|[^/?#]*@)/i;
 
 export function refusalOf(incoming: IncomingMessage): Refusal | null {
   const { method, url = '', httpVersion, headers, rawHeaders } = incoming;
-  // This request is HTTP/2, because Node itself handles CONNECT of HTTP/1.1.
+  // A request here is HTTP/2, because Node handles CONNECT of HTTP/1.1 separately.
   if (method === 'CONNECT') return FOR_PROXY;
   if (httpVersion !== '1.1' && httpVersion !== '1.0' && !isHttp2(incoming)) return OTHER_VERSION;
   if (url.length > TARGET_LENGTH_MAX) return TARGET_TOO_LONG;
   if (!url.startsWith('/') && HOSTLESS_ADDRESS.test(url)) return HOSTLESS;
-  // RFC 9112, section 3.2. Some load balancers send probes by HTTP/1.0 without a Host.
+  // HTTP/1.1 requires Host (RFC 9112, section 3.2). Some load balancers send probes without a Host by HTTP/1.0.
   if (headers.host === undefined) {
     if (httpVersion !== '1.0') return NO_HOST;
   } else if (hostsIn(rawHeaders) > 1) return TWO_HOSTS;
   else if (!HOST.test(headers.host)) return BAD_HOST;
   const authority = headers[':authority'];
   if (authority !== undefined && authority !== headers.host) return OTHER_HOST;
-  // For HTTP/2, Node enforces its limit only after the client has acknowledged it.
+  // Check the limit here, because Node enforces it for HTTP/2 only after the client has acknowledged it.
   if (httpVersion === '2.0' && rawHeaders.reduce((sum, each) => sum + each.length, 0) > HEADER_BYTES_MAX)
     return FIELDS_TOO_LARGE;
-  // RFC 9112, section 6.3, item 4.
+  // Only `chunked` is supported (RFC 9112, section 6.3, item 4).
   const coding = headers['transfer-encoding']?.toLowerCase();
   if (coding === undefined || coding === 'chunked') return null;
   return /,\s*chunked$/.test(coding) ? UNKNOWN_CODING : UNENDED_CODING;
@@ -63,18 +63,18 @@ export function hostsIn(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];
-    // Nearly all clients write `Host`: compare it first, without allocating a string.
+    // Compare with `Host` first, which nearly all clients send, because `toLowerCase` allocates a string.
     if (name?.length === 4 && (name === 'Host' || name.toLowerCase() === 'host')) count++;
   }
   return count;
 }
 
-/** Decides by the connection, because a request line can contain any version. */
+/** Uses the type of the request, because a request line can contain any version. */
 export function isHttp2(incoming: IncomingMessage): boolean {
   return 'stream' in incoming;
 }
 
-/** HTTP/2 has the host in `:authority` (RFC 9113, section 8.3.1). */
+/** Copies the host of an HTTP/2 request from `:authority` (RFC 9113, section 8.3.1). */
 export function setHostOfHttp2({ headers }: IncomingMessage): void {
   const authority = headers[':authority'];
   if (typeof authority === 'string') headers.host ??= authority;
@@ -82,9 +82,9 @@ export function setHostOfHttp2({ headers }: IncomingMessage): void {
 
 export function normalizeAddress(incoming: IncomingMessage): void {
   const { method, url, headers } = incoming;
-  // A request about the whole server (RFC 9112, section 3.2.4) gets the response of its root.
+  // A request about the whole server (RFC 9112, section 3.2.4) gets the same response as the path `/`.
   if (url === '*' && method === 'OPTIONS') incoming.url = '/';
-  // Schemes are case-insensitive (RFC 3986, section 3.1), and a port can be empty (section 3.2.3).
+  // Write the scheme in lower case, because schemes are case-insensitive (RFC 3986, section 3.1).
   else if (url !== undefined && !url.startsWith('/'))
     incoming.url = url.replace(/^https?:\/\//i, (scheme) => scheme.toLowerCase());
   if (headers.host?.endsWith(':') === true) headers.host = headers.host.slice(0, -1);
@@ -107,10 +107,10 @@ function refusalParts(
   return { headers, body };
 }
 
-/** Responds at once, because the parser can find an error in the rest of the request. */
+/** Responds synchronously, because the parser can find an error in the rest of the request and end the connection. */
 export function refuse(refusal: Refusal, outgoing: ServerResponse, requestId: string): void {
   const { headers: fields } = outgoing.req;
-  // A reader can follow a link to this error, so respond with a page.
+  // Respond with a page, because a reader can follow a link that is too long.
   if (refusal === TARGET_TOO_LONG && fields.accept?.includes('text/html') === true) {
     const last = { Connection: 'close', 'Cache-Control': 'no-store', [REQUEST_ID_HEADER]: requestId };
     const notice = { status: refusal.status, words: 'longAddress', language: null, headers: last } as const;
@@ -144,11 +144,11 @@ export function answerMalformed(
   const answered = new WeakSet<Socket>();
   return (error, duplex) => {
     const socket = duplex as Socket;
-    // Each further packet of the connection causes another error.
+    // Respond only once, because each further packet of the connection causes another error.
     if (answered.has(socket)) return;
     answered.add(socket);
     connections.respondNow(socket);
-    // An unused connection is not an error, and a response in the middle of another one would garble it.
+    // Send nothing on an unused connection, or in the middle of another response, which would become unreadable.
     const isUnused = socket.bytesRead === 0;
     const incomplete = connections.incompleteOf(socket);
     const isAsked = incomplete !== undefined && !incomplete.writableEnded;
@@ -156,13 +156,13 @@ export function answerMalformed(
       socket.destroy();
       return;
     }
-    // The request has its response, or follows the last request of the connection, which gets none (RFC 9112, section 9.6).
+    // Do not respond a second time, or after the last request of the connection (RFC 9112, section 9.6).
     if (incomplete !== undefined || error.code === 'HPE_CLOSED_CONNECTION') {
       connections.whenIdle(socket, () => socket.destroySoon());
       return;
     }
     const refusal = refusalOfFault(error);
-    // Respond to the previous valid requests first.
+    // Send the responses to the previous valid requests first.
     connections.whenIdle(socket, () => tell(socket, refusal));
   };
 
@@ -188,7 +188,7 @@ export function answerConnect(
   };
 }
 
-/** Reads until the client has read its response, which a reset would discard. */
+/** Reads until the client closes the connection. Otherwise, a reset could discard the response. */
 function readUntilClosed(socket: Socket): void {
   const late = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(late));
@@ -212,14 +212,14 @@ function write(refusal: Refusal, socket: Socket, meter: RequestMeter | null): vo
 }
 
 function refusalOfFault({ code = '', rawPacket, bytesParsed = 0 }: ParserFault): Refusal {
-  // If the parsed text begins with a method and has no line end, the request line itself is over the limit.
+  // If the parsed text starts with a method and contains no line end, the request line itself exceeds the limit.
   const parsed = rawPacket?.subarray(0, bytesParsed).toString('latin1') ?? '';
   if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\n]*$/.test(parsed)) return TARGET_TOO_LONG;
   if (code === 'HPE_INVALID_METHOD' && isRequest(rawPacket, bytesParsed)) return OTHER_METHOD;
   return BY_FAULT[code] ?? NO_HTTP;
 }
 
-/** A request line that is well-formed except for its method. Its end can arrive later. */
+/** Request line that is valid except for its method. The end of the line can still be missing. */
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ (?:[^ \r\n]+ HTTP\/\d\.\d\r?\n|[^\r\n]*$)/;
 
 function isRequest(packet: Buffer | undefined, at: number): boolean {
@@ -227,7 +227,7 @@ function isRequest(packet: Buffer | undefined, at: number): boolean {
   return REQUEST_LINE.test(text.slice(text.lastIndexOf('\n', at - 1) + 1));
 }
 
-/** Builds the response by hand, because Node cannot respond to a request that it could not parse. */
+/** Builds the response as text, because Node provides no response object for a request that it cannot parse. */
 function answerOf(refusal: Refusal, requestId: string): string {
   const { headers, body } = refusalParts(refusal, requestId);
   const fields = Object.entries({ Date: new Date().toUTCString(), ...headers }).map(

@@ -8,7 +8,7 @@ import { clientLeft } from '../problem.ts';
 
 const IPV4_MAPPED = '::ffff:';
 
-/** Each trusted proxy appends the address that it saw, so the last untrusted address is the client's. */
+/** Address of the client. Each trusted proxy appends the address that it received from, so the last untrusted address is the client's. */
 export function remoteAddressBehind(
   trustedProxies: readonly string[],
 ): (peer: string, forwardedFor: string | undefined) => string {
@@ -31,7 +31,7 @@ export function peerOf(incoming: IncomingMessage): string {
   return incoming.socket.remoteAddress ?? '';
 }
 
-/** True if the address of the socket itself is in one of the networks. Headers do not count. */
+/** True if the address of the socket is in one of the networks. Ignores headers. */
 export function trustedPeers(networks: readonly string[]): (peer: string) => boolean {
   const trusted = listOf(networks);
   return (peer) => {
@@ -42,14 +42,14 @@ export function trustedPeers(networks: readonly string[]): (peer: string) => boo
 
 const unmapped = (peer: string): string => (peer.startsWith(IPV4_MAPPED) ? (plainAddress(peer) ?? peer) : peer);
 
-/** Accepts `1.2.3.4:567` and `[::1]:567`. IPv4-mapped addresses become IPv4. Null for text that is not an address. */
+/** Removes the port from `1.2.3.4:567` and `[::1]:567`, and converts IPv4-mapped addresses to IPv4. Null for other text. */
 function plainAddress(text: string): string | null {
   const bare = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
   const address = /^::ffff:([\d.]+)$/i.exec(bare)?.[1] ?? bare;
   return isIP(address) === 0 ? null : address;
 }
 
-/** Joins the lines of a field (RFC 9110, section 5.3). @param name in lower case */
+/** Joins the lines of a header field (RFC 9110, section 5.3). @param name in lower case */
 export function requestField(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
@@ -57,7 +57,7 @@ export function requestField(headers: IncomingHttpHeaders, name: string): string
 
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
-/** Accepts hex, UUIDs and base64, so that a client cannot forge a log line. */
+/** Request ids to accept from clients, such as hex, UUIDs and base64. Others could forge a log line. */
 const SANE_ID = /^[A-Za-z0-9._~+/=:@-]{1,128}$/;
 
 export function requestIdFor(header: string | string[] | undefined): string {
@@ -79,14 +79,14 @@ export function siteRequest(raw: Request, env: Partial<HttpBindings> | undefined
     return { method, target: pathname + search, header: (name) => raw.headers.get(name) ?? undefined, id, client };
   }
   const header = (name: string): string | undefined => requestField(incoming.headers, name);
-  // `raw` has the method in capitals, but methods are case-sensitive (RFC 9110, section 9.1).
+  // Do not use the method of `raw`, which is in capitals, because methods are case-sensitive (RFC 9110, section 9.1).
   return { method: incoming.method ?? method, target: incoming.url ?? '/', header, id, client };
 }
 
-/** Clients that only end their half of the connection after a request wait for the response. */
+/** Time to continue after the end of a half connection, because such a client can still wait for the response. */
 const HALF_OPEN_MS = 1_000;
 
-/** A browser that cancels a request first ends its half of the connection. @param afterMs delay after that end. Default: none */
+/** Aborts when the client ends its half of the connection, as a browser does to cancel. @param afterMs delay after that end. Default: 0 */
 export function untilClientLeaves(
   request: Request,
   env: Partial<HttpBindings> | undefined,
