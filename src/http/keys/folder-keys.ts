@@ -21,7 +21,7 @@ const LOCK_MS_MAX = 10_000;
 const USES_LOCK_MS_MAX = 1_000;
 const FORMAT = 1;
 
-/** Uses are in a separate file, so that writing them never brings a revoked key back. */
+/** Stores keys and their last uses in two files, so that writing the uses cannot restore a revoked key. */
 export class FolderKeys extends KeyStore {
   readonly #file: string;
   readonly #usesFile: string;
@@ -35,7 +35,7 @@ export class FolderKeys extends KeyStore {
     this.#lock = join(dir, 'keys.lock');
   }
 
-  /** Opens the store also if the file is damaged, which it reports. */
+  /** Opens the store even if its file is damaged, and reports the damage. */
   static async open({ dir, ...options }: KeyStoreOptions & { readonly dir: string }): Promise<FolderKeys> {
     const store = new FolderKeys(dir, options);
     await store.begin();
@@ -60,18 +60,18 @@ export class FolderKeys extends KeyStore {
 
   override async stop(): Promise<void> {
     await super.stop();
-    // Wait for the last read: an open file keeps a volume from being unmounted.
+    // Wait for the last read, because an open file prevents the unmount of a volume.
     await this.enqueue(async () => undefined);
   }
 
   #change(edit: (keys: readonly MadeKey[]) => readonly MadeKey[]): Promise<void> {
     return this.enqueue(() =>
       whileLocked(this.#lock, { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
-        // Reading first fails for a damaged file, so that it is never overwritten.
+        // Read first, because reading a damaged file fails, so that the file is never overwritten.
         await this.read();
         const keys = edit(this.lastRead);
         if (keys === this.lastRead) return;
-        // If the write fails, the next read shows which keys the file has.
+        // Make the next read load the file, because its content is unknown if the write fails.
         this.#identity = null;
         await replaceFile(this.#file, `${JSON.stringify({ format: FORMAT, keys }, null, 1)}\n`, 0o600).catch(
           rethrowAs('cannot_write', `change the keys in "${this.#file}"`, CANNOT_WRITE, errnoState),
@@ -81,7 +81,7 @@ export class FolderKeys extends KeyStore {
     );
   }
 
-  /** Opens the file before `stat`: on NFS, `open` contacts the server, and `stat` can be answered from memory. */
+  /** Opens the file before `stat`, because on NFS `open` contacts the server, and `stat` alone can return cached values. */
   protected async readKeys(): Promise<void> {
     const opened = await ifThere(open(this.#file, constants.O_RDONLY | constants.O_NONBLOCK)).catch(
       rethrowAs('cannot_read', `read the keys in "${this.#file}"`, CANNOT_READ),
@@ -95,7 +95,7 @@ export class FolderKeys extends KeyStore {
     }
   }
 
-  /** Skips damaged entries, because these times protect nothing. */
+  /** Skips invalid entries, because access does not depend on these times. */
   protected async readUses(): Promise<Uses> {
     const members = membersOf<Record<string, string>>(await readIfThere(this.#usesFile));
     const isUse = (pair: [string, unknown]): pair is [string, string] =>
@@ -115,7 +115,7 @@ export class FolderKeys extends KeyStore {
 const CANNOT_READ = 'Make the file readable for the user that runs docshelf.';
 const CANNOT_WRITE = 'Free space on the volume of storage.dir and make the folder writable, then try again.';
 
-/** @throws DocshelfError `cannot_read` for a damaged file, `data_folder_newer` */
+/** @throws DocshelfError `cannot_read` if the file is damaged, `data_folder_newer` */
 function keysOf(file: string, text: string): readonly MadeKey[] {
   const { format, keys } = membersOf<{ format: number; keys: unknown[] }>(text);
   if (typeof format === 'number' && format > FORMAT) {

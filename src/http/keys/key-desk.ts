@@ -24,7 +24,7 @@ export class KeyDesk {
     this.#organizations = organizations;
   }
 
-  /** Lists the keys of the config first, then the newest. @param organization null for all, also those that left the config */
+  /** Lists the keys of the config first, then the newest keys. @param organization null for all, including those no longer in the config */
   async list(organization: string | null): Promise<readonly ListedKey[]> {
     if (organization !== null) this.#require(organization, 'list the keys');
     const [made, uses] = [await this.#store.list(), await this.#store.lastUses()];
@@ -35,7 +35,7 @@ export class KeyDesk {
       .map(({ sha256, ...key }) => ({ ...key, lastUsedAt: uses.get(sha256) ?? null }));
   }
 
-  /** @throws DocshelfError `not_found`, `bad_request`, and those of the store */
+  /** @throws DocshelfError `not_found`, `bad_request`, and the codes of `KeyStore.add` */
   async create({ organization, type, name, expiresAt: wanted = null }: NewKey): Promise<CreatedKey> {
     this.#require(organization, ACT);
     const now = new Date();
@@ -48,7 +48,7 @@ export class KeyDesk {
     return { ...listed, lastUsedAt: null, key };
   }
 
-  /** @throws DocshelfError `not_found`, `key_of_config`, and those of the store */
+  /** @throws DocshelfError `not_found`, `key_of_config`, and the codes of `KeyStore.remove` */
   async revoke(id: string): Promise<ListedKey> {
     if (isKey(id)) {
       throw new DocshelfError('not_found', 'Cannot revoke the key: the ID is needed, not the key', {
@@ -92,7 +92,7 @@ function expiryOf(wanted: string, now: Date): string {
   throw badField(ACT, 'expiresAt', 'is in the past', `The clock of the daemon shows ${now.toISOString()}.`);
 }
 
-/** `Date` reads 30 February as 2 March. @param day with a number up to 31: `2027-02-30` */
+/** Checks the day of the month, because `Date` reads 30 February as 2 March. @param day such as `2027-02-30`, at most day 31 */
 function isDay(day: string): boolean {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }

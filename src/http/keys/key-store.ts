@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import type { KeyType } from '../../domain/organization.ts';
 
-/** The stored type decides; the prefix is for people. */
+/** Prefix of a key, which helps people. docshelf uses the stored type instead. */
 const PREFIX: Readonly<Record<KeyType, string>> = { admin: 'svc_', assistant: 'svc_dsc_' };
 const KEY_BYTES = 32;
 
@@ -11,35 +11,35 @@ export function newKey(type: KeyType): { readonly key: string; readonly sha256: 
   return { key, sha256: createHash('sha256').update(key).digest('hex') };
 }
 
-/** True for a key that was given instead of its id. Do not print it. */
+/** True if the text is a key and not an id. Do not print such a text. */
 export function isKey(text: string): boolean {
   return /^svc_(?:dsc_)?[A-Za-z0-9_-]{43}$/.test(text);
 }
 
-/** A key created at run time. Only its digest is stored. */
+/** Key created at run time. docshelf stores only its digest. */
 export interface MadeKey {
-  /** `key_` and 16 lower-case hex digits, random. */
+  /** `key_` and 16 random lower-case hex digits. */
   readonly id: string;
   readonly organization: string;
   readonly type: KeyType;
   readonly name: string;
   readonly sha256: string;
-  /** RFC 3339, UTC; so is `expiresAt`, null for a key that does not expire. */
+  /** RFC 3339 in UTC, as `expiresAt`. For a key that does not expire, `expiresAt` is null. */
   readonly createdAt: string;
   readonly expiresAt: string | null;
 }
 
-/** The keys take 3 MB, and a look-up still takes microseconds. */
+/** Maximum keys. They take 3 MB, and a look-up among them takes microseconds. */
 export const KEYS_MAX = 10_000;
-/** Each entry takes 100 bytes. */
+/** Maximum stored times of last use, 100 bytes each. */
 export const USES_MAX = 20_000;
 
-/** Reads twice within 5 s, the time after which a change must apply. */
+/** Interval of reads. A change must apply within 5 s, so this allows two reads. */
 const READ_EVERY_MS = 2_000;
 const WRITE_USES_EVERY_MS = 60_000;
 
 export interface KeyStoreOptions {
-  /** Called at the first of several errors. Keys stay as last read, and uses in memory. */
+  /** Called for the first of several equal errors. Until a read succeeds, the keys of the last read stay valid. */
   readonly onFault: (error: unknown) => void;
   readonly readEveryMs?: number | undefined;
   readonly usesEveryMs?: number | undefined;
@@ -47,7 +47,7 @@ export interface KeyStoreOptions {
 
 export type Uses = ReadonlyMap<string, string>;
 
-/** Keys created at run time, of one daemon or of all that share the store. */
+/** Keys created at run time, by this daemon or by others that share the store. */
 export abstract class KeyStore {
   protected lastRead: readonly MadeKey[] = [];
   readonly #options: KeyStoreOptions;
@@ -64,18 +64,18 @@ export abstract class KeyStore {
     this.#options = options;
   }
 
-  /** Keys as last read, a new array after each change. Changes of other daemons appear within 5 s. */
+  /** Keys of the last read, as a new array after each change. Changes of other daemons appear within 5 s. */
   get keys(): readonly MadeKey[] {
     return this.lastRead;
   }
 
-  /** @throws DocshelfError as `list`, `too_many_keys`, `cannot_write`; then nothing is changed */
+  /** After an error, the store is unchanged. @throws DocshelfError `too_many_keys`, `cannot_write`, and the codes of `list` */
   abstract add(key: MadeKey): Promise<void>;
-  /** Null if no such key exists. When it resolves, `keys` lacks the key. @throws DocshelfError as `list`, `cannot_write` */
+  /** Null if the key does not exist. When this resolves, `keys` no longer has the key. @throws DocshelfError as `list`, `cannot_write` */
   abstract remove(id: string): Promise<MadeKey | null>;
   protected abstract readKeys(): Promise<void>;
   protected abstract readUses(): Promise<Uses>;
-  /** Keeps the later of two times, and the newest `USES_MAX` keys. */
+  /** Stores the later time of each key, and only the `USES_MAX` keys that were used last. */
   protected abstract joinUses(uses: Uses): Promise<void>;
 
   get fault(): DocshelfError | null {
@@ -103,14 +103,14 @@ export abstract class KeyStore {
     this.#fault = null;
   }
 
-  /** Reads and changes run one after the other: a read that began before a change must not end after it. */
+  /** Runs reads and changes one after the other, so that a read that began before a change cannot end after it. */
   protected enqueue<Result>(act: () => Promise<Result>): Promise<Result> {
     const result = this.#queue.then(act);
     this.#queue = result.catch(() => undefined);
     return result;
   }
 
-  /** Returns at once; uses are written once a minute. @param sha256 of any key, also of one in the config */
+  /** Keeps the time in memory until the next write, once a minute. @param sha256 of any key, including keys of the config */
   noteUse(sha256: string): void {
     this.#pendingUses.set(sha256, new Date().toISOString());
     this.#nextWrite ??= setTimeout(
@@ -119,7 +119,7 @@ export abstract class KeyStore {
     ).unref();
   }
 
-  /** Never rejects: times that cannot be read are missing. */
+  /** Never rejects. If the stored times cannot be read, the result contains only times in memory. */
   async lastUses(): Promise<Uses> {
     const written = await this.readUses().catch(() => new Map<string, string>());
     return joinedUses(written, this.#pendingUses);

@@ -13,11 +13,11 @@ import {
 const COLUMNS =
   'id, organization_id AS organization, type, name, sha256, created_at AS "createdAt", expires_at AS "expiresAt"';
 
-/** No row if nothing has changed since `known`. One row of nulls if there is no key. */
+/** Returns no row if the revision is still `known`. Returns one row of nulls if there is no key. */
 const READ = statement(`
   SELECT revision, ${COLUMNS} FROM ${SCHEMA_NAME}.api_key_revision LEFT JOIN ${SCHEMA_NAME}.api_keys ON true
   WHERE revision IS DISTINCT FROM :known::uuid ORDER BY seq`);
-/** The lock of this row orders the changes. */
+/** Runs first in each change, so that the lock of this row puts all changes in order. */
 const REVISE = statement(`UPDATE ${SCHEMA_NAME}.api_key_revision SET revision = gen_random_uuid()`);
 const ADD = statement(`
   INSERT INTO ${SCHEMA_NAME}.api_keys (id, organization_id, type, name, sha256, created_at, expires_at)
@@ -26,7 +26,7 @@ const ADD = statement(`
 const REMOVE = statement(`DELETE FROM ${SCHEMA_NAME}.api_keys WHERE id = :id RETURNING ${COLUMNS}`);
 
 const READ_USES = statement(`SELECT sha256, used_at AS "usedAt" FROM ${SCHEMA_NAME}.api_key_uses`);
-/** Ordered, so that daemons that write at once cannot deadlock. The table also has the keys of the config. */
+/** Writes in the order of keys, so that concurrent daemons cannot deadlock. The table also contains keys of the config. */
 const JOIN_USES = statement(`
   INSERT INTO ${SCHEMA_NAME}.api_key_uses SELECT key, value::timestamptz FROM jsonb_each_text(:uses::jsonb) ORDER BY key
   ON CONFLICT (sha256) DO UPDATE SET used_at = greatest(api_key_uses.used_at, excluded.used_at)`);
@@ -36,7 +36,7 @@ const PRUNE_USES = statement(`
 
 type ReadRow = { readonly revision: string } & (MadeKey | { readonly id: null });
 
-/** While the database is unavailable, keys stay as last read, and none is created or revoked. */
+/** While the database is unavailable, the keys of the last read stay valid, and keys cannot be created or revoked. */
 export class PostgresKeys extends KeyStore {
   readonly #database: Database;
   #revision: string | null = null;

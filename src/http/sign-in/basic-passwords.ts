@@ -7,13 +7,13 @@ import type { ClientRates, LateAnswers } from '../limits/client-rates.ts';
 import type { PasswordCalls } from './password-worker.ts';
 import { ownPage, type SignIn, type SignInEvents } from './sign-in.ts';
 
-/** A changed entry has another hash, and is verified at once. */
+/** Time to cache a result. A changed entry is verified immediately, because its hash is part of the cache key. */
 const REMEMBERED_MS = 60_000;
 const REMEMBERED_MAX = 10_000;
-/** Maximum per client, enough for an office whose readers sign in together. A hash of cost 10 takes about 0.1 s. */
+/** Maximum queued passwords per client, enough for an office that signs in together. A hash of cost 10 takes about 0.1 s. */
 const WAITING_MAX = 256;
 const WAITING_IN_ALL_MAX = 4_096;
-/** Leave the other cores of a small machine to pages. */
+/** Maximum threads for passwords, so that pages keep the other cores of a small machine. */
 const THREADS_MAX = 2;
 
 interface Order {
@@ -23,13 +23,13 @@ interface Order {
 }
 
 export interface Passwords {
-  /** Compares all hashes in one turn, because a wait per hash would reveal names by their costs. @throws DocshelfError `rate_limited` */
+  /** Compares all hashes in one call, because separate calls would reveal names by their times. @throws DocshelfError `rate_limited` */
   holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> | boolean;
   /** True if the password was verified within `REMEMBERED_MS`. */
   remembers(password: string, hashes: readonly string[]): boolean;
 }
 
-/** Caches results by keyed digests. Clients take turns, so that a guesser delays only itself. */
+/** Caches results under keyed digests. Clients alternate, so that a client with many guesses delays only itself. */
 export class PasswordCheck implements Passwords {
   readonly #waitingInAllMax: number;
   readonly #key = randomBytes(32);
@@ -91,13 +91,13 @@ export class PasswordCheck implements Passwords {
     return promise;
   }
 
-  /** Drops the last password of the client with the longest queue. @throws DocshelfError `rate_limited` if this client has it */
+  /** Drops the last password of the longest queue. @throws DocshelfError `rate_limited` if that is the queue of this client */
   #makeRoomBeside(own: readonly Order[]): void {
     const longest = [...this.#waiting.values()].reduce(
       (most, orders) => (orders.length > most.length ? orders : most),
       [] as Order[],
     );
-    // The longest queue must exceed the caller's, so that no client loses its only place.
+    // Drop a password only if its queue stays longer than the queue of the caller, so that no client loses its only place.
     const dropped = longest.length > own.length + 1 ? longest.pop() : undefined;
     if (dropped === undefined) throw tooManyWaiting();
     this.#waitingCount--;
@@ -136,20 +136,20 @@ interface BasicPasswordsOptions extends Pick<SignInEvents, 'onWrong'> {
   readonly late: LateAnswers;
 }
 
-/** RFC 7617. The scheme is case-insensitive. */
+/** Authorization header with the Basic scheme (RFC 7617), which is case-insensitive. */
 const BASIC = /^basic +([A-Za-z0-9+/=_-]+) *$/i;
 const COST_MIN = 4;
-/** Longer than any real password; bcrypt reads 72 bytes. */
+/** Maximum length of a password. Real passwords are shorter, and bcrypt reads only 72 bytes. */
 const PASSWORD_BYTES_MAX = 1024;
 
 const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="Documentation", charset="UTF-8"' };
 
-/** Names and passwords of an htpasswd file. Guesses of other clients never delay a right password. */
+/** Checks names and passwords of an htpasswd file. Guesses of other clients never delay a right password. */
 export class BasicPasswords implements SignIn {
   readonly vary = 'Authorization';
   readonly #options: BasicPasswordsOptions;
   readonly #hashes: ReadonlyMap<string, string>;
-  /** Highest cost of all hashes, so that a wrong password takes as long as a wrong name. */
+  /** Highest cost of all hashes, so that a wrong password takes as long as an unknown name. */
   readonly #costMax: number;
 
   constructor(options: BasicPasswordsOptions) {
@@ -187,7 +187,7 @@ export class BasicPasswords implements SignIn {
     return this.#challenge(incoming);
   }
 
-  /** Adds hashes from the cost of the user's hash up to the highest: each cost doubles the work, so their sum is constant. */
+  /** Adds hashes up to the highest cost, so that the total time does not depend on the user. Each further cost doubles the time. */
   #compared(name: string, hash: string | undefined): readonly string[] {
     const costs = hash === undefined ? [this.#costMax] : range(costOf(hash), this.#costMax);
     const others = costs.map((cost) => nobodysHash(name, cost));
@@ -213,7 +213,7 @@ function tooMany(incoming: IncomingMessage, error: unknown): Response {
 }
 
 const costOf = (hash: string): number => Number(hash.slice(4, 6));
-/** Depends on the name, so that a password compared for one name is not remembered for another. */
+/** Hash that no password matches. It depends on the name, so that a cached result for one name does not apply to another name. */
 function nobodysHash(name: string, cost: number): string {
   const salt = createHash('sha256').update(name).digest('base64').replaceAll('+', '.').slice(0, 22);
   return `$2b$${String(cost).padStart(2, '0')}$${salt}${'.'.repeat(31)}`;
@@ -221,7 +221,7 @@ function nobodysHash(name: string, cost: number): string {
 
 const range = (from: number, end: number): number[] => Array.from({ length: end - from }, (_, at) => from + at);
 
-/** The first of two lines with one name counts, as in Apache. */
+/** Users by name. As in Apache, the first of two lines with the same name applies. */
 function readUsers(text: string): ReadonlyMap<string, string> {
   const hashes = new Map<string, string>();
   for (const line of text.split('\n')) {

@@ -18,12 +18,12 @@ interface Guard {
   readonly onFault: (error: unknown, requestId: string | null) => void;
 }
 
-/** Paths without a sign-in. The raw target must match literally: any other spelling needs a sign-in. */
+/** Paths that need no sign-in. The raw target must match exactly, because any other spelling needs a sign-in. */
 const FREE = /^\/_docshelf\/(?:assets\/(?:[A-Za-z0-9][A-Za-z0-9._-]*\/)?[A-Za-z0-9][A-Za-z0-9._-]*|csp-report)$/;
 
 export const isFree = (target: string): boolean => FREE.test(target);
 
-/** Requires the sign-in for every address under the base path before any routing, so that later routes are covered. */
+/** Requires a sign-in for every address under the base path. This runs before routing, so that new routes are covered too. */
 export function guarded({ signIn, basePath, reports, assets, onFault }: Guard, answer: AnswerSite): AnswerSite {
   return async (request, env) => {
     const asked = siteRequest(request, env);
@@ -32,7 +32,7 @@ export function guarded({ signIn, basePath, reports, assets, onFault }: Guard, a
     if (isFree(stripped.target)) {
       if (request.method === 'POST' && stripped.target === REPORTS_PATH) return reports.answer(request);
       const asset = assets?.answer(stripped.target, basePath, asked.header('accept-encoding'), asked.method);
-      // The site must not respond, because its 404 page and rules can mention the asset.
+      // Do not let the site respond, because its 404 page and rules could reveal content.
       return asset ?? noticeResponse(asked, { ...NOTHING_HERE, form: 'line' });
     }
     const refused = await admit(signIn, env, stripped.target, onFault);
@@ -40,7 +40,7 @@ export function guarded({ signIn, basePath, reports, assets, onFault }: Guard, a
   };
 }
 
-/** Null if the reader may read. An error denies access. */
+/** Null if the reader may read the site. An error denies access. */
 export async function admit(
   signIn: SignIn,
   env: HttpBindings,
@@ -60,7 +60,7 @@ export async function admit(
   }
 }
 
-/** Keeps a response from shared caches (RFC 9111, section 5.2.2.7) and from other origins. */
+/** Keeps the response from shared caches (RFC 9111, section 5.2.2.7) and from other origins. */
 export function asPrivate(answer: Response, { vary }: Pick<SignIn, 'vary'>): Response {
   const { headers } = answer;
   headers.set('Cache-Control', privateControl(headers.get('Cache-Control')));
@@ -70,7 +70,7 @@ export function asPrivate(answer: Response, { vary }: Pick<SignIn, 'vary'>): Res
   return answer;
 }
 
-/** Works as `asPrivate` for prepared responses, and caches the result by their headers. */
+/** Applies `asPrivate` to prepared responses, and caches the changed headers. */
 export class PrivateAnswers {
   readonly #vary: string;
   readonly #made = new WeakMap<readonly string[], readonly string[]>();

@@ -15,13 +15,13 @@ interface Discovered {
   readonly keys: ReturnType<typeof createRemoteJWKSet>;
 }
 
-/** Keep this short, because a reader waits for it. */
+/** Time limit of a request to the provider, which a reader waits for. */
 const REQUEST_S_MAX = 10;
 const DISCOVERY_MS = 3_600_000;
-/** Cache a failed look-up, so that readers do not each retry it. */
+/** Time to cache a failed look-up, so that readers do not each retry it. */
 const RETRY_MS = 5_000;
 
-/** All clients of a provider share it. Reads the keys again for a token with an unknown key. */
+/** Metadata and keys of a provider, shared by its clients. Reads the keys again if a token has an unknown key. */
 export class Issuer {
   readonly #options: IssuerOptions;
   readonly #now: () => number;
@@ -52,7 +52,7 @@ export class Issuer {
     for (const act of this.#execute) act(config);
   }
 
-  /** The config allows a provider without TLS only on loopback. */
+  /** Allows http. The config check permits a provider without TLS only on a loopback address. */
   get #execute(): (typeof oidc.allowInsecureRequests)[] {
     return this.#options.issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [];
   }
@@ -80,12 +80,12 @@ export class Issuer {
 interface ProviderOptions {
   readonly issuer: Issuer;
   readonly clientId: string;
-  /** Null for a public client, which only PKCE protects. */
+  /** Null for a public client, which is protected only by PKCE. */
   readonly clientSecret: Secret | null;
 }
 
 const CLOCKS_APART_S_MAX = 60;
-/** Only asymmetric algorithms: no token signed with a client's secret, or unsigned, is valid. */
+/** Only asymmetric algorithms, so that tokens without a signature, or signed with a client secret, are invalid. */
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 
 export class IdentityProvider {
@@ -111,7 +111,7 @@ export class IdentityProvider {
       clockTolerance: CLOCKS_APART_S_MAX,
       requiredClaims: ['exp'],
     });
-    // A logout token reports a sign-out, and must not grant access.
+    // Reject logout tokens, because they report a sign-out and must not grant access.
     if (protectedHeader.typ?.toLowerCase() === 'logout+jwt') throw new joseErrors.JWTInvalid('it is a logout token');
     return payload;
   }
@@ -130,7 +130,7 @@ export class IdentityProvider {
   }
 }
 
-/** Uses Basic, unless the provider supports only POST (OpenID Connect Discovery 1.0, section 3). */
+/** Uses Basic, except if the provider supports only POST (OpenID Connect Discovery 1.0, section 3). */
 function authenticationOf(secret: string): oidc.ClientAuth {
   const [basic, post] = [oidc.ClientSecretBasic(secret), oidc.ClientSecretPost(secret)];
   return (server, ...rest) => {
@@ -139,13 +139,13 @@ function authenticationOf(secret: string): oidc.ClientAuth {
   };
 }
 
-/** False if the token could not be verified, because the provider did not return its keys. */
+/** True if the token is invalid. False if it could not be verified, because the provider did not return its keys. */
 export function isBadToken(error: unknown): boolean {
   if (!(error instanceof joseErrors.JOSEError)) return false;
   return !['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'].includes(error.code);
 }
 
-/** Describes a failed sign-in. Any client can cause one, so only one word of the error is kept. */
+/** Error for a failed sign-in. It keeps only one word of the cause, because any client can cause such an error. */
 export function refusedSignIn(error: unknown): DocshelfError {
   const word = wordOf(error);
   const next =
@@ -157,7 +157,7 @@ export function refusedSignIn(error: unknown): DocshelfError {
   });
 }
 
-/** Converts errors of the libraries about an unavailable provider. Any other error is returned as it is. */
+/** Converts errors of the libraries that mean an unavailable provider. Returns any other error unchanged. */
 export function providerFault(error: unknown): unknown {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof DocshelfError) return cause;
   if (!(isOfLibrary(error) || error instanceof joseErrors.JOSEError)) return error;

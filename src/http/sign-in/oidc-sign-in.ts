@@ -8,7 +8,7 @@ import { CALLBACK, ownPage, SIGN_OUT, type SignIn, type SignInEvents } from './s
 export interface OidcSettings {
   readonly scopes: readonly string[];
   readonly groupsClaim: string;
-  /** Groups that may read. Empty allows everybody who signs in. */
+  /** Groups whose members may read the site. An empty list allows everybody who signs in. */
   readonly allowedGroups: readonly string[];
   readonly sessionTtlMs: number;
 }
@@ -16,7 +16,7 @@ export interface OidcSettings {
 interface OidcSignInOptions extends SignInEvents, OidcSettings {
   readonly provider: IdentityProvider;
   readonly seals: Seals;
-  /** Domain of the site. A session of one site does not open another. */
+  /** Domain of the site, because a session of one site must not open another site. */
   readonly site: string;
   readonly basePath: string;
   readonly originOf: (host: string | undefined) => string;
@@ -27,7 +27,7 @@ interface Flow {
   readonly nonce: string;
   readonly verifier: string;
 }
-/** The sealed `state` of a request, which the browser cannot change. */
+/** Content of the `state` parameter. It is sealed, so that the browser cannot change it. */
 interface State {
   readonly id: string;
   readonly to: string;
@@ -62,7 +62,7 @@ export class OidcSignIn implements SignIn {
     const [path] = target.split('?', 1);
     if (path === `/${CALLBACK}`) return this.#finish(incoming, target.slice(path.length));
     if (path === `/${SIGN_OUT}`) return this.#signOut(incoming);
-    // An Authorization of another scheme is for a proxy, or for another site of the host.
+    // Ignore Authorization with another scheme, because it is for a proxy, or for another site of the host.
     const token = bearerToken(incoming.headers.authorization);
     if (token !== null) return this.#judgeToken(incoming, token);
     if (this.#hasSession(incoming)) return null;
@@ -77,7 +77,7 @@ export class OidcSignIn implements SignIn {
     const { seals, allowedGroups } = this.#options;
     return this.#session.valuesIn(headers.cookie).some((value) => {
       const session = seals.open<Session>(this.#purpose('session'), value);
-      // Check the current config, which can have removed a group.
+      // Check the groups again, because a group can have been removed from the config.
       return session !== null && (allowedGroups.length === 0 || allowedOf(session.groups, allowedGroups).length > 0);
     });
   }
@@ -103,7 +103,7 @@ export class OidcSignIn implements SignIn {
     });
   }
 
-  /** Redirects to the provider, with a cookie that identifies this browser on the way back. */
+  /** Redirects to the provider. Sets a cookie, so that the callback accepts only this browser. */
   async #begin(incoming: IncomingMessage, target: string): Promise<Response> {
     const { provider, seals, basePath, scopes } = this.#options;
     const config = await provider.configuration();
@@ -137,7 +137,7 @@ export class OidcSignIn implements SignIn {
       .valuesIn(incoming.headers.cookie)
       .map((value) => seals.open<Flow>(this.#purpose('flow'), value))
       .find((each) => each?.id === state.id);
-    // If two windows began a sign-in together, the cookie is from the later one.
+    // If two windows began a sign-in, the browser has only the cookie of the later sign-in.
     if (flow === undefined || flow === null) {
       return this.#hasSession(incoming) ? redirect(back.href, []) : unfinished(incoming);
     }
@@ -169,7 +169,7 @@ export class OidcSignIn implements SignIn {
       expectedState: state,
       idTokenExpected: true,
     });
-    // openid-client trusts the TLS connection; verifying the signature also works behind a proxy.
+    // Verify the signature, because openid-client trusts TLS alone, which a proxy can terminate.
     const claims = await provider.verify(tokens.id_token ?? '');
     if (allowedGroups.length === 0) return [];
     let said = claims[groupsClaim];
@@ -180,13 +180,13 @@ export class OidcSignIn implements SignIn {
     return allowed.length === 0 ? null : allowed;
   }
 
-  /** Shows a page first, because a link on any page must not sign a reader out. */
+  /** Shows a page with a button first, so that a link on any page cannot sign a reader out. */
   async #signOut(incoming: IncomingMessage): Promise<Response> {
     const { provider, originOf, basePath } = this.#options;
     const { method, headers } = incoming;
     const origin = originOf(headers.host);
     const left = origin + basePath;
-    // Signing out here must not wait for an unavailable provider.
+    // Continue without the provider, so that a reader can sign out here while the provider is unavailable.
     const config = await provider.configuration().catch(() => null);
     const end = config?.serverMetadata().end_session_endpoint;
     const elsewhere = end === undefined ? null : new URL(end).origin;
@@ -233,27 +233,27 @@ function notAllowed(incoming: IncomingMessage): Response {
   });
 }
 
-/** True if the provider refused, or sent an invalid token. False if it did not respond. */
+/** True if the provider rejected the sign-in or sent an invalid token. False if it did not respond. */
 function isProtocolFault(error: unknown): boolean {
   return (
     error instanceof oidc.AuthorizationResponseError ||
     (error instanceof oidc.ResponseBodyError && error.status < 500) ||
-    // Without a code, the provider could not be contacted.
+    // Errors without such a code mean that the provider could not be contacted.
     (error instanceof oidc.ClientError && /^OAUTH_(?!TIMEOUT|ABORT|RESPONSE_IS_NOT|PARSE)/.test(error.code ?? '')) ||
     isBadToken(error)
   );
 }
 
-/** Returns the allowed groups of a claim. A claim is a list, or one name. */
+/** Allowed groups in a claim, which is a list of groups or one group. */
 function allowedOf(claim: unknown, allowed: readonly string[]): readonly string[] {
   const said = Array.isArray(claim) ? claim : [claim];
   return allowed.filter((group) => said.includes(group));
 }
 
-/** The provider's address contains the path. After a longer one, the reader returns to the first page. */
+/** Maximum length of the path in the `state` parameter. With a longer path, the reader returns to the first page of the site. */
 const PATH_LENGTH_MAX = 1024;
 
-/** True if a browser shows the response as a page. Uses Fetch metadata, or the Accept header for older browsers and plain HTTP. */
+/** True if a browser requests a page. Uses Fetch metadata, or the Accept header for older browsers and plain HTTP. */
 function isNavigation({ method, headers }: IncomingMessage): boolean {
   if (method !== 'GET' || headers['sec-purpose'] !== undefined) return false;
   const mode = headers['sec-fetch-mode'];
@@ -261,7 +261,7 @@ function isNavigation({ method, headers }: IncomingMessage): boolean {
   return headers.accept?.includes('text/html') === true;
 }
 
-/** The path of this site to return to. Its first page, if the target could be read as another host. */
+/** Path to return to after the sign-in. Returns the first page of the site if a browser could read the target as another host. */
 function returnPath(target: string, basePath: string): string {
   const isPath = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(target) && target.length <= PATH_LENGTH_MAX;
   return isPath ? basePath + target.slice(1) : basePath;

@@ -2,7 +2,7 @@ import { compareSync } from 'bcryptjs';
 import { serve } from '../../threads/index.ts';
 
 const handlers = {
-  /** True if the first bcrypt hash matches. The others are compared only to take the same time. */
+  /** True if the password matches the first bcrypt hash. The other hashes are only for the time that they take. */
   compare: ({ password, hashes }: { readonly password: string; readonly hashes: readonly string[] }): boolean =>
     hashes.findIndex((hash) => compareSync(password, hash)) === 0,
 };

@@ -1,12 +1,12 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { generateCookie } from 'hono/cookie';
 
-/** Maximum of values to try, because other hosts of the domain can set any number of cookies with the same name. */
+/** Maximum cookie values to try, because other hosts of the domain can set any number of cookies with the same name. */
 const SAME_NAME_MAX = 64;
-/** Lengths of a sealed value: longer than its random part, seal and date, and at most what browsers store. */
+/** Minimum and maximum length of a sealed value. It is longer than its IV, tag and date. Browsers store at most 4,096 bytes. */
 const VALUE_LENGTHS = [64, 4_096] as const;
 
-/** A cookie of one site, for its path only (RFC 6265bis, section 4.1.3). */
+/** A cookie for the path of one site (RFC 6265bis, section 4.1.3). */
 export class SiteCookie {
   readonly name: string;
   readonly #path: string;
@@ -21,7 +21,7 @@ export class SiteCookie {
     this.#sameSite = sameSite;
   }
 
-  /** All values in a request. `getCookie` of hono returns the first, so that a cookie of another host would hide the right one. */
+  /** All values of the cookie in a request. The first value can be from another host, and `getCookie` of hono returns only that value. */
   valuesIn(header: string | undefined): string[] {
     const values: string[] = [];
     for (const pair of header?.split(';') ?? []) {
@@ -52,13 +52,13 @@ export class Seals {
   readonly #keys: readonly Buffer[];
   readonly #now: () => number;
 
-  /** @param keys the first seals, and each opens, so that a key can be changed without signing readers out */
+  /** @param keys The first key seals, and every key opens. So an operator can replace a key without signing readers out */
   constructor(keys: readonly string[], now: () => number = Date.now) {
     this.#keys = keys.map((key) => Buffer.from(hkdfSync('sha256', key, '', 'docshelf sign-in', 32)));
     this.#now = now;
   }
 
-  /** @param purpose the text opens only for the same purpose */
+  /** @param purpose context, because a sealed text opens only with the same purpose */
   seal(purpose: string, value: object, ttlMs: number): string {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(CIPHER, this.#keys[0] ?? Buffer.alloc(0), iv).setAAD(Buffer.from(purpose));

@@ -3,7 +3,7 @@ import type { DocshelfError } from '../../domain/errors.ts';
 import { type Notice, noticeResponse } from '../../site/index.ts';
 import { peerOf, requestField, trustedPeers } from '../listener/request.ts';
 
-/** Uses the reader's language, because the site's would show what exists. */
+/** Uses the reader's language, because the language of the site could reveal its content. */
 export function ownPage({ method = 'GET', headers }: IncomingMessage, notice: Omit<Notice, 'language'>): Response {
   const header = (name: string): string | undefined => requestField(headers, name);
   const own = { language: null, headers: { 'Cache-Control': 'no-store', ...notice.headers } };
@@ -12,7 +12,7 @@ export function ownPage({ method = 'GET', headers }: IncomingMessage, notice: Om
 
 interface TrustedHeaderOptions {
   readonly name: string;
-  /** Addresses and networks in CIDR notation. The header is ignored from all others. */
+  /** Addresses and networks in CIDR notation from which the header is accepted. */
   readonly trustedProxies: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export class TrustedHeader implements SignIn {
   knows(incoming: IncomingMessage): boolean {
     const { rawHeaders } = incoming;
     const given = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === this.#name);
-    // With two values, the proxy has passed on the reader's own header.
+    // Reject two values, because the proxy then passed on a header that the reader sent.
     const isNamed = given.length === 1 && given[0]?.trim() !== '';
     return isNamed && this.#isTrusted(peerOf(incoming));
   }
@@ -40,20 +40,20 @@ export class TrustedHeader implements SignIn {
     return ownPage(incoming, {
       status: 401,
       words: 'notSignedIn',
-      // RFC 9110, section 11.6.1, requires a challenge; browsers ignore an unknown scheme.
+      // A 401 must have a challenge (RFC 9110, section 11.6.1). Browsers ignore this unknown scheme.
       headers: { 'WWW-Authenticate': 'Proxy-Header realm="Documentation"' },
     });
   }
 }
 
 export interface SignIn {
-  /** Request fields that decide, as `Vary` names them. */
+  /** Request headers that the sign-in depends on, as the value of `Vary`. */
   readonly vary: string;
-  /** Null if the reader may read. @param begins false if the reader can see something without a sign-in */
+  /** Null if the reader may read. @param begins false if the reader can use part of the site without a sign-in */
   admit(incoming: IncomingMessage, target: string, begins?: boolean): Response | null | Promise<Response | null>;
-  /** True if `admit` would let the reader of a GET read, as far as that is known without waiting. */
+  /** True if it is already known that `admit` lets the reader of a GET read. False if the result needs a wait. */
   knows(incoming: IncomingMessage): boolean;
-  /** True for the addresses that the sign-in handles itself. */
+  /** True for addresses that belong to the sign-in itself, such as its callback. */
   isOwn?(target: string): boolean;
 }
 
