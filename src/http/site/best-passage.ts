@@ -16,7 +16,7 @@ function isCode(lines: readonly string[]): boolean {
   return count * 2 >= lines.length && lines.length > 0 && count > 0;
 }
 
-/** Chooses the block with most hits. Blank lines separate blocks. From code, it takes the lines around the first hit. */
+/** Returns the block with most hits. Blocks end at blank lines. In code, returns the lines around the first hit. */
 export function bestPassage(
   text: string,
   highlights: readonly Hit[],
@@ -36,7 +36,7 @@ export function bestPassage(
   return { start: Math.max(from, start), end: until, isCode: false };
 }
 
-/** Scripts without spaces, and data, are cut between two characters. */
+/** Start of the next word. Text without spaces, such as data or some scripts, is cut between two characters. */
 function afterSpace(text: string, place: number): number {
   const space = /\s\S*$/.exec(text.slice(place - WORD_LENGTH_MAX, place));
   if (space !== null) return place - space[0].length + 1;

@@ -1,4 +1,4 @@
-/** Builds the table for each page: a name costs 8 µs, and most sites have one language. @param shownIn BCP 47 */
+/** Looks up names on demand, because a name takes 8 µs, and most sites have one language. @param shownIn BCP 47 */
 export function languageNames(shownIn: string): (tag: string) => string {
   const names = new Intl.DisplayNames(shownIn, { type: 'language' });
   const known = new Map<string, string>();
@@ -9,7 +9,7 @@ export function languageNames(shownIn: string): (tag: string) => string {
   };
 }
 
-/** Extensions and private use (`de-x-house`) have no names, and `of` throws for them. */
+/** Removes extensions and private use (`de-x-house`), because they have no names and make `of` throw. */
 function nameOf(tag: string, names: Intl.DisplayNames): string {
   try {
     return names.of(new Intl.Locale(tag).baseName) ?? tag;

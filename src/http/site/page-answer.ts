@@ -4,7 +4,7 @@ import { OWN_HEADERS, type SiteRequest } from '../../site/index.ts';
 import { escapeHtml } from '../../web/escape.ts';
 import type { PageLanguage } from '../../web/words/index.ts';
 
-/** A smaller body needs as many packets if compressed. */
+/** Minimum size to compress. A smaller body needs the same number of packets with and without compression. */
 const COMPRESSED_FROM_BYTES = 1024;
 
 export async function madeBody(bytes: Uint8Array<ArrayBuffer>, wanted: Encoding) {
@@ -14,7 +14,7 @@ export async function madeBody(bytes: Uint8Array<ArrayBuffer>, wanted: Encoding)
   return { body, headers: { 'Content-Length': String(body.length), ...coding } };
 }
 
-/** Allows only docshelf's own scripts, styles and addresses, so that markup injected by a site has no effect. */
+/** Content Security Policy that allows only docshelf's own scripts, styles and addresses, so that injected markup has no effect. */
 function policyOf(hasScript: boolean): string {
   const own = [hasScript && 'script-src', 'style-src', 'img-src', hasScript && 'connect-src', 'form-action'];
   const allowed = own.filter(Boolean).map((name) => `${name} 'self'`);
@@ -23,7 +23,7 @@ function policyOf(hasScript: boolean): string {
 
 const HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
-  // Do not send the reader's query to other origins.
+  // Do not send the query of the reader to other origins.
   'Referrer-Policy': 'same-origin',
   ...OWN_HEADERS,
 };
@@ -69,20 +69,20 @@ export const OPEN_SEARCH_TYPE = 'application/opensearchdescription+xml';
 
 export interface DescribedSearch {
   readonly name: string;
-  /** Absolute address of the site's first page, with a trailing slash. */
+  /** Absolute address of the first page of the site, with a trailing slash. */
   readonly address: string;
   readonly language: PageLanguage;
 }
 
 const SHORT_MAX = 16;
 const LONG_MAX = 48;
-/** Characters that XML cannot represent (section 2.2). */
+/** Characters that XML cannot contain (XML 1.0, section 2.2). */
 const NO_XML = /[^\t\n\r -\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
-/** Name of the search, in the link to its description and in the description. */
+/** Name of the search, for its description and for the link to the description. */
 export const shortName = (name: string): string => cut(name, SHORT_MAX);
 
-/** Describes the search for the address bar of browsers (OpenSearch 1.1). */
+/** Returns the description of the search for the address bar of browsers (OpenSearch 1.1). */
 export function openSearchAnswer(method: string, { name, address, language }: DescribedSearch): Response {
   const own = address + OPEN_SEARCH_PATH.slice(1);
   const body = `<?xml version="1.0" encoding="UTF-8"?>

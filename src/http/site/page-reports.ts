@@ -4,15 +4,15 @@ import { collect } from '../../files/index.ts';
 import { protocolLine } from '../../site/index.ts';
 
 export const REPORTS_PATH = '/_docshelf/csp-report';
-/** Maximum size of a report. Browsers report requests of pages to other origins, in one of two formats. */
+/** Maximum bytes of a report. Browsers report requests to other origins, in one of two formats. */
 const REPORT_BYTES_MAX = 16 * 1024;
-/** Any client can send reports, so further origins are counted together. */
+/** Maximum origins to count separately, because any client can send reports. Further origins are counted together. */
 const ORIGINS_MAX = 100;
 const TOLD_MAX = 10;
 const OTHERS = 'others';
-/** A host name has at most 253 letters. */
+/** Maximum length of an origin. A host name has at most 253 letters. */
 const ORIGIN_LENGTH_MAX = 270;
-/** Maximum of reports per request. Browsers collect the reports of a minute. */
+/** Maximum reports per request, because browsers collect the reports of a minute. */
 const REPORTS_MAX = 100;
 
 export interface ReportedOrigin {
@@ -27,7 +27,7 @@ export interface ReportedSite {
   readonly hosts: readonly string[];
 }
 
-/** The endpoint needs no sign-in, so anyone can send reports: never recommend to allow an origin from them. */
+/** Counts reports. Anyone can send them, because the endpoint needs no sign-in. So never recommend to allow a reported origin. */
 export class PageReports {
   readonly #counts = new Map<string, number>();
   readonly #onReport: (origin: string) => void;
@@ -85,7 +85,7 @@ interface Report {
   readonly blocked: unknown;
 }
 
-/** Reads the formats of `report-uri` and `report-to`. Null for other bodies. */
+/** Reports in the formats of `report-uri` and `report-to`. Null for another body. */
 function reportsIn(bytes: Buffer): Report[] | null {
   let said: unknown;
   try {
@@ -117,7 +117,7 @@ function isFromElsewhere(request: Request, site: ReportedSite): boolean {
   return !namesOf(request, site).has(hostName(URL.parse(origin)?.host ?? ''));
 }
 
-/** Ignores scheme and port, because a proxy can change them. */
+/** Compares without scheme and port, because a proxy can change them. */
 function isOwn(request: Request, site: ReportedSite): (report: Report) => boolean {
   const names = namesOf(request, site);
   return ({ document }) => {
@@ -127,7 +127,7 @@ function isOwn(request: Request, site: ReportedSite): (report: Report) => boolea
   };
 }
 
-/** Null for schemes, inline scripts and other texts that are not an address. */
+/** Origin of the blocked address. Null for schemes, inline scripts and other text that is not an address. */
 function loadedOrigin(blocked: unknown): string | null {
   const url = URL.parse(String(blocked));
   return url !== null && /^(?:https?|wss?):$/.test(url.protocol) ? url.origin : null;

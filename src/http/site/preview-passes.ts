@@ -3,13 +3,13 @@ import type { SiteRequest } from '../../site/index.ts';
 import { once } from '../../threads/once.ts';
 import { Seals, SiteCookie } from '../sign-in/sealed-cookies.ts';
 
-/** Lifetime of the link and of the cookie. */
+/** Lifetime of the preview link and of its cookie. */
 export const PREVIEW_MS = 24 * 3600_000;
 
 interface PreviewPassesOptions {
-  /** Keys, of which the first seals. @throws DocshelfError `cannot_read`, `cannot_write` */
+  /** Keys to open with. The first key also seals. @throws DocshelfError `cannot_read`, `cannot_write` */
   readonly keys: () => Promise<readonly string[]>;
-  /** Domain of the site. A pass of one site does not open another. */
+  /** Domain of the site, because a preview link of one site must not open another site. */
   readonly site: string;
   readonly basePath: string;
   readonly isSecure: boolean;
@@ -20,11 +20,11 @@ interface PreviewedRelease {
   readonly digest: string;
 }
 
-/** Hex digits of the digest in a cookie's name, because a reader can preview several versions. */
+/** Hex digits of the digest in the name of a cookie, so that a reader can preview several versions. */
 const NAME_DIGITS = 12;
 const PARAMETER = 'preview';
 
-/** Lets a reader with a link read a staged version. The link sets a cookie. Both are sealed for one site, version and release. */
+/** Lets readers with a preview link read a staged version. Link and cookie are sealed for one site, version and release. */
 export class PreviewPasses {
   readonly #options: PreviewPassesOptions;
   readonly #sealing: () => Promise<Seals>;
@@ -40,7 +40,7 @@ export class PreviewPasses {
     return `${this.#options.basePath}${VERSION_ADDRESSES.slice(1)}${release.version}/?${PARAMETER}=${pass}`;
   }
 
-  /** The cookie for a reader with the link. Null for others. @throws as `keys` */
+  /** Cookie for a reader with a valid preview link. Null for other readers. @throws as `keys` */
   async cookieFor(release: PreviewedRelease, { target }: Pick<SiteRequest, 'target'>): Promise<string | null> {
     const pass = new URLSearchParams(queryOf(target)).get(PARAMETER);
     if (pass === null) return null;
@@ -71,7 +71,7 @@ function queryOf(target: string): string {
   return start === -1 ? '' : target.slice(start);
 }
 
-/** Removes the pass from a query, so that it gets into no log, history or other page. */
+/** Removes the credential of a preview link from a query, so that no log, history or other page contains it. */
 export function withoutPass(query: string): string {
   const kept = query
     .replace(/^\?/, '')

@@ -5,7 +5,7 @@ import type { PageLanguage } from '../../web/words/index.ts';
 import { bestPassage } from './best-passage.ts';
 import { languageNames } from './language-names.ts';
 
-/** Values are empty if the address has none. */
+/** Query of the address. Missing parameters are empty strings. */
 export interface WrittenQuery {
   readonly q: string;
   readonly language: string;
@@ -32,14 +32,14 @@ interface ResultsPage {
 
 export const RESULTS_USUAL = 20;
 const RESULTS_MAX = 50;
-/** Maximum code points of a query. The boxes of pages accept no more. */
+/** Maximum code points of a query. The search boxes of pages have the same maximum. */
 export const QUERY_LENGTH_MAX = 1000;
-/** Maximum UTF-16 code units of a section to choose a passage from: a section has about 1,000, and a line of code can be endless. */
+/** Maximum UTF-16 code units of a section to search for its best passage. A usual section has 1,000, but a line of code has no limit. */
 const CONTENT_LENGTH_MAX = 2000;
 
 type Words = PageLanguage['words'];
 
-/** The page works without a script. */
+/** Returns a page that works without a script. */
 export function resultsPage({ language, written, outcome, assets }: ResultsPage): string {
   const { searchBox, resultsPage: said } = language.words;
   const title = searchBox.open;
@@ -87,7 +87,7 @@ function searchForm(language: PageLanguage, written: WrittenQuery, outcome: Resu
 ${choices === '' ? '' : `<div class="choices">${choices}</div>\n`}</form>`;
 }
 
-/** Keeps the chosen value, even if it is unknown. */
+/** Keeps the chosen value in the list, even if the value is unknown. */
 function choice(
   name: 'language' | 'version' | 'tag',
   said: Words['searchBox'],
@@ -151,7 +151,7 @@ function link(address: string, text: string): string {
   return `<a dir="auto" href="${escapeHtml(address)}">${escapeHtml(text)}</a>`;
 }
 
-/** Stays on the site's host, whatever the path contains. */
+/** Returns an address on the host of the site, whatever the path contains. */
 const onHost = (path: string): string => `/${withoutHost(path)}`;
 
 function pageGroup(path: string, sections: readonly SearchResult[], hasVersions: boolean): string {

@@ -15,16 +15,16 @@ import { pageAnswer } from './page-answer.ts';
 import { faultAnswer, NOTHING_HERE, type SiteEnv } from './site.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 
-/** A site on the shelf page. Its texts are untrusted and must be escaped. */
+/** A site on the shelf page. Escape its texts, because they are untrusted. */
 export interface ListedSite {
   readonly domain: string;
   readonly title: string | null;
   readonly description: string | null;
   readonly version: string | null;
   readonly language: string | null;
-  /** Date of the version as RFC 3339. */
+  /** Date of the version, in RFC 3339. */
   readonly date: string | null;
-  /** Address of the first page with a trailing slash: a path of this host (`/docs/`), or absolute. */
+  /** Address of the first page with a trailing slash. It is a path of this host (`/docs/`), or absolute. */
   readonly address: string;
   readonly state: DeployState;
 }
@@ -35,14 +35,14 @@ interface ShelfPage {
   readonly query: string;
   readonly hasSearch: boolean;
   readonly hasMore: boolean;
-  /** Paths relative to the page, so that they also work behind a proxy's path. */
+  /** Paths relative to the page, so that they also work behind a proxy with a path. */
   readonly assets: Readonly<Record<'css' | 'js' | 'svg', string>>;
 }
 
-/** Maximum UTF-16 code units, in the box and on the server. */
+/** Maximum UTF-16 code units of a query, in the input field and on the server. */
 const SHELF_QUERY_LENGTH_MAX = 200;
 
-/** Includes hidden sites, so that the script filters without a request. With `hono/html`, a thousand sites block the thread for 58 ms. */
+/** Includes hidden sites, so that the script needs no request to filter. Builds text, because `hono/html` takes 58 ms for 1,000 sites. */
 function shelfPage({ language, sites, query, hasSearch, hasMore, assets }: ShelfPage): string {
   const words = folded(query).split(/\s+/).filter(Boolean);
   const matching = sites.map((site) => matches(site, words));
@@ -80,7 +80,7 @@ ${hasSearch ? `<section id="found" aria-labelledby="found-title" hidden><h2 id="
 
 type ShelfWords = ReturnType<typeof shelfWords>;
 
-/** Texts of the page and of its script, which the search box has too. */
+/** Words for the page and its script. The search box has the same words. */
 function shelfWords({ words: { shelf, searchBox } }: PageLanguage) {
   const { version, language, busy, notReady, away } = searchBox;
   return { ...shelf, version, language, busy, notReady, away };
@@ -93,7 +93,7 @@ function searchForm(query: string, hasSearch: boolean, said: ShelfWords): string
 </form>`;
 }
 
-/** Matches the text in `assets/shelf.js`. */
+/** Status line, with the same text as in `assets/shelf.js`. */
 function statusOf(count: number, total: number, query: string, said: ShelfWords): string {
   if (total === 0) return said.empty;
   return (query === '' ? said.sites : said.matching).replace('{total}', `${total}`).replace('{count}', `${count}`);
@@ -135,13 +135,13 @@ function matches(site: ListedSite, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word));
 }
 
-/** Matches the function in `assets/shelf.js`. */
+/** Same as the function in `assets/shelf.js`. */
 function folded(text: string): string {
   return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 }
 
 export interface ShelfAppOptions {
-  /** Returns the sites that are not off. @param host the Host header, for `shelfAddress` */
+  /** Sites to list, except those with the state `off`. @param host the Host header, for `shelfAddress` */
   sites(host: string | undefined): readonly ListedSite[] | Promise<readonly ListedSite[]>;
   current(): ShelfState;
   onError?(error: unknown, requestId: string | null): void;
@@ -149,7 +149,7 @@ export interface ShelfAppOptions {
 
 export interface ShelfState {
   readonly isOn: boolean;
-  /** Search over all listed sites. Each result has its `site`. */
+  /** Search over all listed sites. Each result has a `site`. */
   readonly search: AnswerSiteSearch | null;
   readonly hasMore: boolean;
 }
@@ -197,7 +197,7 @@ async function answerPage(request: SiteRequest, language: PageLanguage, html: st
   const digest = createHash('sha256').update(html).digest('hex').slice(0, 32);
   const etag = `"${digest}${FORMS[encoding].tag}"`;
   const validators = { ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding, Accept-Language' };
-  // The page has no date, so conditions on dates never apply.
+  // The page has no date, so conditions on dates have no effect.
   const outcome = evaluatePreconditions(request, { etag, lastModifiedMs: Number.NaN });
   if (outcome === 'not-modified') return new Response(null, { status: 304, headers: validators });
   if (outcome === 'failed') return protocolLine(request.method, 412, 'Precondition failed');

@@ -4,19 +4,19 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { ENGLISH, PAGE_LANGUAGES } from '../../web/words/index.ts';
 import { answerAsset, BASE_STYLE, type HashedAsset, ownAsset } from '../own-asset.ts';
 
-/** Path under the base path of each site. It needs no sign-in. */
+/** Path of docshelf's own files under the base path of each site. It needs no sign-in. */
 const ASSET_ADDRESSES = '/_docshelf/assets/';
-/** Address for templates that include the search box. It stays the same in all versions. */
+/** Address for templates that include the search box themselves. All versions of docshelf use the same address. */
 const BY_HAND = `${ASSET_ADDRESSES}search-box.js`;
 const LOADER = 'loader.js';
 const REPLACING = 'replacing.js';
 const FOR_BY_HAND = 'by-hand.js';
 
-/** Docshelf's own files for pages, the same for all sites of a daemon. They are read when first needed. */
+/** docshelf's own files for pages, which all sites of a daemon share. Reads them when they are first needed. */
 export class SiteAssets {
   #read: ReturnType<typeof readFiles> | null = null;
 
-  /** Returns paths such as `_docshelf/assets/search-box-3f9ab2c41d7e0856/loader.js`. */
+  /** Relative paths, such as `_docshelf/assets/search-box-3f9ab2c41d7e0856/loader.js`. */
   get searchBox(): Readonly<Record<'loader' | 'replacing' | 'byHand', string>> {
     const folder = `${ASSET_ADDRESSES.slice(1)}${this.#files.searchBox}/`;
     return { loader: folder + LOADER, replacing: folder + REPLACING, byHand: folder + FOR_BY_HAND };
@@ -32,7 +32,7 @@ export class SiteAssets {
     return { css: `assets/${css.name}`, svg: `assets/${svg.name}` };
   }
 
-  /** Null if the path is not of an asset. @param path of the request under the base path */
+  /** Null if no such file exists. @param path path of the request under the base path */
   answer(path: string, basePath: string, acceptEncoding: string | undefined, method: string): Response | null {
     if (!path.startsWith(ASSET_ADDRESSES)) return null;
     const isHead = method === 'HEAD';
@@ -69,7 +69,7 @@ function readFiles() {
   return { searchBox: searchBox.folder, switcher: switcher.folder, byPath, css, svg };
 }
 
-/** Compresses a file at its first request: a start needs only the addresses, and a reader the words of one language. */
+/** Compresses the file at its first request, because the start needs only addresses, and a reader only the words of one language. */
 function compressed(name: string, { type, bytes }: AssetFile): () => HashedAsset {
   let made: HashedAsset | null = null;
   return () => {
@@ -82,7 +82,7 @@ function compressed(name: string, { type, bytes }: AssetFile): () => HashedAsset
 type AssetFile = Pick<HashedAsset, 'type' | 'bytes'>;
 
 interface AssetFolder {
-  /** Name such as `search-box-3f9ab2c41d7e0856`. It changes with any of the files, so that files can refer to each other by plain names. */
+  /** Name such as `search-box-3f9ab2c41d7e0856`. It depends on all files, so that they can refer to each other without a hash. */
   readonly folder: string;
   readonly files: ReadonlyMap<string, AssetFile>;
 }
@@ -98,7 +98,7 @@ function textFile(type: string, text: string | Buffer): AssetFile {
 }
 
 const SEARCH_BOX_ASSETS = new URL('assets/search-box/', import.meta.url);
-/** A page loads one of the first three. The build minifies the scripts and bundles their imports (scripts/search-box.mjs). */
+/** Scripts of the search box, of which a page loads one of the first three. `scripts/search-box.mjs` minifies and bundles them. */
 const SCRIPTS = ['loader.js', 'replacing.js', 'by-hand.js', 'search-box.js'];
 
 export function searchBoxFiles(): AssetFolder {
@@ -113,13 +113,13 @@ export function searchBoxFiles(): AssetFolder {
 }
 
 const SWITCHER_ASSETS = new URL('assets/switcher/', import.meta.url);
-/** The identifier `_`, which no element has, makes these rules stronger than a page's own rules for links and paragraphs. */
+/** Selector of the version switcher. `:not(#_)` matches always and makes its rules stronger than rules of the page. */
 const ON_PAGES = 'docshelf-versions:not(#_)';
 
 const SWITCHER_SCRIPT = 'switcher.js';
 const SWITCHER_STYLE = 'switcher.css';
 
-/** The script contains its words and style. The separate style is for pages that show a notice without the script. */
+/** The script includes its words and style. The separate style is for pages that show a notice without the script. */
 export function switcherFiles(): AssetFolder {
   const [script, style] = [SWITCHER_SCRIPT, SWITCHER_STYLE].map((name) =>
     readFileSync(new URL(name, SWITCHER_ASSETS), 'utf8'),

@@ -4,30 +4,30 @@ import { decodeUnreserved } from '../../web/escape.ts';
 
 export interface SiteAddress {
   readonly domain: string;
-  /** Host names and IP addresses. Empty means every host that no other site names. */
+  /** Host names and IP addresses. An empty list means every host that no other site names. */
   readonly hosts: readonly string[];
-  /** Base path as `/`, `/docs/` or `/docs`. */
+  /** Base path in any form: `/`, `/docs/` or `/docs`. */
   readonly basePath: string;
 }
 
 export type SiteRoute<T> =
   | { readonly kind: 'site'; readonly site: T }
-  /** The base path without its last slash. `location` is the path and query for a 308. */
+  /** Request for the base path without its trailing slash. `location` is the path and query for a 308. */
   | { readonly kind: 'redirect'; readonly site: T; readonly location: string }
-  /** No site matches, and the path belongs to the shelf page: `/`, `/_docshelf/…`. */
+  /** No site matches, but the path belongs to the shelf page: `/` or `/_docshelf/…`. */
   | { readonly kind: 'shelf' }
   | { readonly kind: 'none' };
 
 interface HostSites<T> {
   readonly byPath: Map<string, T>;
-  /** Segments of the longest base path. Further segments of an address are ignored. */
+  /** Number of segments of the longest base path. A look-up ignores further segments of an address. */
   segmentsMax: number;
 }
 
 const SHELF: SiteRoute<never> = { kind: 'shelf' };
 const NONE: SiteRoute<never> = { kind: 'none' };
 
-/** A look-up takes one step for the host and one for each segment of the longest base path. Of two equal places, the first counts. */
+/** Finds a site in one step for the host and one per segment of the longest base path. If two sites have the same place, the first wins. */
 export class SiteRoutes<T extends SiteAddress> {
   readonly #byHost = new Map<string, HostSites<T>>();
   readonly #otherHosts: HostSites<T> = { byPath: new Map(), segmentsMax: 0 };
@@ -44,7 +44,7 @@ export class SiteRoutes<T extends SiteAddress> {
     }
   }
 
-  /** @param target raw request target. The host of an absolute form counts, not the header's (RFC 9112, section 3.2.2) */
+  /** @param target raw request target. If it is in absolute form, its host replaces the Host header (RFC 9112, section 3.2.2) */
   find(host: string | undefined, target: string): SiteRoute<T> {
     const asked = splitTarget(target);
     if (asked === null) return NONE;
@@ -56,7 +56,7 @@ export class SiteRoutes<T extends SiteAddress> {
     for (let segment = 0; segment < segmentsMax; segment++) {
       const end = path.indexOf('/', slash + 1);
       if (end === -1) {
-        // Build the location only from the config, so that a client cannot redirect elsewhere.
+        // Build the location only from the configured path, so that a client cannot cause a redirect to another host.
         const base = `${path}/`;
         const whole = slash + 1 < path.length ? byPath.get(base) : undefined;
         if (whole !== undefined) return { kind: 'redirect', site: whole, location: base + asked.query };
@@ -78,10 +78,10 @@ function add<T extends SiteAddress>(ofHost: HostSites<T>, site: T): void {
   ofHost.segmentsMax = Math.max(ofHost.segmentsMax, segments.length);
 }
 
-/** Authority of the absolute form. One with user information matches no host (RFC 9110, section 4.2.4). */
+/** Authority of an absolute target. A target with user information does not match (RFC 9110, section 4.2.4). */
 const ABSOLUTE = /^https?:\/\/([^/?#@]+)(?=[/?#]|$)/i;
 
-/** Null if the target has no path: `*`, `host:port`, another scheme. */
+/** Null if the target has no path, such as `*`, `host:port` or another scheme. */
 function splitTarget(target: string): { host: string | null; path: string; query: string } | null {
   const absolute = target.startsWith('/') ? null : ABSOLUTE.exec(target);
   if (absolute === null && !target.startsWith('/')) return null;
@@ -93,21 +93,21 @@ function splitTarget(target: string): { host: string | null; path: string; query
 }
 
 interface ShelfPlace {
-  /** The Host header of the request, which is compared and never repeated. */
+  /** Host header of the request. Only compare it, because a client controls it. */
   readonly host: string | undefined;
   readonly port: number;
-  /** Value of `server.publicUrl`, whose scheme and port apply to all sites. */
+  /** Value of `server.publicUrl`. All sites use its scheme and port. */
   readonly publicUrl: string | null;
 }
 
-/** Returns a path if the same host serves the site, otherwise its first host name, with the listener's port if readers use no proxy. */
+/** Path, if the requested host serves the site. Otherwise an address with its first host, and with the listener's port without a proxy. */
 export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<T>, place: ShelfPlace): string {
   const { host, port, publicUrl } = place;
   const path = normalBasePath(site.basePath);
   const here = routes.find(host, path);
   if (here.kind === 'site' && here.site === site) return path;
   const [name] = site.hosts;
-  // The site has no host name, and another site has the requested host, so only publicUrl has its address.
+  // The site names no host, and the requested host belongs to another site. So only publicUrl has the address of the site.
   if (name === undefined) return publicUrl === null ? path : new URL(path, publicUrl).href;
   if (publicUrl !== null) {
     const { protocol, port: publicPort } = new URL(publicUrl);
@@ -116,7 +116,7 @@ export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<
   return `//${hostName(name)}${host?.endsWith(`:${port}`) ? `:${port}` : ''}${path}`;
 }
 
-/** Uses scheme and port of `publicUrl`, and the requested host if it belongs to the site, else the site's first host. */
+/** Origin with the scheme and port of `publicUrl`. The host is the requested host if it belongs to the site, or else its first host. */
 export function siteOrigin(publicUrl: string, hosts: readonly string[], asked = ''): string {
   const url = new URL(publicUrl);
   const host = hosts.find((each) => hostName(each) === hostName(asked)) ?? hosts[0];

@@ -24,7 +24,7 @@ interface ResultsPlace {
   readonly assets: SiteAssets;
 }
 
-/** The part of a shelf that readers of one of its sites may know. */
+/** The sites of a shelf that readers of one site can search. */
 export interface ShelfScope {
   search(): Search;
   sites(
@@ -36,9 +36,9 @@ export interface SiteSearchSettings extends FaultHooks {
   readonly search: Search;
   readonly trustedProxies: readonly string[];
   readonly clients?: ClientRates;
-  /** Absent: every scope is the site. */
+  /** If absent, a search with any scope covers only the site. */
   readonly shelf?: ShelfScope | null;
-  /** Absent: all clients get JSON. */
+  /** If absent, all clients get JSON. */
   readonly page?: ResultsPlace;
 }
 
@@ -49,14 +49,14 @@ const JSON_TYPE = 'application/json';
 
 const HEADERS = {
   'Content-Type': `${JSON_TYPE}; charset=utf-8`,
-  // After a swap, a cached response would link to pages that no longer exist.
+  // Do not cache, because a response from before a swap would link to pages that no longer exist.
   'Cache-Control': 'no-store',
   ...OWN_HEADERS,
-  // Other origins must not load it.
+  // Other origins must not load the response.
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** Responds with JSON as the API, and to navigations with a page. Needs the same origin and no key. */
+/** Responds with the JSON of the API, or with a page to navigations. Needs no key, but browsers allow only the same origin. */
 export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
   const { search, shelf = null, page, trustedProxies, clients = new ClientRates() } = options;
   const remoteAddress = remoteAddressBehind(trustedProxies);
@@ -77,7 +77,7 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
       const isBox = view === 'box';
       const wantsFacts = isBox || results !== null;
       const more = { ...(legs === 'words' && { isByWords: true }), ...(wantsFacts && { wantsFacts }) };
-      // The links of a results page are paths, so it only covers its own site.
+      // A results page covers only its own site, because its links are paths.
       const all = scope === 'all' && results === null ? shelf : null;
       const answer = await (all?.search() ?? search).search({ ...wanted, ...more }, client.signal);
       if (results !== null) {
@@ -97,7 +97,7 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
   };
 }
 
-/** A request with `view`, or one that prefers JSON as much as HTML, comes from a script. */
+/** False for scripts, which send `view`, or accept JSON as much as HTML. */
 function wantsPage({ headers }: Request, parameters: URLSearchParams): boolean {
   const accept = headers.get('accept');
   if (accept === null || parameters.has('view')) return false;

@@ -24,7 +24,7 @@ import { type VersionSource, versionAnswer, versionsAnswer } from './version-ans
 
 interface SiteAppOptions {
   readonly server: SiteServer;
-  /** Base path with its trailing slash, which requests contain. */
+  /** Base path with a trailing slash. Requests include this path. */
   readonly basePath?: string;
   state(): DeployState;
   hasFailed?(): boolean;
@@ -35,7 +35,7 @@ interface SiteAppOptions {
   readonly versions?: VersionSource;
   readonly assets?: SiteAssets;
   mcp?(): AnswerSiteSearch | null;
-  /** Called before a 404 for a part of a page that another replica may have sent. @returns true if newer releases were found */
+  /** Called before a 404 for a part of a page, because another replica can have sent the page. @returns true if a newer release was found */
   refreshFromDisk?(): Promise<boolean>;
   onError?(error: unknown, requestId: string | null): void;
 }
@@ -51,7 +51,7 @@ function nothingServed(request: SiteRequest, state: DeployState, hasFailed: bool
 
 export const NOTHING_HERE = { status: 404, words: 'nothingHere', language: null, form: 'page' } as const;
 
-/** Unregisters itself, so that docshelf serves the pages again. */
+/** Script of a service worker that unregisters itself, so that docshelf serves the pages again. */
 const RETIRED_WORKER = `addEventListener('install', () => skipWaiting());
 addEventListener('activate', (event) => event.waitUntil(retire()));
 async function retire() {
@@ -63,7 +63,7 @@ async function retire() {
 
 const WORKER_TYPE = /^(?:application|text)\/(?:x-)?(?:java|ecma)script(?:;|$)/i;
 
-/** A browser keeps a former version's worker if its script is missing, redirected or no script, and that worker would respond for ever. */
+/** Replaces a missing, redirected or invalid script of a service worker. Otherwise, a browser keeps the former version's worker for ever. */
 export function forWorker(
   { headers, method }: Pick<IncomingMessage, 'headers' | 'method'>,
   answer: Response | Promise<Response>,
@@ -80,7 +80,7 @@ export function forWorker(
         'Content-Type': 'text/javascript; charset=utf-8',
         'Content-Length': String(Buffer.byteLength(RETIRED_WORKER)),
         'Cache-Control': 'no-store',
-        // The scope of the former worker can be wider than its folder.
+        // The scope of the former worker can be wider than the folder of its script.
         'Service-Worker-Allowed': '/',
         Vary: 'Service-Worker',
       },
@@ -102,7 +102,7 @@ export function faultAnswer(request: NoticeRequest): Response {
 
 const REDIRECT_HEADERS = { 'Content-Length': '0', 'Cache-Control': 'no-cache' };
 
-/** Docshelf's own paths for GET, under the base path. They take precedence over the site's. */
+/** docshelf's own paths for GET, under the base path. They take precedence over pages of the site. */
 export const READ_ROUTES = [
   '/_docshelf/features.json',
   '/_docshelf/search',
@@ -110,23 +110,23 @@ export const READ_ROUTES = [
   '/_docshelf/versions.json',
 ] as const;
 
-/** Path of the assistants' endpoint under the base path, and its short name. A page of the site takes precedence over the short name. */
+/** Paths of the endpoint for assistants under the base path. A page of the site takes precedence over the short path. */
 const MCP_PATHS = ['/_docshelf/mcp', '/mcp'] as const;
 
-/** @param path under the base path. @param host requested host: a rule that redirects to it has no effect */
+/** @param path under the base path @param host requested host, because a rule that redirects to the requested address does not count */
 function isMcp(path: string, server: SiteServer, host: string | undefined): boolean {
   const [own, short] = MCP_PATHS;
   return path === own || (path === short && !hasOwn(short, server, host));
 }
 
-/** True if the site has a file or a rule for the path. A fallback page for all paths does not count. */
+/** True if the site has a file or a rule for the path. Ignores `index.html` as a fallback for all paths. */
 function hasOwn(path: string, { current }: SiteServer, host: string | undefined): boolean {
   const found = current?.find(path.slice(1), { query: '', host }) ?? null;
   if (found === null || found instanceof Promise || found.kind === 'missing') return found instanceof Promise;
   return found.kind === 'redirect' || found.file.path !== 'index.html';
 }
 
-/** Reads addresses from the raw request, because the framework builds its URL from the Host header and normalises it. */
+/** Uses the raw target, because the framework normalises URLs and takes their host from the Host header. */
 export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
   const {
     server,

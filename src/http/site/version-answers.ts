@@ -5,7 +5,7 @@ import { percentDecode, withoutHost } from '../../web/escape.ts';
 import { documentAnswer } from './page-answer.ts';
 import { withoutPass } from './preview-passes.ts';
 
-/** An entry of `versions.json`, in the format of mike. */
+/** Entry of `versions.json`, in the format of mike (MkDocs). */
 export interface ListedVersion {
   readonly version: string;
   readonly title: string;
@@ -14,27 +14,27 @@ export interface ListedVersion {
 
 export type OpenedVersion =
   | { readonly kind: 'active' }
-  /** The reader has a preview link. The cookie lets the reader continue. */
+  /** The reader has a preview link. The cookie gives access to the following pages. */
   | { readonly kind: 'preview'; readonly cookie: string }
   | {
       readonly kind: 'kept';
       readonly server: Pick<SiteServer, 'respond'>;
-      /** True if the version must stay out of lists and caches, because the reader has a preview link. */
+      /** True for a staged version, which must not be in lists and caches. The reader has a preview link for it. */
       readonly isStaged: boolean;
       readonly isThere: () => Promise<boolean>;
-      /** Address of the same page in the active version, percent-encoded. Null if it does not exist. @param path decoded */
+      /** Percent-encoded address of the same page in the active version. Null if the page does not exist there. @param path decoded */
       readonly canonical: (path: string) => Promise<string | null>;
     };
 
 export interface VersionSource {
   list(): Promise<readonly ListedVersion[]>;
-  /** Null if the version does not exist, or the reader may not know it. */
+  /** Null if the version does not exist, or the reader must not know that it exists. */
   open(version: string, request: SiteRequest): Promise<OpenedVersion | null>;
-  /** Percent-encoded address. Null if the reader may not know one of the versions. @param path decoded, without a leading slash */
+  /** Percent-encoded address. Null if the reader must not know one of the versions. @param path decoded, without a leading slash */
   samePage(path: string, from: string, to: string, request: SiteRequest): Promise<string | null>;
 }
 
-/** Query parameter with the version of the page that links here. */
+/** Query parameter for the version of the page that contains the link. */
 const FROM = 'docshelf-from';
 
 const ADDRESS = /^([^/?#]*)(\/[^?#]*)?(\?[^#]*)?/;
@@ -43,7 +43,7 @@ export async function versionsAnswer({ method }: Pick<Request, 'method'>, source
   return documentAnswer(method, 'application/json', JSON.stringify(await source.list()));
 }
 
-/** Null if the site itself responds, with a 404. @param request a GET or HEAD under the base path */
+/** Null if the site must respond with its 404. @param request a GET or HEAD request under the base path */
 export async function versionAnswer(
   request: SiteRequest,
   source: VersionSource,
@@ -67,7 +67,7 @@ export async function versionAnswer(
   }
   if (opened.kind === 'active') return redirect(302, `${basePath}${withoutHost(path ?? '')}${withoutPass(query)}`);
   if (opened.kind === 'preview') return previewing(redirect(302, `${root}${path ?? '/'}${withoutPass(query)}`), opened);
-  // Scripts compare their address with the base path as it is written in them.
+  // Redirect to the same spelling as the base path, because scripts of pages compare their address with it.
   if (path === undefined || written !== version) return marked(redirect(308, `${root}${path ?? '/'}${query}`), opened);
   const answer = await opened.server.respond({ ...request, target: `${path}${query}` });
   if (answer.status === 503 && !(await opened.isThere())) return null;
