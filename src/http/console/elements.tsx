@@ -4,7 +4,7 @@ import { nounOf } from '../../domain/text.ts';
 
 const BYTE_UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** Uses at most three digits, such as `1.4 MiB`. */
+/** Uses at most three digits and a unit, such as `1.4 MiB`. */
 export function bytesInWords(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -28,7 +28,7 @@ const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;
 const DAY_S = 24 * HOUR_S;
 
-/** A time in the future, from a wrong clock, is `just now`. */
+/** Returns `just now` for a time in the future, which a wrong clock can cause. */
 export function agoInWords(rfc3339: string, now: Date): string {
   const seconds = (now.getTime() - Date.parse(rfc3339)) / 1000;
   if (seconds < MINUTE_S) return 'just now';
@@ -83,7 +83,7 @@ export function Chip({ tone, children }: { readonly tone: ChipTone; readonly chi
   return <span class={`chip ${tone}`}>{children}</span>;
 }
 
-/** Longest identifier, in characters, that fits into a column. */
+/** Maximum characters of an identifier with the class `short`, which fits into a column. */
 const SHORT_NAME_MAX = 24;
 
 export function Name({ children: name }: { readonly children: string }) {
@@ -95,7 +95,7 @@ export interface RowOfCells {
   readonly cells: readonly Child[];
 }
 
-/** A column whose header sorts the table. `href` opens the table in that order. */
+/** Column whose header sorts the table. `href` opens the table in this order. */
 export interface SortableColumn {
   readonly name: string;
   readonly href: string;
@@ -113,7 +113,7 @@ interface TableProps {
   readonly rows: readonly RowOfCells[];
 }
 
-/** On a phone, each row is a card whose cells show `data-column` as their label. */
+/** On a phone, each row becomes a card. Each cell then shows the column name from `data-column`. */
 export function Table({ id, title, note, columns, numbers = [], empty, rows, ...rest }: TableProps) {
   const classOf = (name = '') => (numbers.includes(name) ? 'number' : name === 'Actions' ? 'acts' : undefined);
   const names = columns.map((column) => (typeof column === 'string' ? column : column.name));

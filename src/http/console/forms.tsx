@@ -6,11 +6,11 @@ import { type CallInput, type ConsoleVisit, call, type VisitProps } from './visi
 
 interface ActionResultProps extends VisitProps {
   readonly message: ActionMessage;
-  /** Name of the message in the session. Only named messages can be undone. */
+  /** Name of the message in the session. Only actions of named messages can be undone. */
   readonly name?: string | undefined;
 }
 
-/** The result of an action. It gets the focus, so that screen readers announce it first. */
+/** Shows the result of an action. It gets the focus, so that screen readers announce the result first. */
 export function ActionResult({ visit, message, name }: ActionResultProps) {
   const { text, problem, link, each = [], undo = [] } = message;
   const { root } = visit;
@@ -60,11 +60,11 @@ function Why({ root, problem: { error, requestId, ...problem } }: WhyProps) {
 
 interface PageCall extends CallInput {
   readonly hint?: Child;
-  /** Heading of an error. Default: the title of the problem. */
+  /** Heading of an error. Default: title of the problem. */
   readonly failed?: string;
 }
 
-/** @returns the value of the call; or null, with the status of its problem and the content to show instead */
+/** @returns the value of the call. If the call failed, `value` is null, and the page shows `instead` */
 export async function callForPage<Value>(visit: ConsoleVisit, id: OperationId, { hint, failed, ...input }: PageCall) {
   if (visit.session === null && operations[id].security !== null)
     return { value: null, status: 200, instead: <p class="card empty">{hint}</p> };
@@ -81,13 +81,13 @@ interface ActionFormProps extends VisitProps {
   readonly class?: string;
   readonly enctype?: 'multipart/form-data';
   readonly 'aria-labelledby'?: string;
-  /** The action redirects to the same page, so `live.js` sends the form without leaving it. */
+  /** True if the action redirects to the same page. `live.js` then sends the form in the background. */
   readonly stays?: true;
   readonly fields?: Readonly<Record<string, string>>;
   readonly children?: Child;
 }
 
-/** Renders nothing if nobody is signed in, because pages are read-only then. */
+/** Renders nothing without a session, because pages are then read-only. */
 export function ActionForm({ visit, action, stays, fields = {}, children, ...rest }: ActionFormProps) {
   if (visit.session === null) return null;
   return (

@@ -29,7 +29,7 @@ import { SignInAudit } from './sign-in-audit.ts';
 import { EVENT_HEADERS, StatusEvents } from './status-events.ts';
 import { ConsoleAssets, type ConsoleParts, type ConsoleRoute, type ConsoleVisit } from './visit.ts';
 
-/** To add a page, add a file in `pages/`, a line here, and one in `NAVIGATION` of `layout.tsx`. */
+/** For a new page, add a file in `pages/`, a line here, and a line in `NAVIGATION` of `layout.tsx`. */
 const consoleRoutes: readonly ConsoleRoute[] = [
   ...overviewRoutes,
   ...siteRoutes,
@@ -50,7 +50,7 @@ const HEADERS = {
   'X-Frame-Options': 'DENY',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
-  // With `no-referrer` a browser sends a form with the origin `null` (Fetch standard, section 3.2.5).
+  // Do not use `no-referrer`, because browsers then send forms with the origin `null` (Fetch standard, section 3.2.5).
   'Referrer-Policy': 'same-origin',
 };
 
@@ -77,7 +77,7 @@ export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
     const asset = assets.find(c.req.param('name'));
     return asset === null ? c.notFound() : answerAsset(asset, c.req.header('accept-encoding'));
   });
-  // No client would end the stream of a response to HEAD.
+  // Do not open a stream for HEAD, because no client would end it.
   app.get('/events', (c) => (c.req.method === 'HEAD' ? c.body(null, 200, EVENT_HEADERS) : events.answer()));
   const act = async (c: Context<AdminEnv>, route: ConsoleRoute & { method: 'POST' }): Promise<Response> => {
     const peer = c.env?.incoming?.socket.remoteAddress ?? '';
@@ -103,7 +103,7 @@ export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
     if (!/\btext\/html\b/.test(c.req.header('accept') ?? '')) return answer;
     return problemPage(visitOf(c), (await answer.json()) as Problem, answer.headers);
   };
-  // Return the error instead of throwing it: a thrown error would not get the headers above.
+  // Return the error, because a thrown error would not get the headers above.
   app.notFound((c) => {
     const state = `Cannot find "${shown(c.req.path)}": the admin listener has no such path`;
     const next = 'Open the page at /, or see /openapi.json for all paths.';

@@ -17,14 +17,14 @@ interface PageContent {
   readonly page?: string;
   readonly status?: number;
   readonly headers?: Headers;
-  /** State that the page shows. It reloads only if this changes. */
+  /** State that the page shows. The page reloads only if this state changes. */
   readonly state?: StatusReport;
-  /** True if the page must not reload itself, for example because the server no longer has its content. */
+  /** True if the page must not reload itself, for example because the server can show its content only once. */
   readonly isStill?: boolean;
   readonly content: Child;
 }
 
-/** Shows the result of an action first, because it gets the focus. */
+/** Shows the result of an action at the top, because the result gets the focus. */
 export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<Response> {
   const { c, assets, root, session } = visit;
   const { title, status = 200, headers, state, isStill = false, content } = page;

@@ -2,7 +2,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 
 export interface FormPart {
   readonly name: string;
-  /** Null for a field. Empty if no file was chosen. */
+  /** Null for a field without a file. Empty if the operator chose no file. */
   readonly fileName: string | null;
   readonly body: AsyncGenerator<Uint8Array<ArrayBuffer>, void>;
 }
@@ -11,7 +11,7 @@ const MULTIPART_TYPE = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1
 const HEAD_BYTES_MAX = 16 * 1024;
 const PARTS_MAX = 1_000;
 
-/** Reads a form with files (RFC 7578) part by part. @throws DocshelfError `unsupported_media_type`, `bad_request` */
+/** Reads the parts of a form with files in sequence (RFC 7578). @throws DocshelfError `unsupported_media_type`, `bad_request` */
 export async function* formParts(request: Request): AsyncGenerator<FormPart, void> {
   const found = MULTIPART_TYPE.exec(request.headers.get('content-type') ?? '');
   if (found === null || request.body === null)
@@ -31,7 +31,7 @@ export async function* formParts(request: Request): AsyncGenerator<FormPart, voi
 class PartBytes {
   readonly #chunks: AsyncIterator<Uint8Array<ArrayBuffer>>;
   readonly #boundary: Buffer;
-  /** Begins with a line break, because the first boundary has none before it. */
+  /** Unread bytes. They start with a line break, because the first boundary has no line break before it. */
   #kept: Buffer<ArrayBuffer> = Buffer.from('\r\n');
   #isAtBoundary = false;
 
@@ -78,7 +78,7 @@ class PartBytes {
   }
 }
 
-/** Decodes quotes and line breaks, which browsers percent-encode (HTML standard, section 4.10.21.8). */
+/** Decodes the quotes and line breaks that browsers percent-encode (HTML standard, section 4.10.21.8). */
 function parameterOf(head: string, name: string): string | null {
   const written = new RegExp(`^content-disposition:[^\\r\\n]*;\\s*${name}="([^"]*)"`, 'im').exec(head)?.[1];
   if (written === undefined) return null;

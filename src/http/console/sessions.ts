@@ -9,13 +9,13 @@ import { isSame } from '../bearer.ts';
 import type { CreatedKey } from '../keys/key-schemas.ts';
 import { SiteCookie } from '../sign-in/sealed-cookies.ts';
 
-/** A working day. After that, operators sign in again. */
+/** Lifetime of a session: a working day. */
 const SESSION_MS = 12 * 3600_000;
-/** A session with its messages takes 2 KiB. The least recently used one is dropped first. */
+/** Maximum sessions. Each takes 2 KiB with its messages. The least recently used session is dropped first. */
 const SESSIONS_MAX = 1_000;
 
 export interface ConsoleSession {
-  /** Identifies the session in audit lines, and does not open it. */
+  /** Name of the session in audit lines. It is not a credential. */
   readonly name: string;
   readonly formToken: string;
   readonly messages: Messages;
@@ -27,10 +27,10 @@ interface SessionsOptions {
   readonly now?: () => number;
 }
 
-/** Sessions in memory. A restart ends all, and a changed admin token ends those of the former token. */
+/** Sessions in memory. A restart ends all sessions. A changed admin token ends the sessions of the former token. */
 export class Sessions {
   readonly #token: SessionsOptions['token'];
-  /** Keyed by the digest of the cookie's value, so that a memory dump opens no session. */
+  /** Sessions by the digest of the cookie's value, so that a memory dump does not contain a valid cookie. */
   readonly #kept: LRUCache<string, ConsoleSession>;
 
   constructor({ token, now = () => performance.now() }: SessionsOptions) {
@@ -38,7 +38,7 @@ export class Sessions {
     this.#kept = new LRUCache({ max: SESSIONS_MAX, ttl: SESSION_MS, ttlResolution: 0, perf: { now } });
   }
 
-  /** @param token an admin token that was just verified. @returns the cookie's value */
+  /** @param token admin token that was just verified @returns value of the cookie */
   open(token: Secret): string {
     const value = randomBytes(32).toString('hex');
     const key = keyOf(value);
@@ -55,7 +55,7 @@ export class Sessions {
     return null;
   }
 
-  /** False if the session has ended since it was found: by a sign-out, its age or another token. */
+  /** False if the session has ended meanwhile, by a sign-out, its age, or another admin token. */
   isOpen(session: ConsoleSession): boolean {
     return session.token.equals(this.#token()) && [...this.#kept.values()].includes(session);
   }
@@ -76,19 +76,19 @@ export interface Verdict {
 
 export interface ActionMessage extends Verdict {
   readonly each?: readonly Verdict[];
-  /** A link that is a credential. The page shows it and never loads it. */
+  /** Link that is a credential. The page shows the link and never loads it. */
   readonly link?: string;
   readonly fields?: Readonly<Record<string, string>>;
   readonly made?: CreatedKey;
   readonly undo?: readonly Undo[];
 }
 
-/** How to take back an activation, if the site still serves the release that it activated. */
+/** Facts to undo an activation, if the site still serves the activated release. */
 export interface Undo {
   readonly domain: string;
   readonly activated: ReleaseName;
   readonly former: ReleaseName;
-  /** True if the release was activated by a rollback. Only then, the former release is not the one to roll back to. */
+  /** True for a rollback. Its undo activates `former`, because another rollback would lead to a different release. */
   readonly isOfRollback: boolean;
 }
 
@@ -99,7 +99,7 @@ export interface ReleaseName {
 
 const KEPT_MAX = 20;
 
-/** An address carries only the name of a message, so that a foreign link cannot make a page show text. */
+/** Messages by name. An address contains only the name, so that a foreign link cannot make a page show any text. */
 class Messages {
   readonly #kept = new LRUCache<string, ActionMessage>({ max: KEPT_MAX });
 
@@ -122,7 +122,7 @@ class Messages {
 
 const COOKIE_NAME = 'docshelf-console';
 
-/** The name has the port, because cookies do not (RFC 6265, section 8.5) and a host can run several daemons. */
+/** The name includes the port, because cookies apply to all ports of a host (RFC 6265, section 8.5), which can run several daemons. */
 function cookieOf({ port }: URL, isSecure: boolean): SiteCookie {
   return new SiteCookie(port === '' ? COOKIE_NAME : `${COOKIE_NAME}-${port}`, '/', isSecure, 'Strict');
 }
@@ -164,7 +164,7 @@ const OWN_PAGE_HELP = 'Open the console in a separate tab and use its forms.';
 const BEHIND_TLS_HELP =
   'If a proxy terminates TLS, add it to server.trustedProxies. Let it send X-Forwarded-Proto: https and the original Host.';
 
-/** For a browser, other ports of the host are the same site and get its cookies. */
+/** Checks the origin, because for a browser, other ports of the host are the same site and get its cookies. */
 export function requireOwnPage(request: Request, own: string): void {
   const fetchSite = request.headers.get('sec-fetch-site');
   if (fetchSite !== null && fetchSite !== 'same-origin') throw foreign('the browser reports that another site sent it');
@@ -174,7 +174,7 @@ export function requireOwnPage(request: Request, own: string): void {
     throw foreign('a page of another origin sent it', origin === tlsOrigin(own) ? BEHIND_TLS_HELP : OWN_PAGE_HELP);
 }
 
-/** @param isTrusted true to use `X-Forwarded-Proto`, because a proxy can terminate TLS */
+/** @param isTrusted true to use `X-Forwarded-Proto`, because a trusted proxy can terminate TLS */
 export function ownOrigin({ url, headers }: Request, isTrusted: boolean): string {
   const isTls = isTrusted && headers.get('x-forwarded-proto')?.toLowerCase() === 'https';
   return isTls ? tlsOrigin(url) : new URL(url).origin;

@@ -5,9 +5,9 @@ import type { AdminOptions } from '../admin/actions.ts';
 
 const STREAMS_MAX = 200;
 const CHECK_MS = 1_000;
-/** Rest 9 times as long as a check takes, so that checks of many sites use at most a tenth of a processor. */
+/** Factor between the pause and the time of a check, so that checks use at most a tenth of a processor. */
 const REST_PER_CHECK = 9;
-/** Proxies close streams that are silent for a minute. */
+/** Interval of messages without an event, because proxies close streams that are silent for a minute. */
 const BEAT_MS = 20_000;
 
 export const EVENT_HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
@@ -15,7 +15,7 @@ export const EVENT_HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8
 type StatusEventsOptions = Pick<AdminOptions, 'status' | 'revisions'>;
 type Topic = 'state' | 'jobs';
 
-/** Sends the revision of the state, so that pages reload when it changes. One check serves all streams, and none runs without a stream. */
+/** Sends the revision of the state, so that pages reload after a change. One check serves all streams and stops without a stream. */
 export class StatusEvents {
   readonly #options: StatusEventsOptions;
   readonly #streams = new Set<ReadableStreamDefaultController<string>>();
@@ -62,9 +62,9 @@ export class StatusEvents {
   async #check(): Promise<void> {
     const beganMs = performance.now();
     const { status, revisions } = this.#options;
-    // Read this before the status, so that the next check finds a change between them.
+    // Read the changes before the status, so that the next check finds a change that happens between the two reads.
     const changes = revisions.changes();
-    // Check each topic separately: the database of jobs can be down. A failed check counts as unchanged.
+    // Check each topic separately, because the database of jobs can be unavailable. A failed check counts as unchanged.
     const reported = await Promise.all([
       this.#report(
         'state',

@@ -23,7 +23,7 @@ export interface ConsoleParts
     | 'onError'
     | 'programVersion'
   > {
-  /** Every change goes through the calls of the admin listener. */
+  /** Handler of the admin listener, which the console uses for every change. */
   readonly api: (request: Request, env: AdminEnv['Bindings']) => Response | Promise<Response>;
   readonly guard: TokenGuard;
 }
@@ -34,9 +34,9 @@ export interface ConsoleVisit {
   readonly sessions: Sessions;
   readonly signIns: SignInAudit;
   readonly assets: ConsoleAssets;
-  /** Null if nobody is signed in: the page is read-only then. */
+  /** Null if nobody is signed in. The page is then read-only. */
   readonly session: ConsoleSession | null;
-  /** Relative path to `/`, such as `../`, so that links also work behind a proxy path. */
+  /** Relative path to `/`, such as `../`, so that links also work behind a proxy with a path. */
   readonly root: string;
   readonly now: Date;
   readonly changes: string;
@@ -56,7 +56,7 @@ export interface SignedVisit extends SessionVisit {
 
 type Answer = Response | Promise<Response>;
 
-/** `act` redirects to a page, `take` checks the token of its own form, and `enter` needs no session. */
+/** Handlers: `act` redirects to a page, `take` checks the token of its form itself, and `enter` needs no session. */
 export type ConsoleRoute = { readonly path: string } & (
   | { readonly method: 'GET'; readonly run: (visit: ConsoleVisit) => Answer }
   | { readonly method: 'POST'; readonly act: (visit: SignedVisit) => Answer }
@@ -70,9 +70,9 @@ export interface CallInput {
   readonly domain?: string;
   readonly parameters?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | undefined>>;
-  /** Objects are sent as JSON, streams and texts as they are. */
+  /** Body of the call. Objects are sent as JSON, but streams and texts are sent unchanged. */
   readonly body?: object | ReadableStream<Uint8Array> | string;
-  /** Ends the call before the visit ends. */
+  /** Aborts the call although the client is still connected. */
   readonly signal?: AbortSignal;
 }
 
@@ -82,7 +82,7 @@ export async function call(
   input: CallInput = {},
 ): Promise<Called> {
   const operation: Operation = operations[id];
-  // The call skips the guard of the listener, so check here. An upload takes minutes, in which its session can end.
+  // Check the session here, because the call skips the guard of the listener, and a session can end during a long upload.
   if (operation.security !== null) requireSession(session !== null && sessions.isOpen(session) ? session : null);
   const path = input.domain === undefined ? operation.path : sitePath(operation.path);
   const values: Readonly<Record<string, string>> = { domain: input.domain ?? '', ...input.parameters };
@@ -102,7 +102,7 @@ export async function call(
   return { value: answer.status === 204 ? null : await answer.json(), problem: null };
 }
 
-/** Redirects to a page that shows the result (RFC 9110, section 15.4.4). @param page encoded path from the root: `sites/acme` */
+/** Redirects to a page that shows the result (RFC 9110, section 15.4.4). @param page encoded path from the root, such as `sites/acme` */
 export function backTo({ c, root, session }: SessionVisit, page: string, message: ActionMessage): Response {
   return c.redirect(`${root}${page}${page.includes('?') ? '&' : '?'}said=${session.messages.put(message)}`, 303);
 }
@@ -130,7 +130,7 @@ export function signInAddress({ c }: ConsoleVisit): string {
   return to === '' ? 'sign-in' : `sign-in?to=${encodeURIComponent(to)}`;
 }
 
-/** Scripts must not import each other, because an import would need the hashed name. */
+/** Scripts without imports, because an import would need the hashed name of the other script. */
 const SCRIPTS = ['live.js', 'upload.js', 'copy.js'] as const;
 type AssetName = (typeof SCRIPTS)[number] | 'console.css' | 'shelf.svg';
 

@@ -31,10 +31,10 @@ export const activationRoutes: readonly ConsoleRoute[] = [
   { method: 'POST', path: '/undo', act: undo },
 ];
 
-/** Operators can activate without the comparison, so the page does not wait longer for it. */
+/** Time limit of the comparison, because operators can activate a version without it. */
 const DIFF_MS_MAX = 10_000;
 
-/** States the consequence of an activation. The page of a site links here instead of activating at once. */
+/** Page that shows the consequence of an activation, with a button to activate the version. */
 async function showActivation(visit: ConsoleVisit): Promise<Response> {
   const domain = parameterOf(visit, 'domain');
   const site = shelfSite(await visit.parts.status(), domain);
@@ -90,7 +90,7 @@ function storedVersion({ deployment, versions }: SiteStatusReport, version: stri
   });
 }
 
-/** @returns the pages that differ, or why they are unknown */
+/** @returns the pages that differ, or the reason why they are unknown */
 async function compare(visit: ConsoleVisit, { deployment, active }: SiteStatusReport, to: string) {
   const late = AbortSignal.timeout(DIFF_MS_MAX);
   const input = { domain: deployment.domain ?? '', query: { from: active?.version, to }, signal: late };
@@ -112,7 +112,7 @@ function consequenceOf({ deployment, active }: SiteStatusReport, version: string
     : `${readers} will see ${version} instead of ${active.version}.`;
 }
 
-/** Returns `3 pages disappear, 1 page is new, 2 pages have other text.` */
+/** Returns a sentence such as `3 pages disappear, 1 page is new, 2 pages have other text.` */
 function pagesInWords(diff: VersionsDiff): string {
   const verbs = [
     ['removed', 'disappears', 'disappear'],
@@ -148,7 +148,7 @@ async function rollBack(visit: SignedVisit): Promise<Response> {
   return backTo(visit, siteAddress(domain), { text, problem: null, undo: back });
 }
 
-/** @param expected digest of the active release that the operator has seen. Null does not check it */
+/** @param expected digest of the active release that the page showed. Null activates in any case */
 async function activate(
   visit: SessionVisit,
   status: StatusReport,
@@ -179,7 +179,7 @@ function changedSince({ c }: ConsoleVisit, act: string, active: string) {
   return problemOf(error, requestIdOf(c.env));
 }
 
-/** Shows the newest stored version of each selected site, and its consequence. */
+/** Page with the newest stored version of each selected site, and the consequence of its activation. */
 async function reviewSelected(visit: SignedVisit): Promise<Response> {
   const status = await visit.parts.status();
   const selected = new Set(visit.form.getAll('site'));
@@ -244,7 +244,7 @@ function reviewRow({ root }: ConsoleVisit, site: SiteStatusReport): RowOfCells {
   };
 }
 
-/** Why the newest version is not to be activated, or null. */
+/** Reason why the newest version cannot be activated. Null if it can. */
 function hindranceOf({ versions, active, pinned }: SiteStatusReport): string | null {
   const [newest] = versions;
   if (newest === undefined) return 'No version is stored.';
@@ -273,7 +273,7 @@ function summary(each: readonly Verdict[], done: string, back: readonly Undo[] =
   return { text, problem: null, each: [...failed, ...well], undo: back };
 }
 
-/** Undoes an activation only if its release is still active, so that a later change stays. */
+/** Undoes activations whose releases are still active, so that later changes stay. */
 async function undo(visit: SignedVisit): Promise<Response> {
   const all = visit.session.messages.take(visit.form.get('said') ?? undefined)?.undo ?? [];
   if (all.length === 0) {
@@ -308,7 +308,7 @@ async function undoOne(visit: SessionVisit, status: StatusReport, { domain, ...u
     : await call(visit, 'rollback', { domain });
   return { text: problem === null ? `${domain}: version ${former.version} is active again` : text, problem };
 
-  /** The label can name another release by now. */
+  /** Compares digests, because the version label can have moved to another release. */
   function isSame({ digest }: StoredVersion): boolean {
     return digest === former.digest;
   }

@@ -34,7 +34,7 @@ async function showDiff(visit: ConsoleVisit): Promise<Response> {
       {called && (called.value === null ? called.instead : <Diff visit={visit} domain={domain} diff={called.value} />)}
     </>
   );
-  // Versions do not change, so the page need not reload and compare them again.
+  // The page does not have to reload, because stored versions do not change.
   return showPage(visit, { title: `${domain}: compare versions`, isStill: true, content });
 }
 
@@ -52,12 +52,12 @@ function Diff(props: DiffProps) {
   );
 }
 
-/** Number of pages of one kind, with those that the list omits. */
+/** Number of pages of one kind, including pages that the list omits. */
 export function sumOf(diff: VersionsDiff, kind: keyof VersionsDiff['leftOut']): number {
   return diff[kind].length + diff.leftOut[kind];
 }
 
-/** Lists the pages that differ, with links to both sides. */
+/** Lists the pages that differ, with links to both versions. */
 export function DiffPages({ visit, domain, diff }: DiffProps) {
   const leftOut = Object.values(diff.leftOut).reduce((sum, count) => sum + count, 0);
   const linkTo = (version: string, page: string) => (
@@ -127,7 +127,7 @@ function rowsOf(
   ].map((cells) => ({ cells }));
 }
 
-/** Opens a page of any stored version. For other versions than the active one, it uses a preview link. */
+/** Opens a page of any stored version. If the version is not active, uses a preview link. */
 async function openPage(visit: ConsoleVisit): Promise<Response> {
   const domain = parameterOf(visit, 'domain');
   const { version = '', page = '' } = visit.c.req.query();
@@ -143,12 +143,12 @@ async function openPage(visit: ConsoleVisit): Promise<Response> {
 
 interface DiffFormProps extends VisitProps {
   readonly site: SiteStatusReport;
-  /** Versions that the operator chose. Default: the active version, or the second newest one, with the newest one. */
+  /** Versions that the operator chose. By default, `to` is the newest version, and `from` the active or the second newest version. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
-/** Needs a sign-in, because the comparison reads pages that readers may have to sign in for. */
+/** Needs a session, because a site can require a sign-in for the pages that are compared. */
 export function DiffForm({ visit, site, ...chosen }: DiffFormProps) {
   const labels = site.versions.map(({ version }) => version);
   if (visit.session === null || labels.length < 2) return null;

@@ -5,7 +5,7 @@ import { ActionResult } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
 import type { ConsoleRoute, ConsoleVisit } from '../visit.ts';
 
-/** @param headers headers of the problem document */
+/** @param headers headers of the response with the problem document */
 export function problemPage(visit: ConsoleVisit, problem: Problem, headers: Headers): Promise<Response> {
   const { status, title } = problem;
   return showPage(visit, {
@@ -25,7 +25,7 @@ export const manualRoutes: readonly ConsoleRoute[] = [{ method: 'GET', path: '/m
 
 const TITLE = 'Error reference';
 
-/** For machines without internet. `scripts/generate.ts` generates its text from `docs/errors.md`. */
+/** Shows the error codes without internet access. `scripts/generate.ts` generates the text from `docs/errors.md`. */
 function showErrors(visit: ConsoleVisit): Promise<Response> {
   const text = readFileSync(new URL('../assets/errors.html', import.meta.url), 'utf8').replaceAll(
     /<code>(?=[^\s<]{1,24}<)/g,

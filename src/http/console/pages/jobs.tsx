@@ -45,7 +45,7 @@ const TONES: Readonly<Record<JobStatus, ChipTone>> = {
   completed: 'good',
   failed: 'bad',
 };
-/** Maximum number of findings on the page. The JSON document lists all. */
+/** Maximum findings on the page. The JSON document contains all listed findings. */
 const FINDINGS_SHOWN = 200;
 
 async function showJobs(visit: ConsoleVisit): Promise<Response> {
@@ -148,7 +148,7 @@ function jobRow(visit: ConsoleVisit, job: OperatedJob): RowOfCells {
   return { id: jobId, cells: visit.session === null ? cells : [...cells, <JobActs visit={visit} job={job} />] };
 }
 
-/** Button names include the job, because screen readers can list buttons without their rows. */
+/** Names of buttons include the job, because screen readers can list buttons without their rows. */
 function JobActs({ visit, job: { jobId, status } }: JobProps) {
   const [act, name] = isTerminal(status) ? (['retry', 'Retry'] as const) : (['cancel', 'Cancel'] as const);
   return (
@@ -173,7 +173,7 @@ async function showJob(visit: ConsoleVisit): Promise<Response> {
     );
     return showPage(visit, { title: 'Export job', page: 'jobs', status: called.status, content });
   }
-  // Reports name pages, also of sites whose readers sign in, so they need a sign-in.
+  // Reports need a session, because they name pages of sites that can require a sign-in.
   const hint = [<a href={visit.root + signInAddress(visit)}>Sign in</a>, ' to see the report.'];
   const report = isTerminal(job.status)
     ? await callForPage<ExportReport>(visit, 'showReport', { ...input, hint })

@@ -173,13 +173,13 @@ async function createKey(visit: SignedVisit): Promise<Response> {
   return visit.c.redirect(`${visit.root}${keysAddress(id)}/made?key=${made}`, 303);
 }
 
-/** Shows a created key once. After that, only its creator has it. */
+/** Shows a created key once, because docshelf stores only its digest. */
 async function showCreatedKey(visit: ConsoleVisit): Promise<Response> {
   const organization = organizationOf(visit);
   const name = visit.c.req.query('key');
   const kept = visit.session?.messages.find(name)?.made;
   const trial = kept && (await keyTrial(visit, organization, kept.type));
-  // Take the key last: if an earlier step fails, the operator can load the page again.
+  // Remove the key from the session last, so that the operator can load the page again if an earlier step fails.
   const made = visit.session?.messages.take(name)?.made ?? null;
   const content = (
     <>

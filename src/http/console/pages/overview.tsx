@@ -47,7 +47,7 @@ async function showOverview(visit: ConsoleVisit): Promise<Response> {
   return showPage(visit, { title, page: '', state: status, content });
 }
 
-/** Reports the selected sites that had errors, because a reload also retries these. */
+/** Reports errors of the selected sites, because a reload also retries these sites. */
 async function reload(visit: SignedVisit): Promise<Response> {
   const selected = new Set(visit.form.getAll('site'));
   const sites = selected.size === 0 ? [] : shelfSites(await visit.parts.status());
@@ -59,7 +59,7 @@ async function reload(visit: SignedVisit): Promise<Response> {
   return backTo(visit, list, { text, problem, ...(problem === null && { each }) });
 }
 
-/** Part of a list. `problems` are the sites that are waiting, stale or have an error. */
+/** Selection of sites. `problems` selects sites that are waiting, stale or have an error. */
 type Show = 'all' | 'problems' | DeployState;
 const SHOWN: readonly Show[] = ['all', 'problems', 'waiting', 'stale', 'ready', 'off'];
 
@@ -80,7 +80,7 @@ function hasProblem({ state, lastError, search }: SiteStatusReport): boolean {
   return state === 'waiting' || state === 'stale' || (state !== 'off' && (lastError !== null || isSearchFailed));
 }
 
-/** Sites with problems come first: those that serve no version, those that serve an old one, then the others. */
+/** Sorts sites that serve no version first, then sites that serve an old version, then the others. */
 function rankOf(site: SiteStatusReport): number {
   if (site.state === 'waiting') return 0;
   if (site.state === 'stale') return 1;
@@ -112,7 +112,7 @@ const COLUMNS: Readonly<Record<SortKey, string>> = {
   error: 'Last error',
 };
 
-/** Unknown values count as missing. */
+/** Ignores unknown values of parameters. */
 function listOf(parameter: (name: string) => string | null | undefined): SiteList {
   const written = parameter('sort') ?? '';
   const sort = written.replace(/^-/, '');
@@ -126,7 +126,7 @@ function listOf(parameter: (name: string) => string | null | undefined): SiteLis
 
 const sortOf = ({ sort, isDescending }: SiteList): string => (isDescending ? '-' : '') + sort;
 
-/** Address relative to the root. It omits defaults, so that each list has one address. */
+/** Address relative to the root. It omits defaults, so that equal lists have the same address. */
 function addressOf(list: SiteList): string {
   const { show, query } = list;
   const sort = sortOf(list);
@@ -151,7 +151,7 @@ function sorted(sites: readonly SiteStatusReport[], { sort, isDescending }: Site
     .map(({ site }) => site);
 }
 
-/** Each word must occur in the domain, title, addresses, versions or error of the site. */
+/** Sites that contain each word in the domain, title, addresses, versions or error. */
 function matching(sites: readonly SiteStatusReport[], query: string): readonly SiteStatusReport[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return sites;
@@ -248,7 +248,7 @@ interface FiltersProps extends VisitProps {
   readonly sites: readonly SiteStatusReport[];
 }
 
-/** `live.js` shows the list while the operator types. */
+/** Form that filters the list. With `live.js`, the list changes while the operator types. */
 function Filters({ visit, list, sites }: FiltersProps) {
   const counts = SHOWN.map((show) => ({ show, count: sites.filter((site) => isShown(site, show)).length }));
   const offered = counts.filter(({ show, count }) => count > 0 || show === 'all' || show === list.show);
@@ -293,7 +293,7 @@ function Filters({ visit, list, sites }: FiltersProps) {
   );
 }
 
-/** Acts on the checkboxes in the rows of the table. */
+/** Buttons for the sites whose checkboxes are selected in the table. */
 function SelectedActions({ visit, list }: VisitProps & { readonly list: SiteList }) {
   const { show, query } = list;
   return (

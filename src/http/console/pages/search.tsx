@@ -15,7 +15,7 @@ export const searchRoutes: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/sites/:domain/search', run: showSearch },
 ];
 
-/** Only for operators: results show text of pages, also of sites whose readers sign in. */
+/** Needs a session, because results contain text of sites that can require a sign-in. */
 async function showSearch(visit: ConsoleVisit): Promise<Response> {
   const { c, root, parts, session } = visit;
   const domain = parameterOf(visit, 'domain');

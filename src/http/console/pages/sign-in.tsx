@@ -13,7 +13,7 @@ export const signInRoutes: readonly ConsoleRoute[] = [
   { method: 'POST', path: '/sign-out', act: signOut },
 ];
 
-/** A page of the console relative to the root, so that a sign-in never redirects elsewhere. */
+/** Path of a page of the console, relative to the root, so that a sign-in never redirects to another site. */
 const OWN_PAGE = /^(?:[a-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*)?$/;
 
 const WRONG = new DocshelfError(
@@ -24,7 +24,7 @@ const WRONG = new DocshelfError(
   },
 );
 
-/** The guard counts and delays wrong tokens per client, together with those of the API. It never delays a right one. */
+/** Uses the guard of the API, which counts wrong tokens per client and delays its responses to them. Never delays a right token. */
 async function signIn(visit: ConsoleVisit, form: URLSearchParams): Promise<Response> {
   const { c, parts, sessions, signIns, root } = visit;
   const token = form.get('token')?.trim() ?? '';

@@ -14,7 +14,7 @@ import { backTo, call, parameterOf, type SessionVisit, siteAddress, type VisitPr
 
 const ARCHIVES = '.tar,.gz,.tgz,.zst,.zip';
 
-/** `upload.js` also accepts dropped files and shows the progress and result of each. */
+/** With `upload.js`, the form also accepts dropped files, and shows the progress and the result of each file. */
 export function UploadForm({ visit, domain }: VisitProps & { readonly domain: string }) {
   if (visit.session === null) return null;
   return (
@@ -60,7 +60,7 @@ export function UploadForm({ visit, domain }: VisitProps & { readonly domain: st
 
 const FIELD_BYTES_MAX = 64 * 1024;
 
-/** Imports archives as they arrive. Fields and signatures come first in the form. Scripts get the results as JSON. */
+/** Imports archives while they arrive. In the form, fields and signatures precede archives. Scripts get the results as JSON. */
 export async function upload(visit: SessionVisit): Promise<Response> {
   const { c } = visit;
   const verdicts: Verdict[] = [];
@@ -74,7 +74,7 @@ export async function upload(visit: SessionVisit): Promise<Response> {
     if (part.name === 'signature') signatures.set(part.fileName, await textOf(part));
     else {
       const own = signatures.get(part.fileName + SIGNATURE_EXTENSION);
-      // A single signature for a single archive can have any name.
+      // With one signature for the first archive, the names of the two files do not have to match.
       const only = verdicts.length === 0 && signatures.size === 1 ? signatures.values().next().value : undefined;
       verdicts.push(await importOne(visit, part, fields, own ?? only ?? null));
     }
