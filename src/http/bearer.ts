@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { DocshelfError } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
 
-/** RFC 6750, section 2.1. The scheme is case-insensitive (RFC 9110, section 11.1). */
+/** Bearer token (RFC 6750, section 2.1). The scheme is case-insensitive (RFC 9110, section 11.1). */
 const BEARER = /^bearer +([\x21-\x7e]+) *$/i;
 
 export function bearerToken(authorization: string | undefined): string | null {
@@ -31,7 +31,7 @@ export function requireToken(token: Secret | null, authorization: string | undef
   }
 }
 
-/** Compares digests, so that the time reveals neither the length nor the first difference. */
+/** Compares digests, so that the time reveals neither the length nor the first different character. */
 export function isSame(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));

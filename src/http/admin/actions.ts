@@ -26,7 +26,7 @@ import { ADMIN_INFO, AUDIT_LIMIT_DEFAULT, type OperationId, operations, perSite 
 export interface UploadOptions {
   readonly version: string | null;
   readonly activate: boolean;
-  /** Text of the minisign signature. Null uses the signature of the config. */
+  /** Text of the minisign signature. Null uses the configured signature. */
   readonly signature: string | null;
   readonly source: 'upload' | 'import';
   readonly contentLength: number | null;
@@ -49,7 +49,7 @@ export interface SiteActions extends Pick<Deployment, 'activate' | 'rollback' | 
 
 export interface AdminActions {
   reload(): Promise<LastReload>;
-  /** Null selects the only site. @throws DocshelfError `not_found`, `site_needed` */
+  /** Actions of a site. Null selects the only site. @throws DocshelfError `not_found`, `site_needed` */
   site(domain: string | null): SiteActions;
   readonly keys: KeyActions;
   readonly jobs: JobActions;
@@ -65,26 +65,26 @@ interface Readiness {
 }
 
 interface Revisions {
-  /** Changes with each key and each audit line. */
+  /** Revision that changes with each change of a key and with each audit line. */
   readonly changes: () => string;
-  /** Changes when an export job was added, has moved or has ended. */
+  /** Revision that changes when an export job is added, makes progress or ends. */
   readonly jobs: () => Promise<string>;
 }
 
 export interface AdminOptions extends FaultHooks {
   readonly endpoint: AdminEndpoint;
   readonly token: () => Secret | null;
-  /** Host names of the admin listener in addition to its own. */
+  /** Allowed host names in addition to the listener's own names. */
   readonly hosts: () => readonly string[];
-  /** Addresses and networks whose `X-Forwarded-Proto` is trusted. */
+  /** Addresses and networks from which `X-Forwarded-Proto` is accepted. */
   readonly trustedProxies: readonly string[];
   readonly readiness: () => Readiness;
-  /** States from memory, so that metrics work if the storage fails. */
+  /** States in memory, so that metrics are available if the storage fails. */
   readonly states: () => Readings['states'];
   readonly status: () => Promise<StatusReport>;
   readonly features: () => DaemonFeatures;
   readonly observe: (domain: string) => ObservedSite;
-  /** Null if the queue does not respond. All other metrics are still available. */
+  /** Null if the job queue does not respond. */
   readonly jobs?: () => Promise<ExportJobs | null>;
   readonly volume?: () => Promise<Readings['volume']>;
   readonly certificates?: () => Readings['certificates'];
@@ -93,7 +93,7 @@ export interface AdminOptions extends FaultHooks {
   readonly audit: Pick<AuditTrail, 'read' | 'record'>;
   readonly revisions: Revisions;
   readonly service: () => { readonly organizations: readonly Organization[]; readonly apiUrl: string | null };
-  /** Result of `folderName`, or null if the folder is missing. If absent, requests through the socket are not checked. */
+  /** Result of `folderName`. Null if the folder is missing. If absent, `FOLDER_HEADER` of requests is ignored. */
   readonly folder?: () => Promise<string | null>;
   /** Text of the current config file. Only the socket returns it, because it can contain credentials. */
   readonly lastGood?: () => Secret | null;
@@ -117,7 +117,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
       return c.json({ ready, reason }, ready ? 200 : 503);
     },
     metrics: async (c) => {
-      // If the queue fails, all other metrics are still available.
+      // If the job queue fails, all other metrics are still available.
       const jobs = (await options.jobs?.().catch(() => null)) ?? null;
       const volume = (await options.volume?.()) ?? null;
       const certificates = options.certificates?.() ?? [];
@@ -198,7 +198,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
         signatures.delete(pending);
         return c.json(taken, 201);
       } catch (error) {
-        // Check the socket too, because the request counts as destroyed as soon as its body is read.
+        // Check the socket too, because `signal` can miss a disconnect after the body is read.
         if (c.req.raw.signal.aborted || c.env?.incoming?.socket.destroyed) throw clientLeft(`import "${fileName}"`);
         if (isBundleFault(toDocshelfError(error).code)) site.onBundleRefused(source);
         throw error;
@@ -224,7 +224,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
   }
 }
 
-/** Includes the domain, because two sites can get files with the same name. */
+/** Key of a pending signature. It includes the domain, because two sites can get files with the same name. */
 function pendingName(c: Context<AdminEnv>, fileName: string): string {
   return `${c.req.param('domain') ?? ''}/${fileName}`;
 }
@@ -234,10 +234,10 @@ const jobOf = (c: Context<AdminEnv>): string => c.req.param('jobId') ?? '';
 function openBody({ req, env }: Context<AdminEnv>, endpoint: AdminEndpoint): ReadableStream<Uint8Array> {
   const { incoming, outgoing } = env ?? {};
   if (req.raw.headers.has('expect')) outgoing?.writeContinue();
-  // A command can wait in a pipe, so the socket has no idle limit.
+  // Set no idle limit for the socket, because a command can wait for the input of a pipe.
   if (endpoint !== 'socket') {
     incoming?.setTimeout(UPLOAD_IDLE_MS_MAX);
-    // Limit only the client's upload, not unpacking.
+    // Remove the limit after the upload, because unpacking can take longer.
     incoming?.once('end', () => incoming.setTimeout(0));
   }
   if (req.raw.body === null)
@@ -245,7 +245,7 @@ function openBody({ req, env }: Context<AdminEnv>, endpoint: AdminEndpoint): Rea
   return WebStream.from(wholeBody(req.raw.body)) as ReadableStream<Uint8Array>;
 }
 
-/** Reports a disconnected client instead of a broken stream. @throws DocshelfError `bad_request` */
+/** Converts a broken stream to the error of a disconnected client. @throws DocshelfError `bad_request` */
 async function* wholeBody(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
@@ -265,7 +265,7 @@ const fileNameOf = (c: Context<AdminEnv>): string => requireFileName(c.req.param
 
 type DocumentOptions = Pick<AdminOptions, 'features' | 'service' | 'programVersion'>;
 
-/** The OpenAPI document. Its examples name the first site and the first organization of the daemon. */
+/** OpenAPI document of the admin listener. Its examples contain the first site and the first organization of the daemon. */
 export function adminDocument({ features, service, programVersion }: DocumentOptions): object {
   const all = Object.values(operations).flatMap((each) => [each, ...perSite(each)]);
   const document = openApiDocument(all, { ...ADMIN_INFO, programVersion, publicUrl: null });
@@ -277,10 +277,10 @@ export function adminDocument({ features, service, programVersion }: DocumentOpt
 
 const KEEP_MS = 10 * 60_000;
 const KEPT_MAX = 100;
-/** Twice the maximum that minisign writes. */
+/** Maximum bytes of a signature, twice the maximum of minisign. */
 const SIGNATURE_BYTES_MAX = 20_000;
 
-/** Signatures by file name, kept until their archive is imported, so that a failed upload can be retried. */
+/** Signatures by file name. Each stays until its archive is imported, so that a failed upload can be retried. */
 export type PendingSignatures = LRUCache<string, string>;
 
 export function pendingSignatures(perf: { now(): number } = performance): PendingSignatures {

@@ -17,7 +17,7 @@ const HEADERS = {
   'Referrer-Policy': 'no-referrer',
 };
 
-/** Reading needs no token. Errors are problem documents on every path. */
+/** Only operations with `security` need a token. Errors of all paths are problem documents. */
 export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   const { endpoint, token, hosts, metrics } = options;
   const guard = new TokenGuard({ token, onWrong: () => metrics.onWrongToken() });
@@ -45,7 +45,7 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   return app;
 }
 
-/** Loads the console at its first page, because that takes 40 ms at start (measured). A failed load is retried. */
+/** Loads the console with its first page instead of at start, where it would take 40 ms (measured). Retries a failed load. */
 function consoleOf(options: AdminOptions, guard: TokenGuard): () => Promise<Hono<AdminEnv>> {
   const calls = createAdminApp({ ...options, endpoint: 'session' });
   return once(async () => {

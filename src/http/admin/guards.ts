@@ -8,10 +8,10 @@ import { bearerToken, requireToken } from '../bearer.ts';
 import { ClientRates, LateAnswers } from '../limits/client-rates.ts';
 import type { AdminEndpoint, AdminEnv } from './actions.ts';
 
-/** Orchestrators probe these by any host name, and they reveal nothing. */
+/** Paths for any host name, because orchestrators probe them under various names. Their responses contain no secrets. */
 const HEALTH: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
-/** Prevents DNS rebinding, in which a foreign page sends its own host name. @param hosts additional names; `*` allows all */
+/** Prevents DNS rebinding, where a foreign page sends its own host name. @param hosts allowed additional names; `*` allows all */
 export function requireOwnName(url: string, hosts: readonly string[]): void {
   const asked = new URL(url);
   if (HEALTH.has(asked.pathname)) return;
@@ -33,7 +33,7 @@ interface TokenGuardOptions {
 const WRONG_RATE = { burst: 20, perSecond: 0.1 };
 const HELP = 'The correct admin.token is accepted immediately, also after wrong tokens from this address.';
 
-/** Counts wrong tokens of each client and delays its responses to them. A right token never waits. */
+/** Counts wrong tokens per client, and delays responses to clients with many of them. Never delays a right token. */
 export class TokenGuard {
   readonly #options: TokenGuardOptions;
   readonly #rates: ClientRates;
@@ -63,7 +63,7 @@ export class TokenGuard {
   }
 }
 
-/** Rejects a request if the folder was renamed under the daemon, which moves the socket with it. */
+/** Rejects a request if the data folder was renamed while the daemon runs. The socket moves with the folder. */
 export async function requireFolder(
   named: string | undefined,
   folder: (() => Promise<string | null>) | undefined,
@@ -75,7 +75,7 @@ export async function requireFolder(
   });
 }
 
-/** Runs before the body, so that docshelf reads no byte of a refused upload. */
+/** Runs before the body is read, so that docshelf reads no byte of a rejected upload. */
 export function requireAdmin(endpoint: AdminEndpoint, guard: TokenGuard) {
   return async (c: Context<AdminEnv>, next: () => Promise<void>): Promise<void> => {
     const client = c.env?.incoming?.socket.remoteAddress ?? '';

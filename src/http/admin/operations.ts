@@ -7,7 +7,7 @@ import { VERSION_PATTERN } from '../../domain/version.ts';
 import { auditPageSchema } from '../audit/audit.ts';
 import { acting, health, jobOperations, keyOperations, secret, state } from './service-operations.ts';
 
-/** Calls of the admin listener and of a daemon's socket. A new call needs its `run` in `actions.ts`. */
+/** Calls of the admin listener and of the daemon's socket. For a new call, add its `run` in `actions.ts`. */
 
 const releaseSchema = { title: 'Release', ...objectOf({ version, digest }) } as const;
 const previewSchema = {
@@ -126,7 +126,7 @@ const NO_SITE = {
   message: 'Cannot find the site "acme": this daemon has no such site',
 } as const;
 
-/** Calls about versions or bundles exist twice: for the only site, and for each site by its domain. */
+/** Copy of a call about versions or bundles that selects a site by its domain. Other calls have no copy. */
 export function perSite(operation: Operation): Operation[] {
   const { id, path, parameters, faults = [] } = operation;
   if (!/^\/v1\/(?:versions|bundles|rollback|diff)/.test(path)) return [];
@@ -196,10 +196,10 @@ const pinned = {
 } as const;
 const activeNow = { 200: { description: 'The version that is active now.', schema: releaseSchema } } as const;
 
-/** Header with the data folder of a command, in its requests to the socket. */
+/** Request header with the data folder that a command uses, for requests to the socket. */
 export const FOLDER_HEADER = 'docshelf-folder';
 
-/** Path of the current config, for commands while its file is invalid. Only the socket serves it, because it can contain credentials. */
+/** Path of the current config, for commands whose config file is invalid. Only the socket serves it, because it can contain credentials. */
 export const LAST_GOOD_PATH = '/v1/config';
 
 export const operations = {

@@ -17,11 +17,11 @@ export interface ApiOptions extends FaultHooks, KeyChecks {
   readonly rates: SearchApiOptions['rates'];
   readonly exports?: ExportService;
   readonly audit?: ExportApiOptions['audit'];
-  /** Absent if links lead to another server. */
+  /** Absent if the links to bundles lead to another server. */
   readonly download?: AnswerDownload;
   readonly tracer?: Tracer;
   readonly programVersion: string;
-  /** Null means that clients use the URL of their request. */
+  /** Null if clients must use the URL of their request. */
   readonly publicUrl: () => string | null;
   readonly ownSite?: () => OwnNames | null;
 }
@@ -43,7 +43,7 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
 
   app.use(async (c, next) => {
     await next();
-    // `c.header` would create another response, which the adapter then sends as a stream.
+    // Do not use `c.header`, because the adapter would send its new response as a stream.
     const { headers } = c.res;
     headers.set('X-Content-Type-Options', 'nosniff');
     if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store');
@@ -104,7 +104,7 @@ function turnedOff(code: 'search_off' | 'export_off', message: string, key: stri
   return new DocshelfError(code, message, { next: `The operator of this service can turn it on with ${key}.` });
 }
 
-/** Records a server span for each call, under the caller's span if the request names one (OpenTelemetry's conventions for HTTP). */
+/** Records a server span per call, in the trace of the caller if the request has one (OpenTelemetry's HTTP conventions). */
 function traceCalls(tracer: Tracer, path: string): MiddlewareHandler<ApiEnv> {
   return (c, next) => {
     const { method } = c.req;
@@ -113,7 +113,7 @@ function traceCalls(tracer: Tracer, path: string): MiddlewareHandler<ApiEnv> {
     return tracer.span(`${method} ${path}`, { kind: 'server', parent, facts }, async (span) => {
       await next();
       const { status } = c.res;
-      // A rejected request is the caller's error.
+      // Other rejected requests are errors of the caller, not of docshelf.
       if (status >= 500) span.fail(c.error);
       span.note({ 'http.response.status_code': status });
     });

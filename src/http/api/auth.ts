@@ -21,7 +21,7 @@ export interface Access {
   readonly keys: KeyRing;
 }
 
-/** @param fault error of the key store, after which keys created at run time can be missing */
+/** @param fault error of the key store. After such an error, keys created at run time can be missing */
 export function accessOf(
   organizations: readonly Organization[],
   fault: () => DocshelfError | null = () => null,
@@ -38,7 +38,7 @@ interface StoredKey extends HeldKey {
   readonly digest: Buffer;
 }
 
-/** Prefix that groups digests: with 10,000 keys, about one key shares its group. The extra time of such a group reveals nothing of a key. */
+/** Bytes that group digests. With 10,000 keys, a group has about one key, and the time to compare it reveals nothing about a key. */
 const GROUP_BYTES = 2;
 const groupOf = (digest: Buffer): string => digest.toString('latin1', 0, GROUP_BYTES);
 
@@ -55,7 +55,7 @@ class KeyRing {
     this.#groups = Map.groupBy(stored, ({ digest }) => groupOf(digest));
   }
 
-  /** The stored type counts, not the prefix. @throws DocshelfError `unauthorized`, `forbidden`, or the error of the store */
+  /** Uses the stored type of the key, not its prefix. @throws DocshelfError `unauthorized`, `forbidden`, or the code of the key store */
   holder(authorization: string | undefined, wanted: KeyType): HeldKey {
     const given = bearerToken(authorization);
     if (given === null) {
@@ -91,7 +91,7 @@ class KeyRing {
   }
 }
 
-/** Contains only the code of the error: addresses and paths are for the operator. */
+/** Keeps only the code of the error, because only the operator may see addresses and paths. */
 function cannotTell({ code }: DocshelfError): DocshelfError {
   return new DocshelfError(
     code,
@@ -114,7 +114,7 @@ export interface KeyChecks {
   readonly onKeyUse?: (sha256: string) => void;
 }
 
-/** Runs first, so that strangers learn nothing of domains and jobs. */
+/** Runs before all other checks, so that clients without a key learn nothing about domains and jobs. */
 export function requireKey({ access, onKeyUse }: KeyChecks, wanted: KeyType): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     const { keys, sites } = access();
@@ -135,7 +135,7 @@ export const requireExportPlan: MiddlewareHandler<ApiEnv> = async (c, next) => {
   await next();
 };
 
-/** Responds the same for a site of another organization and for a missing one. @throws DocshelfError `not_found` */
+/** Rejects a site of another organization in the same way as a missing site. @throws DocshelfError `not_found` */
 export function ownSite(c: Context<ApiEnv>, act: string, name: string): OwnedSite {
   const { organization, sites } = c.var.caller;
   const site = sites.find(name);

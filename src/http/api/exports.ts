@@ -27,7 +27,7 @@ export interface ExportApiOptions {
 
 const RETRY_AFTER_S = 2;
 
-/** Other origins get no access, because an admin key must not be used in a browser. */
+/** Does not allow other origins, because an admin key must not be used in a browser. */
 export function exportRoutes({ exports, publicUrl, audit }: ExportApiOptions): Route<ApiEnv>[] {
   type C = Context<ApiEnv>;
   const jobOf = (c: C): [organizationId: string, jobId: string] => [
@@ -92,13 +92,13 @@ export interface BundleDownloadOptions {
   readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
 }
 
-/** The link is the only credential. Downloads in flight outlive it; resuming needs another link, and has the same entity tag. */
+/** Needs only the signed link. A download continues after the link expires. To resume it, use a new link with the same entity tag. */
 export function bundleDownload({ follow, onFault }: BundleDownloadOptions): AnswerDownload {
   return async (c) => {
     const { sha256, fileName } = c.req.param();
     const bundle = await follow({ sha256, fileName, query: new URL(c.req.url).searchParams });
     const request = requestOf(c);
-    // The file's time is that of packing, so it cannot be a validator.
+    // Use only the digest as a validator, because the time of the file is the time of packing.
     const validators = { etag: `"${bundle.sha256}"`, lastModifiedMs: Number.NaN };
     const headers = headersOf(bundle, validators);
 
@@ -123,7 +123,7 @@ function requestOf({ req, env }: Context<ApiEnv>): SiteRequest {
   return { method: req.method, target: req.path, header: (name) => req.header(name), id: () => requestIdOf(env) };
 }
 
-/** Null for the whole. Only GET has ranges (RFC 9110, section 14.2). */
+/** Null for the whole bundle. Only GET supports ranges (RFC 9110, section 14.2). */
 function rangeOf(
   request: SiteRequest,
   bundle: LinkedBundle,
@@ -135,7 +135,7 @@ function rangeOf(
   return range === 'whole' ? null : range;
 }
 
-/** `no-store` also applies to private caches (RFC 9111, section 5.2.2.5), which would outlive the link. */
+/** Sends `no-store`, so that private caches (RFC 9111, section 5.2.2.5) do not keep the bundle longer than the link. */
 function headersOf({ contentType, contentDisposition }: LinkedBundle, { etag }: Validators) {
   return {
     always: { ETag: etag, 'Cache-Control': 'no-store' },
@@ -163,7 +163,7 @@ function pastTheEnd(fileName: string, sizeBytes: number): DocshelfError {
   });
 }
 
-/** Only for the log, because the client sees a broken connection. */
+/** Error for the log only, because the client notices just a broken connection. */
 function brokenOff(fileName: string, cause: DocshelfError): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot send "${fileName}" to its end: its archive cannot be read`, {
     next: 'Check the volume of storage.dir. A client can resume the download with a range request.',

@@ -11,7 +11,7 @@ export interface SearchApiOptions {
   readonly rates: OrganizationRates;
 }
 
-/** Counts every request with a key, also invalid ones, except those that the limit rejects. */
+/** Counts each request with a key, including invalid requests, except those that the limit rejects. */
 export function searchRoute({ search, rates }: SearchApiOptions): Route<ApiEnv> {
   return route(calls.search, async (c: Context<ApiEnv>, { body }) => {
     const verdict = await rates.take(c.var.caller.organization.id);

@@ -12,7 +12,7 @@ const ACTOR_KINDS = ['token', 'session', 'socket', 'key'] as const;
 
 export interface Actor {
   readonly by: (typeof ACTOR_KINDS)[number];
-  /** Name of the session or id of the key, never a credential. Null for other kinds. */
+  /** Name of the session or id of the key, but never a credential. Null for other kinds of actors. */
   readonly id: string | null;
   readonly client: string | null;
   readonly requestId: string | null;
@@ -61,7 +61,7 @@ export type AuditPage = ShapeOf<typeof auditPageSchema>;
 
 export type AuditFacts = Partial<Pick<AuditLine, 'site' | 'organization' | 'target' | 'from' | 'to'>>;
 
-/** Records each change before the client gets its response: first in the log, then in the store. */
+/** Records each change before the client gets its response. Writes first to the log, then to the store. */
 export class AuditTrail {
   readonly #store: Pick<AuditFile, 'append' | 'read'>;
   readonly #log: (line: AuditLine) => void;
@@ -80,7 +80,7 @@ export class AuditTrail {
     return this.#store.read(limit, before);
   }
 
-  /** @param after facts that only the result has */
+  /** @param after returns facts that are known only from the result */
   async record<Result>(
     actor: Actor,
     action: string,
@@ -116,14 +116,14 @@ interface AuditFileOptions {
   readonly bytesMax?: number;
 }
 
-/** Size of about 12,000 lines. */
+/** Maximum bytes of the current file, about 12,000 lines. */
 const BYTES_MAX = 4 * 1024 ** 2;
 const FULL_FILES_MAX = 7;
 const LOCK_MS_MAX = 5_000;
 const CURRENT_FILE = 'audit.jsonl';
 const FULL_FILE = /^audit-\d{8}T\d{9}Z\.jsonl$/;
 
-/** All daemons on the folder append lines. Readers ignore a line that a crash has cut off. */
+/** Audit lines in the data folder. All its daemons append to the same file. Readers ignore a line that a crash has cut off. */
 export class AuditFile {
   readonly #options: AuditFileOptions;
   #writing: Promise<void> = Promise.resolve();
@@ -132,13 +132,13 @@ export class AuditFile {
     this.#options = options;
   }
 
-  /** Resolves when the line is written. Never rejects: it reports errors, and the line is in the log. */
+  /** Resolves when the line is written. Never rejects, because the log has the line too. Reports errors to `onFault`. */
   append(line: AuditLine): Promise<void> {
     this.#writing = this.#writing.then(() => this.#append(line)).catch(this.#options.onFault);
     return this.#writing;
   }
 
-  /** Newest lines first. @param before RFC 3339: only lines of an earlier time @throws DocshelfError `cannot_read` */
+  /** Returns the newest lines first. @param before maximum time (exclusive), in RFC 3339 @throws DocshelfError `cannot_read` */
   async read(limit: number, before: string | null): Promise<AuditPage> {
     const { dir } = this.#options;
     const lines: AuditLine[] = [];
@@ -148,7 +148,7 @@ export class AuditFile {
       lines.push(...found.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)));
       if (lines.length > limit) break;
     }
-    // Keep lines of one millisecond on one page, because pages are requested by time.
+    // Put all lines of a millisecond on the same page, because `before` selects pages by time.
     const last = lines[limit - 1]?.at;
     const rest = lines.slice(limit);
     const end = limit + rest.length - rest.filter(({ at }) => at !== last).length;
@@ -166,7 +166,7 @@ export class AuditFile {
     const { size } = await handle.stat();
     const last = Buffer.alloc(1, '\n');
     if (size > 0) await handle.read(last, 0, 1, size - 1);
-    // Write once, so that lines of other daemons cannot come in between.
+    // Write the line in one call, so that other daemons cannot write into its middle.
     const written = Buffer.from(last.toString() === '\n' ? line : `\n${line}`);
     await handle.appendFile(written);
     await handle.datasync();
