@@ -19,13 +19,13 @@ export interface Http2Options {
   readonly onRequest: (incoming: Http2ServerRequest, outgoing: CountedResponse) => void;
 }
 
-/** nginx and Apache have the same limit. Browsers use fewer streams at once. */
+/** Maximum concurrent streams, the same as in nginx and Apache. Browsers use fewer. */
 const STREAMS_MAX = 128;
-/** Each field is an allocation, however short. */
+/** Maximum header fields, because even a short field needs an allocation. */
 const FIELDS_MAX = 200;
-/** Limits for streams that a client cancels. A reader who leaves a page cancels the requests in flight, but not this many a second. */
+/** Limits for canceled streams. A reader who leaves a page cancels its requests, but not this number per second. */
 const RESETS = { streamResetBurst: 512, streamResetRate: 64 };
-/** Memory for one connection, in MB. */
+/** Maximum memory of a connection, in MB. */
 const SESSION_MEMORY_MAX = 8;
 
 export class CountedResponse extends Http2ServerResponse {
@@ -44,7 +44,7 @@ export class CountedResponse extends Http2ServerResponse {
   override writeHead(status: number, ...rest: any[]): this {
     const headers = rest.at(-1);
     if (typeof headers !== 'object' || Array.isArray(headers)) return super.writeHead(status, ...rest);
-    // GOAWAY ends a connection, which has no field for it (RFC 9113, section 8.2.2).
+    // Remove the header `Connection`, which HTTP/2 forbids (RFC 9113, section 8.2.2). GOAWAY ends connections instead.
     const { connection: _, Connection: __, ...fit } = headers;
     return super.writeHead(status, fit);
   }
@@ -81,12 +81,12 @@ export class Http2Endpoint {
   }
 
   accept(socket: TLSSocket): void {
-    // Do not wait for a client that never ends its side.
+    // Destroy the socket after its last write, because a client may never end its half of the connection.
     socket.once('finish', () => socket.destroy());
     this.#server.emit('connection', socket);
   }
 
-  /** Null if the client already waits for too many responses. It can retry this request. */
+  /** Null if the budget has no room for another response of the client. The client can retry this request. */
   began(incoming: Http2ServerRequest, outgoing: CountedResponse): HeldAnswer | null {
     const { session } = incoming.stream;
     const known = session && this.#sessions.get(session);
@@ -97,7 +97,7 @@ export class Http2Endpoint {
     return held;
   }
 
-  /** Sends GOAWAY: requests in flight end, and the client sends further ones on another connection. */
+  /** Sends GOAWAY. Requests in flight can end, but the client must send new requests on another connection. */
   drain(): void {
     this.#isDraining = true;
     for (const session of this.#sessions.keys()) end(session);
@@ -143,7 +143,7 @@ function clientOf({ stream }: Http2ServerRequest, outgoing: CountedResponse): Cl
     cut: () => {
       const { session } = stream;
       stream.close(CANCEL);
-      // A client that reads nothing at all does not get the end of the stream either.
+      // Destroy the connection if the stream stays open, because a client that reads nothing does not get the end of the stream.
       const late = setTimeout(() => session?.destroy(), CUT_MS).unref();
       stream.once('close', () => clearTimeout(late));
     },

@@ -19,13 +19,13 @@ import { Http2Endpoint, type Http2Options } from './http2-endpoint.ts';
 
 interface RedirectTarget {
   readonly port: number;
-  /** Address for clients. Null uses the listener's own port. */
+  /** URL for clients. Null uses the port of the listener. */
   readonly publicUrl: () => string | null;
-  /** Only redirect to names of a certificate, because the Host of a request is untrusted. */
+  /** Redirects go only to names of a certificate, because a client controls the Host header. */
   readonly isCertifiedFor: (host: string) => boolean;
 }
 
-/** Browsers keep a 301 for good, and a 308 without `no-cache` too. */
+/** Redirects with 308 and `no-cache`. Without `no-cache`, browsers keep a 301 or 308 for ever. */
 export function redirectAnswer(target: RedirectTarget): (request: Request, env: HttpBindings) => Response {
   return (request, env) => {
     const host = bareHost(new URL(request.url).hostname);
@@ -51,21 +51,21 @@ function noName(host: string): DocshelfError {
   });
 }
 
-/** PEM, the chain with the server's own certificate first. The config check ensures that they match. */
+/** Key and certificate chain in PEM. The server's certificate comes first. The config check ensures that both belong together. */
 export interface KeyPair {
   readonly chain: string;
   readonly key: Secret;
 }
 
 export interface TlsSettings {
-  /** The first pair is for clients that name no server, or one without a certificate. */
+  /** Certificates. The first pair is also for clients that name no server, or a server without a certificate. */
   readonly pairs: readonly KeyPair[];
   readonly http2: boolean;
-  /** Null sends no Strict-Transport-Security. */
+  /** Null if responses must not have Strict-Transport-Security. */
   readonly hstsMs: number | null;
 }
 
-/** RFC 8996 deprecates older versions. */
+/** Minimum version of TLS. RFC 8996 deprecates older versions. */
 const MIN_VERSION = 'TLSv1.2';
 
 interface Served {
@@ -73,11 +73,11 @@ interface Served {
   readonly context: SecureContext;
 }
 
-/** New certificates apply to new connections. Open connections keep theirs. */
+/** Certificates that apply to new connections. Open connections keep their certificates. */
 class ServedCertificates {
   #settings: TlsSettings;
   #served: readonly Served[] = [];
-  /** Contexts by requested name. Clients choose names, so that the map is cleared when it is full. */
+  /** Contexts by requested name. A full map is cleared, because clients can request any number of names. */
   readonly #byName = new Map<string, SecureContext>();
 
   constructor(settings: TlsSettings) {
@@ -98,7 +98,7 @@ class ServedCertificates {
     const served = servedBy(settings);
     const isSame = textsOf(settings) === textsOf(this.#settings);
     this.#settings = settings;
-    // Replacing contexts would end resumable sessions.
+    // Keep the contexts, because new contexts would prevent the resumption of TLS sessions.
     if (isSame) return;
     this.#served = served;
     this.#byName.clear();
@@ -125,7 +125,7 @@ export function isCertifiedFor(certificate: X509Certificate, host: string): bool
   try {
     return (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined;
   } catch {
-    // OpenSSL throws this for text that is not a name.
+    // OpenSSL throws an error for text that is not a host name.
     return false;
   }
 }
@@ -153,7 +153,7 @@ interface TlsPortOptions {
 /** First byte of a TLS record with a handshake (RFC 8446, section 5.1). */
 const HANDSHAKE = 0x16;
 
-/** Adds TLS to the port of a plain server, which gets connections after their handshake. */
+/** Adds TLS to the port of a plain server. The plain server gets each connection after its TLS handshake. */
 export class TlsPort {
   readonly #certificates: ServedCertificates;
   readonly #tls: TlsServer;
@@ -180,7 +180,7 @@ export class TlsPort {
       else if (socket.alpnProtocol === 'h2') this.#http2.accept(socket);
       else for (const take of takers) take.call(server, socket);
     });
-    // Node does not close the connection if the handshake takes too long.
+    // Destroy the socket, because Node keeps a connection open if its handshake takes too long.
     this.#tls.on('tlsClientError', (_, socket) => socket.destroy());
     server.removeAllListeners('connection');
     server.on('connection', (socket) => this.#meet(socket, options));
@@ -203,7 +203,7 @@ export class TlsPort {
     this.#certificates.use(settings, this.#tls);
   }
 
-  /** Handshakes that have begun can still finish within their limit. */
+  /** Lets handshakes in progress finish within their time limit. */
   drain(): void {
     this.#isDraining = true;
     for (const socket of this.#silent) socket.destroy();
