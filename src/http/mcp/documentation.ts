@@ -7,10 +7,10 @@ import { stripBase } from '../../web/mount/base-path.ts';
 export interface Documentation {
   readonly domain: string;
   readonly basePath: string;
-  /** Origin of `server.publicUrl`. Null means that addresses are paths. */
+  /** Origin of `server.publicUrl`. If null, addresses are paths. */
   readonly origin: string | null;
   readonly search: Search | null;
-  /** Null if no version is active, or readers have no such version. @param version null means the active one */
+  /** Null if no version is active, or readers have no access to the version. @param version null for the active version */
   release(version: string | null): Promise<DocumentationRelease | null>;
   versions(): Promise<readonly string[]>;
 }
@@ -18,10 +18,10 @@ export interface Documentation {
 export interface DocumentationRelease {
   readonly version: string;
   readonly basePath: string;
-  /** Paths of all pages under the base path (`/guides/start`), in the order of UTF-16 code units. */
+  /** Paths of all pages under the base path, such as `/guides/start`, in the order of UTF-16 code units. */
   pages(): Promise<readonly string[]>;
   titles(pages: readonly string[]): Promise<readonly (string | null)[]>;
-  /** Null if no such page exists. @param target path under the base path, not decoded. @throws the signal's reason */
+  /** Null if the page does not exist. @param target percent-encoded path under the base path @throws the signal's reason */
   read(target: string, signal: AbortSignal, fragment?: string | null): Promise<PageText | null>;
 }
 
@@ -29,7 +29,7 @@ interface PageText {
   readonly path: string;
   readonly title: string | null;
   readonly markdown: string;
-  /** Offset of the fragment. 0 without a fragment, or if the page has no such anchor. */
+  /** Offset of the fragment in `markdown`. 0 if there is no fragment, or the page has no such anchor. */
   readonly start: number;
 }
 
@@ -53,7 +53,7 @@ export const shown = (text: string): string => text.slice(0, 200).toWellFormed()
 
 type AddressForm = Pick<Documentation, 'domain' | 'basePath' | 'origin'>;
 
-/** The scheme of resources does not depend on the address of the site. */
+/** Scheme of resource URIs, so that they do not depend on the address of the site. */
 const SCHEME = 'docshelf:';
 
 const ABSOLUTE = /^([a-z][a-z0-9+.-]*:)\/\/([^/?#]*)/i;
@@ -73,15 +73,15 @@ export function resourceTemplate({ domain }: Pick<AddressForm, 'domain'>): strin
 
 interface PageReference {
   readonly version: string | null;
-  /** Path under the base path of that version, not decoded. */
+  /** Percent-encoded path under the base path of the version. */
   readonly target: string;
-  /** Decoded, without `#`. */
+  /** Decoded fragment without `#`. */
   readonly fragment: string | null;
 }
 
 const OF_VERSION = new RegExp(`^${VERSION_ADDRESSES}([^/]+)(/.*)?$`, 's');
 
-/** Accepts an address from a result, a resource, or a path with or without the base path. Null for another site. */
+/** Reads an address from a result, a resource URI, or a path with or without the base path. Null for an address of another site. */
 export function parseAddress(written: string, form: AddressForm): PageReference | null {
   const target = targetOf(written, form);
   if (target === null) return null;

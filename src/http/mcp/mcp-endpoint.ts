@@ -24,9 +24,9 @@ export interface McpEndpointOptions extends FaultHooks {
 
 type AnswerAssistant = (request: Request, env: Partial<HttpBindings> | undefined) => Promise<Response>;
 
-/** Only protocol version 2025-03-26 has batches. Each message of a batch counts as a request. */
+/** Maximum messages of a batch. Only protocol version 2025-03-26 has batches. Each message counts as a request for the rate limit. */
 const BATCH_MAX = 20;
-/** Tools take seconds at most, but a request that its own batch cancels never ends. */
+/** Time limit of a response. Tools need only seconds, but a request that its own batch cancels never ends. */
 const ANSWER_MS_MAX = 60_000;
 
 const HEADERS = { 'Cache-Control': 'no-store', ...OWN_HEADERS, 'Cross-Origin-Resource-Policy': 'same-origin' };
@@ -34,10 +34,10 @@ const HEADERS = { 'Cache-Control': 'no-store', ...OWN_HEADERS, 'Cross-Origin-Res
 const JSON_TYPE = 'application/json';
 const STREAM_TYPE = 'text/event-stream';
 
-/** Only the listener sets connection headers: HTTP/2 forbids them (RFC 9113, section 8.2.2). */
+/** Headers to remove, because only the listener sets connection headers. HTTP/2 forbids them (RFC 9113, section 8.2.2). */
 const OF_CONNECTION = ['connection', 'x-accel-buffering'];
 
-/** Serves the Model Context Protocol by streamable HTTP. It has no sessions: each request gets one complete response. */
+/** Serves the Model Context Protocol over streamable HTTP. There are no sessions, so each request gets one complete response. */
 export function mcpEndpoint(options: McpEndpointOptions): AnswerAssistant {
   const { site, place, trustedProxies, programVersion, metrics, onError } = options;
   const { clients = new ClientRates({ act: 'respond to the assistant' }) } = options;
@@ -51,7 +51,7 @@ export function mcpEndpoint(options: McpEndpointOptions): AnswerAssistant {
     };
     try {
       requireOwnOrigin(request, place());
-      // Do not count this request: clients of older protocol versions try once to open a stream.
+      // Do not count other methods, because clients of older protocol versions try once to open a stream with GET.
       if (request.method !== 'POST') return problemResponse(notAllowed(request.method), requestId);
       const peer = env?.incoming === undefined ? '' : peerOf(env.incoming);
       const client = remoteAddress(peer, request.headers.get('x-forwarded-for') ?? undefined);
@@ -64,7 +64,7 @@ export function mcpEndpoint(options: McpEndpointOptions): AnswerAssistant {
       const messages = Array.isArray(parsedBody) ? parsedBody.length : 1;
       if (messages > BATCH_MAX)
         return protocolFault(-32600, `Invalid Request: a batch has at most ${BATCH_MAX} messages`);
-      // A batch that cancels one of its own requests would never get a response.
+      // Reject such a batch, because it would never get a response.
       if (Array.isArray(parsedBody) && parsedBody.some(isCancellation))
         return protocolFault(-32600, 'Invalid Request: a batch cannot cancel its own requests');
       for (let message = 1; message < messages; message++) clients.take(client);
@@ -88,7 +88,7 @@ export function mcpEndpoint(options: McpEndpointOptions): AnswerAssistant {
   };
 }
 
-/** With `either`, the client accepts both, as the protocol demands, and the package chooses. Null: it accepts neither. */
+/** Formats that the client accepts. With `either`, the MCP package chooses. A client that accepts neither format has null. */
 type Form = 'json' | 'stream' | 'either';
 
 function formOf(accept: string | null): Form | null {
@@ -121,7 +121,7 @@ interface OriginPlace {
   readonly hosts: readonly string[];
 }
 
-/** With DNS rebinding, a foreign page sends its own name as host and origin. So the host counts only if others cannot control it. */
+/** Ignores a host that others can control, because with DNS rebinding a foreign page sends its own name as host and origin. */
 export function isOwnOrigin(origin: string, host: string | undefined, { publicUrl, hosts }: OriginPlace): boolean {
   const url = URL.parse(origin);
   if (url === null || url.origin !== origin || !/^https?:$/.test(url.protocol)) return false;
@@ -131,7 +131,7 @@ export function isOwnOrigin(origin: string, host: string | undefined, { publicUr
     const ours = names.length === 0 ? [own.hostname] : names;
     if (url.protocol === own.protocol && url.port === own.port && ours.includes(url.hostname)) return true;
   }
-  // Ignore the scheme, because a proxy in front can use TLS.
+  // Ignore the scheme, because a proxy can terminate TLS.
   if (URL.parse(`${url.protocol}//${host ?? ''}`)?.host !== url.host) return false;
   const name = hostName(url.host);
   return names.includes(name) || isOfThisMachine(name);
@@ -157,7 +157,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The same object as the package returns for an unreadable request (JSON-RPC 2.0, section 5.1). */
+/** Same object as the MCP package returns for a request that it cannot read (JSON-RPC 2.0, section 5.1). */
 function protocolFault(code: number, message: string, status = 400): Response {
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status, headers: HEADERS });
 }
@@ -169,7 +169,7 @@ function forHandler(headers: Headers): Headers {
   return others;
 }
 
-/** Waits for the whole body, so that an error gets its status and a client that leaves ends the work. */
+/** Waits for the whole body, so that an error gets its status, and a disconnected client aborts the work. */
 async function whole(
   answer: Response,
   { signal, isJson, isBatch }: { readonly signal: AbortSignal; readonly isJson: boolean; readonly isBatch: boolean },
@@ -187,7 +187,7 @@ async function whole(
   return new Response(body, { status: answer.status, headers });
 }
 
-/** Skips the notifications between the responses, which concern ended requests. */
+/** Omits the notifications between the responses, because their requests have ended. */
 function jsonOf(events: string, isBatch: boolean): string {
   const responses = events
     .split('\n')

@@ -10,7 +10,7 @@ interface McpServerOptions {
   readonly onFault: (error: DocshelfError) => void;
 }
 
-/** Replaces the default validator, which would be built for each request: the server never sends requests to clients. */
+/** Replaces the default validator, which each request would build although the server sends no requests to clients. */
 const NO_VALIDATOR = {
   getValidator: (): never => {
     throw new Error('docshelf does not send requests to clients');
@@ -53,7 +53,7 @@ export function mcpServer({ site, programVersion, onFault }: McpServerOptions): 
       const texts = await tool.run(site, params.arguments ?? {}, signal);
       return { content: texts.map(textBlock) };
     } catch (cause) {
-      // Return the error as a result, so that the assistant can read it and correct its call.
+      // Return the error as a result, so that the assistant can read the error and correct its call.
       return { content: [textBlock(sentenceOf(reported(cause)))], isError: true };
     }
   });
@@ -75,13 +75,13 @@ export function mcpServer({ site, programVersion, onFault }: McpServerOptions): 
 const textBlock = (text: string) => ({ type: 'text' as const, text });
 
 function sentenceOf({ code, message, next }: DocshelfError): string {
-  // The message of an unexpected error can contain secrets, so it only goes to the log.
+  // Hide the message of an unexpected error, because it can contain secrets. The log contains it.
   if (code === 'internal') return 'Cannot process the call: docshelf failed. Its log contains the cause.';
   return next === undefined ? `${message}.` : `${message}. ${next}`;
 }
 
 const LIST_LENGTH = 100;
-/** Maximum UTF-16 code units. The read_page tool returns the rest. */
+/** Maximum UTF-16 code units of a resource. The tool read_page returns the rest. */
 const TEXT_MAX = 200_000;
 const MARKDOWN = 'text/markdown';
 
@@ -92,7 +92,7 @@ interface PageResource {
   readonly mimeType: string;
 }
 
-/** @param cursor path of the previous page's last entry, which also works if another version became active */
+/** @param cursor path of the last entry of the previous page. It stays valid after a swap */
 async function listResources(
   site: Documentation,
   cursor: string | undefined,

@@ -16,15 +16,15 @@ interface AssistantTool {
   run(documentation: Documentation, written: unknown, signal: AbortSignal): Promise<readonly string[]>;
 }
 
-/** UTF-16 code units, about 5,000 tokens: common assistants warn from 10,000 on and cut at 25,000. */
+/** Default UTF-16 code units of a text, about 5,000 tokens. Common assistants warn from 10,000 tokens on, and cut at 25,000. */
 const READ_DEFAULT = 20_000;
 const READ_MAX = 60_000;
-/** Maximum length of all results together. Longer text is cut; assistants read the rest by its address. */
+/** Maximum UTF-16 code units of all results together. Assistants get the rest of a cut text by its address. */
 const FOUND_LENGTH_MAX = 60_000;
 const LIST_DEFAULT = 100;
 const LIST_MAX = 500;
 const VERSION_LENGTH_MAX = 128;
-/** Longest path of a release (archives.md) with each byte escaped, and an origin. */
+/** Maximum length of an address: the longest path of a release (archives.md) with each byte escaped, and an origin. */
 const ADDRESS_LENGTH_MAX = 16 * 1024;
 
 const versionSchema = {
@@ -140,7 +140,7 @@ async function findSections(site: Documentation, written: unknown, signal: Abort
     const { title, headings, version: said, language, tags, score } = metadata;
     const shown = cut(content, 0, left);
     left -= shown.length;
-    // A hosted search can return absolute URLs.
+    // Keep other paths unchanged, because a hosted search can return absolute URLs.
     const address = path.startsWith('/') && site.origin !== null ? new URL(path, site.origin).href : path;
     return { address, title, headings, version: said ?? version, language, tags, score, content: shown };
   });
@@ -207,13 +207,13 @@ export function noPage(address: string): DocshelfError {
   });
 }
 
-/** Never splits a surrogate pair. */
+/** Returns a part of the text without splitting a surrogate pair. */
 export function cut(text: string, from: number, length: number): string {
   const start = startOf(text, from);
   const end = Math.min(text.length, start + Math.max(0, length));
   const isParted = end > start && isLow(text.charCodeAt(end)) && isHigh(text.charCodeAt(end - 1));
   if (!isParted) return text.slice(start, end);
-  // Return at least one character, so that a caller with length 1 makes progress.
+  // Return at least one character, so that a caller with length 1 can continue.
   return text.slice(start, end - start > 1 ? end - 1 : end + 1);
 }
 
@@ -230,7 +230,7 @@ type TreeEntry =
 export interface TreeQuestion {
   readonly folder: string;
   readonly isRecursive: boolean;
-  /** Path of the last entry of the previous response. Null starts at the first. */
+  /** Path of the last entry of the previous response. Null starts with the first entry. */
   readonly after: string | null;
   readonly limit: number;
 }
@@ -238,18 +238,18 @@ export interface TreeQuestion {
 interface TreeAnswer {
   readonly entries: readonly TreeEntry[];
   readonly total: number;
-  /** Value for `after` in the next question. Null at the end. */
+  /** Value of `after` for the next call. Null at the end of the list. */
   readonly next: string | null;
 }
 
-/** @param pages in the order of UTF-16 code units */
+/** @param pages paths in the order of UTF-16 code units */
 export function listTree(pages: readonly string[], { folder, isRecursive, after, limit }: TreeQuestion): TreeAnswer {
   const inside = pages.slice(
     firstPathFrom(pages, folder),
     firstPathFrom(pages, `${folder.slice(0, -1)}${BEHIND_SLASH}`),
   );
   const own = folder === '/' ? undefined : pages[firstPathFrom(pages, folder.slice(0, -1))];
-  // If the site writes folders without their slash, `/guides` is the page of `/guides/`.
+  // Add the page `/guides` to the folder `/guides/` if the site writes folders without a slash.
   const below = own === folder.slice(0, -1) ? [own, ...inside] : inside;
   const entries = isRecursive ? below.map(pageEntry) : entriesOf(below, folder);
   const rest = after === null ? entries : entries.filter(({ path }) => path > after);
@@ -273,7 +273,7 @@ function entriesOf(pages: readonly string[], folder: string): TreeEntry[] {
     }
   }
   for (const [path, count] of counts) {
-    // A folder that only has its own page is that page.
+    // Show a folder that contains only its own page as a page.
     const isPage = count === 1 && pages[firstPathFrom(pages, path)] === path;
     entries.push(isPage ? pageEntry(path) : { kind: 'folder', path, pages: count });
   }
