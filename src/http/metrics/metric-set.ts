@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { Counter, Gauge, Histogram, type LabelValues, type Metric, type Registry } from 'prom-client';
 import type { ListenerName, ServedRequest } from '../listener/served-request.ts';
 
-/** Bounds in seconds: a file from memory takes under a millisecond, an upload takes minutes. */
+/** Bounds of buckets in seconds. A file from memory takes under a millisecond, and an upload takes minutes. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10, 60];
 
 interface RequestCells {
@@ -53,7 +53,7 @@ class RequestMetrics {
 
 export const labelOf = (site: string | null | undefined) => (site == null ? {} : { site });
 
-/** A series for the hot path. Counting is an addition, while prom-client's counters hash the labels each time. */
+/** A series for frequent events. Counting is only an addition. A counter of prom-client hashes its labels each time. */
 export interface Cell {
   value: number;
 }
@@ -87,10 +87,10 @@ class CellCounter<T extends string> {
   }
 }
 
-/** Replaces prom-client's histogram, which cannot expose counts from outside. */
+/** Replaces prom-client's histogram, because it cannot export counts that docshelf keeps itself. */
 class CellHistogram<T extends string> {
   readonly #bounds: readonly number[];
-  /** Counts have one entry more than the bounds, for values above the last bound. */
+  /** Counts by label. They have one entry more than the bounds, for values over the last bound. */
   readonly #series = new Map<string, { readonly counts: number[]; sum: number }>();
 
   constructor(registry: Registry, { name, help }: MetricName, label: T, bounds: readonly number[]) {
@@ -128,14 +128,14 @@ class CellHistogram<T extends string> {
   }
 }
 
-/** Bounds in seconds: keywords take 3 ms, a new question with the model takes 10 ms, and a busy machine takes seconds. */
+/** Bounds of buckets in seconds. Keywords take 3 ms, and a new query with the model 10 ms. On a busy machine, a search takes seconds. */
 const SEARCH_BUCKETS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
 export function defineMetrics(registry: Registry) {
   const registers = [registry];
   const counter = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
     new Counter<T>({ name: `docshelf_${name}`, help, labelNames, registers });
-  /** A gauge of a site belongs to `ofSites`, so that its series end with the site. */
+  /** Not for gauges with the label `site`. Define these in `ofSites`, so that their series end with the site. */
   const gauge = <T extends string>(name: string, help: string, labelNames: readonly Exclude<T, 'site'>[]) =>
     new Gauge<T>({ name: `docshelf_${name}`, help, labelNames, registers });
   const siteGauge = <T extends string = never>(name: string, help: string, labelNames: readonly T[] = []) =>
@@ -196,7 +196,7 @@ export function defineMetrics(registry: Registry) {
     }),
     errors: counter('errors_total', 'Errors, by code.', ['site', 'code']),
     ready: gauge('ready', '1 if /readyz reports ready.', []),
-    /** Set from the reports of all sites at each scrape. */
+    /** Gauges per site, which each scrape sets from the reports of all sites. */
     ofSites: {
       state: siteGauge('state', '1 for the current state of the site, 0 for the other states.', ['state']),
       activeVersion: siteGauge('active_version_info', 'Active version, in the labels.', ['version', 'digest']),
@@ -212,7 +212,7 @@ export function defineMetrics(registry: Registry) {
   };
 }
 
-/** Replaces prom-client's default set, which keeps a 10 ms timer and a performance observer running. */
+/** Replaces the default metrics of prom-client, which keep a 10 ms timer and a performance observer running. */
 export function addProcessMetrics(registry: Registry): void {
   const add = (name: string, help: string, read: () => number): void => {
     const registers = [registry];
@@ -252,6 +252,6 @@ export function addProcessMetrics(registry: Registry): void {
 }
 
 function openFileDescriptors(): number {
-  // Do not count the descriptor of the folder that is being read.
+  // Subtract the descriptor of the folder that `readdirSync` reads.
   return readdirSync('/proc/self/fd').length - 1;
 }

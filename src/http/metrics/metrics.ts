@@ -10,18 +10,18 @@ export interface Readings {
   readonly states: readonly {
     readonly site: string | null;
     readonly state: DeployState;
-    /** Versions that are served: one, none, or those of all sites if `site` is null. */
+    /** Served versions: at most one, or those of all sites if `site` is null. */
     readonly active?: readonly Pick<ActiveVersion, 'version' | 'digest' | 'activatedAt'>[];
-    /** Absent if search is off. */
+    /** Absent if the search is off. */
     readonly search?: SearchReading | undefined;
-    /** Null if the site has no link, or one that does not expire. */
+    /** Time when the bundle link expires. Null if the site has no link, or its link does not expire. */
     readonly linkEndsAtMs?: number | null;
     readonly isFetchFailing?: boolean;
   }[];
   readonly isReady: boolean;
-  /** Null if this process has no jobs, or cannot count them now. */
+  /** Null if this process has no jobs, or cannot count its jobs now. */
   readonly jobs: ExportJobs | null;
-  /** Space of the volume of the data folder. Null if the system does not report it. */
+  /** Space on the volume of the data folder. Null if the system does not report it. */
   readonly volume: VolumeSpace | null;
   readonly dependencies?: readonly { readonly dependency: string; readonly isUp: boolean }[];
   readonly certificates?: readonly { readonly setting: string; readonly endsAtMs: number }[];
@@ -29,7 +29,7 @@ export interface Readings {
 
 export interface SearchReading {
   readonly waiting: number;
-  /** Null while there is no index. */
+  /** Null while the index does not exist. */
   readonly builtAtMs: number | null;
 }
 
@@ -40,7 +40,7 @@ export interface VolumeSpace {
 
 export type ExportJobs = StatusReport['jobs'];
 
-/** Twenty ticks a second cost nothing, and readers only notice longer delays. */
+/** Interval for the delay of the event loop. It costs nothing, and readers notice only longer delays. */
 const LOOP_TICK_MS = 50;
 
 const JOB_RESULTS = ['completed', 'failed', 'canceled'] as const;
@@ -55,14 +55,14 @@ export class Metrics {
     addProcessMetrics(this.#registry);
     if (programVersion !== null) this.#metrics.buildInfo.set({ version: programVersion, node: process.version }, 1);
     this.#loopDelay.enable();
-    // Start series at 0. A series that starts with its first event shows no rate for it.
+    // Start series at 0, because a series that starts with its first event shows no rate for this event.
     for (const result of ['ok', 'failed']) this.#metrics.reloads.inc({ result }, 0);
     this.#metrics.isConfigSound.set(1);
   }
 
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
-  /** If there are more sites than `metrics.sites`, series must not have the label `site`. */
+  /** Omits the label `site` if there are more sites than `metrics.sites` allows. */
   useConfig({
     sites,
     metrics,
@@ -102,7 +102,7 @@ export class Metrics {
     for (const { dependency, isUp } of dependencies) dependencyUp.set({ dependency }, isUp ? 1 : 0);
     this.#metrics.certificateEnd.reset();
     for (const { setting, endsAtMs } of certificates) this.#metrics.certificateEnd.set({ setting }, endsAtMs / 1000);
-    // A sample is the time between two ticks, so subtract the interval.
+    // Subtract the interval, because a sample is the time between two ticks.
     this.#metrics.loopDelay.set(Math.max(0, this.#loopDelay.percentile(99) / 1e9 - LOOP_TICK_MS / 1000));
     this.#loopDelay.reset();
     return this.#registry.metrics();
@@ -118,7 +118,7 @@ export class Metrics {
     if (ok) this.#metrics.lastReloadSuccess.setToCurrentTime();
   }
 
-  /** Starts the series of a site at 0. @param site null if there are so many that series have no label */
+  /** Starts the series of a site at 0. @param site null if series have no label `site` because of the number of sites */
   addExports(site: string | null): void {
     for (const result of JOB_RESULTS) this.#metrics.jobsEnded.inc({ ...labelOf(site), result }, 0);
   }
