@@ -65,7 +65,7 @@ export class JobDesk {
     this.#organizations = organizations;
   }
 
-  /** @param cursor of the previous page. Null starts at the newest job. @throws DocshelfError `bad_request` */
+  /** @param cursor of the previous page. Null starts with the newest job @throws DocshelfError `bad_request` */
   async board(cursor: string | null): Promise<JobBoard> {
     const service = await this.#open();
     const page = await service.listOwned({ limit: JOBS_LIMIT_MAX, ...(cursor !== null && { cursor }) });
@@ -83,14 +83,14 @@ export class JobDesk {
     return (await this.#open()).report(organization, jobId);
   }
 
-  /** @throws DocshelfError `not_found` if no organization exports the domain; `queue_full` */
+  /** @throws DocshelfError `not_found` if no organization can export the domain; `queue_full` */
   async start({ domain, version, paths }: ExportOrder): Promise<OperatedJob> {
     const service = await this.#open();
     const site = this.#siteOf(domain);
     return queued(await service.start(site, { version: version ?? null, paths: paths ?? null }), site);
   }
 
-  /** @throws DocshelfError as `get` and `start` */
+  /** @throws DocshelfError the codes of `get` and `start` */
   async retry(jobId: string): Promise<OperatedJob> {
     const service = await this.#open();
     const site = this.#siteOf((await this.get(jobId)).domain);

@@ -6,7 +6,7 @@ interface OpenApiInfo {
   readonly title: string;
   readonly description: string;
   readonly programVersion: string;
-  /** Null means that clients use the server of this document. */
+  /** Null if clients must use the server of this document. */
   readonly publicUrl: string | null;
 }
 
@@ -155,7 +155,7 @@ function jsonContent(schema: object, examples: Readonly<Record<string, unknown>>
   };
 }
 
-/** A schema with a title becomes a component. */
+/** Moves a schema with a title to the components, and returns its reference. */
 function reference(schema: object, schemas: Record<string, object>): object {
   const { title } = schema as { title?: string };
   if (title === undefined) return withoutHints(schema);
@@ -163,19 +163,19 @@ function reference(schema: object, schemas: Record<string, object>): object {
   return { $ref: `#/components/schemas/${title}` };
 }
 
-/** Removes the keywords of docshelf, because some clients reject unknown keywords. */
+/** Removes docshelf's own keywords, because some clients reject unknown keywords. */
 export function withoutHints(schema: object): object {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key.startsWith('x-') ? undefined : value)));
 }
 
 export interface OwnNames {
   readonly domain: string;
-  /** Host that only this site has. Null if there is none. */
+  /** Host name that only this site uses. Null if the site has none. */
   readonly host: string | null;
   readonly organization?: string | undefined;
 }
 
-/** Replaces `acme` and `acme-inc` in examples by real names, so that operators can send the examples. */
+/** Replaces `acme` and `acme-inc` in examples with real names, so that operators can send the examples. */
 export function withOwnNames(document: object, { domain, host, organization = 'acme-inc' }: OwnNames): object {
   const names = new Map([
     ['"acme"', JSON.stringify(domain)],
@@ -183,7 +183,7 @@ export function withOwnNames(document: object, { domain, host, organization = 'a
     ['"docs.acme.dev"', JSON.stringify(host ?? domain)],
     ['acme-export-', `${domain}-export-`],
   ]);
-  // Replace all in one pass, because a real name can equal an example name.
+  // Replace all names in one pass, because a real name can be the same as an example name.
   const found = /"acme"|"acme-inc"|"docs\.acme\.dev"|acme-export-/g;
   return JSON.parse(JSON.stringify(document).replaceAll(found, (written) => names.get(written) ?? written));
 }

@@ -6,16 +6,16 @@ import { negotiateEncoding } from '../site/encoding.ts';
 import { OWN_HEADERS } from '../site/index.ts';
 
 export interface HashedAsset {
-  /** Name with a digest: `shelf-3f9ab2c41d7e0856.css`. */
+  /** Name with a digest, such as `shelf-3f9ab2c41d7e0856.css`. */
   readonly name: string;
   readonly type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly gzipped: Uint8Array<ArrayBuffer>;
-  /** Present if pages wait for the file. */
+  /** Present only for files that a page has to wait for. */
   readonly brotli?: Uint8Array<ArrayBuffer>;
 }
 
-/** Caches can store it for ever. For HEAD, the framework removes the body. */
+/** Response that caches can store for ever. For HEAD, the framework removes its body. */
 export function answerAsset(
   { type, bytes, gzipped, brotli }: HashedAsset,
   acceptEncoding: string | undefined,
@@ -42,12 +42,12 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Common style sheet that precedes those of docshelf's own pages. */
+/** Style sheet that precedes the other styles of docshelf's own pages. */
 export const BASE_STYLE = new URL('assets/base.css', import.meta.url);
 
 export const ICON = new URL('site/assets/shelf.svg', import.meta.url);
 
-/** @param before file to prepend in the same response */
+/** @param before file whose content comes first in the same response */
 export function ownAsset(file: URL, before: URL | null = null): HashedAsset {
   const bytes = Buffer.concat([...(before === null ? [] : [readFileSync(before)]), readFileSync(file)]);
   const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16);

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { DocshelfError, type ErrorCode, type Problem, statusOf, toDocshelfError } from '../domain/errors.ts';
 import { OWN_HEADERS } from '../site/index.ts';
 
-/** Hides the address of the database, which is only in the log. Errors with `isForCallers` pass unchanged. */
+/** Replaces an error that contains the address of the database, which only the log may contain. Errors with `isForCallers` do not change. */
 const DATABASE_AWAY = new DocshelfError(
   'database_unavailable',
   'Cannot process the request now: the database does not respond',
@@ -11,7 +11,7 @@ const DATABASE_AWAY = new DocshelfError(
   },
 );
 
-/** The message of an unexpected error can contain secrets, so it only goes to the log, under the request id. */
+/** Replaces an unexpected error, whose message can contain secrets. The log contains it under the request id. */
 const NEUTRAL = new DocshelfError('internal', 'Cannot process the request: docshelf failed', {
   next: 'Search the log of docshelf for the request ID. Its line contains the cause.',
 });
@@ -33,7 +33,7 @@ export function problemOf(error: DocshelfError, requestId: string | null): Probl
   };
 }
 
-/** Fields become headers: `retryAfterS` of a 429 or 503, `allow` of a 405, `contentRange` of a 416. */
+/** Converts fields to headers: `retryAfterS` for 429 and 503, `allow` for 405, `contentRange` for 416. */
 export function problemResponse(error: DocshelfError, requestId: string | null): Response {
   const problem = problemOf(error, requestId);
   const headers: Record<string, string> = {
@@ -47,13 +47,13 @@ export function problemResponse(error: DocshelfError, requestId: string | null):
   if (problem.status === 429 || problem.status === 503) {
     headers['Retry-After'] = String(error.fields.retryAfterS ?? RETRY_AFTER_S);
   }
-  // This listener can drain later than the others.
+  // Close the connection, because this listener can stop later than the others.
   if (error.code === 'stopping') headers.Connection = 'close';
   return new Response(`${JSON.stringify(problem)}\n`, { status: problem.status, headers });
 }
 
 export interface FaultHooks {
-  /** True if callers are not the operator. Default: false. */
+  /** True if callers are not operators. Default: false. */
   readonly isPublic?: boolean;
   readonly metrics: { onError(code: ErrorCode): void };
   onError?(error: DocshelfError, requestId: string | null): void;
@@ -68,7 +68,7 @@ export function answerFault(cause: unknown, request: Request, requestId: string 
   return problemResponse(isHidden ? DATABASE_AWAY : error, requestId);
 }
 
-/** A request that its client cancelled must not count as an error of docshelf. */
+/** Error of the client for a request that the client canceled, so that it does not count as an error of docshelf. */
 export function clientLeft(act: string): DocshelfError {
   return new DocshelfError('bad_request', `Cannot ${act}: the client disconnected before the response`);
 }

@@ -6,10 +6,10 @@ import { BODY_BYTES_MAX } from '../domain/limits.ts';
 import type { BodyOf, ObjectSchema, Operation, QueryOf } from '../domain/operation.ts';
 import { collect } from '../files/index.ts';
 
-/** Accepts JSON by suffix (RFC 6839, section 3.1) and ignores parameters (RFC 8259). */
+/** JSON media types, also with the suffix `+json` (RFC 6839, section 3.1). Parameters are ignored (RFC 8259). */
 const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)\s*(?:;|$)/i;
 
-/** Some clients always send a body, at least an empty object. */
+/** Schema of calls without fields, because some clients always send a body, at least an empty object. */
 const EMPTY_SCHEMA = { type: 'object', additionalProperties: false } as const;
 
 const NO_PARAMETERS: ObjectSchema = { type: 'object', properties: {} };
@@ -36,7 +36,7 @@ export function bodyReader<const Op extends Pick<Operation, 'id' | 'act' | 'body
   return async (request, env) => check(parseJson(await jsonText(request, env)));
 }
 
-/** An empty parameter, such as a form sends, counts as absent. */
+/** An empty parameter counts as absent, because forms send empty fields. */
 export function queryReader<const Op extends Pick<Operation, 'act' | 'query'>>(
   operation: Op,
 ): (parameters: URLSearchParams) => QueryOf<Op> {
@@ -55,7 +55,7 @@ export function queryReader<const Op extends Pick<Operation, 'act' | 'query'>>(
   };
 }
 
-/** Compiles the schema with the first request, which saves 10 ms at start (measured). @param act completes `Cannot …` */
+/** Compiles the schema for the first request, which saves 10 ms at start (measured). @param act text after `Cannot` in errors */
 export function requestChecker<Shape>(act: string, schema: object, next?: string): (written: unknown) => Shape {
   let validate: ValidateFunction<Shape> | null = null;
   return (written) => {
@@ -68,14 +68,14 @@ export function requestChecker<Shape>(act: string, schema: object, next?: string
 }
 
 function compile<Shape>(schema: object): ValidateFunction<Shape> {
-  // `strict` would reject the annotations of our schemas.
+  // Without `strict: false`, Ajv rejects the annotations of docshelf's schemas.
   const ajv = new Ajv({ meta: false, validateSchema: false, strict: false, verbose: true });
   ajv.addKeyword({
     keyword: 'x-trim',
     type: 'string',
     before: 'maxLength',
     modifying: true,
-    // JSON can contain half a surrogate pair, which UTF-8 cannot represent.
+    // Replace half surrogate pairs, which JSON can contain, but UTF-8 cannot represent.
     validate: (_: boolean, written: string, __?: object, place?: DataValidationCxt) => {
       if (place !== undefined) place.parentData[place.parentDataProperty] = written.trim().toWellFormed();
       return true;
@@ -84,11 +84,11 @@ function compile<Shape>(schema: object): ValidateFunction<Shape> {
   return ajv.compile<Shape>(schema);
 }
 
-/** @param name null means the whole request */
+/** @param name name of the field. Null for the whole request */
 export function badField(act: string, name: string | null, state: string, next?: string): DocshelfError {
   const detail = next === undefined ? {} : { next };
   if (name === null) return new DocshelfError('bad_request', `Cannot ${act}: ${state}`, detail);
-  // The name comes from a client.
+  // Shorten and clean the name, because it comes from a client.
   const field = name.slice(0, 64).replace(/[^\x20-\x7e]/g, '?');
   return new DocshelfError('bad_request', `Cannot ${act}: the field "${field}" ${state}`, {
     ...detail,
@@ -161,9 +161,9 @@ export async function jsonText(request: Request, env: Bindings): Promise<string>
 
 async function readText(request: Request, env: Bindings): Promise<string> {
   if (Number(request.headers.get('content-length') ?? 0) > BODY_BYTES_MAX) throw tooLarge();
-  // The client can wait for this response before it sends the body (RFC 9110, section 10.1.1).
+  // Ask for the body, because the client can wait for this response (RFC 9110, section 10.1.1).
   if (request.headers.has('expect')) env?.outgoing?.writeContinue();
-  // The length bounds the body (RFC 9112, section 6.3). A web stream would take a fifth of a search's time in this thread.
+  // Content-Length limits the body (RFC 9112, section 6.3). Reading it as a stream would take a fifth of a search's time.
   if (request.headers.has('content-length')) return decode(new Uint8Array(await request.arrayBuffer()));
   const bytes = request.body === null ? Buffer.alloc(0) : await collect(request.body, BODY_BYTES_MAX);
   if (bytes === null) throw tooLarge();

@@ -41,7 +41,7 @@ export function addDocs<E extends Env>(app: Hono<E>, document: () => object): vo
   });
 }
 
-/** The page is complete without its script, which adds forms that send calls. Relative addresses also work behind a proxy path. */
+/** Complete without its script, which only adds forms to send calls. Relative addresses also work behind a proxy with a path. */
 function docsPage(document: OpenApiText, files: Readonly<Record<'css' | 'js', string>>): string {
   const { info, tags, components } = document;
   const calls = callsOf(document);
@@ -281,7 +281,7 @@ function typeOf({ type, enum: values, const: only }: ShownSchema): string {
   return typeof type === 'string' ? type : (type ?? []).join(' or ');
 }
 
-/** Placeholder for an unknown address of the daemon. The script of the page replaces it. */
+/** Placeholder for the unknown address of the daemon, which the script of the page replaces. */
 const SERVER = '$DOCSHELF_URL';
 
 function curlLine({ method, path, operation }: DescribedCall, server: string, hasKey: boolean): string {
