@@ -115,7 +115,7 @@ async function writeBackup(dir: string, file: string, signal: AbortSignal): Prom
   if (found?.isDirectory() === true) throw cannotWrite(file, 'it is a folder');
   if (existsSync(dir) && isInside(realpathSync(dir), await ifThere(realpath(dirname(file)))))
     throw cannotWrite(file, 'it is in the data folder');
-  // Replace only regular files: renaming over a device would remove the device.
+  // Replace only regular files, because renaming over a device would remove the device.
   const isPlain = found === null || found.isFile();
   // Use a random name, because two backups can have the same target.
   const path = isPlain ? `${file}.${randomBytes(4).toString('hex')}.part` : file;
@@ -162,7 +162,7 @@ async function copyFolder(dir: string, out: Writable, signal: AbortSignal, outpu
   });
   try {
     const copier = new Copier(dir, tar, output);
-    // Always add `sites`: without this folder, a restored export service would look like the first edition of docshelf.
+    // Add the folder `sites` itself, because without it a restored export service would look like the first edition of docshelf.
     if (existsSync(join(dir, 'sites'))) await addEntry(tar, { name: 'sites', type: 'directory', mode: 0o700 });
     // Copy pointers first, so that the releases that they name already exist when they are copied.
     for (const folder of ['sites', '']) await copier.addFolder(folder);

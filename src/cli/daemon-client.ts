@@ -35,7 +35,7 @@ export interface DaemonClient {
   call(operation: Pick<Operation, 'method' | 'path'>, call?: Call): Promise<unknown>;
 }
 
-/** The daemon to use for actions on the site, because only a running daemon can swap it. Null if no daemon runs. */
+/** Daemon that must perform actions on the site, because only a running daemon changes the active version. Null if no daemon runs. */
 export async function findDaemon(site: ChosenSite, options: DaemonChoice): Promise<DaemonClient | null> {
   const { config, domain } = site;
   const [daemon] = await findDaemons(config, options, domain);

@@ -61,7 +61,7 @@ async function initConfig({ force = false, yes, json, config, ...given }: InitOp
   return file;
 }
 
-/** Offers to write a config, because an unconfigured daemon serves nothing. @returns true after that @throws DocshelfError `config_invalid` */
+/** Offers to write a config if none exists. @returns true if a config was written @throws DocshelfError `config_invalid` */
 export async function offerInit({ file, origins }: LoadedConfig): Promise<boolean> {
   if (file !== null || [...origins.values()].some((origin) => origin !== 'default')) return false;
   const hasTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;

@@ -233,7 +233,7 @@ function domainOf(bundles: readonly string[]): string | undefined {
 function readmeText({ chart, bundle = [], signingKeyFile }: PackOptions, files: readonly string[]): string {
   const image = files.find((path) => path.startsWith('image/'));
   const program = files.find((path) => path.startsWith('program/'));
-  // `transfer unpack` activates the newest bundle by file name. Standard input has no file name, so its bundle needs --version.
+  // `transfer unpack` activates the newest bundle by file name. A bundle from standard input has no file name, so it needs --version.
   const newest =
     bundle
       .map((file) => basename(file))

@@ -47,7 +47,7 @@ export class Database implements Session {
     await this.#pool.end();
   }
 
-  /** Explains an unknown column or table: during an upgrade, a newer daemon migrates the schema while this daemon still runs. */
+  /** Explains an unknown column or table, because a newer daemon can migrate the schema while this daemon still runs. */
   async #explain(error: unknown): Promise<never> {
     if (sqlStateOf(error)?.startsWith('42') === true) await this.#knownVersion(this.#session);
     throw error;

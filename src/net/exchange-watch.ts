@@ -34,7 +34,7 @@ export class ExchangeWatch {
     unsubscribe('undici:request:headers', this.#onHeaders);
   }
 
-  /** Facts by origin (`https://host`), in the order of first contact. */
+  /** Clock and certificate data by origin (`https://host`), in the order of first contact. */
   get facts(): ReadonlyMap<string, OriginFacts> {
     return this.#facts;
   }
@@ -47,7 +47,7 @@ export class ExchangeWatch {
 
   #sawHeaders({ request, response }: Exchanged): void {
     const headers = (response?.headers ?? []).map((each) => each.toString('latin1'));
-    // Ignore responses with an Age: a cache stored them, so their Date is in the past (RFC 9110, section 6.6.1).
+    // Ignore cached responses, which have an Age, because their Date is in the past (RFC 9110, section 6.6.1).
     const atMs = Date.parse(headerOf(headers, 'date') ?? '');
     const isKept = headerOf(headers, 'age') !== null;
     if (!Number.isNaN(atMs) && !isKept) this.#learn(request, { aheadMs: atMs - this.#now() });

@@ -169,7 +169,7 @@ export class Scheduler {
 const compare = (one: Rank, other: Rank): number =>
   one[0] - other[0] || one[1] - other[1] || one[2] - other[2] || one[3] - other[3];
 
-/** A caller that aborts leaves the task. If it is the last caller, the task is aborted, and the caller waits for its end. */
+/** Only the last caller to abort also aborts the task, and waits for its end. Earlier callers stop waiting. */
 async function join(shared: Shared, signal: AbortSignal | undefined): Promise<unknown> {
   const left = Promise.withResolvers<never>();
   const leave = (): void => {

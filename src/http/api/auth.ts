@@ -38,7 +38,7 @@ interface StoredKey extends HeldKey {
   readonly digest: Buffer;
 }
 
-/** Bytes that group digests. With 10,000 keys, a group has about one key, and the time to compare it reveals nothing about a key. */
+/** Bytes of a digest that select its group. With 10,000 keys, most groups have at most one key. The time for a group reveals no key. */
 const GROUP_BYTES = 2;
 const groupOf = (digest: Buffer): string => digest.toString('latin1', 0, GROUP_BYTES);
 

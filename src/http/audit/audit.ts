@@ -80,7 +80,7 @@ export class AuditTrail {
     return this.#store.read(limit, before);
   }
 
-  /** @param after returns facts that are known only from the result */
+  /** @param after returns fields of the line that are known only from the result */
   async record<Result>(
     actor: Actor,
     action: string,

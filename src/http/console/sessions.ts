@@ -83,7 +83,7 @@ export interface ActionMessage extends Verdict {
   readonly undo?: readonly Undo[];
 }
 
-/** Facts to undo an activation, if the site still serves the activated release. */
+/** Data to undo an activation, if the site still serves the activated release. */
 export interface Undo {
   readonly domain: string;
   readonly activated: ReleaseName;

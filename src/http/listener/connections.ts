@@ -6,7 +6,7 @@ import type { Client, ClientBudget, HeldAnswer } from './client-budget.ts';
 const UNDERWAY_MS = 500;
 export const LINGER_MS = 2_000;
 
-/** Closes connections at a stop. Node's `closeIdleConnections` omits unused ones, and those whose response began before the stop. */
+/** Replaces Node's `closeIdleConnections`, which omits unused connections, and connections with a response that began before the stop. */
 export class Connections {
   isDraining = false;
   readonly #owed = new Map<Socket, Map<ServerResponse, HeldAnswer>>();

@@ -57,7 +57,7 @@ export function requestField(headers: IncomingHttpHeaders, name: string): string
 
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
-/** Request ids to accept from clients, such as hex, UUIDs and base64. Others could forge a log line. */
+/** Request ids to accept from clients, such as hex, UUIDs and base64. Other ids could forge a log line. */
 const SANE_ID = /^[A-Za-z0-9._~+/=:@-]{1,128}$/;
 
 export function requestIdFor(header: string | string[] | undefined): string {

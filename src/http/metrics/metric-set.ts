@@ -135,7 +135,7 @@ export function defineMetrics(registry: Registry) {
   const registers = [registry];
   const counter = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
     new Counter<T>({ name: `docshelf_${name}`, help, labelNames, registers });
-  /** Not for gauges with the label `site`. Define these in `ofSites`, so that their series end with the site. */
+  /** Not for gauges with the label `site`. Define such gauges in `ofSites`, so that their series end with the site. */
   const gauge = <T extends string>(name: string, help: string, labelNames: readonly Exclude<T, 'site'>[]) =>
     new Gauge<T>({ name: `docshelf_${name}`, help, labelNames, registers });
   const siteGauge = <T extends string = never>(name: string, help: string, labelNames: readonly T[] = []) =>

@@ -67,7 +67,7 @@ export async function versionAnswer(
   }
   if (opened.kind === 'active') return redirect(302, `${basePath}${withoutHost(path ?? '')}${withoutPass(query)}`);
   if (opened.kind === 'preview') return previewing(redirect(302, `${root}${path ?? '/'}${withoutPass(query)}`), opened);
-  // Redirect to the same spelling as the base path, because scripts of pages compare their address with it.
+  // Redirect to the usual spelling, because scripts of pages compare their address with the base path that they contain.
   if (path === undefined || written !== version) return marked(redirect(308, `${root}${path ?? '/'}${query}`), opened);
   const answer = await opened.server.respond({ ...request, target: `${path}${query}` });
   if (answer.status === 503 && !(await opened.isThere())) return null;
