@@ -10,7 +10,7 @@ export function requestDaemon(target: RequestOptions): ClientRequest {
   return send({ ...target, agent: false });
 }
 
-/** Null without a timely response. Does not verify certificates, as probes of Kubernetes, because the request has no secret. */
+/** Null without a timely response. Like probes of Kubernetes, ignores certificates, because the request has no secret. */
 export async function askDaemon(
   { protocol, hostname, port, pathname }: URL,
   signal: AbortSignal,

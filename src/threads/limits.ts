@@ -1,6 +1,6 @@
 type Measured = { processorMs(): Promise<number | null> };
 
-/** Ends a task after ten times the limit in elapsed time, because a task can also wait without using the processor. */
+/** Factor of the limit for elapsed time. It also ends a task that waits without using the processor. */
 const CLOCK_FACTOR = 10;
 const LOOKS = 10;
 

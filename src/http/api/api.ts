@@ -113,7 +113,7 @@ function traceCalls(tracer: Tracer, path: string): MiddlewareHandler<ApiEnv> {
     return tracer.span(`${method} ${path}`, { kind: 'server', parent, facts }, async (span) => {
       await next();
       const { status } = c.res;
-      // Other rejected requests are errors of the caller, not of docshelf.
+      // Mark only server errors as failed, because other errors are the caller's.
       if (status >= 500) span.fail(c.error);
       span.note({ 'http.response.status_code': status });
     });

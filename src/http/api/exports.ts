@@ -92,7 +92,7 @@ export interface BundleDownloadOptions {
   readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
 }
 
-/** Needs only the signed link. A download continues after the link expires. To resume it, use a new link with the same entity tag. */
+/** Needs only the signed link. A download continues after the link expires. To resume it, a client needs a new link, whose entity tag is the same. */
 export function bundleDownload({ follow, onFault }: BundleDownloadOptions): AnswerDownload {
   return async (c) => {
     const { sha256, fileName } = c.req.param();

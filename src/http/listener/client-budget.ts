@@ -172,7 +172,7 @@ export class ClientBudget {
     return false;
   }
 
-  /** @param isFirst true if the connection has no other pending request. Such a request is never refused @returns null without room */
+  /** @param isFirst true if the connection has no other pending request. Such a request is never refused @returns null if there is no room */
   answer(connection: object, peer: Peer, client: Client, isFirst: boolean): HeldAnswer | null {
     const own = this.#scopes.get(connection) ?? this.#byPort.get(portOf(peer)) ?? this.#scope('connection');
     this.#scopes.set(connection, own);

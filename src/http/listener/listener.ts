@@ -31,7 +31,7 @@ export type ListenerOptions = ListenerHandlers & ListenAddress;
 interface ListenerHandlers {
   readonly name: ListenerName;
   readonly fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>;
-  /** Responds to GET requests without a body. If it returns null, `fetch` responds. */
+  /** Called first for GET requests without a body. If this function returns null, `fetch` responds. */
   readonly fastAnswer?: (incoming: IncomingMessage) => FastAnswer | null;
   readonly onRequest?: (served: ServedRequest) => void;
   readonly onFault?: (error: DocshelfError, requestId: string | null) => void;

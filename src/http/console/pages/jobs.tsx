@@ -45,7 +45,7 @@ const TONES: Readonly<Record<JobStatus, ChipTone>> = {
   completed: 'good',
   failed: 'bad',
 };
-/** Maximum findings on the page. The JSON document contains all listed findings. */
+/** Maximum findings on the page. The JSON document contains all findings of the report. */
 const FINDINGS_SHOWN = 200;
 
 async function showJobs(visit: ConsoleVisit): Promise<Response> {
