@@ -243,7 +243,7 @@ describe('the commands of docs/backup.md', () => {
   });
 
   it('are all covered by this test', () => {
-    expect(shellBlocks('backup')).toHaveLength(20);
+    expect(shellBlocks('backup')).toHaveLength(22);
   });
 });
 
