@@ -120,7 +120,8 @@ describe('the commands of docs/backup.md', () => {
     const { name, value } = container.env[0];
     expect(container.volumeMounts[0].mountPath).toBe(value);
     const command = `docshelf ${container.args.join(' ')} < ${operator.folder}/docshelf-backup.tar`;
-    await other.run(`${name}=${data} ${command}`);
+    // The image names a config, and the pod has none.
+    await other.run(`DOCSHELF_CONFIG=/no/config.yaml ${name}=${data} ${command}`);
     expect(await other.run(`${name}=${data} docshelf bundle verify 2026-11-01`)).toContain('is intact');
   });
 
@@ -150,7 +151,8 @@ describe('the commands of docs/backup.md', () => {
         "exec docs "*) shift 2; ${at('data')} "$@" ;;
         "rm --force docs") ;;
         "volume rm docshelf-data") test ! -e volume ;;
-        "run --rm --interactive --volume docshelf-data:/var/lib/docshelf docshelf restore -") ${at('volume')} docshelf restore - ;;
+        "run --rm --interactive --volume docshelf-data:/var/lib/docshelf docshelf restore - "*) shift 5; \
+          DOCSHELF_CONFIG=/no/config.yaml ${at('volume')} "$@" ;;
         *) exit 64 ;;
       esac`,
     });
