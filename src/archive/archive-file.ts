@@ -5,13 +5,13 @@ import { showName } from '../domain/secret.ts';
 import { type Refuse, refusalsOf } from './rules.ts';
 
 const READ_BYTES = 256 * 1024;
-/** Zip headers are close together, so reading ahead saves a system call for each. */
+/** Zip headers are close together, so one larger read saves a system call for each header. */
 const WINDOW_BYTES = 128 * 1024;
-/** Bytes read after a jump: an archive may have its million headers in any order. */
+/** Bytes to read at a distant position. Small, because an archive can have a million headers in any order. */
 const JUMP_BYTES = 4 * 1024;
 
 export interface OpenOptions {
-  /** The archive's file name for errors, never its link. */
+  /** File name of the archive in error messages, never its URL. */
   readonly name: string;
   readonly act?: 'verify' | 'inspect';
   readonly limits: ArchiveLimits;
@@ -19,7 +19,7 @@ export interface OpenOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The size is fixed at opening, so that bytes added later are ignored. */
+/** Fixes the size of the archive at opening, so that docshelf ignores bytes added later. */
 export class ArchiveFile implements AsyncDisposable {
   readonly bytes: number;
   readonly limits: ArchiveLimits;

@@ -4,12 +4,12 @@ import type { ArchiveLimits } from '../domain/limits.ts';
 import type { ArchiveFile } from './archive-file.ts';
 import type { Refuse } from './rules.ts';
 
-/** Bytes per call of zlib. With chunks as small as tar's, the call of its thread would take longer than the compression. */
+/** Bytes per zlib call. For chunks as small as those of a tar, starting the thread would take longer than the compression. */
 const CHUNK_BYTES = 256 * 1024;
-/** RFC 1952, section 2.3: deflate, no flags, no time, unknown level and system. zlib would name the machine's system. */
+/** Gzip header (RFC 1952, section 2.3): deflate, no flags, no time, unknown level and system. zlib would name the real system. */
 const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
 
-/** One gzip member, which depends on content, level and zlib version, but not on the chunks. */
+/** Compresses to one gzip member, whose bytes depend on content, level and zlib version, but not on the size of the chunks. */
 export async function* gzip(chunks: AsyncIterable<Uint8Array>, level: number): AsyncGenerator<Buffer> {
   let isHeader = true;
   for await (const chunk of pumped(evenChunks(chunks), createGzip({ level, chunkSize: CHUNK_BYTES }))) {
@@ -54,7 +54,7 @@ export const isZeros = (bytes: Uint8Array): boolean => bytes.every((byte) => byt
 
 const TRAILING = 'it has more bytes after its compressed data';
 
-/** zlib has one code for all errors of content, and distinguishes them by these constant texts. */
+/** zlib has one error code for all invalid content, so the constant texts of its messages distinguish the errors. */
 function gunzipRefusal(error: unknown, { refuse }: ArchiveFile): unknown {
   const { code, message } = error as { code?: string; message?: string };
   const cause = { cause: error };
@@ -74,11 +74,11 @@ export const ZSTD_MAGIC = 0xfd2fb528;
 const BLOCK_BYTES_MAX = 128 * 1024;
 const BLOCK_RLE = 1;
 const BLOCK_RESERVED = 3;
-/** Every frame costs a decoder. Seekable zstd writes frames of 128 KiB and more: 8 GiB are 65,536 of them. */
+/** Each frame needs a decoder. Seekable zstd writes frames of at least 128 KiB, so this limit allows 8 GiB of content. */
 const FRAMES_MAX = 65_536;
 const OUTPUT_BYTES = 256 * 1024;
 
-/** Uses one decoder per frame: Node's drops a second frame that arrives in the same chunk as the end of the first. */
+/** Uses one decoder per frame, because Node's decoder drops a frame that starts in the chunk where the previous frame ends. */
 export async function* unzstd(
   chunks: AsyncIterable<Buffer>,
   limits: ArchiveLimits,
@@ -121,7 +121,7 @@ async function* decodeFrame(frame: AsyncIterable<Buffer>, limits: ArchiveLimits,
 
 export const isSkippableMagic = (magic: number): boolean => magic >>> 4 === 0x184d2a5;
 
-/** Starts after the magic number. @throws DocshelfError `window_too_large`, `truncated`, `damaged_archive` */
+/** Yields the bytes of a frame, from a cursor after its magic number. @throws DocshelfError `window_too_large`, `truncated`, `damaged_archive` */
 async function* frameBytes(magic: Buffer, cursor: ByteCursor, windowBytesMax: number, refuse: Refuse) {
   const descriptor = await cursor.take(1);
   const flags = descriptor[0] ?? 0;
@@ -157,7 +157,7 @@ function readWindow(descriptor: number): number {
   return base + (base / 8) * (descriptor & 7);
 }
 
-/** RFC 8878, section 3.1.1.1.4: the two-byte form begins at 256. */
+/** RFC 8878, section 3.1.1.1.4: a field of two bytes contains the size minus 256. */
 function readContentSize(field: Buffer): number {
   if (field.length === 8) return Number(field.readBigUInt64LE());
   return field.readUIntLE(0, field.length) + (field.length === 2 ? 256 : 0);
@@ -212,7 +212,7 @@ class ByteCursor {
 }
 
 async function* pumped(chunks: AsyncIterable<Buffer>, transform: NodeJS.ReadWriteStream): AsyncGenerator<Buffer> {
-  // Ignore the error here: pipeline also passes it to the transform, where we read it.
+  // Ignore the error here, because pipeline also passes it to the transform, which throws the error below.
   pipeline(Readable.from(chunks, { objectMode: false }), transform, () => {});
   yield* transform as AsyncIterable<Buffer>;
 }

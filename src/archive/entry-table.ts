@@ -45,7 +45,7 @@ export class Texts {
   }
 }
 
-/** UTF-8 sorts U+E000 to U+FFFF (0xEE, 0xEF) before surrogate pairs (0xF0 and on), which begin with 0xD800. */
+/** Sorts first bytes of UTF-8 as UTF-16: characters U+E000 to U+FFFF (0xEE, 0xEF) follow surrogate pairs (0xF0 and higher). */
 const inUtf16 = (byte: number): number => (byte === 0xee || byte === 0xef ? byte + 0x10 : byte);
 
 /** Stores one text per index, with up to 65,535 distinct texts in two bytes per index. */
@@ -73,7 +73,7 @@ export class SharedTexts {
   }
 }
 
-/** An `implied` folder has no entry, only names below it. */
+/** An `implied` folder has no entry, but contains other entries. */
 type NodeKind = 'file' | 'folder' | 'implied';
 
 const KINDS: readonly NodeKind[] = ['file', 'folder', 'implied'];
@@ -146,7 +146,7 @@ export class EntryTable implements Iterable<ArchiveEntry> {
   }
 }
 
-/** Names in NFC with their kinds, found exactly or without case. */
+/** Names in NFC with their kinds. Finds exact names, and detects names that differ only by case. */
 export class NameTable {
   readonly #texts: Texts;
   readonly #salt = randomBytes(4).readUInt32LE();
@@ -191,7 +191,7 @@ export class NameTable {
     return this.#texts.read(this.#places[node] as number, this.#bytes[node] as number);
   }
 
-  /** Adds an implied folder, until it has an entry. @param name new to the table @returns a name that differs only by case, or null */
+  /** Adds a name as an implied folder. @param name must not be in the table @returns a name that differs only by case, or null */
   add(name: string, place: number): string | null {
     const node = this.#size;
     this.#size += 1;
@@ -213,5 +213,5 @@ export class NameTable {
   }
 }
 
-/** Upper-casing first folds letters that lower-casing keeps apart (`ß` and `ss`), as ext4 and APFS do. */
+/** Converts to upper case first, because lower case alone distinguishes `ß` from `ss`, and ext4 and APFS do not. */
 const foldCase = (name: string): string => name.toUpperCase().toLowerCase().normalize('NFC');

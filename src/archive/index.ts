@@ -1,4 +1,4 @@
-/** Inspects a whole archive, then unpacks it: docshelf writes no file before the whole listing has passed every rule. */
+/** Inspects a whole archive, then unpacks it. docshelf writes no file before the whole listing has passed every rule. */
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { counted } from '../domain/text.ts';
@@ -42,7 +42,7 @@ interface ExtractOptions extends InspectOptions {
   readonly findSame?: FindSame;
 }
 
-/** Reads no content of a zip, and writes no file. @throws DocshelfError a code of `ARCHIVE_RULES`, `bad_manifest`, `cannot_read` */
+/** Writes no file. Reads the content of a zip only if it has no page. @throws DocshelfError codes of `ARCHIVE_RULES`, `bad_manifest`, `cannot_read` */
 export async function inspectArchive(file: string, options: InspectOptions): Promise<ArchiveListing> {
   const { limits, onProgress } = options;
   await using archive = await ArchiveFile.open(file, options);
@@ -61,7 +61,7 @@ export async function inspectArchive(file: string, options: InspectOptions): Pro
   throw archive.refuse('no_pages', 'it contains no HTML page');
 }
 
-/** Does not flush; the caller removes both folders after an error. @throws DocshelfError `wrong_crc`, `wrong_size` */
+/** Does not flush the files. After an error, the caller must remove both folders. @throws DocshelfError `wrong_crc`, `wrong_size` */
 export async function extractArchive(
   file: string,
   listing: ArchiveListing,
@@ -83,7 +83,7 @@ export async function extractArchive(
   return extracted;
 }
 
-/** A manifest may be missing. @throws DocshelfError as `extractArchive`, and `bad_manifest`, `manifest_mismatch` */
+/** Compares the content with the manifest, if the archive has one. @throws DocshelfError as `extractArchive`, and `bad_manifest`, `manifest_mismatch` */
 export async function verifyArchive(
   file: string,
   listing: ArchiveListing,
@@ -127,7 +127,7 @@ type TakeEntry = (
   index: number,
 ) => Promise<void>;
 
-/** Reads the archive to its end, because an error can follow the wanted entries. @throws DocshelfError `wrong_crc`, `wrong_size`, `damaged_archive` */
+/** Reads a tar to its end, because an error can follow the wanted entries. @throws DocshelfError `wrong_crc`, `wrong_size`, `damaged_archive` */
 async function readEntries(file: string, listing: ArchiveListing, options: ReadEntriesOptions, take: TakeEntry) {
   await using archive = await ArchiveFile.open(file, options);
   const { refuse } = archive;
@@ -184,7 +184,7 @@ async function* exactly(entry: ArchiveEntry, content: AsyncIterable<Buffer>, ref
   if (bytes !== entry.size) throw wrong(`has ${counted(bytes, 'byte')} and declares ${entry.size}`);
 }
 
-/** Content by path. Null for a file over the limit. Does not read the archive if it contains none of the paths. @throws DocshelfError as `readEntries` */
+/** Content of site files by path, without missing paths. Null for a file with more than `bytesMax` bytes. @throws DocshelfError as `readEntries` */
 export async function readArchiveFiles(
   file: string,
   listing: ArchiveListing,
@@ -240,7 +240,7 @@ function detectFormat(head: Buffer, refuse: Refuse): ArchiveFormat {
     if (head[0] === 0x1f && head[1] === 0x8b) return 'tar.gz';
     const magic = head.readUInt32LE(0);
     if (magic === ZSTD_MAGIC || isSkippableMagic(magic)) return 'tar.zst';
-    // `PK` and a record's type: a local header, the end record of an empty zip, the marker of a split one.
+    // `PK` and the type of the first record: a local header, the end record of an empty zip, or the marker of a split zip.
     if (magic === 0x04034b50 || magic === 0x06054b50 || magic === 0x08074b50) return 'zip';
   }
   if (head.length >= TAR_BLOCK_BYTES && (isTarHeader(head) || isZeros(head))) return 'tar';

@@ -1,9 +1,9 @@
 import { isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 
-/** The site's place in its archive. Pure: it reads names and kinds only. */
+/** Finds the site in its archive by the names and kinds of the entries. */
 
 interface NamedEntry {
-  /** Without leading `./` and trailing slash; empty for the archive's root. */
+  /** Name without leading `./` and trailing slash. Empty for the root of the archive. */
   readonly name: string;
   readonly kind: 'file' | 'folder';
 }
@@ -14,22 +14,22 @@ export interface ArchiveEntry extends NamedEntry {
 
 export interface Layout {
   readonly root: string;
-  /** `_docshelf/` or empty; `html/_docshelf/` if somebody wrapped an unpacked bundle. */
+  /** `_docshelf/`, or `html/_docshelf/` if somebody packed an unpacked bundle as the folder `html`. Empty if it does not exist. */
   readonly ownRoot: string;
-  /** Names of ignored files (layout B), up to `NAMED_MAX`. */
+  /** Names of ignored files (`Start Docs.*`, serve.js, README.txt), up to `NAMED_MAX`. */
   readonly launchers: readonly string[];
   readonly pages: number;
 }
 
 export type Placement = { readonly place: 'site' | 'own'; readonly path: string };
 
-/** Limit for lists of names, which a hostile archive may fill. */
+/** Maximum length of lists of names, because a hostile archive can contain a million such names. */
 export const NAMED_MAX = 100;
 
 /** Files that archive programs and file managers add: AppleDouble, Finder's folders, previews and folder settings of Windows (any case). */
 const BY_PRODUCT = /(?:^|\/)(?:(?:\._[^/]*|__MACOSX)(?:\/|$)|(?:\.DS_Store|Thumbs\.db|desktop\.ini)$)/i;
 
-/** True for a by-product. docshelf checks it like other entries, but ignores it in the site, its root, and all counts. */
+/** True for a by-product. docshelf checks by-products like other entries, but does not count or write them. */
 export const isByProduct = (name: string): boolean => BY_PRODUCT.test(name);
 
 const LAUNCHER = /^Start Docs\.[^/]+(?:\/|$)/;
@@ -91,7 +91,7 @@ function rootOf(entries: Iterable<NamedEntry>): string {
   let hasIndex = false;
   for (const entry of entries) {
     const { name, kind } = entry;
-    // The paths in the manifest begin here, so the site has no top-level folder.
+    // The manifest is at the root of the archive, so the site has no top-level folder.
     if (name === MANIFEST_PATH) return '';
     if (name === '' || isBelow(entry, OWN_FOLDER)) continue;
     const top = name.split('/', 1)[0] ?? '';

@@ -19,14 +19,14 @@ export interface ArchiveListing extends Layout {
   readonly format: ArchiveFormat;
   readonly archiveBytes: number;
   readonly entries: EntryTable;
-  /** Counts launchers and docshelf's folder, but no by-products. */
+  /** Number of files, with launchers and the files of `_docshelf/`, but without by-products. */
   readonly files: number;
   readonly totalBytes: number;
-  /** Up to `NAMED_MAX` names that differ only by case. If the data folder ignores case, the archive is rejected instead. */
+  /** Up to `NAMED_MAX` pairs of names that differ only by case. If the data folder ignores case, the archive is rejected instead. */
   readonly caseConflicts: readonly (readonly [string, string])[];
 }
 
-/** Memory for names in UTF-8: 1,000,000 files of up to 128 bytes. Their folders need no more. */
+/** Maximum bytes of all names in UTF-8: 1,000,000 files with names of 128 bytes. Implied folders share this memory. */
 const NAMES_BYTES_MAX = 128 * 1024 ** 2;
 
 export class ListingBuilder {

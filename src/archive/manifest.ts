@@ -26,10 +26,10 @@ interface ManifestParts {
   readonly fileBytesMax: number;
 }
 
-/** `head` is the text outside the list of files. `first`, `next` and `behind` are positions between two files. */
+/** `head`: outside the list of files. In this list, `first`: before the first file, `next`: after a comma, `behind`: after a file. */
 type State = 'head' | 'first' | 'next' | 'behind' | 'file';
 
-/** Splits a stream of manifest bytes: a million files need the memory of one. */
+/** Splits a stream of manifest bytes into head and files, so that a million files need the memory of one file. */
 class ManifestSplitter {
   readonly #parts: ManifestParts;
   readonly #head: Buffer;
@@ -77,7 +77,7 @@ class ManifestSplitter {
       this.#isBehindBlank = true;
       return;
     }
-    // A blank separates two numbers: `1 2` must not become 12.
+    // Blanks are omitted from the head, but `1 2` must not become 12.
     const isParted = this.#isBehindBlank && isOfLiteral(byte) && isOfLiteral(this.#head[this.#headBytes - 1]);
     this.#isBehindBlank = false;
     if (isParted) throw this.#parts.onFault('it is not valid JSON');
@@ -155,7 +155,7 @@ export interface ManifestFacts {
   readonly generator: string;
 }
 
-/** Deterministic for equal facts and files (without the manifest), in any order. */
+/** Returns equal bytes for equal facts and files, in any order of the files. The manifest must not be in `files`. */
 export function encodeManifest(words: ManifestFacts, files: readonly FileEntry[]): Buffer {
   const { domain, version, createdAt, generator } = words;
   const listed = files
@@ -170,9 +170,9 @@ export function encodeManifest(words: ManifestFacts, files: readonly FileEntry[]
 const isSitePage = ({ path }: { readonly path: string }): boolean => !path.startsWith(OWN_FOLDER) && isPage(path);
 
 const HEAD_BYTES_MAX = 64 * 1024;
-/** Bytes of a file's object besides its path: keys, digest, a type of 255 bytes, indentation. */
+/** Maximum bytes of a file's JSON object without its path: keys, digest, a type of 255 bytes, indentation. */
 const FILE_BYTES_MAX = 768;
-/** JSON may write `\u00e9` for two bytes of a name. */
+/** JSON can write one byte of a name as six bytes, such as `\u0061` for `a`. */
 const BYTES_PER_NAME_BYTE_MAX = 6;
 const NAME_BYTES_MAX = 4096;
 const NAMED_DIFFERENCES_MAX = 5;
@@ -187,16 +187,16 @@ const MANIFEST_FILE = objectOf({
   type: { type: 'string', pattern: '^[!-~]+/[!-~]+(?: [!-~]+)*$', maxLength: 255 },
 });
 
-/** `_docshelf/manifest.json`. Other keys are ignored: a later writer may add some. */
+/** Schema of `_docshelf/manifest.json`. docshelf ignores unknown keys, because a later version may add keys. */
 const MANIFEST = objectOf({
   formatVersion: { const: MANIFEST_FORMAT_VERSION },
   domain: { type: 'string', pattern: DOMAIN_PATTERN.source },
-  /** Null for an export without version, which contradicts no label. */
+  /** Version label. Null for an export without a version, which can be imported with any version label. */
   version: { anyOf: [{ type: 'string', pattern: VERSION_PATTERN.source }, { type: 'null' }] },
   createdAt: { type: 'string', format: 'date-time' },
   generator: { type: 'string', minLength: 1, maxLength: 200 },
   pageCount: { type: 'integer', minimum: 0 },
-  /** Every file except the manifest; each is checked separately. */
+  /** Files except the manifest. Empty in the head, because `ManifestReader` checks each file separately. */
   files: { type: 'array', maxItems: 0 },
 });
 
@@ -206,7 +206,7 @@ export type ManifestHead = Omit<ShapeOf<typeof MANIFEST>, 'files'>;
 const checkHead = checkerOf<ManifestHead>(MANIFEST);
 const checkFile = checkerOf<ManifestFile>(MANIFEST_FILE);
 
-/** Uses the listing to limit the manifest's size before reading. @throws DocshelfError `bad_manifest` */
+/** Checks the size of the manifest before reading it. The limit depends on the listed names. @throws DocshelfError `bad_manifest` */
 export function checkManifestSize(listing: ArchiveListing, name: string): void {
   const { entries } = listing;
   const index = manifestIndex(listing);
@@ -217,21 +217,21 @@ export function checkManifestSize(listing: ArchiveListing, name: string): void {
     throw faultsOf(name)(`it has ${size} bytes, and the limit for this number of files is ${bytesMax}`);
 }
 
-/** @returns the index of the entry, or -1. Ignores a file of the site with the same name. */
+/** @returns the index of the manifest's entry, or -1. Ignores a file of the site with the same name. */
 function manifestIndex(listing: ArchiveListing): number {
   const path = MANIFEST_PATH.slice(OWN_FOLDER.length);
   const index = listing.ownRoot === '' ? -1 : listing.entries.indexOf(nameAt({ place: 'own', path }, listing));
   return index >= 0 && listing.entries.isFile(index) ? index : -1;
 }
 
-/** Reads a stream of bytes without storing it. @throws DocshelfError `bad_manifest` with `name` */
+/** Reads the manifest in chunks without storing it. @throws DocshelfError `bad_manifest`, with `name` in the message */
 export class ManifestReader {
   readonly #bad: DocumentFault;
   readonly #splitter: ManifestSplitter;
   #files = 0;
   #fault: unknown = null;
 
-  /** @param onFile can throw: its error is thrown at the end, unless the manifest has a newer format */
+  /** @param onFile may throw an error. `end` throws this error, unless the head is invalid or has a newer format */
   constructor(name: string, onFile: (file: ManifestFile) => void) {
     this.#bad = faultsOf(name);
     const read = (bytes: Buffer): void => {

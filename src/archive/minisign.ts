@@ -5,11 +5,11 @@ import { DocshelfError } from '../domain/errors.ts';
 import { showName } from '../domain/secret.ts';
 import { hashFile } from '../files/read.ts';
 
-/** Legacy signatures need the whole file in memory; only minisign before 0.10 creates them by default. */
+/** Maximum bytes of a file with a legacy signature (minisign before 0.10), whose check needs the whole file in memory. */
 const LEGACY_BYTES_MAX = 256 * 1024 ** 2;
 const PREHASH = 'blake2b512';
 
-/** @param secretKey text of `minisign -G -W` @param trustedComment one signed line @throws DocshelfError `config_invalid` for the key */
+/** @param secretKey key file of `minisign -G -W` @param trustedComment one line, also signed @throws DocshelfError `config_invalid` for the key */
 export async function signFile(
   file: string,
   secretKey: string,
@@ -22,7 +22,7 @@ export async function signFile(
   return signatureText({ ...parts, globalSignature: sign(null, globalMessage(parts), key) });
 }
 
-/** @param text of the `.minisig` file @throws DocshelfError `bad_signature` with `fields.expected` (key ids), `config_invalid` */
+/** @param text content of the `.minisig` file @throws DocshelfError `bad_signature` with key ids in `fields.expected`, `config_invalid` */
 export async function verifyFile(
   file: string,
   text: string,
@@ -96,23 +96,23 @@ export function readSignedComment(comment: string): SignedFacts | null {
 
 /** Keys in minisign's formats (https://jedisct1.github.io/minisign/#public-key-format). Integers are little-endian. */
 
-/** Algorithm, key id, Ed25519 public key. */
+/** Bytes of a public key: algorithm, key id, Ed25519 key. */
 const PUBLIC_BYTES = 2 + 8 + 32;
-/** Algorithm, key derivation, checksum algorithm, salt, two limits; key id, seed and public key, checksum. */
+/** Bytes of a secret key: algorithm, key derivation, checksum algorithm, salt, two limits, key id, seed and public key, checksum. */
 const SECRET_BYTES = 2 + 2 + 2 + 32 + 8 + 8 + 8 + 64 + 32;
 const KEY_DERIVATION_AT = 2;
 const SECRET_KEY_ID_AT = 54;
 const ED25519 = 'Ed';
 const CURVE = { kty: 'OKP', crv: 'Ed25519' };
 
-/** @param text file of `minisign -G`, or its second line @throws DocshelfError `config_invalid` */
+/** @param text content of the public key file of `minisign -G`, or its second line @throws DocshelfError `config_invalid` */
 export function parsePublicKey(text: string): { readonly keyId: string; readonly key: KeyObject } {
   const bytes = keyBytes('public', text, PUBLIC_BYTES);
   const x = bytes.toString('base64url', 10);
   return { keyId: keyIdOf(bytes.subarray(2, 10)), key: createPublicKey({ format: 'jwk', key: { ...CURVE, x } }) };
 }
 
-/** @param text file of `minisign -G -W`, or its second line @throws as `parsePublicKey` */
+/** @param text content of the secret key file of `minisign -G -W`, or its second line @throws DocshelfError `config_invalid` */
 export function parseSecretKey(text: string): { readonly keyIdBytes: Buffer; readonly key: KeyObject } {
   const bytes = keyBytes('secret', text, SECRET_BYTES);
   if (bytes.readUInt16LE(KEY_DERIVATION_AT) !== 0)
@@ -121,7 +121,7 @@ export function parseSecretKey(text: string): { readonly keyIdBytes: Buffer; rea
   const d = bytes.toString('base64url', SECRET_KEY_ID_AT + 8, SECRET_KEY_ID_AT + 40);
   const x = bytes.toString('base64url', SECRET_KEY_ID_AT + 40, SECRET_KEY_ID_AT + 72);
   const key = createPrivateKey({ format: 'jwk', key: { ...CURVE, d, x } });
-  // Compare both halves, since files without password have no checksum.
+  // Check that the seed matches the public key, because a key file without password has no checksum.
   if (createPublicKey(key).export({ format: 'jwk' }).x !== x) throw badKey('secret', 'it is damaged');
   return { keyIdBytes, key };
 }
@@ -152,11 +152,11 @@ const UNTRUSTED = 'untrusted comment: ';
 const TRUSTED = 'trusted comment: ';
 const PREHASHED = 'ED';
 const LEGACY = 'Ed';
-/** Algorithm, key id, Ed25519 signature. */
+/** Bytes of a signature: algorithm, key id, Ed25519 signature. */
 const SIGNATURE_BYTES = 2 + 8 + 64;
 const GLOBAL_BYTES = 64;
 
-/** Twice the characters that minisign's limits on comments allow. */
+/** Maximum characters of a signature file: twice the number that minisign's limits on comments allow. */
 const SIGNATURE_CHARS_MAX = 20_000;
 
 function parseSignature(text: string) {
@@ -169,7 +169,7 @@ function parseSignature(text: string) {
   if (bytes === null || globalSignature === null || (algorithm !== PREHASHED && algorithm !== LEGACY)) return null;
   const keyIdBytes = bytes.subarray(2, 10);
   return {
-    /** minisign signs the file's BLAKE2b-512 since 0.10. */
+    /** True if the signature is of the file's BLAKE2b-512 hash, the default since minisign 0.10. */
     isPrehashed: algorithm === PREHASHED,
     keyIdBytes,
     keyId: keyIdOf(keyIdBytes),

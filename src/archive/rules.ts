@@ -4,7 +4,7 @@ import { showName } from '../domain/secret.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** C0, DEL and C1: no site needs them, and they forge lines in logs and terminals. */
+/** Control characters C0, DEL and C1. Sites do not need them, and they can forge lines in logs and terminals. */
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
 export function decodeName(bytes: Uint8Array, refuse: Refuse): string {
@@ -101,7 +101,7 @@ export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.
 
 type Refusal = { readonly entry?: string; readonly next?: string; readonly cause?: unknown };
 
-/** @param state follows the entry (`leaves the site`) or the archive (`it is cut off`) */
+/** @param state predicate of the entry (`leaves the site`), or a clause on the archive (`it is cut off`) */
 export type Refuse = (code: ArchiveCode, state: string, refusal?: Refusal) => DocshelfError;
 
 export function refusalsOf(archiveName: string, act = 'unpack'): Refuse {

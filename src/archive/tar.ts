@@ -24,10 +24,10 @@ async function* tarBytes(archive: ArchiveFile, format: TarFormat): AsyncGenerato
   }
 }
 
-/** A compressed stream has its own end, so a tar inside it needs no end blocks. */
+/** True if a tar needs no end blocks, because its compressed stream has an end mark or its SHA-256 was verified. */
 const isKnownWhole = (archive: ArchiveFile, format: TarFormat): boolean => format !== 'tar' || archive.isVerified;
 
-/** @throws DocshelfError rejections of the guard; damage of the compressed data comes before damage of the tar */
+/** @throws DocshelfError errors of `TarGuard`. Damage of the compressed data takes precedence over damage of the tar */
 export async function walkTar(
   archive: ArchiveFile,
   format: TarFormat,
@@ -43,7 +43,7 @@ export async function walkTar(
         guard.push(chunk);
       } catch (error) {
         if (!isDamage(error)) throw error;
-        // Read on: the checksum at the end of the compressed data can show the actual cause of the damage.
+        // Continue, because the checksum at the end of the compressed data can show the actual cause of the damage.
         damage = error;
       }
     } else if (bytes > archive.limits.totalBytesMax) break;
@@ -57,17 +57,17 @@ const isDamage = (error: unknown): boolean =>
 
 const HANDED_OUT_MAX = 256;
 
-/** @param take must read the content to its end; folders have none @throws DocshelfError rejections of the guard */
+/** @param take must read the content to its end, and receives null for a folder @throws DocshelfError errors of `TarGuard` */
 export async function readTar(
   archive: ArchiveFile,
   format: TarFormat,
   take: (member: TarMember, content: AsyncIterable<Buffer> | null) => Promise<void>,
 ): Promise<void> {
-  // Members that the guard has seen and tar-stream has not returned yet. Only a few chunks are in progress.
+  // Members that the guard has seen and tar-stream has not returned yet. Few, because only a few chunks are in progress.
   const seen: TarMember[] = [];
   let handedOut = 0;
   const guard = new TarGuard(archive, (member) => seen.push(member));
-  // Tars older than 1988 have no magic; the guard has checked their checksums.
+  // Accept tars older than 1988, which have no magic. The guard has checked the checksums of their headers.
   const reader = (extract as OpenTar)({ allowUnknownFormat: true });
   pipeline(Readable.from(guarded(archive, format, guard)), reader, () => {});
   for await (const entry of reader) {
@@ -93,11 +93,11 @@ async function* guarded(archive: ArchiveFile, format: TarFormat, guard: TarGuard
   guard.end(isKnownWhole(archive, format));
 }
 
-/** A name of 4,096 bytes and every attribute that tools write fit many times into a PAX or long-name header. */
+/** Maximum bytes of a PAX or long-name header: many times a name of 4,096 bytes and all attributes that tools write. */
 const EXTENDED_BYTES_MAX = 1024 ** 2;
-/** Header blocks per entry: a global, a local, a long name, a long link, and its own. */
+/** Header blocks of a file and its folder, five each: global, local, long name, long link, and the entry. */
 const HEADERS_PER_FILE_MAX = 2 * 5;
-/** Zero bytes after the end: tar pads to its record size, 10 KiB by default, 1 MiB on large tapes. */
+/** Maximum zero bytes after the end blocks. tar pads to its record size: 10 KiB by default, 1 MiB on large tapes. */
 const PADDING_BYTES_MAX = 1024 ** 2;
 
 const REFUSED_TYPES: Readonly<Record<string, readonly [ArchiveCode, string]>> = {
@@ -116,7 +116,7 @@ interface TarMember extends ArchiveEntry {
 
 type Extended = 'x' | 'g' | 'L' | 'K';
 
-/** tar-stream checks no names, types, PAX lengths or end blocks, and hangs on a folder with a size. */
+/** Checks names, types, PAX lengths and end blocks, because tar-stream does not. tar-stream also hangs on a folder with a size. */
 class TarGuard {
   readonly #refuse: ArchiveFile['refuse'];
   readonly #limits: ArchiveFile['limits'];
@@ -158,7 +158,7 @@ class TarGuard {
     }
   }
 
-  /** @param isKnownWhole true if the input is known to be complete: many writers omit one end block or both */
+  /** @param isKnownWhole accepts missing end blocks, because many writers omit one end block or both */
   end(isKnownWhole: boolean): void {
     const isInEntry = this.#skipBytes > 0 || this.#extended !== null || this.#pax !== null || this.#longName !== null;
     if (isInEntry) throw this.#refuse('truncated', 'it is cut off inside an entry');
@@ -244,7 +244,7 @@ class TarGuard {
     const records = readPaxRecords(body);
     if (records === null) throw this.#refuse('bad_length', 'the length of a PAX record is wrong');
     if (type === 'x') this.#pax = records;
-    // tar-stream applies a global record only before a local header, other tools always: no honest writer sets these.
+    // Reject these global records, because tar-stream applies them only before a local header, and other tools always do.
     else if (['path', 'linkpath', 'size'].some((key) => records.has(key))) {
       throw this.#refuse('damaged_archive', 'a global PAX header names a path or a size');
     }
@@ -268,7 +268,7 @@ class TarGuard {
     if (sizeRecord && !/^[0-9]{1,15}$/.test(sizeRecord))
       throw this.#refuse('bad_length', 'has a size that is not a number', { entry: rawName });
     const size = sizeRecord ? Number(sizeRecord) : headerSize;
-    // Old tars mark folders only by the slash.
+    // Old tars mark folders only by a slash at the end of the name.
     const kind = type === '5' || rawName.endsWith('/') || name === '' ? 'folder' : 'file';
     if (kind === 'folder' && size !== 0)
       throw this.#refuse('folder_with_size', 'is a folder with a size', { entry: rawName });
@@ -290,14 +290,14 @@ const SPACE = 0x20;
 interface TarHeader {
   readonly name: Buffer;
   readonly size: number | null;
-  /** One character; `0` for the NUL of old tars. */
+  /** Type of the entry, one character. `0` replaces the NUL of old tars. */
   readonly type: string;
 }
 
 /** True for ustar, pax and GNU tar, without a check of the checksum. Tars older than 1988 have no magic. */
 const hasTarMagic = (block: Buffer): boolean => block.subarray(257, 262).equals(Buffer.from('ustar'));
 
-/** The checksum is the sum of the block's bytes, with its own bytes as spaces. */
+/** The checksum is the sum of the block's bytes. The bytes of the checksum field count as spaces. */
 export function isTarHeader(block: Uint8Array): boolean {
   let sum = CHECKSUM_BYTES * SPACE;
   for (let at = 0; at < TAR_BLOCK_BYTES; at += 1) {
@@ -333,7 +333,7 @@ function untilNul(bytes: Buffer): Buffer {
   return end < 0 ? bytes : bytes.subarray(0, end);
 }
 
-/** Reads lines of `<length> <key>=<value>`. The last one of a key wins; null if a length is wrong. */
+/** Reads lines of `<length> <key>=<value>`. The last line of a key wins. Null if a length is wrong. */
 function readPaxRecords(payload: Buffer): Map<string, Buffer> | null {
   const records = new Map<string, Buffer>();
   for (let at = 0; at < payload.length; ) {

@@ -15,7 +15,7 @@ export function parseJson(bytes: Uint8Array, faultOf: DocumentFault): unknown {
   }
 }
 
-/** Compiles the schema on first use. A schema with a `formatVersion` rejects later versions as such. */
+/** Compiles the schema on first use. With a `formatVersion` in the schema, the error for a later version says that the version is newer. */
 export function checkerOf<Value>(schema: {
   readonly properties: object;
 }): (value: unknown, faultOf: DocumentFault) => Value {

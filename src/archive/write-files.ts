@@ -8,24 +8,24 @@ import type { Refuse } from './rules.ts';
 
 const FILE_MODE = 0o644;
 const FOLDER_MODE = 0o755;
-/** Smaller files are gathered in memory and written while the next one is unpacked. */
+/** Maximum bytes of a file to collect in memory and write while the next file is unpacked. */
 const SMALL_BYTES_MAX = 1024 ** 2;
-/** Small files written at once, one per thread of the pool; 4 MiB of memory. */
+/** Small files to write concurrently, one per thread of the libuv pool. Takes up to 4 MiB of memory. */
 const WRITING_MAX = 4;
 
 type FileTarget = { readonly file: string; readonly size: number; readonly entryName: string };
 
-/** File with this SHA-256, whose content is compared before linking. */
+/** Returns the path of a file with this SHA-256, or null. `FileWriter` compares the content before linking. */
 export type FindSame = (sha256: string) => string | null;
 
-/** Writes below its own folders, unflushed, with fixed modes. Never opens or follows an existing file. */
+/** Writes new files with fixed modes, without flushing. Never opens an existing file or follows a link. */
 export class FileWriter extends Lanes {
   readonly #refuse: Refuse;
   readonly #findSame: FindSame;
   readonly #aside: string;
   #linked = 0;
 
-  /** @param aside prefix for links next to the folders, which are then renamed over a file */
+  /** @param aside path prefix of temporary hard links, which then replace written files */
   constructor(refuse: Refuse, findSame: FindSame, aside: string) {
     super(WRITING_MAX);
     this.#refuse = refuse;
@@ -33,7 +33,7 @@ export class FileWriter extends Lanes {
     this.#aside = aside;
   }
 
-  /** Resolves when `content` is read; `onWritten` is called when it is on disk. @throws errors of this file or of an earlier one */
+  /** Resolves when `content` is read. Calls `onWritten` after the file is written. @throws errors of this file or of an earlier file */
   async write(target: FileTarget, content: AsyncIterable<Buffer>, onWritten: (sha256: string) => void): Promise<void> {
     if (target.size > SMALL_BYTES_MAX) {
       const sha256 = await this.#create(target, (handle) => writeStream(handle, content));
@@ -93,7 +93,7 @@ export class FileWriter extends Lanes {
 
 const OUT_OF_REACH = new Set(['EACCES', 'ENOENT']);
 
-/** Compares the bytes, since a damaged release may differ from its table. */
+/** Compares the bytes, because a file of a damaged release may differ from the digest in the file table. */
 async function isContent(file: string, bytes: Buffer): Promise<boolean> {
   const size = (await ifThere(stat(file)).catch(() => null))?.size;
   return size === bytes.length && ((await readFile(file).catch(() => null))?.equals(bytes) ?? false);
@@ -101,7 +101,7 @@ async function isContent(file: string, bytes: Buffer): Promise<boolean> {
 
 const KNOWN_FOLDERS_MAX = 10_000;
 
-/** Creates the folders of `paths` below `base`. Only `base` may exist. */
+/** Creates the folders `paths` in `base`, which must be empty or missing. */
 export async function makeFolders(base: string, paths: Iterable<string>): Promise<void> {
   await mkdir(base, { recursive: true, mode: FOLDER_MODE });
   await chmod(base, FOLDER_MODE);

@@ -95,7 +95,7 @@ async function readEnd64(archive: ArchiveFile, locator: Buffer, locatorStart: nu
 }
 
 function checked({ entries, bytes, start }: Directory, directoryLimit: number, refuse: Refuse): ZipEnd {
-  // A false count would make a reader spin: every entry has a header of at least 46 bytes.
+  // Each entry has a header of at least 46 bytes. A false count would keep a reader in a long loop.
   if (entries * CENTRAL_HEADER_BYTES_MIN > bytes)
     throw refuse('bad_length', 'it declares more entries than it can contain');
   if (start + bytes > directoryLimit)
@@ -117,7 +117,7 @@ const CENTRAL_SIGNATURE = 0x02014b50;
 const CENTRAL_BYTES = 46;
 const FLAG_DESCRIPTOR = 0x0008;
 const FLAG_UTF8 = 0x0800;
-/** Encrypted; strongly encrypted; the directory itself encrypted. */
+/** Flags of an encrypted entry, a strongly encrypted entry, and an encrypted directory. */
 const FLAGS_ENCRYPTED = 0x0001 | 0x0040 | 0x2000;
 const FLAG_PATCH = 0x0020;
 const METHOD_STORED = 0;
@@ -138,7 +138,7 @@ export interface ZipEntry extends ArchiveEntry {
 
 type ModeType = 'file' | 'folder' | readonly [ArchiveCode, string];
 
-/** Types by `S_IFMT` of a Unix mode (inode(7)), with the error code of rejected ones. */
+/** Types by the `S_IFMT` bits of a Unix mode (inode(7)). Rejected types have an error code. */
 const MODE_TYPES: ReadonlyMap<number, ModeType> = new Map<number, ModeType>([
   [0o100000, 'file'],
   [0o040000, 'folder'],
@@ -197,8 +197,8 @@ function readCentral({ limits, refuse }: ArchiveFile, fixed: Buffer, nameBytes: 
   if (resolved === null) throw refused('bad_length', 'has a wrong ZIP64 field');
   const [size = 0, compressedBytes = 0, localStart = 0] = resolved;
 
-  // Names are UTF-8, with or without the flag. Older writers used a code page and may add the Unicode path field; without it the archive is
-  // rejected.
+  // Names must be UTF-8, with or without the flag. Older writers use a code page, and can add the name in UTF-8 as the
+  // Unicode path field. Without this field, docshelf rejects a name that is not UTF-8.
   const written = (flags & FLAG_UTF8) === 0 ? unicodePath(nameBytes, fields) : null;
   const rawName = decodeName(written ?? nameBytes, refuse);
   const attributes = fixed.readUInt32LE(38);
@@ -214,7 +214,7 @@ function readCentral({ limits, refuse }: ArchiveFile, fixed: Buffer, nameBytes: 
   return { name, kind, size, ...ofData, nameBytes: Buffer.from(nameBytes) };
 }
 
-/** Uses the Unix mode whatever system the entry names, else the slash and the DOS attribute. */
+/** A Unix mode counts for any declared system. A trailing slash, or the DOS attribute without a mode, also mark a folder. */
 function kindOf(rawName: string, attributes: number, refused: (code: ArchiveCode, state: string) => Error) {
   const modeType = (attributes >>> 16) & 0o170000;
   const type = modeType === 0 ? 'file' : MODE_TYPES.get(modeType);
@@ -244,7 +244,7 @@ export function readExtraFields(bytes: Buffer): ExtraFields | null {
   return fields;
 }
 
-/** Replaces 0xffffffff by the ZIP64 field's numbers, in order (APPNOTE.TXT 4.5.3). Null if one is missing or unsafe. */
+/** Replaces 0xffffffff by the ZIP64 field's numbers, in order (APPNOTE.TXT 4.5.3). Null if a number is missing or is not a safe integer. */
 export function resolveZip64(numbers: readonly number[], fields: ExtraFields): number[] | null {
   const field = fields.get(ZIP64) ?? Buffer.alloc(0);
   let at = 0;

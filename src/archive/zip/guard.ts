@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
-// Unzipper's main entry point keeps 5 kB per entry: 1 GB for 200,000.
+// The main entry point of unzipper needs 5 kB of memory per entry: 1 GB for 200,000 entries.
 import unzip from 'unzipper/lib/Open/unzip.js';
 import { roomFor } from '../../files/flat-tables.ts';
 import { Lanes } from '../../files/lanes.ts';
@@ -69,7 +69,7 @@ export class ZipDirectory {
     return directory;
   }
 
-  /** Sorted by position. @throws DocshelfError if a local header disagrees, or a byte is in two records or in none */
+  /** Sorted by position. @throws DocshelfError if a local header differs from the directory, or a byte is not in exactly one record */
   async *records(): AsyncGenerator<ZipRecord> {
     const archive = this.#archive;
     const { refuse } = archive;
@@ -147,7 +147,7 @@ async function checkLocalHeader(archive: ArchiveFile, ahead: ReadAhead, entry: Z
   return { dataEnd, end: dataEnd + descriptorBytes };
 }
 
-/** Sizes have 8 or 4 bytes, with or without a signature. Tries the longest form first, because that of an empty entry begins like a shorter form. */
+/** Sizes have 8 or 4 bytes, with or without a signature. Tries longer forms first, because zeros of an empty entry match shorter forms too. */
 function descriptorLength(bytes: Buffer, entry: ZipEntry): number | null {
   const { crc, compressedBytes, size } = entry;
   const shorter = Math.max(size, compressedBytes) <= 0xffffffff ? [fourBytes(compressedBytes, size)] : [];
@@ -172,7 +172,7 @@ function eightBytes(...numbers: number[]): Buffer {
   return bytes;
 }
 
-/** Entries inflated at once, limited by the four threads of the pool. */
+/** Entries to inflate concurrently, one for each of the four threads of the libuv pool. */
 const INFLATING_MAX = 4;
 
 export async function readZip(
@@ -205,7 +205,7 @@ async function* unzipped(archive: ArchiveFile, { entry, dataEnd }: ZipRecord): A
   // Without data, unzipper would search for a descriptor with a signature.
   if (entry.compressedBytes === 0) return;
   let fault: { readonly error: unknown } | null = null;
-  // unzipper ignores errors of its source. The source ends instead, and the error is thrown here.
+  // unzipper ignores errors of its source. Store the error, end the source, and throw the error below.
   const source = Readable.from(
     (async function* () {
       try {
@@ -222,7 +222,7 @@ async function* unzipped(archive: ArchiveFile, { entry, dataEnd }: ZipRecord): A
     uncompressedSize: entry.size,
   };
   const content = unzip({ stream: () => source }, entry.localStart, null, facts, dataEnd - entry.localStart);
-  // Ignore a second error, which has no listener.
+  // Without a listener, a second error of the stream would end the process.
   content.on('error', () => {});
   try {
     yield* content as AsyncIterable<Buffer>;
