@@ -6,12 +6,12 @@ export type LockMode = 'shared' | 'exclusive';
 
 export type FileLock = { close(): void };
 
-/** SQLITE_BUSY, sqlite.org/rescode.html */
+/** Result code SQLITE_BUSY (sqlite.org/rescode.html). */
 const BUSY = 5;
 
 const POLL_MS = 20;
 
-/** Null if the file system has no locks. SQLite's lock is the only system lock available in Node. */
+/** Null if the file cannot be locked, as on a file system without locks. Node has no system lock except SQLite's. */
 export function lockFile(file: string, mode: LockMode): FileLock | 'taken' | null {
   let database: DatabaseSync | null = null;
   try {
@@ -26,7 +26,7 @@ export function lockFile(file: string, mode: LockMode): FileLock | 'taken' | nul
   }
 }
 
-/** Runs unlocked after `waitMsMax`: a stopped process must not stop the others. @param act receives true if another has the lock */
+/** Runs without the lock after `waitMsMax`, because a stopped process must not block others. @param act receives true in this case */
 export async function whileLocked<Result>(
   file: string,
   { mode, waitMsMax, signal }: { readonly mode: LockMode; readonly waitMsMax: number; readonly signal?: AbortSignal },

@@ -15,18 +15,18 @@ export type StoredFile = { readonly sha256: string; readonly size: number };
 
 type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
-/** Read-only, since other files are hard links to it. */
+/** Read-only mode, because other paths can be hard links to a stored file. */
 const FILE_MODE = 0o444;
-/** Larger files are read twice, for the digest and for the copy. */
+/** Maximum bytes of a file that `put` reads at once. It reads larger files twice, for the digest and for the copy. */
 const SMALL_BYTES_MAX = 1024 ** 2;
 const CHUNK_BYTES = 256 * 1024;
 
-/** Shared by jobs and processes. Files are not flushed, so a power cut may damage them; `put` replaces a file of another size. */
+/** Files by SHA-256, shared by jobs and processes. A power cut can damage unflushed files. `put` replaces a file of a wrong size. */
 export class FileStore {
   readonly #dir: string;
   readonly #prefix = randomBytes(12).toString('hex');
   #temporaries = 0;
-  /** Folders that `putBlocking` has seen; a sweep may have removed them. */
+  /** Folders that `putBlocking` has created. Another process may have removed them. */
   readonly #folders = new Set<string>();
 
   constructor(dir: string) {
@@ -37,7 +37,7 @@ export class FileStore {
     return join(this.#dir, sha256.slice(0, 2), sha256);
   }
 
-  /** Stores a content, or renews its time of use. @throws DocshelfError `cannot_read` for a given file; the system's errors for writing */
+  /** Stores content, or renews its time of use. @throws DocshelfError `cannot_read` for the input file, NodeJS.ErrnoException for writing */
   async put(content: Uint8Array | { readonly file: string } | { readonly chunks: Chunks }): Promise<StoredFile> {
     if (content instanceof Uint8Array) return this.#putBytes(content);
     if ('chunks' in content) return this.#write(content.chunks);
@@ -50,7 +50,7 @@ export class FileStore {
     return await this.#write(readChunks(handle, file));
   }
 
-  /** Takes a third of the time of `put`, since it avoids the thread pool. */
+  /** Blocks the thread. Takes a third of the time of `put`, because it does not use the thread pool. */
   putBlocking(bytes: Uint8Array): StoredFile {
     const file = { sha256: hash('sha256', bytes), size: bytes.length };
     const path = this.pathOf(file.sha256);
@@ -60,7 +60,7 @@ export class FileStore {
         utimesSync(path, now, now);
         return file;
       } catch (error) {
-        // A sweep has removed it, so write it again.
+        // A sweep has removed the file, so write it again.
         if (errnoOf(error) !== 'ENOENT') throw error;
       }
     }
@@ -75,7 +75,7 @@ export class FileStore {
     }
   }
 
-  /** Creates an unknown folder first: a failed attempt takes as long as writing a small page. */
+  /** Creates an unknown folder before `act`, because a failed attempt takes as long as writing a small page. */
   #inFolderBlocking(path: string, act: () => void): void {
     const folder = dirname(path);
     if (!this.#folders.has(folder)) mkdirSync(folder, { recursive: true });
@@ -94,7 +94,7 @@ export class FileStore {
     return join(this.#dir, INCOMING, `${this.#prefix}-${this.#temporaries}`);
   }
 
-  /** Creates folders, and copies if hard links are impossible. @throws the system's errors: ENOENT if the file is not stored, EEXIST */
+  /** Creates folders, and copies if hard links are impossible. @throws NodeJS.ErrnoException ENOENT if the file is not stored, EEXIST if `to` exists */
   async link(sha256: string, to: string): Promise<void> {
     const from = this.pathOf(sha256);
     try {
@@ -119,13 +119,13 @@ export class FileStore {
     return (await this.use(file)) ? file : this.#write([bytes]);
   }
 
-  /** Renews the time of use, so that no sweep removes it. False for a missing or incomplete file. */
+  /** Renews the time of use of a file, so that no sweep removes it. False for a missing or incomplete file. */
   async use({ sha256, size }: StoredFile): Promise<boolean> {
     const path = this.pathOf(sha256);
     const info = await ifThere(stat(path));
     if (info?.size !== size) return false;
     const now = new Date();
-    // The owner may set times of a read-only file. After a sweep, the file is gone.
+    // The owner can set the times of a read-only file. The result is null if a sweep has removed the file.
     return (await ifThere(utimes(path, now, now))) !== null;
   }
 
@@ -213,7 +213,7 @@ async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderThanMs: n
   return swept;
 }
 
-/** Moves a file aside and checks again, since a `put` may have renewed its time. @returns its bytes, or null if it stays */
+/** Renames a file before the last check, because `put` may have renewed its time. @returns bytes of the removed file, or null */
 async function sweepFile(incoming: string, path: string, usedBeforeMs: number): Promise<number | null> {
   const isUnused = (info: { mtimeMs: number; nlink: number }) => info.mtimeMs <= usedBeforeMs && info.nlink === 1;
   const before = await ifThere(stat(path));

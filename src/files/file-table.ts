@@ -9,14 +9,14 @@ import { ifThere } from './read.ts';
 
 export const TABLE_FILE = 'files.table';
 
-/** Header, slots, records sorted by path, text; little-endian. 110,000 files take 14 MiB, in memory as on disk. */
+/** File table in little-endian: header, hash slots, records sorted by path, text. 110,000 files take 14 MiB in memory and on disk. */
 const MAGIC = 'DSFT';
 const FORMAT_VERSION = 1;
 const HEADER_BYTES = 32;
 const CHECKSUM_AT = 28;
 const SLOT_BYTES = 8;
 const RECORD_BYTES = 52;
-/** Share of filled slots, low enough that the first slot rejects most missing paths. */
+/** Maximum share of filled slots, low enough that the first slot rejects most missing paths. */
 const FILLED_MAX = 1 / 2;
 const NAMES_MAX = 1024;
 /** Character after the slash, which ends the range of a folder's paths. */
@@ -38,7 +38,7 @@ function layoutOf(salt: number, count: number, slots: number, textBytes: number)
   return { salt, count, slots, recordsAt, textAt, end: textAt + textBytes };
 }
 
-/** @param files each path once, in the order of the paths (UTF-16 code units); read more than once */
+/** @param files each path once, sorted by path (UTF-16 code units). Iterated more than once */
 export async function writeFileTable(releaseDir: string, files: Iterable<FileEntry>): Promise<void> {
   await writeFile(join(releaseDir, TABLE_FILE), encode(files), { flag: 'wx' });
 }
@@ -96,7 +96,7 @@ const slotAt = (slot: number): number => HEADER_BYTES + slot * SLOT_BYTES;
 const checksumOf = (table: Buffer): number =>
   crc32(table.subarray(HEADER_BYTES), crc32(table.subarray(0, CHECKSUM_AT)));
 
-/** Null for another format. */
+/** Null for an unknown format. */
 function readLayout(header: Buffer): Layout | null {
   if (header.length < HEADER_BYTES || header.toString('latin1', 0, 4) !== MAGIC) return null;
   if (header.readUInt32LE(4) !== FORMAT_VERSION) return null;
@@ -191,7 +191,7 @@ class PackedFileTable implements FileTable {
   }
 }
 
-/** @throws DocshelfError `release_damaged`; the system's errors */
+/** @throws DocshelfError `release_damaged`, NodeJS.ErrnoException if the table cannot be read */
 export async function readFileTable(releaseDir: string): Promise<FileTable> {
   const table = await readFile(join(releaseDir, TABLE_FILE));
   const layout = readLayout(table);
@@ -200,7 +200,7 @@ export async function readFileTable(releaseDir: string): Promise<FileTable> {
   throw damaged(releaseDir);
 }
 
-/** Null if the entry or the release is missing. @throws DocshelfError `release_damaged`; the system's errors */
+/** Null if the entry or the release is missing. @throws DocshelfError `release_damaged`, NodeJS.ErrnoException */
 export async function findInTable(releaseDir: string, path: string): Promise<FileEntry | null> {
   await using handle = await ifThere(open(join(releaseDir, TABLE_FILE)));
   if (handle === null) return null;
@@ -241,10 +241,10 @@ function damaged(releaseDir: string): DocshelfError {
   });
 }
 
-/** About 200 bytes of memory each. Further files are written instead of linked. */
+/** Maximum digests, about 200 bytes of memory each. An import writes files with other digests instead of linking them. */
 const DIGESTS_MAX = 400_000;
 
-/** Files of releases by the digest that they had when their release was written. Earlier releases take precedence, unreadable ones are skipped. */
+/** Paths of files in releases, by the digest in their file table. Earlier releases take precedence. Skips unreadable releases. */
 export async function storedDigests(releaseDirs: readonly string[], digestsMax = DIGESTS_MAX) {
   const files = new Map<string, string>();
   for (const releaseDir of releaseDirs) {

@@ -9,7 +9,7 @@ export function firstFrom(length: number, isBefore: (at: number) => boolean): nu
   return low;
 }
 
-/** The random salt prevents chosen names that share one slot. */
+/** The random salt prevents an attacker from choosing names that share a slot. */
 export function saltedHash(salt: number, text: string): number {
   let hash = salt;
   for (let at = 0; at < text.length; at++) {
@@ -28,7 +28,7 @@ export function roomFor<Kind extends Numbers>(numbers: Kind, count: number): Kin
   return more;
 }
 
-/** Open addressing, at most half full. */
+/** Hash table with open addressing, at most half full. */
 export class HashSlots {
   #slots = new Uint32Array(2 * 1024);
   #used = 0;

@@ -1,4 +1,4 @@
-/** Runs at most `max` tasks at once. The next `run` throws the first failure. */
+/** Runs at most `max` tasks concurrently. After a task fails, `run` and `drain` throw the first error. */
 export class Lanes implements AsyncDisposable {
   readonly #max: () => number;
   readonly #running = new Set<Promise<void>>();
@@ -37,7 +37,7 @@ export class Lanes implements AsyncDisposable {
   }
 }
 
-/** Maps in order, up to `max` items ahead of the reader, and awaits the running ones at the end. */
+/** Maps in order, up to `max` items ahead of the consumer. At the end, waits for the running calls of `map`. */
 export async function* mapAhead<Item, Result>(
   items: Iterable<Item> | AsyncIterable<Item>,
   max: number,
@@ -47,7 +47,7 @@ export async function* mapAhead<Item, Result>(
   try {
     for await (const item of items) {
       const result = map(item);
-      // It is thrown at its turn, so do not report it earlier.
+      // Prevent an unhandled rejection. The consumer receives the error when it reaches this item.
       result.catch(() => undefined);
       ahead.push(result);
       if (ahead.length >= max) yield await (ahead.shift() as Promise<Result>);
@@ -58,7 +58,7 @@ export async function* mapAhead<Item, Result>(
   }
 }
 
-/** Rejects at an abort; the work itself continues without effect. */
+/** Rejects when `signal` aborts. `work` continues, but its result is ignored. */
 export async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const aborted = Promise.withResolvers<never>();
   const onAbort = (): void => aborted.reject(signal.reason);

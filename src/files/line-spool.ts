@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 const NEW_LINE = 0x0a;
 const CHUNK_BYTES = 256 * 1024;
 
-/** Keeps lines in a file without a name, which disappears with the process. Blocks its thread. */
+/** Stores lines in a deleted file, which uses disk space until it is closed. All calls block the thread. */
 export class LineSpool {
   readonly #fd: number;
   readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES);

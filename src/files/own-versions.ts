@@ -3,20 +3,20 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { type FileTable, isPage } from '../domain/release.ts';
 
-/** Entries to read before other requests have their turn. */
+/** Entries to read before the event loop serves other requests. */
 const ENTRIES_A_TURN = 2_048;
 
 type Files = Pick<FileTable, 'has' | 'get' | 'values'>;
 
-/** Version folders of Docusaurus, mike and Read the Docs: at the root, in a language, in `docs/`. */
+/** Names of version folders of Docusaurus, mike and Read the Docs, which are at the root, in a language folder, or in `docs/`. */
 export const VERSION_NAME =
   'latest|stable|next|current|main|master|dev|devel|nightly|unreleased|v?\\d+(?:\\.(?:\\d+|x))*(?:[-.]?(?:a|b|rc|alpha|beta|dev|next)[-.]?\\d*)?';
 const VERSION_FOLDER = new RegExp(`^((?:[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?/)?(?:docs/)?)(${VERSION_NAME})/(.+)$`);
-/** Four-digit years are folders of a blog. */
+/** A folder with a year as its name belongs to a blog. */
 const YEAR = /^(?:19|20)\d\d$/;
 
 const PAGES_COMPARED = 40;
-/** Pages that two versions must share. One alone may be the start page of each. */
+/** Minimum number of pages that two versions share. A single shared page can be the start page of both. */
 const PAGES_MIN = 2;
 const FOLDERS_MAX = 64;
 const LIST = 'versions.json';
@@ -36,7 +36,7 @@ export async function ownVersions({
   return listed.length > 1 ? listed : foundByPages(files);
 }
 
-/** Only entries of mike's list that have a folder count. */
+/** Ignores entries of mike's list that have no folder. */
 async function listedByMike(files: Files, siteDir: string): Promise<string[]> {
   if ((files.get(LIST)?.size ?? Infinity) > LIST_BYTES_MAX) return [];
   try {
@@ -45,12 +45,12 @@ async function listedByMike(files: Files, siteDir: string): Promise<string[]> {
     const names = rows.slice(0, FOLDERS_MAX).map((row: { readonly version?: unknown } | null) => row?.version);
     return names.flatMap((name) => (typeof name === 'string' && files.has(`${name}/index.html`) ? [`${name}/`] : []));
   } catch {
-    // The list has another format, or the volume is unreadable, which serving reports.
+    // The list has another format, or the volume is unreadable. docshelf reports an unreadable volume when it serves files.
     return [];
   }
 }
 
-/** Folders with names of versions that share pages with a sibling or their parent: the current version of Docusaurus has no folder. */
+/** Version folders that share pages with a sibling or their parent, which contains the current version of a Docusaurus site. */
 async function foundByPages(files: Files): Promise<string[]> {
   const folders = new Map<string, VersionFolder>();
   let turn = 0;

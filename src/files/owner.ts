@@ -19,7 +19,7 @@ export function thisProcess(): Owner {
 export const isLocal = ({ host, pidNamespace }: Owner): boolean =>
   host === hostname() && (pidNamespace === null || pidNamespace === ownPidNamespace());
 
-/** Null for an invisible process: the caller decides by age. */
+/** Null for a process of another host or pid namespace. The caller then decides by age. */
 export const isAlive = (owner: Owner): boolean | null =>
   isLocal(owner) ? isRunning(owner.pid, owner.startTicks) : null;
 
@@ -31,16 +31,16 @@ function ownPidNamespace(): string | null {
   }
 }
 
-/** False for a zombie and a reused pid. @param startTicks null for any process with that pid */
+/** False for a zombie and a reused pid. @param startTicks null matches any process with this pid */
 export function isRunning(pid: number, startTicks: string | null): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM means that it belongs to another user.
+    // EPERM means that the process belongs to another user.
     if (errnoOf(error) === 'ESRCH') return false;
   }
   const found = statOf(pid);
-  // Without /proc, or if it hides other users' processes (hidepid), only the signal counts.
+  // Without /proc, or if /proc hides processes of other users (hidepid), rely on the signal alone.
   if (found === null) return true;
   return !found.isZombie && (startTicks === null || found.startTicks === startTicks);
 }

@@ -12,12 +12,12 @@ type Content = string | Uint8Array | readonly Uint8Array[];
 
 const MODE = 0o644;
 
-/** Replaces a small file atomically and durably. After an error the file is unchanged. @throws the system's errors */
+/** Replaces a small file atomically and durably. If writing fails, the file is unchanged. @throws NodeJS.ErrnoException */
 export async function replaceFile(file: string, content: Content, mode = MODE): Promise<void> {
   await writeBeside(file, content, mode, (temporary) => rename(temporary, file));
 }
 
-/** Returns false if the name exists: link(2) fails then, and a killed process leaves no lock. */
+/** Returns false if the file exists. Uses link(2) instead of a lock, because a killed process would leave its lock. */
 export async function writeOnce(file: string, content: Content, mode = MODE): Promise<boolean> {
   let isOurs = true;
   await writeBeside(file, content, mode, async (temporary) => {
@@ -49,7 +49,7 @@ async function writeBeside(
 }
 
 async function writeFlushed(file: string, content: Content, mode: number): Promise<void> {
-  // Private until it is complete, since it may contain a secret.
+  // Keep the file private until it is complete, because it may contain a secret.
   await using handle = await open(file, 'wx', 0o600);
   const parts = typeof content === 'string' || content instanceof Uint8Array ? [content] : content;
   for (const part of parts) await handle.writeFile(part);
@@ -59,20 +59,20 @@ async function writeFlushed(file: string, content: Content, mode: number): Promi
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
 
-/** Never follows a symbolic link. @throws DocshelfError `cannot_write` for a link; the system's errors */
+/** Never follows a symbolic link. @throws DocshelfError `cannot_write` for a link, NodeJS.ErrnoException for other errors */
 export async function openToAppend(file: string, mode = MODE): Promise<FileHandle> {
   return open(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_RDWR, mode).catch((error: unknown) => {
     throw errnoOf(error) === 'ELOOP' ? linkFault(file, error) : error;
   });
 }
 
-/** A folder with a unique name. The end of the scope removes it with its content. */
+/** Creates a folder with a unique name. The end of the `await using` scope removes the folder. */
 export async function temporaryFolder(prefix: string) {
   const path = await mkdtemp(prefix);
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** SQLite follows links. @throws DocshelfError `cannot_write` for a symbolic link */
+/** Call before SQLite opens a file, because SQLite follows links. @throws DocshelfError `cannot_write` for a symbolic link */
 export function refuseLink(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true) throw linkFault(file);
 }
@@ -87,7 +87,7 @@ function linkFault(file: string, cause?: unknown): DocshelfError {
 const TEMPORARY = '.tmp-';
 const AGE_MS_MAX = 60_000;
 
-/** Unique, so that leftovers of a crash do not block the next attempt. */
+/** Unique path, so that leftovers of a crash do not block the next attempt. */
 export const temporaryIn = (folder: string): string => join(folder, `${TEMPORARY}${randomBytes(6).toString('hex')}`);
 
 export async function sweepTemporaries(folders: readonly string[], nowMs: number): Promise<void> {
@@ -101,24 +101,24 @@ export async function sweepTemporaries(folders: readonly string[], nowMs: number
 
 const run = promisify(execFile);
 
-/** Errors of link(2) if a hard link is impossible: another volume, no support, or too many of one file. */
+/** Errors of link(2) if a hard link is impossible: another volume, no support, or too many links to one file. */
 const NO_LINK: ReadonlySet<string> = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 export const isLinkRefused = (error: unknown): boolean => NO_LINK.has(errnoOf(error) ?? '');
 
-/** rename(2) and link(2) alone do not survive a power cut. */
+/** Flushes a file or folder, because the effects of rename(2) and link(2) alone do not survive a power cut. */
 export async function flushPath(path: string): Promise<void> {
   await using handle = await open(path, 'r');
   await handle.sync();
 }
 
-/** Prefers one `sync -f`: 5,000 single fsyncs took 8 s. */
+/** Prefers one `sync -f`, because 5,000 fsync calls took 8 s. */
 export async function flushTree(folder: string): Promise<void> {
   try {
     await run('sync', ['-f', folder]);
     return;
   } catch {
-    // The program is missing or has no -f (BusyBox): the slow way below is as safe.
+    // `sync` is missing or has no -f (BusyBox). Flushing each file is slower, but as safe.
   }
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   await using lanes = new Lanes(16);
