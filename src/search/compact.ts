@@ -9,17 +9,17 @@ export function fingerprint(text: string): Uint8Array {
 }
 
 /**
- * Assigns numbers to texts by their fingerprint: 24 to 48 bytes each instead of 130 in a map of strings. An open hash table (Knuth, The Art
- * of Computer Programming 3, section 6.4, algorithm L), at most half full.
+ * Assigns numbers to texts by fingerprint, with 24 to 48 bytes of memory per text instead of 130 in a map of strings. Uses an open hash
+ * table (Knuth, The Art of Computer Programming 3, section 6.4, algorithm L) that is at most half full.
  */
 export class Fingerprints {
   #count = 0;
   #words: Uint32Array<ArrayBuffer>;
-  /** Number of the text plus one, at the first free place from its hash on. 0 marks a free place. */
+  /** Number of each text plus one, at the first free place from the hash of the text. 0 marks a free place. */
   #places: Uint32Array;
   readonly #lookup = new Uint32Array(WORDS);
 
-  /** @param expected approximate count: growing to 50,000 takes 20 ms of a processor */
+  /** @param expected approximate count, because growing to 50,000 texts takes 20 ms of processor time */
   constructor(expected = 0) {
     const entries = 2 ** Math.ceil(Math.log2(Math.max(ENTRIES_AT_FIRST, expected)));
     this.#words = new Uint32Array(WORDS * entries);
@@ -136,7 +136,7 @@ export class GrowableUint32Array {
     return this.#numbers[index] ?? 0;
   }
 
-  /** Valid until the next `push`. */
+  /** View of the numbers, valid until the next `push`. */
   get view(): Uint32Array<ArrayBuffer> {
     return this.#numbers.subarray(0, this.#length);
   }

@@ -24,12 +24,12 @@ interface EmbeddedEngineOptions {
   readonly model: () => Promise<Model>;
   readonly cacheDir: string;
   readonly memoryBytesMax: number;
-  /** A second process builds smaller sites after this time. Default: 5 s. */
+  /** Time of a build after which a second process builds smaller sites. Default: 5 s. */
   readonly longBuildMs?: number;
   readonly othersSilentMs?: number;
 }
 
-/** An index that the thread verifies or has verified. */
+/** Index that the query thread verifies or has verified. */
 interface OpenIndex {
   readonly sites: Set<object>;
   readonly facts: Promise<IndexFacts>;
@@ -39,23 +39,24 @@ const URGENT = { isUrgent: true };
 
 /** Maximum number of waiting queries per site, so that a reader waits for at most a second. */
 const QUERIES_WAITING_MAX = 400;
-/** The thread looks up words for one query while the model reads others. With eight it is never idle. */
+/** The query thread looks up words for one query while the model embeds others. With eight queries, the thread is never idle. */
 const QUERIES_RUNNING_MAX = 8;
 
 const VECTORS_EVERY_MS = 30_000;
 
-/** Maximum interval between checks for vectors of another process. The first is 1 s, and each is twice the previous one. */
+/** Maximum interval between checks for vectors of another process. The first interval is 1 s, and each is twice the previous interval. */
 const OTHERS_EVERY_MS_MAX = 30_000;
 const OTHERS_SILENT_MS = 120_000;
 
-/** A batch takes 80 ms. Loading a model or scanning a million passages takes longer and is terminated. */
+/** Time to finish a batch, which takes 80 ms. Loading a model or scanning a million passages takes longer and is terminated. */
 const ENDING_MS_MAX = 2_000;
-/** The query thread may hold a model, which must not be terminated while it runs. `server.shutdownTimeout` (20 s) usually comes first. */
+/** Time for the query thread to end, because a running model must not be terminated. `server.shutdownTimeout` (20 s) usually ends first. */
 const QUERIES_ENDING_MS_MAX = 60_000;
 
 /**
- * Manages the indexes of all sites of a daemon. Each call names its site by any object; without one, the engine has one site. One thread runs all queries. One process at a time builds or embeds; a second one builds
- * smaller sites during a long build. The kernel kills these processes first if memory is short.
+ * Manages the indexes of all sites of a daemon. Each call identifies its site by any object. Calls without an object share one site. One
+ * thread runs all queries. One process at a time builds or embeds, and during a long build, a second process builds smaller sites. If
+ * memory is short, the kernel kills these processes before the daemon.
  */
 export class EmbeddedEngine {
   readonly #options: EmbeddedEngineOptions;
@@ -78,7 +79,7 @@ export class EmbeddedEngine {
   /** Checks run one at a time, so that queries run between the checks of a hundred sites that start together. */
   readonly #checkScheduler = new Scheduler(1);
   readonly #openIndexes = new Map<string, OpenIndex>();
-  /** Vectors that queries of a site use, by search folder. An index is missing until it is verified. */
+  /** Vectors for the queries of a site, by search folder. An index has no entry before it is verified, and null without vectors. */
   readonly #vectors = new WeakMap<object, Map<string, UsableVectors | null>>();
   readonly #tasks = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
@@ -103,7 +104,7 @@ export class EmbeddedEngine {
 
   /**
    * Replaces an existing index, unless another process does. Invalid pages are not an error.
-   * @param site takes turns with other sites @throws the signal's reason
+   * @param site object that identifies the site, because sites take turns @throws the signal's reason
    */
   async build(
     release: IndexedRelease,
@@ -120,7 +121,7 @@ export class EmbeddedEngine {
   }
 
   /**
-   * Verifies the index, also if the same site has it open, because it then doubts it. `isAsked` keeps it open for the next query.
+   * Verifies the index, again if the same site has it open, because the site then suspects damage. `isAsked` keeps the index open.
    * @throws DocshelfError `index_damaged` if no valid index of this version exists
    */
   async open(release: IndexedRelease, isAsked = false, site: object = this): Promise<IndexFacts> {
@@ -151,7 +152,7 @@ export class EmbeddedEngine {
   }
 
   /**
-   * Computes the missing vectors. Queries of the site use them soon after the first ones exist, at intervals, and at the end.
+   * Computes the missing vectors. Queries of the site use new vectors soon after the first batch, at intervals, and at the end.
    * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
    */
   async embed(
@@ -179,7 +180,7 @@ export class EmbeddedEngine {
       try {
         return await this.#embedding.call('embed', { ...request, ignoresOthers }, { onProgress: told, signal: turn });
       } finally {
-        // End it within the turn, so that a build gets all the memory and the next task a new process.
+        // Terminate the process before the turn ends, so that a build gets all the memory and the next task a new process.
         if (this.#turns.waiting === 0 || this.#turns.builds > 0) await this.#embedding.terminate();
       }
     };
@@ -190,7 +191,7 @@ export class EmbeddedEngine {
   }
 
   /**
-   * @param label version that `filter.version` matches for pages without a version
+   * @param label version label that `filter.version` also matches for pages without a version
    * @throws DocshelfError `index_damaged`, `queue_full`
    */
   async search(
@@ -263,7 +264,7 @@ export class EmbeddedEngine {
   }
 }
 
-/** Repeats until no other process computes the rest. `embed` returns null once all vectors exist, else their number. */
+/** Repeats until all vectors exist, because another process may compute them. `embed` returns null if all exist, else their number. */
 async function untilWhole(
   embed: (ignoresOthers: boolean) => Promise<number | null>,
   silentMs: number,
@@ -284,12 +285,12 @@ async function untilWhole(
 export type SearchIndex = Pick<EmbeddedEngine, 'build' | 'open' | 'embed' | 'search' | 'close'>;
 
 const MIB = 1024 ** 2;
-/** Measured with all-MiniLM-L6-v2 int8: the first model takes 213 MiB, each further one 75 MiB. */
+/** Measured with all-MiniLM-L6-v2 int8: the first model takes 213 MiB, each further model 75 MiB. */
 const FIRST_BYTES = 240 * MIB;
 const NEXT_BYTES = 80 * MIB;
 const READING_MS = 30_000;
 
-/** Number of texts to embed concurrently: all cores but one if nobody reads, else one. */
+/** Number of texts to embed concurrently: one for 30 s after `noteRead`, else as many as cores and memory allow. */
 export class EmbedLanes {
   readonly max: number;
   #readMs = Number.NEGATIVE_INFINITY;

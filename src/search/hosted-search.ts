@@ -18,7 +18,7 @@ export interface HostedSearchOptions {
 }
 
 const TIMEOUT_MS = 2_000;
-/** If the service is down, five readers wait 2 s each half minute. */
+/** If the service is down, five readers wait 2 s each, then one reader every 30 s. */
 const CIRCUIT = { failuresMax: 5, openMs: 30_000 };
 const ANSWER_BYTES_MAX = 4 * 1024 ** 2;
 
@@ -162,7 +162,7 @@ interface CircuitSettings {
   readonly openMs: number;
 }
 
-/** Opens after consecutive failures. One trial call then decides. */
+/** Rejects calls for `openMs` after `failuresMax` consecutive failures. A single trial call then closes or reopens the circuit. */
 export class CircuitBreaker {
   readonly #settings: CircuitSettings;
   readonly #now: () => number;
@@ -175,7 +175,7 @@ export class CircuitBreaker {
     this.#now = now;
   }
 
-  /** If true, the caller must report `succeeded`, `failed` or `givenUp`. */
+  /** If true, the caller must call `succeeded`, `failed` or `givenUp`. */
   admits(): boolean {
     if (this.#openUntilMs === null) return true;
     if (this.#isTrying || this.#now() < this.#openUntilMs) return false;

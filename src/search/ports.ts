@@ -2,21 +2,21 @@ import type { PlainError } from '../domain/errors.ts';
 import type { TrailingSlash } from '../domain/release.ts';
 
 export interface Section {
-  /** Reader's path with the nearest heading's fragment, `/guides/start#install`. Not unique. */
+  /** Path for readers with the fragment of the nearest heading, such as `/guides/start#install`. Not unique. */
   readonly path: string;
   readonly title: string;
   readonly documentTitle?: string;
   readonly headings: readonly string[];
   /** Longer spellings of the last heading, such as `pkg.Client.fetch` for `fetch`, if it names a definition. */
   readonly names?: readonly string[];
-  /** Text with code, a blank line between blocks. Never empty. */
+  /** Text, including code, with a blank line between blocks. Never empty. */
   readonly text: string;
   readonly language: string | null;
   readonly version: string | null;
   readonly tags: readonly string[];
 }
 
-/** Embedded and shown part of a section: about 220 tokens, cut between paragraphs. */
+/** Part of a section that docshelf embeds and shows in results: about 220 tokens, cut between paragraphs. */
 export interface Passage {
   readonly start: number;
   readonly end: number;
@@ -27,7 +27,7 @@ export interface Embedder {
   readonly digest: string;
   readonly dims: number;
 
-  /** True if the model is useful in a BCP 47 language, and for text without one. Others use keywords only. */
+  /** True if the model is useful for this BCP 47 language, or for text without a language. Other text uses keywords only. */
   reads(language: string | null): boolean;
 
   embedQuery(text: string, signal?: AbortSignal): Promise<Float32Array>;
@@ -64,10 +64,10 @@ export interface EmbedProgress {
 
 export interface IndexFacts {
   readonly sections: number;
-  /** Why the bundle's vectors are unused (`bad_search_data`), else null. */
+  /** Error that explains why the bundle's vectors are unused (`bad_search_data`), else null. */
   readonly refused: PlainError | null;
   readonly leftOut: readonly string[];
-  /** Time of the index file. Null if it cannot be read. */
+  /** Modification time of the index file. Null if the file cannot be read. */
   readonly builtAtMs: number | null;
 }
 

@@ -8,7 +8,7 @@ export interface SearchedSite {
 
 export type ShelfResult = SearchResult & { readonly site: string };
 
-/** Merges searches of several sites by rank. Sites without an index or with an error are left out. */
+/** Merges searches of several sites by rank. Omits sites that fail or have no index. If all sites fail, throws the first error. */
 export class ShelfSearch implements Search {
   readonly #sites: () => readonly SearchedSite[];
 
@@ -33,7 +33,7 @@ export class ShelfSearch implements Search {
   }
 }
 
-/** Versions and tags are missing, because they mean different things per site. */
+/** Omits versions and tags, because their meaning differs between sites. */
 function joinFacts(facts: readonly SearchFacts[]): SearchFacts {
   return {
     corrected: facts.find(({ corrected }) => corrected !== null)?.corrected ?? null,

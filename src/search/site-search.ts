@@ -24,12 +24,12 @@ interface SiteSearchOptions {
   readonly index: SearchIndex;
   readonly isSemantic: boolean;
   readonly embedAfterMs: number;
-  /** Delay before a retry, doubled up to ten minutes. Default: 1 s. */
+  /** Delay before the first retry, doubled for each further retry, up to ten minutes. Default: 1 s. */
   readonly againAfterMs?: number;
   readonly onEvent: (event: SearchEvent) => void;
 }
 
-/** State of both legs for one release. A switch replaces it as a whole. */
+/** State of keyword search and semantic search for one release. Another active release replaces the whole state. */
 interface Legs {
   keyword: LegState;
   semantic: LegState;
@@ -56,13 +56,13 @@ const OFF: Readonly<Legs> = {
   failure: null,
 };
 const AGAIN_AFTER_MS_MAX = 600_000;
-/** A retry cannot fix these errors. */
+/** Errors that a retry cannot fix. */
 const LASTING: ReadonlySet<ErrorCode> = new Set(['model_invalid', 'stopping']);
 
 export class SiteSearch {
   readonly #options: SiteSearchOptions;
   #served: Served | null = null;
-  /** True after the first search: the index of the next version then stays open. */
+  /** True after the first search, so that the index of the next version stays open. */
   #isAsked = false;
 
   constructor(options: SiteSearchOptions) {

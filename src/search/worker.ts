@@ -16,7 +16,7 @@ const handlers = {
     yieldToReaders();
     return buildIndex(order, (page) => {
       context.progress(page);
-      // Flush now, because this page may kill the process.
+      // Send the progress now, because this page may kill the process.
       context.flush();
     });
   },
@@ -34,7 +34,7 @@ export type SearchCalls = typeof handlers;
 
 const parent = serve<EmbedParentCalls>(handlers, { end: () => Promise.all([queries.end(), embedding.end()]) });
 
-/** `load` imports the runtime, 45 MB of code. */
+/** Imports the model runtime (45 MB of code) only in `load`. */
 async function modelOf(choice: ModelChoice, modelsMax = 1): Promise<KnownModel> {
   if (choice.kind === 'parent') {
     const embedder = new ParentEmbedder(choice.digest, choice.dims, parent.call);

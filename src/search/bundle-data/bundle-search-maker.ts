@@ -12,7 +12,7 @@ export interface BundleSearchMakerOptions {
   readonly lanesMax?: number;
 }
 
-/** Time to end between two batches. A process that reads pages or loads its model is killed after it. */
+/** Time for the process to end between two batches. docshelf then kills a process that reads pages or loads its model. */
 const ENDING_MS_MAX = 1_000;
 
 const VECTORS_MS_MAX = 2 ** 31 - 1;

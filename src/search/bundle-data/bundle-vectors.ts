@@ -8,7 +8,7 @@ import { SEARCH_FOLDER } from '../indexing/index-files.ts';
 import type { VectorRecord } from '../semantic/vector-cache.ts';
 import { ROWS_MAX } from '../semantic/vector-table.ts';
 
-/** Documented in docs/search-format.md. */
+/** Version of the format that docs/search-format.md describes. */
 const SEARCH_FORMAT_VERSION = 3;
 
 const HEADER_NAME = 'header.json';
@@ -22,7 +22,7 @@ const KEY_BYTES = 32;
 
 const SHA256 = { type: 'string', pattern: '^[0-9a-f]{64}$' } as const;
 
-/** Unknown keys are allowed, because a later format may add some. */
+/** Schema of the header. Allows unknown keys, because a later format may add keys. */
 const HEADER = objectOf({
   formatVersion: { const: SEARCH_FORMAT_VERSION },
   count: { type: 'integer', minimum: 0, maximum: ROWS_MAX },
@@ -79,7 +79,7 @@ export class BundleVectors {
     return vectors;
   }
 
-  /** Each record is valid until the next step. */
+  /** Each record is valid until the next iteration. */
   *records(): Generator<VectorRecord> {
     const { dims } = this.header;
     const size = KEY_BYTES + dims;
@@ -157,7 +157,7 @@ function openShard(file: string, name: string): number {
   }
 }
 
-/** Writes the files of `_docshelf/search/`, the header last, so that a partial export has none. */
+/** Writes the files of `_docshelf/search/`. Writes the header last, so that a partial export has no header. */
 export class BundleVectorWriter implements Disposable {
   readonly #folder: string;
   readonly #model: Pick<Header, 'modelDigest' | 'dims'>;

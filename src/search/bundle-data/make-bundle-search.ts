@@ -24,7 +24,7 @@ export interface BundleSearchRequest {
 }
 
 const USE_PREFIX = 'export-';
-/** The list of one site state with 20,000 passages takes 8 MB. */
+/** Maximum number of exports whose vectors stay in the cache. 20,000 passages take 8 MB. */
 const USES_KEPT_MAX = 50;
 
 /**
@@ -132,7 +132,7 @@ async function sweepCache(folder: string, dims: number): Promise<void> {
   const timeOf = async (name: string) => ({ name, ms: (await stat(join(uses, name))).mtimeMs });
   const newestFirst = (await Promise.all(exported.map(timeOf))).sort((a, b) => b.ms - a.ms);
   const gone = new Set(newestFirst.slice(USES_KEPT_MAX).map(({ name }) => name));
-  // Only releases decide whether their lists are still needed.
+  // Keep the lists of all releases, because this process does not know which releases still exist.
   await sweepVectors(folder, dims, new Set(names.filter((name) => !gone.has(name))), Date.now());
 }
 

@@ -17,7 +17,7 @@ import { entryOf, longerNames, type NamedEntry, rustItem, termName } from './def
 import type { PageAddress } from './reader-url.ts';
 
 export interface ContentPart {
-  /** 0 before the first heading, 1 to 6 for a heading, more for a definition. */
+  /** Level of the part: 0 before the first heading, 1 to 6 for a heading, more for a definition. */
   readonly level: number;
   readonly heading: string;
   /** Longer spellings of the heading, such as `pkg.Client.fetch` for `fetch`. */
@@ -27,12 +27,12 @@ export interface ContentPart {
   readonly childPages: TextWriter;
 }
 
-/** In UTF-16 code units: a thousand passages. */
+/** Maximum UTF-16 code units of a part, about a thousand passages. */
 const TEXT_LENGTH_MAX = 512 * 1024;
 const CHILD_PAGES_LENGTH_MAX = 2_000;
-/** Real change logs have 3,000 headings. The last section keeps the rest. */
+/** Maximum parts of a page. Real change logs have 3,000 headings. The last part contains all further text. */
 const PARTS_MAX = 10_000;
-/** Level of a definition outside of other definitions: under all headings. */
+/** Level of a definition outside of other definitions, below the levels of all headings. */
 const DEFINITION_LEVEL = 7;
 
 const BLOCKS = new Set(
@@ -48,7 +48,7 @@ type Gap = (typeof GAP)[keyof typeof GAP];
 
 interface Place {
   readonly depth: number;
-  /** Widest gap allowed here: list items contain lines, table cells contain words. */
+  /** Widest gap allowed in this element: a line in list items, a space in table cells. */
   readonly gapMax: Gap;
   readonly isInset: boolean;
   readonly headingsOnly: boolean;
@@ -61,16 +61,16 @@ interface DefinitionList {
   readonly element: Element;
   readonly outer: Writers;
   readonly level: number;
-  /** Null before the first term without an anchor. */
+  /** True if the list has a single term. Null before the first term without an anchor. */
   hasOneTerm: boolean | null;
   isNamed: boolean;
-  /** True from a term to its description. Terms in between share the description. */
+  /** True from a term to its description. Several terms before a description share this description. */
   isTermLast: boolean;
 }
 
 interface Writers {
   readonly text: TextWriter;
-  /** Text of the last heading of the page. */
+  /** Writer of the text under the last heading of the page. */
   readonly headed: TextWriter;
 }
 
@@ -101,7 +101,7 @@ export class ContentReader {
   }
 
   read(): readonly ContentPart[] {
-    // A container found by density often has the heading's id, as in DocBook. The id of a landmark belongs to the layout.
+    // A container that was found by text density often has the heading's id, as in DocBook. The id of a landmark belongs to the layout.
     if (!this.#root.isMarked) this.#anchors.enter(this.#root.element);
     this.#children(this.#root.element, START);
     return this.parts;
@@ -125,7 +125,7 @@ export class ContentReader {
       if (isText(child)) {
         if (!place.headingsOnly && this.#writer.flow(child.value)) this.#anchors.passText();
       } else if (isElement(child) && place.depth < DEPTH_MAX && !this.#isSkipped(child)) {
-        // The page's style separates adjacent links (buttons) and labels (tabs).
+        // Add a space, because only the page's style separates adjacent links (buttons) and labels (tabs).
         if (child.tagName === 'label' || (child.tagName === 'a' && before === 'a')) this.#apart(GAP.space, place);
         this.#element(child, place);
       }
@@ -212,7 +212,7 @@ export class ContentReader {
     this.#apart(GAP.block, place);
   }
 
-  /** Text after the list belongs to the section around it. */
+  /** Text after the list belongs to the section around the list. */
   #withList(element: Element, read: () => void): void {
     const around = this.#list;
     const level = around === null ? DEFINITION_LEVEL : around.level + (around.isNamed ? 1 : 0);
@@ -248,7 +248,7 @@ export class ContentReader {
     list.isTermLast = true;
   }
 
-  /** The anchor of a list belongs to its only term. */
+  /** If a list has a single term, the anchor of the list belongs to this term. */
   #fragmentOfTerm(term: Element, list: DefinitionList): string | null {
     const own = this.#anchors.fragmentOf(term);
     if (own !== null) return own;
@@ -256,7 +256,7 @@ export class ContentReader {
     return list.hasOneTerm ? this.#anchors.pending : null;
   }
 
-  /** A block of a documentation generator that contains one definition without a heading. */
+  /** Reads a block that contains one definition without a heading. Returns false if the block has no anchor. */
   #entry(element: Element, entry: NamedEntry, place: Place): boolean {
     const { name } = entry;
     const fragment = entry.fragment ?? this.#anchors.pending;
@@ -348,8 +348,8 @@ function anchorOf(element: Element): string | null {
 }
 
 /**
- * Finds the fragments of headings: generators put them on the heading, inside it, on the element around it (Sphinx, DocBook) or before it.
- * Needs every element and all text in page order.
+ * Finds the fragments of headings. Generators put the id on the heading, inside it, on the element around it (Sphinx, DocBook) or before it.
+ * The caller must report every element and all text in page order.
  */
 class Anchors {
   readonly #document: Parent;

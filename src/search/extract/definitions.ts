@@ -10,10 +10,10 @@ import {
   rawText,
 } from '../../web/content/tree.ts';
 
-/** UTF-16 code units. A longer term is a sentence. */
+/** Maximum UTF-16 code units of a name. A longer term is a sentence. */
 const NAME_LENGTH_MAX = 80;
 const LONGER_NAMES_MAX = 8;
-/** A larger signature is none. The bound keeps the time linear if terms contain terms. */
+/** Maximum elements of a signature. The limit keeps the time linear if terms contain terms. */
 const SIGNATURE_ELEMENTS_MAX = 300;
 
 /** Classes of the name in a signature: Sphinx, older Sphinx, pdoc3. */
@@ -23,7 +23,7 @@ const AROUND_NAME_CLASSES = ['sig-prename', 'descclassname'];
 
 const hasAny = (element: Element, names: readonly string[]): boolean => names.some((name) => hasClass(element, name));
 
-/** Name that a `dt` defines, without parameters and types. Null if it is not short, or is a heading. */
+/** Name that a `dt` defines, without parameters and types. Null if the name is too long or the term contains a heading. */
 export function termName(term: Element): string | null {
   const elements = firstElements(term);
   if (elements.length > SIGNATURE_ELEMENTS_MAX || elements.some(isHeading)) return null;
@@ -52,9 +52,9 @@ function namesIn(elements: readonly Element[]): string[] {
   return names;
 }
 
-/** `class foo.Bar(x, y)`, `int foo(int a)` and `limit (integer)`. A space before the bracket needs a term of one word. */
+/** Matches `class foo.Bar(x, y)`, `int foo(int a)` and `limit (integer)`. Only the first word may have a space before the bracket. */
 const CALL = /^(?:[^()]*\s)?[*&]*([^\s()*&]+)\(.*\)|^(\S+) \(/u;
-/** `name: string` and `key = value` */
+/** Matches `name: string` and `key = value`. */
 const TYPED = /^(\S+?)\s*(?::|=|→|->)\s/u;
 
 function nameIn(text: string): string {
@@ -66,7 +66,7 @@ function short(name: string): string | null {
   return name === '' || name.length > NAME_LENGTH_MAX ? null : name;
 }
 
-/** `Client.fetch` and `pkg.Client.fetch` for the anchor `pkg.Client.fetch` of `fetch`. */
+/** Returns `Client.fetch` and `pkg.Client.fetch` for the name `fetch` with the anchor `pkg.Client.fetch`. */
 export function longerNames(name: string, fragment: string): string[] {
   if (!fragment.endsWith(`.${name}`)) return [];
   const parts = fragment.split('.');
@@ -77,11 +77,11 @@ export function longerNames(name: string, fragment: string): string[] {
 
 export interface NamedEntry {
   readonly name: string;
-  /** Null takes the last anchor before the block. */
+  /** Id of the definition. Null selects the last anchor before the block. */
   readonly fragment: string | null;
 }
 
-/** Blocks that contain one definition without a heading: of pdoc, of older Doxygen, and `details` with an id. */
+/** Recognizes blocks that contain one definition without a heading: pdoc, older Doxygen, and `details` with an id. */
 export function entryOf(element: Element): NamedEntry | null {
   if (element.attrs.length === 0) return null;
   const fragment = attributeOf(element, 'id');

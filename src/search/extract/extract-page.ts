@@ -24,7 +24,7 @@ export interface ExtractedPage {
   readonly links: readonly string[];
 }
 
-/** Returns null for `noindex`, errors, redirects, print pages, indexes, listings, and pages without content. */
+/** Returns null for pages with `noindex`, error pages, redirects, print pages, indexes, listings, and pages without content. */
 export function extractPage(input: PageInput): ExtractedPage | null {
   const tree = readPageTree(input.path, input.html);
   if (tree === null || isUnlisted(input, tree.html, tree.facts)) return null;
@@ -53,8 +53,8 @@ interface Placed {
 }
 
 /**
- * A heading without text gets the names of the pages or headings below it, or is dropped. The first one gets the description or title. Text
- * above the page's heading (a notice, a category) moves to its end.
+ * A heading without text gets the names of the pages or headings under it, or is dropped. The first heading gets the description or title.
+ * Text above the main heading (a notice, a category) moves to the end of the section of that heading.
  */
 function toSections(url: string, parts: readonly ContentPart[], facts: PageFacts) {
   const mainHeading = parts.find(({ level }) => level === 1)?.heading ?? '';

@@ -3,9 +3,9 @@ import type { Passage } from '../ports.ts';
 type CountTokens = (text: string) => number;
 
 interface PassageOptions {
-  /** Below a model's window of 256, because title and headings precede the text. */
+  /** Maximum tokens of a passage. Less than the 256 tokens of a model, because title and headings precede the text. */
   readonly tokensMax?: number;
-  /** Maximum size of the sentence that two passages share. A longer one is not repeated. */
+  /** Maximum tokens of the sentence that two passages share. A longer sentence is not repeated. */
   readonly overlapTokensMax?: number;
 }
 
@@ -29,8 +29,8 @@ const BLANK_LINE = /\n[ \t]*\n\s*/g;
 const SENTENCE_END = /[.!?…]["'”’)\]]*\s+|[。！？｡．][」』”’）]*\s*|[।؟۔]\s+|\n+/g;
 
 /**
- * Cuts between paragraphs, else between sentences, else inside one. A passage that continues a paragraph repeats the sentence before it.
- * `countTokens` must be nearly additive.
+ * Cuts between paragraphs, else between sentences, else inside a sentence. A passage that continues a paragraph repeats the previous
+ * sentence. The counts of two texts must add up to nearly the count of the joined text.
  */
 export function cutPassages(
   text: string,

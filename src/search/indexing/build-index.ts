@@ -35,7 +35,7 @@ export async function buildIndex(
   return sections.count;
 }
 
-/** Pages before the first one with a clear language are probably in that language, too. */
+/** Language of the first page with a clear language. Earlier pages are probably in the same language. */
 export function firstLanguage(sections: SiteSections): WordLanguage {
   let sample = '';
   for (const { section } of sections.all()) {

@@ -25,7 +25,7 @@ export type EmbedProgressOf = EmbedProgress & { readonly modelDigest: string };
 
 const LANES_EVERY_MS = 1_000;
 
-/** Embeds releases with one model, because loading takes 0.3 s and a small release needs no more. */
+/** Keeps a model loaded between releases, because loading takes 0.3 s, as long as embedding a small release. */
 export class EmbedProcess {
   readonly #modelOf: (choice: ModelChoice, modelsMax: number) => Promise<KnownModel>;
   readonly #askLanes: () => Promise<number>;
@@ -39,7 +39,7 @@ export class EmbedProcess {
     this.#askLanes = askLanes;
   }
 
-  /** Keeps existing vectors of this model. Returns null if all exist, else their number, and another process computes the rest. */
+  /** Keeps existing vectors of this model. Returns null if all exist, else their number while another process computes the rest. */
   async embed(
     order: EmbedIndexRequest,
     report: (progress: EmbedProgressOf) => void,

@@ -14,19 +14,19 @@ import { KEYWORD_FILE } from './index-files.ts';
 
 const DERIVED = 'search';
 
-/** Share of memory for the second indexing process. A small site takes a third (measured); larger sites wait. */
+/** Share of memory for the second indexing process. A small site needs a third (measured). Larger sites wait. */
 const ASIDE_PART = 0.5;
 const MIB = 1024 ** 2;
-/** Measured for 100,000 pages, and 50 to 65 MiB for each thread that reads pages. */
+/** Memory to build 100,000 pages (measured). Each thread that reads pages needs 50 to 65 MiB more. */
 const FIRST_BYTES = 256 * MIB;
 const READER_BYTES = 64 * MIB;
-/** A file of 8 KiB takes about 80 bytes of a file table. */
+/** Bytes of a site per byte of its file table. A file of 8 KiB takes about 80 bytes of the table. */
 const BYTES_A_TABLE_BYTE = 100;
-/** Processor time. The largest pages take 3 s, twice that if other threads read too (measured). */
+/** Maximum processor time for a page. The largest pages take 3 s, or 6 s if other threads read as well (measured). */
 const PAGE_MS_MAX = 20_000;
-/** Each such page kills a process. After so many, docshelf skips all large pages. */
+/** Maximum pages that each kill a process before docshelf skips all large pages. */
 const LEFT_OUT_MAX = 3;
-/** Replicas may share the folder. A process that builds for longer counts as dead, and a second build uses another folder. */
+/** Maximum wait for the build of another replica that shares the folder. A second build then uses another folder. */
 const OTHERS_MS_MAX = 600_000;
 
 export interface BuildRequester {
@@ -80,7 +80,7 @@ export class IndexBuilds {
 
   async #inTurn(release: IndexedRelease, signal: AbortSignal, { site, report }: BuildRequester): Promise<number> {
     const { turns } = this.#options;
-    // The file table exists before the release is sealed, and grows with the files.
+    // The file table exists before the size of the release is known, and grows with the number of files.
     const table = await stat(join(release.releaseDir, TABLE_FILE)).catch(() => null);
     const size = release.bytes ?? (table?.size ?? 0) * BYTES_A_TABLE_BYTE;
     let place: BuildPlace = 'main';
@@ -172,7 +172,7 @@ async function sweep(releaseDir: string): Promise<void> {
   }
 }
 
-/** A crash between the two renames leaves no index, so that it is built again. */
+/** After a crash between the two renames, the index is missing, so that docshelf builds it again. */
 async function replaceFolder(from: string, to: string): Promise<void> {
   const former = `${from}-former`;
   await rename(to, former).catch((error: NodeJS.ErrnoException) => {
@@ -182,7 +182,7 @@ async function replaceFolder(from: string, to: string): Promise<void> {
   await rm(former, { recursive: true, force: true });
 }
 
-/** Far longer than resuming takes: 3 s for 100,000 passages. */
+/** Time of an embedding turn. Much longer than resuming, which takes 3 s for 100,000 passages. */
 const TURN_MS = 60_000;
 
 const LONG_BUILD_MS = 5_000;
@@ -203,9 +203,9 @@ interface Build {
 }
 
 /**
- * Runs one task at a time, so that one memory limit holds for all. Builds come first, because a version waits for its index; they
- * interrupt embedding, which resumes later. Embedding yields to other releases after its turn. Sites take turns, then the smallest
- * build is next. Smaller sites also build next to a long build.
+ * Runs one task at a time within one memory limit. Builds interrupt embedding, because a version waits for its index. Embedding
+ * resumes later, and yields to other releases after `TURN_MS`. Sites take turns, then the smallest build is next. During a long
+ * build, a second task builds smaller sites.
  */
 export class IndexTurns {
   readonly #scheduler = new Scheduler({ max: () => (this.#mayBuildAside() ? 2 : 1) });
@@ -229,7 +229,7 @@ export class IndexTurns {
   }
 
   /**
-   * @param size in any unit, for comparison @param site takes turns with other sites
+   * @param size size in any unit, compared with other builds @param site object that identifies the site, because sites take turns
    * @throws errors of `work`; the signal's reason
    */
   async build<Result>(
@@ -266,7 +266,7 @@ export class IndexTurns {
   }
 
   /**
-   * @param work resumes on each call. Its signal aborts at the end of the turn, which starts at `onBegun`, so that each turn makes progress
+   * @param work must resume on each call. Its signal aborts after the turn, which starts at `onBegun`, so that each turn makes progress
    * @throws errors of `work`; the signal's reason
    */
   async embed<Result>(

@@ -1,6 +1,6 @@
 import { FINGERPRINT_BYTES, Fingerprints, fingerprint, joined } from '../compact.ts';
 
-/** Change logs and lists have the words of all pages. */
+/** Paths to rank lower, because change logs and lists contain the words of all pages. */
 const SECONDARY_PATH =
   /(?:^|\/)(?:change-?logs?|changes|release-?notes?|what-?s-?new|release-\d[^/]*|glossary|genindex|(?:py-)?modindex|bookindex|index-all|all(?:classes|packages)(?:-index)?|(?:tags?|categor(?:y|ies))(?=\/.))(?:\.x?html?)?(?:\/|$)|^\/(?:news|history|releases?)(?:\.x?html?)?(?:\/|$)/i;
 const SECONDARY_TITLE = /^(?:change ?log|changes|release notes|what[’']s new|glossary|index)\b/i;
@@ -11,7 +11,7 @@ export function isSecondary(url: string, title: string): boolean {
 }
 
 /**
- * Importance of pages from 0 to 1, by the logarithm of the links to them in the text of others. Change logs and lists have
+ * Importance of pages from 0 to 1, by the logarithm of the number of links to the page in the text of others. Change logs and lists have
  * `SECONDARY_PRIOR`.
  */
 export class PagePriors {
@@ -58,7 +58,7 @@ export class PagePriors {
   }
 }
 
-/** One fingerprint per link, equal for all spellings of an address. Strings took longer to look up than the rest of a page. */
+/** One fingerprint per link, equal for all spellings of an address. Looking up strings took longer than the rest of the work on a page. */
 export function linkPrints(links: readonly string[]): Uint8Array {
   return joined(links.map(printOf));
 }

@@ -16,7 +16,7 @@ export interface PagesFrom {
 
 export interface PageToRead extends Pick<FileEntry, 'path' | 'type'> {
   readonly url: string;
-  /** Version whose folder contains the page, for pages that state none. */
+  /** Version of the folder that contains the page, for pages that do not declare a version. */
   readonly version: string | null;
 }
 
@@ -61,10 +61,10 @@ function cutSection(section: Section): SectionInPassages {
 /** Scripts without spaces have about one character per token. */
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/gu;
 
-/** Latin text has 4.4 characters per token with MiniLM's vocabulary, code and other alphabets fewer. 3.8 is on the safe side. */
+/** Latin text has 4.4 characters per token with MiniLM's vocabulary, code and other alphabets have fewer. 3.8 is on the safe side. */
 const CHARACTERS_A_TOKEN = 3.8;
 
-/** Approximate, because the model's own count takes as long as indexing. The model reads 256 tokens, passages have 220. */
+/** Approximate, because an exact count takes as long as indexing. Passages have 220 of the 256 tokens that the model reads. */
 function estimateTokens(text: string): number {
   const dense = text.match(DENSE)?.length ?? 0;
   return Math.ceil(dense + (text.length - dense) / CHARACTERS_A_TOKEN);

@@ -19,7 +19,7 @@ import {
 } from './read-page.ts';
 import type { ReadCalls } from './worker.ts';
 
-/** Must iterate in path order. The table creates entries on demand, because 100,000 take 30 MiB. */
+/** Files in path order. The file table creates entries on demand, because 100,000 entries take 30 MiB. */
 export type SiteFiles = Pick<FileTable, 'has' | 'get' | 'values'>;
 
 interface PagesOfSite extends Pick<ReadersOptions, 'onLargePage'> {
@@ -29,7 +29,7 @@ interface PagesOfSite extends Pick<ReadersOptions, 'onLargePage'> {
   readonly leftOut?: ReadonlySet<string>;
 }
 
-/** Sample of pages that shows how the site writes addresses. Taken from the whole site, because languages may differ. */
+/** Number of pages that show how the site writes addresses. The sample covers the whole site, because languages may differ. */
 const FORM_SAMPLE_MAX = 60;
 
 export async function readSections(
@@ -38,7 +38,7 @@ export async function readSections(
   { threadsMax = 0 }: Pick<ReadersOptions, 'threadsMax'> = {},
 ): Promise<SiteSections> {
   const form = { trailingSlash, extension: await extensionOf(siteDir, files) };
-  // Sphinx writes its version to this file since version 7.
+  // Since version 7, Sphinx writes the version of the documentation to this file.
   const options = files.get('_static/documentation_options.js');
   const version = options === undefined ? null : sphinxVersion(textOf(siteDir, options));
   const urlOf = (path: string): string => readerUrl(path, form, files);
@@ -165,18 +165,18 @@ export class SiteSections {
 
 interface ReadersOptions {
   readonly threadsMax?: number;
-  /** Called with the path of each large page before it is read, because it may kill the process, and with null after it. */
+  /** Called with the path before a large page is read, because the page may kill the process, and with null afterwards. */
   readonly onLargePage?: ((path: string | null) => void) | undefined;
 }
 
-/** A page of tags or attributes alone takes up to a hundred times its size (measured). Smaller pages always fit. */
+/** A page with only tags or attributes takes up to 100 times its size in memory (measured). Smaller pages always fit. */
 export const LARGE_PAGE_BYTES = 256 * 1024;
 const HUGE_PAGE_BYTES = 1024 * 1024;
-/** A thread starts in 80 ms of a processor, which 120 pages take, and its first 200 pages take 1.6 times as long as later ones (measured). */
+/** Starting a thread takes 80 ms of processor time, like 120 pages. Its first 200 pages take 1.6 times as long as later pages (measured). */
 const PAGES_BEFORE_THREADS = 1_000;
-/** A thread took 0.6 s of a processor to read the last 169 of 1,169 pages (one profile). */
+/** Minimum pages to use threads. A thread took 0.6 s of processor time for the last 169 of 1,169 pages (one profile). */
 const PAGES_WITH_THREADS = 2 * PAGES_BEFORE_THREADS;
-/** Pages that wait for each thread. Neither 4 nor 8 nor 32 was faster. */
+/** Pages that wait for each thread. The values 4, 8 and 32 were not faster. */
 const PAGES_AHEAD = 16;
 
 /** Reads pages on all cores: the first pages in this thread, further pages in all threads, large pages one at a time. */

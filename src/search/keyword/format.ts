@@ -7,7 +7,7 @@ import { GrowableUint32Array } from '../compact.ts';
 import type { Passage, Section } from '../ports.ts';
 import { titleKey } from './words.ts';
 
-/** Raise it with every change to the file or to text analysis. docshelf rebuilds an index with another version. */
+/** Increase this version with every change to the file or to text analysis. docshelf rebuilds an index with another version. */
 export const FORMAT_VERSION = 9;
 
 /**
@@ -24,7 +24,7 @@ export const SCHEMA = `
   PRAGMA user_version = ${FORMAT_VERSION};
 `;
 
-/** CRC-32 of the file with this field as zero, in SQLite's application_id. Written last, so that an unfinished file is invalid. */
+/** Position of SQLite's application_id, which contains the CRC-32 of the file with this field as zero. Written last, to mark completion. */
 const CHECKSUM_OFFSET = 68;
 const CHECKSUM_BYTES = 4;
 const CHUNK_BYTES = 1024 * 1024;
@@ -108,7 +108,7 @@ export function asDamaged(path: string, error: unknown): unknown {
   return isOfTheFile ? damaged(path, String((error as Error).message), error) : error;
 }
 
-/** Lists of sections other than terms. `unsaid` has one key, `version`, for sections without a version. */
+/** Kinds of section lists, other than terms. `unsaid` has one key, `version`, for sections without a version. */
 export type ListKind = 'title' | 'documentTitle' | 'version' | 'unsaid' | 'tag' | 'language';
 
 /** Separates the document title from the page title, and occurs in neither. */

@@ -99,9 +99,9 @@ export class IndexFile {
     return sections;
   }
 
-  /** Whether the site has this name alone or before a sign or a number, as `-xmx` in `-xmx512m`. @param isUnfinished allows letters too */
+  /** True if the site has this name alone or before a sign or digit, as `-xmx` in `-xmx512m`. @param isUnfinished also allows letters */
   hasName(name: string, isUnfinished: boolean): boolean {
-    // Letters come after signs and digits in this order.
+    // The first matching term decides, because letters are sorted after signs and digits.
     const row = this.#statements.next.get(name) as unknown as { term: string } | undefined;
     const rest = row?.term.startsWith(name) === true ? row.term.slice(name.length) : null;
     return rest !== null && (isUnfinished || !/^\p{L}/u.test(rest));
@@ -127,7 +127,7 @@ export class IndexFile {
     return this.#sectionsOf(listName(kind, key));
   }
 
-  /** If pages with different titles share a document title, it names the site, and does not count. */
+  /** Sections by title or document title. A document title does not count if pages with different titles share it. */
   titled(key: string): number[] {
     const [ofDocument, another] = this.#terms(listName('documentTitle', key + UNDER));
     const isOfPages = ofDocument !== undefined && another === undefined;
@@ -139,7 +139,7 @@ export class IndexFile {
     return Uint32Array.from([this.list('language', key), ...parts].flatMap((list) => [...list]));
   }
 
-  /** Sections of these that contain the terms next to each other. */
+  /** Returns the given sections in which the terms are next to each other. */
   withPhrase(sections: readonly number[], terms: readonly string[]): number[] {
     const sequence = sequenceOf([terms]).subarray(0, terms.length);
     const row = this.#statements.phrase.get(
@@ -269,7 +269,7 @@ export interface Filter {
   readonly version?: string;
   /** If true, `version` also matches sections without a version. */
   readonly orUnsaid?: boolean;
-  /** BCP 47 in any case. `pt` also matches `pt-BR`. */
+  /** BCP 47 tag in any case. `pt` also matches `pt-BR`. */
   readonly language?: string;
   readonly tag?: string;
 }

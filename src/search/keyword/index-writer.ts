@@ -13,15 +13,15 @@ export interface IndexedSection extends Section {
   readonly prior?: number;
 }
 
-/** Maximum in memory, about 30 MB. A term takes as much as 8 occurrences. */
+/** Maximum occurrences in memory, about 30 MB. A new term counts as 8 occurrences. */
 const OCCURRENCES_PER_RUN = 1_000_000;
 const OCCURRENCES_A_TERM = 8;
 const LENGTH_MAX = 0xffff;
-/** A separator, such as a bar, is a symbol only in a shorter title (`Page | Site`) or heading (`The | operator`). */
+/** Maximum words of a title or heading in which a separator is a symbol: not in `Page | Site`, but in the heading `The | operator`. */
 const TITLE_WORDS_MAX = 2;
 const HEADING_WORDS_MAX = 4;
 
-/** Writes an index file synchronously. A file without `finish` does not open. */
+/** Writes an index file synchronously. Without `finish`, the file is invalid. */
 export class KeywordIndexWriter implements Disposable {
   readonly #path: string;
   readonly #database: DatabaseSync;
@@ -33,14 +33,14 @@ export class KeywordIndexWriter implements Disposable {
   readonly #pages = new Set<string>();
   #page: string | null = null;
   readonly #words = new KnownWords();
-  /** A page without `lang` has the language of its first clear section, and until then the one before it. */
+  /** Current language. On a page without `lang`, the previous language applies until a section has a clear language. */
   #language: WordLanguage;
   #isDetected = false;
   #postings = new Map<string, PostingsBuilder>();
   #occurrences = 0;
   #run = 0;
 
-  /** @param language of pages before the first one with a known language */
+  /** @param language language of the pages before the first page with a known language */
   constructor(path: string, language = ENGLISH) {
     this.#path = path;
     this.#language = language;
@@ -150,7 +150,7 @@ function sectionTerms(
       for (const [column, { sequence, characters, names: own }] of columns.entries()) {
         for (const terms of [sequence, characters, symbols[column] ?? []])
           for (const term of terms) count(term, column);
-        // A heading that contains a name is the place to land.
+        // A name counts more in a title or heading, because such a section is about the name.
         for (const name of own) count(name, column === TEXT ? IDENTIFIERS : column);
       }
       for (const terms of [longer, parts]) for (const term of terms) count(term, IDENTIFIERS);

@@ -20,25 +20,25 @@ import { rowFinder } from './rows.ts';
 import { Spellings } from './spellings.ts';
 import { attachedSymbols, plain, titleKey, wordsOf } from './words.ts';
 
-/** Sections scored for proximity. 50 take 0.2 ms, and 100 give the same nDCG. */
+/** Number of sections to score for proximity. 50 sections take 0.2 ms, and 100 give the same nDCG. */
 const NEAR_CANDIDATES = 50;
 const SHORT_WORDS = 2;
 const QUOTED_MAX = 30;
 const QUOTED_PAIRS_MIN = 5;
 const QUOTED_PART = 0.75;
 const NO_SEQUENCE = new Uint16Array();
-/** Sections to read for a row that defines a name. */
+/** Number of sections to search for a row that defines a name. */
 const ROW_CANDIDATES = 20;
 
 export interface KeywordHit {
   readonly section: number;
-  /** BM25, above all others if `exact` is not null. Comparable within one query. */
+  /** BM25 score, above all other hits if `exact` is not null. Comparable only within one query. */
   readonly score: number;
   /** BM25 divided by the rarity of all words of the query: 0 to about 4, comparable between queries. */
   readonly normalised: number;
   readonly exact: Exact | null;
-  /** 1 if the section has all names and symbols of a short query that the site has, else 0. One more, up to 2, if its headings or a row of
-   * a table define them, or for nearly the whole query in a row. */
+  /** 1 if the section has all known names and symbols of a short query, else 0. Plus 1 if its headings or a table row define them, and plus 1
+   * if it contains nearly the whole query as a quotation. At most 2. */
   readonly names: 0 | 1 | 2;
 }
 
@@ -68,7 +68,7 @@ export class KeywordIndex {
   }
 
   /**
-   * @param isSealKnown skips the checksum, which takes 0.2 s for 100,000 sections, if the file was verified
+   * @param isSealKnown true if the file was verified. Skips the checksum, which takes 0.2 s for 100,000 sections
    * @throws DocshelfError `index_damaged` if the file is missing, unfinished, changed or of another version
    */
   static open(path: string, ranking: Ranking = RANKING, isSealKnown = false): KeywordIndex {
@@ -135,7 +135,7 @@ export class KeywordIndex {
     });
   }
 
-  /** Words that the index replaces or excludes, and the queries to offer instead. */
+  /** Corrected query, excluded words, and the query that includes the excluded words. */
   readings(query: string, prefixLast: boolean, language?: string): Omit<SearchFacts, 'facets' | 'semantic'> {
     return this.#read(() => {
       const { wanted, unwanted, inclusive, unfinished } = this.#parse(query, prefixLast);
@@ -172,7 +172,7 @@ export class KeywordIndex {
   #parse(query: string, prefixLast: boolean): ParsedQuery {
     return parseQuery(query, (text, isAtEnd) => {
       const option = wordsOf(text)[0]?.folded ?? '';
-      // `-Xmx512m` and `-XX:Name` are options of a site with other `-Xmx` or `-XX` options.
+      // `-Xmx512m` and `-XX:Name` are options if the site has other `-Xmx` or `-XX` options.
       const [start = option] = /^-\p{L}{2,}(?!\p{L})/u.exec(option) ?? [];
       return (
         option.startsWith('-') &&
@@ -236,7 +236,7 @@ export class KeywordIndex {
     ].slice(0, limit);
   }
 
-  /** Pages whose title is the query, also with its unknown words corrected. */
+  /** Sections of pages whose title is the query, or else the query with its misspellings corrected. */
   #titled(wanted: string, spellings: Spellings): number[] {
     const found = this.#file.titled(titleKey(wanted));
     const corrected = found.length > 0 ? null : correctedQuery(wanted, false, this.#file, spellings);
@@ -265,7 +265,7 @@ export class KeywordIndex {
     return taken.sort(byScore);
   }
 
-  /** Sections that have all of the names. */
+  /** Filters the sections that contain all names. */
   #sectionsWith(names: readonly Name[], spellings: Spellings, sections: readonly number[]): ReadonlySet<number> {
     if (names.length === 0) return new Set();
     const hasWords = names.some(({ words }) => words.length > 0);
@@ -280,7 +280,7 @@ export class KeywordIndex {
     return new Set(sections.filter((section) => tests.every((hasName) => hasName(section))));
   }
 
-  /** Sections with nearly all words of the query in a row, as pasted from a message. */
+  /** Filters sections with nearly all words of the query in sequence, for a query that was copied from a message. */
   #quoting(wanted: string, spellings: Spellings, sections: readonly number[]): ReadonlySet<number> {
     const words = wordsOf(wanted).filter(({ kind }) => kind === 'word');
     const near = new Proximity(
@@ -292,7 +292,7 @@ export class KeywordIndex {
     return new Set(sections.filter((section) => inRow(section) >= QUOTED_PART));
   }
 
-  /** Sections with a row that defines a name of the query, and the place of the row in the text. */
+  /** Sections with a row that defines a name of the query, and the position of the row in the text. */
   #rowsOf(wanted: string, sections: readonly number[]): ReadonlyMap<number, number> {
     const rowIn = rowFinder(wanted);
     const rows = new Map<number, number>();
@@ -303,7 +303,7 @@ export class KeywordIndex {
     return rows;
   }
 
-  /** Sections whose title or headings have all of the names, else the last part of the only one: `json()` for `c.json()`. */
+  /** Sections with all names in title or headings. Without such sections, uses the last part of a single name: `json()` for `c.json()`. */
   #headedBy(names: readonly Name[], only: readonly string[], spellings: Spellings): ReadonlySet<number> {
     const needed = only.length > 0 ? [only] : names.map(({ terms }) => terms);
     const [first = new Set<number>(), ...others] = needed.map((terms) => this.#headed(terms));

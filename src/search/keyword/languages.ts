@@ -47,11 +47,11 @@ export interface WordLanguage {
   readonly code: string;
   readonly script: Script;
   readonly stopWords: ReadonlySet<string>;
-  /** Words with long common parts are related, because the stemmer misses inflections. */
+  /** True if words with long common parts are related, because the stemmer misses inflections. */
   readonly hasParts: boolean;
-  /** Words are written together, as `Datenbankverbindung`. */
+  /** True if the language writes compounds as one word, such as `Datenbankverbindung`. */
   readonly isCompounding: boolean;
-  /** @param spelling in lower case, with its diacritics */
+  /** @param spelling word in lower case, with its diacritics */
   readonly stem: (spelling: string) => string;
 }
 
@@ -59,7 +59,7 @@ interface Rules {
   readonly script?: Script;
   readonly stops?: readonly string[];
   readonly isCompounding?: boolean;
-  /** Changes a word before the stemmer reads it. */
+  /** Changes the spelling of a word before stemming. */
   readonly before?: (word: string) => string;
 }
 
@@ -88,14 +88,14 @@ const STEM_LENGTH_MIN = 3;
 const germanSpelling = (word: string): string => fold(word).replace(/(?<![aeiouq])([aou])e/g, '$1');
 /** `å` is also written `aa`, and `ø` is also written `oe`. */
 const danishSpelling = (word: string): string => fold(word).replaceAll('aa', 'a').replaceAll('oe', 'o');
-/** Letters that Arabic and Persian keyboards write differently. */
+/** Unifies letters that Arabic and Persian keyboards write differently. */
 const arabicSpelling = (word: string): string => fold(word).replace(/[یى]/g, 'ي').replaceAll('ک', 'ك');
 const ARABIC_ARTICLE = /^(?:[وف]?(?:[بك]?ال|لل)|[وف](?=ال))(?=\p{L}{3})/u;
 
-/** The stemmer removes only one letter of it. */
+/** Plural ending, of which the stemmer removes only one letter. */
 const ARABIC_PLURAL = /(?<=\p{L}{3})ات$/u;
 
-/** The most frequent endings. @orama/stemmers has no rules for these languages, and those for Bulgarian throw an error. */
+/** Removes the most frequent endings. @orama/stemmers has no rules for most of these languages, and its Bulgarian rules throw an error. */
 const bulgarian = without(
   /(?:овете|ищата|ията|ият|ите|ата|ята|ове|ени|ане|ът|ят|та|то|те|ия|ен|на|но|ни|а|я|о|е|и|ъ)$/,
 );
@@ -157,7 +157,7 @@ const LANGUAGES: ReadonlyMap<string, WordLanguage> = new Map(
       before: fold,
     }),
     language('es', spanish, { stops: spanishStops }),
-    // These languages have the endings of Spanish.
+    // Catalan and Galician use the Spanish stemmer, because their endings are similar.
     ...['ca', 'gl'].map((code) => language(code, spanish)),
     language('fa', persian, { script: 'Arab', stops: words(PERSIAN_STOPS), before: arabicSpelling }),
     language('fi', finnish, { ...compounds, stops: finnishStops, before: fold }),
@@ -227,13 +227,13 @@ function scriptOf(word: string): Script {
   return (code >= 0x600 && code < 0x780) || code >= 0xfb50 ? 'Arab' : 'other';
 }
 
-/** Different stop words of a text, and their share of all words. Prose has 0.3 to 0.5, code less. */
+/** Minimum number of different stop words in a text, and their minimum share of all words. Prose has 0.3 to 0.5, code less. */
 const LEAST = { kinds: 3, share: 0.15 };
 const LIKELY = { kinds: 5, share: 0.25 };
 const LETTERS = /\p{L}+/gu;
 export const SAMPLE_LENGTH = 1_000;
 
-/** Finds the language of a text by its script and stop words. Returns null if it is not clear. @param likely checked first */
+/** Finds the language of a text by its script and stop words. Returns null if the language is not clear. @param likely language to check first */
 export function detectLanguage(text: string, likely: WordLanguage = ENGLISH): WordLanguage | null {
   const sample = text.slice(0, SAMPLE_LENGTH).toLowerCase();
   const words = (sample.match(LETTERS) ?? []).map(fold);
@@ -260,13 +260,13 @@ function isProse(stops: readonly string[], words: readonly string[], { kinds, sh
   return stops.length >= share * words.length && new Set(stops).size >= kinds;
 }
 
-/** `/de/guide` is German. */
+/** Returns German for `/de/guide`. */
 export function languageOfPath(path: string): WordLanguage | null {
   const code = /^\/([a-z]{2})(?:-[a-z]{2,4})?\//i.exec(path)?.[1]?.toLowerCase() ?? '';
   return LANGUAGES.get(ALIASES[code] ?? code) ?? null;
 }
 
-/** These languages share most stop words, and their stemmers are similar. */
+/** Pairs of languages that share most stop words and have similar stemmers. */
 const NEAR = ['da no', 'no da', 'es pt', 'pt es', 'cs sk', 'sk cs', 'sv no', 'no sv', 'sv da', 'da sv'];
 
 function areNear(first: WordLanguage, second: WordLanguage | undefined): boolean {
@@ -286,7 +286,7 @@ const SIMPLIFIED: ReadonlyMap<string, string> = new Map(
     .filter(([from, to]) => from.length === to.length),
 );
 
-/** Writes traditional Chinese characters as simplified ones of the same length. */
+/** Replaces traditional Chinese characters with simplified characters of the same length. */
 export function simplify(run: string): string {
   return run.replace(/\p{Script=Han}/gu, (character) => SIMPLIFIED.get(character) ?? character);
 }

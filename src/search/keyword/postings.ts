@@ -1,8 +1,8 @@
 import { DocshelfError } from '../../domain/errors.ts';
 
 /**
- * Encodes the ascending sections of one term in LEB128: the distance from the previous one (from -1) times two, plus one if the term occurs
- * once, in the text. Else its counts in title, headings, text and identifiers follow.
+ * Encodes the ascending sections of one term as LEB128 numbers. The first number is twice the distance from the previous section (initially
+ * -1), plus one if the term occurs only once, in the text. Else four counts follow: title, headings, text, identifiers.
  */
 export class PostingsBuilder {
   readonly #bytes: number[] = [];

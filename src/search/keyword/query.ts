@@ -16,19 +16,19 @@ import {
 
 export interface ParsedQuery {
   readonly wanted: string;
-  /** Quoted phrases. A hit contains each one, unless `isQuestion`. */
+  /** Quoted phrases. A hit contains all phrases, unless `isQuestion`. */
   readonly phrases: readonly string[];
-  /** True for a query longer than a keyword search. Its quotes then stress a word and require nothing. */
+  /** True for a query longer than a keyword search. Its phrases are optional, because its quotes may only stress words. */
   readonly isQuestion: boolean;
   readonly unwanted: readonly string[];
-  /** The query with the unwanted words as wanted ones. Null if there are none. */
+  /** The query with the unwanted words as ordinary words. Null without unwanted words. */
   readonly inclusive: string | null;
   readonly unfinished: boolean;
 }
 
 /** The contract allows 1,000 characters of up to two code units. */
 const QUERY_LENGTH_MAX = 2_000;
-/** A phrase of words that most sections contain took 22 ms of a processor at 30,000 sections (measured). */
+/** Maximum phrases and exclusions. A phrase of very frequent words took 22 ms of processor time with 30,000 sections (measured). */
 const OPERATORS_MAX = 6;
 /** A query with more words outside quotes is a question. Requiring the phrases of questions lowered nDCG@10 on CACM by 0.03. */
 const LOOSE_WORDS_MAX = 5;
@@ -37,7 +37,7 @@ const WORD = /[\p{L}\p{N}]+/gu;
 const OPERATOR =
   /(?<=^|\s)-(?:["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]|([\p{L}\p{N}_][^\s"\u201c\u201d\u201e]+))|["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]/gu;
 
-/** @param isOption whether the site has this text after a dash, as in a command line. It then excludes nothing. */
+/** @param isOption true if the site has this text as a command-line option, so that its dash excludes nothing */
 export function parseQuery(text: string, isOption: (text: string, isAtEnd: boolean) => boolean): ParsedQuery {
   const phrases: string[] = [];
   const unwanted: string[] = [];
@@ -76,22 +76,22 @@ export interface Link extends QueryWord {
   readonly share: number;
 }
 
-/** The rarest words count. A question has 10, the longest topics of the development sets 40. */
+/** Maximum words, of which the rarest count. A question has 10 words, the longest topics of the development sets have 40. */
 const WISHES_MAX = 64;
 const PREFIX_WORDS_MAX = 30;
 const NUMBERED_MAX = 4;
 const NAME_WORDS_MAX = 4;
-/** One misspelling costs up to 5 ms. */
+/** Maximum misspellings to look up, because each takes up to 5 ms. */
 const MISSPELLINGS_MAX = 8;
 const CORRECTIONS_MAX = 4;
 /** A word in so few sections may be a misspelling of a word that is `OFTENER` times as frequent. */
 const NEXT_TO_NOTHING = 1;
 const OFTENER = 10;
-/** A name in another convention, such as `retry_count` for `retryCount`. */
+/** Weight of a name in another convention, such as `retry_count` for `retryCount`. */
 const ALIKE_SHARE = 0.9;
 const DIGIT = /\p{N}/u;
 
-/** Returns the terms, the rarest first, and the words in order. @param unfinished the last word may be a prefix */
+/** Returns the terms (the rarest first), the words in order, and the names. @param unfinished true if the last word may be a prefix */
 export function planOf(
   text: string,
   unfinished: boolean,
@@ -107,7 +107,7 @@ export function planOf(
   const names: Name[] = [];
   let misspellings = 0;
 
-  /** @param related words that do not change how rare the exact one is */
+  /** @param related related words, which do not change the rarity of the exact word */
   function wish(exact: readonly string[], weight: number, also = none, related = none): Link {
     const alternatives = new Map<string, number>();
     let sections = 0;
@@ -121,7 +121,7 @@ export function planOf(
         else others += found;
         if (found === 0 || part === 0) continue;
         alternatives.set(term, part);
-        // A compound that contains the word counts less, but the site knows the word.
+        // A compound that contains the word has a lower score, but shows that the site knows the word.
         share = Math.max(share, Math.min(1, kind === 2 ? part / RELATED_SHARE : part));
       }
     if (sections === 0) sections = others;
@@ -161,7 +161,7 @@ export function planOf(
     }
   }
 
-  /** Known terms of `max-connections`, `max_connections` and `maxConnections`. */
+  /** Terms of the index for any spelling of a name, such as `max-connections`, `max_connections` and `maxConnections`. */
   function namedAlike(parts: readonly string[], joints = ['-', '_', '']): string[] {
     const joined = parts.length < 2 ? [] : joints.map((joint) => parts.join(joint));
     const terms = joined.flatMap((name) => [name, ...spellings.keysOf({ folded: name, spelling: name, parts })]);
@@ -189,7 +189,7 @@ export function planOf(
       links.push(wish(spellings.keysOf(word), weight, alternatives));
       for (const part of parts) wish(spellings.keysOf(plain(part)), weight * ranking.part);
     } else if (parts.length > 0 && isNumbered(folded) && !isKnown(word)) {
-      // `RFC9110` is also `RFC 9110`.
+      // Search for `RFC 9110` if the site does not contain `RFC9110`.
       for (const part of parts) links.push(wishOrCorrect(plain(part), weight));
     } else addWord(word, weight);
   }
@@ -237,12 +237,12 @@ export function planOf(
   }
   const ordinary = words.filter(({ kind }) => kind === 'word');
   for (const { start, end } of unknownNames.slice(0, 1)) {
-    // `logging.level` in `logging.level.root`
+    // The site may contain `logging.level` only inside `logging.level.root`.
     const inside = ordinary.filter((word) => start <= word.start && word.end <= end);
     if (knownNames.length === 0 && inside.length > 1 && inside.every(isKnown))
       names.push({ terms: [], words: inside.map(({ folded }) => folded) });
   }
-  // `data base` is `database`, and `x forwarded for` is `X-Forwarded-For`.
+  // `data base` also matches `database`, and `x forwarded for` also matches `X-Forwarded-For`.
   const pairs = ordinary.slice(1).map((word, at) => [ordinary[at] as Word, word]);
   const runs = pairs.filter((pair) => !pair.every(isKnown));
   if (ordinary.length > 2 && ordinary.length <= NAME_WORDS_MAX) runs.push(ordinary);
@@ -262,17 +262,17 @@ export interface Name {
   readonly words: readonly string[];
 }
 
-/** A related word with all of the word explains why the site lacks it. One with most of it may hide a misspelling. */
+/** True if a related word contains the whole word, which is then no misspelling. */
 function isInside(related: ReadonlyMap<string, number>): boolean {
   return Iterator.from(related.values()).some((share) => share >= RELATED_SHARE);
 }
 
-/** Two words that are also written as one. */
+/** Two words that are also written as one word. */
 type Pair = readonly [first: string, second: string];
 
 const APOSTROPHE_BEFORE = /['\u2018\u2019\uff07]$/;
 
-/** `RFC 9110` and `RFC9110` are one name. */
+/** Finds names with a number. `RFC 9110` and `RFC9110` are the same name. */
 function numberedNames(words: readonly Word[]): Pair[] {
   const ordinary = words.filter(({ kind }) => kind === 'word');
   const pairs = ordinary.flatMap(({ folded, parts }, at): Pair[] => {
@@ -286,7 +286,7 @@ function numberedNames(words: readonly Word[]): Pair[] {
 const QUANTITY =
   /(?<![^\s(=])(\p{N}+(?:\.\p{N}+)?) ?([nu\u00b5m]?s|sec|min|[dhwx]|[kmgtp]i?b?|b|[kmg]?hz|px|r?em|pt|v[hw])(?![\p{L}\p{N}])/giu;
 
-/** `1.5s` and `1.5 s` are one name. In `max_wal_size 1GB`, the setting is the name, and the value only a word. */
+/** Finds quantities. `1.5s` and `1.5 s` are the same name. In `max_wal_size 1GB`, the setting is the name, and the value only a word. */
 function quantitiesOf(text: string): Pair[] {
   const others = wordsOf(text.replace(QUANTITY, ' '));
   if (others.some(({ kind, folded, parts }) => (kind === 'joined' ? isTechnical(folded) : parts.length > 0))) return [];
@@ -300,7 +300,7 @@ function runTerms(run: string, spellings: Spellings): string[][] {
   return (variants[0] ?? []).map((_, at) => [...new Set(variants.map((terms) => terms[at] as string))]);
 }
 
-/** Terms of the one name or symbol that the query consists of. Empty if the query has other words or is an ordinary word. */
+/** Terms of the query if it is a single name or symbol. Empty if the query has other words or is an ordinary word. */
 export function onlyIdentifier(text: string, spellings: Spellings): readonly string[] {
   const [first, ...rest] = wordsOf(text);
   const symbols = askedSymbols(text);
@@ -313,7 +313,7 @@ export function onlyIdentifier(text: string, spellings: Spellings): readonly str
   return first.parts.length > 0 || DIGIT.test(first.folded) ? spellings.keysOf(first).slice(0, 1) : [];
 }
 
-/** Returns the terms of the phrase in each language. Returns null without words. @param startingWith finds terms of the index */
+/** Returns the terms of the phrase in each language. Returns null without words. @param startingWith returns the terms of the index that start with a text */
 export function phraseVariants(
   phrase: string,
   spellings: Spellings,
@@ -322,7 +322,7 @@ export function phraseVariants(
   const words = wordsOf(phrase).filter((word) => word.kind !== 'joined');
   if (words.length === 0) return null;
   const last = words.at(-1);
-  // A run inside the phrase ends with its last character. A run at the end of the phrase may continue in the section.
+  // A run inside the phrase must also end in the section, so add its last character. A run at the end of the phrase may continue.
   const isOpen = last?.kind === 'run' && pairsOf(last.folded).length === 0;
   const termsOf = (word: Word, term: string, at: number): string[] => {
     if (word.kind === 'word') return [term];

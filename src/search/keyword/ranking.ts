@@ -6,14 +6,14 @@ import type { Postings } from './postings.ts';
  * title word counts however often the text repeats it. Text and identifiers are one body (BM25F).
  */
 export interface Ranking {
-  /** BM25's k1: how fast repeated occurrences stop counting. */
+  /** BM25's k1. With a higher value, repeated occurrences of a word count more. */
   readonly saturation: number;
   readonly weights: Columns;
   /** BM25's b. With 0 the length of a column does not matter; with 1 a word counts by its share of the column. */
   readonly lengths: Columns;
   readonly stopWord: number;
   readonly part: number;
-  /** Weight of a technical name such as `1.2.3`, and of its words if the site has the name. A section with the name then comes first. */
+  /** Weight of a technical name such as `1.2.3`. Its words have `partOfName` if the site has the name, so that sections with it come first. */
   readonly whole: number;
   readonly partOfName: number;
   readonly phrase: number;
@@ -52,7 +52,7 @@ export function rarity(sectionsWithTerm: number, sections: number): number {
   return Math.log(1 + (sections - sectionsWithTerm + 0.5) / (sectionsWithTerm + 0.5));
 }
 
-/** Score of a term by its four counts in a section, at most `saturation` + 1 times each weight. */
+/** Score of a term by its counts in a section. Title, headings and body each add at most their weight times `saturation` + 1. */
 export function impactOf(
   lengths: Readonly<Record<keyof Columns, Uint16Array>>,
   { saturation, weights, lengths: shares }: Ranking,
@@ -77,7 +77,7 @@ export function impactOf(
   };
 }
 
-/** Ignores empty columns, so that a rarely filled column does not count as short. At least 1, because symbols have no length. */
+/** Mean length of a column in the sections that have this column. At least 1 per section, because symbols have no length. */
 function mean(lengths: Uint16Array): number {
   let sum = 0;
   let filled = 0;
@@ -88,7 +88,7 @@ function mean(lengths: Uint16Array): number {
   return Math.max(1, sum) / Math.max(1, filled);
 }
 
-/** One byte per section, 1 if the query may find it. Null allows all sections. */
+/** One byte per section: 1 if the query may find the section. Null allows all sections. */
 export type Mask = Uint8Array | null;
 
 export class Accumulator {
@@ -171,7 +171,7 @@ export function byScore(left: Ranked, right: Ranked): number {
   return right.score - left.score || left.section - right.section;
 }
 
-/** The best sections in order, at most a few hundred. Among equals the earlier one is better. */
+/** The best sections in order, at most a few hundred. If scores are equal, the earlier section is better. */
 export class Best {
   readonly #limit: number;
   readonly #ranked: Ranked[] = [];
@@ -207,7 +207,7 @@ const DISTANCE_MAX = 4;
 /** Separates title, headings and text, so that no words are near across them. */
 const GAP: readonly number[] = Array.from({ length: DISTANCE_MAX }, () => 0);
 
-/** Terms in order, 16 bits each. A collision matters only near another term of the query. */
+/** Hashes of the terms in order, 16 bits each. A collision has an effect only near another term of the query. */
 export function sequenceOf(columns: readonly (readonly string[])[]): Uint16Array {
   return new Uint16Array(columns.flatMap((terms) => [...terms.map(bitsOf), ...GAP]));
 }
@@ -220,7 +220,7 @@ function bitsOf(term: string): number {
 
 export class Proximity {
   readonly #linkOf = new Uint8Array(0x10000);
-  /** Number of each pair of links, from 1. 0 marks pairs that are not neighbours. */
+  /** Number of each pair of query words, from 1. 0 marks pairs that are not neighbours in the query. */
   readonly #pairOf: Uint8Array;
   readonly #stride: number;
   readonly #rarities: number[] = [];
@@ -233,7 +233,7 @@ export class Proximity {
     for (const [at, second] of links.slice(1).entries()) this.#addPair(links[at] as QueryWord, second);
   }
 
-  /** Number of different neighbours. */
+  /** Number of different pairs of neighbours in the query. */
   get pairs(): number {
     return this.#rarities.length;
   }

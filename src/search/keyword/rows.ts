@@ -1,11 +1,11 @@
 import { isTechnical } from './words.ts';
 
-/** More names in a query are text of a message. */
+/** Maximum names to look up. A query with more names is text of a message. */
 const NAMES_MAX = 2;
 
 /**
- * Finds the row of a table that defines a name of the query: an error code in its cell, or `nextval ( regclass )`. A line of code has no
- * space before the bracket. Null if the query has no such name.
+ * Finds the row of a table that defines a name of the query: an error code in its cell, or `nextval ( regclass )`. Code does
+ * not match, because it has no space before the bracket. Null if the query has no such name.
  */
 export function rowFinder(query: string): ((text: string) => number | null) | null {
   const tokens = query.trim().split(/\s+/);

@@ -15,7 +15,7 @@ const RELATED_MAX = 24;
 export const RELATED_SHARE = 0.5;
 const STEM_LENGTH_MIN = 5;
 const PART_LENGTH_MIN = 4;
-/** Longer words are data. */
+/** Maximum letters of a compound. Longer words are data. */
 const COMPOUND_LENGTH_MAX = 60;
 /** Letters between the parts of a compound. */
 const LINKING = ['', 's', 'es', 'n', 'en', 'e', 'er'];
@@ -35,7 +35,7 @@ export class Spellings {
     this.#ofQuery = this.#likeliest(query);
   }
 
-  /** Terms of a word, first those of its stems. */
+  /** Terms of a word: the terms of its stems, then the word itself. */
   keysOf(word: Surface): string[] {
     const { folded, parts } = word;
     const keys = new Set<string>();
@@ -44,7 +44,7 @@ export class Spellings {
     return [...keys.add(folded)];
   }
 
-  /** One list for each way to write the words in a language. */
+  /** One list with the terms of the words in each language, and one list with the words as written. */
   variants(words: readonly Surface[]): string[][] {
     const languages = this.#languages.map((language) =>
       words.map((word) => keyOf({ ...word, spelling: this.#spelled(word, language)[0] ?? word.spelling }, language)),
@@ -57,7 +57,7 @@ export class Spellings {
     return isChinese ? [...new Set([run, simplify(run)])] : [run];
   }
 
-  /** Shares by term of words that contain the word, or most of it. */
+  /** Terms of related words, which contain the word or most of it, with their shares. */
   related(word: Surface): ReadonlyMap<string, number> {
     const shares = new Map<string, number>();
     const languages = this.#ofQuery.filter(({ hasParts }) => hasParts);
@@ -93,7 +93,7 @@ export class Spellings {
     return this.#dictionary.vocabulary.has(stem.length < STEM_LENGTH_MIN ? word : stem, language);
   }
 
-  /** Languages of the index that contain most words of the query. English wins a tie. */
+  /** Languages of the index in which most words of the query are known. English wins a tie. */
   #likeliest(query: string): readonly WordLanguage[] {
     const languages = this.#languages;
     if (languages.length < 2 || !languages.some(({ hasParts }) => hasParts)) return languages;
@@ -110,7 +110,7 @@ export class Spellings {
     return most > 0 && likeliest.includes(ENGLISH) ? [ENGLISH] : likeliest;
   }
 
-  /** A word typed without its diacritics has those of the index. */
+  /** Spellings of a word. If the query omits diacritics, uses the diacritics of the index. */
   #spelled({ folded, spelling }: Surface, language: WordLanguage): readonly string[] {
     if (!language.hasParts) return [folded];
     const known = spelling === folded ? this.#dictionary.vocabulary.spellingOf(folded) : spelling;

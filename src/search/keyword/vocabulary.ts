@@ -10,26 +10,26 @@ export interface Candidate {
   readonly count: number;
 }
 
-/** Shorter words have too many neighbours. */
+/** Minimum letters of a word to correct. Shorter words are similar to too many other words. */
 const ONE_EDIT_LENGTH = 4;
 const TWO_EDITS_LENGTH = 8;
 
 const BYTES_PER_WORD = 60;
 
-/** Letters that related words share in a row. */
+/** Number of consecutive letters that related words share. */
 const GRAM = 5;
 const BEGINNINGS_MAX = 20;
-/** Share of the parts of a word that a related word contains. */
+/** Minimum share of the letter sequences of a word that a related word contains. */
 const RELATED_MIN = 0.6;
 
 interface CountedWords {
-  /** Sorted, without diacritics. */
+  /** Words in sorted order, without diacritics. */
   readonly words: readonly string[];
   readonly counts: Uint32Array<ArrayBuffer>;
   /** Languages of each word, one bit for each language of `languages`. */
   readonly masks?: Uint32Array | undefined;
   readonly languages?: readonly WordLanguage[];
-  /** Spellings with diacritics. */
+  /** Spellings with diacritics, by word. */
   readonly spellings?: ReadonlyMap<string, string>;
 }
 
@@ -60,12 +60,12 @@ export class Vocabulary {
     return this.#words.length * BYTES_PER_WORD;
   }
 
-  /** `größe` for `grosse`, if the index contains it. */
+  /** Returns `größe` for `grosse` if the index contains this spelling. */
   spellingOf(word: string): string {
     return this.#spellings.get(word) ?? word;
   }
 
-  /** True if a section in this language contains a word with this beginning. */
+  /** True if a section in this language contains a word with this beginning. Checks up to `BEGINNINGS_MAX` words. */
   has(beginning: string, language: WordLanguage): boolean {
     const bits = this.#bitsOf([language]);
     const first = firstFrom(this.#words.length, (place) => (this.#words[place] ?? '') < beginning);
@@ -75,8 +75,8 @@ export class Vocabulary {
   }
 
   /**
-   * Finds longer words that contain the word or most of it (`datenbankverbindung` for `verbindung`), and shorter ones that it begins with.
-   * A word of four letters is the begin or the end of others. Takes 1 ms for 40,000 words.
+   * Finds longer words that contain the word or most of it (`datenbankverbindung` for `verbindung`), and shorter words at its
+   * beginning. A word of four letters must be the beginning or end of the longer word. Takes 1 ms for 40,000 words.
    */
   related(word: string, languages: readonly WordLanguage[], limit: number): Related[] {
     const bits = this.#bitsOf(languages);
@@ -128,7 +128,7 @@ export class Vocabulary {
     return found.sort((left, right) => right.count - left.count).slice(0, limit);
   }
 
-  /** Nearest first, then the most frequent. Takes 2 ms for 200,000 words, because an edit changes at most two bits. */
+  /** Similar words, the nearest first, then the most frequent. Takes 2 ms for 200,000 words, because letter bits exclude most words. */
   near(word: string, limit: number): Candidate[] {
     const edits = word.length >= TWO_EDITS_LENGTH ? 2 : word.length >= ONE_EDIT_LENGTH ? 1 : 0;
     if (edits === 0) return [];
@@ -165,7 +165,7 @@ function joinedWords(words: readonly string[]): Joined {
   return { text: squeezed.join('\n'), starts };
 }
 
-/** Finnish doubles consonants in some forms of a word: `verkko`, `verkon`. */
+/** Removes doubled letters, because Finnish doubles consonants in some forms of a word: `verkko`, `verkon`. */
 function squeeze(word: string): string {
   return word.replace(/(.)\1/g, '$1');
 }
@@ -174,7 +174,7 @@ function gramsOf(word: string): string[] {
   return Array.from({ length: Math.max(0, word.length - GRAM + 1) }, (_, at) => word.slice(at, at + GRAM));
 }
 
-/** The last bit is for all further languages. */
+/** Bit of a language by its number. All languages from number 30 share the last bit. */
 const bitOf = (at: number): number => 1 << Math.min(at, 30);
 
 const ARRAYS = [
@@ -201,7 +201,7 @@ export function readCountedWords(array: (name: string) => Uint8Array<ArrayBuffer
   };
 }
 
-/** Languages whose rules made the terms of the index. */
+/** Languages whose rules created the terms of the index. */
 export function readLanguages(array: (name: string) => Uint8Array): WordLanguage[] {
   const codes = JSON.parse(Buffer.from(array(ARRAYS[4] as string)).toString()) as string[];
   return codes.map(languageOf);
@@ -213,9 +213,9 @@ function lettersOf(word: string): number {
   return bits >>> 0;
 }
 
-/** Twice as many as the largest measured site has. Other words are still found exactly. */
+/** Maximum words, twice the number of the largest measured site. Queries still find other words if they are spelled exactly. */
 const WORDS_MAX = 400_000;
-/** Longer words, and words that begin with a digit, are data that nobody misspells. */
+/** Excludes longer words and words that begin with a digit, because they are data and need no correction. */
 const VOCABULARY_WORD = /^[\p{L}_][\p{L}\p{M}\p{N}_]{1,31}$/u;
 
 interface KnownWord {
@@ -232,7 +232,7 @@ export class KnownWords {
   #vocabulary = 0;
   #others = 0;
 
-  /** Terms of a text in a language. */
+  /** Functions that convert the words of a text in this language to terms. */
   in(language: WordLanguage): Terms {
     const known = this.#languages.get(language.code);
     if (known !== undefined) return known;

@@ -5,9 +5,9 @@ export interface Word {
    */
   readonly kind: 'word' | 'joined' | 'run';
   readonly folded: string;
-  /** In lower case, with its diacritics. Stemmers need them. */
+  /** Word in lower case, with its diacritics, which stemmers need. */
   readonly spelling: string;
-  /** Words inside a word. Other spellings of a joined name: `nodejs` of `Node.js`, `1.2.3` of `v1.2.3`. */
+  /** Words inside a word, or other spellings of a joined name: `nodejs` of `Node.js`, `1.2.3` of `v1.2.3`. */
   readonly parts: readonly string[];
   readonly start: number;
   readonly end: number;
@@ -25,16 +25,16 @@ const PLAIN_JOINED =
   /[A-Za-z0-9_]+(?:(?:[.\-']|[/:@#\\]{1,3}|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))[A-Za-z0-9_]+)*(?:\+\+|#(?![A-Za-z0-9_]))?/g;
 const HAS_JOINT = /[.\-\u2010\u2011'\u00b7/:@#\\,+]/;
 const OUTER_SIGN = /[/:@#\\]/;
-/** Also the point of Catalan, as in `col·lecció`. */
+/** Apostrophe, or the point of Catalan, as in `col·lecció`. */
 const APOSTROPHE = /['\u00b7]/;
-/** Signs of one UTF-16 unit that keyboards and typography write for an apostrophe. */
+/** Signs that keyboards and typography use as an apostrophe, each of one UTF-16 code unit. */
 const APOSTROPHES = /[\u00b4\u2018\u2019\u201b\u2032\uff07]/g;
-/** Not the `#` that ends a name. */
+/** Does not match the `#` at the end of a name. */
 const OUTER_JOINT = /[/:@#\\,]+(?=[^/:@#\\,])/g;
 const JOINT = /[.\-\u2010\u2011]/g;
-/** The rest of `is`, `had`, `am`, `are`, `have` and `will`, and of a possessive. */
+/** Matches a word with a shortened `is`, `had`, `am`, `are`, `have` or `will`, or a possessive. */
 const SHORTENED = /^(.+)'(?:s|d|m|re|ve|ll)$/iu;
-/** `don't`, `col·lecció`, and the apostrophe inside Ukrainian words. */
+/** Matches text with an apostrophe that is one word: `don't`, `col·lecció`, and Ukrainian words. */
 const ONE_WORD = /^(?:\p{L}*n't|\p{L}*l\u00b7l\p{L}*|[\p{Script=Cyrillic}']+)$/iu;
 /** Romance articles and pronouns, as in `l'eau` and `dell'acqua`. */
 const ELISION = /^(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu|un|(?:d|n|s)?[ae]ll|sull|coll)$/iu;
@@ -51,17 +51,17 @@ const CAPITALISED = /^[A-Z][a-z]*$/;
 const HUMP = /[^\p{Lu}_]\p{Lu}|\p{Lu}{2}\p{Ll}|[^_]_+[^_]/u;
 const PART = /\p{Lu}+(?!\p{Ll})\p{N}*|\p{Lu}?[^\p{Lu}\p{N}_]+\p{N}*|\p{N}+/gu;
 const PLURAL_CAPITALS = /^\p{Lu}{2,}s$/u;
-/** `HTTP2`, `16GiB` and `30s`, but neither `u64` nor hexadecimal data. */
+/** Matches `HTTP2`, `16GiB` and `30s`, but neither `u64` nor hexadecimal data. */
 const LETTERS_AND_DIGITS = /^(?:\p{L}{2,}\p{N}+\p{L}*|\p{N}+(?:\p{L}{2,}\p{N}*|[ghkmstwx]))$/u;
-/** `1.5s` */
+/** Matches `1.5s`. */
 const DECIMAL_WITH_UNIT = /^(\p{N}+\.\p{N}+)(\p{L}{1,4})$/u;
 const GROUPED_DIGITS = /^\p{N}{1,3}(?:[._]\p{N}{3})+$/u;
 const DOTTED_NUMBER = /(?<![\p{N}.])v?(\p{N}+(?:\.\p{N}+)+)(?![\p{L}\p{N}]|\.\p{N})/iu;
 const WORD_LENGTH_MAX = 100;
 const JOINED_WORDS_MAX = 8;
-/** Longer hyphenated names are not written in one word. */
+/** Maximum letters of a joined name that is also written as one word. */
 const ONE_WORD_LENGTH_MAX = 16;
-/** `Node.js` and `TCP/IP`, but not the extension of a file or the name in a folder. */
+/** Maximum letters after the joint, as in `Node.js` and `TCP/IP`. Longer parts are file extensions or names in a folder. */
 const SUFFIX_LENGTH_MAX = 3;
 
 export function wordsOf(written: string): Word[] {
@@ -82,7 +82,7 @@ export function wordsOf(written: string): Word[] {
   return words;
 }
 
-/** Returns the length of the signs before a name that begin it, or 0. */
+/** Returns the length of the signs before a name that belong to the name, or 0. */
 function sigilBefore(text: string, start: number): number {
   const last = text[start - 1];
   if (last === undefined || last === ' ' || last === '\n') return 0;
@@ -135,7 +135,7 @@ function addInner(words: Word[], found: string, start: number): void {
 function addParts(words: Word[], found: string, pieces: readonly string[], start: number): void {
   const folded = fold(found.replaceAll(',', ''));
   if (pieces.length <= JOINED_WORDS_MAX) addName(words, found, folded, otherSpellings(folded), start);
-  // `tool-1.2.3` contains a version. `1.2.3-rc.1` is another version than `1.2.3`.
+  // `tool-1.2.3` contains the version `1.2.3`, but `1.2.3-rc.1` is a different version.
   const version = found.includes('.') ? DOTTED_NUMBER.exec(folded) : null;
   if (version !== null && version.index > 0 && !OUTER_SIGN.test(folded))
     addName(words, found, version[1] ?? '', [], start);
@@ -145,7 +145,7 @@ function addParts(words: Word[], found: string, pieces: readonly string[], start
 function addPieces(words: Word[], found: string, pieces: readonly string[], start: number): void {
   let at = 0;
   for (const piece of pieces) {
-    // Joints of addresses, such as `::`, differ in length.
+    // Search for each piece, because joints of addresses, such as `::`, differ in length.
     at = found.indexOf(piece, at);
     if (piece === found) addPiece(words, piece, start);
     else addJoined(words, piece, start + at);
@@ -170,7 +170,7 @@ function otherSpellings(name: string): string[] {
   return [first + second];
 }
 
-/** False for a word of prose, with hyphens or apostrophes between its letters. */
+/** False for a word of prose, which may have hyphens or apostrophes between its letters. */
 export function isTechnical(name: string): boolean {
   return !/^\p{L}+(?:[-'\u2010\u2011\u2018\u2019]\p{L}+)*$/u.test(name);
 }
@@ -194,7 +194,7 @@ export function plain(folded: string): Surface {
   return { folded, spelling: folded, parts: NO_PARTS };
 }
 
-/** One array and one object for each word, because a site has millions of words. */
+/** Shared empty array, because a site has millions of words. */
 const NO_PARTS: readonly string[] = Object.freeze([]);
 
 function addWord(words: Word[], word: string, start: number): void {
@@ -226,7 +226,7 @@ export interface FoundSymbol {
   readonly end: number;
 }
 
-/** Operators of two signs and more, openings and ends of templates, mathematical signs and arrows, and one sign between spaces. */
+/** Operators of at least two signs, brackets of templates, mathematical signs and arrows, and a single sign between spaces. */
 const SYMBOLS =
   /\{\{|\}\}|\[\[|\]\]|\{%|%\}|[$#@]\{|\$\(|#\[|\[\]|\{\}|[!#$%&*+\-./:<=>?@\\^|~]{2,}|[\u00ac\u00b1\u00d7\u00f7\u2190-\u2194\u21d0-\u21d4\u2200-\u22ff]|[!#$%&*+/:<=>?@\\^~](?<=(?:^|\s).)(?=[.:]?(?:\s|$))/g;
 const SYMBOL_LENGTH_MAX = 8;
@@ -241,7 +241,7 @@ export function symbolsOf(text: string): FoundSymbol[] {
     const isOption = /^-+$/.test(symbol) && /[\p{L}\p{N}]/u.test(after);
     if (symbol.length > SYMBOL_LENGTH_MAX || punctuates || isOption) continue;
     symbols.push({ symbol, start, end });
-    // The full stop of a sentence after an operator, and the path after `#!`.
+    // Also add the symbol without the full stop of a sentence, and `#!` without the slash of a path.
     const isStopped = symbol.length > 2 ? /[.:?!]$/.test(symbol) && isEnd : symbol === '#!/';
     const isShebang = symbol === '#!/';
     if (isStopped || isShebang) symbols.push({ symbol: symbol.slice(0, -1), start, end: end - 1 });
@@ -250,20 +250,20 @@ export function symbolsOf(text: string): FoundSymbol[] {
 }
 
 const WITHOUT_LETTERS = /(?<=^|\s)[^\s\p{L}\p{N}]+(?=\s|$)/gu;
-/** Signs that separate the words of a longer heading. */
+/** Signs that are only separators in a longer heading. */
 const SEPARATOR = /^[-\u2013\u2014|/:&\u00b7\u2022\u203a\u00bb.,;]$/;
 
-/** Signs of a heading count completely, with brackets. @param wordsMax words of a heading in which a separator counts */
+/** Symbols of a heading, including brackets. @param wordsMax maximum words of a heading in which a separator counts */
 export function headingSymbolsOf(heading: string, wordsMax: number): string[] {
   const symbols = new Set(symbolsOf(heading).map(({ symbol }) => symbol));
   for (const [symbol] of heading.matchAll(WITHOUT_LETTERS)) symbols.add(symbol);
-  // `? :`
+  // A heading such as `? :` is also a symbol without its space.
   if (!/[\p{L}\p{N}]/u.test(heading)) symbols.add(heading.replace(/\s/g, ''));
   const isShort = heading.trim().split(/\s+/).length <= wordsMax;
   return [...symbols].filter((symbol) => isShort || !SEPARATOR.test(symbol));
 }
 
-/** Signs that stand alone in a query, each with the spellings to try in this order, without quotes and the end of the sentence. */
+/** Signs between spaces in a query, each with spellings to try in order: as typed, then without quotes and the end of the sentence. */
 export function askedSymbols(query: string): string[][] {
   const hasWords = /[\p{L}\p{N}]/u.test(query);
   return Array.from(query.matchAll(WITHOUT_LETTERS), ([found]) => {
@@ -277,10 +277,10 @@ export function askedSymbols(query: string): string[][] {
   });
 }
 
-/** Signs right before a word, as in `#[derive]` and `:::tip`, with the spellings to try. Dashes mark an option. */
+/** Signs directly before a word, as in `#[derive]` and `:::tip`. Excludes dashes, which mark an option. */
 const LEADING_SIGNS = /(?<=^|\s)["'(`]*([^\s\p{L}\p{N}"'(`-]{2,})(?=[\p{L}\p{N}])/gu;
 
-/** Signs inside a query: before words, or between numbers, as in `2>&1`. */
+/** Signs before words or between numbers, as in `2>&1`, each with the spellings to try. */
 export function attachedSymbols(query: string): string[][] {
   const leading = Array.from(query.matchAll(LEADING_SIGNS), ([, signs = '']) => [
     signs,
@@ -306,7 +306,7 @@ const BASES: Readonly<Record<string, string>> = {
 /** Combining diacritics, Hebrew points, Arabic vowel signs and tatweel, the Hindi dot, and characters that are invisible in a word. */
 const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u093c\u00ad\u02bc\u2060\p{Join_C}]/gu;
 const INVISIBLE = /[\u0307'\u2018\u2019\uff07\u00b7\u00ad\u02bc\u0640\u2060\p{Join_C}]/gu;
-/** NFKC writes `⑴` as `(1)`. */
+/** Characters to remove, because NFKC converts `⑴` to `(1)`. */
 const NO_LETTERS = /[^\p{L}\p{N}\p{M}_.+#/:@\\-]/gu;
 
 function spell(word: string): string {
@@ -341,7 +341,7 @@ interface TextTerms {
 
 export type Surface = Pick<Word, 'folded' | 'spelling' | 'parts'>;
 
-/** How the words of a text become terms. */
+/** Functions that convert the words of a text to terms. */
 export interface Terms {
   readonly termOf: (word: Surface) => string;
   readonly runOf: (run: string) => string;

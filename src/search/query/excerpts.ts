@@ -12,7 +12,7 @@ interface Excerpt {
   readonly highlights: readonly Highlight[];
 }
 
-/** Terms of the query in one section, and the languages that may have made them. */
+/** Terms of the query in one section, and the languages whose rules may have created the terms. */
 interface Marked {
   readonly terms: readonly string[];
   readonly languages: readonly WordLanguage[];
@@ -21,7 +21,7 @@ interface Marked {
 interface QueryFindings {
   readonly matchedIn: (section: number) => readonly string[];
   readonly passageOf: (section: number) => number | undefined;
-  /** Place of a row in the text of a section that defines a name of the query. */
+  /** Position of the row that defines a name of the query, in the text of a section. */
   readonly rowOf: (section: number) => number | undefined;
   readonly partsOf: ((section: number) => RankParts) | null;
 }
@@ -55,7 +55,7 @@ function markedIn({ language }: IndexedSection, terms: readonly string[], keywor
   return { terms, languages: language === null ? keyword.languages : [languageOf(language)] };
 }
 
-/** The rest of the passage from the row on, as the first passage. Null for a short text, which is shown as a whole. */
+/** Passages of a section, preceded by the part of a passage from the row to its end. Null for a short text, which is shown completely. */
 function fromRow(passages: readonly Passage[], row: number | undefined): readonly Passage[] | null {
   if (row === undefined || passages.length < 2) return null;
   const end = passages.find((passage) => passage.end > row)?.end;
@@ -70,13 +70,13 @@ function excerptOf(
 ): Excerpt {
   const passage = passages[nearest ?? -1];
   if (passages.length > 1 && passage === undefined) return mostMarked(text, passages, marked);
-  // A heading without text is found by its own words, so show them.
+  // A section without text is found by its heading, so show the heading.
   const whole = text || (headings.at(-1) ?? title);
   const content = passages.length > 1 && passage !== undefined ? text.slice(passage.start, passage.end) : whole;
   return { content, highlights: highlightsOf(content, marked.terms, marked.languages) };
 }
 
-/** The first passage with the most different words of the query, because a section begins with what it is about. */
+/** Passage with the most different words of the query. The first wins a tie, because a section usually begins with its topic. */
 function mostMarked(text: string, passages: readonly Passage[], { terms, languages }: Marked): Excerpt {
   const places = highlightsOf(text, terms, languages);
   const candidates = passages.map(({ start, end }) => ({
@@ -123,7 +123,7 @@ export function highlightsOf(
   return merged;
 }
 
-/** An English stem starts like its word, so most words need no stemming. */
+/** English words start with the first letter of their stem, so most words need no stemming. */
 function matcherOf(terms: ReadonlySet<string>, languages: readonly WordLanguage[]): (word: Surface) => boolean {
   const initials = new Set(Array.from(terms, (term) => term.charCodeAt(0)));
   const isEnglish = languages.every(({ code }) => code === ENGLISH.code);
@@ -150,7 +150,7 @@ function placesInRun({ folded, start, end }: Word, terms: ReadonlySet<string>): 
     if (pair !== undefined && isMatched(pair)) places.push({ start: at, end: at + pair.length });
     at += character.length;
   }
-  // If folding changed the length, the places are unknown: mark the whole run.
+  // If folding changed the length, the places are unknown, so mark the whole run.
   if (places.length > 0 && folded.length !== end - start) return [{ start, end }];
   return places;
 }

@@ -28,7 +28,7 @@ export interface QueryRequest {
   readonly vectors: UsableVectors | null;
 }
 
-/** Fits 30 sites of 100 pages. A hundred sites searched in turn stay under 500 MiB; opening one takes 30 ms. */
+/** Maximum memory of open indexes, about 30 sites of 100 pages. With 100 sites, the process stays under 500 MiB. Opening takes 30 ms. */
 const OPEN_BYTES_MAX = 128 * 1024 ** 2;
 
 export class QueryThread {
@@ -63,7 +63,7 @@ export class QueryThread {
             load: () => this.#parts(searchDir, vectors),
           };
     return this.#releases.use(searchDir, async (release) => {
-      // Before the search: once that has ended, another query may close the release.
+      // Read the facts first, because another query may close the release as soon as this search has ended.
       const facts = request.wantsFacts ? release.facts(request) : null;
       const results = await release.search(request, label, semantic, form);
       const body: ResponseBody = facts === null ? results : { results, ...facts, semantic: vectors !== null };
@@ -102,7 +102,8 @@ interface Open {
 }
 
 /**
- * Indexes by search folder, opened by the first query. If memory is short, the least recently used one closes, but never the current one.
+ * Open indexes by search folder, opened by the first query. If memory is short, closes the least recently used index, but never the index of
+ * the current query.
  */
 export class OpenReleases {
   readonly #open: LRUCache<string, Open>;
@@ -127,7 +128,7 @@ export class OpenReleases {
   }
 
   /**
-   * Reads an index completely, even if it is open. `isAsked` keeps it open.
+   * Reads an index completely, even if the index is open. `isAsked` keeps the index open.
    * @throws DocshelfError `index_damaged`
    */
   check(searchDir: string, isAsked: boolean): { readonly sections: number } {

@@ -11,17 +11,17 @@ import type { VectorHit, VectorIndex } from '../semantic/vector-index.ts';
 import { excerptsOf } from './excerpts.ts';
 import { fuse, partsOf, type RankedSection, votesOn } from './rank.ts';
 
-/** With 50 or 200 nDCG changes by 0.0001. */
+/** With a minimum of 50 or 200 candidates, nDCG changes by 0.0001. */
 const CANDIDATES_PER_RESULT = 4;
 const CANDIDATES_MIN = 100;
 
-/** A newer version of a page is shown instead if its odds to be relevant are at least this part of those of the best version. */
+/** Shows a newer version of a page if its odds of relevance are at least this share of the odds of the best version. */
 const AS_GOOD_PART = 0.25;
 const oddsOf = (score: number): number => score / (1 - Math.min(score, 1 - Number.EPSILON));
 const VERSION_SEGMENT = new RegExp(`(?<=/)(?:${VERSION_NAME})(?:/|$)`);
 const UNRELEASED = /^(?:next|main|master|dev|devel|nightly|unreleased)\/?$/;
 
-/** Orders versions of a page: without a folder, a name such as `latest`, numbers from the highest, unreleased. */
+/** Orders versions of a page: without a version folder, names such as `latest`, numbers from the highest, unreleased versions. */
 function comparePages(one: string, other: string): number {
   const [left, right] = [one, other].map((page) => VERSION_SEGMENT.exec(page)?.[0] ?? '') as [string, string];
   const groupOf = (folder: string): number => {
@@ -39,7 +39,7 @@ export interface SemanticParts {
 interface SemanticSource {
   readonly digest: string;
   readonly revision: number;
-  /** @throws DocshelfError `release_damaged`, which the next query need not retry */
+  /** @throws DocshelfError `release_damaged`, which later queries do not retry */
   readonly load: () => Promise<SemanticParts>;
 }
 
@@ -98,7 +98,7 @@ export class ReleaseSearch {
     const { query, prefixLast, pageSize, scoreThreshold, filter, isExplained } = request;
     const limit = Math.max(CANDIDATES_MIN, CANDIDATES_PER_RESULT * pageSize);
     const leg = semantic && (await this.#semanticLeg(semantic));
-    // Start first: the model works in its thread while this one looks up keywords.
+    // Start the model first, because it works in another thread while this thread looks up keywords.
     const reading = leg?.read(query);
     const options = { limit, prefixLast, filter: filterOf(filter, label) };
     const { hits, known, isShort, allowed, rows, matchedIn } = this.#keyword.find(query, options);
@@ -122,7 +122,7 @@ export class ReleaseSearch {
     return excerptsOf(ranked, this.#keyword, findings, form);
   }
 
-  /** Keeps one version of each page: the newest of those that fit about as well as the best one. */
+  /** Keeps one version of each page: the newest version that is nearly as relevant as the best version. */
   #ofOneVersion(ranked: readonly RankedSection[]): readonly RankedSection[] {
     if (this.#keyword.facets.versions.length < 2) return ranked;
     const read = this.#keyword.sections(ranked.map(({ section }) => section));
@@ -195,7 +195,7 @@ export class SemanticLeg {
     this.#vectors.close();
   }
 
-  /** Returns null if the model has no vote or fails. Sends the request before it returns. */
+  /** Embeds the query. Returns null if the model cannot judge the query or fails. Sends the request synchronously. */
   async read(query: string): Promise<Float32Array | null> {
     if (!votesOn(query, (language) => this.#embedder.reads(language))) return null;
     return this.#embedder.embedQuery(query).catch(() => null);

@@ -19,10 +19,10 @@ interface EmbedRequest {
   readonly embedder: Embedder;
   readonly release: string;
   readonly cacheDir: string;
-  /** Vectors of this release only, which never enter the cache. */
+  /** Vectors of this release only, which are never added to the cache. */
   readonly carried?: () => Iterable<VectorRecord>;
   readonly file: string;
-  /** Texts between two checks of the signal: 4 take 80 ms of one core with the built-in model. */
+  /** Texts to embed between two checks of the signal. Default: 4, which take 80 ms of one core with the built-in model. */
   readonly batchSize?: number;
   readonly lanes?: () => number;
   readonly signal: AbortSignal;

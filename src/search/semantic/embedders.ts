@@ -18,7 +18,7 @@ export function rememberQueries(embedder: Embedder): Embedder {
     digest: embedder.digest,
     dims: embedder.dims,
     reads: (language) => embedder.reads(language),
-    // Without a signal, because several sites can wait for one query.
+    // Pass no signal, because several sites can wait for the same query.
     embedQuery(text) {
       const known = vectors.get(text);
       if (known !== undefined) return known;
@@ -32,7 +32,7 @@ export function rememberQueries(embedder: Embedder): Embedder {
   };
 }
 
-/** For a thread with an endpoint as model: only the parent thread has network access. */
+/** Calls to the parent thread if the model is an endpoint, because only the parent thread has network access. */
 interface EmbedderCalls {
   embedQuery(text: string, context: CallContext): Promise<Float32Array>;
   embedPassages(texts: readonly string[], context: CallContext): Promise<Float32Array[]>;
@@ -136,7 +136,7 @@ function modelThread(folder: string): Thread<ModelCalls> {
   });
 }
 
-/** The first among equals, so that a thread loads the model only if those before it are busy. */
+/** If threads are equally busy, selects the first, so that a thread loads the model only if all previous threads are busy. */
 function leastBusy(threads: readonly Thread<ModelCalls>[]): Thread<ModelCalls> {
   return threads.reduce((least, each) => (each.waiting < least.waiting ? each : least));
 }

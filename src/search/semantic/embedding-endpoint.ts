@@ -10,9 +10,9 @@ interface EmbeddingEndpointSettings {
   readonly key: Secret | null;
 }
 
-/** Below the usual limits of such services, 96 and up. */
+/** Lower than the usual limits of such services, which allow at least 96 texts. */
 const TEXTS_A_REQUEST_MAX = 64;
-/** 64 vectors of 4,096 numbers with 20 digits have 6 MB. */
+/** Maximum bytes of a response. 64 vectors of 4,096 numbers with 20 digits have 6 MB. */
 const ANSWER_BYTES_MAX = 16 * 1024 ** 2;
 const DIMS_MAX = 4096;
 
@@ -27,7 +27,7 @@ export class EmbeddingEndpoint implements Embedder {
     this.#client = client;
     this.#settings = settings;
     this.dims = dims;
-    // Without the key, which does not change the model. The weights behind a name are not visible.
+    // Omit the API key, which does not change the model. The digest cannot show that the weights of a model have changed.
     this.digest = hash('sha256', JSON.stringify([settings.url, settings.model, dims]));
   }
 

@@ -18,9 +18,9 @@ export interface ModelFiles {
   readonly digest: string;
 }
 
-/** Attention grows with the square of the length, and passages have about 220 tokens. */
+/** Maximum tokens of a text. The cost of attention grows with the square of the length, and passages have about 220 tokens. */
 const TOKENS_MAX = 512;
-/** The quantised graph has a quarter of the size and is three times as fast, with a cosine of 0.99 to the full one. */
+/** The quantised graph has a quarter of the size and is three times as fast, with a cosine of 0.99 to the full graph. */
 const ONNX_FILES =
   'onnx/model_quantized.onnx onnx/model_int8.onnx onnx/model.onnx model_quantized.onnx model.onnx'.split(' ');
 const JSON_FILES = (

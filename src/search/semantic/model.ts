@@ -34,7 +34,7 @@ export class EmbeddingModel implements Embedder {
       const output = chooseOutput(session, files.onnxFile);
       const probe = await session.run(inputsOf(session, tokens.encode('a'), files), [output]);
       const dims = (probe[output] as Tensor).dims.at(-1) ?? 0;
-      // Sign bits are stored in words of 32.
+      // Sign bits are stored in words of 32 bits.
       if (dims === 0 || dims % 32 !== 0 || dims > 4096)
         throw invalid(files.onnxFile, `its vectors have ${dims} numbers`);
       return new EmbeddingModel(files, tokens, session, output, dims);
@@ -67,8 +67,8 @@ export class EmbeddingModel implements Embedder {
   }
 
   /**
-   * Embeds one text per run. On one core batches gain nothing (52 passages of 150 tokens a second singly, 44 in sorted batches, 31
-   * unsorted), take 130 MB more, and a quantised graph scales its numbers by the largest of the batch.
+   * Embeds one text per run. Batches are slower on one core (52 passages of 150 tokens a second singly, 44 in sorted batches, 31 unsorted)
+   * and take 130 MB more. In a batch, a quantised graph also scales the numbers of all texts by the largest number.
    */
   async #embed(text: string): Promise<Float32Array> {
     const ids = this.#tokens.encode(text);
@@ -83,7 +83,7 @@ export class EmbeddingModel implements Embedder {
 async function openGraph(file: string): Promise<InferenceSession> {
   try {
     return await InferenceSession.create(file, {
-      // Without them the resident size stays at 148 MB after 2,000 queries, at the same speed.
+      // Without arena and patterns, the resident size stays at 148 MB after 2,000 queries, at the same speed.
       enableCpuMemArena: false,
       enableMemPattern: false,
       intraOpNumThreads: 1,
@@ -124,7 +124,7 @@ function inputsOf(session: InferenceSession, ids: readonly number[], files: Mode
   );
 }
 
-/** The model cuts longer texts, so do not tokenise a megabyte on one line. */
+/** Maximum characters to tokenise per token. The model cuts longer texts, so do not tokenise a megabyte on one line. */
 const CHARACTERS_A_TOKEN_MAX = 20;
 
 class Tokens {

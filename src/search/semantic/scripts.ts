@@ -1,6 +1,6 @@
 /**
- * Scripts that a model reads: its vocabulary has words of them, not only letters. MiniLM has 26,461 such pieces for Latin and at most 8 for
- * others; multilingual-e5-small 404 (Katakana) to 109,484 for each of 26.
+ * Minimum words of a script, not only letters, in the vocabulary of a model that reads the script. MiniLM has 26,461 words for Latin and at
+ * most 8 for other scripts. multilingual-e5-small has 404 (Katakana) to 109,484 for each of 26 scripts.
  */
 
 const PIECES_MIN = 100;
@@ -17,7 +17,7 @@ const LETTERS = SCRIPT_NAMES.flatMap((line) => line.split(' ')).map((pair) => {
 });
 const PART_OF: Readonly<Record<string, string>> = { Jpan: 'Hira', Kore: 'Hang', Hans: 'Hani', Hant: 'Hani' };
 
-/** Tag with a script (RFC 5646, section 2.2.3). Finding the likely script takes 20 times as long. */
+/** Language tag with a script (RFC 5646, section 2.2.3). Without a script in the tag, finding the likely script takes 20 times as long. */
 const WITH_SCRIPT = /^[a-z]{2,3}-([A-Z][a-z]{3})$/;
 
 /** Returns `Latn` for `de`, and null if the tag is invalid or the language has no script. */

@@ -31,7 +31,7 @@ export class VectorCache {
     return recordsOf(this.folder, this.#dims);
   }
 
-  /** Complete on return. @throws RangeError for a vector of another length */
+  /** Writes all vectors before it returns. @throws RangeError if a vector has another length than `dims` */
   put(entries: Iterable<VectorRecord>): void {
     const records = Array.from(entries, ({ key, vector }) => {
       if (vector.length !== this.#dims)
@@ -141,10 +141,10 @@ function recordIn(record: Buffer): VectorRecord | null {
 }
 
 const USES = 'uses';
-/** A process may still embed into a segment that is younger. */
+/** Minimum time since the last write to a segment. A process may still write to a younger segment. */
 const QUIET_MS_MIN = 10 * 60_000;
 const DEAD_PART_MAX = 0.3;
-/** At most 48 MB. */
+/** Maximum keys in memory, which take at most 48 MB. */
 const KEYS_AT_ONCE = 1_000_000;
 const BLOCK_BYTES = 1024 * FINGERPRINT_BYTES;
 
@@ -154,7 +154,7 @@ export async function noteUse(folder: string, release: string, keys: Uint8Array)
 }
 
 /**
- * Removes unused vectors. Only segments that no process writes to are rewritten, with each key once. A crash leaves duplicates, which are
+ * Removes unused vectors. Rewrites only segments that no process writes to, with each key once. A crash leaves duplicates, which are
  * harmless.
  */
 export async function sweepVectors(

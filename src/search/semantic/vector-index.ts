@@ -121,7 +121,7 @@ interface VectorRows {
 
 export const OUT = 0xffff;
 
-/** Keeps only the sign bits in memory, an eighth of the values. Near rows are read from the file. */
+/** Keeps only the sign bits in memory, an eighth of the size of the values. Reads near rows from the file. */
 export class VectorKernel {
   readonly #rows: VectorRows;
   readonly #bits: Int32Array;
@@ -151,7 +151,7 @@ export class VectorKernel {
     return [this.#bits, this.#distances, this.#inverse, this.#isThere].reduce((sum, each) => sum + each.byteLength, 0);
   }
 
-  /** Distances by row, `OUT` without a vector. The next call overwrites them. */
+  /** Distance of each row from the query, `OUT` if the row has no vector. The next call overwrites the array. */
   distances(query: Float32Array): Uint16Array {
     const [bits, distances, isThere] = [this.#bits, this.#distances, this.#isThere];
     const queryBits = signBits(query);
@@ -170,7 +170,7 @@ export class VectorKernel {
     return distances;
   }
 
-  /** By place in `rows`. Missing vectors get less than any cosine. */
+  /** Cosines in the order of `rows`. Negative infinity for a row without a vector. */
   cosines(query: Float32Array, rows: readonly number[]): Float64Array {
     const numbers = Float64Array.from(query);
     const cosines = new Float64Array(rows.length);
@@ -183,7 +183,7 @@ export class VectorKernel {
   }
 }
 
-/** Four sums, because the processor adds them in parallel. */
+/** Uses four sums, because the processor can add to them in parallel. */
 function product(numbers: Float64Array, values: Int8Array): number {
   let [one, two, three, four] = [0, 0, 0, 0];
   for (let dim = 0; dim < values.length; dim += 4) {
@@ -196,7 +196,7 @@ function product(numbers: Float64Array, values: Int8Array): number {
 }
 
 /**
- * Quantisation factor of a vector of length 1. A number of 384 is 0.05 on average, and one in 100,000 exceeds 0.25, which 508 maps to 127.
+ * Quantisation factor of a vector of length 1. With 384 numbers, their mean size is 0.05. One in 100,000 exceeds 0.25, which 508 maps to 127.
  * nDCG@10 stays within 0.005 of exact float32 on three sets.
  */
 const SCALE = 508;
@@ -224,8 +224,8 @@ export function inverseLength(values: Int8Array): number {
 }
 
 /**
- * Unrelated texts have a cosine of 0.02 in MiniLM and 0.79 in multilingual-e5-small. Two measured anchors map both to the built-in model's
- * scale, for which ranking is fitted.
+ * Unrelated texts have a cosine of 0.02 in MiniLM and 0.79 in multilingual-e5-small. Two measured cosines map the scale of a model
+ * to the scale of the built-in model, for which ranking is fitted.
  */
 export interface CosineScale {
   /** Mean cosine of a question and its own answer. `unrelated`: of a question and another answer. */
@@ -235,7 +235,7 @@ export interface CosineScale {
 
 export const COMMON_SCALE: CosineScale = { related: 0.625, unrelated: 0.017 };
 
-/** Half the span of e5, the narrowest known scale. */
+/** Minimum of `related` minus `unrelated`: half the difference of e5, the narrowest known scale. */
 const SPAN_MIN = 0.04;
 
 const ANSWERS: Readonly<Record<string, string>> = {
@@ -257,7 +257,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
     'The client repeats failed requests with exponential backoff, and gives up when the deadline has passed.',
 };
 
-/** Embeds 16 short texts in 0.1 s. @throws DocshelfError `model_invalid` if answers are not nearer than others; errors of the embedder */
+/** Embeds 16 short texts in 0.1 s. @throws DocshelfError `model_invalid` if answers are not nearer than other texts; errors of the embedder */
 export async function measureScale(embedder: Embedder, signal?: AbortSignal): Promise<CosineScale> {
   const passages = await embedder.embedPassages(Object.values(ANSWERS), signal);
   let related = 0;
@@ -278,7 +278,7 @@ export async function measureScale(embedder: Embedder, signal?: AbortSignal): Pr
   });
 }
 
-/** Linear, so that the order stays. Results may exceed -1 to 1. */
+/** Linear, so that the order stays the same. Results may be outside of -1 to 1. */
 function commonScaleOf({ related, unrelated }: CosineScale): (cosine: number) => number {
   const span = (COMMON_SCALE.related - COMMON_SCALE.unrelated) / (related - unrelated);
   return (cosine) => COMMON_SCALE.unrelated + (cosine - unrelated) * span;
