@@ -8,7 +8,7 @@ export function percentDecode(text: string): string | null {
 
 export const decodeOrKeep = (text: string): string => percentDecode(text) ?? text;
 
-/** `%2f` stays, since an encoded slash ends no segment (RFC 3986, section 6.2.2.2). */
+/** Does not decode `%2f`, because an encoded slash does not end a segment (RFC 3986, section 6.2.2.2). */
 export function decodeUnreserved(path: string): string {
   return path.replaceAll(/%[2-7][0-9a-f]/gi, (escaped) => {
     const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
@@ -27,10 +27,10 @@ export function escapeHtml(text: string): string {
     : text;
 }
 
-/** Two slashes, or a backslash, at the start of a path would lead to another host. */
+/** Removes slashes and backslashes at the start of a path, because two slashes or a backslash would refer to another host. */
 export const withoutHost = (path: string): string => path.replace(/^[/\\\s]+/, '');
 
-/** Also escapes `:`, since `a:b` would read as a scheme. */
+/** Also escapes `:`, because browsers would read `a:` as a scheme. */
 export const encodeSegments = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 
 export const encodeAddress = (path: string): string => encodeURI(path).replaceAll('?', '%3F').replaceAll('#', '%23');

@@ -11,7 +11,7 @@ export interface FirstPage {
   readonly refresh: string | null;
 }
 
-/** UTF-16 code units. Longer titles and descriptions are cut: a list shows two or three lines. */
+/** Maximum UTF-16 code units. Longer texts are cut, because a list shows two or three lines. */
 const TITLE_LENGTH_MAX = 120;
 const DESCRIPTION_LENGTH_MAX = 300;
 const LANGUAGE_LENGTH_MAX = 35;

@@ -1,13 +1,13 @@
 import { type FileTable, isPage } from '../domain/release.ts';
 import { isPagePart } from './media-type.ts';
 
-/** Folders that Next.js, Astro, Nuxt (except one file), SvelteKit, rustdoc, Gatsby and VitePress never rewrite. */
+/** Folders in which Next.js, Astro, Nuxt (except one file), SvelteKit, rustdoc, Gatsby and VitePress never change files. */
 const FOLDERS =
   /(?:^|\/)(?:_next\/static\/|_astro\/|_nuxt\/(?!builds\/latest\.json$)|_app\/immutable\/|static\.files\/|static\/[0-9a-f]{32}\/|assets\/chunks\/(?:[^/]+\.)?[A-Za-z0-9_-]{8}\.js$)/;
 
 const FOLDERS_MAX = 256;
 
-/** Names of a release that never stand for other bytes. */
+/** Finds file names whose content never changes, such as names with a digest. */
 export class ImmutableNames {
   readonly #files: Pick<FileTable, 'namesIn'>;
   readonly #byFolder = new Map<string, FolderDigests>();
@@ -16,7 +16,7 @@ export class ImmutableNames {
     this.#files = files;
   }
 
-  /** Uses the name, the folder's generator, or other names of the folder with a digest at the same place. */
+  /** Checks the name, the generator of the folder, and whether other names of the folder have a digest at the same place. */
   has(path: string): boolean {
     if (isPage(path)) return false;
     if (hashedName(path) || FOLDERS.test(path)) return true;
@@ -43,7 +43,7 @@ const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
 const DIGEST_CHARS_MIN = 8;
 const DIGEST_CHARS_MAX = 64;
-/** Length from which hex digits with letters are not a word, number, or date. */
+/** Minimum length of hex digits with letters that are certainly not a word, number, or date. */
 const CERTAIN_HEX_CHARS = 16;
 
 /** A day such as `20240601`, with up to three further characters. */
@@ -52,7 +52,7 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
 /** Doxygen's digests stand for a folder's path or a member's signature, not for the content. */
 const DOXYGEN = /^dir_[0-9a-f]{32}(?=[._])|_a[0-9a-f]{32}_i?cgraph\./;
 
-/** Hugo's pictures, Pagefind's shards (with as many digits as needed), VitePress' pages. */
+/** Names of Hugo's pictures, Pagefind's shards (with any number of digits), and VitePress' pages. */
 const GENERATOR_SHAPES = [
   /_hu_?(?:[0-9a-f]{16,64}|\d{15,20})(?=[._])/,
   /_[0-9a-f]{7,}\.pf_(?:fragment|index|filter|meta)$/,
@@ -118,7 +118,7 @@ function hashedName(path: string): boolean {
   return GENERATOR_SHAPES.some((shape) => shape.test(name)) || tokensOf(name).some(({ text }) => isCertain(text));
 }
 
-/** Certain digests at a place that make others at the place digests. */
+/** Minimum number and share of certain digests at a place, so that other texts at this place also count as digests. */
 const CERTAIN_NAMES_MIN = 3;
 const CERTAIN_SHARE_MIN = 1 / 4;
 const CARRYING_SHARE_MIN = 1 / 2;

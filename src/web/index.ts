@@ -1,4 +1,4 @@
-/** Serving imports files directly: the HTML parser behind this index costs a start 20 ms. */
+/** Code that serves requests imports files directly, because the HTML parser in this index delays the start by 20 ms. */
 
 export { decodeOrKeep, percentDecode } from './escape.ts';
 export { ImmutableNames } from './immutable-names.ts';

@@ -1,12 +1,12 @@
 import { lookup } from 'mime-types';
 
-/** Extensions that the registry lacks or misreads: it takes `.ts` for video. */
+/** Extensions that the registry lacks or has with another meaning, such as `.ts` for video. */
 const OWN_TYPES: ReadonlyMap<string, string> = new Map([
   ...['ts', 'mts', 'cts', 'tsx', 'rst', 'adoc', 'vue', 'svelte', 'astro'].map((ext) => [ext, 'text/plain'] as const),
   ['cjs', 'text/javascript'],
 ]);
 
-/** The registry lacks these text formats or confuses them (`.rs`, `.dot`). With `nosniff`, only text types are readable. */
+/** The registry lacks these text formats or confuses them (`.rs`, `.dot`). With `nosniff`, browsers show only text types. */
 const TEXT_EXTENSIONS = new Set(
   [
     'py pyi pyw go mod sum rs proto graphql gql rb erb gemspec php pl pm r jl scala sbt kt kts swift groovy gradle dart',
@@ -86,7 +86,7 @@ export function isAssetPath(path: string): boolean {
 
 const PAGE_PART =
   /^(?:text\/(?:css|javascript|vtt)|application\/(?:javascript|wasm|vnd\.ms-fontobject)|(?:audio|font|image|video)\/.*)$/;
-/** Recognized by name: a registered worker requests itself again, and must get a 404 if it is gone. */
+/** Names of service workers. Browsers request a registered worker again, and must get a 404 if the file no longer exists. */
 const SERVICE_WORKER = /(?:^|[-_.])(?:ng)?sw(?:[-_.]|$)|service-?worker|ngsw-worker/i;
 
 export function isPagePart(path: string): boolean {
@@ -158,7 +158,7 @@ export function prefersType(accept: string, wanted: string, usual: string): bool
 export const acceptsType = (accept: string | null, type: string): boolean =>
   accept === null || accept.trim() === '' || weightOf(type, weightsOf(accept)) > 0;
 
-/** Bytes searched for a `<meta charset>`. The HTML standard says 1,024; browsers find later ones in the first packet. */
+/** Bytes searched for a `<meta charset>`. The HTML standard says 1,024, but browsers find later declarations in the first packet. */
 export const CHARSET_HEAD_BYTES = 4096;
 
 const META = /<meta[\s/][^>]*>/gi;
@@ -173,7 +173,7 @@ function attributesOf(tag: string): ReadonlyMap<string, string> {
   return new Map(attributes.reverse());
 }
 
-/** Encoding standard's name of a label (`latin1` is `windows-1252`), or null. */
+/** Name of an encoding by its label (`windows-1252` for `latin1`, encoding standard). Null for an unknown label. */
 export function encodingOf(label: string): string | null {
   try {
     return new TextDecoder(label.trim()).encoding;
@@ -189,7 +189,7 @@ function metaCharset(text: string): string | null {
     const content = isContentType ? (attributes.get('content') ?? '') : '';
     const label = attributes.get('charset') ?? /charset\s*=\s*["']?\s*([^\s;"']+)/i.exec(content)?.[1];
     const encoding = label === undefined ? null : encodingOf(label);
-    // A meta that is readable as single bytes cannot be UTF-16: the standard prescribes UTF-8.
+    // A `meta` that is readable as single bytes cannot be in UTF-16, so the standard prescribes UTF-8.
     if (encoding !== null) return encoding.startsWith('utf-16') ? 'utf-8' : encoding;
   }
   return null;
@@ -211,7 +211,7 @@ export function htmlCharset(head: Uint8Array): string | null {
   return markedCharset(head) ?? charsetInMarkup(new TextDecoder('latin1').decode(head.subarray(0, CHARSET_HEAD_BYTES)));
 }
 
-/** @param text one unit per byte. Simpler than the standard's prescan: a `>` inside an attribute's value ends a tag */
+/** Simpler than the standard's prescan, because a `>` inside an attribute's value ends a tag. @param text one unit per byte */
 export function charsetInMarkup(text: string): string | null {
   const head = text.slice(0, CHARSET_HEAD_BYTES);
   const meta = metaCharset(head.replace(/<!--[\s\S]*?(?:-->|$)/g, ''));
@@ -223,12 +223,12 @@ export function charsetInMarkup(text: string): string | null {
 export const charsetInCss = (text: string): string | null =>
   /^@charset "([\w.:-]+)";/.exec(text.slice(0, 100))?.[1]?.toLowerCase() ?? null;
 
-/** A rewritten file in UTF-8 begins with a byte order mark. */
+/** Changes the charset to UTF-8 if the rewritten file begins with the byte order mark of UTF-8. */
 export function rewrittenType(mediaType: string, bytes: Uint8Array): string {
   return markedCharset(bytes) === 'utf-8' ? mediaType.replace(CHARSET_PARAMETER, '; charset=utf-8') : mediaType;
 }
 
-/** Prefers byte order mark, then the media type's charset. Without either it is UTF-8, with an unknown one Latin 1. */
+/** Decodes by byte order mark, else by the media type's charset, else as UTF-8. An unknown charset is read as Latin 1. */
 export function pageText(bytes: Uint8Array, mediaType: string): string {
   const charset = markedCharset(bytes) ?? charsetOfType(mediaType) ?? 'utf-8';
   try {

@@ -2,19 +2,19 @@ import { isPage } from '../domain/release.ts';
 
 export interface BundledSearch {
   readonly kind: string;
-  /** `hosted` needs an external service. `no-index` lacks a file. */
+  /** `hosted` needs an external service. `no-index` lacks its index file. */
   readonly state: 'works' | 'hosted' | 'no-index';
   readonly needs: string;
   readonly boxes: string;
   readonly head: string;
 }
 
-/** Boxes are in headers, which all pages share. */
+/** Number of pages to search for boxes, which are in the header that all pages share. */
 const PAGES_READ = 5;
-/** Names of all scripts and indexes in the table, to skip most files quickly. */
+/** Matches the names of all scripts and indexes in the table, to skip most files quickly. */
 const NAMED_FOR_SEARCH = /search|pagefind|lunr|nextra/i;
 
-/** Uses the names of all files and the text of some pages. */
+/** Finds the searches of a bundle, by the names of all files and the text of some pages. */
 export class BundledSearchSurvey {
   readonly #step: number;
   readonly #pages = new Set<string>();
@@ -70,7 +70,7 @@ interface OwnSearchKind {
   readonly mark: RegExp;
   readonly unless?: RegExp;
   readonly script?: RegExp;
-  /** Index files, of which one suffices. A hosted service has a host instead. */
+  /** Index files, of which one suffices. A hosted search has a `service` instead. */
   readonly index?: { readonly file: RegExp; readonly name: string };
   readonly service?: string;
   readonly boxes: string;
@@ -83,7 +83,7 @@ interface OwnSearchKind {
 const VITEPRESS = /\bVPNavBarSearch\b/;
 const VITEPRESS_BOXES = '.VPNavBarSearch button';
 
-/** The first match counts. Selectors and files come from the projects' themes. Patterns are bounded, since pages may be hostile. */
+/** The first match counts. Selectors and files come from the projects' themes. Patterns are bounded, because pages may be hostile. */
 export const OWN_SEARCH_KINDS: readonly OwnSearchKind[] = [
   {
     name: 'VitePress, DocSearch',

@@ -23,14 +23,14 @@ const WELL_KNOWN = '.well-known/';
 
 export const isInternalPath = (path: string): boolean => `${path}/`.startsWith(OWN_FOLDER);
 
-/** docshelf's own folder, and dotfiles except `.well-known/` (RFC 8615) at the root. */
+/** True for docshelf's own folder, and for dotfiles except `.well-known/` (RFC 8615) at the root. */
 export function isHidden(path: string): boolean {
   if (isInternalPath(path)) return true;
   const rest = path.startsWith(WELL_KNOWN) ? path.slice(WELL_KNOWN.length) : path;
   return rest.startsWith('.') || rest.includes('/.');
 }
 
-/** Includes the site's rule files, which are never served. */
+/** True for hidden files and for the site's rule files, which are never served. */
 export const isWithheld = (path: string): boolean => RULE_FILES.includes(path) || isHidden(path);
 
 function firstOf(files: Paths, prefix: string, names: readonly string[]): string | null {
@@ -38,14 +38,14 @@ function firstOf(files: Paths, prefix: string, names: readonly string[]): string
   return name === undefined ? null : prefix + name;
 }
 
-/** Also escapes `:`, since `a:b` would read as a scheme. */
+/** Also escapes `:`, because browsers would read `a:` as a scheme. */
 const lastSegment = (path: string): string => encodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
 
 function resolveExactly(files: Paths, path: string, trailingSlash: TrailingSlash): Resolution | null {
   if (path === '' || path.endsWith('/')) {
     const index = firstOf(files, path, INDEX_PAGES);
     if (index !== null) return { kind: 'file', path: index };
-    // If only `a.html` exists, a response at `/a/` would break its relative links.
+    // If only `a.html` exists, a response at `/a/` would break the relative links of this page.
     const withoutSlash = path.slice(0, -1);
     const page = withoutSlash === '' ? null : firstOf(files, withoutSlash, PAGE_EXTENSIONS);
     return page === null ? null : { kind: 'redirect', location: `../${lastSegment(withoutSlash)}` };
@@ -61,7 +61,7 @@ function resolveExactly(files: Paths, path: string, trailingSlash: TrailingSlash
 }
 
 function nearestNotFoundPage(files: Paths, path: string): string | null {
-  // Releases have no deeper paths: limits the look-ups of a request with thousands of segments.
+  // Limit the look-ups for a request with thousands of segments, because releases have no deeper paths.
   let end = 0;
   for (let depth = 0; depth < ARCHIVE_LIMITS.depthMax && path.includes('/', end); depth++)
     end = path.indexOf('/', end) + 1;
@@ -72,7 +72,7 @@ function nearestNotFoundPage(files: Paths, path: string): string | null {
   }
 }
 
-/** `always` redirects a folder to its slash. Some systems store names decomposed. @param path decoded, without a leading slash */
+/** Also tries NFC and NFD, because some systems store decomposed names. @param path decoded, without a leading slash */
 export function resolvePath(files: Paths, path: string, trailingSlash: TrailingSlash): Resolution {
   const found = findFile(files, path, trailingSlash);
   if (found !== null) return found;

@@ -2,10 +2,10 @@ import type { TrailingSlash } from '../domain/release.ts';
 import { encodeAddress, percentDecode } from './escape.ts';
 import { findLinks, type PageReferences } from './references.ts';
 
-/** Votes of a broken reference, against one of a redirected link: a page without its pictures is broken. */
+/** Votes of a relative reference that works in only one form. A link has one vote, because a redirect also reaches its target. */
 const BROKEN_WEIGHT = 10;
 
-/** Stands for the site's own host, which a bundle does not name. */
+/** Placeholder for the site's own host, which a bundle does not contain. */
 const OWN_ORIGIN = 'http://site.invalid';
 
 const ELSEWHERE = /^(?:#|(?!https?:)[a-z][a-z0-9+.-]*:)/i;
@@ -13,12 +13,12 @@ const ABSOLUTE = /^(?:https?:|\/)/i;
 
 const FOLDER_PAGE = /(?:^|\/)index\.x?html?$/i;
 
-/** Served at any address, so its relative references prove nothing. */
+/** Page that is served at any address, so that its relative references prove nothing. */
 const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.html$/i;
 
 const decodedPath = ({ pathname }: URL): string | null => percentDecode(pathname)?.slice(1) ?? null;
 
-/** Counts links, canonicals and relative references to `x/index.html` as `/x/` or `/x`. Relative references vote for the slash. */
+/** Counts links and canonical URLs with `/x/` or `/x` for `x/index.html`. Relative references vote for the form in which they work. */
 export class TrailingSlashVotes {
   readonly #files: { has(path: string): boolean };
   readonly #basePath: string;
@@ -56,7 +56,7 @@ export class TrailingSlashVotes {
     }
   }
 
-  /** Without any vote `never` for sites with absolute references, else `always`. */
+  /** If the votes are equal, returns `always` for a site with more relative than absolute references, else `never`. */
   decide(): TrailingSlash {
     if (this.#withSlash !== this.#withoutSlash) return this.#withSlash > this.#withoutSlash ? 'always' : 'never';
     return this.#relative > this.#absolute ? 'always' : 'never';
@@ -100,7 +100,7 @@ export class TrailingSlashVotes {
 }
 
 class PageAddresses {
-  /** True for a folder's page below the root that is served only at its own address. */
+  /** True for the index page of a folder other than the root, except for the 404 page, which is served at any address. */
   readonly isFolderPage: boolean;
   readonly #withSlash: string | undefined;
   readonly #withoutSlash: string | undefined;

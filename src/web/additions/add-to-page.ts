@@ -6,7 +6,7 @@ import { type Edit, spliceBytes } from '../rewrite/write.ts';
 import { ENGLISH, languageOf } from '../words/index.ts';
 import type { PageAdditions } from './page-additions.ts';
 
-/** Returns UTF-8, or the same object if nothing is added, as for parts of pages. @param mediaType with its charset */
+/** Returns a page in UTF-8, or the same object if nothing is added, as for parts of pages. @param mediaType type with its charset */
 export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: PageAdditions): Uint8Array {
   const page = utf8Bytes(bytes, 'html', charsetOfType(mediaType));
   const places = new PlaceFinder(unitsOf(page), body.length > 0).places();
@@ -25,7 +25,7 @@ export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: 
 interface AdditionPlaces {
   readonly language: string;
   readonly head: number;
-  /** End of `<body>`. Null if markup must not follow: in a frameset, in a template, and after an unclosed element. */
+  /** Position of the end of `<body>`. Null if no markup may be added: in a frameset, in a template, or after an unclosed element. */
   readonly body: number | null;
 }
 
@@ -49,7 +49,7 @@ class PlaceFinder implements MarkupReader {
   #isUnclosed = false;
   #templates = 0;
   #templateStart = 0;
-  /** Start of the last complete tag or doctype: there is no other `<` before its end. */
+  /** Start of the last complete tag or doctype. A later `<` belongs to an unfinished tag or comment. */
   #tagStart = -1;
   #head: number | null = null;
   #bodyEnd: number | null = null;
@@ -113,7 +113,7 @@ class PlaceFinder implements MarkupReader {
     if (tag === 'template' && this.#templates > 0) this.#templates--;
     else if (this.#templates === 0 && ENDS_HEAD.has(tag)) {
       if (this.#endHead(tagStart)) return;
-      // `</body>` does not end an SVG element: markup before the tag would become part of the SVG.
+      // Markup before the tag would become part of an open SVG element, because `</body>` does not end the SVG.
       const at = this.#scanner.isForeign ? this.#scanner.foreignStart : tagStart;
       if (tag === 'body') this.#bodyEnd = at;
       else if (tag === 'html') this.#htmlEnd = at;

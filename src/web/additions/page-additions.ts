@@ -29,17 +29,17 @@ export function startTag(name: string, attributes: Readonly<Record<string, strin
   return `<${name}${written.join('')}>`;
 }
 
-/** Larger pages are streamed from disk; additions would need them in memory. */
+/** Maximum bytes of a page with additions. docshelf streams larger pages from disk. */
 const ADDED_PAGE_BYTES_MAX = 8 * 1024 ** 2;
 
-/** XHTML is excluded: in it a stray tag shows an error instead of the page. */
+/** Excludes XHTML, because browsers show an error instead of an XHTML page with a stray tag. */
 export const acceptsAdditions = (mediaType: string, size: number): boolean =>
   /^text\/html(?:;|$)/.test(mediaType) && size <= ADDED_PAGE_BYTES_MAX;
 
-/** Directives for scripts in files, of which the first present one counts (Content Security Policy 3, section 6.8.1). */
+/** Directives for scripts in files, of which the first in the policy counts (Content Security Policy 3, section 6.8.1). */
 const DIRECTIVES = ['script-src-elem', 'script-src', 'default-src'];
 
-/** A host in a policy may be the site's, so it counts as allowed. @param policies as in `Content-Security-Policy` */
+/** Counts a host in a policy as allowed, because it may be the site's host. @param policies value of `Content-Security-Policy` */
 export function allowsOwnScripts(policies: string): boolean {
   return policies.split(',').every((policy) => {
     const directives = new Map<string, readonly string[]>();

@@ -52,7 +52,7 @@ const EDIT_ADDRESS = /^https?:\/\/.*\/(?:edit|_edit)\//;
 /** Lists of child pages, which replace the text of a section. */
 const CHILD_PAGES = /(?:^|\s)toctree-(?:wrapper|l\d)(?:\s|$)/;
 
-/** Hidden panels of tabs count as content, since they are one click away. */
+/** Hidden panels of tabs count as content, because readers open them with one click. */
 function isHidden(element: Element): boolean {
   if (attributeOf(element, 'role') === 'tabpanel') return false;
   // Starlight hides the titles of asides from screen readers, which read them as the aside's label.
@@ -120,7 +120,7 @@ export function listsChildPages(element: Element): boolean {
 const LINES = new Set(['div', 'p', 'li', 'tr']);
 const SKIPPED = new Set(['button', 'svg', 'script', 'style', 'template']);
 
-/** Line breaks may be characters, `<br>` or one element per line. Leaves out line numbers and copy buttons. */
+/** Text of code, without line numbers and copy buttons. Line breaks may be characters, `<br>` or one element per line. */
 export function codeText(pre: Element): string {
   let text = '';
   let atLineStart = true;
@@ -151,7 +151,7 @@ export function codeText(pre: Element): string {
   return text;
 }
 
-/** UTF-16 code units. Longer headings are text. */
+/** Maximum UTF-16 code units of a heading. Longer headings are cut. */
 const HEADING_LENGTH_MAX = 500;
 
 const areSetApart = (before: Node | undefined, node: Element): boolean =>
@@ -180,7 +180,7 @@ export const isLayoutCell = (cell: Element): boolean => holdsBlocks(cell) || isC
 export const holdsBlocks = (cell: Element): boolean =>
   findElement(cell, (inner) => inner.tagName === 'table' || isHeading(inner)) !== null;
 
-/** Sphinx and others number lines of code in a table of two cells. */
+/** True for a cell with only code. Sphinx and others write line numbers and code as a table of two cells. */
 function isCodeCell(cell: Element): boolean {
   const [only, ...others] = cell.childNodes.filter(
     (child) => isElement(child) || (isText(child) && child.value.trim() !== ''),

@@ -14,7 +14,7 @@ import {
 
 export interface ContentRoot {
   readonly element: Element;
-  /** True if markup names the content. False if text density does, and then lists of links may be inside. */
+  /** True if markup identifies the content. False if text density does, so that lists of links may be inside. */
   readonly isMarked: boolean;
   readonly density: LinkDensity;
 }
@@ -25,7 +25,7 @@ const CONTAINER_CLASSES = 'vp-doc markdown-body theme-default-content rst-conten
 
 const HOLDERS = new Set('body div section form center td tr tbody table font span'.split(' '));
 
-/** Share of a container's text above which its richest child replaces it. */
+/** Minimum share of a container's text in one child, so that the child replaces the container. */
 const SHARE_MIN = 0.7;
 
 const isMain = (element: Element): boolean =>
@@ -41,7 +41,7 @@ export function contentRoot(body: Element, documentTitle: string): ContentRoot {
     : { element: marked, isMarked: true, density };
 }
 
-/** Prefers the heading that the document's title repeats. */
+/** Heading of the page: the first that is part of the document's title, else the first `h1`. */
 function titleHeading(body: Element, documentTitle: string): Element | null {
   let first: Element | null = null;
   for (const element of elementsOf(body)) {
@@ -53,7 +53,7 @@ function titleHeading(body: Element, documentTitle: string): Element | null {
   return first;
 }
 
-/** Null if a first-level heading is outside of the article: cards and listings have several articles. */
+/** Null if a first-level heading is outside of the article, or for several articles, as in cards and listings. */
 function singleArticle(container: Element): Element | null {
   const articles = outermost(container, 'article');
   const [article] = articles;
@@ -107,13 +107,13 @@ export function isOutsideContent(element: Element, { isMarked, density }: Conten
   if (tagName === 'aside') return density.isLinkList(element);
   if (isMarked) return false;
   if (tagName === 'header') return !density.holdsTitle(element);
-  // A bare list of links is a menu at the top, and further reading below text.
+  // A bare list of links is a menu before the text, and further reading after the text.
   if (tagName === 'ul') return isBeforeText && density.isLinkList(element);
   return /^(?:div|section|table|td)$/.test(tagName) && density.isLinkList(element);
 }
 
 interface Density {
-  /** UTF-16 code units. */
+  /** Length of the text in UTF-16 code units. */
   readonly text: number;
   readonly linked: number;
   readonly links: number;

@@ -10,7 +10,7 @@ interface PageTree {
   readonly facts: PageFacts;
 }
 
-/** The largest page of the corpus has 17,000 nodes. 300,000 take 3 s and 300 MiB (measured). */
+/** Maximum nodes of a page. The largest page of the corpus has 17,000 nodes. 300,000 nodes take 3 s and 300 MiB (measured). */
 const NODES_MAX = 300_000;
 
 export function readPageTree(path: string, markup: string, nodesMax = NODES_MAX): PageTree | null {
@@ -22,7 +22,7 @@ export function readPageTree(path: string, markup: string, nodesMax = NODES_MAX)
 
 class OutOfBounds extends Error {}
 
-/** Counts while it parses, so that a page over the limits needs little memory. */
+/** Counts nodes and depth while parsing, so that a page over the limits needs little memory. */
 class BoundedParser extends Parser<DefaultTreeAdapterMap> {
   #depth = 0;
   #nodesLeft: number;
@@ -65,7 +65,7 @@ class BoundedParser extends Parser<DefaultTreeAdapterMap> {
   }
 }
 
-/** Limit of merged attributes, since each is compared with all others. */
+/** Maximum attributes to merge into an element, because each is compared with all others. */
 const ADOPTED_MAX = 100;
 
 function parseWithin(markup: string, nodesMax: number): Parent {
@@ -81,7 +81,7 @@ function parseWithin(markup: string, nodesMax: number): Parent {
 const childOf = (parent: Parent, tagName: string): Element | null =>
   findElement(parent, (element) => element.tagName === tagName && element.parentNode === parent);
 
-/** UTF-16 code units; the longest real pages have a million. The rest is ignored. */
+/** Maximum UTF-16 code units of a page. The longest real pages have a million. Further text is ignored. */
 const PAGE_LENGTH_MAX = 8 * 1024 ** 2;
 
 /** Next.js's payload repeats the page's text, up to three quarters of a page. */
@@ -90,7 +90,7 @@ const PAYLOAD_END = '</script>';
 
 const COLOURS = / style="--(?:shiki-|\d)[^"<>]*"/g;
 
-/** XHTML may write these as `<a/>`, which the HTML parser takes for an open tag. */
+/** Elements that XHTML may write as `<a/>`, which the HTML parser reads as an open tag. */
 const SELF_CLOSED = /<(a|div|em|i|p|script|section|span|td|textarea|title)((?:\s[^<>]*)?)\/>/g;
 
 function readableMarkup(path: string, html: string): string {
@@ -98,7 +98,7 @@ function readableMarkup(path: string, html: string): string {
   return path.toLowerCase().endsWith('.xhtml') ? light.replace(SELF_CLOSED, '<$1$2></$1>') : light;
 }
 
-/** Searches for texts: a pattern would take quadratic time if no script ends. */
+/** Searches with `indexOf`, because a pattern would take quadratic time if no script ends. */
 function withoutPayload(html: string): string {
   let rest = '';
   let from = 0;

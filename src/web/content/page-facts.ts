@@ -26,7 +26,7 @@ export interface PageFacts {
 const TAGS_MAX = 50;
 const TAG_LENGTH_MAX = 100;
 const VERSION_LENGTH_MAX = 128;
-/** UTF-16 code units: BCP 47 tags in use have 20. */
+/** Maximum UTF-16 code units of a language tag. BCP 47 tags in use have up to 20. */
 const LANGUAGE_LENGTH_MAX = 100;
 
 const VERSION_NAMES = ['docsearch:version', 'docusaurus_version', 'readthedocs-version-slug', 'doc:version'];
@@ -128,7 +128,7 @@ function readTags(metadata: Metadata): string[] {
 const SEPARATOR = / (?:\||–|—|·|»|::) /g;
 const SEPARATOR_OR_HYPHEN = / (?:\||–|—|·|»|::|-) /g;
 
-/** UTF-16 code units. */
+/** Maximum UTF-16 code units of a title. */
 export const TITLE_LENGTH_MAX = 300;
 
 /** Prefers the content's first `h1`, then `og:title` or `<title>` without the site's name, then any heading. */
@@ -155,12 +155,12 @@ function withoutSiteName(written: string, siteName: string, firstHeading: string
 
 const NOT_FOUND_PATH = /(?:^|\/)(?:404|_not-found)(?:\.x?html?|\/index\.x?html?)$/i;
 
-/** The whole book on one page: mdBook's `print.html`, MkDocs' `print_page/`. */
+/** Paths of pages with the whole book: mdBook's `print.html`, MkDocs' `print_page/`. */
 const PRINT_PATH = /(?:^|\/)print(?:[_-](?:page|site))?(?:\.x?html?|\/index\.x?html?)$/i;
 
 const SEARCH_PATH = /(?:^|\/)search(?:\.html|\/index\.html)$/;
 
-/** Sphinx's listings of source code, which its own search also leaves out. */
+/** Paths of Sphinx's listings of source code, which Sphinx's own search also omits. */
 const SOURCE_PATH = /(?:^|\/)_modules\//;
 
 const INDEX_CLASSES = /(?:^|\s)(?:genindex-jumpbox|modindex-jumpbox|indexdiv)(?:\s|$)/;
@@ -178,7 +178,7 @@ export function isUnlisted(
   return isPrintPage(path, html) || isIndexPage(path, text, html);
 }
 
-/** A page named `print` below the root may be about printing: the print page has every chapter's first-level heading. */
+/** A page named `print` in a subfolder may be about printing. A print page has the first-level headings of all chapters. */
 function isPrintPage(path: string, html: Element): boolean {
   if (!PRINT_PATH.test(path)) return false;
   if (/^[^/]+(?:\/index\.x?html?)?$/i.test(path)) return true;

@@ -4,7 +4,7 @@ export type Node = DefaultTreeAdapterTypes.ChildNode;
 export type Element = DefaultTreeAdapterTypes.Element;
 export type Parent = DefaultTreeAdapterTypes.ParentNode;
 
-/** Real pages stay below 100, and 100,000 open tags would exhaust the stack. */
+/** Maximum depth of elements. Real pages stay below 100, and 100,000 open tags would exhaust the stack. */
 export const DEPTH_MAX = 400;
 
 export const isElement = (node: Node | Parent | null | undefined): node is Element =>
@@ -24,7 +24,7 @@ export function classesOf(element: Element): string[] {
   return names === '' ? [] : names.split(/\s+/);
 }
 
-/** UTF-16 code units. Each child of an element searches it; real ones have 500. */
+/** Maximum UTF-16 code units of a class attribute, because each child searches its parent's attribute. Real attributes have 500. */
 const CLASS_LENGTH_MAX = 10_000;
 
 const classOf = (element: Element): string => attributeOf(element, 'class')?.slice(0, CLASS_LENGTH_MAX) ?? '';

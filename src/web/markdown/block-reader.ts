@@ -29,7 +29,7 @@ import {
   textOf,
 } from './write.ts';
 
-/** Wider tables contain no data, and Markdown would pad each short row. */
+/** Maximum columns of a table. Wider tables contain no data, and Markdown would pad each short row. */
 const COLUMNS_MAX = 100;
 const CELLS_MAX = 200_000;
 
@@ -100,7 +100,7 @@ function alignmentsOf(row: DataRow | undefined, columns: number): Align[] {
 const withBreaks = (parts: readonly Phrase[][]): Phrase[] =>
   parts.flatMap((part, at) => [...(at === 0 ? [] : [rawOf('<br>')]), ...part]);
 
-/** Separates blocks by `<br>`, since a Markdown row is one line. */
+/** Separates blocks by `<br>`, because a Markdown row is one line. */
 const cellPhrases = (blocks: readonly Block[]): Phrase[] => withBreaks(blocks.map(phrasesOf));
 
 function phrasesOf(block: Block): Phrase[] {
@@ -126,13 +126,13 @@ function phrasesOf(block: Block): Phrase[] {
   }
 }
 
-/** Limit for nested lists, quotes and notes, since each indents all lines inside it. */
+/** Maximum depth of nested lists, quotes and notes, because each indents all its lines. */
 const NESTED_MAX = 12;
 
 interface Place {
   readonly depth: number;
   readonly nested: number;
-  /** In a note, card or cell, a heading becomes bold text. */
+  /** True in a note, card or cell, in which a heading becomes bold text. */
   readonly isInset: boolean;
 }
 
@@ -176,7 +176,7 @@ export class BlockReader {
         if (blocks.length === 0) blocks = inner;
         else for (const block of inner) blocks.push(block);
       } else {
-        // Adjacent links are buttons, which the page's style sets apart.
+        // Add a space, because adjacent links are buttons that only the page's style separates.
         if (isLink(child) && isLink(before)) line.push(textOf(' '));
         for (const phrase of this.#phrases.read(child)) line.push(phrase);
       }
@@ -404,10 +404,10 @@ function holdersOfBlocks(root: Element): ReadonlySet<Element> {
   return holders;
 }
 
-/** Classes of Prism, Shiki and highlight.js; Pygments by Sphinx and by Jekyll; GitHub. */
+/** Classes that name the language of code: Prism, Shiki, highlight.js, Pygments (Sphinx and Jekyll), and GitHub. */
 const LANGUAGE_CLASS = /^(?:language-|lang-|highlight-source-|highlight-|sourceCode-?)([\w#+.-]+)$/;
 const NO_LANGUAGE = new Set('default none auto guess undefined null ansi-to-html source wrapper container'.split(' '));
-/** Depth of elements around code that may name its language: `figure`, `div`, the table of Pygments' line numbers. */
+/** Maximum elements around code that may name its language: `figure`, `div`, the table of Pygments' line numbers. */
 const AROUND_MAX = 7;
 const WRAPPERS = new Set(['div', 'figure', 'td', 'tr', 'tbody', 'table']);
 const LANGUAGE_LENGTH_MAX = 40;

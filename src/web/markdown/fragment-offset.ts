@@ -2,7 +2,7 @@ import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
 import { RAW_TEXT } from '../rewrite/markup/elements.ts';
 import { type MarkupReader, MarkupScanner } from '../rewrite/markup/scanner.ts';
 
-/** Letters and digits to compare: enough to tell two sections with the same heading apart. */
+/** Maximum letters and digits to compare, enough to distinguish two sections with the same heading. */
 const COMPARED_MAX = 200;
 
 /**
@@ -17,7 +17,7 @@ export function fragmentOffset(html: string, fragment: string, markdown: string)
   let best = first.length;
   let offset: number | null = null;
   for (let start = 0; start !== -1 && start < markdown.length; start = nextLine(markdown, start)) {
-    // A list of contents has the same text as a heading.
+    // Prefer a heading, because a list of contents has the same text.
     const length = commonLength(markdown, start, text) + (markdown[start] === '#' ? 0.5 : 0);
     if (length < best || (length === best && offset !== null)) continue;
     best = length;
@@ -40,7 +40,7 @@ function nextLine(text: string, from: number): number {
 
 const LETTER = /[\p{L}\p{N}]/u;
 
-/** Number of equal letters of `text` and of what begins at the line. A line's own marks do not count. */
+/** Number of letters at the beginning of `text` that equal the letters from `start` on. Other characters do not count. */
 function commonLength(markdown: string, start: number, text: string): number {
   let length = 0;
   for (let at = start; at < markdown.length && length < text.length; at += 1) {

@@ -16,9 +16,9 @@ export interface MarkdownInput {
 interface MarkdownPage {
   readonly title: string;
   readonly description: string;
-  /** Begins with the page's title as the only heading of the first level, if it has one. */
+  /** Markdown of the page. If the page has a title, begins with this title as the only heading of the first level. */
   readonly markdown: string;
-  /** True for `noindex`, errors, redirects, print pages, indexes and listings, which search omits, too. */
+  /** True for `noindex`, errors, redirects, print pages, indexes and listings, which search also omits. */
   readonly isLeftOut: boolean;
 }
 

@@ -130,7 +130,7 @@ function codeOf(element: Element): Phrase[] {
   ];
 }
 
-/** Prefers the TeX source that KaTeX and MathJax keep in MathML, else its symbols. */
+/** Prefers the TeX source that KaTeX and MathJax store in MathML, else uses the symbols of the formula. */
 function formulaOf(math: Element): Phrase[] {
   const source = findElement(
     math,
@@ -142,7 +142,7 @@ function formulaOf(math: Element): Phrase[] {
   return [rawOf(`${sign}${tex}${sign}`)];
 }
 
-/** Stands for the site's own host, which a bundle does not name. */
+/** Placeholder for the site's own host, which a bundle does not contain. */
 const OWN_ORIGIN = 'http://site.invalid';
 const LINKED = new Set(['http:', 'https:', 'mailto:', 'tel:', 'ftp:']);
 
@@ -150,7 +150,7 @@ export class PageLinks {
   readonly #from: URL | null;
   readonly #publishedOrigin: string | null;
 
-  /** @param address path of the page from the host's root, percent-encoded @param canonical names the origin of the published site */
+  /** @param address path of the page from the host's root, percent-encoded @param canonical URL with the origin of the published site */
   constructor(address: string, base: string | null, canonical: string | null) {
     const published = canonical === null ? null : URL.parse(canonical, OWN_ORIGIN);
     const own = URL.parse(asPublished(address, published), OWN_ORIGIN);
@@ -177,7 +177,7 @@ type Marked = Extract<Phrase, { readonly type: 'strong' | 'emphasis' | 'delete' 
 const isMarked = (node: Phrase): node is Marked =>
   node.type === 'strong' || node.type === 'emphasis' || node.type === 'delete' || node.type === 'link';
 
-/** Joins equal neighbours and moves white space out of marks, which Markdown requires. */
+/** Joins equal neighbours, and moves white space out of marks such as emphasis, as Markdown requires. */
 export function tidy(phrases: readonly Phrase[]): Phrase[] {
   const joined = join(phrases.flatMap(withSpacesOutside));
   const out: Phrase[] = [];
@@ -223,7 +223,7 @@ function withSpacesOutside(node: Phrase): Phrase[] {
   if (children.length === 0) return [...before, ...after];
   const [first] = children;
   const isCodeAlone = children.length === 1 && first?.type === 'inlineCode';
-  // Leave a replaceable name in code unmarked: marks between code spans are hard to read.
+  // Omit the emphasis of a replaceable name in code, because marks between code spans are hard to read.
   if (node.type === 'emphasis' && isCodeAlone) return [...before, first, ...after];
   if (node.type !== 'link' && children.length === 1 && first?.type === node.type) return [...before, first, ...after];
   return [...before, { ...node, children } as Phrase, ...after];
@@ -232,7 +232,7 @@ function withSpacesOutside(node: Phrase): Phrase[] {
 const startsWithSpace = (node: Phrase | undefined): boolean => node?.type === 'text' && node.value.startsWith(' ');
 const endsWithSpace = (node: Phrase | undefined): boolean => node?.type === 'text' && node.value.endsWith(' ');
 
-/** Joins all equal neighbours in one pass: there may be 100,000. */
+/** Joins all equal neighbours in one pass, because a page may have 100,000 of them. */
 function join(phrases: readonly Phrase[]): Phrase[] {
   const out: Phrase[] = [];
   for (let at = 0; at < phrases.length; ) {

@@ -43,7 +43,7 @@ const handler =
   (node, _parent, state, info) =>
     write(node, state, info);
 
-/** GFM, section 4.10: cells are not padded. */
+/** Writes a table (GFM, section 4.10) without padding its cells. */
 const table = handler<'table'>((node, state, info) => {
   const [head, ...rows] = node.children;
   if (head === undefined) return '';
@@ -102,7 +102,7 @@ const footnoteDefinition = handler<'footnoteDefinition'>((node, state, info) => 
   return `[^${node.identifier}]: ${text}`;
 });
 
-/** Declares the first written character, by which the text before it is escaped. */
+/** Declares the first character that `write` writes, because the escaping of the text before depends on this character. */
 const startingWith = (write: Handler, character: string): Handler => Object.assign(write, { peek: () => character });
 
 const SPANS: NonNullable<NonNullable<Options['unsafe']>[number]['notInConstruct']> = [

@@ -30,7 +30,7 @@ export type StrippedTarget =
 const OUTSIDE: StrippedTarget = { kind: 'outside' };
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
-/** Escaped letters count as letters (RFC 3986, section 6.2.2.2); a `..` is outside. @param basePath with its last slash */
+/** Escaped letters count as letters (RFC 3986, section 6.2.2.2). A `..` is outside. @param basePath base path with its last slash */
 export function stripBase(target: string, basePath: string): StrippedTarget {
   if (basePath === '/') return { kind: 'inside', target };
   const written = target.startsWith('/') ? target : target.replace(ORIGIN, '');
@@ -67,7 +67,7 @@ export class BasePathVotes {
     }
   }
 
-  /** Folder with its last slash, or `/` without votes. */
+  /** Base path with the most votes, with its last slash. `/` without votes. */
   decide(): string {
     let [best, most] = ['/', this.#votes.get('/') ?? 0];
     for (const [base, votes] of this.#votes) if (votes > most) [best, most] = [base, votes];
@@ -78,7 +78,7 @@ export class BasePathVotes {
     let base = '/';
     let rest = path;
     for (let depth = 0; depth <= DEPTH_MAX; depth++) {
-      // The root's own page fits below every folder.
+      // Accept an empty rest only at the root, because the start page exists for every folder.
       if ((rest !== '' || depth === 0) && isServedPath(this.#files, rest)) return base;
       const slash = rest.indexOf('/');
       if (slash <= 0) return null;
@@ -110,7 +110,7 @@ export function kindOf(path: string, mediaType: string): MountKind | null {
   return path.endsWith('.json') ? 'data' : null;
 }
 
-/** Limit for rewriting, which takes 100 ms per MiB, and several times the file in memory. */
+/** Maximum bytes of a file to rewrite, which takes 100 ms per MiB and several times the file in memory. */
 export const MOUNT_BYTES_MAX = 8 * 1024 ** 2;
 
 export function isMountable(path: string, mediaType: string, size: number): boolean {

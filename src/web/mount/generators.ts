@@ -15,11 +15,11 @@ const nextFolders = (source: MountSource): Iterable<Edit> => rebaseMatches(FOLDE
 /** Matches `addPathPrefix)(e,"")`. */
 const PREFIX = /\b(?:addPathPrefix|pathHasPrefix)\)?\(\s*[\w$]+\s*,\s*"(?<base>[^"]*)"/dg;
 const REMOVER = /"removeBasePath"/g;
-/** Function of a build without base path that removes it, before or after its name. */
+/** Function of a build without base path that would remove the base path, before or after its name. */
 const IDENTITY = /function [\w$]+\(([\w$]+)\)\{(?<body>return \1)\}/dg;
 const SLICE = /\.slice\((?<length>\d+)\)/dg;
 const REMOVER_CHARS = 400;
-/** Name of a page's payload, `PAGE.txt`. For the start page it would be outside of the base path. */
+/** Code that builds the name of a page's payload, `PAGE.txt`. The payload of the start page would be outside of the base path. */
 const PAYLOAD_NAME = /(?<url>[\w$]+)\.pathname\+="index\.txt":\k<url>\.pathname\+=(?<name>"\.txt")/dg;
 
 function* nextRuntime({ text, site }: MountSource): Generator<Edit> {
@@ -57,7 +57,7 @@ function slicerOf(near: string, from: number, to: number): Edit | null {
 
 interface Payload {
   readonly text: string;
-  /** Position of each unit and of the end in the file. Null if they are equal. */
+  /** Position in the file of each unit and of the end. Null if positions in the text and in the file are equal. */
   readonly places: readonly number[] | null;
 }
 
@@ -91,7 +91,7 @@ function unescaped(text: string, at: number): readonly [units: string, length: n
 
 const ROW = /(?<id>[0-9a-f]*):(?:T(?<bytes>[0-9a-f]+),)?/y;
 
-/** Rows are `<id>:<model>\n`. Text rows, `<id>:T<bytes>,<text>`, are skipped, and their length must stay. */
+/** Rows are `<id>:<model>\n`. Skips text rows, `<id>:T<bytes>,<text>`, because their text must keep its length. */
 function editsOfPayload({ text, places }: Payload, site: MountedSite): Edit[] {
   const edits: Edit[] = [];
   for (let at = 0; at < text.length; ) {
@@ -130,7 +130,7 @@ interface Open {
 
 const DEPTH_MAX = 2_000;
 
-/** A row is JSON after its first letters. */
+/** Positions of addresses in a row, which is JSON after its first letters. */
 function* addressesOfModel(text: string, start: number, end: number, site: MountedSite): Generator<number> {
   const open: Open[] = [];
   let awaitsKey = false;
@@ -225,7 +225,7 @@ const ROWS: readonly MountRow[] = [
     completes: true,
     edits: docusaurusData,
   },
-  // VitePress passes these to its themes, which add `base`.
+  // VitePress passes file literals to its themes, which add `base`.
   { generator: 'any', in: ['script'], mark: /["'`]\//, unless: /\b__pageData\b|__VP_SITE_DATA__/, edits: fileLiterals },
   { generator: 'any', in: ['page'], mark: /<script/i, edits: inScripts(fileLiterals) },
   { generator: 'any', in: ['script'], mark: SINK_MARK, edits: sinks },
@@ -255,16 +255,16 @@ function* docusaurusData(source: MountSource): Generator<Edit> {
   yield* rebaseMatches(DATA, source);
 }
 
-/** Vite resolves chunks and styles below its `base`: ``function(e){return`/`+e}``. */
+/** Vite's function that adds `base` to chunks and styles: ``function(e){return`/`+e}``. */
 const PRELOAD =
   /\bfunction\(?[\w$\s]*\([\w$]+\)\s*\{\s*return\s*["'`](?<url>\/[\w./~-]*)["'`]\s*\+\s*[\w$]+\s*;?\s*\}/dg;
 
 const SITE_DATA = '__VP_SITE_DATA__=';
 const SITE_BASE = /\\?"base\\?":\\?"(?<url>\/[^"\\]*)\\?"/dg;
-/** Characters for language, title and description before it. */
+/** Maximum characters before `base`, for language, title and description. */
 const NEAR_CHARS = 4_000;
 
-/** VitePress' themes add `base` to all site data, which stays. Sidebars carry it themselves. */
+/** Changes only `base`, because VitePress' themes add `base` to all other site data. Sidebars contain their own `base`. */
 function* vitePressBase({ text, site }: MountSource): Generator<Edit> {
   const at = text.indexOf(SITE_DATA);
   const [first] = rebaseMatches(SITE_BASE, { text: text.slice(at, at + NEAR_CHARS), site });
@@ -301,7 +301,7 @@ const PAGEFIND = /\b(?:baseUrl|bundlePath)["']?:\s*["'`](?<url>\/[\w./~-]*)["'`]
 /** Starlight's language menu opens the option's value. */
 const OPTION = /<option\b[^<>]*?\svalue=["']?(?<url>\/(?!\/)[^"'<>\s]*)/dg;
 
-/** A literal in quotes within a string is text, such as the code sample `"'/a.png'"`. */
+/** Literal with the address of a file. Quotes within a string are text, such as the code sample `"'/a.png'"`. */
 const LITERAL =
   /(?<!(?:\.(?:endsWith|startsWith|includes|indexOf|lastIndexOf|replace|replaceAll|split|match)\(|[=!]==?|["'`])\s*\\?["'`])(?<=(?<quote>\\?["'`]))(?<url>\/[\w.~%@+-][\w.~%@+/-]{0,200}\.\w{2,11}(?:[?#][\w=&.%-]{0,100})?)(?=\k<quote>)/dg;
 
@@ -330,7 +330,7 @@ function* scriptSpans(html: string): Generator<readonly [start: number, end: num
 
 export const inlineScripts = (html: string): string[] => Array.from(scriptSpans(html), (span) => html.slice(...span));
 
-/** Leaves out the code that a page shows. */
+/** Edits only the scripts of a page, not the code that the page shows. */
 function inScripts(edits: (source: MountSource) => Iterable<Edit>) {
   return function* (source: MountSource): Generator<Edit> {
     for (const [start, end] of scriptSpans(source.text)) {

@@ -9,7 +9,7 @@ import { isMountable, kindOf, MOUNT_BYTES_MAX, type Mount, type MountableFile, t
 import { leadsIntoSite, type MountedSite, rebaseAt, withoutOverlaps } from './edits.ts';
 import { editsOfGenerators, type GeneratorPlace, inlineScripts, isCovered } from './generators.ts';
 
-/** Relative references, fragments and other hosts stay. In UTF-8, the bytes around a reference stay. */
+/** Moves files to another base path. Relative references, fragments, other hosts and, in UTF-8, all other bytes are unchanged. */
 export {
   BasePathVotes,
   isMountable,
@@ -33,7 +33,7 @@ export function integrityTargets(file: MountableFile): { readonly url: string; r
   );
 }
 
-/** Returns the same object if nothing changes. @param digestOf new `integrity` of a target, or null if it stays */
+/** Returns the same object if nothing changes. @param digestOf returns the new `integrity` of a target, or null to keep the old value */
 export function mountFile(
   file: MountableFile,
   site: MountedSite,
@@ -79,7 +79,7 @@ function referring({ path, bytes, type: mediaType }: MountableFile, type: Source
 const LITERAL = /(?<=\\?(?<quote>["'`]))(?<url>\/[\w.~%@+-][^"'`\\\s<>]{0,300})/g;
 const ADDRESSES_MAX = 1_000;
 
-/** Addresses with the former base path in scripts and data, as written. A script may never use them. */
+/** Addresses as written that still have the former base path, in scripts and data. Scripts may not use all of these addresses. */
 export function leftAddresses(file: MountableFile, site: MountedSite): string[] {
   const kind = kindOf(file.path, file.type);
   if (kind !== 'html' && kind !== 'script' && kind !== 'data') return [];
@@ -102,7 +102,7 @@ export const isData = (path: string, size: number): boolean => path.endsWith('.j
 export const isTooLargeToMount = ({ path, type }: Omit<MountableFile, 'bytes'>, size: number): boolean =>
   size > MOUNT_BYTES_MAX && isMountable(path, type, 0);
 
-/** Attributes that only a server rewrites: forms, quotes, and previews on other sites. */
+/** Attributes that are rewritten only for another base path, not offline: forms, quotes, and previews on other sites. */
 const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   form: ['action'],
   button: ['formaction'],

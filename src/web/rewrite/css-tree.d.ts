@@ -1,4 +1,4 @@
-// Loading all of css-tree takes a thread 105 ms of CPU, its tokenizer 8 (measured).
+// Loading all of css-tree takes a thread 105 ms of CPU time. Loading only its tokenizer takes 8 ms (measured).
 declare module 'css-tree/tokenizer' {
   export { tokenize, tokenTypes } from 'css-tree';
 }

@@ -11,11 +11,11 @@ import { CSS } from './write.ts';
 export interface ReferringFile {
   readonly type: SourceType;
   readonly bytes: Uint8Array;
-  /** Served path, if known: Vite's modules name others from a folder above it. */
+  /** Served path, if known. Addresses in Vite's modules are relative to a folder above this path. */
   readonly path?: string;
 }
 
-/** Never fails: an invalid file has fewer references. */
+/** Never throws an error. Finds fewer references in an invalid file. */
 export function findReferences(file: ReferringFile, units = unitsOf(file.bytes)): FoundReferences {
   const list = new ReferenceList(file.path ?? null);
   const page = new DocumentFacts();

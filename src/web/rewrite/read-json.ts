@@ -64,7 +64,7 @@ export function readSpeculationRules(region: Region, list: ReferenceList): void 
 }
 
 interface JsonString {
-  /** Keys and indexes that lead to it; the path of a key ends with the key. */
+  /** Keys and indexes from the root to the string. The path of a key ends with the key. */
   readonly path: readonly (string | number)[];
   readonly isKey: boolean;
   readonly start: number;

@@ -8,12 +8,12 @@ type LexedImport = ReturnType<typeof parse>[0][number];
 
 const MAY_IMPORT = /\bimport\b|\bexport\b/;
 
-/** Calls besides `import()`. Each is overwritten by an `import(` with the same end, so that the lexer tells code from text. */
+/** Calls other than `import()`. Each is replaced by an `import(` with the same end, so that the lexer finds calls only in code. */
 const CALLS =
   /\bnew\s+(?:Shared)?Worker\s*\(|\bimportScripts\s*\(|\.\s*(?:audioWorklet|paintWorklet)\s*\.\s*addModule\s*\(|\.\s*serviceWorker\s*\.\s*register\s*\(/g;
 const IMPORT_CALL = 'import(';
 
-/** Literal specifiers and addresses in code. A script with syntax errors has none. */
+/** Finds literal specifiers and addresses in code. Finds no specifiers in a script with syntax errors. */
 export function readScript(region: Region, list: ReferenceList): void {
   readMentions(region, list, 'script');
   readCalls(region, list);
@@ -35,7 +35,7 @@ function readCalls(region: Region, list: ReferenceList): void {
   }
 }
 
-/** The lexer's `d` of an `import.meta`; of a dynamic import it is a position, of a static one -1. */
+/** The lexer's `d` for `import.meta`. For a dynamic import, `d` is a position, for a static import -1. */
 const IMPORT_META = -2;
 
 function lexImports(code: string): readonly LexedImport[] {
@@ -185,7 +185,7 @@ function literalOf(text: string, start: number, end: number): StringLiteral {
 const MAY_NAME =
   /\bfetch\b|\.open\b|\bAudio\b|\.src\b|\.href\b|\.setAttribute\b|\blocation\b|[uU]rl["']?\s*:\s*["'][^"'\n]*\.(?:json|ya?ml)["'?]|\b(?:axios|jQuery|Redoc|System)\b|\$\.get|\.loadIndex\b/;
 
-/** Calls that load a whole string, relative to the page. Not `"/a" + b`, and only GET. */
+/** Calls that load an address relative to the page. The address is a whole string, unlike `"/a" + b`, and the method is GET. */
 const LOADS = [
   /(?:\bfetch|\$\.get(?:JSON|Script)?|\bjQuery\.get(?:JSON|Script)?|\baxios(?:\.get)?|\bRedoc\.init|\bSystem\.import|\.loadIndex)\s*\(/,
   /\.open\s*\(\s*["']GET["']\s*,|\bnew\s+Audio\s*\(|\.src\s*=|\.setAttribute\s*\(\s*["']src["']\s*,/,
@@ -208,7 +208,7 @@ const NO_ADDRESS = /[\s{}<>"]|^[^./]*$/;
 const FILE = /\.\w{2,11}(?:\?|$)/;
 const GUESSES_MAX = 500;
 
-/** Files relative to the page, which is often in the same folder (Swagger UI's settings). Never rewritten. */
+/** Finds files relative to the page, which is often in the folder of the script (Swagger UI's settings). Never rewritten. */
 export function readFileScript({ text }: Region, list: ReferenceList): void {
   const loads = text
     .matchAll(SINKS)
@@ -226,7 +226,7 @@ export function readPageScript(region: Region, list: ReferenceList): void {
     const { loads, literal = '' } = match.at(-1) as Readonly<Record<string, string>>;
     const [sink, at] = [String(match[0]), Number(match.at(-3))];
     const value = literal.slice(1, -1);
-    // A call keeps its bracket; a comma ends the expression before an assignment.
+    // A call keeps its bracket. For an assignment, a comma ends the previous expression.
     const opening = sink.slice(0, -literal.length).includes('(') ? '(' : ',';
     const room = sink.length - opening.length - MARK.length - MARK_END.length;
     if (room < 0) return sink;
@@ -250,10 +250,10 @@ export function readMentions({ text }: Region, list: ReferenceList, place: 'scri
   for (const file of filesOfGenerators(place, source)) list.mention(file);
 }
 
-/** A whole string that starts like an address, or is the only argument, and has an extension of data. */
+/** String with the extension of a data file that starts with `./` or `../`, or is the first argument of a call. */
 const DATA =
   /(?:(?<=["'`])\.{1,2}\/|(?<=\(["'`]))[\w~%@+-][\w.~%@+/-]{0,200}\.(?:json|geojson|csv|tsv|ya?ml|cast|wasm)(?=["'`])/g;
-/** A longer script repeats the page with all its examples. */
+/** Maximum characters of a script to search. A longer script repeats the page with all its examples. */
 const DATA_SCRIPT_CHARS_MAX = 32 * 1024;
 
 export function readDataLiterals({ text }: Region, list: ReferenceList): void {

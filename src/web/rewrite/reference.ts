@@ -33,14 +33,14 @@ export type FoundKind = (typeof REFERENCE_KINDS)[number];
 
 export interface FoundReference {
   readonly kind: FoundKind;
-  /** As the browser sees it: entities and escapes decoded, trimmed, not resolved. */
+  /** Address as the browser reads it: trimmed, with decoded entities and escapes, not resolved. */
   readonly url: string;
   readonly start: number;
   readonly end: number;
   readonly writing: number;
 }
 
-/** Plain data, small enough to keep for each page; read it with `referencesOf`. */
+/** Plain data, small enough to keep for each page. Read the references with `referencesOf`. */
 export interface FoundReferences {
   readonly urls: readonly string[];
   /** Five numbers per reference: start, end, index into `urls`, index into `REFERENCE_KINDS`, writing. */
@@ -76,7 +76,7 @@ export class ReferenceList {
     this.filePath = filePath;
   }
 
-  /** @param units decoded as far as the region's own syntax goes @param start position in the region's text */
+  /** @param units address, decoded only by the syntax of the region @param start start of the address in the region's text */
   add(kind: FoundKind, region: Region, start: number, end: number, units: string, writing = region.writing): void {
     const [from, to] = trimmed(region.text, start, end);
     const url = decodeUnits(units.slice(...trimmed(units, 0, units.length)));

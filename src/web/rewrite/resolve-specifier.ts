@@ -11,7 +11,7 @@ interface ImportMap {
   readonly scopes: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/** Null for an unknown bare specifier. @param fileUrl of the module, or of the page if it is inline @param pageUrl base of the maps */
+/** Null for an unknown bare specifier. @param fileUrl URL of the module, or of the page for an inline module @param pageUrl base of the maps */
 export function resolveSpecifier(
   specifier: string,
   fileUrl: string,

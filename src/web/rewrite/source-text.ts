@@ -18,7 +18,7 @@ export function sourceTypeOf(mediaType: string): SourceType | null {
   return SOURCE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? null;
 }
 
-/** Adds a byte order mark to decoded files. @param charset of its header; if null, the file's own, else UTF-8 */
+/** Adds a byte order mark to converted files. @param charset charset of the header. Null uses the charset in the file, else UTF-8 */
 export function utf8Bytes(bytes: Uint8Array, type: SourceType, charset: string | null): Uint8Array {
   const encoding = encodingOf(markedCharset(bytes) ?? charset ?? charsetIn(bytes, type) ?? 'utf-8') ?? 'utf-8';
   if (encoding === 'utf-8') return bytes;
@@ -40,7 +40,7 @@ function charsetIn(bytes: Uint8Array, type: SourceType): string | null {
   return type === 'css' ? charsetInCss(head) : null;
 }
 
-/** Comments, elements whose content is text, and tags. Addresses in texts, scripts and styles stay as they are. */
+/** Matches comments, elements whose content is text, and tags. Addresses in texts, scripts and styles are not changed. */
 const MARKUP =
   /<!--[\s\S]*?(?:-->|$)|(<(script|style|textarea|title|xmp|iframe|noembed|noframes)\b[^<>]*>)[\s\S]*?(?=<\/\2|$)|<[a-z][^<>]*>/gi;
 const ADDRESSES_WITH_QUERY =
@@ -63,11 +63,11 @@ function encodedTag(tag: string): string {
   });
 }
 
-/** Declarations in pages, XML and style sheets. Strict readers of XML reject a wrong charset. */
+/** Charset declarations in pages, XML and style sheets, to change because strict XML readers reject a wrong charset. */
 const DECLARED =
   /(<meta[\s/][^<>]{0,500}?charset\s*=\s*["']?|^<\?xml[^<>]{0,100}?\sencoding\s*=\s*["']|^@charset ")([\w.:-]+)/gi;
 
-/** One unit per byte: all syntax is ASCII, and positions are equal in text and file. `decodeUnits` decodes values. */
+/** Text with one unit per byte, so that positions are equal in text and file. All syntax is ASCII. `decodeUnits` decodes values. */
 export const unitsOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 
@@ -80,10 +80,10 @@ export const decodeUnits = (units: string): string =>
 export const unitsOfText = (text: string): string =>
   BEYOND_ASCII.test(text) ? Buffer.from(text).toString('latin1') : text;
 
-/** V8 copies shorter slices; a longer slice keeps the whole text alive. */
+/** Minimum length of a slice that keeps the whole text in memory. V8 copies shorter slices. */
 const COPIED_CHARS = 13;
 
-/** Copies the parts once, so that they do not keep their text alive. */
+/** Copies the parts once, so that they do not keep the whole text in memory. */
 export function ownStrings(parts: readonly string[]): string[] {
   const copy = detachString(parts.join(''));
   let start = 0;

@@ -2,7 +2,7 @@ import { type FoundReference, type FoundReferences, referencesOf } from './refer
 
 /** The low bits of the flags count the layers in which `&` must be `&amp;`. */
 export const AMP_LAYERS = 0b1111;
-/** Flag for an attribute without quotes, which an empty text needs. */
+/** Flag for an attribute without quotes. An empty text needs quotes. */
 export const UNQUOTED = 1 << 4;
 /** Flag for CSS, in which parentheses end an address. */
 export const CSS = 1 << 5;
@@ -15,7 +15,7 @@ export const LITERAL = 1 << 8;
 
 export type Edit = { readonly start: number; readonly end: number; readonly text: string };
 
-/** Characters that end an address in some syntax. `%` stays, since it is deliberate. */
+/** Characters to encode, because they end an address in some syntax. Excludes `%`, which is deliberate. */
 const UNSAFE = /[^\w!#$%&()*+,./:;=?@~[\]-]/gu;
 const PLAIN = /^[\w!#$%*+./:=?@~-]+$/;
 const PARENTHESES_AND_BRACKETS = /[()[\]]/g;
@@ -62,7 +62,7 @@ function inOrder(edits: readonly Edit[]): readonly Edit[] {
 
 export type Replace = (reference: FoundReference) => string | null;
 
-/** Does not read the file again: `found` may come from a store. */
+/** Does not search the file again, because `found` may come from a store. */
 export function rewriteFile(
   bytes: Uint8Array,
   found: FoundReferences,
@@ -78,7 +78,7 @@ export function rewriteFile(
   return edits.length === 0 ? { bytes, changed: 0 } : { bytes: spliceBytes(bytes, edits), changed: edits.length };
 }
 
-/** Excludes RFC 3986's quote, parentheses and `;`, which have a meaning elsewhere. */
+/** Characters to encode in a path. Includes the quote, parentheses and `;` of RFC 3986, which have a meaning in other syntax. */
 const ENCODED = /[^\w!$*+,=@~.:&-]/gu;
 
 function percentEncode(text: string): string {
@@ -90,7 +90,7 @@ function percentEncode(text: string): string {
 export const encodePath = (path: string): string =>
   path.replace(ENCODED, (character) => (character === '/' ? character : percentEncode(character)));
 
-/** Relative address; a folder's path is empty or ends with a slash. @param suffix encoded query and fragment */
+/** Returns a relative address. The path of a folder is empty or ends with a slash. @param suffix encoded query and fragment */
 export function relativeUrl(fromPath: string, toPath: string, suffix = ''): string {
   if (fromPath === toPath && suffix.startsWith('#')) return suffix;
   const shared = endOfSharedFolders(fromPath, toPath);

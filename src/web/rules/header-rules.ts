@@ -30,7 +30,7 @@ const JOINED_MAX = 256;
 interface HeaderRule {
   readonly pattern: PathPattern;
   readonly set: ReadonlyMap<string, string>;
-  /** Headers of `! Name`, which discards earlier rules and docshelf's settings. */
+  /** Names of headers from lines such as `! Name`, which discard the values of earlier rules and of docshelf's settings. */
   readonly removed: ReadonlySet<string>;
 }
 
@@ -91,7 +91,7 @@ function addLine(line: string, { set, removed }: { set: Map<string, string>; rem
   return { reason: `has parts of ${name} that may leave the site (${leftOut})`, use: 'the other parts apply' };
 }
 
-/** Parts of the value that neither report to another host nor let pages load from one. `leftOut` has the other parts, for a notice. */
+/** `own` contains the parts that neither report to another host nor load files from another host. `leftOut` is for a notice. */
 function localValue(name: string, value: string): { readonly own: string; readonly leftOut: string | null } {
   if (name === 'Link') {
     const { links, leftOut } = localLinks(value);
@@ -207,7 +207,7 @@ const OWN_NAME = /^[^\s<>"\\:/]*$/;
 const TOKEN = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
 const SPACE = /[ \t]*/y;
 const QUOTED = /"((?:[^"\\]|\\.)*)"/y;
-/** Reads up to the next separator, since many values lack their quotes. */
+/** Value up to the next separator, because many values lack their quotes. */
 const UNQUOTED = /[^,;"<>\s]+/y;
 const TEXTS = new Set(
   'rel rev type title title* hreflang media as crossorigin integrity nonce referrerpolicy fetchpriority imagesizes sizes blocking'.split(
@@ -281,11 +281,11 @@ function readLink(value: string, start: number): { readonly link: HeaderLink | n
   return at < value.length && value[at] !== ',' ? none : { link: { address, parameters }, end: at };
 }
 
-/** False for a value in which a browser may find an address elsewhere, or another link. */
+/** False if a browser may find an address of another host, or another link, in the value. */
 function staysHere(name: string, value: string): boolean {
   if (value === '' || /[<\t]/.test(value)) return false;
   if (TEXTS.has(name)) return true;
-  // `anchor*=UTF-8''…` is written in another encoding.
+  // A parameter such as `anchor*=UTF-8''…` has another encoding.
   if (name.endsWith('*')) return false;
   const addresses = addressSpans(name, value).map((span) => value.slice(...span));
   return addresses.every((address) => OWN_PATH.test(address) || OWN_NAME.test(address));

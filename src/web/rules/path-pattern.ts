@@ -1,21 +1,21 @@
 import { percentDecode } from '../escape.ts';
 import type { Work } from './rule-file.ts';
 
-/** Text for each `:name`, and for `*` as `splat`. */
+/** Captured text for each `:name`, and for `*` under the name `splat`. */
 export type Captures = ReadonlyMap<string, string>;
 
 const PLACEHOLDER = /^:[A-Za-z]\w*$/;
-/** In a key, one whole segment of any text. Patterns contain no other `*`. */
+/** Placeholder in a `key`, which matches one segment with any text. A key contains no other `*`. */
 const ANY = '*';
 
-/** `:name` stands for a segment, `*` for the rest or any text. A last slash makes no difference. */
+/** `:name` stands for a segment, `*` for the rest or any text. A slash at the end makes no difference. */
 export class PathPattern {
   /** Path up to its `*`, with `*` for each placeholder. */
   readonly key: string;
   /** Text after a `*`. Empty if the `*` ends the path, null if the pattern has no `*`. */
   readonly suffix: string | null;
   readonly #names: readonly string[];
-  /** A `*` at the end also captures the last slash of a path. */
+  /** True if a `*` at the end also captures the last slash of a path. */
   readonly #capturesSlash: boolean;
 
   private constructor(key: string, suffix: string | null, names: readonly string[], capturesSlash: boolean) {
@@ -58,7 +58,7 @@ export class PathPattern {
     return this.suffix === null && this.#names.length === 0 ? this.key : null;
   }
 
-  /** @param asked decoded, with its first slash */
+  /** @param asked decoded path with its first slash */
   match(asked: string): Captures | null {
     const path = withoutSlash(asked);
     const segments: string[] = [];
@@ -107,11 +107,11 @@ function followKey(key: string, path: string, start: number, segments?: string[]
 export const withoutSlash = (path: string): string =>
   path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 
-/** Cost of a look-up, of visiting a node, and of a found rule. */
+/** Units of work for a look-up, for visiting a node, and for a found rule. */
 const LOOKUP_UNITS = 500;
 const VISIT_UNITS = 60;
 const FOUND_UNITS = 24;
-/** Limit of rules with one pattern, since a request rarely reaches the later ones. */
+/** Maximum rules with the same pattern, because a request rarely reaches later rules. */
 const SAME_MAX = 256;
 
 const ANY_CODE = ANY.charCodeAt(0);
@@ -123,7 +123,7 @@ class TrieNode {
   any: TrieNode | null = null;
   whole: number[] | null = null;
   beginnings: number[] | null = null;
-  /** Reversed ends of paths with this beginning. */
+  /** Reversed suffixes of the patterns with this key. */
   ends: TrieNode | null = null;
 
   constructor(label: string) {
@@ -178,7 +178,7 @@ class TrieNode {
   }
 }
 
-/** Rules by path. The cost of a look-up depends on the path's length and on the rules that match a beginning of it. */
+/** Rules by path. The cost of a look-up depends on the length of the path and on the rules that match its beginning. */
 export class RuleTrie<Rule extends { readonly pattern: PathPattern }> {
   readonly rules: Rule[] = [];
   readonly #root = new TrieNode('');
@@ -187,7 +187,7 @@ export class RuleTrie<Rule extends { readonly pattern: PathPattern }> {
     return this.rules.length === 0;
   }
 
-  /** @returns null, or the reason of a rejection: the rest of a sentence */
+  /** @returns null, or the reason to reject the rule, as the rest of a sentence */
   add(rule: Rule): string | null {
     const { key, suffix } = rule.pattern;
     const node = this.#root.descend(key);
@@ -206,7 +206,7 @@ export class RuleTrie<Rule extends { readonly pattern: PathPattern }> {
     return null;
   }
 
-  /** @param asked decoded, with its first slash @returns rising numbers of rules, or null if the budget is spent */
+  /** @param asked decoded path with its first slash @returns ascending indexes of `rules`, or null if the budget of `work` is spent */
   find(asked: string, work: Work): readonly number[] | null {
     if (!work.spend(LOOKUP_UNITS)) return null;
     const path = withoutSlash(asked);

@@ -5,9 +5,9 @@ import { BoundedText, BUILT_CHARS_MAX, FaultList, RuleCounter, type RuleLine, ru
 interface RedirectRule {
   readonly pattern: PathPattern;
   readonly target: RedirectTarget;
-  /** 200 serves another file, 404 the page for missing paths, others redirect. */
+  /** Status 200 serves another file, 404 serves the page for missing paths, and other values redirect. */
   readonly status: number;
-  /** True if the rule goes before a file of that path. */
+  /** True if the rule takes precedence over a file with the same path. */
   readonly isForced: boolean;
 }
 
@@ -82,15 +82,15 @@ class Circles {
 
 const CIRCLE_MAX = 50;
 
-/** Browsers give up after so many redirects. */
+/** Number of redirects after which browsers give up. */
 export const REDIRECTS_MAX = 20;
-/** Work budget for a file, about 20 ms. Later rules are checked only on request. */
+/** Maximum work to check a file, about 20 ms. docshelf checks later rules only when they are requested. */
 const SURVEY_UNITS = 5_000_000;
 
 function* endlessRules(rules: Iterable<RedirectRule>, redirects: RedirectRules) {
   const survey = new Work(SURVEY_UNITS);
   for (const rule of rules) {
-    // The parser rejects circles of literal rules, and every other circle has a rule that is not literal.
+    // The parser rejects loops of literal rules, and every other loop has a rule that is not literal.
     if (rule.pattern.literal !== null || !isInside(rule)) continue;
     const work = new Work();
     const path = rule.target.pathOf(rule.pattern.sample);
@@ -147,7 +147,7 @@ export class RedirectRules {
   }
 }
 
-/** Cost of reading and building the text of a rule. */
+/** Units of work to match a rule and to build its text. */
 const TRY_UNITS = 500;
 
 /** Yields rules in the order of the file. */
@@ -213,7 +213,7 @@ export class RedirectTarget {
     return built.text?.replace(/^\/+/, '/') ?? null;
   }
 
-  /** Captured text can neither change the host nor add a header. @param query of the request, with its `?`, or empty */
+  /** Captured text can neither change the host nor add a header. @param query query of the request with its `?`, or empty */
   location(captures: Captures, query: string, moved: (path: string) => string): string | null {
     const path = new BoundedText();
     fillPath(path, this.#path, captures, encodeSegments);
@@ -235,7 +235,7 @@ export class RedirectTarget {
   }
 }
 
-/** `//host` would lead to a host, also after the first folder is removed. */
+/** Joins leading slashes, because `//host` would redirect to another host, also after the first folder is removed. */
 const folded = (path: string): string => path.replace(/^[/\\]+/, '/');
 
 function templateOf(written: string, write: (text: string) => string): Template {
@@ -254,14 +254,14 @@ function fill(into: BoundedText, template: Template, captures: Captures, encode:
   for (const text of filled(into, template, captures, encode)) if (!into.add(text)) return;
 }
 
-/** Paths have no empty segments, so drops the second of two slashes around a captured text. */
+/** Omits the second of two slashes around a captured text, because paths have no empty segments. */
 function fillPath(into: BoundedText, template: Template, captures: Captures, encode: (text: string) => string): void {
   for (const text of filled(into, template, captures, encode)) {
     if (!into.add(into.endsWithSlash && text.startsWith('/') ? text.slice(1) : text)) return;
   }
 }
 
-/** Encodes a captured text once, and only if it may fit, since encoding never shortens it. */
+/** Encodes a captured text once. Does not encode a text that is too long, because encoding never shortens a text. */
 function* filled(into: BoundedText, template: Template, captures: Captures, encode: (text: string) => string) {
   const encoded = new Map<string, string>();
   for (const piece of template) {

@@ -7,13 +7,13 @@ export const RULE_FILE_BYTES_MAX = 1024 * 1024;
 export interface RuleFault {
   readonly file: '_redirects' | '_headers';
   readonly line: number | null;
-  /** Rest of a sentence, without its period. */
+  /** Reason as the rest of a sentence, without its period. */
   readonly reason: string;
-  /** Use of the line, as the rest of a sentence. Without it, the line is ignored. */
+  /** Use of the line, as the rest of a sentence. Missing if docshelf ignores the line. */
   readonly use?: string;
 }
 
-/** A file may have half a million bad lines, and stays in memory while its site is served. */
+/** Maximum faults to keep in memory while the site is served, because a file may have half a million bad lines. */
 const FAULTS_KEPT_MAX = 200;
 const REASON_CHARS_MAX = 300;
 
@@ -59,7 +59,7 @@ export function* ruleLines(text: string, onFault: (line: number, reason: string)
 export class RuleCounter {
   #count = 0;
 
-  /** @returns null, or the reason of a rejection; empty after the first rejection */
+  /** Counts a rule. @returns null, or the reason to reject the rule, which is empty after the first rejection */
   refuse(): string | null {
     this.#count += 1;
     if (this.#count <= RULES_MAX) return null;
@@ -67,7 +67,7 @@ export class RuleCounter {
   }
 }
 
-/** Units of 2 ns (idle) to 5 ns (busy) for all rules of a request: half a millisecond. Ten thousand usual rules cost 2,000. */
+/** Maximum units of work for a request, at most half a millisecond. A unit takes 2 to 5 ns. 10,000 usual rules take 2,000 units. */
 export const REQUEST_UNITS = 100_000;
 
 /** Work of one request, counted instead of timed, so that equal requests get equal responses. */
@@ -94,7 +94,7 @@ export class Work {
   }
 }
 
-/** Characters of a path or header value built from a rule. Clients and proxies accept lines of 8 KiB. */
+/** Maximum characters of a path or header value that a rule builds. Clients and proxies accept lines of 8 KiB. */
 export const BUILT_CHARS_MAX = 8192;
 
 export class BoundedText {

@@ -16,19 +16,19 @@ import zh from './zh.json' with { type: 'json' };
 
 /**
  * Texts for readers, who know nothing of the deployment. Each key must exist in every language. A notice has a title, a text and, for a
- * page with a button, its label: one line each.
+ * page with a button, the label of the button, each in one line.
  */
 export type ReaderWords = typeof en;
 
 export type PageLanguage = { readonly tag: string; readonly direction: 'ltr' | 'rtl'; readonly words: ReaderWords };
 
 const RIGHT_TO_LEFT: readonly (string | undefined)[] = ['Arab', 'Hebr'];
-/** Browsers send up to ten. */
+/** Maximum languages to read from a request. Browsers send up to ten. */
 const RANGES_MAX = 32;
 
 export const ENGLISH = pageLanguage('en', en);
 
-/** Languages of the Markdown theme. A new one needs a file and a row. */
+/** Languages of the Markdown theme. A new language needs a file and a row. */
 export const PAGE_LANGUAGES: readonly PageLanguage[] = [
   ENGLISH,
   pageLanguage('ar', ar),
@@ -53,10 +53,10 @@ function pageLanguage(tag: string, words: ReaderWords): PageLanguage {
   return { tag, direction: RIGHT_TO_LEFT.includes(script) ? 'rtl' : 'ltr', words };
 }
 
-/** Language and script, since Taiwan and Beijing write Chinese differently. Null for an invalid tag. */
+/** Language and script, because Taiwan and Beijing write Chinese differently. Null for an invalid tag. */
 function keyOf(tag: string): string | null {
   try {
-    // `_` for `-` is a common slip.
+    // Writing `_` instead of `-` is a common mistake.
     const { language, script } = new Intl.Locale(tag.replaceAll('_', '-')).maximize();
     return `${language} ${script}`;
   } catch {
@@ -66,7 +66,7 @@ function keyOf(tag: string): string | null {
 
 export const languageOf = (tag: string): PageLanguage | null => BY_KEY.get(keyOf(tag)) ?? null;
 
-/** Follows Accept-Language (RFC 9110, section 12.5.4), else English. */
+/** Selects a language by Accept-Language (RFC 9110, section 12.5.4). The default is English. */
 export function preferredLanguage(acceptLanguage: string | undefined): PageLanguage {
   const ranges = (acceptLanguage ?? '').split(',', RANGES_MAX).map((each) => {
     const [range = '', weight = ''] = each.split(';', 2).map((part) => part.trim());

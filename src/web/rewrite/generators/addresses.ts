@@ -1,5 +1,5 @@
 export interface GeneratorSource {
-  /** Script, page or file with one unit per byte, or the name of a `meta`. */
+  /** Text of a script, page or file with one unit per byte, or the name of a `meta`. */
   readonly text: string;
   readonly path: string;
   readonly named: readonly string[];

@@ -4,7 +4,7 @@ import { viteDependencies, vitePressFiles, webpackFiles } from './webpack.ts';
 
 const NEXT_STATIC = '/_next/static/';
 const NEXT_CHUNKS = 'static/chunks/';
-/** `/_next/static/<build>/_buildManifest.js` names files below `/_next/`. */
+/** `/_next/static/<build>/_buildManifest.js` names files relative to `/_next/`. */
 const BUILD_MANIFEST_TO_ROOT = '../../';
 const HEAD_URLS_MAX = 100;
 
@@ -104,7 +104,7 @@ export function pagefindFilesOfEntry({ text: entry }: Pick<GeneratorSource, 'tex
   return [...OWN_FILES, ...metas, ...programs];
 }
 
-/** A decompressed `.pf_meta` is CBOR after a mark. @returns names of files in its folder */
+/** A decompressed `.pf_meta` is CBOR after a mark. @returns file names, relative to the folder of the `.pf_meta` */
 export function pagefindFilesOfMeta({ text: meta }: Pick<GeneratorSource, 'text'>): string[] {
   if (!meta.startsWith(MARK)) return [];
   try {
@@ -186,7 +186,7 @@ function searchParts({ text: script }: GeneratorSource): string[] {
     const name = names.get(section) ?? '';
     if (!SECTION_NAME.test(name)) return [];
     const parts = Array.from({ length: Math.min(letters.length, FILES_MAX) }, (_, at) => `${name}_${at.toString(16)}`);
-    // Before 1.9.2, a page of results loads the script.
+    // Before Doxygen 1.9.2, a page of results loads the script.
     return parts.flatMap((part) => [`${part}.js`, `${part}.html`]);
   });
   return files.slice(0, FILES_MAX);
@@ -236,7 +236,7 @@ function materialFiles({ text: script }: GeneratorSource): readonly string[] {
   return [search, `${base}/search/search_index.json`];
 }
 
-/** Chunks, payloads and search indexes that generators' scripts load. The crawl requests them and never rewrites them. */
+/** Finds chunks, payloads and search indexes that scripts of generators load. The crawl requests these files, but keeps their addresses. */
 
 type GeneratorPlace = 'script' | 'page script' | 'meta' | 'page' | 'file';
 
@@ -247,7 +247,7 @@ interface Generator {
   readonly files: (source: GeneratorSource) => Iterable<string>;
 }
 
-/** One row per shape of a generator's output. Texts of other shapes name no files. */
+/** One row per form of a generator's output. docshelf finds no files in other forms. */
 const GENERATORS: readonly Generator[] = [
   { name: 'Next.js, app router', in: 'script', mark: '__next_f', files: chunksInPayload },
   { name: 'Next.js, pages router', in: 'script', mark: '__BUILD_MANIFEST', files: buildManifestChunks },
@@ -260,7 +260,7 @@ const GENERATORS: readonly Generator[] = [
   { name: 'Doxygen, search', in: 'script', mark: 'indexSectionsWithContent', files: searchParts },
   { name: 'Doxygen, tree', in: 'script', mark: 'NAVTREEINDEX', files: treeParts },
   { name: 'Doxygen, branch', in: 'script', mark: /^\s*var \w+ =\s*\[\s*\[/, files: branchFiles },
-  // The index covers the whole site, and its script is in `assets/js/`.
+  // The index is in the root folder of the site, which also contains `assets/js/` with the script.
   {
     name: "Docusaurus' local search",
     in: 'script',
@@ -278,7 +278,7 @@ const GENERATORS: readonly Generator[] = [
     ),
   },
   {
-    // From 0.5 on, the name has a digest and the page contains it.
+    // From mdBook 0.5 on, the name of the index has a digest, and the page contains this name.
     name: 'mdBook',
     in: 'page script',
     mark: 'path_to_root',
@@ -333,10 +333,10 @@ const GENERATORS: readonly Generator[] = [
   { name: 'Pagefind', in: 'file', mark: /\/pagefind\.[\w-]+\.pf_meta$/, files: pagefindFilesOfMeta },
 ];
 
-/** Files that no page names, relative to the site's folder. The second belongs to Nextra. */
+/** Files that no page names, relative to the site's folder. The second file belongs to Nextra. */
 export const UNNAMED_FILES: readonly string[] = ['pagefind/pagefind-entry.json', '_pagefind/pagefind-entry.json'];
 
-/** Occurs in every mark of a page, and in few pages. */
+/** Occurs in every `mark` of the rows for pages, but in few pages, so that most pages are skipped quickly. */
 const IN_PAGE_MARKS = '__';
 const PAGE_SCRIPT_CHARS_MAX = 32 * 1024;
 

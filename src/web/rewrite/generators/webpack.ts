@@ -7,7 +7,7 @@ const JSON_STRING = /"(?:[^"\\]|\\.)*"/y;
 const PAGE = /^[\w.()[\]-]+\.md$/;
 const DIGEST = /^[\w-]+$/;
 
-/** Includes every page's script, complete (`x.js`) and without static parts (`x.lean.js`). */
+/** Scripts of all pages, complete (`x.js`) and without static parts (`x.lean.js`). */
 export function vitePressFiles({ text: script, path }: GeneratorSource): readonly string[] {
   const at = script.indexOf(HASH_MAP);
   if (at === -1) return [];
@@ -61,7 +61,7 @@ export function webpackFiles({ text, path }: GeneratorSource): string[] {
   return names.map((name) => (publicPath === '' ? fromBuildRoot(name, path) : (publicPath ?? './') + name));
 }
 
-/** `publicPath` is null if it is the folder of the script. */
+/** `publicPath` is null if the chunks are relative to the folder of the script. */
 export function webpackChunks(script: string): { publicPath: string | null; names: readonly string[] } {
   const names: string[] = [];
   let left = CHUNKS_MAX;

@@ -82,7 +82,7 @@ export class ElementText {
     this.#copy(region, start, end);
   }
 
-  /** A CDATA section contains a plain `&`. If there is one, all references count as inside of it. */
+  /** In a CDATA section, `&` is not escaped. If the element contains a section, all its references count as inside of the section. */
   region(parent: Region, end: number): Region {
     const layers = (parent.writing & AMP_LAYERS) + (this.#hasCdata ? 0 : 1);
     return parent.decoded(this.#text, [...this.#places, end], layers);

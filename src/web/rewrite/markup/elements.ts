@@ -10,7 +10,7 @@ const MEDIA: Rule = { src: 'asset' };
 const MATHML =
   'maction math merror mfrac mi mn mo mover mpadded mphantom mroot mrow ms msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover';
 
-/** Left out: forms (they do not work offline), `cite`, `itemtype`, `itemid`, `profile`, `xmlns` (names), `usemap` (in the page). */
+/** Omits forms (which do not work offline), `cite`, `itemtype`, `itemid`, `profile`, `xmlns` (names), and `usemap` (in the page). */
 const RULES: readonly (readonly [tags: string, Rule])[] = [
   [`a area ${MATHML}`, LINK],
   ['body table tbody td tfoot th thead tr', { background: 'asset' }],
@@ -38,7 +38,7 @@ const CUSTOM_RULE: ReadonlyMap<string, FoundKind> = new Map(
 export const ruleOf = (tag: string): ReadonlyMap<string, FoundKind> | undefined =>
   RULE_MAPS.get(tag) ?? (tag.includes('-') ? CUSTOM_RULE : undefined);
 
-/** Attributes of lazy pictures and frames, of Nuxt's payload, and all `data-…-src` (Docsy). They may hold anything. */
+/** Attributes of lazy pictures and frames, of Nuxt's payload, and all `data-…-src` (Docsy). Their values may be other text. */
 const LAZY_ATTRIBUTES: ReadonlySet<string> = new Set(
   'background background-image bg bgset full hires image img large lazy lazy-background lazy-src lazy-srcset original original-src poster src srcset thumb zoom zoom-image'
     .split(' ')
@@ -104,7 +104,7 @@ const JAVASCRIPT =
 export function scriptType(type: string | null): ScriptType {
   const name = (type ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (name === '' || JAVASCRIPT.test(name)) return 'classic';
-  // Older browsers use other names for import maps and modules.
+  // Polyfills for older browsers use other names for import maps and modules.
   const own = name === 'systemjs-importmap' ? 'importmap' : name.replace(/-shim$/, '');
   return own === 'module' || own === 'importmap' || own === 'speculationrules' ? own : 'data';
 }
@@ -139,7 +139,7 @@ function endOfDescriptors(srcset: string, start: number): number {
   return srcset.length;
 }
 
-/** HTML standard, "shared declarative refresh steps". */
+/** Span of the address of a refresh (HTML standard, "shared declarative refresh steps"). */
 export function refreshSpan(content: string): Span | null {
   let at = skip(content, 0, isSpace);
   const digits = at;

@@ -47,7 +47,7 @@ class DocumentReader implements MarkupReader {
   readonly #isXml: boolean;
   readonly #scanner: MarkupScanner;
   readonly #depth: number;
-  /** Attribute names of the tag: a repeated name does not count. */
+  /** Attribute names of the current tag, because a repeated name does not count. */
   readonly #seen: string[] = [];
   #seenCount = 0;
   #gathered: ElementText | null = null;
@@ -139,7 +139,7 @@ class DocumentReader implements MarkupReader {
     }
   }
 
-  /** Old browsers read `<!--[if …]>…<![endif]-->` as markup. */
+  /** Reads `<!--[if …]>…<![endif]-->`, which old browsers treat as markup. */
   onComment(start: number, end: number): void {
     const { text } = this.#region;
     if (this.#isXml || !text.startsWith('[if', start) || start >= end) return;
@@ -155,7 +155,7 @@ class DocumentReader implements MarkupReader {
     let nested: Region | null = null;
     for (let index = 0; index < scanner.attributeCount; index++) {
       const name = this.#nameOf(index);
-      // These are nearly half of all attributes.
+      // Skip these early, because `class` and `id` are nearly half of all attributes.
       if (name === 'class' || name === 'id') continue;
       const kind = rule?.get(name) ?? (isLazyAttribute(name) ? kindOfLazy(tag, name) : undefined);
       const isOther = name === 'style' || (name === 'srcdoc' && tag === 'iframe') || name.startsWith('on');
@@ -215,7 +215,7 @@ class DocumentReader implements MarkupReader {
     if (span !== null) this.#list.add('link', content, ...span, content.text.slice(...span));
   }
 
-  /** Only the first base with an address counts. A replacement may empty its attribute, which makes the page its own base. */
+  /** Only the first base with an address counts. If a replacement empties the attribute, the page's own address is the base. */
   #onBase(): void {
     const index = this.#scanner.indexOfAttribute('href');
     if (index === -1 || this.#facts.hasBase) return;
@@ -233,7 +233,7 @@ class DocumentReader implements MarkupReader {
       this.#addAttribute(kind, index, name);
   }
 
-  /** A digest is replaced as a whole, by the address of its target. */
+  /** Adds a digest with the address of its target, because a changed target needs another digest. */
   #addIntegrity(addressName: string): void {
     const index = this.#scanner.indexOfAttribute('integrity');
     const url = this.#value(addressName)?.trim() ?? '';
@@ -256,7 +256,7 @@ class DocumentReader implements MarkupReader {
 
   #readCssAttribute(index: number): void {
     const value = this.#writtenValue(index);
-    // Most styles contain no address, and highlighted code has thousands of them.
+    // Most styles contain no address, and highlighted code has thousands of styles.
     if (mayHoldUrls(value) || value.includes('&')) readCss(this.#decodedRegion(index, CSS), this.#list);
   }
 
@@ -281,7 +281,7 @@ const kindOfLazy = (tag: string, name: string): FoundKind =>
 
 const looksLikeAddress = (text: string): boolean => !/[\s{}<>"]|^[\d.,:%+-]*$/.test(text.trim()) && /[./]/.test(text);
 
-/** Reads only a feed's style sheet, as its addresses are absolute on purpose, and pictures of tiles (`browserconfig`). */
+/** Reads only style sheets and pictures of tiles (`browserconfig`), because other addresses in feeds are absolute on purpose. */
 export function readFeed(region: Region, list: ReferenceList): void {
   const scanner = new MarkupScanner(region.text, true);
   let isTiles = false;
@@ -298,7 +298,7 @@ export function readFeed(region: Region, list: ReferenceList): void {
 function readInstruction(region: Region, start: number, end: number, list: ReferenceList): void {
   if (!region.text.startsWith('xml-stylesheet', start)) return;
   const scanner = new MarkupScanner(`<${region.text.slice(start, end)}>`, true);
-  // The unit before `start` is its question mark.
+  // The unit before `start` is the question mark of the instruction.
   const inside = region.slice(start - 1, end);
   scanner.read({
     onStartTag: () => {

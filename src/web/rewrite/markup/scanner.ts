@@ -15,7 +15,7 @@ const CDATA = '<![CDATA[';
 /** Comment of the same length that replaces `CDATA` for the tokenizer in HTML. */
 const NO_CDATA = '<!_CDATA[';
 
-/** Restarts htmlparser2's tokenizer if it differs from the HTML standard (tested against parse5). */
+/** Reads markup with htmlparser2's tokenizer. Restarts the tokenizer if it differs from the HTML standard (tested against parse5). */
 export class MarkupScanner {
   readonly text: string;
   readonly isXml: boolean;
@@ -29,7 +29,7 @@ export class MarkupScanner {
   #name: string | null = null;
   #isEndTag = false;
   contentStart = 0;
-  /** Four numbers per attribute, start and end of name and value; reused for every tag. */
+  /** Four numbers per attribute: start and end of the name, start and end of the value. Reused for every tag. */
   readonly #attributes: number[] = [];
   readonly #foreign = new ForeignStack();
   #base = 0;
@@ -64,7 +64,7 @@ export class MarkupScanner {
     }
   }
 
-  /** Skips the content of the element just begun, which is not markup. @returns its end */
+  /** Skips the content of the element whose start tag was read last, which is not markup. @returns the end of the content */
   skipRawText(): number {
     const skip = this.tagName === 'script' ? endOfScript : endOfRawText;
     const end = skip(this.text, this.contentStart, this.tagName);
@@ -90,7 +90,7 @@ export class MarkupScanner {
     return this.text.slice(this.#attributes[at], this.#attributes[at + 1]).toLowerCase();
   }
 
-  /** Start of an attribute's value without quotes; equal to `valueEnd` if it has none. */
+  /** Start of an attribute's value, after a quote. Equal to `valueEnd` if the attribute has no value. */
   valueStart(index: number): number {
     return this.#attributes[index * ATTRIBUTE_NUMBERS + 2] ?? 0;
   }
@@ -113,7 +113,7 @@ export class MarkupScanner {
     return -1;
   }
 
-  /** Writes up to each CDATA mark first, since the text before it decides on its meaning. */
+  /** Writes the text before each CDATA mark first, because this text decides whether the mark begins a section or a comment. */
   #feed(tokenizer: Tokenizer, from: number): void {
     const { text } = this;
     let at = from;
@@ -127,7 +127,7 @@ export class MarkupScanner {
     if (this.#resumeAt === null) tokenizer.write(at === 0 ? text : text.slice(at));
   }
 
-  /** Cached: a search at each start would take quadratic time. */
+  /** Caches the next CDATA mark, because a search at each restart would take quadratic time. */
   #cdataFrom(at: number): number {
     if (this.#nextCdata < at) {
       const found = this.text.indexOf(CDATA, at);
@@ -166,7 +166,7 @@ export class MarkupScanner {
         endTag();
         return;
       }
-      // The tokenizer also accepts `/ >`.
+      // The tokenizer also reports a tag with `/ >` as self-closing.
       this.isSelfClosing = isSelfClosing && text[this.contentStart - 2] === '/';
       this.attributeCount = numbers / ATTRIBUTE_NUMBERS;
       if (!this.isXml) {
@@ -221,7 +221,7 @@ export class MarkupScanner {
       ontext: (start, end) => {
         if (start >= 0) ontext?.(start, end);
       },
-      // Raw text is handled by the reader, so the tokenizer treats all content as foreign.
+      // The reader handles raw text, so the tokenizer treats all content as foreign.
       isInForeignContext: () => true,
       onattribentity: nothing,
       ontextentity: nothing,
@@ -248,10 +248,10 @@ const INTEGRATION_POINTS: Readonly<Record<Namespace, ReadonlySet<string>>> = {
   math: new Set(['mi', 'mo', 'mn', 'ms', 'mtext']),
 };
 
-/** Only hostile pages nest deeper. */
+/** Maximum depth of foreign elements. Only hostile pages nest deeper. */
 const DEPTH_MAX = 256;
 
-/** Simplified: end tags close the nearest element, and attributes of `font` and `annotation-xml` are ignored. */
+/** Open SVG and MathML elements. Simplified: end tags close the nearest element, and attributes of `font` and `annotation-xml` are ignored. */
 class ForeignStack {
   readonly #names: string[] = [];
   readonly #namespaces: Namespace[] = [];
@@ -332,7 +332,7 @@ function endOfScript(text: string, start: number): number {
   if (opening < start) return plainEnd;
 
   let state: 'plain' | 'escaped' | 'doubly' = 'escaped';
-  /** Cache the next `-->`: a search at every `<` would take quadratic time. */
+  /** Cache the next `-->`, because a search at every `<` would take quadratic time. */
   let close = next(text, '-->', opening + 2);
   let at = opening + 4;
   for (;;) {
