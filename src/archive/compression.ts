@@ -212,7 +212,7 @@ class ByteCursor {
 }
 
 async function* pumped(chunks: AsyncIterable<Buffer>, transform: NodeJS.ReadWriteStream): AsyncGenerator<Buffer> {
-  // Ignore the error here, because pipeline also passes it to the transform, which throws the error below.
+  // Ignore the error here, because pipeline also passes the error to the transform, whose iterator throws it.
   pipeline(Readable.from(chunks, { objectMode: false }), transform, () => {});
   yield* transform as AsyncIterable<Buffer>;
 }

@@ -6,7 +6,7 @@ import type { ArchiveEntry } from './layout.ts';
 
 const BLOCK_BYTES = 1024 ** 2;
 
-/** Consecutive UTF-8 texts, found by position and length in bytes. */
+/** Texts in UTF-8, stored one after another. Position and length in bytes identify a text. */
 export class Texts {
   readonly #blocks: Buffer[] = [Buffer.allocUnsafeSlow(BLOCK_BYTES)];
   #usedOfLast = 0;

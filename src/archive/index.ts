@@ -35,7 +35,7 @@ interface InspectOptions extends OpenOptions {
 }
 
 interface ExtractOptions extends InspectOptions {
-  /** Folder for the site, created if missing. Must be empty. */
+  /** Folder for the files of the site, created if missing. Must be empty. */
   readonly siteDir: string;
   /** Folder for the files of `_docshelf/`, created if the archive has any. Must be empty. */
   readonly ownDir: string;
@@ -56,7 +56,7 @@ export async function inspectArchive(file: string, options: InspectOptions): Pro
   const listed = listing.finish(format, archive.bytes);
   checkManifestSize(listed, options.name);
   if (listed.pages > 0) return listed;
-  // Check the content first, so that a hostile or damaged archive is reported as such.
+  // Check the content first, so that the error for a hostile or damaged archive names this cause.
   await verifyArchive(file, listed, options);
   throw archive.refuse('no_pages', 'it contains no HTML page');
 }

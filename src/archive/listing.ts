@@ -22,7 +22,7 @@ export interface ArchiveListing extends Layout {
   /** Number of files, with launchers and the files of `_docshelf/`, but without by-products. */
   readonly files: number;
   readonly totalBytes: number;
-  /** Up to `NAMED_MAX` pairs of names that differ only by case. If the data folder ignores case, the archive is rejected instead. */
+  /** Up to `NAMED_MAX` pairs of names that differ only by case. If the data folder ignores case, docshelf rejects the archive. */
   readonly caseConflicts: readonly (readonly [string, string])[];
 }
 

@@ -306,7 +306,7 @@ export class BundleManifest {
     this.#reader.push(bytes);
   }
 
-  /** Compares files (except the manifest), sizes, digests and pages. @throws DocshelfError `bad_manifest`, `manifest_mismatch` */
+  /** Compares the manifest with the files: paths, sizes, digests and number of pages. @throws DocshelfError `bad_manifest`, `manifest_mismatch` */
   check(extracted: ExtractedFiles): ManifestHead {
     const head = this.#reader.end();
     let pages = this.#byProductPages;

@@ -77,7 +77,7 @@ async function messageOf(
 const prehashOf = async (file: string, signal: AbortSignal | undefined): Promise<Buffer> =>
   (await hashFile(file, PREHASH, signal)).digest();
 
-/** Facts in the trusted comment of our signatures: `docshelf domain=acme version=v1 created=2024-06-01T00:00:00Z`. */
+/** Values in the trusted comment of docshelf's signatures: `docshelf domain=acme version=v1 created=2024-06-01T00:00:00Z`. */
 export type SignedFacts = { readonly domain: string; readonly version: string | null; readonly createdAt: string };
 
 export function signedComment({ domain, version, createdAt }: SignedFacts): string {

@@ -15,7 +15,7 @@ import { gzip } from './compression.ts';
 const LEVEL = 6;
 
 export interface PackBundleOptions {
-  /** Entries in their final order, each path once; `archiveOrder` is recommended. */
+  /** Entries in their final order, each path once. `archiveOrder` is the recommended order. */
   readonly entries: Iterable<PackEntry> | AsyncIterable<PackEntry>;
   /** Path of the archive. Replaces an existing file. The partial archive is in `<to>.<random>.part`. */
   readonly to: string;

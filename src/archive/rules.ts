@@ -18,7 +18,7 @@ export function decodeName(bytes: Uint8Array, refuse: Refuse): string {
   }
 }
 
-/** Removes a leading `./` and a trailing slash; the root becomes empty. @throws DocshelfError a `name_*` code */
+/** Removes a leading `./` and a trailing slash. Returns an empty name for the root. @throws DocshelfError a `name_*` code */
 export function canonicalName(raw: string, limits: ArchiveLimits, refuse: Refuse): string {
   const refused = (code: Parameters<Refuse>[0], state: string) => refuse(code, state, { entry: raw });
   if (raw === '') throw refused('name_empty', 'has no name');
@@ -56,7 +56,7 @@ const REPACK = 'Unpack it on its original machine, and pack it again as .tar.gz,
 
 const rule = (text: string, next: string): ArchiveRule => ({ rule: text, next });
 
-/** Rules of unpacking by error code. One broken rule rejects the whole archive. */
+/** Rules for archives, by the error code of an archive that breaks the rule. docshelf then rejects the whole archive. */
 export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.freeze({
   unknown_format: rule('the content is a tar, tar.gz, tar.zst or zip archive', REPACK),
   truncated: rule('the archive is complete', FETCH_AGAIN),

@@ -63,7 +63,7 @@ export async function readTar(
   format: TarFormat,
   take: (member: TarMember, content: AsyncIterable<Buffer> | null) => Promise<void>,
 ): Promise<void> {
-  // Members that the guard has seen and tar-stream has not returned yet. Few, because only a few chunks are in progress.
+  // Members that the guard has seen and tar-stream has not returned yet. The list is short, because only a few chunks are in progress.
   const seen: TarMember[] = [];
   let handedOut = 0;
   const guard = new TarGuard(archive, (member) => seen.push(member));
@@ -95,7 +95,7 @@ async function* guarded(archive: ArchiveFile, format: TarFormat, guard: TarGuard
 
 /** Maximum bytes of a PAX or long-name header: many times a name of 4,096 bytes and all attributes that tools write. */
 const EXTENDED_BYTES_MAX = 1024 ** 2;
-/** Header blocks of a file and its folder, five each: global, local, long name, long link, and the entry. */
+/** Maximum header blocks of a file and its folder, five each: global, local, long name, long link, and the entry. */
 const HEADERS_PER_FILE_MAX = 2 * 5;
 /** Maximum zero bytes after the end blocks. tar pads to its record size: 10 KiB by default, 1 MiB on large tapes. */
 const PADDING_BYTES_MAX = 1024 ** 2;
@@ -318,7 +318,7 @@ function readHeader(block: Buffer): TarHeader {
   };
 }
 
-/** Reads octal digits between spaces and NULs, or GNU's base-256 after 0x80. */
+/** Reads octal digits, surrounded by spaces and NULs, or GNU's base-256 number after 0x80. */
 function readNumber(field: Buffer): number | null {
   if (field[0] === 0x80) {
     const value = BigInt(`0x${field.subarray(1).toString('hex')}`);

@@ -12,7 +12,7 @@ const LOCATOR_SIGNATURE = 0x07064b50;
 const LOCATOR_BYTES = 20;
 const END64_SIGNATURE = 0x06064b50;
 const END64_BYTES = 56;
-/** APPNOTE.TXT 4.3.14.1: the size field omits itself and the signature. */
+/** Bytes of the signature and of the size field, which the size does not count (APPNOTE.TXT 4.3.14.1). */
 const END64_SIZE_LEAVES_OUT = 12;
 const CENTRAL_HEADER_BYTES_MIN = 46;
 
@@ -64,7 +64,7 @@ function findEndRecord(tail: Buffer, refuse: Refuse): number {
     records.push({ at, end: at + END_BYTES + tail.readUInt16LE(at + 20) });
   }
   const [found, second] = records.filter(({ end }) => end === tail.length);
-  // Readers disagree on which of two records counts, and so on the archive's content.
+  // With two records, readers disagree on the content of the archive.
   if (second !== undefined) throw refuse('damaged_archive', 'it has two end records');
   if (found !== undefined) return found.at;
   if (records.some(({ end }) => end > tail.length)) throw refuse('bad_length', 'the length of its comment is wrong');

@@ -24,7 +24,7 @@ const DESCRIPTOR_BYTES_MAX = 24;
 /** Maximum size of the central directory: about 2,000,000 headers with names of 80 bytes. */
 const DIRECTORY_BYTES_MAX = 256 * 1024 ** 2;
 
-/** Local header (APPNOTE.TXT 4.3.7), data, and data descriptor (4.3.9) of an entry. */
+/** Part of the archive with the local header (APPNOTE.TXT 4.3.7), data, and data descriptor (4.3.9) of an entry. */
 export interface ZipRecord {
   readonly entry: ZipEntry;
   readonly index: number;
@@ -205,7 +205,7 @@ async function* unzipped(archive: ArchiveFile, { entry, dataEnd }: ZipRecord): A
   // Without data, unzipper would search for a descriptor with a signature.
   if (entry.compressedBytes === 0) return;
   let fault: { readonly error: unknown } | null = null;
-  // unzipper ignores errors of its source. Store the error, end the source, and throw the error below.
+  // unzipper ignores errors of its source. Store the error, end the source, and throw the stored error later.
   const source = Readable.from(
     (async function* () {
       try {
