@@ -188,7 +188,7 @@ function cannotRead(file: string): (cause: unknown) => never {
   };
 }
 
-/** Removes unused files that are older than `olderThanMs` and have no other links, and partial files. */
+/** Removes files that are unused for `olderThanMs` and have no other hard links. Also removes partial files of this age. */
 async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderThanMs: number) {
   const usedBeforeMs = Date.now() - olderThanMs;
   const swept = { files: 0, bytes: 0 };

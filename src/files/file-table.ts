@@ -19,7 +19,7 @@ const RECORD_BYTES = 52;
 /** Maximum share of filled slots, low enough that the first slot rejects most missing paths. */
 const FILLED_MAX = 1 / 2;
 const NAMES_MAX = 1024;
-/** Character after the slash, which ends the range of a folder's paths. */
+/** Character that follows the slash in ASCII. The paths of a folder sort before the folder's name with this character. */
 const AFTER_SLASH = '0';
 const SLOTS_READ = 32;
 

@@ -1,4 +1,4 @@
-/** Binary search for the first position that is not before the target, from 0 to `length`. */
+/** Returns the first position from 0 to `length` for which `isBefore` is false, by binary search. */
 export function firstFrom(length: number, isBefore: (at: number) => boolean): number {
   let [low, high] = [0, length];
   while (low < high) {

@@ -24,7 +24,7 @@ const LIST_BYTES_MAX = 256 * 1024;
 
 type VersionFolder = { readonly container: string; readonly name: string; readonly pages: string[] };
 
-/** Folders of the versions that a release contains, such as `docs/next/`. Such a release has its own switcher. */
+/** Folders of the versions that a release contains, such as `docs/next/`. A release with versions has its own version switcher. */
 export async function ownVersions({
   files,
   siteDir,

@@ -7,7 +7,7 @@ export interface Owner {
   readonly pid: number;
   /** Start of the process in clock ticks since boot, which exposes a reused pid. Null without /proc. */
   readonly startTicks: string | null;
-  /** Namespace of the pid, since containers can share a host name. Null without /proc. */
+  /** Namespace of the pid, because containers can share a host name. Null without /proc. */
   readonly pidNamespace: string | null;
 }
 
@@ -47,7 +47,7 @@ export function isRunning(pid: number, startTicks: string | null): boolean {
 
 export const startTicksOf = (pid: number): string | null => statOf(pid)?.startTicks ?? null;
 
-/** proc(5): state is field 3, the start time field 22. */
+/** Reads fields 3 (state) and 22 (start time) of /proc/PID/stat (proc(5)). */
 function statOf(pid: number): { readonly startTicks: string; readonly isZombie: boolean } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
