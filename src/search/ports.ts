@@ -22,7 +22,7 @@ export interface Passage {
   readonly end: number;
 }
 
-/** Vectors have length 1, so that a dot product is the cosine. */
+/** Embedding model. Its vectors have length 1, so that a dot product is the cosine. */
 export interface Embedder {
   readonly digest: string;
   readonly dims: number;
@@ -38,7 +38,7 @@ export interface Embedder {
   close?(): Promise<void>;
 }
 
-/** `folder`: the thread loads the model. `parent`: the parent thread embeds, because only it has network access. */
+/** `folder`: the thread loads the model. `parent`: the parent thread embeds, because only the parent thread has network access. */
 export type ModelChoice =
   | { readonly kind: 'folder'; readonly folder: string }
   | { readonly kind: 'parent'; readonly digest: string; readonly dims: number };
@@ -50,7 +50,7 @@ export interface KnownModel {
 
 export interface IndexedRelease {
   readonly digest: string;
-  /** Contains `site/`, its file table, and `search/`, which is derived and may be replaced. */
+  /** Folder of the release, with `site/`, its file table, and `search/`. docshelf creates `search/` and may replace it. */
   readonly releaseDir: string;
   readonly trailingSlash: TrailingSlash;
   /** Unpacked size, which decides the order of builds. Default: estimated by the file table. */

@@ -231,7 +231,7 @@ export class SiteSearch {
     }
   }
 
-  /** Stopping the daemon is not an error of the site. */
+  /** Reports an error, but not the end of the daemon, which is not an error of the site. */
   #reportFailure(step: 'index' | 'embed', cause: unknown): void {
     const error = toDocshelfError(cause);
     if (error.code !== 'stopping') this.#options.onEvent({ kind: 'failed', step, error });

@@ -32,7 +32,7 @@ const TEXT_LENGTH_MAX = 512 * 1024;
 const CHILD_PAGES_LENGTH_MAX = 2_000;
 /** Maximum parts of a page. Real change logs have 3,000 headings. The last part contains all further text. */
 const PARTS_MAX = 10_000;
-/** Level of a definition outside of other definitions, below the levels of all headings. */
+/** Level of a definition outside of other definitions: one more than the last level of headings. */
 const DEFINITION_LEVEL = 7;
 
 const BLOCKS = new Set(

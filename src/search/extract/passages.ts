@@ -23,8 +23,8 @@ interface Piece extends Part {
 const BLANK_LINE = /\n[ \t]*\n\s*/g;
 
 /**
- * Ends of sentences: Latin marks with closing quotes before white space, Chinese and Japanese marks without it, the Devanagari danda, the
- * Arabic question mark, and line breaks.
+ * Ends of sentences: Latin marks with closing quotes before white space, Chinese and Japanese marks without white space, Hindi and
+ * Arabic marks, and line breaks.
  */
 const SENTENCE_END = /[.!?…]["'”’)\]]*\s+|[。！？｡．][」』”’）]*\s*|[।؟۔]\s+|\n+/g;
 

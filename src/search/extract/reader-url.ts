@@ -99,7 +99,7 @@ export function withFragment(page: string, fragment: string | null): string {
   return fragment === null ? page : `${page}#${encodeUnsafe(fragment)}`;
 }
 
-/** Fragment percent-encode set of the URL standard, and `#`, `%`, `\\`. */
+/** Encodes the fragment percent-encode set of the URL standard, and `#`, `%`, `\\`. */
 export function encodeUnsafe(text: string): string {
   return text.replace(
     /[\u0000-\u0020"#<>`%\\\u007f]/g,

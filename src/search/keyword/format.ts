@@ -12,7 +12,7 @@ export const FORMAT_VERSION = 9;
 
 /**
  * An index is one SQLite file. Sections are numbered from 0 in page order.
- * - `postings`: sections of each term, one run per flush. Lists by title, language and so on are stored under names with a space.
+ * - `postings`: sections of each term, one run per flush. Lists by title, language and so on have names with a space.
  * - `sequences`: the terms of each section in order, hashed to 16 bits, for proximity and phrases.
  * - `arrays`: column lengths, priors, languages and passages by section, and the vocabulary.
  */

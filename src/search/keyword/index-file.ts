@@ -20,11 +20,11 @@ import { impactOf, type Mask, PRIOR_WEIGHT, type Ranking, SECONDARY_PART, sequen
 import { readCountedWords, readLanguages, Vocabulary } from './vocabulary.ts';
 import type { COLUMNS } from './words.ts';
 
-/** The common words of a site with 100,000 sections have 10 MB of postings. */
+/** Maximum bytes of cached postings. The common words of a site with 100,000 sections have 10 MB of postings. */
 const POSTINGS_CACHE_BYTES = 24 * 1024 * 1024;
 const BYTES_PER_POSTING = 8;
 const BYTES_PER_ENTRY = 200;
-/** Enough for 7,000 sections. Reading 50 of them from the file takes 0.13 ms. */
+/** Maximum bytes of cached sequences, enough for 7,000 sections. Reading 50 sections from the file takes 0.13 ms. */
 const SEQUENCES_CACHE_BYTES = 4 * 1024 * 1024;
 const FREQUENCIES_MAX = 4_000;
 const BYTES_PER_SECTION = 16;

@@ -17,7 +17,7 @@ export interface IndexedSection extends Section {
 const OCCURRENCES_PER_RUN = 1_000_000;
 const OCCURRENCES_A_TERM = 8;
 const LENGTH_MAX = 0xffff;
-/** Maximum words of a title or heading in which a separator is a symbol: not in `Page | Site`, but in the heading `The | operator`. */
+/** Maximum words of a title or heading in which a separator is a symbol, as in the heading `The | operator`. */
 const TITLE_WORDS_MAX = 2;
 const HEADING_WORDS_MAX = 4;
 
@@ -132,7 +132,7 @@ function sectionTerms(
   isOfPage: boolean,
   analysis: Terms,
 ) {
-  // On most sites the first heading is the title, which counts once.
+  // Count the title only once, because on most sites the first heading repeats the title.
   const below = headings[0] === title ? headings.slice(1) : headings;
   const headingsText = [...below, isOfPage ? (documentTitle ?? '') : ''].join('\n');
   const columns = [title, headingsText, text].map((each) => termsOf(each, analysis));

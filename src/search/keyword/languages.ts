@@ -84,9 +84,9 @@ const without =
   };
 const STEM_LENGTH_MIN = 3;
 
-/** `Schlüssel`, `Schluessel` and `Schlussel` have one key, but `neue` and `Quelle` keep their vowels. */
+/** Gives `Schlüssel`, `Schluessel` and `Schlussel` the same key, but keeps the vowels of `neue` and `Quelle`. */
 const germanSpelling = (word: string): string => fold(word).replace(/(?<![aeiouq])([aou])e/g, '$1');
-/** `å` is also written `aa`, and `ø` is also written `oe`. */
+/** Unifies `å` and `aa`, and `ø` and `oe`, because Danish has both spellings. */
 const danishSpelling = (word: string): string => fold(word).replaceAll('aa', 'a').replaceAll('oe', 'o');
 /** Unifies letters that Arabic and Persian keyboards write differently. */
 const arabicSpelling = (word: string): string => fold(word).replace(/[یى]/g, 'ي').replaceAll('ک', 'ك');
@@ -131,7 +131,7 @@ export const ENGLISH: WordLanguage = {
   stem: (word) => stem(fold(word)),
 };
 
-/** Chinese, Japanese, Korean and Thai are indexed by pairs of characters. Their Latin words are mostly English. */
+/** Chinese, Japanese, Korean and Thai are indexed by pairs of characters. Latin words in such texts are mostly English. */
 const CHINESE: WordLanguage = { ...ENGLISH, code: 'zh', script: 'other', stopWords: new Set() };
 const PAIRS: WordLanguage = { ...CHINESE, code: 'other' };
 

@@ -9,7 +9,7 @@ export interface Ranking {
   /** BM25's k1. With a higher value, repeated occurrences of a word count more. */
   readonly saturation: number;
   readonly weights: Columns;
-  /** BM25's b. With 0 the length of a column does not matter; with 1 a word counts by its share of the column. */
+  /** BM25's b. With 0, the length of a column does not matter. With 1, a word counts by its share of the column. */
   readonly lengths: Columns;
   readonly stopWord: number;
   readonly part: number;

@@ -20,7 +20,7 @@ const PART_OF: Readonly<Record<string, string>> = { Jpan: 'Hira', Kore: 'Hang', 
 /** Language tag with a script (RFC 5646, section 2.2.3). Without a script in the tag, finding the likely script takes 20 times as long. */
 const WITH_SCRIPT = /^[a-z]{2,3}-([A-Z][a-z]{3})$/;
 
-/** Returns `Latn` for `de`, and null if the tag is invalid or the language has no script. */
+/** Returns the script of a language, such as `Latn` for `de`. Null if the tag is invalid or the language has no script. */
 export function scriptOfLanguage(tag: string): string | null {
   const said = WITH_SCRIPT.exec(tag)?.[1];
   if (said !== undefined) return PART_OF[said] ?? said;

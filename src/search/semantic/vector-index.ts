@@ -228,7 +228,7 @@ export function inverseLength(values: Int8Array): number {
  * to the scale of the built-in model, for which ranking is fitted.
  */
 export interface CosineScale {
-  /** Mean cosine of a question and its own answer. `unrelated`: of a question and another answer. */
+  /** Mean cosine of a question and its own answer. `unrelated` is the mean cosine of a question and another answer. */
   readonly related: number;
   readonly unrelated: number;
 }
