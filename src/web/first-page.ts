@@ -47,7 +47,7 @@ function titleOf(written: string, siteName: string): string {
 
 function shortened(text: string, lengthMax: number): string | null {
   const short = text.length > lengthMax ? `${text.slice(0, lengthMax - 1).trimEnd()}…` : text;
-  // A slice would keep the whole page in memory.
+  // Copy the text, because a slice would keep the whole page in memory.
   return short === '' ? null : detachString(short.toWellFormed());
 }
 

@@ -87,11 +87,11 @@ function isPlainWord(token: string, isHex: boolean): boolean {
 
 interface Token {
   readonly text: string;
-  /** Position and length, which are equal in all names of one generator. */
+  /** Position and length of the text, which are equal in all names of one generator. */
   readonly place: string;
 }
 
-/** Tokens are whole parts between dots, and their ends after `-` or `_`. */
+/** Parts of a name that may be digests: whole parts between dots, and the ends of these parts after `-` or `_`. */
 function tokensOf(name: string): Token[] {
   const parts = name.split('.');
   if (parts.length > 1) parts.pop();

@@ -3,7 +3,7 @@ import { type FileTable, OWN_FOLDER, type TrailingSlash } from '../domain/releas
 import { isAssetPath } from './media-type.ts';
 import { RULE_FILES } from './rules/rule-file.ts';
 
-/** `guide` for `guide.html` and `guide/index.html`; empty for the first page of a site. */
+/** Returns `guide` for `guide.html` and `guide/index.html`, and an empty text for the start page of a site. */
 export const pageStem = (path: string): string => path.replace(/(?:(?:^|\/)index)?\.x?html?$/i, '');
 
 export type Resolution =

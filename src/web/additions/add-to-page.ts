@@ -61,7 +61,7 @@ class PlaceFinder implements MarkupReader {
     this.#scanner = new MarkupScanner(text);
   }
 
-  /** Null for parts of pages. */
+  /** Positions for additions. Null for parts of pages. */
   places(): AdditionPlaces | null {
     this.#scanner.read(this);
     const isInTemplate = this.#templates > 0;

@@ -4,7 +4,7 @@ export type Node = DefaultTreeAdapterTypes.ChildNode;
 export type Element = DefaultTreeAdapterTypes.Element;
 export type Parent = DefaultTreeAdapterTypes.ParentNode;
 
-/** Maximum depth of elements. Real pages stay below 100, and 100,000 open tags would exhaust the stack. */
+/** Maximum depth of elements. Real pages have less than 100, and 100,000 open tags would exhaust the stack. */
 export const DEPTH_MAX = 400;
 
 export const isElement = (node: Node | Parent | null | undefined): node is Element =>

@@ -22,7 +22,7 @@ interface MarkdownPage {
   readonly isLeftOut: boolean;
 }
 
-/** Lower limit than for search: writing a block takes ten times as long as reading it. */
+/** Lower than the limit for search, because writing a block takes ten times as long as reading a block. */
 const NODES_MAX = 100_000;
 
 export function markdownOf(input: MarkdownInput): MarkdownPage {

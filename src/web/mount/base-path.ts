@@ -22,7 +22,7 @@ function withPlainPath(target: string): string {
 }
 
 export type StrippedTarget =
-  /** `target` begins with the slash that ends the base path. */
+  /** `target` is the path after the base path, and begins with the last slash of the base path. */
   | { readonly kind: 'inside'; readonly target: string }
   | { readonly kind: 'redirect'; readonly location: string }
   | { readonly kind: 'outside' };

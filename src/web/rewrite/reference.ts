@@ -2,10 +2,10 @@ import { decodeUnits } from './source-text.ts';
 
 /**
  * - `link` is for readers, `frame` shows a document in the page, `lazy` is loaded by scripts from common `data-` attributes.
- * - `module` is a specifier (`resolveSpecifier`). `worker` is relative to the page, also in a script file: write it from the root.
+ * - `module` is a specifier (`resolveSpecifier`). `worker` is relative to the page, also in a script file, so write its address from the root.
  * - `prefix` is a folder of an import map, `base` the start of all other addresses, `canonical` the page's own address.
  * - `hint` is a host to connect to, or a ping. An empty text disables it.
- * - `integrity` is a digest; its `url` is the address of the target.
+ * - `integrity` is a digest. Its `url` is the address of the target.
  * - `mention` is an address in a framework's data, which is requested and never rewritten.
  * - `scope` is the start of addresses and names no file. `pattern` is a URL pattern in a string of JSON or a script.
  */

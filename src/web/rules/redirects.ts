@@ -137,7 +137,7 @@ export class RedirectRules {
     return !this.#forced.isEmpty;
   }
 
-  /** @param path decoded, with its first slash */
+  /** @param path decoded path with its first slash */
   forced(path: string, work = new Work()): Generator<MatchedRule> {
     return matching(this.#forced, path, work);
   }

@@ -21,7 +21,7 @@ export function* addressesWith(text: string, part: string): Generator<string> {
   }
 }
 
-/** Returns `/a` for `/a`, `/a/`, `/a.html` and `/a/index.html`; `/` for the root. */
+/** Returns `/a` for `/a`, `/a/`, `/a.html` and `/a/index.html`, and `/` for the root. */
 export function stemOf(path: string): string {
   const stem = path
     .replace(/\/index\.html?$/i, '/')

@@ -6,7 +6,7 @@ type Rule = Readonly<Record<string, FoundKind>>;
 const LINK: Rule = { href: 'link', 'xlink:href': 'link', ping: 'hint' };
 const SVG_TARGET: Rule = { href: 'asset', 'xlink:href': 'asset' };
 const MEDIA: Rule = { src: 'asset' };
-/** Elements of MathML that may be links (MathML 3, 2.1.6; browsers differ). */
+/** Elements of MathML that may be links (MathML 3, section 2.1.6). Browsers support different elements. */
 const MATHML =
   'maction math merror mfrac mi mn mo mover mpadded mphantom mroot mrow ms msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover';
 

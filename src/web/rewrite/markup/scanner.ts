@@ -230,7 +230,7 @@ export class MarkupScanner {
   }
 }
 
-/** HTML elements that end SVG and MathML around them (HTML standard, 13.2.6.5). */
+/** HTML elements whose start tag ends SVG and MathML around the element (HTML standard, 13.2.6.5). */
 const BREAKOUT = new Set(
   (
     'b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta ' +
