@@ -42,7 +42,7 @@ interface ExtractOptions extends InspectOptions {
   readonly findSame?: FindSame;
 }
 
-/** Writes no file. Reads the content of a zip only if it has no page. @throws DocshelfError codes of `ARCHIVE_RULES`, `bad_manifest`, `cannot_read` */
+/** Writes no file. Reads content of a zip only if it has no page. @throws DocshelfError codes of `ARCHIVE_RULES`, `bad_manifest`, `cannot_read` */
 export async function inspectArchive(file: string, options: InspectOptions): Promise<ArchiveListing> {
   const { limits, onProgress } = options;
   await using archive = await ArchiveFile.open(file, options);
@@ -83,7 +83,7 @@ export async function extractArchive(
   return extracted;
 }
 
-/** Compares the content with the manifest, if the archive has one. @throws DocshelfError as `extractArchive`, and `bad_manifest`, `manifest_mismatch` */
+/** Verifies the content, and the manifest if present. @throws DocshelfError as `extractArchive`, and `bad_manifest`, `manifest_mismatch` */
 export async function verifyArchive(
   file: string,
   listing: ArchiveListing,
