@@ -94,7 +94,7 @@ export class FileStore {
     return join(this.#dir, INCOMING, `${this.#prefix}-${this.#temporaries}`);
   }
 
-  /** Creates folders, and copies if hard links are impossible. @throws NodeJS.ErrnoException ENOENT if the file is not stored, EEXIST if `to` exists */
+  /** Creates folders, and copies if hard links are impossible. @throws NodeJS.ErrnoException ENOENT (not stored), EEXIST (`to` exists) */
   async link(sha256: string, to: string): Promise<void> {
     const from = this.pathOf(sha256);
     try {
