@@ -172,7 +172,7 @@ interface ReadersOptions {
 /** A page with only tags or attributes takes up to 100 times its size in memory (measured). Smaller pages always fit. */
 export const LARGE_PAGE_BYTES = 256 * 1024;
 const HUGE_PAGE_BYTES = 1024 * 1024;
-/** Starting a thread takes 80 ms of processor time, like 120 pages. Its first 200 pages take 1.6 times as long as later pages (measured). */
+/** Starting a thread takes 80 ms of processor time, like 120 pages. Its first 200 pages take 1.6 times the usual time (measured). */
 const PAGES_BEFORE_THREADS = 1_000;
 /** Minimum pages to use threads. A thread took 0.6 s of processor time for the last 169 of 1,169 pages (one profile). */
 const PAGES_WITH_THREADS = 2 * PAGES_BEFORE_THREADS;

@@ -313,7 +313,7 @@ export function onlyIdentifier(text: string, spellings: Spellings): readonly str
   return first.parts.length > 0 || DIGIT.test(first.folded) ? spellings.keysOf(first).slice(0, 1) : [];
 }
 
-/** Returns the terms of the phrase in each language. Returns null without words. @param startingWith returns the terms of the index that start with a text */
+/** Returns the terms of the phrase in each language, null without words. @param startingWith returns index terms with this beginning */
 export function phraseVariants(
   phrase: string,
   spellings: Spellings,
