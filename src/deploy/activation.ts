@@ -8,7 +8,7 @@ import type { SiteContext } from './site-context.ts';
 
 const HISTORY_MAX = 10;
 
-/** Time that a former release stays on disk for requests that began on it, even if `keep` is 0. */
+/** Minimum time that the previous release stays on disk after a swap, for requests that still read it, even if `keep` is 0. */
 const DRAIN_MS = 10_000;
 
 /** Coarsest resolution of file times (FAT). A second change of a folder within this time can leave its time unchanged. */
@@ -28,7 +28,7 @@ interface PreparedSwitch {
 }
 
 export class Activation {
-  /** Time of the next pruning. Null if no switch is waiting for it. */
+  /** Time of the next pruning, in milliseconds since 1970. Null if no release was activated since the last pruning. */
   pruneAtMs: number | null = null;
   readonly #context: SiteContext;
   #previous: string | null = null;
@@ -53,7 +53,7 @@ export class Activation {
     return { view, retained, commit: await serving.prepare(view, retained) };
   }
 
-  /** Marks both releases, so that no other daemon removes one before the next pruning. */
+  /** Marks the new and the current release as served, so that other daemons keep both until the next pruning. */
   async protect({ view: { digest, version } }: PreparedSwitch): Promise<void> {
     const { store, registration } = this.#context;
     const former = this.current;
@@ -64,7 +64,7 @@ export class Activation {
     });
   }
 
-  /** @returns RFC 3339 of the activation */
+  /** @returns time of the activation, RFC 3339 */
   async recordTimes({ view: { digest, version, createdAt } }: PreparedSwitch): Promise<string> {
     const { store } = this.#context;
     const nowMs = Date.now();
@@ -92,7 +92,7 @@ export class Activation {
       lastFetched: fetched ?? former?.lastFetched ?? null,
       history: isRollback === true ? history.slice(1) : [...passed, ...history].slice(0, HISTORY_MAX),
     };
-    // Write the choice first: a crash in between leaves the chosen or the active release.
+    // Store the choice first. A crash before `setActive` then leaves the chosen or the former release active.
     if (by === 'operator') await store.setChoice({ digest, version, fingerprint: fingerprintOf(settings()) });
     else if (by === 'delivery' && chosen !== null) await store.setChoice(null);
     if (JSON.stringify(pointer) === JSON.stringify(former)) return;
@@ -123,7 +123,7 @@ export class Activation {
     await registration.setServed([]);
   }
 
-  /** Reports releases that came or went since the swap, which decide on `immutable` and old assets. */
+  /** Passes on the older stored releases, which decide on `immutable` and supply the assets of older pages. */
   updateRetained(releases: SiteRecords['releases']): void {
     const { serving } = this.#context;
     if (serving.served === null) return;
@@ -131,7 +131,7 @@ export class Activation {
     if (stateOf(retained) !== this.#retainedState) serving.updateRetained(retained);
   }
 
-  /** Calls `updateRetained` if another daemon has activated a release. @returns true if the retained releases changed. Never rejects */
+  /** Calls `updateRetained` if another daemon activated a release. Never rejects. @returns true if the retained releases changed */
   async refreshFromDisk(): Promise<boolean> {
     const former = this.#retainedState;
     if (this.current !== null) await this.#followChanges().catch(() => undefined);
@@ -146,7 +146,7 @@ export class Activation {
   async #followChanges(): Promise<void> {
     const changedMs = await this.#context.store.servedChangedMs();
     if (changedMs === this.#followedMs) return;
-    // An update that began earlier may have read the folder before this change.
+    // A running update may have read the folder before this change, so wait for its end and read the folder again.
     await this.#following;
     this.#following ??= this.#follow().finally(() => {
       this.#following = null;
@@ -166,7 +166,7 @@ export class Activation {
     }
   }
 
-  /** Removes a label, and its release if no other label leads to it. @throws DocshelfError `in_use` */
+  /** Removes a version label, and its release if no other version label points to that release. @throws DocshelfError `in_use` */
   async remove(version: string, digest: string): Promise<void> {
     const { store } = this.#context;
     await store.removeReleases(async () => {
@@ -183,7 +183,7 @@ export class Activation {
     });
   }
 
-  /** After a failure, the next swap prunes again. */
+  /** Logs a failure instead of throwing it. The next swap prunes again. */
   async prune(): Promise<void> {
     const { store, registration, journal } = this.#context;
     this.pruneAtMs = null;
@@ -209,7 +209,7 @@ export class Activation {
     const isDigest = (digest: string | null | undefined): digest is string => digest != null;
     const inUse = new Map<string, Use>();
     for (const digest of await registration.servedByOthers()) inUse.set(digest, USE.elsewhere);
-    // Later entries replace earlier ones: a release that is served is named as such.
+    // Later entries replace earlier entries, so that the error for a served release says that it is being served.
     const uses = [
       [choice, USE.unpinned],
       [active, USE.unpinned],
@@ -234,7 +234,7 @@ export class Activation {
 
 export type PrunedRelease = Pick<OwnRelease, 'digest' | 'fetchedAt' | 'servedAt'>;
 
-/** Reason to keep a release, and how an operator ends it. */
+/** Reason why a release cannot be removed, and the next step for the operator. */
 interface Use {
   readonly state: string;
   readonly next: string;
@@ -256,11 +256,11 @@ const USE = {
 interface PruneRule {
   readonly keep: number;
   readonly inUse: { has(digest: string): boolean };
-  /** Releases that a rollback leads to. They count against `keep`, and stay unless `keep` is 0. */
+  /** Releases that a rollback can activate. They count towards `keep`, and stay unless `keep` is 0. */
   readonly previous: ReadonlySet<string>;
 }
 
-/** Keeps the last `keep` active releases, and the newest `keep` of the staged ones. */
+/** Returns all but the `keep` most recently active releases, and the `keep` newest releases that were never active. */
 export function digestsToPrune(releases: readonly PrunedRelease[], { keep, inUse, previous }: PruneRule): string[] {
   const old = releases.filter(({ digest }) => !inUse.has(digest));
   const rollbacks = keep === 0 ? [] : old.filter(({ digest }) => previous.has(digest));
@@ -277,6 +277,6 @@ function newestFirst<Release>(timeOf: (release: Release) => string) {
   return (a: Release, b: Release): number => (timeOf(a) < timeOf(b) ? 1 : -1);
 }
 
-/** Only the order of the times matters. After a swap, the former release has a later time in the same place. */
+/** Changes with the order of the releases. Omits times: a swap gives the former release a later time in the same place. */
 const stateOf = (releases: readonly KeptRelease[]): string =>
   releases.map(({ digest, servedAt }) => `${digest} ${servedAt === null}`).join();

@@ -20,7 +20,7 @@ export interface DaemonMark {
   readonly owner: Owner;
   readonly folder: FolderIdentity | null;
   readonly config: string | null;
-  /** Address such as `http://127.0.0.1:9090`, or null before the daemon listens. */
+  /** Address of the admin listener, such as `http://127.0.0.1:9090`. Null before the daemon listens. */
   readonly adminUrl: string | null;
   readonly socket: string | null;
   /** Listening ports, to which no client of the daemon or of a command on the folder may connect. */
@@ -29,7 +29,7 @@ export interface DaemonMark {
 }
 
 const BEAT_MS = 10_000;
-/** Age of a mark, six beats, after which a daemon on another host counts as gone. */
+/** Age of a heartbeat file, six heartbeats, after which a daemon on another host counts as stopped. */
 const SILENCE_MS_MAX = 60_000;
 
 export interface SiteRegistration {
@@ -38,7 +38,7 @@ export interface SiteRegistration {
   unregister(): Promise<void>;
 }
 
-/** Heartbeat file of this daemon, written at start and swap, touched on a beat, removed at stop. */
+/** Heartbeat file of this daemon, written at start and swap, touched at each heartbeat, removed at stop. */
 export class DaemonRegistration {
   readonly #paths: DataPaths;
   readonly #sites = new Map<symbol, { readonly domain: () => string; readonly serves: readonly string[] }>();
@@ -72,14 +72,14 @@ export class DaemonRegistration {
     this.#beat = setInterval(() => void this.#touch(file).catch(() => undefined), BEAT_MS).unref();
   }
 
-  /** Writes the mark again if another host removed it as dead, or if a restored backup replaced the folder. */
+  /** Touches the heartbeat file. Writes it again if another host removed it, or if a restored backup replaced the folder. */
   async #touch(file: string): Promise<void> {
     const [now, folder] = [new Date(), await identityOf(this.#paths)];
     if (isSameFolder(folder, this.#announced?.folder ?? null)) await utimes(file, now, now).catch(() => this.#write());
     else await this.#write();
   }
 
-  /** @param domain function, since the first bundle may decide on the domain */
+  /** @param domain a function, because the first bundle may decide on the domain */
   registerSite(domain: () => string): SiteRegistration {
     const key = Symbol('site');
     this.#sites.set(key, { domain, serves: [] });
@@ -130,7 +130,7 @@ export class DaemonRegistration {
   }
 }
 
-/** Running daemons, each with a socket path that this process can open. Removes marks of killed daemons and of copied folders. */
+/** Running daemons, with socket paths for this process. Removes heartbeat files of killed daemons and of copied folders. */
 export async function runningDaemons(paths: DataPaths, except: string | null = null): Promise<DaemonMark[]> {
   const running: DaemonMark[] = [];
   const folder = await identityOf(paths);
@@ -147,14 +147,14 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
       running.push({ ...mark, socket: mark.socket === null ? null : path });
       continue;
     }
-    // The mark of a copied folder names the socket of the original, which may be in use.
+    // The heartbeat file of a copied folder names the socket of the original daemon, which may be running.
     await removeDaemonSocket({ id, path: isOfFolder ? path : socketSeenFrom(paths, { id, path: null }) });
     await rm(file, { force: true });
   }
   return running;
 }
 
-/** Compares inodes too, since another host may number devices differently. A daemon whose folder was replaced serves the new one. */
+/** Ignores devices of other hosts, which may number them differently. A daemon whose folder was replaced serves the new folder. */
 function marks({ owner, folder: marked }: DaemonMark, folder: FolderIdentity): boolean {
   if (marked === null) return true;
   if (isLocal(owner)) return isSameFolder(marked, folder) || marked.dir === folder.dir;
@@ -177,7 +177,7 @@ export interface DaemonSocket {
   readonly path: string;
 }
 
-/** Some systems allow 104 bytes in `sun_path`, with a NUL at the end. */
+/** Maximum bytes of a socket path. On some systems, `sun_path` has 104 bytes, with a NUL at the end. */
 const PATH_BYTES_MAX = 100;
 
 /** Uses a private folder of TMPDIR if the path is too long or the file system has no sockets. @throws DocshelfError `cannot_listen` */
@@ -217,7 +217,7 @@ async function privateFolder(): Promise<string> {
   return folder;
 }
 
-/** Finds the socket if the data folder has another path here, or was renamed. @param path from the mark; null: in the data folder */
+/** Finds the socket if the data folder has another path here, or was renamed. @param path null for a socket in the data folder */
 function socketSeenFrom(
   { daemons }: Pick<DataPaths, 'daemons'>,
   { id, path }: { readonly id: string; readonly path: string | null },
@@ -227,7 +227,7 @@ function socketSeenFrom(
   return basename(path) === `${id}.sock` && Buffer.byteLength(own) <= PATH_BYTES_MAX ? own : path;
 }
 
-/** Removes only this daemon's socket, whatever the mark contains. */
+/** Removes only this daemon's socket, whatever path the heartbeat file contains. */
 export async function removeDaemonSocket({ id, path }: DaemonSocket): Promise<void> {
   const name = basename(path);
   if (name !== `${id}.sock` && !name.endsWith(`-${id}.sock`)) return;

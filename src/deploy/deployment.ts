@@ -50,7 +50,7 @@ export class Deployment {
     this.#loop = new SiteLoop(this.#context, this.#importer);
   }
 
-  /** Opens the site's folder once; a failure is retried. @throws DocshelfError `config_invalid` (another domain), `data_folder_newer` */
+  /** Opens the site's folder. Retry after a failure. @throws DocshelfError `config_invalid` (another domain), `data_folder_newer` */
   readonly open = once(async (): Promise<void> => {
     const { store } = this.#context;
     await store.settleDomain(this.#settings.domain, null);
@@ -65,12 +65,12 @@ export class Deployment {
     this.#firstOpened.resolve();
   });
 
-  /** Starts a round and the export timer. Resolves at the end of the round, never rejects. */
+  /** Reconciles the site with its settings, and starts the export timer. Resolves when the loop is idle, and never rejects. */
   reconcile(): Promise<void> {
     return this.#loop.reconcile();
   }
 
-  /** Stores new settings, which `reconcile` applies. @throws DocshelfError `config_invalid` for another domain than the folder's */
+  /** Stores new settings, which `reconcile` applies. @throws DocshelfError `config_invalid` for a domain other than the folder's */
   async accept(settings: DeploySettings): Promise<void> {
     const { store, journal } = this.#context;
     await store.settleDomain(settings.domain, null);
@@ -100,7 +100,7 @@ export class Deployment {
     return { ...imported, activated: await this.#serveDelivered(imported, delivery.activate) };
   }
 
-  /** Activates a bundle that another process imported. @returns true if it is served @throws DocshelfError `version_not_found` */
+  /** Activates a bundle that another process imported. @returns whether it is served @throws DocshelfError `version_not_found` */
   async activateStored({ version, digest }: ReleaseRef, activate: boolean): Promise<boolean> {
     const { store } = this.#context;
     await this.open();
@@ -211,7 +211,7 @@ export class Deployment {
   }
 
   async status(): Promise<DeployStatus> {
-    // Await the disk before the other values, so that all of them are of one moment. Without an open folder, `lastError` has the reason.
+    // Read the disk first, so that all values describe the same moment. If no folder is open, `lastError` has the reason.
     const stored = (await this.#stored?.read(this.#settings, this.active)) ?? { versions: [], notices: [] };
     const { version: pinned } = this.#settings;
     return {
@@ -226,7 +226,7 @@ export class Deployment {
     };
   }
 
-  /** A running daemon serves the previous version until it has its pin. After a restart, it serves only its pin. */
+  /** A running daemon serves the previous version until its pinned version is stored. After a restart, it serves only its pin. */
   #pinNotices(versions: DeployStatus['versions']): string[] {
     const { enabled, version, sha256 } = this.#settings;
     const { active } = this;

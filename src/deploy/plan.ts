@@ -19,7 +19,7 @@ export interface Choice extends ReleaseRef {
 }
 
 export interface ObservedState {
-  /** Digests by label, of readable releases only. */
+  /** Digests of releases, by version label. Omits releases that cannot be read. */
   readonly labels: ReadonlyMap<string, string>;
   readonly digests: Pick<ReadonlySet<string>, 'has'>;
   readonly active: (ReleaseRef & { readonly lastFetched: string | null }) | null;
@@ -29,12 +29,12 @@ export interface ObservedState {
 
 export interface Progress {
   readonly nowMs: number;
-  /** False on a folder that one command works on: then only commands run. */
+  /** False between new settings and `reconcile`, and in a command without a daemon. If false, only commands activate releases. */
   readonly hasStartedRound: boolean;
   readonly hasCommand: boolean;
   readonly served: ReleaseRef | null;
   readonly preload: 'due' | 'running' | 'done';
-  /** Newest preloaded release, until this round ends. */
+  /** Newest release of the preload folder. Null after its import has been handled. */
   readonly preloaded: (ReleaseRef & { readonly createdAt: string; readonly isNew: boolean }) | null;
   readonly fetching: { readonly key: string; readonly isExport: boolean; readonly isAborted: boolean } | null;
   readonly fetchedFor: string | null;
@@ -52,7 +52,7 @@ export type Target =
       readonly do: 'serve';
       readonly release: ReleaseRef;
       readonly relabel: boolean;
-      /** True if the digest that the link must give is already stored, which replaces the fetch. */
+      /** True if the release of `sha256` is already stored, so that the link need not be fetched. */
       readonly asFetched?: true;
     }
   | { readonly do: 'fetch'; readonly version: string | null }
@@ -85,7 +85,7 @@ export type Step =
   | { readonly do: 'prune' }
   | { readonly do: 'wait'; readonly untilMs: number | null };
 
-/** The order: commands, the target, then preloaded archives, exports and pruning. */
+/** Chooses the next step in this order: commands, the target, then preloaded archives, exports and pruning. */
 export function plan(wanted: Wanted, observed: ObservedState, at: Progress): Step {
   if (at.hasCommand) return { do: 'run-command' };
   const target = targetOf(wanted, observed, at.preloaded, at.fetchedFor !== wanted.fetchKey);
@@ -134,7 +134,7 @@ function towards(
   if (at.preload === 'due') return { do: 'import-preload' };
   const retry = retryOrWait(fault, at.nowMs);
   if (retry.do !== 'wait') return retry;
-  // Readers get the last served release, but a pinned daemon serves only its pin.
+  // Readers get the last active release while the target is missing, but a pinned daemon serves only its pinned version.
   const isBare = at.served === null && wanted.pin === null && observed.active !== null;
   if (!isBare || at.serveLastAtMs === null) return retry;
   if (fault !== null || at.serveLastAtMs <= at.nowMs) return { do: 'serve-last', release: refOf(observed.active) };
@@ -185,7 +185,7 @@ export function targetOf(
 function pinned({ hasLink, sha256 }: Wanted, pin: string, { labels, digests }: ObservedState): Target {
   const labelled = labels.get(pin);
   if (labelled !== undefined && (sha256 === null || sha256 === labelled)) return serve(pin, labelled);
-  // A pinned label moves only if sha256 names another digest.
+  // Move a pinned version label only if `sha256` names another digest.
   if (sha256 !== null && digests.has(sha256)) return { ...serve(pin, sha256), relabel: true };
   if (hasLink) return { do: 'fetch', version: pin };
   return { do: 'missing', version: pin, sha256 };

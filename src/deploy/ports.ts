@@ -19,7 +19,7 @@ export interface OpenedBundle {
   readonly stream: AsyncIterable<Uint8Array>;
   readonly offset: number;
   readonly totalBytes: number | null;
-  /** False for an HTTP/1.0 body that ends with its connection (RFC 9112 section 8): a cut transfer looks complete. */
+  /** False for an HTTP/1.0 body that ends with its connection (RFC 9112 section 8), because a cut transfer looks complete. */
   readonly endIsCertain: boolean;
   readonly etag: string | null;
   readonly sha256?: string;
@@ -45,7 +45,7 @@ export function cannotFetch(
 
 /** @throws DocshelfError `unauthorized`, `forbidden`, `not_found`, `export_service_failed`, `source_*`; `fields.retryable` */
 export interface LinkSource {
-  /** Link of the configured job's bundle, else of the newest export of that label. Null if there is none. */
+  /** Link to the configured job's bundle, else to the newest export of that version. Null if no such export exists. */
   freshLink(version: string | null, signal: AbortSignal): Promise<FreshLink | null>;
 
   startExport(version: string | null, signal: AbortSignal): Promise<string>;

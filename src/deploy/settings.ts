@@ -56,17 +56,17 @@ export function wantedOf(settings: DeploySettings, exportsMade = 0): Wanted {
   };
 }
 
-/** One-way hash, since the link is a credential. An operator's choice holds against it. */
+/** Identifies the settings under which an operator's choice is valid. A one-way hash, because the link is a credential. */
 export function fingerprintOf(settings: DeploySettings): string {
   const { enabled, link, fromExports, version, sha256, preload, keep, renew } = settings;
-  // A list has another default folder, and changing to a list keeps the operator's choice.
+  // Omit the default folder: it is different for a list of sites, and a change to a list must keep the operator's choice.
   const folder = preload.mayBeMissing ? null : preload.dir;
   const words = [enabled, link?.reveal() ?? null, version, sha256, folder, keep, ...serviceOf(renew)];
   if (fromExports) words.push('exports');
   return createHash('sha256').update(JSON.stringify(words)).digest('hex');
 }
 
-/** Leaves out the interval and the key, which may change at any time. */
+/** Fields that identify the export service. Omits the interval and the key, which may change at any time. */
 export function serviceOf(renew: RenewSettings | null): (string | null)[] {
   return renew === null ? [] : [renew.apiUrl, renew.domain, renew.jobId];
 }

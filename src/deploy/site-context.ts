@@ -55,7 +55,7 @@ export type BeforeSeal = (
   reportPhase: ReportPhase,
 ) => Promise<void>;
 
-/** Fetches use little memory, and with more of them a slow link does not delay other sites. */
+/** Fetches for each unpacking slot. Fetches use little memory, and more fetches keep a slow link from delaying other sites. */
 const FETCHES_PER_UNPACKING = 4;
 
 export function importSlots(parallel: () => number): ImportSlots {
@@ -81,7 +81,7 @@ export interface DeploymentOptions {
   readonly onEvent: (event: DeployEvent) => void;
 }
 
-/** Limit `deploy.parallel`, over all sites of a daemon. */
+/** Slots of `deploy.parallel`, which all sites of a daemon share. */
 export interface ImportSlots {
   readonly fetching: Scheduler;
   readonly unpacking: Scheduler;

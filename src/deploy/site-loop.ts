@@ -21,7 +21,7 @@ import type { SiteContext } from './site-context.ts';
 /** Time that an unpinned start waits for its link and preload folder before it serves the last active version. */
 const SERVE_LAST_AFTER_MS = 3_000;
 
-/** Limit per pass, which usually takes ten steps: a plan that runs in circles must not occupy a processor. */
+/** Maximum steps of a pass, which usually has ten. The limit keeps an endless plan from occupying a processor. */
 const STEPS_MAX = 1_000;
 
 /** Observes the disk, plans, and runs one step at a time. A failed step keeps the served release. */
@@ -34,8 +34,8 @@ export class SiteLoop {
   readonly #queue: WorkQueue;
   readonly #backoff = new Backoff();
   /**
-   * `paused` lasts from new settings to `reconcile`, and on a folder that one command works on. A `due` round begins between two
-   * steps, so that a step of the former round cannot settle it.
+   * `paused` lasts from new settings to `reconcile`, and always in a command that works on the folder without a daemon. Work for
+   * new settings (`due`) begins between two steps, so that a step for the former settings cannot set `settled`.
    */
   #phase: 'paused' | 'due' | 'reconciling' | 'settled' = 'paused';
   #choiceHasEnded = false;
@@ -52,7 +52,7 @@ export class SiteLoop {
       wake: () => this.wake(),
     });
     this.#preload = new Preload(context, importer, {
-      // Give the loop a turn, so that it serves this archive before the next import.
+      // Let the loop run, so that it serves this archive before the next import.
       onImported: () => this.runExclusive(async () => undefined),
       onEnd: () => {
         if (this.#phase !== 'reconciling') this.#reportPreloadFailures();
@@ -82,7 +82,7 @@ export class SiteLoop {
     this.#queue.wake();
   }
 
-  /** Runs an act between two steps. Resolves after all immediate consequences. */
+  /** Runs `act` between two steps. Resolves after `act` and all steps that can follow it at once. */
   runExclusive<T>(act: () => Promise<T>): Promise<T> {
     return this.#queue.enqueue(act);
   }
@@ -106,7 +106,7 @@ export class SiteLoop {
   async #pass(): Promise<number | null> {
     const { stopping, journal, store, opened, settings } = this.#context;
     try {
-      // Do not open a folder only to stop.
+      // Do not open the data folder if the daemon is stopping.
       if (stopping.aborted) return null;
       await opened();
       for (let steps = 0; steps < STEPS_MAX; steps += 1) {
@@ -114,9 +114,9 @@ export class SiteLoop {
         const wanted = this.#context.wanted();
         const found = await store.observe();
         const observed = { ...found, choice: this.#expireIfStale(found.choice) };
-        // Do not restart a fetch that the stop has ended.
+        // Do not restart a fetch that the stop has aborted.
         if (stopping.aborted) return null;
-        // A step for the former settings would be wrong in the round of the new ones.
+        // If the settings changed during the wait, plan again, because the step would be wrong for the new settings.
         if (settings() !== before) continue;
         if (this.#phase === 'due') this.#beginRound();
         const step = plan(wanted, observed, this.#progress());
@@ -186,7 +186,7 @@ export class SiteLoop {
   ): Promise<void> {
     if (mustRelabel) await relabel(this.#context.store, release);
     const { newest } = this.#preload;
-    // An archive that arrived since then ends an operator's choice, as any delivery does.
+    // A new archive of the preload folder ends an operator's choice, as any delivery does.
     const isNew = newest?.isNew === true && isSame(newest, release);
     if (asFetched === true) await this.#serveFetched(release, null);
     else await this.#serve(release, { by: isNew ? 'delivery' : 'settings' });
@@ -198,7 +198,7 @@ export class SiteLoop {
     const { activation } = this;
     const { settings, tracer } = this.#context;
     const { enabled, version: pin } = settings();
-    // With a pin, the config selects the release. Only an operator changes what follows after the pin.
+    // With a pin, the config selects the release, and only an operator changes the pointer, which applies after the pin ends.
     const hasPointer = pin === null || reason.by === 'operator';
     if (!enabled || isSame(activation.current, release)) {
       if (hasPointer) await activation.writePointers(release, reason);
@@ -214,7 +214,7 @@ export class SiteLoop {
     });
   }
 
-  /** Prefers an operator's choice until a fetch gives another digest than the last one. */
+  /** Prefers an operator's choice until a fetch returns a digest that differs from the previous fetch. */
   async #serveFetched(fetched: ReleaseRef, choice: ReleaseRef | null): Promise<void> {
     const isHeld = choice !== null && (await this.#context.store.active())?.lastFetched === fetched.digest;
     await this.#serve(isHeld ? choice : fetched, { by: isHeld ? 'settings' : 'delivery', fetched: fetched.digest });
@@ -230,7 +230,7 @@ export class SiteLoop {
     this.#succeeded();
   }
 
-  /** Do not fetch an unpinned link again before a start or a change. */
+  /** Records the fetch, so that the loop fetches an unpinned link again only after a start or a change of the settings. */
   #noteFetched({ pin, hasLink, fetchKey }: Wanted): void {
     if (pin === null && hasLink) this.#fetchedFor = fetchKey;
   }
@@ -259,7 +259,7 @@ export class SiteLoop {
     for (const failure of this.#preload.failures.splice(0)) this.#context.journal.failed('preload', failure);
   }
 
-  /** A choice ends with its settings, even if they change back later. */
+  /** An operator's choice ends when the settings change, even if they change back later. */
   #expireIfStale(choice: Choice | null): Choice | null {
     return choice !== null && this.#choiceHasEnded ? { ...choice, fingerprint: 'ended' } : choice;
   }
@@ -303,7 +303,7 @@ interface Command {
 
 interface WorkQueueOptions {
   readonly pass: () => Promise<number | null>;
-  /** True while a task beside the queue runs. The task must call `wake` at its end. */
+  /** True while a fetch or preload import runs outside the queue. Each of them must call `wake` at its end. */
   readonly isBusy: () => boolean;
   readonly stopping: AbortSignal;
 }
@@ -311,7 +311,7 @@ interface WorkQueueOptions {
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #commands: Command[] = [];
-  /** Callers that wait for the end of a pass. Callers of `whenIdle` also wait for the task beside the queue. */
+  /** Callers that wait for the end of a pass. Callers of `whenIdle` also wait until `isBusy` is false. */
   #waiting: { readonly isForIdle: boolean; readonly resolve: () => void }[] = [];
   #state: 'resting' | 'in a pass' | 'woken' = 'resting';
   #timer: NodeJS.Timeout | undefined;

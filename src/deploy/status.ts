@@ -47,10 +47,10 @@ export type DeployEvent =
 
 type Stored = Pick<DeployStatus, 'versions' | 'notices'>;
 
-/** Age after which a folder's time stamp is reliable: a younger folder can change again with the same time stamp. */
+/** Age after which a folder's time stamp is reliable. A younger folder can change again with the same time stamp. */
 const STAMP_MS_MIN = 1_000;
 
-/** Reads the disk again only if the folder of labels changed: a status may cover a thousand sites. */
+/** Reads the disk only if the settings, the active version or the folder changed, because a status can cover a thousand sites. */
 export class StoredReport {
   readonly #store: SiteStore;
   #known: { readonly of: readonly unknown[]; readonly stored: Stored } | null = null;
@@ -99,9 +99,9 @@ async function noticesOf(
 export class Journal {
   readonly event: (event: DeployEvent) => void;
   activity: string | null = null;
-  /** Not from `lastError`: a newer error, for example of the inbox, can hide the failed fetch. */
+  /** Separate from `lastError`, because a newer error, for example of the inbox, can replace the error of the fetch. */
   isFetchFailing = false;
-  /** Newest error last. The error of a rejected config hides the other error until the config is valid. */
+  /** Errors, newest last. Until the config is valid, the error of the rejected config (`reload`) hides the error under `work`. */
   readonly #errors = new Map<'reload' | 'work', LastError>();
 
   constructor(onEvent: (event: DeployEvent) => void) {

@@ -42,7 +42,7 @@ interface FetchTools extends RetryTools {
 
 const FETCH_TOOLS: FetchTools = Object.freeze({ ...RETRY_TOOLS, now: Date.now });
 
-/** A failed fetch keeps its part for resuming, if possible. @throws DocshelfError `source_*`, `wrong_digest`, `cannot_write` */
+/** After a failure, keeps a partial file that can be resumed. @throws DocshelfError `source_*`, `wrong_digest`, `cannot_write` */
 export async function fetchBundle(
   sources: readonly BundleSource[],
   request: FetchRequest,
@@ -139,7 +139,7 @@ function wrongLength(link: Secret, receivedBytes: number, totalBytes: number): D
   return cannotFetch(link, 'source_truncated', state, next, { receivedBytes, totalBytes, retryable: true });
 }
 
-/** A wrong digest is retryable if the file contains an earlier part, or if the transfer can have been cut off. */
+/** A wrong digest is retryable if the download was resumed, or if the transfer can have been cut off. */
 function wrongDigest(link: Secret, expected: string, found: string, opened: OpenedBundle): DocshelfError {
   const state = `its SHA-256 is ${found}, expected ${expected}`;
   return new DocshelfError('wrong_digest', `Cannot use "${linkWithoutSecrets(link.reveal())}": ${state}`, {
@@ -151,7 +151,7 @@ function wrongDigest(link: Secret, expected: string, found: string, opened: Open
   });
 }
 
-/** The holder of `lock` owns `<key>.part` (key: SHA-256 of the link without query); others use `<key>.<random>.part`. */
+/** Partial download, `<key>.part` (key: SHA-256 of the link without query). Without `lock`, it is `<key>.<random>.part`. */
 export class Part {
   bytes = 0;
   readonly #base: string;
@@ -190,7 +190,7 @@ export class Part {
     await this.discard();
     this.#handle = await open(this.#file, 'wx', 0o600);
     this.#etag = this.#lock === null ? null : etag;
-    // Write the validator before the first byte, so that it never names other bytes.
+    // Write the validator before the first byte, so that the validator never describes bytes of another download.
     if (this.#etag !== null) await replaceFile(`${this.#base}.json`, JSON.stringify({ etag: this.#etag }));
   }
 
@@ -264,7 +264,7 @@ export async function sweepSpool(
       const key = /^([0-9a-f]{64})(?:\.[0-9a-f]{16})?\.(?:part|json|lock|done)$/.exec(name)?.[1];
       if (key === undefined) continue;
       const file = join(spoolDir, name);
-      // A random name belongs to one fetch, which may be running: only its age counts.
+      // A file with a random name belongs to a fetch that may be running, so remove the file only if it is old.
       const isResumable = name === `${key}.part` || name === `${key}.json`;
       const isOld = ((await ageOf(file, nowMs)) ?? 0) > maxAgeMs;
       if (isOld || (isResumable && key !== keepKey)) await rm(file, { force: true });

@@ -24,7 +24,7 @@ export interface FetchTask {
 }
 
 interface FetchEnd {
-  /** Called in the tick in which the fetch ends, so that no plan starts it again. */
+  /** Called in the event loop tick in which the fetch ends, so that no plan starts the same fetch again. */
   readonly onFetched: (bundle: ImportedBundle, task: FetchTask, signal: AbortSignal) => Promise<void>;
   readonly onFailed: (error: unknown, task: FetchTask) => void;
   readonly wake: () => void;
@@ -37,7 +37,7 @@ export class Fetcher {
   readonly #end: FetchEnd;
   #running: { readonly task: FetchTask; readonly abort: AbortController } | null = null;
   #done: Promise<void> = Promise.resolve();
-  /** Job that was started and whose bundle has not arrived; prevents a second start. */
+  /** Started job whose bundle has not arrived. Prevents the start of a second job. */
   #started: { readonly for: string; readonly jobId: string } | null = null;
   #exports: { readonly everyMs: number; readonly atMs: number | null } | null = null;
 
@@ -110,7 +110,7 @@ export class Fetcher {
     if (renew === null) return this.#fetchLink(link, version, signal);
     const isRepeated = renew.everyMs !== null;
     let dead: unknown = null;
-    // With `every`, the service has newer content than the link.
+    // If `every` is set, the export service has newer content than the configured link.
     if (link !== null && !isRepeated) {
       try {
         return await this.#fetchLink(link, version, signal);
@@ -180,7 +180,7 @@ export class Fetcher {
     const stored = version === null && fresh.sha256 !== null ? await this.#stored(fresh.sha256) : null;
     if (stored !== null && (fromExports || (await this.#isTrusted(stored)))) return stored;
     if (fresh.traceparent != null) this.#context.tracer.follow(fresh.traceparent);
-    // Record the configured link, because the new link is temporary and the status compares the configured one.
+    // Record the configured link instead of the temporary link, because the status looks for the configured link.
     const linkDigest = link === null ? null : linkDigestOf(link);
     const { signature } = fresh;
     const order = { link: fresh.link, sha256: sha256 ?? fresh.sha256, linkDigest, signature };
@@ -193,7 +193,7 @@ export class Fetcher {
     return this.#importer.fetch({ link, sha256, linkDigest: linkDigestOf(link) }, version, signal);
   }
 
-  /** An untrusted bundle may be older than the active one, or have been imported under other rules. */
+  /** False if the stored bundle needs its checks again: it may be older than the active bundle, or imported under other rules. */
   async #isTrusted({ digest, createdAt }: ImportedBundle): Promise<boolean> {
     const { store, settings } = this.#context;
     if (await isCurrent(store, digest)) return true;
@@ -201,7 +201,7 @@ export class Fetcher {
     return signature.publicKeys.length === 0 && minVersion === null && (await newerThan(store, createdAt)) === null;
   }
 
-  /** An unchanged site exports the same bundle, which is already stored. */
+  /** Finds the stored release of an export whose site has not changed, and whose bundle is therefore the same. */
   async #stored(digest: string): Promise<ImportedBundle | null> {
     const { store } = this.#context;
     const [version, pointer] = [...(await store.labels())].find(([, each]) => each.digest === digest) ?? [];

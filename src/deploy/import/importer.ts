@@ -60,7 +60,7 @@ type ImportContext = Pick<
 
 export class Importer {
   readonly #context: ImportContext;
-  /** Two imports at once would halve each other's speed and double the disk use. */
+  /** Runs one import at a time, because two imports would halve each other's speed and double the disk use. */
   readonly #scheduler = new Scheduler(1);
 
   constructor(context: ImportContext) {
@@ -83,7 +83,7 @@ export class Importer {
     };
     reportPhase('checking', null);
     try {
-      // An export with unchanged content has the time of its first manifest, so it may seem old.
+      // An export with unchanged content has the time of its first manifest, so skip the age check of own exports.
       const activates = request.activates === true && settings.version === null && !settings.fromExports;
       const imported = await tracer.span('extract', { facts: { 'docshelf.domain': store.domain } }, async (span) => {
         const arrival = await this.#check({ ...request, activates }, settings, name, reportPhase);
@@ -277,7 +277,7 @@ export class Importer {
   }
 }
 
-/** An import loads the file table of each of these releases into memory. */
+/** Maximum releases for hard links. An import loads the file table of each of these releases into memory. */
 const LINKED_RELEASES_MAX = 4;
 
 async function releasesToLinkTo(store: SiteStore): Promise<string[]> {
@@ -288,7 +288,7 @@ async function releasesToLinkTo(store: SiteStore): Promise<string[]> {
   return releases.slice(0, LINKED_RELEASES_MAX).map(({ digest }) => store.folderOf(digest));
 }
 
-/** The marker comes last, so that a marked folder is complete even after a power failure. */
+/** Writes the marker last, so that a marked folder is complete even after a power failure. */
 async function seal(releaseDir: string, info: ReleaseInfo): Promise<void> {
   await writeFile(join(releaseDir, 'release.json'), `${JSON.stringify(info, null, 2)}\n`, { flag: 'wx' });
   await flushTree(releaseDir);
@@ -319,7 +319,7 @@ function changedMeanwhile(name: string): DocshelfError {
 /** Maximum time to wait for another daemon's fetch, which can hang. After that, this daemon also fetches. */
 const FETCH_MS_MAX = 600_000;
 
-/** One daemon runs `act`, and the others use its result. After a failure, the next daemon tries. @param wanted identifies the result */
+/** One daemon runs `act` for all. If it fails, the next daemon runs `act`. @param wanted identifies the result */
 async function fetchOnce(
   store: SiteStore,
   wanted: readonly unknown[],

@@ -15,15 +15,15 @@ import type { SitePaths } from '../releases/data-folder.ts';
 import { isArchiveName } from './signature.ts';
 import { stampOf } from './staging.ts';
 
-/** Watching alone misses changes on network volumes, and the end of a copy. */
+/** Interval of polls. File events alone miss changes on network volumes, and the end of a copy. */
 const POLL_MS = 1_000;
 const SETTLED_MS = 1_500;
-/** Delay after an error that is not the archive's, such as a full disk. */
+/** Delay after an error that the archive did not cause, such as a full disk. */
 const TRY_AGAIN_MS = 60_000;
 
 const REASON_EXTENSION = '.reason.txt';
 const REJECTED_MAX = 20;
-/** Total size, by the default limit of one archive. The newest rejected archive stays whatever its size. */
+/** Maximum total size of rejected archives: the default limit of one archive. The newest rejected archive always stays. */
 const REJECTED_BYTES_MAX = 8 * 1024 ** 3;
 
 const ITS_OWN_FAULT: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES, 'pinned']);
@@ -35,7 +35,7 @@ interface InboxOptions {
   readonly pollMs?: number;
 }
 
-/** Imports and deletes archives. One is complete if it does not end in `.part` and two polls find it unchanged. */
+/** Imports and deletes archives. An archive is complete if its name does not end in `.part` and two polls find no change. */
 export class Inbox {
   readonly #options: InboxOptions;
   readonly #seen = new Map<string, { readonly stamp: string; readonly notBeforeMs: number }>();
@@ -55,7 +55,7 @@ export class Inbox {
         this.#watcher?.close(),
       );
     } catch {
-      // The system has no inotify instance left, and the poll suffices.
+      // If the system has no inotify instance left, the poll is sufficient.
     }
     this.#lookSoon(true);
   }
@@ -107,7 +107,7 @@ export class Inbox {
     } catch (cause) {
       const error = toDocshelfError(cause);
       if (error.code === 'stopping') return;
-      // A paused copy continues, and the next poll finds it.
+      // If the archive has changed, a paused copy continues, and the next poll finds it.
       const hasChanged = (await stampOf(file)) !== this.#seen.get(name)?.stamp;
       if (!hasChanged) this.#options.deployment.failed('inbox', error);
       this.#postpone(name);

@@ -33,7 +33,7 @@ export interface KnownBundle {
   readonly isSigned: boolean;
 }
 
-/** Contract section 2. @throws DocshelfError `domain_mismatch`, `version_mismatch`, `bad_version`, `downgrade`, `pinned` */
+/** See contract section 2. @throws DocshelfError `domain_mismatch`, `version_mismatch`, `bad_version`, `downgrade`, `pinned` */
 export async function judge(
   store: SiteStore,
   request: LabelRequest,
@@ -70,7 +70,7 @@ export function creationTime(version: string, madeAt: string | null): string {
   return madeAt ?? dateOfVersion(version) ?? new Date().toISOString();
 }
 
-/** Writes the source, then the label, so that a crash in between leaves no label without a source. @returns the former digest of a moved label */
+/** Writes the source before the version label, in case of a crash. @returns the former digest of a moved version label */
 export async function label(
   store: SiteStore,
   { linkDigest, pinnedFrom }: LabelRequest,
@@ -85,7 +85,7 @@ export async function label(
   return { createdAt: date, ...(current !== null && former === null && { moved: current.digest }) };
 }
 
-/** Moves a pinned label to the configured digest, unless the bundle's manifest names another version. */
+/** Moves a pinned version label to the configured digest, unless the bundle's manifest names another version. */
 export async function relabel(store: SiteStore, { version, digest }: ReleaseRef): Promise<void> {
   const info = await store.info(digest);
   const own = info?.manifest?.version ?? null;
@@ -118,7 +118,7 @@ function labelOf(request: LabelRequest, { digest, name, manifest }: KnownBundle)
   return version;
 }
 
-/** The signature covers the bytes; its trusted comment names domain and version. */
+/** Checks domain and version against the trusted comment of the signature, because the signature covers only the bytes. */
 function checkSignedFacts({ name, signed, madeAt }: KnownBundle, version: string, domain: string | null): void {
   if (signed === null) return;
   const differences = [
@@ -173,7 +173,7 @@ async function refuseToMovePin(
   );
 }
 
-/** Config and Secret change separately: a link that gave this digest for another pinned version may still point to it. */
+/** Rejects a digest that the link returned for another pinned version, because config and Secret change separately. */
 async function refuseOtherVersionsLink(
   store: SiteStore,
   version: string,
@@ -213,7 +213,7 @@ function refuseOldVersion(name: string, version: string, minVersion: string | nu
 
 const DAY_MS = 24 * 3600_000;
 
-/** A repeated export keeps its first manifest, so the end of the day in its file name counts. */
+/** A repeated export keeps its first manifest, so the end of the day in its file name counts if that time is later. */
 function latestExportTime(madeAt: string, fileName: string | null, isSigned: boolean): string {
   const day = isSigned || fileName === null ? null : dateOfVersion(versionFromFileName(fileName) ?? '');
   if (day === null) return madeAt;
@@ -221,7 +221,7 @@ function latestExportTime(madeAt: string, fileName: string | null, isSigned: boo
   return end > Date.parse(madeAt) ? new Date(end).toISOString() : madeAt;
 }
 
-/** Null for a release that may be served unpinned. */
+/** Error `downgrade` for a preloaded release, or null if the release may be served without a pin. */
 export async function downgradeErrorOf(
   store: SiteStore,
   { version, digest, createdAt }: ReleaseRef & { readonly createdAt: string },
@@ -230,7 +230,7 @@ export async function downgradeErrorOf(
   return olderThanNewest(store, { name: `version ${version} of the preload folder`, digest, madeAt: createdAt });
 }
 
-/** Returns the error `downgrade`, or null for the active bundle, the last fetched one and every bundle that is not older. */
+/** Error `downgrade`. Null for the active bundle, the last fetched bundle, and a bundle that is not older than the newest. */
 async function olderThanNewest(
   store: SiteStore,
   { name, digest, madeAt }: { readonly name: string; readonly digest: string; readonly madeAt: string },

@@ -29,7 +29,7 @@ interface Pin {
   readonly sha256: string | null;
 }
 
-/** Starts with the pinned archive, and skips unchanged ones, since their labels may have moved. */
+/** Imports the pinned archive first. Skips archives that did not change, because their version labels may have moved. */
 export async function importPreload({
   store,
   folder,
@@ -97,7 +97,7 @@ async function archivesIn(folder: string, folderMayBeMissing: boolean): Promise<
   const found = await (folderMayBeMissing ? ifThere(entries) : entries).catch(
     rethrowAs('cannot_read', `read the preload folder "${folder}"`, next, errnoState),
   );
-  // A mounted ConfigMap or image volume shows its files as links into a dot folder.
+  // A mounted ConfigMap or image volume shows its files as symbolic links into a dot folder.
   return (found ?? [])
     .filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && isArchiveName(entry.name))
     .map((entry) => entry.name)
@@ -180,7 +180,7 @@ export class Preload {
       });
       failures.push(...found.failures);
       for (const { unpacked, ...release } of found.releases.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))) {
-        // After a rollback, a release newer than the active one may be older than a former one.
+        // After a rollback, a preloaded release can be newer than the active release, but older than a formerly active release.
         const refusal = pin === null && isNewer(release) ? await downgradeErrorOf(store, release) : null;
         if (refusal === null) return { newest: { ...release, isNew: unpacked }, failures };
         if (unpacked) failures.push(refusal);

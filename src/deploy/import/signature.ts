@@ -17,7 +17,7 @@ export interface SignatureSettings {
 
 export function isArchiveName(name: string): boolean {
   const isOther = name.startsWith('.') || name.endsWith('.part') || name.endsWith(SIGNATURE_EXTENSION);
-  // Windows adds such files to a shared folder.
+  // Also ignore by-products such as files that operating systems add to a shared folder.
   return !isOther && !isByProduct(name);
 }
 

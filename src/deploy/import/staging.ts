@@ -11,7 +11,7 @@ import { ReleaseStore } from '../releases/release-store.ts';
 
 const OWNER_FILE = 'owner.json';
 
-/** Longer than any import takes, since this host cannot tell whether the owner lives. */
+/** Age after which a folder of another host is removed. Longer than any import, because this host cannot check that process. */
 const FOREIGN_AGE_MS_MAX = 24 * 3600_000;
 
 export async function createStaging(paths: DataPaths): Promise<string> {
@@ -32,7 +32,7 @@ export async function sweepStaging(paths: DataPaths, nowMs: number): Promise<voi
     const alive = owner === null ? null : isAlive(owner);
     if (alive === true) continue;
     if (alive === null) {
-      // A folder without a mark is new, or its creator died before it wrote one.
+      // A folder without an owner file is new, or its process died before it wrote the file.
       const ageMsMax = owner === null ? 60_000 : FOREIGN_AGE_MS_MAX;
       if (((await ageOf(path, nowMs)) ?? 0) < ageMsMax) continue;
     }
@@ -53,7 +53,7 @@ export async function stampOf(file: string): Promise<string | null> {
   return info?.isFile() === true ? `${info.size}-${info.mtimeNs}-${info.ino}` : null;
 }
 
-/** Removes the file on failure. @throws DocshelfError `source_too_large`; the signal's reason */
+/** Writes the stream to a file, and removes the file on failure. @throws DocshelfError `source_too_large`; the signal's reason */
 export async function spoolStream(
   stream: AsyncIterable<Uint8Array>,
   file: string,

@@ -2,19 +2,19 @@ import { HEAPS, Thread, ThreadPool, threadEntry } from '../../threads/index.ts';
 import type { UnpackProgress, UnpackRequest, UnpackSummary } from './unpack.ts';
 import type { UnpackCalls } from './worker.ts';
 
-/** An abort ends it at once; the caller removes the written files. */
+/** An abort ends the thread at once. The caller removes the written files. */
 export type Unpack = (
   request: UnpackRequest,
   onProgress: UnpackProgress,
   signal: AbortSignal,
 ) => Promise<UnpackSummary>;
 
-/** Threads keep parsing and hashing away from serving. */
+/** Unpacks in threads, so that parsing and hashing do not delay requests. */
 export function unpackInThreads(): Unpack {
   const options = {
     task: 'unpack',
     heap: HEAPS.unpack,
-    // Not retryable: the same bundle would need as much memory again.
+    // Not retryable, because the same bundle would need as much memory again.
     overMemory: {
       code: 'total_too_large',
       next: 'Split the site into several sites with fewer or smaller files, and export each one separately.',

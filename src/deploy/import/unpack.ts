@@ -59,7 +59,7 @@ export interface UnpackSummary {
 export type UnpackPhase = 'inspecting' | 'unpacking';
 export type UnpackProgress = (phase: UnpackPhase, doneBytes: number, totalBytes: number) => void;
 
-/** Judges the whole listing before it writes. @throws DocshelfError archive codes, `not_enough_space`, `bad_manifest` */
+/** Checks the whole listing before it writes. @throws DocshelfError archive codes, `not_enough_space`, `bad_manifest` */
 export async function unpack(request: UnpackRequest, onProgress: UnpackProgress): Promise<UnpackSummary> {
   const { archive, name, limits, isVerified = false, foldsCase, releaseDir } = request;
   const options = { name, limits, isVerified, foldsCase };
@@ -108,7 +108,7 @@ function sumsOf(entries: Iterable<FileEntry>): Pick<UnpackSummary, 'pages' | 'fi
   return sums;
 }
 
-/** A listing has no digests. Only if space is short, reads the archive to find files that become links. */
+/** If space is short, reads the archive to find files that can become hard links, because a listing has no digests. */
 async function checkFreeSpace(listing: ArchiveListing, request: UnpackRequest, findSame: FindSame): Promise<void> {
   const { archive, name, releaseDir, limits, isVerified = false, foldsCase, isIndexed, linkTo } = request;
   const { bavail, bsize } = await statfs(releaseDir);
@@ -160,7 +160,7 @@ const BLOCK_BYTES = 4096;
 const CARRIED_VECTORS = `${OWN_FOLDER}search/vectors-`;
 const INDEX_PART = 2.1;
 
-/** Adds for search: index 1.3, page texts 0.5 and vectors 0.3 times the bytes of the pages (PostgreSQL's manual, measured). */
+/** Search adds index 1.3, page texts 0.5 and vectors 0.3 times the bytes of the pages (PostgreSQL's manual, measured). */
 export function bytesNeeded(
   { entries, totalBytes }: { readonly entries: Iterable<ArchiveEntry>; readonly totalBytes: number },
   isIndexed: boolean,
@@ -175,7 +175,7 @@ export function bytesNeeded(
   return isIndexed ? Math.ceil(files + INDEX_PART * sums.pages + sums.vectors) : files;
 }
 
-/** Leaves out the largest linked file, which is written before it becomes a link. */
+/** Bytes that hard links save. Excludes the largest linked file, which is written before it becomes a link. */
 export function linkedBytes(files: Iterable<ExtractedFile>, findSame: FindSame): number {
   let [bytes, most] = [0, 0];
   for (const { sha256, size } of files) {
@@ -187,7 +187,7 @@ export function linkedBytes(files: Iterable<ExtractedFile>, findSame: FindSame):
 }
 
 const NO_BYTES = Buffer.alloc(0);
-/** Bounds the memory for references: larger pages do not vote on addresses. */
+/** Maximum bytes of a page that counts for the base path and trailing slashes. Bounds the memory for its links. */
 const VOTING_PAGE_BYTES_MAX = 8 * 1024 ** 2;
 
 interface Described {
@@ -209,7 +209,7 @@ async function describeFiles(extracted: ExtractedFiles, siteDir: string, manifes
     if (isVoting(path, size)) {
       const bytes = readFileSync(file);
       type ??= mediaTypeOfFile(path, bytes);
-      // Links are ASCII in every encoding of the web but UTF-16.
+      // Latin-1 is sufficient, because links are ASCII in every encoding of the web except UTF-16.
       const references = findLinks(bytes.toString('latin1'));
       slashes.addReferences(path, references);
       basePaths.addReferences(references);
@@ -218,7 +218,7 @@ async function describeFiles(extracted: ExtractedFiles, siteDir: string, manifes
     types.set(n, type);
   }
   const builtFor = basePaths.decide();
-  // Links have no meaning before the base path is known.
+  // Decide on the base path first, because links have no meaning without it.
   const trailingSlash = builtFor === '/' ? slashes.decide() : slashesBelow(builtFor, siteDir, extracted);
   const files = {
     *[Symbol.iterator](): Generator<FileEntry> {

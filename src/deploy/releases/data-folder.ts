@@ -28,7 +28,7 @@ export function dataPaths(dir: string) {
 
 export type SitePaths = Readonly<ReturnType<typeof sitePaths>>;
 
-/** @param isListed false for the single form, which uses the inbox, rejected and spool of the data folder */
+/** @param isListed true if the config has a list of sites. A single site uses the inbox, rejected and spool of the data folder */
 export function sitePaths(paths: DataPaths, domain: string, isListed: boolean) {
   const dir = join(paths.sites, domain);
   const { inbox, rejected, spool } = isListed ? dataPaths(dir) : paths;
@@ -38,7 +38,7 @@ export function sitePaths(paths: DataPaths, domain: string, isListed: boolean) {
     spool,
     dir,
     versions: join(dir, 'versions'),
-    /** One file per release, empty or with the time when it was last active. */
+    /** One file per release, empty or with the time when the release was last active. */
     served: join(dir, 'served'),
     active: join(dir, 'active'),
     wanted: join(dir, 'wanted'),
@@ -50,9 +50,9 @@ export function sitePaths(paths: DataPaths, domain: string, isListed: boolean) {
 
 export interface FolderIdentity {
   readonly dir: string;
-  /** Random id, equal in copies. Null until a process opens the folder for writing. */
+  /** Random id, which copies of the folder share. Null until a process opens the folder for writing. */
   readonly id: string | null;
-  /** Numbers of this host, different in a copy. Text, since an inode may have 64 bits. */
+  /** Device and inode on this host, which differ in a copy of the folder. Text, because an inode can have 64 bits. */
   readonly device: string;
   readonly inode: string;
 }
@@ -63,7 +63,7 @@ export async function openDataFolder(dir: string): Promise<DataPaths> {
   await refuseOldLayout(paths);
   const { releases, sites, spool, staging, inbox, rejected, daemons } = paths;
   const next = 'Make storage.dir a folder that the user of docshelf can write to.';
-  // A new folder is private to its user. An existing one keeps its operator's mode.
+  // A new folder is private to its user. An existing folder keeps its mode.
   await mkdir(dirname(dir), { recursive: true })
     .then(() => mkdir(dir, { mode: 0o700 }))
     .catch(() => undefined);
@@ -94,7 +94,7 @@ export function folderName({ id, device, inode }: FolderIdentity): string {
   return `${id}:${device}:${inode}`;
 }
 
-/** @throws DocshelfError `data_folder_older` for the layout of the first edition, with labels at the top */
+/** @throws DocshelfError `data_folder_older` if the folder has the old layout, with version labels at its top level */
 export async function refuseOldLayout({ dir, sites, domain }: DataPaths): Promise<void> {
   if (existsSync(sites) || ![join(dir, 'versions'), join(dir, 'active'), domain].some(existsSync)) return;
   throw new DocshelfError('data_folder_older', `Cannot open the data folder "${dir}": an older docshelf wrote it`, {
@@ -131,7 +131,7 @@ export async function expectedDomain(paths: DataPaths, configured: string | null
 export const hasDefaultDomain = async (paths: DataPaths): Promise<boolean> =>
   (await readFolderDomain(paths))?.from === 'default';
 
-/** Prefers the config's domain, then the stored one, the first bundle's, and `docs`. @throws DocshelfError `config_invalid` */
+/** Domain of the config, else of the folder, else of the first bundle, else `docs`. @throws DocshelfError `config_invalid` */
 export async function settleFolderDomain(
   paths: DataPaths,
   configured: string | null,
@@ -162,7 +162,7 @@ export async function settleFolderDomain(
   return settled.domain;
 }
 
-/** Call before the sites open: one may take over the single form's data. @returns archives that no site imports */
+/** Moves the inbox of a former single site. Call it before the sites open. @returns archives that no site imports */
 export async function settleListedDomains(paths: DataPaths, domains: readonly string[]): Promise<readonly string[]> {
   const kept = await readFolderDomain(paths);
   if (kept !== null && domains.includes(kept.domain)) {
@@ -171,7 +171,7 @@ export async function settleListedDomains(paths: DataPaths, domains: readonly st
   return (await namesIn(paths.inbox)).filter(isArchiveName).sort();
 }
 
-/** Renames a default `docs` to the only site of the list without a folder. Only at process start: a reload adds another site. */
+/** Renames the default `docs` to the only listed site without a folder. Only at process start, because a reload can add sites. */
 export async function adoptDefaultDomain(paths: DataPaths, domains: readonly string[]): Promise<void> {
   const kept = await readFolderDomain(paths);
   if (kept?.from !== 'default' || domains.includes(DEFAULT_DOMAIN)) return;
@@ -199,13 +199,13 @@ async function renameDefault(paths: DataPaths, domain: string): Promise<void> {
   }
 }
 
-/** Moves the inbox when the config changes to a list of sites or back. An archive whose name exists stays. */
+/** Moves the inbox when the config changes to a list of sites or back. An archive stays if its name exists in the target. */
 export async function moveInbox(from: string, to: string): Promise<void> {
   const names = (await namesIn(from)).filter((name) => isArchiveName(name) || name.endsWith(SIGNATURE_EXTENSION));
   if (names.length > 0) await mkdir(to, { recursive: true });
-  // A signature moves before its archive, which is imported as soon as it arrives.
+  // Move a signature before its archive, because docshelf imports an archive as soon as it arrives.
   for (const name of names.sort().reverse()) {
-    // An archive that cannot be moved (a separate mount) also stays, and the notices name it.
+    // An archive also stays if it cannot be moved (a separate mount). The notices list it.
     if (!existsSync(join(to, name))) await rename(join(from, name), join(to, name)).catch(() => undefined);
   }
 }

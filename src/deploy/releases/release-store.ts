@@ -19,19 +19,19 @@ import type { DataPaths } from './data-folder.ts';
 
 export const RELEASE_FORMAT_VERSION = 2;
 
-/** Marks a complete release; written after everything else is flushed. */
+/** Marker of a complete release, written after all its other files are flushed. */
 export const COMPLETE_FILE = 'COMPLETE';
 
 const REMOVED_PREFIX = '.gone-';
 
-/** Work under the lock takes milliseconds: listing a thousand sites takes less than a second. */
+/** Maximum wait for the lock. Work under the lock takes milliseconds, or less than a second for a list of a thousand sites. */
 const LOCK_MS_MAX = 10_000;
 
 const UNPACK_MS_MAX = 600_000;
 
 export const DIGEST = /^[0-9a-f]{64}$/;
 
-/** Releases of a data folder, with single durable writes. The caller decides on their order. */
+/** Releases of a data folder. Each write is durable; the caller decides on the order of writes. */
 export class ReleaseStore {
   readonly paths: DataPaths;
 
@@ -71,7 +71,7 @@ export class ReleaseStore {
     return info;
   }
 
-  /** Also null for a damaged release, whose bundle is needed again. @throws DocshelfError `data_folder_newer` */
+  /** Null if the release is missing or damaged, and its bundle must be imported. @throws DocshelfError `data_folder_newer` */
   async readable(digest: string): Promise<ReleaseInfo | null> {
     return this.info(digest).catch(rethrowNewer);
   }
@@ -124,7 +124,7 @@ export class ReleaseStore {
     };
   }
 
-  /** Moves a sealed folder into place. A release of that digest from another process is as good. */
+  /** Moves a sealed folder into place. If another process has stored the same release, keeps that release instead. */
   async adopt(folder: string, digest: string): Promise<void> {
     const target = this.folderOf(digest);
     try {
@@ -142,7 +142,7 @@ export class ReleaseStore {
     await rm(await this.putAside(digest), { recursive: true, force: true });
   }
 
-  /** Renames first, so that readers never find a partial release. @returns the folder to remove */
+  /** Renames the release before its removal, so that readers never find a partial release. @returns the folder to remove */
   async putAside(digest: string): Promise<string> {
     const aside = join(this.paths.releases, `${REMOVED_PREFIX}${randomBytes(8).toString('hex')}`);
     await ifThere(rename(this.folderOf(digest), aside));
@@ -156,12 +156,12 @@ export class ReleaseStore {
     }
   }
 
-  /** `shared` keeps stored releases until the act ends; `exclusive` may remove releases. Keep acts short. */
+  /** Locks the data folder during `act`, which must be short. Removals need `exclusive`; `shared` prevents removals. */
   whileStored<Result>(mode: LockMode, act: () => Promise<Result>): Promise<Result> {
     return whileLocked(join(this.paths.dir, 'lock'), { mode, waitMsMax: LOCK_MS_MAX }, act);
   }
 
-  /** Waits while another process unpacks the bundle of that digest. @throws the signal's reason */
+  /** Runs `act` when no other process unpacks the same bundle. @throws the signal's reason */
   async whileUnpacking<Result>(digest: string, signal: AbortSignal, act: () => Promise<Result>): Promise<Result> {
     const file = join(this.paths.spool, `${digest}.lock`);
     return whileLocked(file, { mode: 'exclusive', waitMsMax: UNPACK_MS_MAX, signal }, async () => {
@@ -195,13 +195,13 @@ interface ReleaseVerdict {
   readonly sound: number;
   readonly changed: readonly string[];
   readonly missing: readonly string[];
-  /** Files outside the table, which are never served. */
+  /** Files on disk that the file table does not list. docshelf never serves them. */
   readonly unknown: readonly string[];
 }
 
 const READ_AT_ONCE = 8;
 
-/** @throws the system's errors if an existing file cannot be read; the signal's reason */
+/** @throws NodeJS.ErrnoException if an existing file cannot be read; the signal's reason */
 export async function verifyRelease(
   { siteDir, files }: ReleaseView,
   onProgress: (doneFiles: number, totalFiles: number) => void,

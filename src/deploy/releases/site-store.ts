@@ -22,13 +22,13 @@ import { DIGEST, ReleaseStore } from './release-store.ts';
 export interface LabelPointer {
   readonly digest: string;
   readonly linkDigest: string | null;
-  /** RFC 3339, UTC. If the bundle has no time, the time of a shared release may come from another site. */
+  /** RFC 3339, UTC. Stored per site, because the time of a shared release without its own time may come from another site. */
   readonly createdAt?: string;
 }
 
 export interface ActivePointer extends ReleaseRef {
   readonly activatedAt: string;
-  /** A start that fetches a different digest ends an operator's choice. */
+  /** Digest of the last fetch. If a later fetch returns a different digest, the operator's choice ends. */
   readonly lastFetched: string | null;
   readonly history: readonly ReleaseRef[];
 }
@@ -38,7 +38,7 @@ export interface NewestRelease {
   readonly createdAt: string;
 }
 
-/** A release that the site names or has served. */
+/** A release to which the site's records point, or that the site has served. */
 export interface OwnRelease extends ReleaseInfo {
   /** Time of the last activation, RFC 3339. Null if it was never active. */
   readonly servedAt: string | null;
@@ -52,14 +52,14 @@ export interface SiteRecords {
   readonly releases: ReadonlyMap<string, OwnRelease>;
 }
 
-/** A line of `links`: the digest of a link for a pinned version. */
+/** Entry of the `links` file: the digest that a link returned for a pinned version. */
 interface FetchedLink {
   readonly link: string;
   readonly digest: string;
   readonly version: string;
 }
 
-/** Contract section 2: "the last 50 triples". */
+/** Maximum entries of the `links` file. Contract section 2: "the last 50 triples". */
 const LINKS_MAX = 50;
 
 export class SiteStore extends ReleaseStore {
@@ -93,7 +93,7 @@ export class SiteStore extends ReleaseStore {
   async open(): Promise<void> {
     const { inbox, rejected } = this.site;
     for (const folder of [inbox, rejected]) await mkdir(folder, { recursive: true });
-    // The config may have changed back from a list.
+    // Move archives back, because the config may have changed from a list of sites to a single site.
     if (!this.isListed) await moveInbox(sitePaths(this.paths, this.#domain, true).inbox, inbox);
   }
 
@@ -155,7 +155,7 @@ export class SiteStore extends ReleaseStore {
     return (await readIfThere(join(this.site.served, digest)))?.trim() || null;
   }
 
-  /** Milliseconds since 1970, or 0 if no release was ever active. */
+  /** Time of the last change of the `served` folder, in milliseconds since 1970. 0 if no release was ever active. */
   async servedChangedMs(): Promise<number> {
     return (await ifThere(stat(this.site.served)))?.mtimeMs ?? 0;
   }
@@ -164,7 +164,7 @@ export class SiteStore extends ReleaseStore {
     await this.#write(join(this.site.served, digest), at);
   }
 
-  /** Call it before the release is labelled, so that no other site removes it. */
+  /** Call it before a version label points to the release, so that no other site removes the release. */
   async markOwned(digest: string): Promise<void> {
     await this.#makeFolder(this.site.served);
     await writeOnce(join(this.site.served, digest), '\n');
@@ -179,7 +179,7 @@ export class SiteStore extends ReleaseStore {
     return typeof newest.createdAt !== 'string' ? null : (newest as NewestRelease);
   }
 
-  /** Ignores older releases. Stores a future time as now, so that a wrong clock does not reject later bundles. */
+  /** Records the newest active release. Stores a future time as now, so that a wrong clock does not reject later bundles. */
   async noteActive(release: NewestRelease): Promise<void> {
     const newest = await this.newest();
     const now = new Date().toISOString();
@@ -203,14 +203,14 @@ export class SiteStore extends ReleaseStore {
     return readIfThere(this.site.preloadTable);
   }
 
-  /** The table only saves hashing, so it does not create the site's folder. */
+  /** Does not create the site's folder for the table, because the table only saves hashing. */
   async setPreloadTable(text: string): Promise<void> {
     if ((await this.expectedDomain(null)) === this.#domain) await this.#write(this.site.preloadTable, text);
   }
 
   async observe(): Promise<ObservedState & Pick<SiteRecords, 'releases'>> {
     const { labels, active, choice, releases } = await this.records();
-    // Ignore labels of damaged releases, so that their bundles are fetched again.
+    // Ignore version labels of damaged releases, so that docshelf fetches their bundles again.
     const readable = new Map<string, string>();
     for (const [version, { digest }] of labels) if (releases.has(digest)) readable.set(version, digest);
     const pointer = active === null ? undefined : labels.get(active.version);
@@ -226,7 +226,7 @@ export class SiteStore extends ReleaseStore {
     };
   }
 
-  /** Digests that the site names or has served. */
+  /** Digests to which the site's records point, or that the site has served. */
   async names(): Promise<ReadonlySet<string>> {
     return (await this.#named()).digests;
   }
@@ -260,7 +260,7 @@ export class SiteStore extends ReleaseStore {
     return pointer?.digest === digest ? { ...view, createdAt: pointer.createdAt ?? view.createdAt } : view;
   }
 
-  /** Keeps releases on disk that other sites name. @param choose runs while no process imports or activates a release */
+  /** Keeps the files of releases that other sites use. @param choose runs while no process imports or activates a release */
   async removeReleases(choose: () => Promise<readonly string[]>): Promise<readonly string[]> {
     const folders: string[] = [];
     const digests = await this.whileStored('exclusive', async () => {

@@ -11,7 +11,7 @@ export interface StoredSite {
   readonly domain: string;
   readonly labels: readonly string[];
   readonly active: ReleaseRef | null;
-  /** Size of its unpacked releases. A release of several sites counts for each. */
+  /** Size of the site's unpacked releases. A release that several sites share counts for each site. */
   readonly bytes: number;
 }
 
@@ -27,7 +27,7 @@ export async function listSites(paths: DataPaths): Promise<StoredSite[]> {
   return sites;
 }
 
-/** A call after a crash completes it. @returns the digests of the site @throws DocshelfError `not_found`, `in_use` */
+/** After a crash, another call completes the removal. @returns digests of the site @throws DocshelfError `not_found`, `in_use` */
 export async function removeSite(paths: DataPaths, domain: string): Promise<readonly string[]> {
   const stored = await domainsIn(paths);
   if (!stored.includes(domain)) {

@@ -12,7 +12,7 @@ import { retryAfterOf } from '../../net/retry.ts';
 
 const TEXT_LENGTH_MAX = 4096;
 const SHA256 = /^[0-9a-f]{64}$/i;
-/** A job id must suit a URL, a log and a terminal. */
+/** Valid job ids: visible ASCII characters, which are safe in a URL, a log and a terminal. */
 const JOB_ID = /^[\x21-\x7e]{1,256}$/;
 
 export function readJob(answer: unknown): JobAnswer | null {
@@ -154,7 +154,7 @@ function kindOf({ status, body, location }: Refused): Kind {
   return { code: 'export_service_failed', next, retryable: passes };
 }
 
-/** The key is sent to the configured address only. */
+/** Advice for a redirect. docshelf does not follow it, because the key is for the configured address only. */
 function redirectNext(location: string | null): string {
   const origin = location !== null && URL.canParse(location) ? new URL(location).origin : null;
   return origin === null
@@ -166,7 +166,7 @@ function codeIn(body: string): unknown {
   return membersOf<{ code: unknown }>(body).code;
 }
 
-/** One line, without queries (a link may be a credential) and without the key. */
+/** Reason in the service's response, as one line. Omits queries (a link may be a credential) and the key. */
 function reasonOf(body: string, key: Secret): string | null {
   const answer = jsonOf(body);
   const members = membersIn(answer);

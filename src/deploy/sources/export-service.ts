@@ -22,16 +22,16 @@ interface WaitOptions {
   readonly onJob?: (job: JobAnswer) => void;
 }
 
-/** Time between polls if the service gives none, with bounds for the given time. */
+/** Time between polls if the service gives no time, and bounds for a time that the service gives. */
 const POLL_MS = 2_000;
 const POLL_MS_MIN = 500;
 const POLL_MS_MAX = 60_000;
 /** Maximum random delay of a poll, as a share of the interval, so that clients spread their requests. */
 const POLL_JITTER = 0.25;
-/** Maximum outage of the service during a wait. A deployment of the service is shorter. */
+/** Maximum outage of the service during a wait. A redeployment of the service is shorter. */
 const OUTAGE_MS_MAX = 120_000;
 
-/** Statuses of a service without our list of jobs. Some respond with 200 and other content. */
+/** Statuses of a service without a list of jobs. Some of these services respond with 200 and other content. */
 const NO_SUCH_LIST: ReadonlySet<unknown> = new Set([200, 400, 404, 405, 501]);
 
 /** @throws DocshelfError `unauthorized`, `forbidden`, `not_found`, `rate_limited`, `queue_full`, `source_*` */
@@ -52,7 +52,7 @@ export class ExportServiceClient {
     this.#tools = tools;
   }
 
-  /** Retries only if the service says that it has started no job: after a lost response it may have. */
+  /** Retries only if the service reports that it started no job, because a job may have started if the response was lost. */
   async start({ domain, version, paths }: ExportRequest, signal: AbortSignal): Promise<JobAnswer> {
     return this.#persist(({ fields }) => fields.status === 429 || fields.status === 503, {
       act: `start an export of "${domain}"`,
@@ -88,7 +88,7 @@ export class ExportServiceClient {
     });
   }
 
-  /** Newest first, at most a hundred. Null if the service has no such list. */
+  /** Completed jobs, newest first, at most a hundred. Null if the service has no such list. */
   async completedJobs(domain: string, signal: AbortSignal): Promise<readonly JobAnswer[] | null> {
     const query = new URLSearchParams({ domain, status: 'completed', limit: '100' });
     try {
@@ -109,7 +109,7 @@ export class ExportServiceClient {
     }
   }
 
-  /** Continues through outages. @throws DocshelfError also `job_failed` with the service's reason, `job_timeout` */
+  /** Continues through outages. @throws DocshelfError as `start`; `job_failed` with the service's reason; `job_timeout` */
   async wait(jobId: string, { timeoutMs, signal, onJob }: WaitOptions): Promise<JobAnswer> {
     const { random, steadyNow } = this.#tools;
     const endMs = steadyNow() + timeoutMs;
@@ -229,7 +229,7 @@ function timedOut(jobId: string, timeoutMs: number): DocshelfError {
 export interface ExportServiceSettings {
   /** Address to which `/v1/static-export` is appended. */
   readonly apiUrl: string;
-  /** Admin key, sent to that address only: redirects are not followed. */
+  /** Admin key, sent only to `apiUrl`, because docshelf follows no redirects here. */
   readonly key: Secret;
 }
 
@@ -262,7 +262,7 @@ interface Answered<T> {
 const CALL_MS_MAX = 30_000;
 const ANSWER_BYTES_MAX = 1024 ** 2;
 
-/** Retries after 0.5, 1, and 2 s, or after the time in Retry-After, which counts up to one minute. */
+/** Retries after 0.5, 1, and 2 s, or after the time in Retry-After, but at most one minute. */
 const RETRIES_MAX = 3;
 const BACKOFF_FIRST_MS = 500;
 const RETRY_AFTER_MS_MAX = 60_000;

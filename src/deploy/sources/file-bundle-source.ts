@@ -63,7 +63,7 @@ export class FileBundleSource implements BundleSource {
   }
 }
 
-/** Stops at the size at opening, so that the reader notices a file that shrank. */
+/** Stops at the size that the file had when it was opened, so that the reader notices a file that shrank. */
 async function* read(
   handle: FileHandle,
   name: string,
@@ -96,7 +96,7 @@ function pathOf(link: Secret, name: string): string {
   try {
     return fileURLToPath(link.reveal());
   } catch {
-    // Leave out the cause, which may contain the link.
+    // Omit the cause, which may contain the link.
     throw cannotRead(name, 'it is not a link to a local file (file:///folder/bundle.tar.gz)', undefined);
   }
 }

@@ -58,7 +58,7 @@ export async function openOverHttp(
       const range = resumableRange(response, resume);
       if (range !== null) return opened(response, link, resume.offset, range.totalBytes);
     }
-    // The server sent a different range, or rejects the range (416): download from the beginning.
+    // If the server sent a different range or rejects the range (416), download from the beginning.
     if (response.status !== 206 && response.status !== 416) return whole(response);
     response.close();
   }
@@ -96,7 +96,7 @@ function resumableRange(
   if (start !== resume.offset || end !== totalBytes - 1 || end < start) return null;
   const declared = contentLengthOf(response);
   if (declared !== null && declared !== totalBytes - start) return null;
-  // A 206 carries the ETag (RFC 9110 section 15.3.7). A different one would join two bundles.
+  // A 206 response has the ETag (RFC 9110 section 15.3.7). With a different ETag, the file would mix two bundles.
   const etag = response.header('etag');
   return etag === null || etag === resume.etag ? { totalBytes } : null;
 }
@@ -121,7 +121,7 @@ export function bundleFileName(contentDisposition: string | null, links: readonl
   return names.find((name) => ARCHIVE.test(name)) ?? names.at(-1) ?? null;
 }
 
-/** For messages and labels; never used as a path. */
+/** File name for messages and version labels, or null. Never use the name as a path. */
 function plainName(path: string): string | null {
   const name = cleanFileName(path.split(/[/\\]/).at(-1) ?? '');
   return isFileName(name) ? name : null;
@@ -129,7 +129,7 @@ function plainName(path: string): string | null {
 
 const BODY_BYTES_MAX = 4096;
 
-/** Clock difference that may explain a rejection: stores allow 15 minutes, and some only report that access is denied. */
+/** Minimum clock difference that can explain a rejection. Stores allow 15 minutes, and some only report that access is denied. */
 export const CLOCKS_APART_MS = 5 * 60_000;
 
 export const RESTORE_OBJECT = 'Restore the object, and store bundles in a storage class with immediate access.';
@@ -148,13 +148,13 @@ interface RefusingAnswer {
   readonly body: string;
   readonly serverCode: string | null;
   readonly shown: string;
-  /** Fields of an error that a retry may fix, with the wait if the server names it. */
+  /** Error fields if a retry may help, with the wait time if the server sends it. Null if a retry cannot help. */
   readonly passing: { readonly retryable: true; readonly retryAfterMs?: number } | null;
 }
 
 export async function readRefusal(response: HttpResponse, nowMs: number): Promise<RefusingAnswer> {
   const { status } = response;
-  // The status suffices if the body breaks off. The caller checks its signal.
+  // If the body breaks off, the status is sufficient. The caller checks its signal for an abort.
   const body = await response.text(BODY_BYTES_MAX).catch(() => '');
   const serverCode = serverCodeOf(response, body);
   const retryAfterMs = retryAfterOf(response.header('retry-after'), nowMs);

@@ -107,7 +107,7 @@ const MANIFEST_TYPES = [
   'application/vnd.oci.image.manifest.v1+json',
   'application/vnd.docker.distribution.manifest.v2+json',
 ];
-/** Limit of registries ("Pushing Manifests" in the distribution specification). */
+/** Maximum bytes of a manifest, the limit of registries ("Pushing Manifests" in the distribution specification). */
 const MANIFEST_BYTES_MAX = 4 * 1024 ** 2;
 
 /** Matches our type (`application/vnd.docshelf.bundle.v1.tar+gzip`), image layers and plain archives. */
@@ -216,13 +216,13 @@ function registryRefusal(
 const TOKEN_BYTES_MAX = 256 * 1024;
 
 interface RegistryAccess {
-  /** A docker config.json. Null sends no credentials. */
+  /** Path of a docker config.json. Null sends no credentials. */
   readonly authFile: string | null;
   /** Hosts (`host` or `host:port`) of token services that may receive credentials, besides the registry. */
   readonly tokenHosts: readonly string[];
 }
 
-/** Client for the OCI distribution specification. Sends credentials on request, and keeps the token for one bundle. */
+/** Client for the OCI distribution specification. Sends credentials only on request, and keeps the token for one bundle. */
 class RegistryClient {
   readonly #client: HttpClient;
   readonly #reference: OciReference;
@@ -313,7 +313,7 @@ class RegistryClient {
   }
 }
 
-/** A replaced registry could name any realm and receive the password. */
+/** Rejects a sign-in at another host, because a compromised registry could name any host to receive the password. */
 function strangeRealm(reference: OciReference, { host }: URL): DocshelfError {
   const state = `it requests a sign-in at "${host}", which is another host`;
   const next = `If the registry's credentials are meant for that host, add "${host}" to network.tokenHosts.`;
@@ -341,7 +341,7 @@ function basic({ user, password }: RegistryCredentials): string {
 function tokenIn(text: string): string | null {
   const { token, access_token } = membersOf<{ token: string; access_token: string }>(text);
   const found = token ?? access_token;
-  // Characters that an Authorization header can carry.
+  // Accept only characters that an Authorization header can carry.
   return typeof found === 'string' && /^[\x21-\x7e]{1,65536}$/.test(found) ? found : null;
 }
 
@@ -378,7 +378,7 @@ interface DockerConfig {
   >;
 }
 
-/** Reads the file at each call, so that a rotated file counts. @param registry `host` or `host:port` @throws DocshelfError `cannot_read` */
+/** Reads the file at each call, since it may be rotated. @param registry `host` or `host:port` @throws DocshelfError `cannot_read` */
 async function readCredentials(file: string | null, registry: string): Promise<RegistryCredentials | null> {
   if (file === null) return null;
   const { auths = {} } = await readConfig(file);
@@ -395,7 +395,7 @@ async function readCredentials(file: string | null, registry: string): Promise<R
   return { user, password: new Secret(password.replace(/\0+$/, '')) };
 }
 
-/** Names are hosts or links: `https://registry.example/v2/`. */
+/** Host of an entry in config.json, whose name is a host or a link such as `https://registry.example/v2/`. */
 function hostOf(name: string): string {
   return name
     .replace(/^https?:\/\//, '')
@@ -413,7 +413,7 @@ async function readConfig(file: string): Promise<DockerConfig> {
   try {
     return JSON.parse(text) as DockerConfig;
   } catch {
-    // Leave out the cause: the parser's message quotes the text.
+    // Omit the cause, because the parser's message quotes the text.
     throw cannotRead(file, 'it is not JSON', null);
   }
 }

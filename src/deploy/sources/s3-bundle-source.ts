@@ -116,7 +116,7 @@ async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): P
     : refusal('source_failed', 'the store is unavailable', 'Try again later, or check the store.');
 }
 
-/** Leaves out the cause, which may carry headers and the access key id. */
+/** Omits the cause, which may contain headers and the access key id. */
 function unsigned(link: Secret, { name, message }: Error): DocshelfError {
   if (message === 'Region is missing') {
     return cannotFetch(link, 'source_failed', 'its region is unknown', 'Set network.s3.region, or AWS_REGION.');
