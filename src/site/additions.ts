@@ -20,7 +20,7 @@ export type SwitcherFiles = Readonly<Record<'script' | 'style', string>>;
 
 export interface VersionSurvey {
   readonly hasOthers: boolean;
-  /** Folders of versions that the bundle contains itself. */
+  /** Folders of versions that are part of the bundle. */
   readonly own: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export function searchBoxAdditions(
     const label = language === ENGLISH ? null : language.words.searchBox.open;
     return [language.tag, `${startTag('script', { ...attributes, 'data-label': label })}</script>`] as const;
   });
-  // Only browsers without scripts parse it, and they show it at the end of the page.
+  // Only browsers without scripts show the link, at the end of the page.
   const links = PAGE_LANGUAGES.map(({ tag, words: { searchBox } }) => {
     const link = `${startTag('a', { href: version === null ? form.page : `${form.page}?version=${encodeURIComponent(version)}` })}${escapeToAscii(searchBox.open)}</a>`;
     return [tag, `<noscript><docshelf-search>${link}</docshelf-search></noscript>`] as const;
@@ -57,7 +57,7 @@ export function searchBoxAdditions(
   };
 }
 
-/** Adds no switcher if the bundle contains versions, since it then has its own. */
+/** Adds no switcher if the bundle contains several versions, because such a site has its own switcher. */
 export function switcherAdditions(
   { script }: SwitcherFiles,
   { version, active }: VersionLabels,
@@ -101,7 +101,7 @@ function noticeIn(
     lang: tag,
     dir: direction,
   });
-  // Client-side routers ignore a link with a target.
+  // Set a target, because client-side routers ignore a link with a target.
   const link = `${startTag('a', { href: address, target: '_self' })}${text(words.lead, active)}</a>`;
   return {
     head: [startTag('link', { rel: 'stylesheet', href: style })],
@@ -127,13 +127,13 @@ export function switcherNotice(version: string, { own }: VersionSurvey): string 
   return `docshelf adds no version switcher to version "${version}": the bundle contains several versions (${named}${more}).`;
 }
 
-/** Entries to read before other requests have their turn. */
+/** Entries to read before docshelf handles other requests. */
 const ENTRIES_A_TURN = 2_048;
 
 export class OwnSearches {
   readonly #known = new WeakMap<ReleaseView, Promise<readonly BundledSearch[]>>();
 
-  /** Empty if they cannot be read, so that the version is served anyway. */
+  /** Searches that the bundle contains. Empty if they cannot be read, so that docshelf still serves the version. */
   searchesOf(release: ReleaseView): Promise<readonly BundledSearch[]> {
     const known = this.#known.get(release);
     if (known !== undefined) return known;

@@ -4,7 +4,7 @@ export type AnswerHeaders = Readonly<Record<string, string>>;
 
 const COMMON_HEADERS: AnswerHeaders = { 'X-Content-Type-Options': 'nosniff' };
 
-/** A page of the same origin can frame docshelf's responses, so these must not allow more than the page. */
+/** Headers of docshelf's own responses. A page of the same origin can frame them, so they must not allow more than the page. */
 export const OWN_HEADERS: AnswerHeaders = {
   ...COMMON_HEADERS,
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -12,7 +12,7 @@ export const OWN_HEADERS: AnswerHeaders = {
 
 export interface HeaderForm {
   readonly preset: 'none' | 'recommended';
-  /** Overrides preset and site. An empty value removes the header. */
+  /** Overrides headers of the preset and site. An empty value removes the header. */
   readonly set: AnswerHeaders;
   readonly policy: AnswerHeaders;
 }
@@ -31,10 +31,10 @@ export const VARIES = 'Accept-Encoding, Accept';
 const DOCUMENT = /^(?:text\/(?:html|xml)|application\/(?:xhtml\+xml|xml)|image\/svg\+xml)(?:;|$)/;
 
 export interface ExtraHeaders {
-  /** Unique in a snapshot. Empty for the most frequent headers. */
+  /** Unique id in a snapshot. Empty for the most frequent headers. */
   readonly id: string;
   readonly headers: AnswerHeaders;
-  /** Value of the site or operator. If null, the file name decides. */
+  /** Value that the site or operator sets. If null, the file name decides. */
   readonly cacheControl: string | null;
 }
 
@@ -85,7 +85,7 @@ export class HeaderPolicy {
     this.#usual = this.#make(NO_HEADERS, '');
   }
 
-  /** @param asked path of the request, decoded, with its first slash, as the site was built */
+  /** @param asked path of the request, decoded, with its first slash, under the base path of the build */
   headersFor(asked: string, type: string): ExtraHeaders {
     const { page, markdown, document, other } = this.#byKind(asked);
     if (PAGE.test(type)) return page;
@@ -115,7 +115,7 @@ export class HeaderPolicy {
   }
 
   #sent(own: SiteHeaders, id: string, isDocument: boolean): ExtraHeaders {
-    // A new part of the form that is not applied here does not compile. Later parts override earlier ones.
+    // The compiler rejects a new part of the form that is not applied here. Later parts override earlier parts.
     const { preset, set, policy, ...others } = this.#form;
     others satisfies Record<string, never>;
     const usual = preset === 'none' ? {} : { ...COMMON_HEADERS, ...(isDocument && DOCUMENT_PRESET) };

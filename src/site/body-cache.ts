@@ -16,7 +16,7 @@ import { type Coding, type Encoding, FORMS, type Form } from './encoding.ts';
 import type { Sibling } from './sibling.ts';
 import { readSiteFile } from './site-bytes.ts';
 
-/** The encoding is `identity` if compression saves nothing. */
+/** Bytes to send. The encoding is `identity` if compression saves no bytes. */
 export interface Body extends Form {
   readonly bytes: Buffer<ArrayBuffer>;
 }
@@ -26,19 +26,19 @@ interface CacheableFile {
   readonly releaseDir: string;
   bodyKey(encoding: Encoding): string;
   read(): Promise<Buffer<ArrayBuffer>>;
-  /** Null if the bundle has no compressed file. Never rejects. */
+  /** Compressed file of the bundle, or null if the bundle has none. Never rejects. */
   findSibling(coding: Coding): Promise<Sibling | null>;
 }
 
-/** Largest share of one body: a search index must not evict every page. */
+/** Largest share of the cache for one body, so that a search index cannot evict every page. */
 const CACHE_PART_MAX = 1 / 8;
 const ENTRY_BYTES = 256;
-/** Threads of libuv's pool. Bodies being loaded are not counted in the cache. */
+/** Maximum loads at once: the threads of libuv's pool. The cache does not count bodies that are being loaded. */
 const LOADS_MAX = 4;
 
 /** LRU cache by content and encoding, limited in bytes. Concurrent requests share one read and compression. */
 export class BodyCache {
-  /** Larger files are streamed. Their compressed body is kept if it fits. */
+  /** Maximum bytes of a cached file. Larger files are streamed, but their compressed body is cached if it fits. */
   readonly bodyBytesMax: number;
   readonly #bodies: LRUCache<string, Body>;
   readonly #scheduler = new Scheduler(LOADS_MAX);
@@ -59,7 +59,7 @@ export class BodyCache {
     this.#bodies.set(file.bodyKey(body.encoding), body);
   }
 
-  /** Compresses if that saves bytes. @throws DocshelfError `cannot_read`, `release_damaged` */
+  /** Compresses the body if compression saves bytes. @throws DocshelfError `cannot_read`, `release_damaged` */
   load(file: CacheableFile, encoding: Encoding): Promise<Body> {
     const key = file.bodyKey(encoding);
     const load = async (): Promise<Body> => {
@@ -90,7 +90,9 @@ const brotliAsync = promisify(brotliCompress);
 const gzipAsync = promisify(gzip);
 const zstdAsync = promisify(zstdCompress);
 
-/** On 16 MB of pages, Brotli 5 leaves 12.4 % at 95 MB/s, 6 12.3 % at 74 MB/s, 9 12.1 % at 6 MB/s; gzip 6 14.6 %. */
+/**
+ * On 16 MB of pages, Brotli 5 leaves 12.4 % at 95 MB/s. Brotli 6: 12.3 % at 74 MB/s, Brotli 9: 12.1 % at 6 MB/s, gzip 6: 14.6 %.
+ */
 const BROTLI_QUALITY = 5;
 const GZIP_LEVEL = 6;
 
@@ -103,7 +105,7 @@ export async function compress(bytes: Uint8Array, coding: Coding): Promise<Buffe
         ? gzipAsync(bytes, { level: GZIP_LEVEL })
         : zstdAsync(bytes);
   const compressed = await compressing;
-  // zlib returns a view of a 16 KiB chunk, all of which a 3 KiB page would keep in the cache.
+  // Copy the bytes: zlib returns a view of a 16 KiB chunk, which would stay in the cache for a page of 3 KiB.
   const exact = Buffer.allocUnsafeSlow(compressed.length);
   compressed.copy(exact);
   return exact;
@@ -111,7 +113,7 @@ export async function compress(bytes: Uint8Array, coding: Coding): Promise<Buffe
 
 type ByteStream = ReadableStream<Uint8Array<ArrayBuffer>>;
 
-/** Brotli takes about 10 MiB for each stream. */
+/** Maximum concurrent streams, because Brotli takes about 10 MiB for each stream. */
 const STREAMS_MAX = 8;
 
 export class StreamCompressor {
@@ -126,7 +128,7 @@ export class StreamCompressor {
     return this.#streams >= STREAMS_MAX;
   }
 
-  /** Errors of the source reach the reader. Cancelling the stream ends the source. */
+  /** Passes errors of the source to the reader. If the reader cancels the stream, the source ends. */
   compress(file: Pick<CacheableFile, 'bodyKey'>, source: ByteStream, encoding: Coding): ByteStream {
     const compressor = compressorOf(encoding);
     this.#streams++;

@@ -5,7 +5,7 @@ export type Encoding = 'identity' | Coding;
 
 export interface Form {
   readonly encoding: Encoding;
-  /** Suffix of the entity tag: a strong one differs by bytes (RFC 9110, section 8.8.3). */
+  /** Suffix of the entity tag, because a strong tag must differ if the bytes differ (RFC 9110, section 8.8.3). */
   readonly tag: string;
 }
 
@@ -29,7 +29,7 @@ const HAS_BR = /(?:^|[ ,])br(?:,|$)/;
 const HAS_ZSTD = /(?:^|[ ,])zstd(?:,|$)/;
 const HAS_GZIP = /(?:^|[ ,])gzip(?:,|$)/;
 
-/** Prefers by weight, then Brotli, Zstandard, gzip (RFC 9110, section 12.5.3). Returns identity if all are excluded. */
+/** Prefers by weight, then Brotli, Zstandard, gzip (RFC 9110, section 12.5.3). Returns identity if all codings are excluded. */
 export function negotiateEncoding(accept: string | undefined): Encoding {
   if (accept === undefined || accept === '') return 'identity';
   if (UNWEIGHTED.test(accept)) {
@@ -44,9 +44,9 @@ export function negotiateEncoding(accept: string | undefined): Encoding {
     weights.set(name === 'x-gzip' ? 'gzip' : name, weightOf(parameter));
   }
   const rest = weights.get('*');
-  // A client with `*` may not support Zstandard, the newest coding.
+  // A client that sends `*` may not support Zstandard, the newest coding.
   const of = (coding: Coding): number => weights.get(coding) ?? (coding === 'zstd' ? 0 : (rest ?? 0));
-  // Identity without a weight is acceptable, but less than any named coding.
+  // Identity without a weight is acceptable, but comes after all named codings.
   const identity = weights.get('identity') ?? (rest === 0 ? 0 : Number.MIN_VALUE);
   const most = Math.max(of('br'), of('zstd'), of('gzip'));
   if (most === 0 || most < identity) return 'identity';
@@ -55,10 +55,10 @@ export function negotiateEncoding(accept: string | undefined): Encoding {
 
 const MARKDOWN = 'text/markdown';
 
-/** Cheap test, since few clients name Markdown. */
+/** Cheap test before parsing, because few clients name Markdown. */
 export const namesMarkdown = (accept: string | undefined): boolean =>
   accept !== undefined && /text\/markdown/i.test(accept);
 
-/** Assistants name both types and prefer Markdown. Browsers never name it. */
+/** Assistants name both types and prefer Markdown. Browsers never name Markdown. */
 export const prefersMarkdown = (accept: string | undefined): boolean =>
   accept !== undefined && namesMarkdown(accept) && prefersType(accept, MARKDOWN, 'text/html');

@@ -10,10 +10,10 @@ import { pageText } from '../web/media-type.ts';
 import { resolvePath } from '../web/resolve.ts';
 import { ENGLISH, languageOf, type PageLanguage } from '../web/words/index.ts';
 
-/** Bytes read from the start of a page. Heads with inline styles have 100 KB. */
+/** Bytes to read from the start of a page. Pages with inline styles have heads of 100 KB. */
 const HEAD_BYTES = 512 * 1024;
 const READS_MAX = 4;
-/** Limit of refreshes, for a root that only redirects to a language or version. */
+/** Maximum refreshes to follow, for a start page that only redirects to a language or version. */
 const REFRESHES_MAX = 3;
 
 const NOTHING: FirstPage = { title: null, description: null, language: null, refresh: null };
@@ -22,7 +22,7 @@ export class FirstPages {
   readonly #scheduler = new Scheduler(READS_MAX);
   readonly #known = new WeakMap<ReleaseView, Promise<FirstPage>>();
 
-  /** All null without a first page, if it leads out of the site, or on a read error, which the next call retries. */
+  /** All fields are null without a first page, if it redirects out of the site, or on a read error. The next call retries. */
   pageOf(release: ReleaseView): Promise<FirstPage> {
     const known = this.#known.get(release);
     if (known !== undefined) return known;
@@ -38,7 +38,7 @@ export class FirstPages {
 }
 
 async function readFirstAt(release: ReleaseView, path: string): Promise<FirstPage> {
-  // The HTML parser costs a start 20 ms, and most deployments have one site and no shelf page.
+  // Load the HTML parser late: it costs 20 ms at start, and most deployments have one site and no shelf page.
   const { readFirstPage } = await import('../web/first-page.ts');
   let asked = path;
   let before = '';
@@ -47,7 +47,7 @@ async function readFirstAt(release: ReleaseView, path: string): Promise<FirstPag
     const found = resolvePath(release.files, asked, 'never');
     const entry = found.kind === 'file' ? release.files.get(found.path) : undefined;
     if (entry === undefined) return NOTHING;
-    // The page only reloads itself from time to time.
+    // The page only reloads itself at an interval.
     if (entry.path === before) return page;
     page = readFirstPage(pageText(await readHead(join(release.siteDir, entry.path)), entry.type));
     const next = page.refresh === null ? null : siteAddress(page.refresh, entry.path);
@@ -69,10 +69,10 @@ export function readHead(file: string): Promise<Buffer> {
   return readBeginning(file, HEAD_BYTES);
 }
 
-/** Folders whose language is cached, 100 bytes each. `maxSize` reserves no memory. */
+/** Folders whose language is cached, 100 bytes each. `maxSize`, unlike `max`, reserves no memory. */
 const FOLDERS_MAX = 1024;
 
-/** Language of docshelf's texts on a site: that of the first page of the nearest folder that has one. */
+/** Language of docshelf's texts on a site. Uses the first page of the nearest folder that has a first page. */
 export class SiteLanguages {
   readonly #release: ReleaseView;
   /** Languages by first page. `said` is null if docshelf has no texts in the language. */
@@ -95,7 +95,7 @@ export class SiteLanguages {
     return ENGLISH;
   }
 
-  /** Falls back to English on a read error, which the next call retries. */
+  /** Falls back to English on a read error. The next call tries again. */
   async at(path: string): Promise<PageLanguage> {
     for (const { folder, page } of this.#folders(path)) {
       const said = await this.#scheduler.run(() => this.#read(folder, page)).catch(() => null);

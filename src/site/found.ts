@@ -9,7 +9,7 @@ export interface SiteRequestFacts {
   readonly query: string;
   readonly host: string | undefined;
   readonly accept?: string | undefined;
-  /** True for the script of a service worker, which no older release has to offer. */
+  /** True for the script of a service worker. docshelf does not look for it in older releases. */
   readonly isWorker?: boolean;
 }
 
@@ -20,14 +20,14 @@ export function requestFactsOf(request: SiteRequest, query: string): SiteRequest
   return { query, host: request.header('host'), accept: request.header('accept'), isWorker };
 }
 
-/** @param field `Service-Worker`, which browsers send with the script and not with its imports (Service Workers, section 4.4) */
+/** @param field header `Service-Worker`, which browsers send for the script but not its imports (Service Workers, section 4.4) */
 export const isServiceWorkerScript = (field: string | undefined): boolean => field?.trim().toLowerCase() === 'script';
 
 export type Found =
-  /** `isPassing`: a later request for the path may get another file (older release, or rule by host). */
+  /** `isPassing` is true if a later request for the path may get another file (older release, or rule for a host). */
   | { readonly kind: 'file'; readonly file: SnapshotFile; readonly isPassing?: boolean }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
-  /** `page` is the site's 404 page. `isAsset` means that the client wants no page. */
+  /** `page` is the site's 404 page. `isAsset` is true if the client expects no page. */
   | { readonly kind: 'missing'; readonly page: SnapshotFile | null; readonly isAsset: boolean };
 
 export type Missing = Extract<Found, { readonly kind: 'missing' }>;
@@ -35,7 +35,7 @@ export type Missing = Extract<Found, { readonly kind: 'missing' }>;
 export type MissingAnswer = SiteFile | FastAnswer;
 
 const FILES_MAX = 8192;
-/** Caches repeated requests for missing addresses, whose number has no limit. At most 150 KB. */
+/** Maximum cached 404 responses, 150 KB in total. Limited, because the number of missing addresses has no limit. */
 const MISSING_MAX = 512;
 const MISSING_LENGTH_MAX = 256;
 
@@ -51,7 +51,7 @@ export class PreparedTargets {
     return this.#missing.get(withoutQuery(target));
   }
 
-  /** @param path of the target. Other spellings of the target have no limit, and are not kept */
+  /** Keeps only usual spellings of the target, because the number of spellings has no limit. @param path path of the target */
   keepFile(target: string, path: string, file: SiteFile): void {
     const written = withoutQuery(target);
     if (written === `/${path}` || written === `/${encodeURI(path)}`) keep(this.#files, written, file, FILES_MAX);
@@ -73,7 +73,7 @@ function keep<T>(kept: Map<string, T>, target: string, value: T, countMax: numbe
   kept.set(target, value);
 }
 
-/** Null if the page must be read first. @param language of docshelf's texts, undefined if not known yet */
+/** Null if the 404 page must be read first. @param language language of docshelf's texts, undefined if not known yet */
 export function missingAs(
   { page, isAsset }: Missing,
   language: PageLanguage | undefined,

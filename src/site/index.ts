@@ -68,7 +68,7 @@ export class SiteServer {
     return this.#site.current;
   }
 
-  /** A file, `not modified` or a 404, for GET without a body. Null for all other requests, which `respond` handles. */
+  /** A file, `not modified` or a 404, for GET without a body. Null if only `respond` can handle the request. */
   fastAnswer(target: string, headers: IncomingHttpHeaders): FastAnswer | null {
     if (headers.range !== undefined) return null;
     if (headers['if-match'] !== undefined || headers['if-unmodified-since'] !== undefined) return null;
@@ -95,7 +95,7 @@ export class SiteServer {
     const known = snapshot.prepared.missingAt(target);
     if (known !== undefined) return this.#plainNotFound(known, headers);
     const asked = canonicalise(target);
-    // A hidden path may be one of docshelf.
+    // A hidden path may be one of docshelf's own paths.
     if (asked.kind !== 'path' || isWithheld(asked.path)) return null;
     const found = snapshot.needsNoOtherRelease(asked.path)
       ? snapshot.find(asked.path, { query: asked.query, host: headers.host })
@@ -115,12 +115,12 @@ export class SiteServer {
     return missing.missing(body);
   }
 
-  /** @throws DocshelfError `no_bundle` if no version is active. An unreadable file is a 503 instead */
+  /** Responds with 503 if a file cannot be read. @throws DocshelfError `no_bundle` if no version is active */
   respond(request: SiteRequest): Answer {
     const { method } = request;
     const snapshot = this.current;
     if (method !== 'GET' && method !== 'HEAD') {
-      // Respond at once: the rest of the request may be malformed, which ends the connection.
+      // Respond at once, because the rest of the request may be malformed, which would end the connection.
       return noticeResponse(request, { ...NOTICES.readOnly, language: snapshot?.languages.known('') ?? null });
     }
     if (snapshot === null) throw new DocshelfError('no_bundle', 'Cannot serve the site: no version is active');
@@ -143,7 +143,7 @@ export class SiteServer {
     return redirect(found.status, found.location);
   }
 
-  /** Keeps only files that every request for the path gets, and none of an older release, which may be removed. */
+  /** Skips files that other requests for the path may not get, and files of older releases, which may be removed. */
   #prepare(snapshot: SiteSnapshot, target: string, path: string, found: Found): void {
     if (found.kind !== 'file' || found.isPassing || found.file instanceof LazyTransform) return;
     if (this.#isStreamed(found.file)) return;
@@ -167,13 +167,13 @@ export class SiteServer {
     const rangeHeader = request.method === 'GET' ? request.header('range') : undefined;
     if (rangeHeader !== undefined) {
       const range = parseRange(rangeHeader, file.size);
-      // Ranges apply to the uncompressed file: a client could not resume a compressed download.
+      // Ranges apply to the uncompressed file, because a client could not resume a compressed download.
       if (range !== 'whole' && rangeHolds(request.header('if-range'), file.validators(FORMS.identity))) {
         return this.#conditional(file, FORMS.identity, request) ?? this.#range(file, range, request);
       }
     }
     const encoding = file.encodingFor(request.header('accept-encoding'));
-    // A client with the compressed form needs no other. Other conditions depend on the body.
+    // If the client has the current compressed file, do not load the body. Other conditions depend on the body.
     const conditional = this.#conditional(file, FORMS[encoding], request);
     if (conditional?.status === 304) return conditional;
     const body = this.#cached(file, encoding);
@@ -185,7 +185,7 @@ export class SiteServer {
     );
   }
 
-  /** The rewriter limits the size of rewritten bytes, which are not on disk. */
+  /** Rewritten files are never streamed, because they are not on disk. The rewriter limits their size. */
   #isStreamed(file: SiteFile): boolean {
     return file.size > this.#bodies.bodyBytesMax && !file.isTransformed;
   }
@@ -282,14 +282,14 @@ export class SiteServer {
     }
   }
 
-  /** The file table has the file, so an error of the storage is a 503 and never a 404. */
+  /** Responds with 503 instead of 404, because the file table lists the file. */
   #unreadable(
     { path }: Pick<SiteFile, 'path'>,
     request: SiteRequest,
     error: unknown,
     client?: AbortSignal,
   ): Promise<Response> {
-    // Do not report a client that has left.
+    // Do not report an error if the client has closed its connection.
     if (client?.aborted !== true) this.#events.onFault?.(toDocshelfError(error), request.id());
     const form = isAssetPath(path) ? 'line' : 'page';
     return this.#notice({ ...NOTICES.unavailable, form }, path, request);

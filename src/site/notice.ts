@@ -7,9 +7,9 @@ import { type FastAnswer, flatHeaders, toResponse } from './site-bytes.ts';
 export interface Notice {
   readonly status: number;
   readonly words: keyof ReaderWords['notices'];
-  /** Language of the site. If null, the reader's language counts. */
+  /** Language of the site. If null, the response uses the reader's language. */
   readonly language: PageLanguage | null;
-  /** A page for readers, or one line for scripts and pictures. The `Accept` header decides by default. */
+  /** A page for readers, or one line for scripts and pictures. By default, the `Accept` header of the request decides. */
   readonly form?: 'page' | 'line';
   readonly headers?: AnswerHeaders;
   /** Origins allowed in `form-action`: the button posts to this page, whose response can redirect there. */
@@ -26,7 +26,7 @@ export type NoticeRequest = Pick<SiteRequest, 'method' | 'header'>;
 
 const BASE_HEADERS = { 'Cache-Control': 'no-cache', ...OWN_HEADERS };
 
-/** Scripts are forbidden, so that markup in a sentence stays text. */
+/** Forbids scripts, so that markup in a sentence stays text. */
 const policyOf = (formAction = "'none'"): string =>
   `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action ${formAction}`;
 
@@ -132,7 +132,7 @@ interface Made {
 
 const NO_REQUEST = { header: (): undefined => undefined };
 
-/** 404 responses created once, since the number of missing addresses has no limit. */
+/** 404 responses created once for each language, because the number of missing addresses has no limit. */
 export class MissingAnswers {
   readonly #search: SearchForm | null;
   readonly #made = new Map<PageLanguage, Made>();

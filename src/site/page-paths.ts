@@ -13,7 +13,7 @@ const MARKDOWN_EXTENSION = '.md';
 type Paths = Pick<FileTable, 'has'>;
 type RuleKind = 'forced' | 'others';
 
-/** `guide.md` and `guide.html.md` (llmstxt.org) belong to `guide.html` or `guide/index.html`. */
+/** Page of a Markdown path. `guide.md` and `guide.html.md` (llmstxt.org) belong to `guide.html` or `guide/index.html`. */
 export function pageOfMarkdown(files: Paths, path: string): string | null {
   if (!path.endsWith(MARKDOWN_EXTENSION)) return null;
   const stem = path.slice(0, -MARKDOWN_EXTENSION.length);
@@ -36,18 +36,18 @@ export function bundledMarkdownOf(files: Paths, page: string): string | null {
 
 export const markdownPathOf = (page: string): string => page.replace(PAGE_EXTENSION, '') + MARKDOWN_EXTENSION;
 
-/** Cost of a look-up of a file in all its forms, and of each character of its path. */
+/** Cost, in units, of looking up a file in all its forms, and of each character of its path. */
 const LOOKUP_UNITS = 300;
 const LOOKUP_CHARACTER_UNITS = 16;
-/** Budget for a list of pages: a second, in turns of a millisecond. If it is spent, the list omits the last pages. */
+/** Units for a list of pages: about 1 s, with a pause after each ms. If no units are left, the list omits the last pages. */
 const LIST_UNITS = 1_000_000_000;
 const TURN_UNITS = 1_000_000;
 const PAGE_UNITS = 1_000;
 
-/** `page` is null for the site's 404 page, `moved` is null if too long. `isBySlash`: only the last slash changed. */
+/** Next step of a request. `moved` is null if the address is too long. `isBySlash`: the redirect changes only the last slash. */
 type Step = { readonly page: string | null } | { readonly moved: string | null; readonly isBySlash?: true };
 
-/** Finds the page at which a browser ends. Ignores rules to the same path on another host. */
+/** Finds the page that a browser shows after all redirects. Ignores rules that only change the host. */
 export class PagePaths {
   readonly hasForcedRules: boolean;
   readonly #files: FileTable;
@@ -76,7 +76,7 @@ export class PagePaths {
   /** Page at the end of redirects, also for a path that ends in `.md`. @param path decoded, without its first slash */
   pageAt(path: string, work = new Work()): string | null {
     let step = this.#stepFrom(this.#builtFor + path, work, true);
-    // A rule counts as the first step only if its redirects end.
+    // Count a rule as the first step only if its redirects end.
     let isFirst = true;
     while (step !== null && 'moved' in step) {
       isFirst &&= step.isBySlash === true;
@@ -99,7 +99,7 @@ export class PagePaths {
     return false;
   }
 
-  /** False for the address of a page that is not open. @param path as `pageAt` */
+  /** False if the path is the address of a page for which `isOpen` is false. @param path as for `pageAt` */
   isReachable(path: string, work = new Work()): boolean {
     if (!this.hasForcedRules) return true;
     const page = this.fileAt(this.#builtFor + path, work);
@@ -116,7 +116,7 @@ export class PagePaths {
     });
   }
 
-  /** Works in turns of this thread. `isCut`: the budget was spent, and the last pages are missing. */
+  /** Lets other requests run between its steps. `isCut` is true if the units were spent and the last pages are missing. */
   async openPages<T extends { readonly path: string }>(
     pages: Iterable<T>,
     units = LIST_UNITS,
@@ -157,7 +157,7 @@ export class PagePaths {
     return { moved: built.endsWith('/') ? built.slice(0, -1) : `${built}/`, isBySlash: true };
   }
 
-  /** A missing script stays missing, even if a rule sends all paths to a page. */
+  /** Skips rules that send a missing script to a page, so that the script stays missing. */
   *applying(kind: RuleKind, built: string, work: Work) {
     for (const { rule, captures } of this.#redirects[kind](built, work)) {
       const { target, status } = rule;

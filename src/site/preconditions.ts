@@ -2,13 +2,13 @@ import type { SiteRequest } from './request.ts';
 
 export interface Validators {
   readonly etag: string;
-  /** Milliseconds since 1970, whole seconds. */
+  /** Milliseconds since 1970, rounded to whole seconds. */
   readonly lastModifiedMs: number;
 }
 
 type ConditionOutcome = 'proceed' | 'not-modified' | 'failed';
 
-/** A tag may contain a comma. Empty if the list contains anything else. */
+/** Entity tags of a list. A tag may contain a comma. Empty if the list contains anything else. */
 function tagsOf(list: string): readonly string[] {
   const tags: string[] = [];
   const rest = list.replace(/(?:W\/)?"[^"]*"/g, (tag) => {
@@ -28,7 +28,7 @@ function matchesStrongly(list: string, etag: string): boolean {
   return list.trim() === '*' || tagsOf(list).includes(etag);
 }
 
-/** Follows RFC 9110, section 13.2.2, but ignores dates, which say nothing after a correction or a rollback. */
+/** Follows RFC 9110, section 13.2.2, but ignores dates, which are unreliable after a correction or a rollback. */
 export function evaluatePreconditions(request: SiteRequest, { etag, lastModifiedMs }: Validators): ConditionOutcome {
   const ifMatch = request.header('if-match');
   if (ifMatch !== undefined) {
@@ -41,7 +41,7 @@ export function evaluatePreconditions(request: SiteRequest, { etag, lastModified
   return ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag) ? 'not-modified' : 'proceed';
 }
 
-/** True without `If-Range`, or if it is exactly this entity tag (RFC 9110, section 13.1.5). */
+/** True without `If-Range`, or if its value is exactly this entity tag (RFC 9110, section 13.1.5). */
 export function rangeHolds(ifRange: string | undefined, { etag }: Validators): boolean {
   return ifRange === undefined || ifRange === etag;
 }
@@ -53,7 +53,9 @@ export interface ByteRange {
 
 const SINGLE_RANGE = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i;
 
-/** RFC 9110, section 14.1.2. `whole` stands for several ranges, other units and garbage; `unsatisfiable` starts past the end. */
+/**
+ * RFC 9110, section 14.1.2. `whole`: several ranges, other units or invalid text. `unsatisfiable`: the range starts past the end.
+ */
 export function parseRange(header: string, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const match = SINGLE_RANGE.exec(header);
   if (match === null) return 'whole';
@@ -73,7 +75,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const MONTH = `(?<month>${MONTHS.join('|')})`;
 const TIME = '(?<hour>[01]\\d|2[0-3]):(?<minute>[0-5]\\d):(?<second>[0-5]\\d|60)';
 
-/** RFC 9110, section 5.6.7: the preferred form and the two obsolete ones, which a recipient must accept. */
+/** RFC 9110, section 5.6.7: the preferred date format, and two obsolete formats that a recipient must accept. */
 const FORMS = [
   new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>\\d{2}) ${MONTH} (?<year>\\d{4}) ${TIME} GMT$`),
   new RegExp(`^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>\\d{2})-${MONTH}-(?<year>\\d{2}) ${TIME} GMT$`),
@@ -92,7 +94,7 @@ function parseHttpDate(text: string | undefined): number | null {
   return date.setUTCHours(Number(hour), Number(minute), Number(second));
 }
 
-/** RFC 9110: a year more than fifty years ahead belongs to the last century. */
+/** RFC 9110: a two-digit year that seems more than fifty years ahead belongs to the last century. */
 function wholeYear(digits: number): number {
   const now = new Date().getUTCFullYear();
   const year = now - (now % 100) + digits;

@@ -4,10 +4,10 @@ import { PATH_CHARS_MAX } from '../web/resolve.ts';
 export interface SiteRequest {
   readonly method: string;
   readonly target: string;
-  /** @param name in lower case. Several values are joined as HTTP defines */
+  /** @param name in lower case @returns several values joined as HTTP defines */
   header(name: string): string | undefined;
   id(): string | null;
-  /** Aborted when the client leaves, until it is disposed. Absent for requests without a client. */
+  /** Aborted when the client leaves, until the object is disposed. Absent for requests without a client. */
   client?(): Disposable & { readonly signal: AbortSignal };
 }
 
@@ -15,18 +15,18 @@ type CanonicalTarget =
   /** `path` is decoded, without the leading slash. `query` is raw, with its `?`, or empty. */
   | { readonly kind: 'path'; readonly path: string; readonly query: string }
   | { readonly kind: 'malformed' }
-  /** Well formed, but impossible as a file name. Results in 404. */
+  /** A well-formed target that cannot be a file name. Results in 404. */
   | { readonly kind: 'nowhere' };
 
 const MALFORMED: CanonicalTarget = { kind: 'malformed' };
 const NOWHERE: CanonicalTarget = { kind: 'nowhere' };
 
-/** Absolute form (RFC 9112, section 3.2.2), whose authority is ignored. */
+/** Scheme and authority of a target in absolute form (RFC 9112, section 3.2.2). docshelf ignores both. */
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 const UNNAMEABLE = /\/\/|[\\\u0000-\u001f\u007f]/;
 const ENCODED_SLASH = /%2f/i;
 
-/** Decodes once, by hand: the URL class would resolve `..` and turn backslashes, which no file name contains. */
+/** Decodes once, without the URL class, which would resolve `..` and turn backslashes. No file name contains these. */
 export function canonicalise(target: string): CanonicalTarget {
   const relative = target.startsWith('/') ? target : target.replace(ORIGIN, '');
   const end = relative.search(/[?#]/);

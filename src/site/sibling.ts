@@ -8,7 +8,7 @@ import type { FileEntry } from '../domain/release.ts';
 import type { Coding, Form } from './encoding.ts';
 import type { SiteFileOnDisk } from './site-bytes.ts';
 
-/** Compressed files such as `app.js.br` beside `app.js`, sent instead of our own compression. */
+/** Extensions of compressed files in the bundle, such as `app.js.br` for `app.js`. docshelf sends them instead of compressing. */
 export const SIBLING_EXTENSION: Readonly<Record<Coding, string>> = { gzip: '.gz', br: '.br', zstd: '.zst' };
 
 export interface Sibling extends Form {
@@ -21,19 +21,19 @@ const CHUNK_BYTES = 256 * 1024;
 const MAGIC = 0x1f8b08;
 const HEADER_BYTES = 10;
 const TRAILER_BYTES = 8;
-/** The header may contain the file's name and a comment. No common program writes a longer one. */
+/** Maximum bytes of a gzip header, which may contain the file's name and a comment. No common program writes a longer header. */
 const HEADER_BYTES_MAX = 1024;
 const FLAGS = { checksum: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 };
 
 const DECODERS: Readonly<Record<Coding, () => Duplex>> = {
-  // Browsers read only the first of several members, and createGunzip() reads all.
+  // Use the raw decoder, because browsers read only the first of several members, and createGunzip() reads all members.
   gzip: createInflateRaw,
   br: createBrotliDecompress,
-  // RFC 9659: clients need not support a larger window.
+  // Window of 8 MB, because clients need not support a larger window (RFC 9659).
   zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
 };
 
-/** True if clients decode all its bytes to this content. Stops at the first byte beyond `content.size`. Never rejects. */
+/** True if clients decode all bytes of `file` to this content. Stops at the first byte beyond `content.size`. Never rejects. */
 export async function decodesTo(content: Content, file: SiteFileOnDisk, coding: Coding): Promise<boolean> {
   try {
     const [start, trailer] = coding === 'gzip' ? await gzipFrame(file) : [0, null];
@@ -47,7 +47,7 @@ export async function decodesTo(content: Content, file: SiteFileOnDisk, coding: 
         for await (const chunk of chunks) crc = crc32(chunk, crc);
       },
     );
-    // Clients do not ignore bytes after the encoded data, as the decoder does.
+    // Compare the number of bytes, because the decoder ignores bytes after the encoded data, but clients do not.
     const { bytesWritten } = decoder as Duplex & { readonly bytesWritten: number };
     if (start + bytesWritten + (trailer?.length ?? 0) !== file.size) return false;
     return trailer === null || (trailer.readUInt32LE(0) === crc && trailer.readUInt32LE(4) === content.size % 2 ** 32);
@@ -79,7 +79,7 @@ function gzipDataStart(header: Buffer): number {
   return flags & FLAGS.checksum ? at + 2 : at;
 }
 
-/** @throws Error at the first byte too many, and at the end if the bytes differ */
+/** @throws Error at the first byte beyond `size`, or at the end if the bytes differ */
 function checked({ size, sha256 }: Content) {
   return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const hash = createHash('sha256');

@@ -35,7 +35,7 @@ export async function readSiteFile(file: SiteFileOnDisk): Promise<Buffer<ArrayBu
   return bytes;
 }
 
-/** Opens exactly `length` bytes; a shorter file breaks the connection. @param onFault called after the first byte */
+/** Reads exactly `length` bytes. If the file is shorter, breaks the connection. @param onFault called after the first byte */
 export async function openFilePart(
   file: SiteFileOnDisk,
   start: number,
@@ -100,7 +100,7 @@ export class FilePart {
     }
   }
 
-  /** Zero bytes mark the end. @throws DocshelfError as `readSiteFile` */
+  /** Returns 0 bytes at the end of the part. @throws DocshelfError as `readSiteFile` */
   async read(into: Buffer): Promise<number> {
     const { end, onFault } = this.#range;
     const wanted = Math.min(into.length, end - this.#at);
@@ -133,7 +133,7 @@ export class FilePart {
     return result;
   }
 
-  /** Rejects another file under the same name. */
+  /** Opens the file. Throws if the path now has another file than before. */
   async #opened(): Promise<FileHandle> {
     const handle = await open(this.#file.diskPath);
     try {
@@ -176,7 +176,7 @@ export class FilePart {
   }
 }
 
-/** The listener sends the part without its stream, which would cost five times as much. */
+/** Body that the listener sends without its stream, because the stream would cost five times as much. */
 export class FileResponse extends Response {
   readonly part: FilePart;
 
@@ -186,14 +186,14 @@ export class FileResponse extends Response {
   }
 }
 
-/** Larger bodies are sent in parts, because TLS and HTTP/2 copy their input. */
+/** Maximum bytes of a body that is sent as a whole. Larger bodies are sent in parts, because TLS and HTTP/2 copy their input. */
 export const WHOLE_BYTES_MAX = 128 * 1024;
 
 export class BytesResponse extends Response {
   readonly whole: Buffer<ArrayBuffer>;
 
   constructor(bytes: Buffer<ArrayBuffer>, init: ResponseInit) {
-    // The default body would be a copy, which the socket's writer does not use.
+    // Pass a stream, because Response would copy the bytes, but the socket's writer uses only `whole`.
     super(streamOf(bytes), init);
     this.whole = bytes;
   }
@@ -220,10 +220,10 @@ export function fileResponse(part: FilePart | null, init: ResponseInit): Respons
   return part === null ? new Response(null, init) : new FileResponse(part, init);
 }
 
-/** Response that is completely in memory, written to the socket unchanged. */
+/** Response that is completely in memory. The server writes it to the socket unchanged. */
 export interface FastAnswer {
   readonly status: number;
-  /** Names and values alternate, as Node expects them. */
+  /** Alternating names and values, as Node expects them. */
   readonly headers: readonly string[];
   readonly body: Buffer<ArrayBuffer> | null;
 }
@@ -242,7 +242,7 @@ export function toHeaders(flat: readonly string[]): Headers {
   return fields;
 }
 
-/** Sends `no-cache`: browsers keep a 301 or 308 forever, and another version may not redirect. */
+/** Redirect with `no-cache`: browsers keep a 301 or 308 forever, but another version may not redirect. */
 export function redirect(status: number, location: string): Response {
   return new Response(null, {
     status,

@@ -9,9 +9,9 @@ import { decodesTo, SIBLING_EXTENSION, type Sibling } from './sibling.ts';
 import { type FastAnswer, flatHeaders, readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
 
 const ETAG_DIGITS = 32;
-/** Hex digits of a sibling's SHA-256: bytes of another compressor need another tag. */
+/** Hex digits of a sibling's SHA-256 in its entity tag, because another compressor writes other bytes. */
 const SIBLING_TAG_DIGITS = 8;
-/** Smaller files fit one packet, so compression saves nothing. */
+/** Smaller files fit into one packet, so compression saves no time. */
 const COMPRESSED_BYTES_MIN = 1024;
 const YEAR_S = 365 * 24 * 3600;
 
@@ -74,7 +74,7 @@ export class SiteFile implements SiteFileOnDisk {
     return this.#mayShrink ? negotiateEncoding(acceptEncoding) : 'identity';
   }
 
-  /** Null if the bundle's compressed file is missing or decodes to other bytes. Checked once. Never rejects. */
+  /** Null if the bundle's compressed file is missing or decodes to other bytes. Checks the file once. Never rejects. */
   findSibling(coding: Coding): Promise<Sibling | null> {
     const known = this.#siblings[coding];
     if (known !== undefined) return known;
@@ -99,7 +99,7 @@ export class SiteFile implements SiteFileOnDisk {
     return etag;
   }
 
-  /** Cached, since hashing a new key costs four times the look-up. */
+  /** Key of a body in the cache. Stored, because hashing a new key costs four times the look-up. */
   bodyKey(encoding: Encoding): string {
     const key = this.#bodyKeys[encoding] ?? `${this.sha256}${encoding}`;
     this.#bodyKeys[encoding] = key;
@@ -110,19 +110,19 @@ export class SiteFile implements SiteFileOnDisk {
     return { etag: this.etag(form), lastModifiedMs: this.#lastModifiedMs };
   }
 
-  /** Headers of the 200 that a 304 repeats (RFC 9110, section 15.4.5). */
+  /** Headers of a 200 response that a 304 response repeats (RFC 9110, section 15.4.5). */
   validatorHeaders(form: Form): AnswerHeaders {
     return {
       ETag: this.etag(form),
       'Last-Modified': new Date(this.#lastModifiedMs).toUTCString(),
       'Cache-Control': this.#cacheControl,
       Vary: 'Accept-Encoding',
-      // A cache updates them from a 304, and the operator may have changed them.
+      // Send configured headers with a 304, because the operator may have changed them, and caches then update them.
       ...this.sent.headers,
     };
   }
 
-  /** @param bytes null if the length is not known yet */
+  /** @param bytes number of bytes, or null if not known yet */
   headers(form: Form, bytes: number | null): AnswerHeaders {
     const { encoding } = form;
     return {
@@ -141,7 +141,7 @@ export class SiteFile implements SiteFileOnDisk {
     return { status: 200, headers, body: bytes };
   }
 
-  /** A 404 with this page, without an entity tag: a 404 is never `not modified`. */
+  /** A 404 with this page. Without an entity tag, because a 404 is never `not modified`. */
   missing({ encoding, tag, bytes }: Body): FastAnswer {
     const headers = this.#missing[tag] ?? flatHeaders(this.#missingHeaders(encoding, bytes.length));
     this.#missing[tag] = headers;
@@ -170,7 +170,7 @@ export class SiteFile implements SiteFileOnDisk {
 
 const IMMUTABLE = /(?:^|[\s,])immutable(?:[\s,]|$)/i;
 
-/** A file that may change is never immutable, even if site or operator say so. */
+/** Removes `immutable` for a file that may change, even if the site or operator sets it. */
 function cacheControlOf(isImmutable: boolean, said: string | null): string {
   if (said !== null && (isImmutable || !saysImmutable(said))) return said;
   return isImmutable ? `public, max-age=${YEAR_S}, immutable` : 'no-cache';

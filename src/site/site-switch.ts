@@ -20,7 +20,7 @@ import type { SamePages } from './versions/same-page.ts';
 
 export interface SiteForm extends SnapshotOptions {
   readonly searchBox?: SearchBoxForm | null;
-  /** Added if there are versions to choose from. Null never adds it. */
+  /** Files of the switcher. Pages get a switcher if there are versions to choose from. With null, they never do. */
   readonly switcher?: SwitcherFiles | null;
 }
 
@@ -28,7 +28,7 @@ interface VersionParts {
   readonly release: ReleaseView;
   readonly retained: readonly KeptRelease[];
   readonly rules: SiteRules;
-  /** Facts for the additions to pages, as far as the form requires them. */
+  /** Data for the additions to pages, as far as the form needs them. */
   readonly survey: { readonly versions: VersionSurvey; readonly searches: readonly BundledSearch[] };
 }
 
@@ -48,7 +48,7 @@ export interface SiteState<Settings> {
 
 export interface Beside {
   readonly active: ReleaseView | null;
-  /** Finds the same page of the active version. Null adds no notice. */
+  /** Finds the same page in the active version. With null, pages get no notice. */
   readonly pages: SamePages | null;
 }
 
@@ -68,7 +68,7 @@ export async function readVersion(
   return { release, retained, rules: await loadSiteRules(release), survey };
 }
 
-/** Never rejects: a missing switcher must not prevent a version from being served. */
+/** Never rejects, because docshelf must serve a version even without its switcher. */
 async function surveyOf(
   release: ReleaseView,
   { switcher, searchBox }: SiteForm,
@@ -113,7 +113,7 @@ function policyNotice(version: string, { searchBox = null, switcher = null }: Si
   return `The Content-Security-Policy of version "${version}" blocks ${added.join(' and ')}. Allow 'self' in its script-src, without 'strict-dynamic'.`;
 }
 
-/** The usual cause is an archive with more than one top-level folder. */
+/** The usual cause of a missing start page is an archive with more than one top-level folder. */
 const startPageNotice = (version: string): string =>
   `The start page of version "${version}" is missing: "/" responds with 404. Pack index.html at the root of the archive, or in its only top-level folder.`;
 
@@ -123,7 +123,7 @@ interface SwitchOptions<Settings> {
   readonly onChange?: (former: SiteState<Settings>, next: SiteState<Settings>) => void;
 }
 
-/** The only reference to the state of a site. */
+/** Holds the state of a site. Other objects must not keep a reference to the state. */
 export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
   readonly #searches = new OwnSearches();
   readonly #surveyVersions: SurveyVersions;

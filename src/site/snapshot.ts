@@ -41,7 +41,7 @@ export interface SnapshotOptions {
   readonly site?: string;
   readonly trailingSlash: 'auto' | TrailingSlash;
   readonly title?: string | null;
-  /** With its last slash, `/` by default. A release that was built for another base path is rewritten. */
+  /** Base path with its last slash, `/` by default. docshelf rewrites a release that was built for another base path. */
   readonly basePath?: string;
   readonly headers?: HeaderForm;
   readonly spaFallback?: boolean;
@@ -51,7 +51,7 @@ export interface SnapshotOptions {
 }
 
 export interface SnapshotSettings extends SnapshotOptions {
-  /** Additions to the page at a path (`guides/start.html`), after those of the form. Equal results for equal paths. */
+  /** Additions to the page at a path (`guides/start.html`), after `additions`. Must return equal results for equal paths. */
   readonly additionsOf?: ((path: string) => Promise<PageAdditions>) | null;
 }
 
@@ -68,7 +68,7 @@ export async function loadSiteRules({ files, siteDir }: Pick<ReleaseView, 'files
 
 const START_PAGE = 'index.html';
 
-/** Files with prepared headers, about 1 KiB each. Used as `maxSize`, since `max` reserves 178 KiB per site (lru-cache 11.5, measured). */
+/** Maximum cached files, about 1 KiB each. Used as `maxSize`, because `max` reserves 178 KiB per site (lru-cache 11.5, measured). */
 const FILES_MAX = 8192;
 
 /** A release, and the assets of former releases, which open tabs still request. Immutable. */
@@ -92,7 +92,7 @@ export class SiteSnapshot {
   readonly #site: string;
   readonly #overlong = new OverlongFiles();
   readonly #immutable: ImmutableNames;
-  /** Files by path and headers, those of older releases also by digest, since a release may be removed. */
+  /** Files by path and headers. Files of older releases also by digest, because a release may be removed. */
   readonly #files = new LRUCache<string, SnapshotFile>({ maxSize: FILES_MAX, sizeCalculation: () => 1 });
 
   constructor(active: ReleaseView, older: readonly KeptRelease[], form: SnapshotSettings, rules: SiteRules = NO_RULES) {
@@ -126,7 +126,7 @@ export class SiteSnapshot {
     this.#site = site;
   }
 
-  /** Contract section 9. A promise if it must read older releases. @param path decoded, without a leading slash, or null if impossible */
+  /** Contract section 9. Reads older releases asynchronously. @param path decoded, without a leading slash, or null if impossible */
   find(path: string | null, asked = NOTHING_ELSE): Found | Promise<Found> {
     const found = this.#findAny(path, asked);
     if (!this.#answersMarkdown || !prefersMarkdown(asked.accept)) return found;
@@ -157,7 +157,7 @@ export class SiteSnapshot {
   }
 
   #findAny(path: string | null, asked: SiteRequestFacts): Found | Promise<Found> {
-    // Rules of a site do not apply to docshelf's own folder.
+    // Rules of a site do not apply to docshelf's own paths.
     const built = path === null || isInternalPath(path) || DOTS.test(`/${path}/`) ? null : this.#mount.from + path;
     const work = new Work();
     const forced = this.#byRule('forced', built, asked, work);
@@ -176,7 +176,7 @@ export class SiteSnapshot {
   }
 
   #findFile(path: string | null, built: string | null, asked: SiteRequestFacts, work: Work): Found | Promise<Found> {
-    // "." is hidden, so that an impossible name gets the root's 404 page.
+    // "." is a hidden name, so a target that cannot be a file name gets the root's 404 page.
     const resolution = resolvePath(this.#active.files, path ?? '.', this.#trailingSlash);
     if (resolution.kind === 'redirect') {
       return { kind: 'redirect', status: 308, location: resolution.location + asked.query };
@@ -200,7 +200,7 @@ export class SiteSnapshot {
     );
   }
 
-  /** `isByHost`: true if a rule was ignored because it redirects to the requested address itself. */
+  /** `isByHost` is true if a rule was ignored because it redirects to the requested address. */
   #byRule(
     kind: 'forced' | 'others',
     built: string | null,

@@ -21,7 +21,7 @@ export interface ListAnswer {
   readonly order: readonly string[];
 }
 
-/** UTF-16 code units. The list says that it omits further pages. */
+/** Maximum UTF-16 code units of a list. The list reports that it omits further pages. */
 const LIST_LENGTH_MAX = 2 * 1024 ** 2;
 export const MORE_PAGES = '\nThis list is too long, so it omits some pages.\n';
 const SECTION_DEPTH = 2;
@@ -37,7 +37,7 @@ export function sectionOf(path: string): string {
   return stem.split('/').slice(0, -1).slice(0, SECTION_DEPTH).join('/');
 }
 
-/** Sorts sections and pages by the navigation, with those in the site's language first. */
+/** Sorts sections and pages in the order of the navigation. Those in the site's language come first. */
 export function orderPages({ pages, navigation }: SiteOutline): readonly Section[] {
   const rank = new Map(navigation.map((path, at) => [path, at]));
   const rankOf = ({ path }: ListedPage): number => (START_PAGE.test(path) ? -1 : (rank.get(path) ?? navigation.length));

@@ -26,7 +26,7 @@ import { type ListAnswer, MORE_PAGES } from './llms-text.ts';
 import type { TwinAnswer, TwinCalls } from './worker.ts';
 
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
-/** Time for the heads of 20,000 pages on a busy disk. */
+/** Maximum time for a list. Long enough to read the heads of 20,000 pages from a busy disk. */
 const LIST_MS_MAX = 300_000;
 const PLACES = { entry: threadEntry('./worker', import.meta), max: 2, siteMax: 1 };
 const makers = new TransformThreads<TwinCalls>({ ...PLACES, task: 'make the Markdown of a page' });
@@ -41,7 +41,7 @@ type ListName = (typeof LISTS)[number];
 const LISTS_FOLDER = 'markdown';
 const LISTS_FORMAT = 'DSM2';
 const LISTED_MAX = 20_000;
-/** Limit of `llms-full.txt`. The first page that does not fit ends it. */
+/** Maximum bytes of `llms-full.txt`. The file ends before the first page that does not fit. */
 const FULL_BYTES_MAX = 16 * 1024 ** 2;
 
 interface TwinsForm {
@@ -50,7 +50,7 @@ interface TwinsForm {
   readonly site: string;
   readonly trailingSlash: TrailingSlash;
   readonly headers: HeaderPolicy;
-  /** Files of the snapshot, whose own keys never end in a line feed. */
+  /** Cache of the snapshot. Its other keys never end in a line feed, so that the keys of lists are unique. */
   readonly kept: { get(key: string): SnapshotFile | undefined; set(key: string, file: SnapshotFile): unknown };
   readonly fileAt: (path: string, built: string) => SnapshotFile | null;
   readonly pages: PagePaths;
@@ -73,7 +73,7 @@ export class MarkdownPages {
     return page === null || !this.#form.pages.isOpen(page) ? null : this.markdownOf(page, built);
   }
 
-  /** Prefers a file of the bundle. Null if the path is not a page, or the page is too large. */
+  /** Prefers a Markdown file of the bundle. Null if the path is not a page, or if the page is too large. */
   markdownOf(page: string, built: string | null = null): SnapshotFile | null {
     const { files } = this.#release;
     const { mount, headers, kept, fileAt } = this.#form;
@@ -86,7 +86,7 @@ export class MarkdownPages {
     const key = `${id}\n${page}\n`;
     const known = kept.get(key);
     if (known !== undefined) return known;
-    // In search engines, a second copy would compete with the page.
+    // Send `noindex`, because the Markdown would compete with its page in search engines.
     const made = this.#make(
       entry,
       { id, cacheControl, headers: { Vary: VARIES, 'X-Robots-Tag': 'noindex', ...sent } },
@@ -117,7 +117,7 @@ export class MarkdownPages {
     return list;
   }
 
-  /** Continues if the reader leaves, since the result is stored with the release. */
+  /** Continues if the client leaves, because the result is stored with the release. */
   async #makeList(name: ListName, sent: ExtraHeaders): Promise<TransformedFile> {
     const { mount, title, trailingSlash } = this.#form;
     const { releaseDir, createdAt } = this.#release;
@@ -213,7 +213,7 @@ export class MarkdownPages {
     }
   }
 
-  /** Links of the page are relative to the address that readers see. */
+  /** Address that readers see, because the links of the page are relative to that address. */
   #addressOf(path: string): string {
     const { mount, trailingSlash } = this.#form;
     const stem = path.replace(/(?:^|\/)index\.x?html?$/i, '');
@@ -222,7 +222,7 @@ export class MarkdownPages {
   }
 }
 
-/** False if the list cannot be written. Does not create the folder of a removed release. */
+/** Returns false if the list cannot be written. Does not create the folder of a removed release. */
 async function keepList(folder: string, name: string, bytes: Buffer): Promise<boolean> {
   try {
     await mkdir(folder).catch((error: unknown) => {

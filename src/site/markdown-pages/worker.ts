@@ -9,13 +9,13 @@ import { findLinks } from '../../web/references.ts';
 import { type Resolution, resolvePath } from '../../web/resolve.ts';
 import { type ListAnswer, type ListedPage, llmsText, orderPages, type SiteOutline, sectionOf } from './llms-text.ts';
 
-/** Bytes read from the start of a page. Heads with inline styles have 100 KB. */
+/** Bytes to read from the start of a page. Pages with inline styles have heads of 100 KB. */
 const HEAD_BYTES = 128 * 1024;
 const NAVIGATION_BYTES = 1024 ** 2;
 const SECTIONS_MAX = 200;
 
 const ORIGIN = 'http://site.invalid';
-/** Pages not written for reading: not found, the whole book in one, searches, listings of code and words. */
+/** Pages that are not written for reading: 404, the whole book as one page, searches, lists of code and words. */
 const UNLISTED =
   /(?:^|\/)(?:404|_not-found|print(?:[_-](?:page|site))?|search|genindex|py-modindex)(?:\.x?html?|\/index\.x?html?)$|(?:^|\/)_modules\//i;
 const NOINDEX = /<meta\b[^>]{0,200}\bname\s*=\s*["']?robots\b[^>]{0,200}\b(?:noindex|none)\b/i;
@@ -28,7 +28,7 @@ interface HeadsOrder {
   readonly title: string | null;
 }
 
-/** Takes the order from the links of the start page and of each section's first page. */
+/** Uses the order of the links on the start page and on the first page of each section. */
 async function readHeads({ siteDir, pages, builtFor, basePath, title }: HeadsOrder): Promise<SiteOutline> {
   const types = new Map(pages.map(({ path, type }) => [path, type]));
   const listed: ListedPage[] = [];
@@ -67,7 +67,7 @@ function* linkedPages(
   }
 }
 
-/** A thread makes Markdown, since a page of 400 KiB takes 200 ms (measured). */
+/** Thread that creates Markdown, because a page of 400 KiB takes 200 ms (measured). */
 
 interface TwinOrder extends Omit<MarkdownInput, 'html'> {
   readonly bytes: Uint8Array;

@@ -23,7 +23,7 @@ type RewriteCall = ThreadCall<MountCalls>;
 
 export type SnapshotFile = SiteFile | LazyTransform;
 
-/** Shares the work on a file between requests. The task itself limits the load. */
+/** Shares the work on a file between requests. Does not limit the load, because the task itself does. */
 const sharing = new Scheduler(Number.POSITIVE_INFINITY);
 
 export class LazyTransform {
@@ -31,14 +31,14 @@ export class LazyTransform {
   readonly sent: ExtraHeaders;
   readonly #make: (signal: AbortSignal) => Promise<TransformedFile>;
 
-  /** @param make gets a signal that is aborted once no reader wants the file */
+  /** @param make gets a signal that is aborted when no request waits for the file */
   constructor(path: string, sent: ExtraHeaders, make: (signal: AbortSignal) => Promise<TransformedFile>) {
     this.path = path;
     this.sent = sent;
     this.#make = make;
   }
 
-  /** The next request retries after an error. @throws DocshelfError `cannot_read`, `release_damaged`; the signal's reason */
+  /** After an error, the next request tries again. @throws DocshelfError `cannot_read`, `release_damaged`; the signal's reason */
   make(bodies: BodyCache, signal?: AbortSignal): Promise<SiteFile> {
     const make = async (wanted: AbortSignal): Promise<SiteFile> => {
       const { file, bytes } = await this.#make(wanted);
@@ -69,16 +69,16 @@ interface TransformContext {
   readonly overlong: OverlongFiles;
 }
 
-/** A thread keeps several copies of a file. A site leaves a place for the others. */
+/** Three threads, because each keeps several copies of a file. A site uses at most two, so that other sites can use the third. */
 const transformThreads = new TransformThreads<MountCalls>({
   task: 'rewrite a file',
   entry: threadEntry('./worker', import.meta),
   max: 3,
   siteMax: 2,
 });
-/** The first end of a thread may have another cause than the file. */
+/** Ended threads that exclude a file. The first thread may have ended for a reason other than the file. */
 const THREAD_ENDS_MAX = 2;
-/** Larger pages are parsed in the thread, at 10 ms a MiB. */
+/** Maximum bytes of a page that is parsed here. Larger pages are parsed in a thread, at 10 ms per MiB. */
 const ADDED_HERE_BYTES_MAX = 256 * 1024;
 
 export function isTransformed(entry: FileEntry, { release, basePath, added, overlong }: TransformContext): boolean {
@@ -88,7 +88,7 @@ export function isTransformed(entry: FileEntry, { release, basePath, added, over
   return isMounted || ((added.toPage !== null || !isEmptyAdditions(added.toAll)) && acceptsAdditions(type, size));
 }
 
-/** Returns the same file if nothing changes or it takes too long. @throws DocshelfError `cannot_read`, `release_damaged`, `internal` */
+/** Returns `plain` if the file does not change or takes too long. @throws DocshelfError `cannot_read`, `release_damaged`, `internal` */
 export async function transformFile(
   plain: SiteFile,
   entry: FileEntry,
@@ -137,16 +137,16 @@ async function mountedBytes(
   basePath: string,
   rewrite: RewriteCall,
 ): Promise<Buffer<ArrayBuffer> | null> {
-  // Do not keep the tables of older releases in memory.
+  // Read the table of an older release for each file, so that it does not stay in memory.
   const files = 'files' in release ? release.files : await release.readTable();
   const mount = { from: release.builtFor, to: basePath };
   const mounted = async (file: MountableFile, digests = new Map<string, string>()): Promise<MountAnswer> => {
     const answer = await rewrite('mount', { file, mount, absent: new Set(), digests });
-    // The thread has no file table. Repeat with the paths that it wrongly took for files.
+    // The thread has no file table. Call it again with the paths that it wrongly assumed to be files.
     const absent = new Set([...answer.presumed].filter((path) => !isServedPath(files, path)));
     return absent.size === 0 ? answer : rewrite('mount', { file, mount, absent, digests });
   };
-  /** New `integrity` of a file, by the former algorithm. Null if its bytes do not change. */
+  /** New `integrity` of a file, with the algorithm of its former value. Null if the bytes of the file do not change. */
   const integrityOf = async (url: string, former: string): Promise<string | null> => {
     const entry = entryAt(url, plain.path, release.builtFor, files);
     if (entry === null || !isMountable(entry.path, entry.type, entry.size)) return null;

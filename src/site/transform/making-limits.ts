@@ -3,17 +3,17 @@ import type { FileEntry } from '../../domain/release.ts';
 import { type CallsOf, HEAPS, ProcessorLimit, Thread, type ThreadCall } from '../../threads/index.ts';
 import { Scheduler, type Turn } from '../../threads/scheduler.ts';
 
-/** Processor time for a file. The slowest real page, of 1.5 MB, takes 1.4 s (measured). */
+/** Maximum processor time for a file. The slowest real page, of 1.5 MB, takes 1.4 s (measured). */
 const MAKE_MS_MAX = 10_000;
-/** Most aborted calls end within this time. Starting another thread takes as long. */
+/** Time in which most aborted calls end. To start another thread takes as long. */
 const ABORT_WITHIN_MS = 200;
-/** Slow files of a release after which its other large files are skipped. */
+/** Number of slow files after which the other large files of a release are skipped. */
 const OVERLONG_MAX = 5;
-/** Smaller files take less than a second, whatever they contain. */
+/** Maximum bytes of a small file. Small files take less than a second, whatever they contain. */
 const SMALL_BYTES = 256 * 1024;
 const NAMED_MAX = 5;
 
-/** Files that are not tried again, because they took too long or ended their thread. */
+/** Files that docshelf does not try again, because they took too long or ended their thread. */
 export class OverlongFiles {
   readonly #paths = new Set<string>();
   readonly #ends = new Map<string, number>();
@@ -22,7 +22,7 @@ export class OverlongFiles {
     return !this.#paths.has(path) && (this.#paths.size < OVERLONG_MAX || size <= SMALL_BYTES);
   }
 
-  /** True if the file is not tried again. @param endsMax ends of a thread that exclude a file */
+  /** Returns true if the file is not tried again. @param endsMax number of ended threads that exclude a file */
   note(path: string, error: unknown, endsMax: number): boolean {
     const { code } = toDocshelfError(error);
     const ends = (this.#ends.get(path) ?? 0) + 1;
@@ -32,7 +32,7 @@ export class OverlongFiles {
     return isOver;
   }
 
-  /** @param effect on the files: `are served without their Markdown` */
+  /** @param effect continues a sentence about the files: `are served without their Markdown` */
   notice(version: string, effect: string): string | null {
     if (this.#paths.size === 0) return null;
     const named = [...this.#paths].slice(0, NAMED_MAX).map((path) => `"${path}"`);
@@ -45,7 +45,7 @@ export class OverlongFiles {
 interface MakersOptions {
   readonly task: string;
   readonly entry: URL;
-  /** Limit of small files, in total and per site. Large files run one at a time, for their memory. */
+  /** Maximum small files at once, in total and per site. Large files run one at a time, because they need more memory. */
   readonly max: number;
   readonly siteMax: number;
   /** Processor time for one file. Default: 10 s. */
@@ -54,11 +54,11 @@ interface MakersOptions {
 
 interface Lane<Calls extends CallsOf<Calls>> {
   readonly scheduler: Scheduler;
-  /** One thread per place, so that its end affects no other file. */
+  /** One thread for each place of the scheduler, so that the end of a thread affects no other file. */
   readonly threads: readonly Thread<Calls>[];
 }
 
-/** Threads that transform files of all sites in turns. Large files, which may take seconds, have a separate thread. */
+/** Threads that transform files of all sites in turn. Large files can take seconds, so they have a separate thread. */
 export class TransformThreads<Calls extends CallsOf<Calls>> {
   readonly #small: Lane<Calls>;
   readonly #large: Lane<Calls>;
@@ -95,7 +95,7 @@ export class TransformThreads<Calls extends CallsOf<Calls>> {
       try {
         return await make((name, order) => thread.call(name, order, { signal }));
       } finally {
-        // The thread may keep hundreds of megabytes.
+        // Stop the thread, which may keep hundreds of megabytes.
         if (isLarge && scheduler.waiting === 0) await thread.terminate();
       }
     };

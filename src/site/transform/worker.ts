@@ -3,20 +3,20 @@ import { addToPage } from '../../web/additions/add-to-page.ts';
 import type { PageAdditions } from '../../web/additions/page-additions.ts';
 import { integrityTargets, type Mount, type MountableFile, mountFile } from '../../web/mount/index.ts';
 
-/** A thread rewrites files, since a page of 868 KiB takes 114 ms (measured). */
+/** Thread that rewrites files, because a page of 868 KiB takes 114 ms (measured). */
 
 interface MountOrder {
   readonly file: MountableFile;
   readonly mount: Mount;
-  /** Paths that are neither a file nor a page. The whole table may have 500,000 entries, so it stays outside. */
+  /** Paths that are neither a file nor a page. The file table can have 500,000 entries, so the thread does not get it. */
   readonly absent: ReadonlySet<string>;
-  /** `integrity` of changed targets, by address. */
+  /** New `integrity` values of changed files, by address. */
   readonly digests: ReadonlyMap<string, string>;
 }
 
 export interface MountAnswer {
   readonly bytes: Uint8Array | null;
-  /** Paths that the rewriter assumed to be files or pages of the site. If one is not, the result is invalid. */
+  /** Paths that the rewriter assumed to be files or pages of the site. If an assumption is wrong, the result is invalid. */
   readonly presumed: ReadonlySet<string>;
   readonly integrity: ReturnType<typeof integrityTargets>;
 }

@@ -21,7 +21,7 @@ interface ChangedPage extends NamedPage {
 export interface PagesDiff {
   readonly added: readonly NamedPage[];
   readonly removed: readonly NamedPage[];
-  /** Pages with the same words at another address. */
+  /** Pages with the same words at a new address. */
   readonly moved: readonly (NamedPage & { readonly from: string })[];
   readonly changed: readonly ChangedPage[];
   readonly unchanged: number;
@@ -39,7 +39,7 @@ interface PageText extends NamedPage {
   readonly isTooLarge: boolean;
 }
 
-/** Drops the text: two versions may have no page in common. */
+/** Added or removed page. Without its text, because two versions may have no page in common. */
 interface LonePage extends NamedPage {
   /** Null for a page without text. */
   readonly digest: string | null;
@@ -50,11 +50,11 @@ interface Pair {
   readonly after: string | undefined;
 }
 
-/** Larger pages are compared by bytes. On a busy machine, 2 MB of hostile markup take 16 s (measured). */
+/** Larger pages are compared by their bytes. On a busy machine, 2 MB of hostile markup take 16 s (measured). */
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
 const TITLE_LENGTH_MAX = 300;
 
-/** Compares the main text, as in search and Markdown, so that a changed menu counts for no page. @param onProgress 0 to 1 */
+/** Compares the main text, as in search and Markdown, so that a changed menu changes no page. @param onProgress gets 0 to 1 */
 export async function diffPages(
   before: ComparedSite,
   after: ComparedSite,
@@ -105,7 +105,7 @@ function listed({ added, removed, moved, changed }: Lists, unchanged: number, ma
   };
 }
 
-/** Pairs `a.html` and `a/index.html`, in the order of addresses. */
+/** Pairs of pages, in the order of addresses. `a.html` and `a/index.html` are the same page. */
 function pairsOf(before: ComparedSite, after: ComparedSite): Map<string, Pair> {
   const pairs = new Map<string, Pair>();
   const pagesOf = ({ files }: ComparedSite): string[] => Array.from(files.values(), ({ path }) => path).filter(isPage);
@@ -122,7 +122,7 @@ function isSameFile(pair: Pair, before: ComparedSite, after: ComparedSite): bool
   return former !== undefined && former.sha256 === next?.sha256;
 }
 
-/** @throws the system's errors */
+/** @throws NodeJS.ErrnoException if the page cannot be read */
 async function textOf({ siteDir, files }: ComparedSite, page: string): Promise<PageText> {
   const { size = 0, sha256 = '', type = 'text/html' } = files.get(page) ?? {};
   if (size > PAGE_BYTES_MAX) return { page, title: '', words: sha256, isTooLarge: true };
@@ -133,7 +133,7 @@ async function textOf({ siteDir, files }: ComparedSite, page: string): Promise<P
   return { page, title: title.slice(0, TITLE_LENGTH_MAX), words: withoutTargets(markdown), isTooLarge: false };
 }
 
-/** Files with a digest in their names have another one in each version. */
+/** Removes link targets, because files with a digest in their names have a different name in each version. */
 const withoutTargets = (markdown: string): string => markdown.replace(/\]\((?:[^()\\]|\\.|\([^()]*\))*\)/g, ']');
 
 function changeOf(before: PageText, after: PageText): Pick<ChangedPage, 'wordsAdded' | 'wordsRemoved'> {

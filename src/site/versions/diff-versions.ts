@@ -4,14 +4,14 @@ import { Scheduler } from '../../threads/scheduler.ts';
 import type { PagesDiff } from './diff-pages.ts';
 import type { DiffCalls, DiffOrder } from './worker.ts';
 
-/** With the longest paths and titles, all lists have 10 MB. */
+/** Maximum entries of each list. With the longest paths and titles, all lists have 10 MB. */
 const LIST_MAX = 500;
-/** Operators do not wait longer for a page. */
+/** Maximum time of a comparison, because operators do not wait longer for a page. */
 const DIFF_MS_MAX = 120_000;
-/** A further request would wait for minutes. */
+/** Maximum waiting comparisons. A further request would wait for minutes. */
 const WAITING_MAX = 4;
 
-/** A comparison takes a processor, and the memory of two file tables. */
+/** Runs one comparison at a time, because each takes a processor and the memory of two file tables. */
 const comparing = new Scheduler({
   max: 1,
   waitingMax: WAITING_MAX,

@@ -9,10 +9,10 @@ import { readHead } from '../first-pages.ts';
 const PAGE_NAME = /(?:(?:^|(?<=\/))index)?\.(?:html|htm|xhtml)$/i;
 const NOT_FOUND = /(?:^|\/)404(?:\.html|\/index\.html)$/;
 
-/** Missing pages whose titles are read, 0.3 ms each. A site with more moved pages was rebuilt from scratch. */
+/** Maximum missing pages whose titles are read, 0.3 ms each. A site with more moved pages was rebuilt from scratch. */
 const TITLES_MAX = 2_000;
 const READS_AT_ONCE = 8;
-/** Entries to read before other requests have their turn. */
+/** Entries to read before docshelf handles other requests. */
 const ENTRIES_A_TURN = 2_048;
 
 type Titles = ReadonlyMap<string, readonly string[]>;
@@ -40,7 +40,7 @@ export class SamePages {
     const [first, second] = pages
       .map((page) => ({ page, shared: sharedNames(page, path) }))
       .sort((a, b) => b.shared - a.shared);
-    // If two pages are equally near, such as Overview and Introduction, returns neither.
+    // If two pages with the title are equally near to the path, return neither.
     if (first === undefined || first.shared === second?.shared) return null;
     return readerAddress(first.page, path, to);
   }
@@ -56,7 +56,7 @@ export class SamePages {
   }
 }
 
-/** Null if the release has neither this address nor the one with or without the last slash. */
+/** Address of the page, with or without the trailing slash. Null if the release has no such page. */
 function addressOf(path: string, { files, trailingSlash }: ReleaseView): string | null {
   const found = resolvePath(files, path, trailingSlash);
   if (found.kind === 'file') return path;
@@ -75,7 +75,7 @@ function nearestParent(path: string, to: ReleaseView): string {
   return '';
 }
 
-/** Keeps the style of the site: folders with a slash, files with an extension if the requested one had it. */
+/** Keeps the style of the site: folders with a slash, files with an extension if the requested path has an extension. */
 function readerAddress(page: string, asked: string, to: ReleaseView): string {
   const bare = page.replace(PAGE_NAME, '').replace(/\/$/, '');
   return (/\.x?html?$/i.test(asked) && !/(?:^|\/)index\.\w+$/i.test(page) ? page : addressOf(bare, to)) ?? page;
