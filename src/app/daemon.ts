@@ -95,16 +95,16 @@ interface DaemonParts {
   readonly ownExports: OwnExportDesk;
 }
 
-/** The admin listener stops last, so that probes see the daemon unready while it drains. */
+/** Time for the admin listener to stop. It stops last, so that probes see that the daemon is not ready while it drains. */
 const ADMIN_STOP_MS = 1_000;
 
-/** A reduced config counts only after its files stayed the same for this many checks. */
+/** A config that serves less takes effect only if its files stay the same for this number of checks. */
 const CONFIRM_MS = 1_000;
 const CONFIRMATIONS = 1;
-/** Files that are written in place can still grow after a pause. */
+/** Number of checks for files that are written in place, which can still grow after a pause. */
 const CONFIRMATIONS_IN_PLACE = 5;
 
-/** Maximum of attempts to read a config whose files change meanwhile. */
+/** Maximum attempts to read a config whose files change meanwhile. */
 const READS_MAX = 20;
 
 const NO_JOBS: ExportJobs = { queued: 0, running: 0 };
@@ -114,7 +114,7 @@ class Daemon {
   readonly #parts: DaemonParts;
   readonly #watch: FileWatch;
   readonly #startedAt = new Date().toISOString();
-  /** Settings at the start. Differences from them wait for a restart. */
+  /** Config at the start. Settings that differ take effect after a restart. */
   readonly #opened: LoadedConfig;
   #loaded: LoadedConfig;
   readonly #apiHasSearch: boolean;
@@ -124,7 +124,7 @@ class Daemon {
   #listeners: Listeners | null = null;
   #lastReload: LastReload | null = null;
   #reloading: Promise<unknown> = Promise.resolve();
-  /** With several sites, `starting` ends when each has finished its first attempt, or after `server.readyAfter`. */
+  /** With several sites, `starting` ends after the first attempt of each site, or after `server.readyAfter`. */
   #phase: 'starting' | 'running' | 'stopping';
   /** Resolves when each site has finished its first attempt to serve a version. */
   firstAttempt: Promise<void> = Promise.resolve();
@@ -185,7 +185,7 @@ class Daemon {
     const begun = (): void => {
       if (this.#phase === 'starting') this.#phase = 'running';
     };
-    // Do not wait: a daemon must respond while it fetches for minutes.
+    // Do not wait, because a daemon must respond even if a fetch takes minutes.
     this.firstAttempt = sites.settle().then(begun);
     setTimeout(begun, readyAfterMs).unref();
   }
@@ -211,7 +211,7 @@ class Daemon {
     const turn = this.#reloading.then(() => this.#takeConfig(confirmations));
     this.#reloading = turn;
     const { result, mustSettle } = await turn;
-    // Stay outside the turn, so that a newer config can cancel this work.
+    // Settle after the turn of this reload, so that a newer config can cancel the work.
     if (mustSettle) await this.#parts.sites.settle();
     return result;
   }
@@ -226,7 +226,7 @@ class Daemon {
     const deadlineMs = this.#config.server.shutdownTimeoutMs;
     const requestsMs = deadlineMs - Math.min(ADMIN_STOP_MS, deadlineMs / 4);
     const { sites, search, folder, network, signIns, keys } = this.#parts;
-    // Work on bundles ends at once. Requests in flight get their responses.
+    // Work on bundles ends at once, but docshelf completes the responses to open requests.
     await Promise.all([
       this.#listeners?.site.stop(requestsMs),
       this.#listeners?.api?.stop(requestsMs),
@@ -290,7 +290,7 @@ class Daemon {
     try {
       const loaded = await this.#readConfig(confirmations);
       const { config } = loaded;
-      // A change between one site and a list waits for a restart.
+      // A change between a single site and a list needs a restart.
       if (config.sites.length > 0 === sites.isList) await sites.accept(loaded.sites);
       network.useConfig(config);
       metrics.useConfig(config);
@@ -306,7 +306,7 @@ class Daemon {
     }
   }
 
-  /** A partial file can be a valid config that serves less, so such a config must be read twice. @throws ConfigError */
+  /** Reads a config that serves less twice, because a partly written file can be such a config. @throws ConfigError */
   async #readConfig(confirmations: number): Promise<LoadedConfig> {
     let loaded = await this.#readStable();
     for (let same = 0; same < confirmations && isReduced(this.#loaded, loaded); same += 1) {
@@ -319,7 +319,7 @@ class Daemon {
     return loaded;
   }
 
-  /** Reads again if a file changes meanwhile, because a reverted change would not be noticed. @throws ConfigError */
+  /** Reads again if a file changes during the read, because the watch would miss a reverted change. @throws ConfigError */
   async #readStable(): Promise<LoadedConfig> {
     let reading: Promise<LoadedConfig>;
     let tries = 0;
@@ -351,7 +351,7 @@ class Daemon {
     return { ready: !mustWait, reason: mustWait ? 'some sites have not completed their first attempt yet' : null };
   }
 
-  /** Null if the queue does not respond. */
+  /** Number of jobs, or null if the queue does not respond. */
   async #jobs(): Promise<ExportJobs | null> {
     const counts = async () => (await this.#exports?.promise)?.counts() ?? NO_JOBS;
     return inTime(counts()).catch(() => null);
@@ -467,7 +467,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   return daemon;
 }
 
-/** Share of the volume. If less is free, the status has a notice, and the chart an alert. */
+/** Minimum free share of the volume. Below it, the status has a notice, and the chart has an alert. */
 const FREE_SHARE_MIN = 0.1;
 
 export async function readVolume(dir: string): Promise<VolumeSpace | null> {

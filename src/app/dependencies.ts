@@ -7,11 +7,11 @@ export type DependencyState = { readonly dependency: DependencyName; readonly is
 /** Starts a check. Null if the daemon does not have the dependency. */
 type Checks = Readonly<Record<DependencyName, () => Promise<void> | null>>;
 
-/** Prometheus and the console may ask more often, and every check is a request to another server. */
+/** Interval between checks. Prometheus and the console may ask more often, and every check is a request to another server. */
 const EVERY_MS = 30_000;
 const CHECK_MS_MAX = 2_000;
 
-/** Checks the servers that the daemon depends on when somebody asks, and remembers the result. */
+/** Checks the servers that the daemon depends on when a client requests their state, and remembers the result. */
 export class Dependencies {
   readonly #checks: Checks;
   readonly #running = new Map<DependencyName, Promise<boolean>>();
@@ -21,7 +21,7 @@ export class Dependencies {
     this.#checks = checks;
   }
 
-  /** Takes at most two seconds and never rejects. */
+  /** Resolves within two seconds, and never rejects. */
   read(): Promise<readonly DependencyState[]> {
     const atMs = performance.now();
     if (this.#last === null || atMs - this.#last.atMs >= EVERY_MS) this.#last = { atMs, states: this.#check() };
@@ -43,7 +43,7 @@ export class Dependencies {
     return Promise.all(states);
   }
 
-  /** A check that still runs is not started again, so that a server that never responds holds one connection. */
+  /** Does not start a check that is still running, so that a server that never responds uses only one connection. */
   #run(dependency: DependencyName): Promise<boolean> | null {
     const check = this.#checks[dependency]();
     if (check === null) return null;
@@ -58,7 +58,7 @@ export class Dependencies {
   }
 }
 
-/** Result, or null after two seconds: Prometheus discards a whole scrape that waits for a silent server. */
+/** Result, or null after two seconds, because Prometheus discards a whole scrape that waits for a silent server. */
 export function inTime<T>(result: Promise<T>): Promise<T | null> {
   return Promise.race([result, sleep(CHECK_MS_MAX, null, { ref: false })]);
 }

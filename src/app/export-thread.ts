@@ -1,5 +1,5 @@
 import * as crawler from '../crawl/index.ts';
 import { serveSteps } from '../export/jobs/steps.ts';
 
-/** Entry of a job's thread, which joins export and crawl. */
+/** Entry of the thread of a job, which needs both export and crawl. */
 serveSteps(crawler);

@@ -4,11 +4,11 @@ import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { errnoState } from '../domain/errors.ts';
 
-/** Watchers miss changes on network volumes, and in a folder that is replaced. */
+/** Interval of polls, because watchers miss changes on network volumes and in a folder that is replaced. */
 const POLL_MS = 2_000;
-/** Editors and Kubernetes change several names for one change. */
+/** Delay after an event, because editors and Kubernetes change several names for one change. */
 const SETTLE_MS = 50;
-/** Time without a change after which a file that is written in place counts as complete. */
+/** Time without a change after which a file that is written in place is treated as complete. */
 const QUIET_MS = 1_000;
 
 interface Look {
@@ -19,12 +19,12 @@ interface Look {
 }
 type Looks = ReadonlyMap<string, Look>;
 
-/** Watches folders, because Kubernetes swaps the `..data` link next to a mounted file. A touch or an equal copy does not count as a change. */
+/** Watches folders, because Kubernetes swaps the `..data` link next to a mounted file. A touch or an equal copy is not a change. */
 export class FileWatch {
   readonly #onChange: (isWhole: boolean) => void;
   #known: Looks = new Map();
   #pending: { readonly looks: Looks; readonly sinceMs: number; readonly isWhole: boolean } | null = null;
-  /** True if a watcher has seen a change since the known look. `#written` has the names of files that were written in place. */
+  /** True if a watcher has reported a change since `#known` was set. `#written` has the names of files written in place. */
   #isNotified = false;
   readonly #written = new Set<string>();
   #watchers: FSWatcher[] = [];
@@ -36,14 +36,14 @@ export class FileWatch {
     this.#onChange = onChange;
   }
 
-  /** Accepts the files as they are. @returns whether they differ from before */
+  /** Accepts the files as they are now. @returns true if they differ from the previously accepted files */
   async remember(): Promise<boolean> {
     const former = this.#known;
     this.#know(await looksAt(former.keys()));
     return !isEqual(this.#known, former);
   }
 
-  /** A file that changed and changed back can have been read in between, so equal content is not enough. */
+  /** Compares change times too, because a file that changed and changed back may have been read with its temporary content. */
   async isUntouched(): Promise<boolean> {
     const looks = await looksAt(this.#known.keys());
     return [...looks].every(([file, { digest, place, changedNs }]) => {
@@ -52,14 +52,14 @@ export class FileWatch {
     });
   }
 
-  /** Compares files that were watched before with their last look, because they can have changed since they were read. */
+  /** Compares known files with their previous state, because they can have changed since they were read. */
   async start(files: readonly string[]): Promise<void> {
     const known = new Map<string, Look>();
     for (const file of files) known.set(file, this.#known.get(file) ?? (await lookAt(file)));
     this.#known = known;
     this.#pending = null;
     if (this.#isStopped) return;
-    // Keep the former watchers until the new ones are open.
+    // Keep the old watchers until the new watchers are open.
     const former = this.#watchers;
     this.#watchers = [];
     const names = new Set(files.map((file) => basename(file)));
@@ -76,7 +76,7 @@ export class FileWatch {
         watcher.on('error', () => watcher.close());
         this.#watchers.push(watcher);
       } catch {
-        // The folder is missing, or no watches are left: the poll sees the change.
+        // If the folder is missing, or no watches are left, the poll finds the change.
       }
     }
     for (const watcher of former) watcher.close();
@@ -119,7 +119,7 @@ export class FileWatch {
     this.#onChange(isWhole);
   }
 
-  /** Without an event of a watcher, a write in place looks like a replacement. */
+  /** True if the change is complete. Without an event of a watcher, a write in place looks like a replacement. */
   #isWhole(file: string, { digest, place, bytes }: Look): boolean {
     const former = this.#known.get(file);
     if (digest === former?.digest) return true;

@@ -1,4 +1,4 @@
-/** The parts of the wiring that commands use. */
+/** Parts of the wiring that commands use. */
 
 import type { Config } from '../config/index.ts';
 import { adoptDefaultDomain, type Deployment, ServedRecord, settleListedDomains } from '../deploy/index.ts';
@@ -53,7 +53,7 @@ export async function serveOverStdio(options: StdioOptions): Promise<void> {
   await serve(options);
 }
 
-/** For one command, which serves nothing: an activation only writes the pointers. */
+/** Opens a site for a command, which serves no requests. An activation only writes the pointers. */
 export async function openCommandShelf(
   config: Config,
   onProgress: DaemonOptions['onProgress'],

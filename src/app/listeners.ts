@@ -29,7 +29,7 @@ interface ListenerParts {
   readonly keys: ServiceKeys;
   readonly audit: AuditTrail;
   readonly exports: Promise<Exports> | null;
-  /** Decided at the start: a site that is added later is not searched until the restart. */
+  /** Set at the start. The API does not search a site that is added later until the restart. */
   readonly apiHasSearch: boolean;
   readonly metrics: Metrics;
   readonly traces: Traces;
@@ -65,7 +65,7 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     const onFault = (error: DocshelfError, requestId: string | null): void =>
       logFailure(log, 'listen', error, requestId);
     const tls = 'host' in at ? tlsSlice(config[LISTENERS[name].section].tls) : null;
-    // Commands on this machine must always find room, so the socket has a separate budget.
+    // The socket has a separate budget, so that commands on this machine can always connect.
     const shared = 'host' in at ? { budget } : {};
     const listener = await openListener({
       name,
@@ -101,7 +101,7 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
   let logsAccess = config.log.access;
   const onRequest = (served: ServedRequest): void => {
     metrics.onRequest(served);
-    // Probes and scrapes add nothing to the metrics.
+    // Keep probes and scrapes, which use the admin listener, out of the access log.
     if (logsAccess && served.listener !== 'admin') logRequest(() => fieldsOf(served));
   };
   let rates: OpenedRates | null = null;
@@ -113,7 +113,7 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     const commands = await openDaemonSocket(dataPaths(config.storage.dir), (socket) =>
       open('admin', { fetch: adminAnswer(parts, 'socket') }, { socket }),
     ).catch((error: unknown) => {
-      // Without the socket, clients still reach the daemon over the network.
+      // Continue without the socket, because clients can still reach the daemon over the network.
       logFailure(log, 'listen', error);
       return null;
     });

@@ -7,7 +7,7 @@ import type { EgressPolicy } from '../net/egress.ts';
 import type { HttpClient } from '../net/http-client.ts';
 import { egressSlice } from './slices.ts';
 
-/** Loads the egress policy and the HTTP client on demand: they cost as much as the rest of a start. */
+/** Loads the egress policy and the HTTP client on demand, because they take as long as the rest of a start. */
 export class Network {
   #config: Config;
   #ownPorts: readonly number[] = [];
@@ -42,7 +42,7 @@ export class Network {
     this.#rules = null;
   }
 
-  /** Requests in flight end on the former client. */
+  /** Requests in flight continue with the former client. */
   useConfig(config: Config): void {
     this.#config = config;
     this.#rules = null;
@@ -65,7 +65,7 @@ export class Network {
   }
 }
 
-/** An unreachable server does not fail the start. @throws DocshelfError `database_unfit` */
+/** Opens the database. If its server is unreachable, the start continues. @throws DocshelfError `database_unfit` */
 export async function openDatabase(
   config: Config,
   network: Network,
@@ -84,7 +84,7 @@ export async function openDatabase(
   return database;
 }
 
-/** A pool that connects at its first statement. Null if no database is configured. */
+/** Pool that connects with its first statement. Null if no database is configured. */
 export async function connectDatabase(config: Config, network: Network): Promise<Database | null> {
   if (config.database.urlFile === null) return null;
   const [{ Database }, { openPostgresPool }] = await Promise.all([
@@ -93,7 +93,7 @@ export async function connectDatabase(config: Config, network: Network): Promise
   ]);
   const policy = (await network.policy()).forStore(() => network.config.database.caFile);
   const address = () => {
-    // If a reload removed the address, the database of the start is used until the restart.
+    // If a reload removed the address, use the address of the start until the restart.
     const { urlFile } = network.config.database.urlFile === null ? config.database : network.config.database;
     const found = parseDatabaseUrl(urlFile?.text.reveal() ?? '');
     if (found !== null) return found;

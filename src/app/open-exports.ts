@@ -18,7 +18,7 @@ export interface Exports {
   readonly service: Service | null;
   readonly download: AnswerDownload | null;
   counts(): Promise<JobCounts>;
-  /** Lists the bucket of exports. Null if exports are on disk. */
+  /** Lists objects in the bucket of exports. Null if exports are on disk. */
   readonly checkBucket: (() => Promise<void>) | null;
   stop(): Promise<void>;
 }
@@ -37,10 +37,10 @@ interface ExportsParts {
 }
 
 const RETENTION_EVERY_MS = 3_600_000;
-/** Threads in addition to the one that fetches. On two cores a second one costs more than it saves on a thousand pages. */
+/** Threads in addition to the fetching thread. On two cores, a second thread costs more than it saves for a thousand pages. */
 const PAGE_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 
-/** Runs jobs if that is the role of the daemon. @throws DocshelfError `cannot_write`, `data_folder_newer`, `config_invalid` */
+/** Runs jobs if `role` includes it. @throws DocshelfError `cannot_write`, `data_folder_newer`, `config_invalid` */
 export async function openExports(parts: ExportsParts): Promise<Exports> {
   const { config, current, log, metrics } = parts;
   const { role } = config.exportApi;
@@ -160,7 +160,7 @@ async function openQueue({ config, database }: ExportsParts, file: string): Prom
   return new SqlJobQueue({ database, statements });
 }
 
-/** A domain can have moved to another organization since the job was queued. */
+/** Looks up the site again, because its domain can have moved to another organization since the job was queued. */
 function siteOf(config: Config, { organizationId, domain }: Parameters<RunJobOptions['siteOf']>[0]) {
   const organization = organizationsSlice(config).find(({ id }) => id === organizationId);
   const site = organization?.sites.find((each) => each.domain === domain);

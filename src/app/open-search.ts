@@ -9,14 +9,14 @@ import { once } from '../threads/once.ts';
 import type { Network } from './network.ts';
 import { modelSlice } from './slices.ts';
 
-/** Works from `src/app` and from `dist/app`. */
+/** Path of the built-in model, valid from `src/app` and from `dist/app`. */
 const BUILTIN_MODEL = fileURLToPath(new URL('../../models/all-MiniLM-L6-v2', import.meta.url));
 
-/** Delay the model, so that a quick series of switches does not load it. */
+/** Delay before the model loads, so that a quick series of switches does not load it. */
 const EMBED_AFTER_MS = 500;
 
 export interface OpenedSearch {
-  /** Null if search is off for the site. Call `forget` for a site that leaves the daemon. */
+  /** Null if search is off for the site. When a site leaves the daemon, call `forget` of the search. */
   site(settings: Pick<Config['search'], 'enabled' | 'model'>, onEvent: (event: SearchEvent) => void): SiteSearch | null;
   readonly lanes: EmbedLanes;
   stop(): Promise<void>;
@@ -27,7 +27,7 @@ export function openSearch(config: Config, network: Network): OpenedSearch {
   return {
     site: ({ enabled, model }, onEvent) => {
       if (!enabled) return null;
-      // All sites share one model. A site can only turn it off.
+      // All sites share one model. A site can only turn the model off.
       const isSemantic = model !== 'off' && config.search.model !== 'off';
       return new SiteSearch({ index: engine, isSemantic, embedAfterMs: EMBED_AFTER_MS, onEvent });
     },
@@ -44,7 +44,7 @@ export function openEngine(config: Config, network: Network): EmbeddedEngine {
   });
 }
 
-/** Vectors for exported bundles, by the model of this daemon. A deployment with another model computes its own. */
+/** Computes vectors for exported bundles with the model of this daemon. A deployment with another model computes new vectors. */
 export async function openBundleSearch(config: Config, network: Network): Promise<BundleSearchMaker | null> {
   const { enabled, model } = config.search;
   if (!enabled || model === 'off') return null;

@@ -4,11 +4,11 @@ import { DocshelfError } from '../domain/errors.ts';
 import type { ExportService } from '../export/index.ts';
 import { organizationsSlice } from './slices.ts';
 
-/** Another process on the same queue can have completed a job. */
+/** Interval of polls, because another process on the same queue can complete a job. */
 const POLL_MS = 10_000;
 
 interface OwnExportDeskOptions {
-  /** Resolves when exports are open, so that a site can wait for them. Null if this daemon stores none. */
+  /** Resolves when exports are open, so that a site can wait for them. Null if this daemon does not store exports. */
   readonly service: Promise<Pick<ExportService, 'newest' | 'read'> | null>;
   readonly config: () => Config;
   readonly onNewer: (domain: string) => void;

@@ -8,7 +8,7 @@ import type { Secret } from '../domain/secret.ts';
 import type { ExportSettings, JobRunnerSettings } from '../export/index.ts';
 import type { ReportedSite } from '../http/site/page-reports.ts';
 
-/** The config, cut into the slice that each room takes. */
+/** Selects the part of the config that each folder of `src` needs. */
 
 export function deploySlice(config: Config): DeploySettings {
   const { deployment, staticExport, network } = config;
@@ -34,7 +34,7 @@ export function deploySlice(config: Config): DeploySettings {
 export const listedDomain = ({ sites, deployment }: Config): string | null =>
   sites.length > 0 ? deployment.domain : null;
 
-/** The config that applies until the next start, for which `search.enabled` waits. */
+/** Config that applies until the next start, because a change of `search.enabled` needs a restart. */
 export function configUntilRestart(site: SiteConfig, hasSearch: boolean): SiteConfig {
   const { config } = site;
   if (config.search.enabled === hasSearch) return site;
@@ -62,7 +62,7 @@ export function signatureSlice({ staticExport }: Config): DeploySettings['signat
   };
 }
 
-/** Null if there is none. The config check ensures that an address has its key. */
+/** Null without an export service. The config check ensures that an address has its key. */
 export function renewSlice({ staticExport, deployment }: Config): DeploySettings['renew'] {
   const { apiUrl, keyFile, domain, ...renew } = staticExport.renew;
   if (apiUrl === null || keyFile === null) return null;
@@ -91,7 +91,7 @@ export function exportSlice({ exportApi }: Config): JobRunnerSettings & ExportSe
 export const queueKind = ({ exportApi, database }: Config): 'sqlite' | 'postgres' =>
   exportApi.queue.kind ?? (database.urlFile === null ? 'sqlite' : 'postgres');
 
-/** Null if bundles are stored on disk. The config check ensures that there is a bucket. */
+/** Null if bundles are stored on disk. The config check ensures that a bucket is set. */
 export function s3Slice({ exportApi: { store } }: Config) {
   const { kind, bucket, prefix, encryption, kmsKeyId, accessKeyId, secretAccessKey, ...place } = store;
   if (kind === 'disk' || bucket === null) return null;
@@ -116,7 +116,7 @@ export function modelSlice({ search: { model } }: Config): ModelSlice {
   return { kind: 'endpoint', url: model.url, model: model.model, key: model.keyFile?.text ?? null };
 }
 
-/** Empty if docshelf's own organization owns the deployment's domain. */
+/** Configured organizations. If the list is empty, docshelf's own organization owns the deployment's domain. */
 export function organizationsSlice({ organizations }: Config): readonly Organization[] {
   return organizations.map(({ id, plan, domains, keys }) => ({
     id,
@@ -126,7 +126,7 @@ export function organizationsSlice({ organizations }: Config): readonly Organiza
   }));
 }
 
-/** Null for a site that is only searched. The config check ensures that each kind has its key. */
+/** Null for a site that has search only. The config check ensures that each kind has its key. */
 function sourceOf(source: Config['organizations'][number]['domains'][string]['source']): SourceSettings | null {
   if (source === null) return null;
   const { kind, path, url, allowAddresses, robots, cookieFile, bearerFile, concurrency, rateMax, limits } = source;
@@ -145,7 +145,7 @@ export function reportedSite({ config, hosts, basePath }: SiteConfig): ReportedS
   return { policy: enforcementOf(config), basePath, hosts: named };
 }
 
-/** Generators need inline scripts and `eval`. Browsers that do not know `webrtc` ignore it. */
+/** Allows inline scripts and `eval`, which generators need. Browsers without support for `webrtc` ignore that directive. */
 export function policyHeaders(config: Config, domain: string, basePath: string): Readonly<Record<string, string>> {
   const { features } = config;
   const enforce = enforcementOf(config);
@@ -179,7 +179,7 @@ export function featureReport(config: Config, domain: string): FeatureReport {
 type SwitchedIn<Tree> = {
   [Name in keyof Tree & string]: Tree[Name] extends { readonly enabled: boolean | null } ? Name : never;
 }[keyof Tree & string];
-/** The keys that a row of the feature table can have. Any other key does not compile. */
+/** Keys that a row of the feature table can have. The compiler rejects any other key. */
 type SwitchKey = `${SwitchedIn<Config>}.enabled` | `features.${SwitchedIn<Config['features']>}`;
 
 function wishAt(config: Config, key: SwitchKey): boolean | null {

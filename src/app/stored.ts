@@ -1,4 +1,4 @@
-/** Sites as they are stored. Commands read them, with or without a daemon. */
+/** Stored sites. Commands read them, with or without a running daemon. */
 
 import { hostname } from 'node:os';
 import { LRUCache } from 'lru-cache';
@@ -34,7 +34,7 @@ import { atKeptVersion } from './sites/readers-search.ts';
 import { snapshotForm } from './sites/site-form.ts';
 import { readStore } from './slices.ts';
 
-/** For one command, which must not send requests to the listeners of a daemon on its data folder. */
+/** Network for a command, which must not send requests to the listeners of a daemon on its data folder. */
 export async function openNetwork(config: Config): Promise<Network> {
   const network = new Network(config);
   const daemons = (await ifThere(runningDaemons(dataPaths(config.storage.dir)))) ?? [];
@@ -49,7 +49,7 @@ export class StoredVersions implements DocumentedVersions {
   readonly #active: () => Promise<ReleaseRef | null>;
   readonly #open = new LRUCache<string, Promise<SiteSnapshot>>({ max: OPEN_VERSIONS_MAX });
 
-  /** @param active called for each question, since another version can become active */
+  /** @param active called for each request, because another version can become active */
   constructor(site: SiteConfig, active: () => Promise<ReleaseRef | null>) {
     this.#site = site;
     this.#active = active;
@@ -94,14 +94,14 @@ const BESIDE: Beside = { active: null, pages: null };
 
 const areKept = ({ staticExport }: Config): boolean => staticExport.serveVersions === 'kept';
 
-/** Null if the version does not exist, or readers may not read it. @param config of the site alone */
+/** Null if the version does not exist, or if readers may not read it. @param config config of this site only */
 async function readableVersion(config: Config, active: ReleaseRef, version: string): Promise<KeptVersion | null> {
   if (!areKept(config) || !isVersion(version)) return null;
   const kept = await keptVersion(await readStore(config), version);
   return kept !== null && mayBeRead(kept, active) ? kept : null;
 }
 
-/** Opening vectors takes less than a second, and longer on a busy machine. */
+/** Maximum time to open vectors. Usually takes less than a second, but longer on a busy machine. */
 const VECTORS_MS_MAX = 30_000;
 
 export interface SearchedVersion {
@@ -109,11 +109,11 @@ export interface SearchedVersion {
   readonly config: Config;
   readonly digest: string;
   readonly label: string;
-  /** True if readers get it. Then `filter.version` can name another version. */
+  /** True if docshelf serves the version to readers. Then `filter.version` can name another version. */
   readonly isActive: boolean;
 }
 
-/** Searches by keywords, and by meaning if there are vectors. Merges the results as the shelf page does. */
+/** Searches by keywords, and also by meaning if vectors exist. Merges the results as the shelf page does. */
 export async function searchOnce(
   config: Config,
   versions: readonly SearchedVersion[],
@@ -142,7 +142,7 @@ export async function withStoredSearch<T>(config: Config, act: (stored: StoredSe
 
 class StoredSearch {
   readonly #index: EmbeddedEngine;
-  /** By digest. The last used release is the last entry. */
+  /** Opened releases, by digest. The last used release is the last entry. */
   readonly #opened = new Map<string, Promise<IndexedRelease>>();
 
   constructor(engine: EmbeddedEngine) {
@@ -167,7 +167,7 @@ class StoredSearch {
     return this.#index.search(await opening, request, label, form);
   }
 
-  /** Closes all but the last used ones: a session that continues with the next version does not search the former again. */
+  /** Closes all but the last used releases, because a session that moves to the next version rarely returns. */
   async closeOthers(): Promise<void> {
     for (const [digest, opening] of [...this.#opened].slice(0, -OPEN_VERSIONS_MAX)) {
       this.#opened.delete(digest);
@@ -188,7 +188,7 @@ class StoredSearch {
     const release = { digest, releaseDir: store.folderOf(digest), trailingSlash: info.trailingSlash };
     await this.#index.open(release);
     if (config.search.model !== 'off') {
-      // Do not compute vectors for a single question.
+      // Do not compute vectors for a single query.
       const isMissing = new AbortController();
       const signal = AbortSignal.any([isMissing.signal, AbortSignal.timeout(VECTORS_MS_MAX)]);
       const onProgress = ({ passages, embedded }: { readonly passages: number; readonly embedded: number }): void => {

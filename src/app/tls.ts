@@ -5,7 +5,7 @@ import { LISTENERS } from '../http/listener/served-request.ts';
 import { isCertifiedFor, type KeyPair, type TlsSettings } from '../http/tls/tls-port.ts';
 
 type TlsConfig = Config['server']['tls'];
-/** Null for plain HTTP. The config check ensures that a pair is complete and matches. */
+/** Null for plain HTTP. The config check ensures that each certificate has a matching key. */
 export function tlsSlice(tls: TlsConfig): TlsSettings | null {
   const pairs = [tls, ...tls.certificates].flatMap(pairOf);
   return pairs.length === 0 ? null : { pairs, http2: tls.http2, hstsMs: tls.hstsMs };
@@ -41,14 +41,14 @@ export function presentedCertificates(config: Config): PresentedCertificate[] {
 }
 
 export const DAY_MS = 86_400_000;
-/** Leaves a person time to get a new certificate. Automatic renewal happens 30 days before the end. */
+/** Time before the end of a certificate at which docshelf warns. Automatic renewal happens 30 days before the end. */
 export const SOON_MS = 21 * DAY_MS;
 
 type CertificateFinding = { readonly setting: string; readonly message: string; readonly next: string };
 
 const RENEW = 'Replace the file with a new certificate. docshelf uses it without a restart.';
 
-/** Certificates that clients refuse, or soon will, and names without a certificate. The config check reports invalid pairs. */
+/** Certificates that clients reject now or soon, and host names without a certificate. The config check reports invalid pairs. */
 export function certificateFindings(config: Config, nowMs: number): CertificateFinding[] {
   const presented = presentedCertificates(config);
   const found = presented.flatMap(({ setting, file, certificate, endsAtMs }): CertificateFinding[] => {

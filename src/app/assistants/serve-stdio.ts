@@ -16,15 +16,15 @@ import { siteDocumentation } from './site-documentation.ts';
 
 export interface StdioOptions {
   readonly site: SiteConfig & { readonly domain: string };
-  /** Called for each question, because the active version can change in between. */
+  /** Called for each request, because the active version can change between requests. */
   readonly active: () => Promise<ReleaseRef | null>;
   readonly programVersion: string;
 }
 
-/** Cache for pages as Markdown: a session reads few pages, but reads them again. */
+/** Maximum bytes of cached Markdown. A session reads few pages, but reads them repeatedly. */
 const CACHE_BYTES = 16 * 1024 ** 2;
 
-/** Reads the release from the folder, so a daemon that restarts or swaps does not end the session. */
+/** Reads the release from the data folder, so that a restart or a swap of the daemon does not end the session. */
 export async function serveOverStdio({ site, active, programVersion }: StdioOptions): Promise<void> {
   const { config, basePath, hosts, domain } = site;
   await withStoredSearch(config, async (stored) => {
@@ -54,11 +54,11 @@ function tellFault(error: DocshelfError): void {
   process.stderr.write(`${printable(`docshelf: ${error.message} ${error.next ?? ''}`).trimEnd()}\n`);
 }
 
-/** The transport rejects longer lines. */
+/** Maximum length of a line. The transport rejects longer lines. */
 const LINE_LENGTH_MAX = 10 * 1024 ** 2;
 const LAST_ANSWERS_MS_MAX = 60_000;
 
-/** Waits for the responses to all requests after the end of input: the package's own transport drops them. */
+/** Sends the responses to all requests after the end of input, because the package's own transport drops them. */
 async function stdioSession(factory: () => ReturnType<typeof mcpServer>): Promise<void> {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const asked = new AskedIds();

@@ -67,17 +67,17 @@ function documentationOf(snapshot: SiteSnapshot, pages: SitePages, bodies: BodyC
   };
 }
 
-/** Enough for the title of a page and its first links. */
+/** Bytes to read from the start of a page, for its title and its first links. */
 const HEAD_BYTES = 64 * 1024;
-/** A search for an anchor takes 30 ms for each MiB. */
+/** Maximum bytes of a page, because a search for an anchor takes 30 ms for each MiB. */
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
 const READS_MAX = 8;
-/** Maximum of pages to learn how the site writes its addresses. More would block this thread. */
+/** Maximum pages to learn how the site writes its addresses. More pages would block this thread. */
 const FORM_SAMPLE_MAX = 12;
-/** Each entry takes some 200 bytes. */
+/** Maximum cached titles. Each entry takes some 200 bytes. */
 const TITLES_MAX = 10_000;
 
-/** Addresses to derive before yielding, which takes 2 ms. */
+/** Addresses to derive before other work may run. This number takes 2 ms. */
 const TURN_PAGES = 1_000;
 
 const NOT_FOUND = /(?:^|\/)(?:404|_not-found)(?:\.x?html?|\/index\.x?html?)$/i;
@@ -88,7 +88,7 @@ interface AddressBook {
   readonly entries: ReadonlyMap<string, FileEntry>;
 }
 
-/** Addresses are the same as those of search. Each page is read when it is first needed. */
+/** Pages with the addresses that search uses. Reads each page when it is first needed. */
 class SitePages {
   readonly #scheduler = new Scheduler(READS_MAX);
   readonly #books = new WeakMap<ReleaseView, Promise<AddressBook>>();
@@ -114,7 +114,7 @@ class SitePages {
     return this.#scheduler.run(() => readStart(release, entry, PAGE_BYTES_MAX)).catch(() => null);
   }
 
-  /** Null for a page that has no title or cannot be read. @param addresses of `list` */
+  /** Null for a page that has no title or cannot be read. @param addresses addresses from `list` */
   async titles(snapshot: SiteSnapshot, addresses: readonly string[]): Promise<readonly (string | null)[]> {
     const { release } = snapshot;
     const { entries } = await this.#bookOf(snapshot);

@@ -15,12 +15,12 @@ import { certificateState, type Diagnosis, faulty, sound, warning } from './diag
 const DATA_FOLDER = 'storage.dir';
 const GiB = 1024 ** 3;
 const OTHERS_READ = 0o005;
-/** Most bundles need less, unpacked and with their archive. */
+/** Free bytes for an empty data folder. Most bundles need less for their archive and their files. */
 const EMPTY_SHELF_BYTES = GiB;
-/** A site has thousands of small files, each with an inode. */
+/** Spare inodes, because a site has thousands of small files, each with an inode. */
 const INODES_SPARE = 10_000;
 
-/** rename(2) moves releases into place, so the folder must be one file system. */
+/** The data folder must be one file system, because docshelf moves releases into place with rename(2). */
 export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]> {
   const { dir } = storage;
   const existing = await nearestThere(dir);
@@ -62,7 +62,7 @@ async function nearestThere(folder: string): Promise<string> {
   return isThere || dirname(folder) === folder ? folder : nearestThere(dirname(folder));
 }
 
-/** Writes a file, because access(2) always allows root and ignores quotas. @returns the errno, or null */
+/** Writes a file, because access(2) always allows root and ignores quotas. @returns the errno, or null after success */
 async function writeProbe(folder: string): Promise<string | null> {
   const probe = join(folder, `.docshelf-doctor-${randomBytes(8).toString('hex')}`);
   try {
@@ -168,7 +168,7 @@ export async function checkBundle(config: Config, store: SiteStore): Promise<Dia
       return [
         sound('bundle', subject, version === null ? 'A version to serve is stored.' : `Version ${version} is stored.`),
       ];
-    // Throws the reason why a stored release cannot be read.
+    // Throws the reason if a stored release cannot be read.
     for (const [, { digest }] of stored) await store.info(digest);
   } catch (error) {
     return [faulty('bundle', subject, toDocshelfError(error))];
@@ -204,7 +204,7 @@ export async function checkNamedFiles({ config, file: configFile, origins }: Loa
     if (schema['x-names'] === 'secret') found.push(await checkSecret(key, file));
     if (schema['x-names'] === 'certificates') found.push(...(await checkAuthorities(key, file)));
   }
-  // A credential in the config file makes the config file a secret.
+  // A credential in the config file makes that file a secret.
   const holdsSecret = CONFIG_KEYS.some(
     ({ path, schema }) => schema['x-unit'] === 'secret' && /:\d+:\d+$/.test(origins.get(path.join('.')) ?? ''),
   );
@@ -217,7 +217,7 @@ async function checkSecret(subject: string, file: string): Promise<Diagnosis> {
     // Kubernetes mounts Secrets and ConfigMaps through a folder such as `..2024_06_01_…`.
     const isMounted = /\/\.\.[^/]/.test(await realpath(file));
     const mode = (await stat(file)).mode & 0o777;
-    // A mounted Secret is readable for all by default, and "all" are the processes of its container.
+    // A mounted Secret is readable for all users by default, but only processes of its container see it.
     if ((mode & 0o007) === 0 || isMounted) return sound('file', subject, `"${file}" exists.`);
     const state = `"${file}" contains a secret that every user of this machine can read (mode ${mode.toString(8)}).`;
     return warning('file', subject, state, `chmod 600 "${file}"`);

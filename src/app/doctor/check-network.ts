@@ -18,9 +18,9 @@ import { bundleLink, egressSlice, featureReport, modelSlice, organizationsSlice,
 import { certificateState, type Diagnosis, faulty, skipped, sound, warning } from './diagnosis.ts';
 
 const STEP_MS_MAX = 10_000;
-/** Links are valid for an hour. One that ends sooner than this can expire during a rollout. */
+/** Links are valid for an hour. A link that expires within this time can expire during a rollout. */
 const LINK_SOON_MS = 10 * 60_000;
-/** S3 rejects presigned links at 15 minutes of skew. A synchronized clock is within a second. */
+/** Maximum clock difference. S3 rejects presigned links at 15 minutes, but a synchronized clock is within a second. */
 const SKEW_MS_MAX = 30_000;
 
 const DOCUMENT_BYTES_MAX = 1024 ** 2;
@@ -28,13 +28,14 @@ const DOCUMENT_BYTES_MAX = 1024 ** 2;
 export type CheckedConfig = { readonly domain: string | null; readonly config: Config; readonly store: SiteStore };
 
 /**
- * Behind an air gap, only contacts hosts of `network.allowedHosts`. @param checked the shared part first: targets in it are checked once
+ * Behind an air gap, contacts only hosts of `network.allowedHosts`. @param checked the shared part first, because each target is
+ * checked once
  */
 export async function checkNetwork(checked: readonly CheckedConfig[], signal: AbortSignal): Promise<Diagnosis[]> {
   const shared = new Set<string>();
   const checks: (() => Promise<Diagnosis[]>)[] = [];
   for (const { domain, config, store } of checked) {
-    // A stored pinned version is served without its link.
+    // Skip the link of a stored pinned version, because docshelf serves that version without the link.
     const { version } = config.staticExport;
     const pinned = version === null ? null : await store.label(version).catch(() => null);
     for (const target of networkTargets(config)) {
@@ -114,7 +115,7 @@ function checkExpiry(setting: string, link: string, shown: string, isNeeded: boo
   return [leftMs < LINK_SOON_MS ? warning('link', setting, state, next) : sound('link', setting, state)];
 }
 
-/** Skips a proxied host, whose name the proxy resolves. @throws DocshelfError `host_not_allowed` */
+/** Skips a proxied host, because the proxy resolves its name. @throws DocshelfError `host_not_allowed` */
 async function checkName(url: URL, setting: string, { policy }: NetworkTarget, config: Config, signal: AbortSignal) {
   const host = bareHost(url.hostname);
   if (isIP(host) !== 0 || usesProxy(config)) return null;
@@ -156,7 +157,7 @@ async function callService(client: HttpClient, link: string, signal: AbortSignal
   });
 }
 
-/** The document must name this issuer (OpenID Connect Discovery 1.0, section 4). @throws DocshelfError `source_failed` */
+/** The issuer's document must name the issuer (OpenID Connect Discovery 1.0, section 4). @throws DocshelfError `source_failed` */
 async function checkIssuer(client: HttpClient, issuer: string, signal: AbortSignal): Promise<void> {
   const fault = (state: string): DocshelfError =>
     new DocshelfError('source_failed', `Cannot sign readers in with "${issuer}": ${state}`, {
@@ -236,7 +237,7 @@ function networkTargets(config: Config): NetworkTarget[] {
   return targets;
 }
 
-/** Checks PostgreSQL and the bucket of exports with the configured credentials. Changes nothing. */
+/** Checks PostgreSQL and the bucket of exports with the configured credentials. Does not change their data. */
 async function checkStores(config: Config, signal: AbortSignal): Promise<Diagnosis[]> {
   const network = new Network(config);
   const check = async (subject: string, state: string, store: CheckedStore): Promise<Diagnosis> => {
@@ -265,7 +266,7 @@ async function checkStores(config: Config, signal: AbortSignal): Promise<Diagnos
 
 type CheckedStore = { check(): Promise<void>; close(): Promise<void> };
 
-/** The SDK also reads the region from the environment. */
+/** Takes the region from the environment if the config has none, as the SDK does. */
 function withRegion({ region, endpoint, pathStyle }: S3Place): S3Place {
   return { region: region ?? process.env.AWS_REGION ?? null, endpoint, pathStyle };
 }

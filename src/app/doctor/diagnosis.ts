@@ -23,7 +23,7 @@ export interface Diagnosis {
   readonly state: 'ok' | 'warning' | 'fault' | 'skipped';
   readonly message: string;
   readonly next: string | null;
-  /** Also set for a warning that would be an error in another situation. */
+  /** Code of the problem. A warning has a code if the problem would be an error in another situation. */
   readonly code: ErrorCode | null;
 }
 

@@ -20,7 +20,7 @@ import { type Diagnosis, faulty, sound, warning } from './diagnosis.ts';
 
 const TOTAL_MS_MAX = 30_000;
 
-/** Changes nothing except for a probe file in the data folder. */
+/** Writes only a probe file in the data folder. */
 export async function diagnose(loaded: LoadedConfig): Promise<readonly Diagnosis[]> {
   const { config, sites } = loaded;
   const signal = AbortSignal.timeout(TOTAL_MS_MAX);

@@ -51,7 +51,7 @@ export function logSearchEvent(log: Logger, event: SearchEvent): void {
   }
 }
 
-/** Each line of a job has its id, because several processes can have lines of the same job. */
+/** Each line of a job contains the job id, because several processes can log lines of the same job. */
 export function logJobEvent(log: Logger, event: JobEvent): void {
   if (event.kind === 'fault') {
     logFailure(event.job === null ? log : ofJob(log, event.job), 'export', event.error);

@@ -14,7 +14,7 @@ export async function openLogs(settings: {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly format: 'auto' | 'json' | 'pretty';
 }): Promise<Logs> {
-  // Read this for every format: it makes Node set a pipe to non-blocking. A write to a blocking pipe without a reader would never end.
+  // Read this for each format, because it makes a pipe non-blocking. A write to a blocking pipe without a reader would never end.
   const isTerminal = process.stdout.isTTY === true;
   const isPretty = settings.format === 'pretty' || (settings.format === 'auto' && isTerminal);
   const timeField = createTimeField();
@@ -43,7 +43,7 @@ export async function openLogs(settings: {
   };
 }
 
-/** Many lines have the same millisecond, so the last field is cached. */
+/** Caches the time field, because many lines have the same millisecond. */
 function createTimeField(): () => string {
   let lastMs = 0;
   let field = '';
@@ -56,24 +56,24 @@ function createTimeField(): () => string {
 }
 
 const STDOUT = 1;
-/** Half of the capacity of a pipe (pipe(7)). */
+/** Maximum bytes of a batch for a pipe: half of its capacity (pipe(7)). */
 const BATCH_BYTES = 32 * 1024;
-/** A file accepts any size. Each write wakes a thread, so few large writes cost other processes on its core less (measured). */
+/** A file accepts any size. Each write wakes a thread, so a few large writes take less time from other processes (measured). */
 const FILE_BATCH_BYTES = 256 * 1024;
 const BATCH_MS = 250;
 const UNBUILT_MAX = 100;
-/** Bytes of a UTF-16 code unit in UTF-8. */
+/** Maximum bytes in UTF-8 of a UTF-16 code unit. */
 const UTF8_BYTES_MAX = 3;
-/** Further lines are lost: a stalled reader of the log must not use up the memory. */
+/** Maximum bytes that wait for a stalled reader of the log, to limit the memory. Further lines are lost. */
 const WAITING_BYTES_MAX = 16 * 1024 ** 2;
 export const LAST_WRITES_MS = 300;
 
-/** Pino's stream in its content mode `buffer`, which its types lack. */
+/** Pino's stream in its content mode `buffer`, which Pino's types do not contain. */
 type ByteStream = Omit<ReturnType<typeof destination>, 'write'> & { write(bytes: Buffer): boolean };
 
 /**
- * Lines are written as bytes, because the stream copies strings three times, and in batches: one by one, a request of random pages took 22
- * µs instead of 20 (measured).
+ * Writes bytes, because the stream copies strings three times. Writes batches, because with single lines, a request for random
+ * pages took 22 µs instead of 20 µs (measured).
  */
 class LineBatches {
   readonly #batchBytes = fstatSync(STDOUT).isFile() ? FILE_BATCH_BYTES : BATCH_BYTES;
@@ -82,20 +82,20 @@ class LineBatches {
     dest: STDOUT,
     sync: false,
     contentMode: 'buffer',
-    // The stream writes each batch as soon as it can.
+    // Make the stream write each batch as soon as it can.
     minLength: 1,
     maxWrite: 2 * this.#batchBytes,
     maxLength: WAITING_BYTES_MAX,
     retryEAGAIN: () => performance.now() < this.#retriesEndMs,
   }) as unknown as ByteStream;
-  /** Each line ends with its fields, which are built later, if there are any. */
+  /** Lines that are not built yet. Each line ends with its fields, if there are any. */
   #unbuilt: { readonly start: string; readonly fields: (() => string) | null }[] = [];
   #filled = 0;
   #retriesEndMs = Number.POSITIVE_INFINITY;
   #isDue = false;
 
   constructor() {
-    // Run before the stream's own listeners: one ends the stream, the other throws if nobody reads the waiting bytes.
+    // Run before the stream's two listeners. One ends the stream, the other throws if no process reads the waiting bytes.
     process.prependListener('beforeExit', () => this.#writeOut());
     process.prependListener('exit', () => {
       this.#retriesEndMs = performance.now() + LAST_WRITES_MS;
@@ -113,7 +113,7 @@ class LineBatches {
     this.#writeOut();
   }
 
-  /** @param fields builds the rest of a JSON object after `start` */
+  /** @param fields builds the members of a JSON object that follow `start` */
   writeLater(start: string, fields: () => string): void {
     if (this.#unbuilt.push({ start, fields }) === UNBUILT_MAX) this.#build();
     if (this.#isDue) return;
@@ -152,7 +152,7 @@ class LineBatches {
   }
 }
 
-/** Loaded on demand, because a daemon in a container never needs it. Pino's own stream would block the main thread if nobody reads. */
+/** Loaded on demand: a daemon in a container never needs it. Pino's own stream would block the main thread without a reader. */
 async function prettyForm(isTerminal: boolean): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty');
   const hasColour = isTerminal && process.env.NO_COLOR === undefined;

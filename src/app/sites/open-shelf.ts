@@ -24,7 +24,7 @@ import type { Network } from '../network.ts';
 import { tracedClient } from '../open-traces.ts';
 import { deploySlice, listedDomain } from '../slices.ts';
 
-/** Loaded with the first fetch. @param preloads folders that `file:` links may use by default */
+/** Loads the code with the first fetch. @param preloads folders that `file:` links may use by default */
 export async function openSources(
   config: Config,
   client: HttpClient,
@@ -89,7 +89,7 @@ export function createShelf(
     slots,
     ownExports: own,
     sources: async ({ preload }) => {
-      // A site of a list has a separate folder, often within the daemon's.
+      // A site of a list has its own preload folder, often within the daemon's folder.
       const folders = [network.config.staticExport.preload.dir, preload.dir];
       const others = await openSources(network.config, await network.client(), folders);
       return own === null ? others : [own, ...others];
@@ -103,13 +103,13 @@ export function createShelf(
   return { store, deployment };
 }
 
-/** Keeps a site of a list if its folder cannot be opened: its loop reports the error and tries again. */
+/** If the folder of a site in a list cannot be opened, keeps the site. Its loop reports the error and tries again. */
 export async function openShelf({ store, deployment }: OpenedShelf): Promise<void> {
   try {
     await deployment.open();
   } catch (error) {
     if (store.isListed) return;
-    // The daemon's heartbeat file must no longer list the site.
+    // Remove the site from the daemon's heartbeat file.
     await deployment.stop().catch(() => undefined);
     throw error;
   }
@@ -121,7 +121,7 @@ async function openLinks(network: Network, renew: RenewSettings, tracer: Tracer)
   return new ExportLinks(new ExportServiceClient(client, renew), renew);
 }
 
-/** Indexes before the swap, so that a version is searchable from its first moment. */
+/** Builds the index before the swap, so that readers can search a version as soon as docshelf serves it. */
 function indexBeforeSeal(search: SiteSearch): BeforeSeal {
   return (releaseDir, { digest, trailingSlash, bytes }, signal, tell) =>
     search.index({ digest, releaseDir, trailingSlash, bytes }, signal, tell);

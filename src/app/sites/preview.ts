@@ -8,7 +8,10 @@ import { siteOrigin } from '../../http/site/site-routes.ts';
 
 const KEY_BYTES = 32;
 
-/** The first key seals. Created once, for all daemons on the folder. @throws DocshelfError `cannot_read`, `cannot_write` */
+/**
+ * Keys of sessions; the first key seals. Created once for all daemons on the folder. @throws DocshelfError `cannot_read`,
+ * `cannot_write`
+ */
 export async function sessionKeys({ server, storage }: Config): Promise<readonly string[]> {
   const given = server.auth.sessionKeyFile?.text.reveal();
   if (given !== undefined)
@@ -34,7 +37,7 @@ export function previewPasses({ config, basePath }: SiteConfig, domain: string):
   return new PreviewPasses({ keys: () => sessionKeys(config), site: domain, basePath, isSecure });
 }
 
-/** The link opens the version for everybody who has it. @throws DocshelfError `cannot_read`, `cannot_write` */
+/** Link that opens the version for every client that has the link. @throws DocshelfError `cannot_read`, `cannot_write` */
 export async function previewLink(
   site: SiteConfig,
   release: { readonly domain: string; readonly version: string; readonly digest: string },

@@ -40,12 +40,12 @@ import { type ServedSettings, switcherFilesOf } from './site-form.ts';
 export type OpenVersion = { readonly server: SiteServer; readonly snapshot: SiteSnapshot };
 
 const OPEN_BYTES_MAX = 64 * 1024 ** 2;
-/** Memory of a file in a table: 110,000 files take 14 MiB (`files/file-table.ts`). */
+/** Bytes of memory for a file in a table: 110,000 files take 14 MiB (`files/file-table.ts`). */
 const FILE_BYTES = 136;
 const PREPARED_BYTES = 1024 ** 2;
-/** A version is closed this long after its last request. Readers who compare two versions return sooner. */
+/** Time after its last request at which a version is closed. Readers who compare two versions return sooner. */
 const IDLE_MS = 10 * 60_000;
-/** The engine bounds the memory of their indexes. */
+/** Maximum open searches. The engine separately limits the memory of their indexes. */
 const SEARCHES_MAX = 32;
 
 export class OpenVersions {
@@ -79,7 +79,7 @@ export class OpenVersions {
     return this.#opening.run(task, { share: key });
   }
 
-  /** The first question opens the index. */
+  /** Returns a search that opens its index with the first query. */
   search(key: string, make: () => SiteSearch): SiteSearch {
     const known = this.#searches.get(key);
     if (known !== undefined) return known;
@@ -115,10 +115,10 @@ type Admitted =
   | Exclude<OpenedVersion, { readonly kind: 'kept' }>
   | { readonly kind: 'kept'; readonly kept: KeptVersion; readonly isStaged: boolean };
 
-/** Minimum interval between reads of the list, because each page can request it. */
+/** Minimum interval between reads of the version list, because each page can request the list. */
 const LIST_MS = 1_000;
 
-/** Versions of a site that its readers may read. Each request reads the disk, because commands and other daemons change it. */
+/** Versions of a site that readers may read. Each request reads the disk, because commands and other daemons change it. */
 export class ReadableVersions implements VersionSource, DocumentedVersions {
   readonly #options: ReadableVersionsOptions;
   #list: List | null = null;
@@ -165,7 +165,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
   async #admitted(version: string, request: SiteRequest): Promise<Admitted | null> {
     const kept = await keptVersion(this.#options.store, version);
     const { enabled } = this.#config.config.staticExport;
-    // A moved label can belong to the active version.
+    // A version label that was moved can point to the active release.
     const mayBeStaged = enabled && kept !== null && kept.digest !== this.#active?.digest && !this.#isReadable(kept);
     const staged = mayBeStaged ? await this.#staged(kept, request) : null;
     if (staged !== null) return staged;
@@ -215,10 +215,10 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     return this.#areKept && active !== null && mayBeRead(kept, active);
   }
 
-  /** A release with several labels is listed by the active one, or by its first one. The other labels are aliases. */
+  /** Lists a release with several version labels under the active label, or the first label. The other labels are aliases. */
   async #readList({ version, digest, createdAt }: ReleaseView): Promise<readonly ListedVersion[]> {
     const stored = this.#areKept ? await keptVersions(this.#options.store) : [];
-    // A label can point to a release that was staged since.
+    // A version label can point to a release that was staged later.
     const others = stored.filter((each) => each.version !== version && this.#isReadable(each)).reverse();
     const byRelease = Map.groupBy([{ version, digest, createdAt }, ...others], (each) => each.digest);
     return [...byRelease.values()]
@@ -248,7 +248,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     }
   }
 
-  /** The key contains the active version, because pages of the opened one name it. */
+  /** Opens a version once. The key contains the active version, because pages of the opened version name that version. */
   #openedOnce(kept: KeptVersion): Promise<OpenVersion> {
     const active = this.#active;
     const key = [this.#current.key, kept.version, kept.digest, active?.version, active?.digest].join('\n');
@@ -268,7 +268,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const { store, bodies, assets, open, site, onFault } = this.#options;
     const { settings } = site.state;
     const release = await store.view(digest, version);
-    // Only compare with these releases: a moved label can bring other bytes under the same name.
+    // Only compare with these releases, because a moved version label can bring other bytes under the same file name.
     const stored = (await store.records()).releases.values();
     const others = [...stored].filter((other) => other.digest !== digest);
     const retained = others.map((other) => store.kept(other, null));

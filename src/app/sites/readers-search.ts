@@ -40,7 +40,7 @@ interface ReaderSearchOptions {
   readonly site: { readonly config: SiteConfig; readonly domain: string };
 }
 
-/** Searches with the hosted service if it is configured and responds, else in the requested version, else in the active version. */
+/** Searches with the hosted service if it is configured and responds, else locally in the requested or the active version. */
 export class ReaderSearch implements Search {
   readonly #options: ReaderSearchOptions;
   #hosted: { readonly config: Config; readonly search: Promise<HostedSearch | null> } | null = null;
@@ -83,7 +83,7 @@ export class ReaderSearch implements Search {
     const results = found?.map((each) => (each.path.startsWith('/') ? { ...each, path: root + each.path } : each));
     if (results !== undefined) return { results };
     const local = await this.#searchHere({ ...request, wantsFacts: false }, { root, version: null, source: 'local' });
-    // The hosted service has no facts, so omit them also while it is unavailable.
+    // The hosted service returns no facts, so omit the facts even if the service is unavailable.
     return request.wantsFacts ? { results: local.results, facts: NO_FACTS } : local;
   }
 
@@ -108,7 +108,7 @@ export class ReaderSearch implements Search {
     });
   }
 
-  /** Null unless the config and the type of the deployment allow the hosted service: never behind an air gap. */
+  /** Null if the config or the deployment type does not allow the hosted service. Behind an air gap, it is never allowed. */
   #hostedSearch(config: Config): Promise<HostedSearch | null> {
     if (this.#hosted?.config !== config) this.#hosted = { config, search: this.#openHosted(config) };
     return this.#hosted.search;
@@ -129,7 +129,7 @@ export class ReaderSearch implements Search {
   }
 }
 
-/** Ignores the version filter: the versions that pages name are the site's own words. */
+/** Ignores the version filter, because versions that pages name need not be versions of docshelf. */
 export function atKeptVersion(request: SearchRequest, form: ResultForm, version: string) {
   return {
     request: { ...request, filter: { ...request.filter, version: null } },
@@ -137,10 +137,10 @@ export function atKeptVersion(request: SearchRequest, form: ResultForm, version:
   };
 }
 
-/** Removes pages that rules with `!` hide from readers: an index has all pages of its release. */
+/** Removes pages that rules with `!` hide from readers, because an index has all pages of its release. */
 function openPagesOf(answer: SearchAnswer, { root }: ResultForm, snapshot: SiteSnapshot | null): SearchAnswer {
   const pages = snapshot?.pages;
-  // The rules need the table of files, which the search thread does not have.
+  // Apply the rules here, because the search thread does not have the file table.
   if (pages === undefined || !pages.hasForcedRules) return answer;
   const work = new Work();
   const { results, facts } = answer;
@@ -150,7 +150,7 @@ function openPagesOf(answer: SearchAnswer, { root }: ResultForm, snapshot: SiteS
   return open.length === results.length ? answer : { results: open, facts };
 }
 
-/** Uses the local engine, even if a hosted one serves readers. @throws DocshelfError `search_off`; as `SiteSearch.search` */
+/** Uses the local engine, even if a hosted service serves readers. @throws DocshelfError `search_off`; as `SiteSearch.search` */
 export async function explainedSearch(search: SiteSearch | null, query: string): Promise<readonly SearchResult[]> {
   if (search === null)
     throw new DocshelfError('search_off', 'Cannot search: the search engine is off', {
@@ -160,7 +160,7 @@ export async function explainedSearch(search: SiteSearch | null, query: string):
   return results;
 }
 
-/** Loaded with the first search: a start needs no validator. */
+/** Loads the validator with the first search, for a quick start. */
 export function siteSearchHandler(settings: SiteSearchSettings): AnswerSiteSearch {
   const answer = once(async () => {
     const { siteSearch } = await import('../../http/site/site-search.ts');

@@ -21,7 +21,7 @@ interface ShelfPageOptions extends FaultHooks {
   readonly onWrongSignIn: () => void;
 }
 
-/** Each reader sees the sites without sign-in, and after signing in to the daemon those under its sign-in. */
+/** Each reader sees the sites without sign-in. After a sign-in to the daemon, also the sites with the daemon's sign-in. */
 interface ShelfApps {
   readonly open: ReturnType<typeof createShelfApp>;
   readonly signedIn: ReturnType<typeof createShelfApp>;
@@ -29,7 +29,7 @@ interface ShelfApps {
 
 const SIGN_IN_QUERY = /[?&]sign-in(?:[&#]|$)/;
 
-/** Responds if no site of a list matches: with a page that lists them, and one search over all. The first request loads the code. */
+/** Responds if no site of a list matches, with a page that lists and searches all sites. Loads its code with the first request. */
 export class ShelfPageAnswer {
   readonly #options: ShelfPageOptions;
   readonly #apps = once(() => this.#open());
@@ -53,7 +53,10 @@ export class ShelfPageAnswer {
     return asPrivate(isAsked ? refused : await apps.open.fetch(request, env), signIn);
   }
 
-  /** Includes the site itself, public sites, and, if it has the sign-in of the daemon, those under it. Null if there is no shelf. */
+  /**
+   * The site itself, public sites, and, if the site has the daemon's sign-in, sites with the same sign-in. Null without a list of
+   * sites.
+   */
   scopeOf(domain: string): ShelfScope | null {
     const { current } = this.#options;
     if (current().sites.length < 2) return null;

@@ -10,7 +10,7 @@ import { once } from '../../threads/once.ts';
 import type { Network } from '../network.ts';
 import { sessionKeys } from './preview.ts';
 
-/** Typing errors are few. A client that guesses gets one response in ten seconds. */
+/** Wrong tokens that a client may send. Typing errors are few, and a client that guesses gets one response in ten seconds. */
 const WRONG_RATE = { burst: 20, perSecond: 0.1 };
 
 interface SignInPlace {
@@ -31,7 +31,7 @@ export class SignIns {
     this.#network = network;
   }
 
-  /** Null if everybody may read. The config check ensures that each kind has its settings. */
+  /** Null if all clients may read. The config check ensures that each kind has its settings. */
   open({ config, ...place }: SignInPlace, events: SignInEvents): SignIn | null {
     const { auth, trustedProxies } = config.server;
     switch (auth.kind) {
@@ -53,7 +53,7 @@ export class SignIns {
     }
   }
 
-  /** The first reader loads the code. */
+  /** Loads the code with the first request of a reader. */
   #openOidc({ config, site, hosts, basePath }: SignInPlace, events: SignInEvents): SignIn {
     const { auth, publicUrl } = config.server;
     const { issuer, clientId, clientSecretFile, scopes, groupsClaim, allowedGroups, sessionTtlMs } = auth;
@@ -91,7 +91,7 @@ export class SignIns {
     };
   }
 
-  /** Sites with the same issuer share it, so that its document and keys are fetched once. */
+  /** Sites with the same issuer share an object, so that docshelf fetches the issuer's document and keys once. */
   #issuer(issuer: string): Promise<Issuer> {
     const known = this.#issuers.get(issuer);
     if (known !== undefined) return known;

@@ -12,13 +12,13 @@ import { policyHeaders } from '../slices.ts';
 
 export interface ServedSettings {
   readonly config: SiteConfig;
-  /** The config that applies until the next start, for which `search.enabled` waits. */
+  /** Config that applies until the next start, because a change of `search.enabled` needs a restart. */
   readonly held: SiteConfig;
   readonly form: SiteForm;
   readonly access: SiteAccess;
 }
 
-/** Sign-in and app of a site at one address. A reload that changes neither keeps them. */
+/** Sign-in and app of a site at an address. A reload that changes neither sign-in nor address keeps both objects. */
 export interface SiteAccess {
   readonly signIn: SignIn | null;
   readonly privately: PrivateAnswers | null;
@@ -47,7 +47,7 @@ export function snapshotForm(site: SiteConfig): SnapshotOptions {
   };
 }
 
-/** Does not compile if `SnapshotOptions` lacks a key of `server.headers`. */
+/** The compiler rejects this type if `SnapshotOptions` lacks a key of `server.headers`. */
 type ConfiguredHeaders = Pick<NonNullable<SnapshotOptions['headers']>, keyof Config['server']['headers']>;
 
 function searchBoxForm({ config, basePath }: SiteConfig, assets: SiteAssets): SearchBoxForm | null {

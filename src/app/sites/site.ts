@@ -94,15 +94,15 @@ export interface SiteHost {
   readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
 }
 
-/** Interval to read the inbox of a site of a list, in addition to the watch: a list can have a thousand sites. */
+/** Interval to read the inbox of a site in a list, in addition to file events. Long, because a list can have a thousand sites. */
 const LISTED_POLL_MS = 5_000;
 const SEARCH_OFF: SearchStatus = { keyword: 'off', semantic: 'off', sections: 0, embedded: 0 };
 
-/** One site of a daemon. Deploy switches versions; serving and search follow in the same tick. */
+/** A site of a daemon. `deployment` switches versions; the server and the search follow in the same event loop tick. */
 export class Site {
   readonly deployment: Deployment;
   readonly search: Search | null;
-  /** Settings at the start. Differences from them wait for a restart. */
+  /** Settings at the start. Settings that differ take effect after a restart. */
   readonly opened: SiteConfig;
   readonly #host: SiteHost;
   readonly #store: SiteStore;
@@ -113,7 +113,7 @@ export class Site {
   readonly #versions: ReadableVersions;
   readonly #reports: PageReports;
 
-  /** @throws DocshelfError of the single form: `cannot_write`, `config_invalid`, `data_folder_newer`. */
+  /** @throws DocshelfError if there is a single site: `cannot_write`, `config_invalid`, `data_folder_newer` */
   static async open(config: SiteConfig, host: SiteHost): Promise<Site> {
     const site = new Site(config, host);
     await openShelf({ store: site.#store, deployment: site.deployment });
@@ -183,7 +183,7 @@ export class Site {
     return this.config.basePath;
   }
 
-  /** Null if everybody may read. Sites with the same sign-in have the same key. */
+  /** Null if all clients may read. Sites with the same sign-in have the same key. */
   get signInKey(): string | null {
     const { access, config } = this.#site.state.settings;
     return access.signIn === null ? null : signInKey(config.config);
@@ -209,7 +209,7 @@ export class Site {
     this.#host.search.lanes.noteRead();
     if (!target.startsWith(basePath) || target.startsWith(OWN_FOLDER, basePath.length)) return null;
     const answer = this.#server.fastAnswer(target.slice(basePath.length - 1), headers);
-    // The site does not have the address. It can be the endpoint for assistants, or part of a version that another replica serves.
+    // On a 404, try other handlers: the endpoint for assistants, or a part of a version that another replica serves.
     if (answer?.status === 404 && (this.hasMcp || isPagePart(pathOf(target)))) return null;
     return answer && (access.privately?.of(answer) ?? answer);
   }
@@ -218,15 +218,15 @@ export class Site {
     return this.#site.state.settings.access.app()(request, env);
   }
 
-  /** Resolves when the round is over, even if it failed. */
+  /** Resolves when the deployment is idle, even after a failure. */
   async settle(): Promise<void> {
     void this.deployment.whenOpen.then(() => this.#inbox.start());
     await this.deployment.reconcile();
   }
 
   /**
-   * Call the returned function in one tick with the routes: in between no request would find the site. @throws DocshelfError
-   * `config_invalid`
+   * Call the returned function in the same tick in which the routes change, so that each request finds its site. @throws
+   * DocshelfError `config_invalid`
    */
   async accept(config: SiteConfig): Promise<() => void> {
     await this.deployment.accept(deploySlice(config.config));
@@ -241,7 +241,7 @@ export class Site {
     const { deployment } = this;
     const [status, own] = await Promise.all([deployment.status(), this.#site.notices()]);
     const { domain, pinned, versions, notices } = status;
-    // Read these together, so that a failed reload is never seen without its error.
+    // Read these values together, so that a failed reload is never visible without its error.
     const { state, active, lastError, activity } = deployment;
     return {
       state,

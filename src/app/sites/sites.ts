@@ -18,17 +18,17 @@ interface SitesOptions {
   readonly elsewhere: (request: Request, env: HttpBindings) => Promise<Response>;
 }
 
-/** Opening a site reads a dozen small files. */
+/** Maximum sites to open at once. To open a site, docshelf reads a dozen small files. */
 const OPENED_AT_ONCE = 16;
 
-/** States from the worst to the best of those that serve. */
+/** States of sites that are turned on, the worst state first. */
 const WORST_FIRST: readonly DeployState[] = ['waiting', 'stale', 'ready'];
 
-/** The sites of a daemon. A failure of one affects no other. */
+/** Sites of a daemon. A failure of a site does not affect the other sites. */
 export class Sites {
   readonly isList: boolean;
   readonly #options: SitesOptions;
-  /** Replaced as a whole by each reload. `notices` are about parts of the folder that belong to no site. */
+  /** Each reload replaces the whole object. `notices` are about parts of the data folder that belong to no site. */
   #now: Pick<Sites, 'all' | 'routes' | 'notices'> & {
     /** Route of all requests if the config has no list of sites. */
     readonly single: SiteRoute<Site> | null;
@@ -60,7 +60,7 @@ export class Sites {
     return this.all.some(({ search }) => search !== null);
   }
 
-  /** A host that several sites share names none of them. */
+  /** Hosts and domains of sites. Omits a host that several sites share. */
   get names(): readonly NamedSite[] {
     const shared = new Map<string, number>();
     for (const { hosts } of this.all) for (const host of hosts) shared.set(host, (shared.get(host) ?? 0) + 1);
@@ -71,7 +71,7 @@ export class Sites {
     return this.all.find((site) => site.domain === domain) ?? null;
   }
 
-  /** @param domain null: the only one. @throws DocshelfError `not_found`, `site_needed` */
+  /** @param domain null for the only site @throws DocshelfError `not_found`, `site_needed` */
   chosen(domain: string | null): Site {
     return chooseSite(this.all, domain, 'this daemon');
   }
@@ -105,8 +105,8 @@ export class Sites {
   }
 
   /**
-   * Call `settle` to apply the settings. A removed site cancels its work and keeps its folder.
-   * @throws DocshelfError of the single form: `cannot_write`, `config_invalid`, `data_folder_newer`
+   * Stores new settings, which `settle` applies. A removed site cancels its work and keeps its folder. @throws DocshelfError if
+   * there is a single site: `cannot_write`, `config_invalid`, `data_folder_newer`
    */
   async accept(configs: readonly SiteConfig[]): Promise<void> {
     const domains = configs.map(({ domain }) => domain ?? '');
@@ -128,12 +128,12 @@ export class Sites {
     await Promise.all(former.filter((site) => !all.includes(site)).map((site) => this.#end(site)));
   }
 
-  /** Each site reports the error, and serves as before. */
+  /** Each site reports the error, and keeps its settings. */
   reloadFailed(error: unknown): void {
     for (const { deployment } of this.all) deployment.failed('reload', error);
   }
 
-  /** Resolves when every site has ended its round. In a list, only sites with new work begin one. */
+  /** Resolves when every site is idle. In a list, only sites with new work start to reconcile. */
   async settle(): Promise<void> {
     const due = this.all.filter(({ deployment }) => !this.isList || deployment.mustReconcile);
     await Promise.all(due.map((site) => site.settle()));
@@ -144,7 +144,7 @@ export class Sites {
   }
 
   async #end(site: Site): Promise<void> {
-    // A site that fails to stop must not fail the reload of the others.
+    // A site that fails to stop must not prevent the reload of the other sites.
     await site.stop().catch((error: unknown) => site.deployment.failed('stop', error));
     site.close();
   }

@@ -32,7 +32,7 @@ export function siteActions({ deployment, metrics, config }: Site, port: number)
       deployment
         .deliverStream(body, { fileName, version, activate, signature, source }, signal)
         .catch((error: unknown) => {
-          // Otherwise the audit line would report an error of docshelf.
+          // Report that the client left, because the audit line would otherwise report an error of docshelf.
           throw signal.aborted ? clientLeft(`import "${fileName}"`) : error;
         }),
     activateStored: (release, activate) => deployment.activateStored(release, activate),
@@ -47,7 +47,7 @@ interface DaemonFacts extends Pick<StatusReport, 'jobs' | 'notices' | 'startedAt
   readonly apiHasSearch: boolean;
 }
 
-/** `GET /v1/status` of one site, or of each with the daemon's own facts. */
+/** `GET /v1/status` of a single site, or of all sites, with the facts about the daemon. */
 export async function daemonStatus(sites: Sites, facts: DaemonFacts): Promise<StatusReport> {
   const { opened, current, lastReload, deploymentType, apiHasSearch, ...rest } = facts;
   const daemon = { ...rest, lastReload, pending: pendingOf(sites, facts) };
@@ -90,14 +90,14 @@ export function daemonFeatures(sites: Sites, deploymentType: DeploymentType): Da
   return joinFeatures(deploymentType, reports);
 }
 
-/** Keys that wait for a restart. Keys of one site contain its domain. */
+/** Keys whose change waits for a restart. Keys of a site in a list contain its domain. */
 function pendingOf(sites: Sites, { opened, current, apiHasSearch }: DaemonFacts): string[] {
   if (current.config.sites.length > 0 !== sites.isList) return ['sites'];
   const pending = pendingRestart(opened.config, current.config);
   if (!sites.isList) return pending;
   const ofSites = sites.all.flatMap(({ opened: before, config, domain, search }) => {
     const waiting = pendingRestart(before.config, config.config);
-    // Readers search a site that was added later, but the API does not.
+    // The search of a site that was added later is available to readers, but not in the API.
     if (!apiHasSearch && search !== null) waiting.push('search.enabled');
     return waiting.filter((key) => !pending.includes(key)).map((key) => `sites[${domain}].${key}`);
   });
