@@ -27,7 +27,7 @@ export interface CheckSiteOptions {
   readonly files: readonly FileEntry[];
   readonly hosts: readonly string[];
   readonly find: (finding: Finding) => void;
-  /** Pages and style sheets count twice: when read, and when their references are followed. */
+  /** Progress counts each page and style sheet twice: when it is read, and when its references are followed. */
   readonly onProgress: (done: number, total: number) => void;
   readonly signal: AbortSignal;
 }
@@ -36,7 +36,7 @@ const STYLE_SHEET = /^text\/css(?:;|$)/i;
 const FOLLOWED_AT_ONCE = 100;
 const READ_AHEAD = 8;
 
-/** The spool keeps it on disk, because 100 references each of 20,000 pages took 120 MB of memory. */
+/** Page in the spool on disk. In memory, 20,000 pages with 100 references each took 120 MB. */
 type CheckedPage = { readonly path: string; readonly base: string | null; readonly references: readonly Reference[] };
 
 type Anchors = ReadonlyMap<string, string>;
@@ -121,7 +121,7 @@ type ServedTarget =
   | { readonly kind: 'elsewhere'; readonly host: string };
 
 const OWN_ORIGIN = 'http://site.invalid';
-/** Cheap test before parsing: most pages have many such references. */
+/** Cheap test before parsing, because most pages have many such references. */
 const NO_PLACE = /^(?!https?:)[a-z][a-z0-9+.-]*:/i;
 const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 
@@ -181,7 +181,7 @@ class ServedSite {
     const folder = path.replace(INDEX_PAGE, '');
     if (folder === path || NOT_FOUND_PAGE.test(path)) return `/${path}`;
     if (folder === '') return '/';
-    // `x.html` has the address without the slash.
+    // `x.html` also has the address without the slash.
     const needsSlash = this.#trailingSlash === 'always' || this.answerTo(folder) !== path;
     return `/${folder}${needsSlash ? '/' : ''}`;
   }
@@ -192,7 +192,7 @@ type PublishedAt = { readonly origin: string; readonly prefix: string };
 const INDEX_PAGE = /(?:^|\/)index\.x?html?$/i;
 const EXTENSION = /\.x?html?$/i;
 
-/** Learns where the site is published: each page whose canonical address ends with its path votes. */
+/** Finds the address at which the site is published, by the canonical addresses of pages that end with the page's path. */
 class PublishedAddress {
   readonly #votes = new Map<string, PublishedAt & { count: number }>();
 

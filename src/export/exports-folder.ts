@@ -6,14 +6,13 @@ import { ageOf, readBytesIfThere } from '../files/index.ts';
 import type { StoreFolders } from './ports.ts';
 
 /**
- * All but `pictures`, `crawls` and `work` are keyed by digest and shared by jobs. Pictures are stored per job, records of crawls per
- * domain.
+ * Folders with files by digest, which jobs share. Except `pictures` (files per job), `crawls` (records per domain) and `work`.
  */
 const FOLDERS = ['files', 'manifests', 'bundles', 'signatures', 'pictures', 'crawls', 'work'] as const;
 export type ExportsFolder = Readonly<Record<'dir' | 'jobsFile' | (typeof FOLDERS)[number], string>>;
 
 const REPACK = '-repack-';
-/** Packing 200,000 files with 8 GiB takes some minutes. An older folder is left over from a killed process. */
+/** Age at which a repack folder is a leftover of a killed process. Packing 200,000 files with 8 GiB takes some minutes. */
 const REPACK_MS_MAX = 3_600_000;
 
 export async function openExportsFolder(dir: string): Promise<ExportsFolder> {
@@ -46,7 +45,7 @@ export async function markApiFolder({ dir }: ExportsFolder): Promise<void> {
   await writeFile(join(dir, MARK), '');
 }
 
-/** A worker that stores bundles in a folder that no API daemon has could complete jobs, but nobody could download the bundles. */
+/** Waits for the mark of an API daemon. Without an API daemon on the folder, nobody could download the bundles of its jobs. */
 export async function untilApiFolder(
   { dir }: ExportsFolder,
   signal: AbortSignal,
@@ -69,7 +68,7 @@ function noApiFolder(dir: string): DocshelfError {
 export const makeRepackFolder = async ({ work }: ExportsFolder, jobId: string): Promise<string> =>
   mkdtemp(join(work, `${jobId}${REPACK}`));
 
-/** Removes work folders by name (`jobIdOf`), except those in which a bundle of an ended job is being packed again. */
+/** Removes work folders by name (`jobIdOf`), except folders in which a bundle of an ended job is being packed again. */
 export async function removeWorkFolders(
   { work }: Pick<ExportsFolder, 'work'>,
   isGone: (name: string) => boolean | Promise<boolean>,

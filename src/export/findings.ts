@@ -1,6 +1,6 @@
 import { type ExportReport, FINDINGS_MAX, type Finding } from '../domain/job.ts';
 
-/** A report has a limited number of findings, shared among the kinds. The others are only counted. */
+/** Lists up to FINDINGS_MAX findings of a report, divided among the kinds of findings. Counts all findings. */
 export class FindingList {
   readonly #counts = new Map<string, number>();
   readonly #listed = new Map<string, Finding[]>();

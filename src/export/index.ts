@@ -1,4 +1,4 @@
-/** A job turns a site into a bundle (recipe: `run-job.ts`). Owners ask `ExportService`; `JobRunner` claims the jobs. */
+/** A job turns a site into a bundle (steps: `run-job.ts`). Owners call `ExportService`; `JobRunner` claims the jobs. */
 export { type CheckSiteOptions, checkSite } from './check-site.ts';
 export { type ExportsFolder, markApiFolder, openExportsFolder, readPicture, untilApiFolder } from './exports-folder.ts';
 export { FindingList } from './findings.ts';

@@ -43,8 +43,8 @@ export type JobFilter = { readonly limit: number; readonly cursor?: string } & (
 export type JobCounts = { readonly queued: number; readonly running: number };
 
 /**
- * Any number of processes can share a queue. Calls resolve when their changes are durable. Writes with a lost claim change nothing and
- * return false.
+ * Any number of processes can share a queue. Calls resolve when their changes are durable. Writes with a lost claim change
+ * nothing and return false.
  */
 export interface JobQueue {
   /**
@@ -55,16 +55,16 @@ export interface JobQueue {
 
   get(jobId: string): Promise<StoredJob | null>;
 
-  /** Newest first. @throws DocshelfError `bad_request` for a cursor that it did not return */
+  /** Jobs, newest first. @throws DocshelfError `bad_request` for a cursor that this method did not return */
   list(filter: JobFilter): Promise<{ readonly jobs: readonly StoredJob[]; readonly nextCursor: string | null }>;
 
   /**
-   * Starts the next job, or returns null. One job runs per domain. Organizations take turns, the oldest job first. Jobs not renewed for
-   * `leaseMs` come first. After a database outage, holders have `leaseMs` to renew.
+   * Starts the next job, or returns null. One job runs per domain. Organizations take turns, the oldest job first. Jobs not
+   * renewed for `leaseMs` come first. After a database outage, processes have `leaseMs` to renew their leases.
    */
   claim(leaseMs: number): Promise<Claim | null>;
 
-  /** Extends the lease. `lost`: another attempt has begun, or the job has ended. `canceled`: the holder must stop. */
+  /** Extends the lease. `lost`: another attempt has begun, or the job has ended. `canceled`: the process must stop the job. */
   renew(claim: Claim): Promise<'held' | 'lost' | 'canceled'>;
 
   /** `progress` and `pageCount` never decrease. A `checkpoint` for the next attempt has at most 64 Ki characters. */
@@ -73,14 +73,14 @@ export interface JobQueue {
     step: { readonly progress: number; readonly pageCount: number; readonly checkpoint?: string },
   ): Promise<boolean>;
 
-  /** Takes the page count from the report, because the last `advance` can be lost. Also false if the job is canceled. */
+  /** Takes the page count from the report, because the last `advance` can be lost. Returns false also if the job is canceled. */
   complete(claim: Claim, bundle: ExportedBundle, report: ExportReport): Promise<boolean>;
 
   fail(claim: Claim, fault: JobFault, report: ExportReport | null): Promise<boolean>;
 
   release(claim: Claim): Promise<void>;
 
-  /** Ends a queued job, or a running one when its holder renews, as `failed` with error `canceled`. Null if the job does not exist. */
+  /** Ends a queued job as `failed` with error `canceled`, or a running job at its next `renew`. Null if the job does not exist. */
   cancel(jobId: string): Promise<StoredJob | null>;
 
   report(jobId: string): Promise<ExportReport | null>;
@@ -89,7 +89,7 @@ export interface JobQueue {
 
   counts(organizationId?: string): Promise<JobCounts>;
 
-  /** A cheap text for polling, which changes when a job is added, progresses or ends. */
+  /** Short text for polling, which changes when a job is added, progresses or ends. */
   revision(): Promise<string>;
 
   prune(beforeMs: number): Promise<number>;
@@ -122,7 +122,7 @@ export interface BundleStore {
 
 export type SharedFile = { readonly name: string; readonly changedMs: number };
 
-/** Files of jobs, other than bundles, that daemons with separate data folders share. Names contain slashes. */
+/** Files of jobs, except bundles, that daemons with separate data folders share. Names contain slashes. */
 export interface SharedFiles {
   put(
     name: string,
@@ -132,7 +132,7 @@ export interface SharedFiles {
 
   read(name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null>;
 
-  /** @param folder with a slash at its end. Returned names do not include it. */
+  /** @param folder with a slash at its end @returns files, by names without the folder */
   list(folder: string): AsyncIterable<SharedFile>;
 
   remove(name: string): Promise<void>;
@@ -179,7 +179,7 @@ export interface VerifyCommand extends StoreFolders, CrawlPlaces {
   readonly picturesDir: string;
 }
 
-/** The crawl for jobs. The rooms export and crawl do not import each other. */
+/** The crawl, as jobs need it. The folders `export` and `crawl` do not import each other. */
 export interface SiteCrawler {
   source(
     order: Omit<CollectCommand, 'request' | 'source' | 'crawl'> & CrawlCommand & { readonly settings: CrawlSettings },

@@ -57,7 +57,7 @@ export class ExportService {
     const order = { jobId, organizationId: organization.id, domain, version, paths };
     const queued = await tracer.span('send exports', { kind: 'producer', facts: queueFacts('send') }, async (span) => {
       const job = await queue.add({ ...order, traceparent: tracer.traceparent }, settings().queuedMax);
-      // If an identical job was queued already, it keeps its own trace.
+      // If an identical job was queued before, that job keeps its own trace.
       span.note(jobFacts(job));
       return job;
     });
@@ -87,13 +87,13 @@ export class ExportService {
     return this.#options.queue.revision();
   }
 
-  /** Newest first. @throws DocshelfError `bad_request` for a cursor that it did not return */
+  /** Jobs, newest first. @throws DocshelfError `bad_request` for a cursor that this method did not return */
   async list(filter: JobFilter): Promise<JobPage> {
     const { jobs, nextCursor } = await this.#options.queue.list(filter);
     return { jobs: jobs.map(jobView), nextCursor };
   }
 
-  /** Empty for a job that failed early. @throws DocshelfError `not_found`; `not_completed` if the job has not ended */
+  /** Empty report for a job that failed early. @throws DocshelfError `not_found`; `not_completed` if the job has not ended */
   async report(organizationId: string, jobId: string): Promise<ExportReport> {
     const { status } = await this.#find('report on', organizationId, jobId);
     if (!isTerminal(status)) throw notCompleted('report on', jobId, status);
@@ -113,12 +113,12 @@ export class ExportService {
   async cancel(organizationId: string, jobId: string): Promise<Job> {
     await this.#find('cancel', organizationId, jobId);
     const canceled = await this.#options.queue.cancel(jobId);
-    // Retention removed the job after we looked it up.
+    // Retention removed the job after the look-up.
     if (canceled === null) throw noSuchJob('cancel', jobId);
     return jobView(canceled);
   }
 
-  /** Packs a missing archive again. @throws DocshelfError `not_found`, `not_completed`, and those of packing */
+  /** Packs a missing archive again. @throws DocshelfError `not_found`, `not_completed`, and codes of packing */
   async bundle(organizationId: string, jobId: string): Promise<BundleLink> {
     const { store, settings, signatureOf } = this.#options;
     const job = await this.#find('link to the bundle of', organizationId, jobId);

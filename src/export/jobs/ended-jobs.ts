@@ -8,8 +8,8 @@ import { openJobThread, type RunJobOptions } from './run-job.ts';
 const MISSING: ReadonlySet<ErrorCode> = new Set(['bundle_gone', 'cannot_read']);
 
 /**
- * Packs the archive of a completed job again from its manifest and the file store.
- * @throws DocshelfError `bundle_gone` if data is missing or another zlib gives different bytes; `cannot_write`, which can be temporary
+ * Packs the archive of a completed job again from its manifest and the file store. @throws DocshelfError `bundle_gone` if data is
+ * missing or another zlib gives different bytes; `cannot_write`, which can be temporary
  */
 export async function repackBundle(job: StoredJob, options: RunJobOptions, signal: AbortSignal): Promise<void> {
   const { folder, store, shared, signatures, jobEntry } = options;
@@ -45,15 +45,15 @@ type RetentionOptions = Pick<RunJobOptions, 'queue' | 'store' | 'shared' | 'sign
   readonly signal: AbortSignal;
 };
 
-/** Longer than the longest deadline of a job, 7 days. */
+/** Time after which unused data is removed. Longer than the longest deadline of a job, 7 days. */
 const UNUSED_MS = 8 * 24 * 3_600_000;
 
-/** Removes old ended jobs, then everything that no job names any longer. @param beforeMs Unix time. @returns number of removed jobs */
+/** Removes old ended jobs, then all data that no job uses. @param beforeMs Unix time in ms @returns number of removed jobs */
 export async function applyRetention(options: RetentionOptions, beforeMs: number): Promise<number> {
   const { queue, store, shared, signatures, folder, jobEntry, signal } = options;
   const before = await queue.references();
   const removed = await queue.prune(beforeMs);
-  // If daemons share jobs, another one may have removed them: this daemon removes its copies by their age.
+  // If daemons share jobs, another daemon may have removed them. This daemon then removes its copies by their age.
   if (removed === 0 && shared === null) return 0;
   const { bundles, contents } = await queue.references();
   const isGone = async (jobId: string): Promise<boolean> => (await queue.get(jobId)) === null;

@@ -1,6 +1,6 @@
 import type { Claim, JobQueue } from '../ports.ts';
 
-/** Percentages of the whole job, measured with the first export of 1,000 Markdown pages. */
+/** Percentages of the whole job for each step, measured with a first export of 1,000 Markdown pages. */
 const SPANS = {
   collect: [0, 35],
   check: [35, 40],
@@ -11,7 +11,7 @@ const SPANS = {
 } as const;
 export type JobStep = keyof typeof SPANS;
 
-/** Each write is flushed to the disk, so that more of them would slow the job down. */
+/** Minimum interval of writes. Each write is flushed to the disk, so more writes would slow down the job. */
 const WRITE_EVERY_MS = 250;
 
 /** Writes a job's progress to the queue, at most four times a second. Calls `onLost` if the claim is lost. */
@@ -45,7 +45,7 @@ export class JobProgress {
     };
   }
 
-  /** The checkpoint is durable when this resolves, unless the queue is unavailable. Another attempt then collects again. */
+  /** The checkpoint is durable when this resolves. If the queue is unavailable, it is not, and another attempt collects again. */
   async checkpoint(checkpoint: string): Promise<void> {
     await this.settle();
     await this.#advance(checkpoint);
@@ -57,7 +57,7 @@ export class JobProgress {
     this.#timer = null;
   }
 
-  /** Writes the last of many reports as well, because a step may not report again for minutes. */
+  /** Also writes the last of many reports, because a step may not report again for minutes. */
   #writeSoon(): void {
     if (this.#writing !== null || this.#timer !== null) return;
     this.#timer = setTimeout(
@@ -82,7 +82,7 @@ export class JobProgress {
     const step = { progress: Math.round(this.#progress * 10) / 10, pageCount: this.#pageCount };
     const isHeld = await this.#queue
       .advance(this.#claim, checkpoint === undefined ? step : { ...step, checkpoint })
-      // The lease notices a queue that fails.
+      // Ignore an error of the queue here, because the lease detects it.
       .catch(() => true);
     if (!isHeld) this.#onLost();
   }

@@ -17,10 +17,10 @@ import type { JobProgress, JobStep } from './job-progress.ts';
 import type { SharedJobs } from './shared-jobs.ts';
 import type { CheckedSite, JobSteps, OnStep } from './steps.ts';
 
-/** With fewer pages, the memory of a used thread costs less than starting another one, 0.1 to 0.4 s on a busy machine. */
+/** Maximum pages to keep a used thread. A new thread takes 0.1 to 0.4 s on a busy machine, but frees the memory of many pages. */
 const PAGES_OF_SMALL = 1_000;
 
-/** Share of the remaining time. The rest is for packing, signing and storing. */
+/** Share of the remaining time for vectors. The rest is for packing, signing and storing. */
 const VECTORS_PART = 0.75;
 
 export interface RunJobOptions {
@@ -51,8 +51,8 @@ interface Attempt extends RunJobOptions {
 }
 
 /**
- * Runs one attempt of a job from its last checkpoint: collect, check, verify (crawls), search data, describe, pack, sign, store. Attempts
- * never collide, because files are named by digest or are in the attempt's own folder.
+ * Runs one attempt of a job from its last checkpoint: collect, check, verify (crawls), search data, describe, pack, sign, store.
+ * Attempts never collide, because files are named by digest or are in the attempt's own folder.
  */
 export async function runJob(
   claim: Claim,
@@ -127,7 +127,7 @@ export async function runJob(
   } finally {
     await thread.terminate();
     await rm(workDir, { recursive: true, force: true });
-    // An interrupted crawl resumes from the pages in its journal.
+    // Keep the journal of an aborted crawl, because the next attempt resumes from its pages.
     if (!signal.aborted) await rm(journalDir, { recursive: true, force: true });
   }
 }
@@ -137,7 +137,7 @@ const reporting = (progress: JobProgress, step: JobStep) => {
   return { onProgress: (done: Parameters<OnStep>) => onStep(...done) };
 };
 
-/** Reports a failure as a finding only: without vectors in the bundle, the deployment computes them. */
+/** Reports a failure only as a finding, because the deployment computes vectors that the bundle lacks. */
 async function makeSearchData(
   { searchData, progress, signal }: Attempt,
   siteDir: string,

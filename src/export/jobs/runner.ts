@@ -21,9 +21,9 @@ export type JobEvent =
   | { readonly kind: 'left'; readonly job: Job }
   | { readonly kind: 'fault'; readonly job: Job | null; readonly error: DocshelfError };
 
-/** Looks for jobs without a nudge as well, because another process can add one. */
+/** Interval of looking for jobs, because another process can add a job without a call of `nudge`. */
 const POLL_MS = 1_000;
-/** A job whose process has died this often is probably what kills it. */
+/** Maximum attempts. A job whose process died this often probably causes the deaths. */
 const ATTEMPTS_MAX = 50;
 
 export class JobRunner {
@@ -116,7 +116,7 @@ export class JobRunner {
       } else await this.#endUnfinished(claim, (await queue.renew(claim)) === 'canceled' ? 'canceled' : 'lost');
     } catch (error) {
       await progress.settle();
-      // The result cannot be stored: the next attempt resumes from the checkpoint.
+      // If the result cannot be stored, keep the job running, so that the next attempt resumes from the checkpoint.
       if (error instanceof DocshelfError && error.code === 'database_unavailable') throw error;
       if (lease.ended === null || lease.ended === 'deadline') await this.#fail(claim, lease.ended, error);
       else await this.#endUnfinished(claim, lease.ended);
@@ -176,7 +176,7 @@ export class JobRunner {
 }
 
 function spanOf({ job, attempt }: Claim): SpanOptions {
-  // The time of later attempts would include earlier ones.
+  // Only record the waiting time of a first attempt, because that of later attempts would include the earlier attempts.
   const queuedS = attempt === 1 ? Math.max(0, Date.now() - Date.parse(job.createdAt)) / 1000 : null;
   const facts = { 'docshelf.job.attempt': attempt, 'docshelf.job.queued_s': queuedS };
   return { kind: 'consumer', parent: job.traceparent, facts: { ...queueFacts('process'), ...jobFacts(job), ...facts } };
@@ -186,7 +186,7 @@ export type End = 'lost' | 'canceled' | 'deadline' | 'stopping';
 
 const HEARTBEAT_MS_MAX = 1_000;
 
-/** Keeps a claim by renewing it. Its signal aborts the job, and `ended` is the reason. */
+/** Keeps a claim by renewing its lease. The signal aborts the job, and `ended` is the reason. */
 export class Lease {
   readonly #controller = new AbortController();
   readonly #beat: NodeJS.Timeout;
@@ -201,7 +201,7 @@ export class Lease {
     stopping: AbortSignal,
   ) {
     const renew = async (): Promise<void> => {
-      // If a failed renewal costs the lease, the next write reports it as lost.
+      // If a failed renewal makes the lease expire, the next write reports the claim as lost.
       const state = await queue.renew(claim).catch(() => 'held' as const);
       if (state !== 'held') this.end(state);
     };

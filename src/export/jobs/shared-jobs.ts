@@ -10,7 +10,7 @@ import { ManifestStore, wordsOf } from '../manifest-store.ts';
 import type { SharedFiles } from '../ports.ts';
 import { readSiteTable } from './collect.ts';
 
-/** Requests at once. Each takes about 10 ms. */
+/** Concurrent requests, each of which takes about 10 ms. */
 const LANES = 16;
 
 const manifestName = (contentSha256: string): string => `manifests/${contentSha256}.json`;
@@ -43,7 +43,7 @@ export class SharedJobs {
     return this.#fetchFiles(files, signal);
   }
 
-  /** Equal content has one manifest: if another daemon was first, this daemon takes over its manifest. */
+  /** Equal content has one manifest. If another daemon stored it first, this daemon uses that manifest instead of its own. */
   async keepContent(contentSha256: string, last: string | null, signal: AbortSignal): Promise<void> {
     const own = await this.#manifests.read(contentSha256);
     const theirs = await this.readFile(manifestName(contentSha256), signal);

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-// Import the file directly, because the readers of archives load slower than a small job runs.
+// Import the file directly, because loading the archive readers takes longer than a small job.
 import { archiveOrder, type PackEntry, packBundle } from '../../archive/pack.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ExportRequest, Finding, SiteSource } from '../../domain/job.ts';
@@ -26,7 +26,7 @@ export async function openSource(order: CollectCommand, crawler: SiteCrawler): P
   return crawler.source({ ...places, ...crawl, settings: source });
 }
 
-/** Each kind loads on demand, because rendering Markdown needs many modules. */
+/** Loads the code of each kind on demand, because rendering Markdown needs many modules. */
 export async function openFolder(
   { kind, path }: FolderSettings,
   workDir: string,
@@ -66,7 +66,7 @@ interface PackCommand extends StoreFolders {
 interface SweepCommand extends StoreFolders {
   readonly keep: readonly string[];
   readonly recordsDir: string;
-  /** Content that was written or used more recently stays, because a running job may need it. */
+  /** Minimum age of removed content, in ms since its last use. A running job may need younger content. */
   readonly olderThanMs: number;
 }
 
@@ -93,7 +93,7 @@ const stepsWith = (crawler: SiteCrawler) => ({
 });
 export type JobSteps = ReturnType<typeof stepsWith>;
 
-/** Exports a local folder and checks it, without a job. `workDir` must be on one volume and stay until the files are used. */
+/** Exports a local folder and checks it, without a job. `workDir` must be on one volume and exist until the files are used. */
 export async function exportFolder(
   source: FolderSettings,
   workDir: string,

@@ -8,7 +8,7 @@ import { type LanguageSite, type MarkdownSite, plainTitle, readSite } from './re
 import { createRenderer, type MarkdownRenderer } from './render-markdown.ts';
 import { canonicalOf, readTheme, type TextFile, type View, viewOf } from './view.ts';
 
-/** The limit of one sitemap (sitemaps.org, 0.9). */
+/** Maximum addresses of a sitemap (sitemaps.org, 0.9). */
 const URLS_MAX = 50_000;
 const XML = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';
@@ -64,7 +64,7 @@ const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 const FULL_BYTES_MAX = 1024 ** 2;
 
-/** Discards the text when it exceeds 1 MiB, about a quarter of a million tokens, which is as much as models read. */
+/** Discards the text if it exceeds 1 MiB, about a quarter of a million tokens, which is as much as models read. */
 export class FullText {
   #parts: string[] | null = [];
   #bytes = 0;
@@ -80,7 +80,7 @@ export class FullText {
   }
 }
 
-/** The same folder gives the same bytes. Progress counts pages. Fragments are not checked. */
+/** Creates equal bytes from an equal folder. Progress counts pages. Fragments are not checked. */
 export class MarkdownSource implements SiteSource {
   readonly #dir: string;
 
@@ -96,7 +96,7 @@ export class MarkdownSource implements SiteSource {
     const renderer = createRenderer();
     const full = new FullText();
     const written = new Set<string>();
-    // The folder's own files come before generated ones with the same path.
+    // Prefer the folder's own files to generated files with the same path.
     const write = async (path: string, content: string | { readonly file: string }) => {
       signal.throwIfAborted();
       if (written.has(path)) return;

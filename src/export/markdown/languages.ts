@@ -13,7 +13,7 @@ export interface Language {
 /** Codes of languages whose usual script is Arabic, Hebrew, Syriac or Thaana. */
 const RIGHT_TO_LEFT = new Set('ar arc ckb dv fa he ks ps sd syr ug ur yi'.split(' '));
 const RIGHT_TO_LEFT_SCRIPTS = new Set(['Arab', 'Hebr', 'Syrc', 'Thaa', 'Nkoo']);
-/** Folder names of languages. Longer codes are usually words. */
+/** Matches folder names of languages. Longer codes are usually words. */
 const SHORT_CODE = /^[a-z]{2}(?:[-_][A-Za-z]{2,4})?$/;
 const COUNTERPARTS_MIN = 0.5;
 
@@ -24,7 +24,7 @@ interface LanguageFacts {
   readonly named: readonly string[];
 }
 
-/** Default first, then languages of `docs.json` or translated top folders, then those that pages name. */
+/** Languages of the site: the default, then those of `docs.json` or of translated top folders, then those that pages name. */
 export function findLanguages({ declared, defaultCode, pages, named }: LanguageFacts): readonly Language[] {
   const folders = [...new Set(pages.flatMap((path) => /^([^/]*)\//.exec(path)?.[1] ?? []))];
   const translations = declared.length > 0 ? [] : translationFolders(folders, pages);
@@ -47,7 +47,7 @@ export function languageOfPage(path: string, named: string | null, languages: re
   return language;
 }
 
-/** Key shared by translations: the address without the language's folder or suffix such as `.fr`. */
+/** Key that translations of a page share: the address without the language's folder or suffix such as `.fr`. */
 export function translationKey(address: string, language: Language): string {
   if (language.folder !== '' && address.startsWith(language.folder)) return address.slice(language.folder.length);
   return address.endsWith(`.${language.code}`) ? address.slice(0, -language.code.length - 1) : address;
@@ -101,7 +101,7 @@ const KEYS = [
 ] as const;
 export type Words = Readonly<Record<(typeof KEYS)[number], string>>;
 
-/** Values in the order of `KEYS`, one line per language, so that a translator sees all of them. */
+/** Texts in the order of `KEYS`, one line per language, so that a translator sees all of them. */
 const LINES: Readonly<Record<string, string>> = {
   en: 'Skip to content|Navigation|On this page|Previous|Next|Version|Language|New|Copy|Copied|Colours|light|dark|same as the system|Note|Tip|Important|Warning|Caution|Table|Link to|Page not found|There is no such page here.|To the start page|More',
   de: 'Zum Inhalt springen|Navigation|Auf dieser Seite|Zurück|Weiter|Version|Sprache|Neu|Kopieren|Kopiert|Farben|hell|dunkel|wie das System|Hinweis|Tipp|Wichtig|Warnung|Achtung|Tabelle|Link zu|Seite nicht gefunden|Diese Seite gibt es hier nicht.|Zur Startseite|Mehr',

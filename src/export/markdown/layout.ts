@@ -6,7 +6,7 @@ import { canonicalOf, referenceOf, type View } from './view.ts';
 
 export type PageBody = { readonly heading: string; readonly text: RenderedText };
 
-/** Number of characters that search engines show. */
+/** Maximum characters of a description, because search engines show no more. */
 const DESCRIPTION_LENGTH_MAX = 160;
 
 export function layoutPage(view: View, page: Page, { heading, text }: PageBody): string {
@@ -98,7 +98,7 @@ const MENU_ICON = '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M3 5.5h1
 const LANGUAGE_ICON =
   '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M17.500 10a7.500 7.500 0 1 1-15 0 7.500 7.500 0 0 1 15 0ZM2.500 10h15M10 2.500c2 2 3 4.600 3 7.500s-1 5.500-3 7.500c-2-2-3-4.600-3-7.500s1-5.500 3-7.500Z"/></svg>';
 
-/** Room for the search box, after the empty space, so that the box moves no other element. Empty without docshelf or scripts. */
+/** Reserves space for the search box, so that the box moves no other element. Stays empty without docshelf or scripts. */
 const SEARCH_ROOM = '<span class="search" data-docshelf-search></span>';
 
 function layoutDocument(view: View, parts: DocumentParts): string {
@@ -142,7 +142,7 @@ function head(view: View, { title, description }: DocumentParts): string {
 <meta name="color-scheme" content="light dark">
 ${meta('description', description)}${meta('keywords', page?.tags.join(', ') ?? null)}${meta('docsearch:language', local.language.code)}${meta('docsearch:version', version)}${page === null || page.isNoindex ? meta('robots', 'noindex') : ''}${meta('generator', 'docshelf')}${meta('og:title', page?.title ?? null, 'property')}${meta('og:site_name', site.name, 'property')}${meta('og:type', page === null ? null : 'article', 'property')}<link rel="icon" href="${escapeHtml(to(icon))}">
 `;
-  // A 404 page is shown at any path, so it loads no files.
+  // A 404 page can be shown at any path, so it must not load files.
   const own = site.css === null ? '' : `<link rel="stylesheet" href="${escapeHtml(to(site.css))}">\n`;
   return page === null
     ? `${lines}<style>\n${theme.css.text}</style>\n<script>\n${theme.js.text}</script>`
@@ -207,7 +207,7 @@ function themeSwitch({ local }: View): string {
   return `<button class="icon theme" type="button" hidden data-label="${escapeHtml(colours)}" data-light="${escapeHtml(light)}" data-dark="${escapeHtml(dark)}" data-system="${escapeHtml(system)}"></button>`;
 }
 
-/** With more, a page shows only its own branch. Else the site would grow with the square of its pages. */
+/** Maximum entries of a full navigation. On a larger site, each page shows only its branch, to avoid quadratic growth. */
 const ENTRIES_MAX = 400;
 const NEIGHBOURS_MAX = 200;
 

@@ -24,7 +24,7 @@ export function firstPageIn(nodes: readonly NavigationNode[]): Page | null {
 
 type FindPage = (name: string) => Page | 'excluded' | null;
 
-/** Prefers the language's navigation, then the site's with translated pages, then that of the folders. */
+/** Navigation of the language, else the site's navigation with translated pages, else a navigation from the folders. */
 export function navigationOf(
   language: Language,
   pages: readonly Page[],
@@ -120,7 +120,7 @@ function nodesOf(folder: Folder, compare: (a: Entry, b: Entry) => number): reado
     const node: NavigationNode = { kind: 'group', title, children: nodesOf(each, compare) };
     return { order: each.index?.order ?? orderOfName(each.name), title, name: `${each.name}/`, node };
   });
-  // At the top level pages come before groups. After a group they would seem to belong to it.
+  // At the top level, list pages before groups, because a page after a group would seem to belong to the group.
   const entries =
     folder.name === '' ? [...pages.sort(compare), ...groups.sort(compare)] : [...pages, ...groups].sort(compare);
   return [...(folder.index === null ? [] : [nodeOf(folder.index)]), ...entries.map(({ node }) => node)];

@@ -25,7 +25,7 @@ const README = /(^|\/)readme$/i;
 
 export const isPageSource = (path: string): boolean => PAGE_SOURCE.test(path);
 
-/** A `README` is the index page of its folder, unless another exists. */
+/** A `README` is the index page of its folder, unless the folder has another index page. */
 export function stemOf(path: string, hasPage: (stem: string) => boolean): string {
   const stem = path.replace(PAGE_SOURCE, '');
   const index = stem.replace(README, '$1index');
@@ -46,11 +46,11 @@ export const namesOfPage = ({ path, markdownPath, address }: Page): readonly str
 
 const decodePath = (path: string): string => decodeOrKeep(path).normalize('NFC');
 
-/** Relative, so that it works on any host, under any path and on disk. */
+/** Relative reference, which works on any host, under any path and on disk. */
 export const relativeReference = (from: string, to: string): string =>
   encodeSegments(posix.relative(posix.dirname(from), to)) || encodeSegments(posix.basename(to));
 
-/** Matches `01-install`, `2. Install`, `03_install`, but not a date or a version. */
+/** Matches numbered names, such as `01-install`, `2. Install`, `03_install`, but not a date or a version. */
 const NUMBERED = /^(\d{1,4})(?:[-_. ]+)(?=\D)/;
 const EXTENSION = /\.(?:md|markdown|html)$/i;
 
@@ -86,7 +86,7 @@ export class MarkdownTargets {
     }
   }
 
-  /** Accepts `guides/start`, `/guides/start.html`, `guides/start.md` and `/`. */
+  /** Finds a page by a name such as `guides/start`, `/guides/start.html`, `guides/start.md` or `/`. */
   page(name: string): Page | 'excluded' | null {
     const path = posix.normalize(decodePath(name.replace(/[?#].*$/s, '')).replace(/^\/+/, '') || '.');
     const key = path === '.' ? '' : path;

@@ -7,7 +7,7 @@ import { languageTag } from '../../web/language-tag.ts';
 import { type FoundFile, walkFolder } from '../sources/walk-folder.ts';
 
 const NEXT = 'Set the path of the source to the folder of Markdown files, readable for docshelf.';
-/** Packages of the documentation's own tools. */
+/** Matches packages that the documentation's own tools need. */
 const PACKAGES = /(?:^|\/)node_modules(?:\/|$)/;
 
 /** Lists files in path order, except `node_modules`. @throws DocshelfError `bad_source` */
@@ -31,7 +31,7 @@ export async function readFolder(
 
 export async function readSource({ path, file }: FoundFile, bytesMax: number): Promise<Uint8Array> {
   try {
-    // The listing resolved links, so a link here was added later.
+    // The listing resolved symbolic links, so a link at this path was added later.
     await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
     const { size } = await handle.stat();
     if (size > bytesMax)
@@ -49,7 +49,7 @@ export interface PageText extends TitledBody {
   readonly matter: FrontMatter;
 }
 
-/** A long book has 2 MiB, and rendering takes about fifty times as much memory. */
+/** Maximum bytes of a page. A long book has 2 MiB, and rendering takes about fifty times as much memory. */
 export const PAGE_BYTES_MAX = 8 * 1024 ** 2;
 
 export async function readPage(source: FoundFile, find: SiteSink['find']): Promise<PageText> {
@@ -60,7 +60,7 @@ export async function readPage(source: FoundFile, find: SiteSink['find']): Promi
   return { matter, ...splitTitle(body) };
 }
 
-/** Decodes UTF-8, UTF-16 by its byte order mark, else Windows-1252 like browsers. Converts line ends to line feeds. */
+/** Decodes UTF-8, UTF-16 (by its byte order mark), or else Windows-1252 like browsers. Converts line ends to line feeds. */
 export function decodeText(bytes: Uint8Array): { readonly text: string; readonly isUnicode: boolean } {
   const encoding =
     bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : 'utf-8';
@@ -100,7 +100,7 @@ const MATTER_LENGTH_MAX = 64 * 1024;
 const TRUE_WORDS = /^(?:true|yes|on)$/i;
 const FALSE_WORDS = /^(?:false|no|off|)$/i;
 
-/** Requires a closing `---`. @throws DocshelfError `bad_source` */
+/** Reads front matter, which must have a closing `---`. @throws DocshelfError `bad_source` */
 export function readFrontMatter(path: string, text: string) {
   const fenced = FENCED.exec(text);
   const yaml = fenced?.[1] ?? '';
@@ -147,7 +147,7 @@ export function readFrontMatter(path: string, text: string) {
   };
 }
 
-/** Keeps scalars as text, so that version `1.10` does not become 1.1. */
+/** Parses YAML and keeps scalars as text, so that version `1.10` does not become 1.1. */
 function parseYaml(path: string, yaml: string): Readonly<Record<string, unknown>> {
   if (yaml.trim() === '') return {};
   let says: unknown;

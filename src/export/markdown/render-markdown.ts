@@ -5,7 +5,7 @@ import { type Token as HtmlToken, Tokenizer } from 'parse5';
 import { escapeHtml } from '../../web/escape.ts';
 import type { Words } from './languages.ts';
 
-/** markdown-it does not export this class, with which rules create tokens. */
+/** Class with which rules create tokens. markdown-it does not export it. */
 const Token: new (type: string, tag: string, nesting: -1 | 0 | 1) => MarkdownToken = MarkdownIt.Token;
 type Token = MarkdownToken;
 
@@ -70,7 +70,7 @@ export function createRenderer() {
   };
 }
 
-/** Uses GitHub's algorithm, so that links of a repository work in the site. */
+/** Fragment of a heading by GitHub's algorithm, so that links in a repository work in the site. */
 export function slugify(title: string): string {
   const slug = title
     .trim()
@@ -121,7 +121,7 @@ function makeTasks(tokens: readonly Token[]): void {
 const CODE_WORD = /^`([A-Za-z][A-Za-z0-9_.-]*)`$/;
 const ALIGNMENT = /text-align:\s*(left|center|right)/;
 
-/** Makes wide tables scroll, writes alignment as classes, and gives a row whose first cell is one code word that id. */
+/** Makes wide tables scroll and writes alignment as classes. If a row's first cell is one code word, it becomes the row's id. */
 function makeTables(tokens: Token[], words: Words): void {
   const taken = new Set(tokens.map((token) => token.attrGet('id')).filter((id) => id !== null));
   for (const [index, token] of tokens.entries()) {

@@ -6,7 +6,7 @@ export const SETTINGS_FILE = 'docs.json';
 
 export type SiteSettings = ReturnType<typeof readSettings>;
 
-/** The theme sets the lightness, so that text stays readable. */
+/** Hue of a site. The theme sets the lightness, so that text stays readable. */
 export interface Tone {
   readonly hue: number;
   /** 1 for colour, 0 for grey. */
@@ -100,7 +100,7 @@ function readTone(settings: SettingsReader): Tone | null {
 }
 
 const HEX = /^#(?:([0-9a-f]{3})|([0-9a-f]{6}))$/i;
-/** Less chroma is not visible as a colour. */
+/** Maximum chroma of a grey. A smaller chroma is not visible as a colour. */
 const GREY_CHROMA_MAX = 0.02;
 
 function toneOfColour(colour: string): Tone | null {
@@ -171,7 +171,7 @@ const entriesOf = (settings: SettingsReader, depth: number): readonly Navigation
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
-/** Reports values of the wrong kind by their place. Null counts as absent. */
+/** Reads settings, and reports values of the wrong kind with their place. A null counts as absent. */
 class SettingsReader {
   readonly #values: Readonly<Record<string, Json>>;
   readonly #prefix: string;

@@ -45,7 +45,7 @@ export async function readTheme(name: string, tone: Tone): Promise<Theme> {
   };
 }
 
-/** The name changes with the content, so that caches may keep it forever. */
+/** The file name changes with the content, so that caches may keep the file forever. */
 function themeFile(name: string, text: string): TextFile {
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
   return { path: `assets/${name.replace('.', `.${hash}.`)}`, text };

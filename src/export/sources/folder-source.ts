@@ -14,10 +14,10 @@ import { type FoundFile, walkFolder } from './walk-folder.ts';
 
 type FolderSourceOptions = { readonly path: string; readonly workDir: string; readonly limits: ArchiveLimits };
 
-/** Number of files in flight: enough to keep the disk busy, but not all in memory. */
+/** Number of files in flight: enough to keep the disk busy, but few enough for the memory. */
 const IN_FLIGHT_MAX = 16;
 
-/** Copies static files byte for byte, without a wrapping folder and launchers. */
+/** Copies static files byte for byte. Omits a wrapping folder and launchers. */
 export class FolderSource implements SiteSource {
   readonly #options: FolderSourceOptions;
 
@@ -65,7 +65,7 @@ export class FolderSource implements SiteSource {
   }
 }
 
-/** Selects the files like an importer, so that the bundle matches its manifest. */
+/** Selects the same files as an import, so that the bundle matches its manifest. */
 function siteOf(found: readonly FoundFile[], sink: SiteSink): readonly FoundFile[] {
   const entries = found.map((file) => ({ ...file, name: file.path, kind: 'file' as const }));
   const layout = layoutOf(entries);
@@ -117,7 +117,9 @@ const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 
 const OWN_ORIGIN = 'http://site.invalid';
 
-/** Accepts `/guides/start`, `guides/start.html` and `/guides/`. Keeps other files (for scripts) and 404 pages. */
+/**
+ * Accepts `/guides/start`, `guides/start.html` and `/guides/`. Keeps 404 pages, and, for scripts, all files that are no pages.
+ */
 function selectPages(files: readonly FoundFile[], paths: readonly string[]) {
   const table = new Set(files.map(({ path }) => path));
   const wanted = new Set<string>();
@@ -148,8 +150,8 @@ function decodedPath(path: string): string | null {
 }
 
 /**
- * Applies the rules of imported bundles.
- * @throws DocshelfError `bad_source` if it is unreadable or has no page; a code of `ARCHIVE_RULES`
+ * Applies the rules of imported bundles. @throws DocshelfError `bad_source` if the archive is unreadable or has no page; a code
+ * of `ARCHIVE_RULES`
  */
 async function unpackArchive(
   file: string,
@@ -174,7 +176,7 @@ async function unpackArchive(
 
 const leaveOut = (path: string, detail: string): Finding => ({ kind: 'left_out', page: showName(path), detail });
 
-/** Errors of the location, not of the content, get the code of sources. */
+/** Gives errors of the location (not of the content) the code `bad_source`. */
 function asBadSource(file: string, error: unknown): unknown {
   if (!(error instanceof DocshelfError)) return error;
   if (error.code === 'no_pages')

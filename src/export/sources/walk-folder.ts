@@ -17,7 +17,7 @@ type FoundFiles = { readonly files: readonly FoundFile[]; readonly leftOut: read
 interface Folder {
   readonly path: string;
   readonly dir: string;
-  /** Resolved parent folders with this one. A link to one of them is a loop. */
+  /** Resolved paths of this folder and its parents. A link to one of these paths is a loop. */
   readonly trail: ReadonlySet<string>;
 }
 
@@ -28,12 +28,12 @@ const OWN = "it is docshelf's own folder, which each export creates again";
 const BY_PRODUCT = 'it comes from an archive program or a file manager';
 const TOO_LARGE = 'Point the source at the built site alone, or split the site.';
 
-/** Twice the threads of libuv's pool. */
+/** Files to look up at once: twice the threads of libuv's pool. */
 const LOOKS_MAX = 8;
 
 /**
- * Follows links within the folder. Ignores hidden paths (`isHidden`), other links, special files, and files that archives do not allow.
- * @throws DocshelfError `bad_source` if a folder is unreadable or over the limits of an archive; the signal's reason
+ * Follows links within the folder. Omits hidden paths (`isHidden`), other links, special files, and files that archives do not
+ * allow. @throws DocshelfError `bad_source` if a folder is unreadable or over the limits of an archive; the signal's reason
  */
 export async function walkFolder(dir: string, limits: ArchiveLimits, signal: AbortSignal): Promise<FoundFiles> {
   const root = await realpath(dir).catch((error: unknown) => {
@@ -70,7 +70,7 @@ class FolderWalk {
   }
 
   async #read(folder: Folder): Promise<Folder[]> {
-    // Read names as bytes: decoding a name that is not UTF-8 gives a name that does not exist.
+    // Read names as bytes, because a name that is not UTF-8 would be decoded to a name that does not exist.
     const entries = await readdir(folder.dir, { withFileTypes: true, encoding: 'buffer' }).catch((error: unknown) => {
       throw unreadable(folder.dir, error);
     });
@@ -130,7 +130,7 @@ class FolderWalk {
       const path = canonicalName(`${folder.path}${decodeName(entry.name, refuse)}`, this.#limits, refuse);
       if (`${path}/`.startsWith(OWN_FOLDER)) return this.#leaveOut(path, OWN);
       if (isByProduct(path)) return this.#leaveOut(path, BY_PRODUCT);
-      // A final slash marks a folder: `.well-known/` is not hidden.
+      // The final slash marks a folder, because the folder `.well-known/` is not hidden.
       const isServed = !isHidden(entry.isFile() ? path : `${path}/`);
       return isServed ? path : this.#leaveOut(path, 'its name begins with a dot, and such files are never served');
     } catch (error) {

@@ -72,11 +72,11 @@ export function bundleGone(sha256: string): DocshelfError {
   });
 }
 
-/** The bound of S3 (SigV4, X-Amz-Expires), which applies to all links. */
+/** Maximum validity of a link in S3 (SigV4, X-Amz-Expires). docshelf applies this maximum to all links. */
 export const LINK_MS_MAX = 7 * 24 * 3600_000;
 const LINK_MS_MIN = 1000;
 
-/** A link's lifetime from the start of its first second: at least `ttlMs`, and at most the bound. */
+/** Seconds of a link's validity from the start of its first second: at least `ttlMs`, and at most LINK_MS_MAX. */
 export function linkSeconds(ttlMs: number, nowMs: number): number {
   if (!(ttlMs >= LINK_MS_MIN && ttlMs <= LINK_MS_MAX)) throw new RangeError(`a link cannot work for ${ttlMs} ms`);
   return Math.min(Math.ceil(((nowMs % 1000) + ttlMs) / 1000), LINK_MS_MAX / 1000);

@@ -17,23 +17,23 @@ interface SigningKeysOptions {
 }
 
 export interface SigningKey {
-  /** The first key has number 1. The key with the highest number signs. */
+  /** Number of the key, from 1. The key with the highest number signs. */
   readonly id: string;
   readonly secret: KeyObject;
   readonly createdAtMs: number;
 }
 
-/** HMAC-SHA-256 gains nothing from a key longer than its output (RFC 2104, section 3). */
+/** Bytes of a key. For HMAC-SHA-256, a key longer than its output gains nothing (RFC 2104, section 3). */
 const SECRET_BYTES = 32;
 const ID = /^[1-9]\d{0,8}$/;
 /** Maximum difference between the clocks of processes on one data folder. */
 const CLOCKS_APART_MS_MAX = 3600_000;
 
 /**
- * One file `<id>.json` for each key, readable only by docshelf's user, shared by all processes of one data folder. A complete file is
- * linked under a free name: if several processes create the next key at once, one succeeds and the others use its key.
- * If the clock jumps back, no key is created or removed. If it jumps forward, a key is created early. The key before the newest always
- * stays, so that its signatures are valid again once the clock is right.
+ * One file `<id>.json` for each key, readable only by docshelf's user, shared by all processes of one data folder. A complete
+ * file is linked under a free name. If several processes create the next key at once, one succeeds and the others use that key.
+ * If the clock jumps back, no key is created or removed. If the clock jumps forward, a key is created early. The key before the
+ * newest always stays, so that its signatures are valid again once the clock is right.
  */
 export class SigningKeys {
   readonly #options: SigningKeysOptions;
@@ -80,14 +80,14 @@ export class SigningKeys {
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
     const text = `${JSON.stringify({ secret, createdAt: new Date(nowMs()).toISOString() })}\n`;
     await mkdir(dir, { recursive: true, mode: 0o700 });
-    // If another process was first, use its key.
+    // If another process has written its key first, use that key.
     await writeOnce(this.#fileOf(id), text, 0o600);
     const made = await this.#read(id);
     if (made === null) throw damaged(this.#fileOf(id), 'it was removed right after it was created');
     return made;
   }
 
-  /** Removes keys whose signatures have all expired since the next key took over. */
+  /** Removes keys that were replaced so long ago that all their signatures have expired. */
   async #removeUseless(): Promise<void> {
     const { signedMsMax, nowMs } = this.#options;
     const ids = await this.#ids();
@@ -137,7 +137,7 @@ interface DiskBundleStoreOptions {
 const KEYS_ROTATE_MS = 7 * 24 * 3600_000;
 const READ_BYTES = 256 * 1024;
 const SHA256 = /^[0-9a-f]{64}$/;
-/** Unix time in seconds, without leading zeros, so that a link has one form only. */
+/** Unix time in seconds, without leading zeros, so that a link has only one form. */
 const EXPIRES = /^[1-9]\d{0,11}$/;
 const QUERY_NAMES = 'expires,keyId,signature';
 const AGAIN =
@@ -171,7 +171,7 @@ export class DiskBundleStore implements BundleStore {
       signal.throwIfAborted();
       await rename(file, this.#pathOf(sha256));
     }
-    // Flush a stored bundle as well, because its writer may have been killed before this point.
+    // Flush the folder even for a bundle that was stored, because its writer may have been killed before the flush.
     await flushPath(this.#bundlesDir);
   }
 
@@ -269,9 +269,9 @@ interface LinkGrant {
   readonly contentType: string;
 }
 
-/** Keeps the signature from matching anything else that the same key signs. */
+/** Purpose in the signed text, so that a signature is not valid for another text that the same key signs. */
 const PURPOSE = 'docshelf bundle link, version 1';
-/** HEAD needs no separate link, because it returns a part of what GET returns. */
+/** Method in the signed text. HEAD needs no separate link, because it returns a part of the response to GET. */
 const METHOD = 'GET';
 
 function signGrant(grant: LinkGrant, secret: KeyObject): string {

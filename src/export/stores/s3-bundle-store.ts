@@ -47,7 +47,7 @@ export class S3BundleStore implements BundleStore {
     ttlMs: number,
   ): Promise<{ readonly url: string; readonly expiresAt: Date }> {
     const { client } = this.#objects;
-    // The store judges the link by its own clock. After a first request, the SDK knows the difference to ours.
+    // The store checks the link by its own clock. After a first request, the SDK knows how far that clock is from ours.
     const nowMs = this.#nowMs() + client.config.systemClockOffset;
     const expiresIn = linkSeconds(ttlMs, nowMs);
     const signingDate = new Date(Math.floor(nowMs / 1000) * 1000);
@@ -76,7 +76,7 @@ export class S3BundleStore implements BundleStore {
     return this.#objects.remove(bundleObject(sha256));
   }
 
-  /** Lists an empty folder of the bucket. */
+  /** Checks the access to the bucket by listing an empty folder. */
   async check(): Promise<void> {
     for await (const _ of this.#objects.list('check/')) break;
   }
@@ -87,7 +87,7 @@ export class S3BundleStore implements BundleStore {
 }
 
 const FOLDER = 'jobs/';
-/** Files in use are sent again at this age, so that they never reach the age of a sweep, 8 days. */
+/** Age at which a file in use is uploaded again, so that it never reaches the age of a sweep, 8 days. */
 const AGE_MS_MAX = 4 * 24 * 3_600_000;
 
 const sharedFile = (name: string): ObjectName => ({

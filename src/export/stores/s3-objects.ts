@@ -38,7 +38,7 @@ interface S3Settings extends S3Place {
 
 const CONNECT_MS_MAX = 10_000;
 const IDLE_MS_MAX = 60_000;
-/** The SDK waits longer before each attempt, and does not repeat requests that the store rejects for good. */
+/** Maximum attempts. The SDK waits longer before each attempt, and does not repeat requests that the store rejects for good. */
 const ATTEMPTS_MAX = 4;
 
 function createS3Client(settings: S3Settings): S3Client {
@@ -87,7 +87,7 @@ function faultOfCode(code: string): Fault | null {
   return found && { state: found.state, next: NEXT[found.kind], retryable: PASSING.has(found.kind) };
 }
 
-/** The SDK's error for an operator. It drops the cause, which contains headers and the access key id. */
+/** Error of the SDK, for an operator. Omits the cause, which contains headers and the access key id. */
 function storeFault(error: unknown, act: StoreAct): DocshelfError {
   if (error instanceof DocshelfError) return error;
   const { name = '', $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
@@ -101,7 +101,7 @@ function storeFault(error: unknown, act: StoreAct): DocshelfError {
   });
 }
 
-/** A response to HEAD has no body with an error code. */
+/** Fault by status, because a response to HEAD has no body with an error code. */
 function faultOfStatus(status: number | undefined, code: string): Fault | null {
   if (status === undefined) return null;
   if (status === 401 || status === 403) {
@@ -169,7 +169,7 @@ export class S3Objects {
     this.client = createS3Client(options);
   }
 
-  /** Uploads an object, unless the store has it and it is younger than `maxAgeMs`. @throws DocshelfError `cannot_read`; the signal's reason */
+  /** Uploads an object, unless the store has a copy younger than `maxAgeMs`. @throws DocshelfError `cannot_read`; the signal's reason */
   async put(object: ObjectName, bytes: PackedBundle, signal: AbortSignal, maxAgeMs = Infinity): Promise<void> {
     const { encryption, retryTools = RETRY_TOOLS } = this.#options;
     const upload = new S3Upload(this.client, this.at(object), bytes, object.contentType, encryption);
@@ -231,7 +231,7 @@ export class S3Objects {
     }
   }
 
-  /** Names are keys without the prefix and the folder. */
+  /** Lists objects of a folder. Their names are keys without the prefix and the folder. */
   async *list(folder: string): AsyncGenerator<SharedFile> {
     const { Bucket, Key: Prefix } = this.at({ key: folder });
     const what = { key: folder, what: `file "${folder}"` } as const;
@@ -269,20 +269,20 @@ const isNotFound = (error: unknown): boolean =>
 
 type S3Object = { readonly Bucket: string; readonly Key: string };
 
-/** The smallest part that S3 accepts. Its limit of 10,000 parts allows 48 GiB, six times the largest bundle. */
+/** Minimum bytes of a part in S3. With the limit of 10,000 parts, an upload can have 48 GiB, six times the largest bundle. */
 export const PART_BYTES = 5 * 1024 ** 2;
-/** Needs 20 MiB of memory and hides the latency of requests. */
+/** Parts in flight, which need 20 MiB of memory and hide the latency of requests. */
 const PARTS_AT_ONCE = 4;
 const GIVE_UP_MS_MAX = 10_000;
-/** Older uploads may have other settings, and a lifecycle rule can end them at any time. */
+/** Maximum age of an upload to resume. Older uploads may have other settings, and a lifecycle rule can end them at any time. */
 const RESUMED_MS_MAX = 24 * 3600_000;
 
-/** A stored part is recognized by its checksum, else by its ETag, which is its MD5 unless KMS encrypts it. */
+/** A stored part is recognized by its checksum, or else by its ETag, which is an MD5 of the part unless KMS encrypts it. */
 type StoredPart = Pick<CompletedPart, 'ETag' | 'ChecksumSHA256'>;
 
 /**
- * Uploads a bundle in one request, or in parts that become visible with the last request, after the digest of the whole was checked.
- * Each request has its SHA-256, so that the store rejects damaged bytes. It does not send parts again that the store has, from a former
+ * Uploads a bundle in one request, or in parts that become visible with the last request, after the digest of the whole was
+ * checked. Each request has its SHA-256, so that the store rejects damaged bytes. Skips parts that the store has from a former
  * `send()` or from a killed process.
  */
 export class S3Upload {
@@ -320,7 +320,7 @@ export class S3Upload {
     await this.#client.send(put, { abortSignal: signal });
   }
 
-  /** Removes stored parts, because they cost money. If this fails as well, a lifecycle rule of the bucket can remove them. */
+  /** Removes stored parts, because they cost money. If the removal fails, a lifecycle rule of the bucket can remove the parts. */
   async giveUp(): Promise<void> {
     if (this.#uploadId === null) return;
     const abort = new AbortMultipartUploadCommand({ ...this.#object, UploadId: this.#uploadId });
@@ -369,7 +369,7 @@ export class S3Upload {
     );
   }
 
-  /** Resumes the newest upload of the object. A store that cannot list uploads, or a key that may not, starts a new one. */
+  /** Resumes the newest upload of the object. Returns false if the store or the access key does not allow to list uploads. */
   async #resume(signal: AbortSignal): Promise<boolean> {
     const options = { abortSignal: signal };
     const { Bucket, Key } = this.#object;
@@ -404,7 +404,7 @@ export class S3Upload {
   }
 }
 
-/** A store that does not return the checksum does not support it. */
+/** Omits the checksum if the store returns none, because such a store does not support checksums. */
 function storedOf({ ETag, ChecksumSHA256 }: StoredPart): StoredPart {
   return { ETag, ...(ChecksumSHA256 === undefined ? {} : { ChecksumSHA256 }) };
 }

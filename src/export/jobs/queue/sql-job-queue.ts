@@ -25,8 +25,8 @@ const REFERENCES_PER_PAGE = 1000;
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
 /**
- * Stores jobs in one table, for any number of processes. A holder that does not renew its lease, by a shared clock, loses its job. The
- * number of the attempt keeps a former holder from writing.
+ * Stores jobs in one table, for any number of processes. A process that does not renew its lease, by a shared clock, loses its
+ * job. The number of the attempt keeps that process from writing later.
  */
 export class SqlJobQueue implements JobQueue {
   readonly #database: JobDatabase;
@@ -34,7 +34,7 @@ export class SqlJobQueue implements JobQueue {
   readonly #wallMs: () => number;
   readonly #here = thisHolder();
   #lastFaultMs = Number.NEGATIVE_INFINITY;
-  /** Jobs of one process are added in the order of the calls. */
+  /** Keeps the jobs of this process in the order of the calls. */
   #adding: Promise<unknown> = Promise.resolve();
 
   constructor({ database, statements, wallMs = Date.now }: SqlJobQueueOptions) {
@@ -73,9 +73,9 @@ export class SqlJobQueue implements JobQueue {
   claim(leaseMs: number): Promise<Claim | null> {
     return this.#notingFaults(async () => {
       await this.#endLeasesOfTheDead();
-      // No holder could renew its lease during an outage: give each the time of a lease to do so.
+      // During an outage, no process could renew its lease, so give each process the time of a lease to renew.
       const expiresAfterMs = performance.now() - this.#lastFaultMs < leaseMs ? NEVER_MS : leaseMs;
-      // Most claims find no job. This query waits for no lock.
+      // Most claims find no job, so query first without a lock.
       while ((await this.#next(this.#database, expiresAfterMs)) !== null) {
         const claim = await this.#database.transact((session) => this.#take(session, expiresAfterMs));
         if (claim !== null) return claim;
@@ -224,12 +224,12 @@ export class SqlJobQueue implements JobQueue {
     }
   }
 
-  /** Waits for an unavailable database, because the work is done. */
+  /** Retries while the database is unavailable, because the job's work is done. */
   async #end(claim: Claim, status: string, ending: Statement, values: StatementValues): Promise<boolean> {
     const end = () => this.#changes(this.#database, ending, { ...refOf(claim), ...values });
     const { result, faults } = await patiently(end);
     if (result || faults === 0) return result;
-    // The statement may have succeeded although the connection was lost.
+    // The statement may have succeeded although the connection was lost, so read the status.
     const [ended] = await this.#database.run<{ readonly status: string }>(this.#sql.ended, refOf(claim));
     return ended?.status === status;
   }
@@ -255,7 +255,7 @@ const failure = ({ code, message, next }: JobFault, report: ExportReport | null)
   report: report === null ? null : JSON.stringify(report),
 });
 
-/** Longer than a restart or a failover of the server. */
+/** Time to retry. Longer than a restart or a failover of the database server. */
 const PATIENCE_MS = 120_000;
 const PAUSE_MS = 500;
 
@@ -271,7 +271,7 @@ async function patiently<T>(act: () => Promise<T>): Promise<{ readonly result: T
   }
 }
 
-/** Characters. Every reader of a job gets its checkpoint: anything larger is in a file that the checkpoint names. */
+/** Maximum characters of a checkpoint, which each read of a job includes. Larger data is in a file that the checkpoint names. */
 const CHECKPOINT_LENGTH_MAX = 64 * 1024;
 
 function queueFull(domain: string, queuedMax: number): DocshelfError {
@@ -288,7 +288,7 @@ interface JobRow extends Omit<StoredJob, 'createdAt' | 'updatedAt' | 'isCanceled
   readonly bundleSha256: string | null;
   readonly bundleSizeBytes: number | null;
   readonly contentSha256: string | null;
-  /** Null in rows from before codes were stored, whose `error` contains the advice. */
+  /** Null in rows from before error codes were stored. In these rows, `error` contains the advice. */
   readonly errorCode: ErrorCode | null;
   readonly errorNext: string | null;
   readonly paths: string | null;
@@ -333,7 +333,7 @@ const cursorOf = (seq: number): string => Buffer.from(String(seq)).toString('bas
 function seqOf(cursor: string | undefined): number {
   if (cursor === undefined) return Number.MAX_SAFE_INTEGER;
   const seq = Number(Buffer.from(cursor, 'base64url').toString());
-  // Node skips characters that are not base64url: a valid cursor is the same after a round trip.
+  // Node ignores characters that are not base64url, so compare with the encoded number to find an invalid cursor.
   if (Number.isSafeInteger(seq) && seq > 0 && cursorOf(seq) === cursor) return seq;
   throw new DocshelfError('bad_request', `Cannot list jobs from "${cursor.slice(0, 64)}": it is not a cursor`, {
     next: 'Send the unchanged nextCursor of an earlier response, or omit it to start with the newest job.',
@@ -341,7 +341,7 @@ function seqOf(cursor: string | undefined): number {
   });
 }
 
-/** The process that runs a job. If it is provably dead, its job need not wait for the lease. */
+/** Process that runs a job. If the process is provably dead, its job need not wait for the lease. */
 export interface Holder {
   readonly bootId: string;
   readonly pidNamespace: string;
@@ -365,7 +365,7 @@ export function thisHolder(): Holder | null {
   }
 }
 
-/** True if the holder is certainly dead. A process of another host or container cannot be judged. @param here `thisHolder()` */
+/** True if the process is certainly dead. A process of another host or container counts as alive. @param here `thisHolder()` */
 export function isGone(holder: Holder, here: Holder | null): boolean {
   if (holder.bootId !== here?.bootId || holder.pidNamespace !== here.pidNamespace) return false;
   return !isRunning(holder.pid, holder.startTicks);

@@ -9,7 +9,7 @@ import type { JobQueue } from '../../ports.ts';
 import { type JobDatabase, SqlJobQueue } from './sql-job-queue.ts';
 import { SQLITE_STATEMENTS } from './statements.ts';
 
-/** Waiting calls of clients: some seconds of flushes. Calls of a job's holder are never rejected. */
+/** Maximum pending calls of clients, some seconds of disk flushes. Calls from the process that runs a job are never rejected. */
 const WAITING_MAX = 1000;
 const OF_CLIENTS = ['add', 'get', 'list', 'cancel', 'report', 'revision'] as const;
 const OF_HOLDERS = [
@@ -25,7 +25,7 @@ const OF_HOLDERS = [
   'references',
 ] as const;
 
-/** A call waits up to five seconds for another process's lock. */
+/** Maximum time to end the thread. A call can wait up to five seconds for the lock of another process. */
 const ENDING_MS_MAX = 10_000;
 
 /**
@@ -36,7 +36,7 @@ export async function openSqliteJobQueue(
   order: QueueFile,
   entry = threadEntry('./worker', import.meta),
 ): Promise<JobQueue> {
-  // A waiting call may have succeeded before the thread died.
+  // A pending call may have succeeded before the thread died.
   const thread = new Thread<QueueCalls>({
     task: 'ask for jobs',
     heap: HEAPS.queue,
@@ -64,7 +64,7 @@ export type QueueFile = { readonly file: string };
 
 export type QueueCalls = { ask(call: { readonly method: keyof JobQueue; readonly args: readonly unknown[] }): unknown };
 
-/** Milliseconds: the time of day, which may jump, and a clock of the machine that only runs forward. */
+/** Clocks in milliseconds: the time of day, which may jump, and a clock of the machine that only runs forward. */
 type Clocks = { wallMs(): number; monotonicMs(): number };
 
 export function serveQueue({ file }: QueueFile, clocks: Clocks): void {
@@ -76,7 +76,7 @@ export function serveQueue({ file }: QueueFile, clocks: Clocks): void {
       queue ??= new SqlJobQueue({ database, statements: SQLITE_STATEMENTS, wallMs: () => clocks.wallMs() });
       return await (queue[method] as (...args: readonly unknown[]) => unknown).apply(queue, [...args]);
     } catch (error) {
-      // During an upgrade, a newer daemon migrates the file while this one still runs.
+      // During an upgrade, a newer daemon may have migrated the file while this daemon still runs.
       if (resultCodeOf(error) === ERROR) database?.checkVersion(file);
       throw asStoreFault(file, error);
     }
@@ -84,12 +84,12 @@ export function serveQueue({ file }: QueueFile, clocks: Clocks): void {
   serve({ ask } satisfies QueueCalls, { end: () => database?.close() });
 }
 
-/** How long a call waits for other processes. A transaction takes as long as a flush of the disk, some milliseconds. */
+/** Maximum wait for other processes. A transaction takes as long as a flush of the disk, some milliseconds. */
 const BUSY_MS_MAX = 5000;
 
 /**
- * SQLite sleeps up to 100 ms between attempts. Restarting its wait every few milliseconds reduced p99 from 230 ms to 20 to 80 ms while
- * another process writes constantly.
+ * Time after which a wait restarts, because SQLite sleeps up to 100 ms between attempts. If another process writes constantly,
+ * the restarts reduced p99 from 230 ms to between 20 and 80 ms.
  */
 const BUSY_SPELL_MS = 4;
 const BUSY_PAUSE_MS = 1;
@@ -149,8 +149,8 @@ export class SqliteDatabase implements JobDatabase {
 }
 
 /**
- * Flushes every commit to the disk.
- * @throws DocshelfError `data_folder_newer`, `cannot_write` for a symbolic link; errors of SQLite and the file system
+ * Opens or creates the file. Each commit is flushed to the disk. @throws DocshelfError `data_folder_newer`, `cannot_write` for a
+ * symbolic link; errors of SQLite and the file system
  */
 export function openDatabase(file: string, clocks: Pick<Clocks, 'monotonicMs'>): DatabaseSync {
   mkdirSync(dirname(file), { recursive: true });
@@ -174,7 +174,7 @@ export function patiently<T>(act: () => T): T {
       return act();
     } catch (error) {
       if (resultCodeOf(error) !== BUSY || performance.now() > endMs) throw error;
-      // SQLite rejects some conflicts at once, such as two processes that create the file.
+      // Wait here, because SQLite rejects some conflicts at once, such as two processes that create the file.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_PAUSE_MS);
     }
   }
@@ -250,7 +250,7 @@ function moveToSharedStatements(database: DatabaseSync): void {
 
 function resultCodeOf(error: unknown): number | undefined {
   const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown };
-  // Extended result codes use the upper bytes.
+  // Keep the primary code. Extended result codes use the upper bytes.
   return code === 'ERR_SQLITE_ERROR' && typeof errcode === 'number' ? errcode & 0xff : undefined;
 }
 
@@ -288,7 +288,7 @@ const TABLES = `
   CREATE TABLE turns (organization_id TEXT PRIMARY KEY, last_claim INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
-/** The unique index allows one running job for each domain. Ended jobs have separate indexes, so that 100,000 do not slow down a claim. */
+/** The unique index allows one running job per domain. Ended jobs have separate indexes, so that 100,000 do not slow down a claim. */
 const INDEXES = `
   CREATE INDEX listed ON jobs (organization_id);
   CREATE INDEX listed_by_domain ON jobs (organization_id, domain);

@@ -6,7 +6,7 @@ interface Dialect {
   readonly turns: string;
   readonly greatest: string;
   readonly clockMs: string;
-  /** Lets a claim pass by a job that another transaction changes, such as a cancellation. */
+  /** Clause that makes a claim skip a job that another transaction changes, such as a cancellation. */
   readonly skipLocked: string;
   readonly lockOrganization: string;
   readonly lockClaims: string;
@@ -62,12 +62,12 @@ function jobStatements({ jobs, turns, greatest, clockMs, skipLocked, ...locks }:
 
     holders: `SELECT DISTINCT holder FROM ${jobs} WHERE status = 'running' AND holder IS NOT NULL`,
     endLeases: `UPDATE ${jobs} SET leased_at_ms = NULL, holder = NULL WHERE status = 'running' AND holder = :holder`,
-    // The absolute value covers a clock that was set back or restarted: the lease expires at most one lease later.
+    // Use the absolute difference, so that a clock that was set back or restarted delays the expiry by at most one lease.
     nextAbandoned: `
       SELECT ${candidate} FROM ${jobs} AS job
       WHERE status = 'running' AND (leased_at_ms IS NULL OR abs(${clockMs} - leased_at_ms) >= :leaseMs)
       ORDER BY +job.seq LIMIT 1 ${skipLocked}`,
-    // Reads only the first job of each domain, so that 10,000 waiting jobs of one domain do not slow down a claim.
+    // Read only the first job of each domain, so that 10,000 waiting jobs of one domain do not slow down a claim.
     nextQueued: `
       WITH RECURSIVE head (domain) AS (
         SELECT min(domain) FROM ${jobs} WHERE status = 'queued'
