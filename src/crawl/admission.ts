@@ -24,7 +24,7 @@ interface AdmissionOptions {
   readonly followsLinks: boolean;
 }
 
-/** The rest is for redirects, search data and the manifest. */
+/** Share of the archive's entries for crawled files. The rest is for redirects, search data and the manifest. */
 const ENTRIES_SHARE = 0.9;
 
 export class Admission {
@@ -82,7 +82,7 @@ const ASSET_VARIANTS_MAX = 5_000;
 
 const DATE = /(?:^|[/=_-])(?:19|20|21)\d\d[/-](?:0?[1-9]|1[0-2])(?:[/-](?:0?[1-9]|[12]\d|3[01]))?(?=\/?$|[&?])/;
 
-/** Finds addresses that a site generates endlessly. Judge each address only once, because it counts them. */
+/** Finds addresses that a site generates endlessly. Call `judge` only once for each address, because it counts them. */
 export class Traps {
   readonly #limits: Pick<CrawlLimits, 'queryVariantsMax'>;
   readonly #variants = new Map<string, number>();
@@ -124,7 +124,7 @@ function countUp(counts: Map<string, number>, key: string): number {
   return count;
 }
 
-/** RFC 9309, section 2.5 requires at least 500 KiB. */
+/** Maximum bytes of robots.txt. RFC 9309, section 2.5 requires at least 500 KiB. */
 const ROBOTS_BYTES_MAX = 512 * 1024;
 
 interface Rule {
@@ -136,7 +136,7 @@ interface Rule {
 
 const OWN_AGENT = 'docshelf';
 
-/** robots-parser 3.0.1 treats `/%7Eme` and `/~me` as two paths (RFC 9309, section 2.2.2), so docshelf reads the rules itself. */
+/** Reads robots.txt. The package robots-parser 3.0.1 treats `/%7Eme` and `/~me` as two paths (RFC 9309, section 2.2.2). */
 export class Robots {
   readonly sitemaps: readonly string[];
   readonly #rules: readonly Rule[];
@@ -191,7 +191,7 @@ function ruleOf(path: string, isAllowed: boolean): Rule {
   return { isAllowed, path, isWhole, parts: normalized(isWhole ? path.slice(0, -1) : path).split('*') };
 }
 
-/** Linear: searches each part once, from the left. */
+/** Takes linear time, because it searches each part once, from the left. */
 function fits({ parts, isWhole }: Rule, path: string): boolean {
   const [first = '', ...others] = parts;
   if (!path.startsWith(first)) return false;
@@ -206,7 +206,7 @@ function fits({ parts, isWhole }: Rule, path: string): boolean {
   return last === undefined ? at === path.length : path.length - last.length >= at && path.endsWith(last);
 }
 
-/** Decodes percent-encodings if the meaning stays, and writes the others in upper case. */
+/** Decodes percent-encodings that do not change the meaning, and writes the others in upper case. */
 function normalized(path: string): string {
   return path.replace(/%[0-9a-f]{2}/gi, (text) => {
     const character = String.fromCharCode(Number.parseInt(text.slice(1), 16));
@@ -221,7 +221,7 @@ export const hasNoFollow = (directives: string): boolean => NO_FOLLOW.test(direc
 const WAITING_MAX = 5_000;
 const REPORTED_MAX = 100_000;
 
-/** Holds findings until the crawl is over, because only then do files have names. */
+/** Keeps findings until the end of the crawl, because files have no names before. */
 export class CrawlFindings {
   readonly #find: (finding: Finding) => void;
   readonly #waiting: Finding[] = [];

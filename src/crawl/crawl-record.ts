@@ -6,8 +6,8 @@ import { readIfThere, replaceFile } from '../files/index.ts';
 import type { FetchedUrl } from './entry.ts';
 
 /**
- * One line per response, one file per attempt, so that a killed or former attempt damages nothing. Lines survive the process but not a
- * power cut.
+ * Journal with one line per response and one file per attempt, so that a killed or former attempt damages no other journal. Lines
+ * survive the end of the process, but not a power cut.
  */
 export class CrawlJournal {
   readonly earlier: ReadonlyMap<string, FetchedUrl>;
@@ -47,7 +47,7 @@ function namesIn(dir: string): string[] {
     .sort();
 }
 
-/** Ignores an incomplete last line. */
+/** Responses in the journal. Ignores an incomplete last line. */
 function readLines(lines: readonly string[]): FetchedUrl[] {
   return lines.flatMap((line) => {
     try {
@@ -60,7 +60,7 @@ function readLines(lines: readonly string[]): FetchedUrl[] {
 
 const recordOf = (recordsDir: string, domain: string): string => join(recordsDir, `${domain}.jsonl`);
 
-/** Responses of the last crawl with the same credentials. */
+/** Responses of the previous crawl with the same credentials. */
 export async function readRecord(recordsDir: string, domain: string, credentials: string) {
   const text = (await readIfThere(recordOf(recordsDir, domain))) ?? '';
   const [head = '', ...lines] = text.split('\n');
@@ -79,7 +79,7 @@ export async function writeRecord(
   const lines = [`${salt} ${digestOf(salt, credentials)}`];
   for (const fetched of all) if (fetched.content !== null) lines.push(JSON.stringify(fetched));
   await replaceFile(recordOf(recordsDir, domain), `${lines.join('\n')}\n`);
-  // An earlier docshelf stored the record and its content in this folder.
+  // Remove the folder in which an earlier docshelf stored the record and its content.
   await rm(join(recordsDir, domain), { recursive: true, force: true });
 }
 

@@ -34,7 +34,7 @@ export interface CrawlSourceOptions {
   readonly pageThreads: number;
 }
 
-/** Exports a live site: start page, robots.txt, everything reachable from the seeds, and the 404 page. */
+/** Exports a live site: start page, robots.txt, all pages and files reachable from the listed addresses, and the 404 page. */
 export class CrawlSource implements SiteSource {
   readonly #options: CrawlSourceOptions;
   readonly #store: FileStore;
@@ -138,9 +138,9 @@ export class CrawlSource implements SiteSource {
 const REDIRECTS_MAX = 10;
 
 /**
- * Follows redirects within the host. If the start page names another host with the same path, that host belongs to the site, because often
- * an internal server is crawled.
- * @throws DocshelfError `bad_source` if the start page is missing or no page is in the folder
+ * Follows redirects within the host. If the start page names another host with the same path, that host belongs to the site,
+ * because operators often crawl an internal server. @throws DocshelfError `bad_source` if the start page is missing or no page is
+ * in the folder
  */
 async function findScope(
   { url }: Pick<CrawlSettings, 'url'>,
@@ -199,7 +199,7 @@ async function readRobots(settings: CrawlSettings, scope: Scope, crawl: Crawl, s
   if (settings.robots === 'ignore') return robots;
   const next =
     'Allow docshelf in the robots.txt of the site, or, if it is your own site, set robots: ignore in the source.';
-  // An unavailable robots.txt disallows everything (RFC 9309, section 2.3.1.4). A page in its place has no rules.
+  // If robots.txt is unavailable, all paths are disallowed (RFC 9309, section 2.3.1.4). A page in its place has no rules.
   if (entry.fetched === null && !entry.isPageInstead)
     throw badSource(settings.url, 'its robots.txt cannot be fetched', next);
   if (!robots.allows(new URL(settings.url)))
@@ -215,7 +215,7 @@ function nameSeeds(settings: CrawlSettings, scope: Scope, robots: Robots, crawl:
   const sitemaps = [...robots.sitemaps, ...folders.flatMap((folder) => SITEMAPS.map((name) => folder + name))];
   for (const sitemap of sitemaps.slice(0, SITEMAPS_MAX)) {
     const url = URL.parse(sitemap, scope.origin);
-    // A sitemap lists only its own host (sitemaps.org).
+    // Skip addresses on other hosts, because a sitemap lists only its own host (sitemaps.org).
     const canonical = url === null || !scope.isOwn(url) ? null : scope.canonical(url);
     if (canonical !== null) crawl.name(canonical, { ...KNOWN, askedAs: 'sitemap' });
   }
@@ -255,7 +255,7 @@ function isAnswered(url: string, entries: ReadonlyMap<string, Entry>): boolean {
   return entry !== undefined && (hasContent(entry) || entry.fetched?.location != null);
 }
 
-/** An export with this many failures, and this share, has too many holes. */
+/** Number of failures, and their share of all pages, from which an export fails because it lacks too many pages. */
 const FAULTS_MIN = 3;
 const FAULT_SHARE_MAX = 0.1;
 

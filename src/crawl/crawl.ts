@@ -40,13 +40,13 @@ type RenderPage = (entry: ContentEntry) => Promise<void>;
 
 const OTHER_HOST_IN_FLIGHT = 6;
 const IN_FLIGHT_MAX = 64;
-/** A few for each thread, so that a killed process loses few. */
+/** Maximum responses to read at once: a few for each thread, so that a killed process loses only few responses. */
 const READING_MAX = 16;
 const REDIRECTS_MAX = 10;
 
 /**
- * Fetches each address that the site names and the rules allow, once. `name` queues an address, the queue fetches it, a thread reads it,
- * and its references are named in turn.
+ * Fetches each address that the site names and the rules allow, once. `name` queues an address, the queue fetches it, a thread
+ * reads the response, and its references are named in turn.
  */
 export class Crawl {
   readonly entries = new Map<string, Entry>();
@@ -122,7 +122,7 @@ export class Crawl {
     this.#nameFound(entry, read);
   }
 
-  /** Resolves after the last address. @throws storage errors; errors given to `end` */
+  /** Resolves after the last address. @throws errors of the store; errors given to `end` */
   async finish(): Promise<void> {
     await this.#queue.drain();
   }
@@ -151,7 +151,7 @@ export class Crawl {
     return entry;
   }
 
-  /** @returns `rest`, which resolves after reading. The queue continues meanwhile */
+  /** @returns `rest`, which resolves when the response has been read. The queue continues before */
   async #fetch(entry: Entry): Promise<{ readonly rest: Promise<void> }> {
     const { responder, findings } = this.#options;
     if (entry.state !== 'waiting') return { rest: Promise.resolve() };
@@ -193,7 +193,7 @@ export class Crawl {
       this.#admission.leaveOut(entry.url, { referrer: entry.referrer }, full);
       return;
     }
-    // An export of some pages omits pages that a script loads ahead.
+    // If the export does not follow links, skip pages that a script prefetches.
     if (entry.askedAs === 'browser' && isPage && !followsLinks) return;
     if (isPageInPlaceOfFile(new URL(entry.url), type, entry.askedAs)) {
       entry.isPageInstead = true;
@@ -233,7 +233,7 @@ export class Crawl {
     const { threads, journal, store, settings } = this.#options;
     const source = sourceTypeOfAnswer(entry.type, entry.askedAs);
     const lists = isList(entry);
-    // Read sitemaps and feeds from the store, and keep a body that is too large for memory.
+    // Keep a body that is too large for memory, and read sitemaps and feeds from the store.
     const isSmall = bytes !== null || (answered.content?.size ?? 0) <= settings.limits.pageBytesMax;
     const given = bytes ?? answered.content ?? new Uint8Array();
     let read: ReadPage | null = null;
@@ -257,7 +257,7 @@ export class Crawl {
     for (const { kind, url } of read.urls) {
       const isLink = kind === 'link';
       if (isLink && !entry.isFollowed) continue;
-      // The text may not be an address.
+      // A mention is optional, because the text may not be an address.
       const [depth, isOptional] = [entry.depth + Number(isLink), kind === 'mention'];
       this.name(url, { askedAs: kind, referrer, depth, isOptional });
     }

@@ -15,7 +15,7 @@ export interface Entry {
   state: 'waiting' | 'asked' | 'done';
   isFollowed: boolean;
   fetched: FetchedUrl | null;
-  /** The server returned a page instead of the file, so it is not stored. */
+  /** True if the server returned a page instead of the file. The page is not stored. */
   isPageInstead: boolean;
   settled: StoredFile | null;
   type: string;
@@ -46,10 +46,10 @@ export interface FetchedUrl {
 export const mediaTypeOf = ({ contentType }: Pick<FetchedUrl, 'contentType'>): string =>
   contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
-/** Requested without a reference, so their absence is not a finding. */
+/** Kinds of addresses that are requested without a reference. If they are missing, the report has no finding. */
 const OWN_FILES: ReadonlySet<AskedAs> = new Set(['known_file', 'sitemap', 'llms']);
 
-/** Media types that say nothing about the content. */
+/** Media types that do not describe the content. */
 export const GENERIC_TYPES: ReadonlySet<string> = new Set([
   '',
   'application/octet-stream',
@@ -86,7 +86,7 @@ export function typeOfAnswer(fetched: FetchedUrl, askedAs: AskedAs): string {
 export const sourceTypeOfAnswer = (type: string, askedAs: AskedAs): SourceType | null =>
   askedAs === 'manifest' && /json$/.test(type) ? 'manifest' : sourceTypeOf(type);
 
-/** Some servers return a page if a script or picture is missing. */
+/** Detects a page that some servers return if a script or picture is missing. */
 export function isPageInPlaceOfFile(url: URL, type: string, askedAs: AskedAs): boolean {
   if (!isPageType(type) || namesPage(askedAs) || askedAs === 'not_found') return false;
   return TYPE_BY_KIND[askedAs] !== undefined || isAssetPath(url.pathname) || OWN_FILES.has(askedAs);

@@ -1,10 +1,10 @@
 interface FetchQueueOptions<Item> {
-  /** `rest` reads the response while the queue sends the next request. A rejection ends the queue. */
+  /** Sends a request. `rest` reads the response while the queue sends the next request. If either rejects, the queue ends. */
   readonly work: (item: Item) => Promise<{ readonly rest: Promise<void> }>;
   /** `rateMax` is requests per second, 0 for no limit. */
   readonly boundsOf: (host: string) => { readonly inFlightMax: number; readonly rateMax: number };
   readonly inFlightMax: number;
-  /** Number of concurrent reads. Above it only urgent requests are sent. */
+  /** Maximum concurrent reads. While all are in use, the queue sends only urgent requests. */
   readonly restingMax: number;
 }
 
@@ -20,8 +20,8 @@ interface Line<Item> {
 }
 
 /**
- * Limits requests per host by number and rate, which `Scheduler` cannot, and can pause a host. Reading does not count, so that a slow
- * reader does not delay requests.
+ * Limits requests per host by number and rate, which `Scheduler` cannot, and can pause a host. Reads do not count as requests, so
+ * that a slow reader does not delay requests.
  */
 export class FetchQueue<Item> {
   readonly #options: FetchQueueOptions<Item>;
@@ -46,7 +46,7 @@ export class FetchQueue<Item> {
     this.#add(host, (line) => line.urgent.push(item));
   }
 
-  /** Keeps the queue open until `work` ends, which may add items. A rejection ends the queue. */
+  /** Keeps the queue open until `work` ends, because `work` may add items. If `work` rejects, the queue ends. */
   await(work: Promise<void>): void {
     this.#open += 1;
     work.then(

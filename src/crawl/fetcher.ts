@@ -15,14 +15,14 @@ import { bodyFault, headerOf, type RequestFacts, requestFault } from '../net/htt
 import { mediaTypeOf } from './entry.ts';
 
 interface FileRequest {
-  /** http or https, sent without its fragment. */
+  /** An http or https address. Requests omit its fragment. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly limitsOf: (mediaType: string) => BodyLimits;
 }
 
 export interface BodyLimits {
-  /** Limit of decoded bytes. Above it the request fails with `source_too_large`. */
+  /** Maximum decoded bytes. If the body is larger, the request fails with `source_too_large`. */
   readonly bytesMax: number;
   readonly memoryBytesMax: number;
 }
@@ -30,11 +30,11 @@ export interface BodyLimits {
 export interface FetchedAnswer {
   readonly status: number;
   header(name: string): string | null;
-  /** Decoded. The caller removes the file. */
+  /** Decoded body. The caller removes the file. */
   readonly body: Uint8Array | { readonly file: string; readonly bytes: number };
 }
 
-/** RFC 9110, section 5.5. The config check already validated the files. */
+/** Header values of RFC 9110, section 5.5. The config check already validated the files. */
 const HEADER_VALUE = /^[\x20-\x7e]{1,16384}$/;
 
 export function crawlPolicy(
@@ -46,8 +46,7 @@ export function crawlPolicy(
 }
 
 /**
- * Reads the credentials again.
- * @param spoolDir existing folder for bodies that are too large for memory
+ * Opens a fetcher with credentials that are read again. @param spoolDir existing folder for bodies that are too large for memory
  * @returns secrets in `credentials`, so do not store it @throws DocshelfError `bad_source` if a secret is unreadable
  */
 export async function openFetcher(
@@ -127,7 +126,7 @@ export class GuardedFetcher {
         if (proxy !== 'off') await this.#admit(url);
         return this.#dispatcher.request({ ...target, headers, signal: exchange.signal });
       };
-      // undici ignores the signal until the connection exists.
+      // Check the signal here, because undici ignores it until the connection exists.
       const answer = await unlessAborted(send(), exchange.signal).catch((error: unknown) => {
         throw requestFault(error, facts);
       });
@@ -172,7 +171,7 @@ async function readBody(
   facts: RequestFacts,
   spoolDir: string,
 ): Promise<FetchedAnswer['body']> {
-  // A late error must not end the process.
+  // Ignore a late error, which would otherwise end the process.
   body.on('error', () => undefined);
   if (hasNoUse(statusCode)) {
     await body.dump({ limit: UNUSED_BYTES_MAX }).catch(() => undefined);
@@ -243,7 +242,7 @@ async function gather(
   }
 }
 
-/** A separate buffer can move to another thread. */
+/** Copies the bytes into a separate buffer, which can move to another thread. */
 function joined(chunks: readonly Buffer[], bytes: number): Uint8Array {
   const body = new Uint8Array(bytes);
   let at = 0;

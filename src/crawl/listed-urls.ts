@@ -39,7 +39,7 @@ async function unpacked(bytes: Buffer): Promise<Buffer> {
   return promisify(gunzip)(bytes, { maxOutputLength: SITEMAP_BYTES_MAX }).catch(() => Buffer.alloc(0));
 }
 
-/** sitemaps.org allows 50,000 addresses and 50 MB. */
+/** Maximum bytes of a sitemap. sitemaps.org allows 50 MB and 50,000 addresses. */
 export const SITEMAP_BYTES_MAX = 50 * 1024 ** 2;
 const ADDRESSES_MAX = 50_000;
 const NAME = /\/sitemap[^/]*\.xml(?:\.gz)?$/i;
@@ -66,7 +66,7 @@ class SitemapReader {
   #text: string | null = null;
 
   read(xml: string): void {
-    // CDATA sections exist only outside HTML.
+    // Let the tokenizer read CDATA sections, which exist only outside HTML.
     this.#tokenizer.inForeignNode = true;
     this.#tokenizer.write(xml, true);
   }
@@ -75,9 +75,9 @@ class SitemapReader {
     if (tagName === 'sitemap') this.#isInSitemap = true;
     if (tagName === 'item' || tagName === 'entry') this.#isInItem = true;
     const isFeedLink = this.#isInItem && tagName === 'link';
-    // `image:loc` is not a page. RSS has addresses as text.
+    // `image:loc` is not a page. RSS contains addresses as text.
     this.#text = tagName === 'loc' || isFeedLink ? '' : null;
-    // Links to other languages (Google's extension), or of Atom.
+    // Read links to other languages (Google's extension), and links of Atom.
     if (tagName !== 'xhtml:link' && !isFeedLink) return;
     const attribute = (wanted: string): string | undefined => attrs.find(({ name }) => name === wanted)?.value;
     const href = (attribute('rel') ?? 'alternate') === 'alternate' ? attribute('href') : undefined;
@@ -110,7 +110,7 @@ class SitemapReader {
 const LINKS_MAX = 50_000;
 const LINK = /\]\(\s*<?([^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*)>?(?:\s+"[^"]*")?\s*\)/g;
 
-/** llmstxt.org */
+/** Addresses of pages in a file of llmstxt.org. */
 export function llmsLinks(markdown: string): string[] {
   const links = markdown.matchAll(LINK).map(([, url = '']) => url);
   return [...links.take(LINKS_MAX)];

@@ -14,8 +14,9 @@ interface Named extends AnsweredUrl {
 const PLAIN_QUERY = /^[A-Za-z0-9_=.,~+&-]{1,60}$/;
 
 /**
- * Assigns file paths, the same ones in any order. If addresses differ only in the query, the shortest gets the plain name: `list.html`,
- * `list@page=2.html`. Addresses with one name and content share a file. Names that differ only in case get suffixes.
+ * Assigns file paths, independent of the order of addresses. If addresses differ only in the query, the shortest gets the plain
+ * name: `list.html`, `list@page=2.html`. Addresses with equal name and content share a file. Names that differ only in case get
+ * suffixes.
  */
 export function assignNames(
   answers: Iterable<AnsweredUrl>,
@@ -90,29 +91,29 @@ const EXTERNAL_FOLDER = '_external';
 
 type NaturalName = { readonly folder: string; readonly stem: string; readonly extension: string };
 
-/** UTF-8 bytes. File systems allow 255, and some names get a suffix. */
+/** Maximum UTF-8 bytes of a name segment. File systems allow 255, and some names get a suffix. */
 const SEGMENT_BYTES_MAX = 180;
 const PATH_BYTES_MAX = 900;
-/** An archive may have 64. */
+/** Maximum depth of folders. An archive may have 64. */
 const DEPTH_MAX = 48;
 const LONG_FOLDER = '_long/';
 
-/** Windows rejects these. Slashes were percent-encoded. */
+/** Characters that Windows rejects. Slashes were percent-encoded before. */
 const REFUSED = /[\u0000-\u001f\u007f-\u009f<>:"|?*\\/]/g;
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)/i;
-/** Importers treat these as launchers. */
+/** Names that importers treat as launchers. */
 const LAUNCHER = /^start docs/i;
 const OWN = OWN_FOLDER.replace('/', '');
 
 const SCRIPT = /^(?:text|application)\/(?:x-)?(?:java|ecma)script$/;
-/** Browsers ignore files with another type. */
+/** Types of files that browsers ignore if they are served with another type. */
 const STRICT: ReadonlySet<string> = new Set(
   'text/html application/xhtml+xml text/css text/javascript image/svg+xml application/wasm'.split(' '),
 );
 const MEDIA = /^(?:image|audio|video)\//;
 
 /**
- * Name without the query: decoded path, `index` for a folder, an extension that gives the right type, and without characters that file
+ * Name without the query: the decoded path, `index` for a folder, and an extension for the type. Replaces characters that file
  * systems reject.
  */
 export function naturalName(url: URL, type: string, ownOrigin: string): NaturalName {

@@ -30,20 +30,20 @@ interface ResponderOptions {
 const ATTEMPTS_MAX = 3;
 const BUSY_ATTEMPTS_MAX = 5;
 const BACK_OFF_MS = 250;
-/** Longest pause that a server may request, because a job has a deadline. */
+/** Maximum pause that a server may request, because a job has a deadline. */
 const PAUSE_MS_MAX = 60_000;
-/** Consecutive failures before docshelf gives up a host. */
+/** Consecutive failures after which docshelf stops requests to a host. */
 const HOST_FAULTS_MAX = 5;
 const MEMORY_BYTES_MAX = 1024 ** 2;
 
-/** Readers are meant to read a page with a later refresh. */
+/** Maximum delay of a refresh that counts as a redirect. With a longer delay, readers are meant to read the page first. */
 const REFRESH_SECONDS_MAX = 10;
 
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Responds from an earlier attempt, from the last crawl if the file is unchanged, or from the server. */
+/** Takes responses from an earlier attempt, from the previous crawl if the file has not changed, or from the server. */
 export class Responder {
   readonly #options: ResponderOptions;
   readonly #faultsByHost = new Map<string, number>();
@@ -126,7 +126,7 @@ export class Responder {
       noFollow: hasNoFollow(answer.header('x-robots-tag') ?? ''),
       content: null,
     };
-    // The page for missing addresses is content, too.
+    // The page for missing addresses is also content.
     if (status !== 200 && !isMissing(status)) {
       await discard(answer);
       return { kind: 'fetched', fetched, bytes: null };

@@ -1,8 +1,8 @@
-/** Plain data that crosses threads. */
+/** Plain data, because it crosses threads. */
 export interface ScopeSettings {
   readonly origin: string;
   readonly prefix: string;
-  /** Lower-case host names, whose addresses are fetched from the start page's origin. */
+  /** Host names in lower case, whose addresses the crawl fetches from the start page's origin. */
   readonly hosts: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export class Scope {
     this.#publicOrigin = first === undefined ? origin : `https://${first}`;
   }
 
-  /** Absolute, without fragment and user, with one origin for the site. Null unless the scheme is http or https. */
+  /** Address without fragment and user, with one origin for the site. Null unless the scheme is http or https. */
   canonical(url: URL): string | null {
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
     const path = `${url.pathname}${url.search}`;

@@ -30,9 +30,9 @@ const PAGES_MAX = 200;
 const PICTURED_MAX = 5;
 
 /**
- * Opens up to 200 written pages in an isolated browser and compares them with the live ones. Reports `failed_request`, `console_error` and
- * `changed_text` unless the live page has it, `off_origin_request`, `not_rendered`, and `clean_url_needed` for requests that some static
- * hosts do not serve.
+ * Opens up to 200 written pages in an isolated browser and compares them with the live pages. Reports `failed_request`,
+ * `console_error` and `changed_text` unless the live page has the same. Reports `off_origin_request`, `not_rendered`, and
+ * `clean_url_needed` for requests that some static hosts do not serve.
  */
 export async function verifySite(options: VerifySiteOptions): Promise<void> {
   try {
@@ -147,13 +147,13 @@ type LiveFaults = { readonly failures: readonly string[]; readonly consoleErrors
 
 type Judged = { readonly findings: readonly Finding[]; readonly weight: number };
 
-/** Weight of a failed request in missing words. */
+/** Weight of a failed request, as a number of missing words. */
 const FAILED_WEIGHT = 20;
 const CONSOLE_WEIGHT = 10;
 const OFF_ORIGIN_WEIGHT = 2;
 const BROKEN_WEIGHT = 1_000;
 
-/** Addresses differ on the written site without a change of meaning. */
+/** Matches addresses in messages, which may differ on the written site without a change of meaning. */
 const URL_IN_TEXT = /\b(?:https?|blob):\/*[^\s'")]+/g;
 const NUMBER = /\d+/g;
 
@@ -242,12 +242,12 @@ const HOST = 'written.localhost';
 export const WRITTEN_ORIGIN = `http://${HOST}`;
 
 type HostAnswer =
-  /** `isPlain` is true if any static host serves it. Else only docshelf resolves `a` to `a.html`. */
+  /** `isPlain` is true if any static host serves the file. If not, only docshelf resolves `a` to `a.html`. */
   | { readonly kind: 'file'; readonly path: string; readonly isPlain: boolean }
   | { readonly kind: 'redirect'; readonly location: string }
   | { readonly kind: 'missing' };
 
-/** Resolves like static hosts: a file, `index.html`, or a slash; else like docshelf. @param path decoded */
+/** Resolves a path like static hosts (a file, `index.html`, or an added slash), else like docshelf. @param path decoded */
 export function resolveOnHost(files: ReadonlyMap<string, unknown>, path: string): HostAnswer {
   if (files.has(path)) return { kind: 'file', path, isPlain: true };
   const folder = path === '' || path.endsWith('/') ? path : `${path}/`;

@@ -13,7 +13,7 @@ import {
 } from './pages/page-work.ts';
 import { Scope, type ScopeSettings } from './scope.ts';
 
-/** The parent calls `useScope` before all but `publishedHost`, and the names before it writes. */
+/** The parent thread calls `useScope` before any other function except `publishedHost`, and sends the names before it writes. */
 
 const { filesDir } = workerData as PageThreadData;
 const store = new FileStore(filesDir);
@@ -37,5 +37,5 @@ const handlers = {
 };
 export type PageCalls = typeof handlers;
 
-/** Waking the caller costs as much as reading a small page. */
+/** Send up to four responses together, because waking the caller costs as much as reading a small page. */
 serve(handlers, { answersAtOnce: 4 });

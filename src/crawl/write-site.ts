@@ -22,10 +22,10 @@ interface WriteSiteOptions {
 
 const NOT_FOUND_PATH = '404.html';
 const REDIRECTS_PATH = '_redirects';
-/** Each thread reads one file while it writes another. */
+/** Maximum files in flight, because each thread reads one file while it writes another file. */
 const IN_FLIGHT_MAX = 16;
 
-/** Files come before pages, which may have their digests. */
+/** Writes files before pages, because a page may contain the digests of files. */
 export async function writeSite(options: WriteSiteOptions): Promise<ReadonlyMap<string, string>> {
   const { entries, scope, threads, withDigest, notFound } = options;
   const redirects = findRedirects(entries, (url) => scope.canonical(url));
@@ -128,7 +128,7 @@ class Writing {
   }
 }
 
-/** Writes a page for each redirect that static hosts lack, or a copy if the target is a file, and `_redirects`. */
+/** For each redirect that static hosts lack, writes a page, or a copy if the target is a file. Also writes `_redirects`. */
 async function writeRedirects(
   redirects: readonly Redirect[],
   paths: ReadonlyMap<string, string>,
@@ -164,7 +164,7 @@ async function writeRedirects(
   if (lines.length > 0) await sink.add(REDIRECTS_PATH, Buffer.from(lines.sort().join('')));
 }
 
-/** Readers start at the root, and importers require a page there. */
+/** Writes a page at the root, where readers start and which importers require. */
 async function writeRoot(paths: ReadonlyMap<string, string>, { scope, sink, startUrl }: WriteSiteOptions) {
   const root = `${scope.origin}/`;
   const start = paths.get(scope.canonical(new URL(startUrl)) ?? '');
@@ -174,7 +174,7 @@ async function writeRoot(paths: ReadonlyMap<string, string>, { scope, sink, star
 
 type Redirect = { readonly url: string; readonly target: string; readonly fragment: string };
 
-/** Browsers follow 20. */
+/** Maximum redirects to follow, as in browsers. */
 const HOPS_MAX = 20;
 
 function findRedirects(entries: ReadonlyMap<string, Entry>, canonical: (url: URL) => string | null) {
@@ -193,7 +193,7 @@ function endOf(url: string, entries: ReadonlyMap<string, Entry>, canonical: (url
     const location = entries.get(target)?.fetched?.location ?? null;
     if (location === null) return target === url ? null : { target, fragment };
     const next = new URL(location);
-    // A redirect without a fragment keeps the earlier one (RFC 9110, section 10.2.2).
+    // A redirect without a fragment keeps the fragment of the previous address (RFC 9110, section 10.2.2).
     if (next.hash !== '') fragment = next.hash;
     target = canonical(next) ?? location;
   }

@@ -24,7 +24,7 @@ const AT_ONCE_MAX = 32;
 const KEPT_BYTES_MAX = 32 * 1024 ** 2;
 const BODY_BYTES_MAX = 64 * 1024 ** 2;
 
-/** Without lengths and codings, which describe bytes that the browser never sees. */
+/** Headers that the browser gets. Omits lengths and codings, which describe bytes that the browser never sees. */
 const HEADERS = [
   'content-type location refresh link content-disposition content-language content-security-policy etag last-modified vary',
   'cross-origin-embedder-policy cross-origin-opener-policy cross-origin-resource-policy referrer-policy permissions-policy',
@@ -38,7 +38,7 @@ const SAME_FOR_ALL = /^(?:accept|accept-language|cookie)$/;
 
 const COOKIE_END = /, (?=[^\s;,=]+=)/;
 
-/** Answers every request of pages, frames and workers of a browser. */
+/** Responds to every request of pages, frames and workers of a browser. */
 export class ChromiumRequests {
   readonly #cdp: CDPSession;
   readonly #answer: AnswerRequest;
@@ -70,7 +70,7 @@ export class ChromiumRequests {
       if (isMissed) for (const visit of visits) visit.fail(url, why);
     };
     const isOwnDocument = owners.isMainFrame && paused.resourceType === 'Document';
-    // Until the new document is requested, requests belong to the previous page.
+    // Until the browser requests the new document, its requests belong to the previous page.
     const visits = owners.visits.filter((visit) => visit.hasDocument || isOwnDocument);
     for (const visit of visits) visit.begin();
     try {
@@ -86,7 +86,7 @@ export class ChromiumRequests {
       for (const visit of visits) visit.answer(url, answer.status, bytes.length);
       if (answer.status >= 400) fail(String(answer.status));
       if (await this.#fulfill(paused, answer, bytes)) return;
-      // Refuse it now, because the browser did not accept the answer.
+      // The browser did not accept the response, so reject the request.
       if (await this.#refuse(paused)) fail('answer');
     } catch (error) {
       const why = error instanceof DocshelfError ? error.code : 'internal';
@@ -123,7 +123,7 @@ export class ChromiumRequests {
   }
 }
 
-/** A crawl must not change the site, and an endless response is not a file. */
+/** Rejects requests that could change the site, and endless responses, which are not files. */
 function refusalOf({ request: { url, method, headers } }: PausedRequest): string | null {
   if (!/^https?:/i.test(url)) return 'scheme';
   if (method !== 'GET' && method !== 'HEAD') return 'method';
@@ -156,7 +156,7 @@ async function bytesOf({ body }: FetchedAnswer): Promise<Uint8Array> {
   return readFile(body.file);
 }
 
-/** Adds a permission for requests across origins, because the written site has one origin. */
+/** Adds a permission for requests across origins, because the written site has only one origin. */
 function headersOf(answer: FetchedAnswer, origin: string | undefined): { name: string; value: string }[] {
   const headers = HEADERS.flatMap((name) => {
     const value = answer.header(name);
@@ -186,7 +186,7 @@ function withoutFragment(url: string): string {
 
 const REQUESTS_MAX = 3_000;
 const PAGE_BYTES_MAX = 256 * 1024 ** 2;
-/** Includes redirects, of which browsers follow 20. */
+/** Maximum documents of a visit, including redirects, of which browsers follow 20. */
 const DOCUMENTS_MAX = 20;
 const KEPT_MAX = 100;
 const ERROR_CHARACTERS_MAX = 500;

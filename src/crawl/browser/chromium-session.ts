@@ -21,7 +21,7 @@ const STARTS_IN_VAIN_MAX = 3;
 
 export type OpenBrowser = (answer: AnswerRequest) => Promise<ChromiumSession>;
 
-/** A browser with separate cookies and storage, restarted if it ends. */
+/** A browser with separate cookies and storage, which is restarted if it ends. */
 export class ChromiumSession {
   readonly tabs: number;
   readonly #settings: ChromiumSettings;
@@ -46,8 +46,8 @@ export class ChromiumSession {
   }
 
   /**
-   * Scrolls to the end and waits until the page settles, with a time limit. Errors of the page are its `state`.
-   * @throws DocshelfError `browser_failed` if the browser ends repeatedly; the signal's reason
+   * Loads the page, scrolls to its end and waits until it stops changing, with a time limit. Errors of the page are in its
+   * `state`. @throws DocshelfError `browser_failed` if the browser ends repeatedly; the signal's reason
    */
   async render(url: string, options: RenderOptions): Promise<BrowserPage> {
     return this.#scheduler.run(async () => {
@@ -204,7 +204,7 @@ function noSandboxAsRoot(program: string): DocshelfError {
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** DOCSHELF_CHROMIUM, else the first of `NAMES` on PATH. @throws DocshelfError `browser_missing` */
+/** Path of Chromium: DOCSHELF_CHROMIUM, else the first of `NAMES` on PATH. @throws DocshelfError `browser_missing` */
 function findChromium(env: NodeJS.ProcessEnv): string {
   const named = env.DOCSHELF_CHROMIUM;
   if (named !== undefined && named !== '') {
@@ -234,10 +234,10 @@ function isExecutable(path: string): boolean {
 const missing = (thing: string, state: string, next: string): DocshelfError =>
   new DocshelfError('browser_missing', `Cannot start ${thing}: ${state}`, { next });
 
-/** Heavy documentation pages take 300 MiB. */
+/** Maximum memory of a page's process. Heavy documentation pages take 300 MiB. */
 const RENDERER_BYTES_MAX = 1024 ** 3;
 const LOOK_EVERY_MS = 500;
-/** Unit of statm (proc(5)) on all machines that run Chromium, except some ARM ones. */
+/** Unit of statm (proc(5)) on all machines that run Chromium, except some ARM machines. */
 const MEMORY_PAGE_BYTES = 4096;
 
 /** Kills page processes over the limit, which includes buffers and pictures outside V8's heap. Needs `/proc`. */

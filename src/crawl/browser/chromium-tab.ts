@@ -9,11 +9,11 @@ interface SnapshotBounds {
   readonly linksMax: number;
 }
 
-// These functions run in the page, in an isolated world. Each is sent as text, so it must not use outside names.
+// These functions run in the page, in an isolated world. The browser gets each as text, so it must not use outside names.
 
-/** Loads lazy parts: scrolls by screens for intersection observers, and wakes lazy pictures and frames. */
+/** Loads lazy parts of the page: scrolls by screens for intersection observers, and wakes lazy pictures and frames. */
 async function scrollToEnd(stepsMax: number): Promise<void> {
-  // A busy machine may take a second per frame. A page that is not drawn has no frames, so wait only once.
+  // A busy machine may take a second per frame. A page that is not drawn has no frames, so wait for a frame only once.
   let frameMsMax = 2_000;
   // Observers see only the position at layout, so scroll once per frame.
   const inNextFrame = (act: () => void) =>
@@ -69,7 +69,7 @@ function untilUnchanged(quietMs: number, msMax: number): Promise<void> {
   });
 }
 
-/** Counts the page's own time, because a stalled page is not quiet. */
+/** Waits by the page's own timer, because the page is not quiet while it stalls. */
 const tick = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 function snapshot({ htmlCharactersMax, textCharactersMax, linksMax }: SnapshotBounds) {
@@ -90,14 +90,14 @@ function snapshot({ htmlCharactersMax, textCharactersMax, linksMax }: SnapshotBo
       : `<!DOCTYPE ${doctype.name}${doctype.publicId === '' ? '' : ` PUBLIC "${doctype.publicId}"`}${
           doctype.systemId === '' ? '' : `${doctype.publicId === '' ? ' SYSTEM' : ''} "${doctype.systemId}"`
         }>\n`;
-  // outerHTML has the document's tag, which getHTML omits.
+  // Take the document's tag from outerHTML, because getHTML omits it.
   const tag = (documentElement?.cloneNode(false) as Element | undefined)?.outerHTML ?? '';
   const end = tag.lastIndexOf('</');
   const html = `${start}${tag.slice(0, end)}${documentElement?.getHTML({ shadowRoots: roots }) ?? ''}${tag.slice(end)}\n`;
 
   const texts = [body?.innerText ?? ''];
   for (const root of roots) {
-    // Elements without layout return raw text that nobody reads.
+    // Skip elements without layout, whose raw text readers do not see.
     for (const child of root.children)
       if (child instanceof HTMLElement && !child.matches('style, script, template')) texts.push(child.innerText);
   }
@@ -118,14 +118,14 @@ const SCREENS_MAX = 100;
 const BOUNDS = { htmlCharactersMax: 16 * 1024 ** 2, textCharactersMax: 2 * 1024 ** 2, linksMax: 20_000 };
 const QUIET_MS = 200;
 const OWN_TIME_MS = 50;
-/** A page with a clock never stops changing. */
+/** Maximum wait for a page that keeps changing, such as a page with a clock. */
 const CHANGING_MS_MAX = 1_000;
 const DIALOGS_MAX = 20;
-/** Pages leak some memory in their tab. */
+/** Pages after which a tab is replaced, because pages leak some memory in their tab. */
 const PAGES_MAX = 150;
 const POLL_MS = 10;
 const LEAVING_MS_MAX = 1_000;
-/** Opening or closing a tab takes about 50 ms. */
+/** Maximum time to open a tab. Opening or closing a tab takes about 50 ms. */
 const OPEN_MS_MAX = 10_000;
 const CLOSE_MS_MAX = 3_000;
 
@@ -224,7 +224,7 @@ export class ChromiumTab {
   async close(): Promise<void> {
     this.#hasEnded = true;
     const closing = this.#page.close().catch(() => undefined);
-    // A page that navigates constantly may never confirm.
+    // Crash the page, because a page that navigates constantly may never confirm that it closes.
     if ((await within(CLOSE_MS_MAX, closing)) === null) void this.#cdp.send('Page.crash').catch(() => undefined);
   }
 
@@ -288,7 +288,7 @@ export class ChromiumTab {
     return false;
   }
 
-  /** A script fails shortly before the browser reports the navigation. @throws PageEnd */
+  /** Waits for a navigation, because a script fails shortly before the browser reports it. @throws PageEnd */
   async #untilLeft(loaderId: string): Promise<void> {
     const deadline = performance.now() + LEAVING_MS_MAX;
     while (performance.now() < deadline) {
@@ -326,7 +326,7 @@ export class ChromiumTab {
   #watchFrames(): void {
     this.#cdp.on('Page.frameAttached', ({ frameId }) => this.#frameIds.add(frameId));
     this.#cdp.on('Page.frameDetached', ({ frameId, reason }) => {
-      // A swap moves the frame to another process.
+      // A frame with reason `swap` moves to another process.
       if (reason !== 'swap') this.#frameIds.delete(frameId);
     });
     this.#cdp.on('Page.frameNavigated', ({ frame }) => {
@@ -353,7 +353,7 @@ export class ChromiumTab {
     });
     page.on('pageerror', (error) => this.visit?.hear(String(error)));
     page.on('console', (message) => {
-      // `failures` already lists failed requests.
+      // Skip messages about failed requests, which `failures` already lists.
       const isError = message.type() === 'error' && !message.text().startsWith('Failed to load resource');
       this.visit?.hear(isError ? message.text() : null);
     });

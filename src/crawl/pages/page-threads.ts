@@ -29,7 +29,7 @@ export class PageThreads {
     return Promise.all(this.#threads.map((thread) => thread.call('useScope', scope)));
   }
 
-  /** Transfers the bytes, so the caller loses them. */
+  /** Transfers the bytes to the thread, so the caller can no longer use them. */
   read(request: ReadRequest): Promise<ReadPage> {
     const { content } = request;
     const transfer = content instanceof Uint8Array ? [content.buffer as ArrayBuffer] : [];

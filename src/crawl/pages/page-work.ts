@@ -50,11 +50,11 @@ function baseOf(found: FoundReferences, fileUrl: string, siteUrl: string, isPage
   return { fileUrl, baseUrl, pageUrl: isPage ? baseUrl : siteUrl, importMaps: found.importMaps };
 }
 
-/** Import maps are rewritten, so their specifiers stay. */
+/** True if an import map resolves the specifier. The export rewrites the map instead of such specifiers. */
 const isMapped = ({ kind, url }: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): boolean =>
   kind === 'module' && resolveSpecifier(url, base.baseUrl, base.importMaps)?.isMapped === true;
 
-/** The menu of a site is on all of its pages. */
+/** Maximum cached addresses. A cache helps, because the menu of a site is on all of its pages. */
 const KNOWN_MAX = 100_000;
 const BASES_MAX = 2_000;
 const SCHEME = /^https?:/i;
@@ -85,7 +85,7 @@ class ReferenceTargets {
     const known = targets.get(url);
     if (known !== undefined) return known;
     const target = this.#newTarget(URL.parse(url, base));
-    // Copy the string, because a slice would keep the whole text in memory.
+    // Copy the string, because a slice would keep the whole text of the page in memory.
     targets.set(detachString(url), target);
     this.#known += 1;
     return target;
@@ -127,8 +127,8 @@ const CONTENT = 'content=';
 const QUOTES = new Set(['"', "'", '`']);
 
 /**
- * Collects addresses in scripts that pages requested, or the start of a literal that continues (`"https://cdn/" + name`). They become
- * absolute paths, because scripts resolve them from the page.
+ * Collects addresses in scripts that pages requested, or the start of a literal that continues (`"https://cdn/" + name`). The
+ * addresses become absolute paths, because scripts resolve them from the page.
  */
 export class AskedLiterals {
   readonly #scope: Scope;
@@ -190,7 +190,7 @@ export class AskedLiterals {
 
 function literalAt(units: string, at: number): { readonly text: string; readonly isWhole: boolean } | null {
   const quote = units[at - 1] ?? '';
-  // A meta's content is for other readers.
+  // Skip the content of a meta element, which is for other programs than browsers.
   if (!QUOTES.has(quote) || units.slice(at - 1 - CONTENT.length, at - 1).toLowerCase() === CONTENT) return null;
   const rest = units.slice(at, at + LITERAL_CHARS_MAX);
   const end = rest.indexOf(quote);
@@ -215,7 +215,7 @@ type FoundUrl = { readonly kind: FoundKind; readonly url: string };
 
 export interface ReadPage {
   readonly content: StoredFile;
-  /** Set by a robots meta. */
+  /** True if a robots meta element forbids to follow links. */
   readonly noFollow: boolean;
   readonly urls: readonly FoundUrl[];
   readonly withDigest: readonly string[];
@@ -224,7 +224,7 @@ export interface ReadPage {
 
 export interface SiteNames {
   readonly paths: ReadonlyMap<string, string>;
-  /** Fragments with `#` that redirects add, by canonical address. */
+  /** Fragments (with `#`) that redirects add, by the canonical address of the redirect. */
   readonly fragments: ReadonlyMap<string, string>;
   readonly asked: readonly string[];
 }
@@ -234,7 +234,7 @@ export interface WriteRequest {
   readonly path: string;
   readonly content: StoredFile;
   readonly type: SourceType;
-  /** True to write absolute paths, because the page is served at several addresses. */
+  /** True if references must be absolute paths, because the page is served at several addresses. */
   readonly isRooted: boolean;
   readonly needsDigest: boolean;
 }
@@ -313,7 +313,7 @@ export class PageWork {
 
   write({ url, path, content, type, isRooted, needsDigest }: WriteRequest): WrittenPage {
     const bytes = readFileSync(this.#store.pathOf(content.sha256));
-    // Storing the references of 20,000 pages would take gigabytes.
+    // Find the references again, because storing those of 20,000 pages would take gigabytes.
     const found = findReferences({ type, bytes, path: new URL(url).pathname });
     const { origin, prefix } = this.#scope;
     const base = baseOf(found, url, origin + prefix, /\.(?:x?html?|svg)$/i.test(path));
@@ -324,7 +324,7 @@ export class PageWork {
       return text === reference.url ? null : text;
     });
     const written = this.#withLiterals(rewritten.bytes, path);
-    // A file in another charset was decoded on read, and begins with a mark of its charset.
+    // A file in another charset was decoded when it was read, and begins with a mark of its charset.
     const wasDecoded = markedCharset(bytes) !== null;
     const hasChanged = wasDecoded || rewritten.changed > 0 || written !== rewritten.bytes;
     const integrity =
@@ -358,7 +358,7 @@ export class PageWork {
   }
 
   #fileReplacement(reference: FoundReference, target: ReferenceTarget, file: Written): string | null {
-    // Pages arrive by folder, and one folder gives a target one address. Fragments of the page itself have none.
+    // Reuse the address from the previous page, because pages arrive by folder. References from a page to itself are different.
     if (target.seenFrom === file.folder && target.path !== file.from && reference.kind !== 'worker')
       return target.address;
     const { href, hash, canonical, isOwn } = target;
@@ -376,7 +376,7 @@ export class PageWork {
     }
     if (!isOwn) return href;
     if (reference.kind === 'lazy') return null;
-    // Pages outside the export get the published address. Missing files have no response, as on the live site.
+    // References to pages outside the export get the published address. Missing files get no response, as on the live site.
     if (!namesPage(reference.kind)) return canonical.slice(this.#scope.origin.length) + hash;
     return /^https?:/i.test(reference.url) ? null : this.#scope.published(canonical) + hash;
   }
@@ -410,7 +410,7 @@ function isNew(target: ReferenceTarget, isLink: boolean): boolean {
   return true;
 }
 
-/** Null unless the canonical address has the same path on another host. */
+/** Host of the canonical address. Null unless that address has the same path on another host. */
 export function publishedHost(url: string, bytes: Uint8Array): string | null {
   const found = findReferences({ type: 'html', bytes: utf8Bytes(bytes, 'html', null) });
   for (const { kind, url: written } of referencesOf(found)) {

@@ -5,15 +5,15 @@ import type { BrowserPage } from './rendered-page.ts';
 
 type ChosenHtml = { readonly kind: 'original' } | { readonly kind: 'settled'; readonly html: string };
 
-/** Up to this share of missing words the original is used, because scripts add buttons or dates. */
+/** Share of missing words up to which the original is used, because scripts add buttons or dates. */
 const MISSING_SHARE_FREE = 0.1;
 const MISSING_SHARE_MAX = 0.3;
-/** Limit between the two shares: a chapter has more words than a menu. */
+/** Number of missing words that decides between the two shares, because a chapter has more words than a menu. */
 const MISSING_WORDS_MAX = 100;
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** Chooses the original, unless many words are missing from it, in any order. */
+/** Chooses the original HTML, unless it lacks many words of the rendered page. The order of words does not matter. */
 export function chooseHtml(
   original: string,
   rendered: Pick<BrowserPage, 'dom'>,
@@ -30,12 +30,12 @@ export function chooseHtml(
   return { kind: 'settled', html: asUtf8(scripts === 'drop' ? dropScripts(dom.html) : dom.html) };
 }
 
-/** A byte order mark overrides another encoding in the document. */
+/** Adds a byte order mark, which overrides another encoding in the document. */
 const asUtf8 = (html: string): string => (htmlCharset(Buffer.from(html)) === 'utf-8' ? html : BYTE_ORDER_MARK + html);
 
 const WORD = /[\p{L}\p{N}]+/gu;
 
-/** Text in these elements is invisible with scripts. */
+/** Elements whose text is invisible in a browser with scripts. */
 const UNSEEN: ReadonlySet<string> = new Set(['script', 'style', 'noscript', 'title', 'textarea', 'iframe', 'template']);
 
 function countWords(text: string): Map<string, number> {
@@ -57,7 +57,7 @@ const INLINE: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Hidden text counts. Only styles decide whether inline elements separate words, so both readings count. */
+/** Counts hidden text too. Only styles decide whether inline elements separate words, so counts both readings. */
 function countWordsOfHtml(html: string): Map<string, number> {
   const document = parse(html) as unknown as TreeNode;
   const counts = countWords(textOf(document, true));
@@ -84,7 +84,7 @@ function textOf(document: TreeNode, parts: boolean): string {
   return texts.join('');
 }
 
-/** HTML standard, "prepare the script element". */
+/** Types of scripts that run (HTML standard, "prepare the script element"). */
 const RUN = /^\s*(?:|module|(?:text|application)\/(?:x-)?(?:java|ecma)script|importmap|speculationrules)\s*$/i;
 const LOADS_SCRIPT = /(?:^|\s)modulepreload(?:\s|$)/i;
 

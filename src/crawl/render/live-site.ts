@@ -55,7 +55,7 @@ export class PageRendering {
     }
     const bytes = await readFile(store.pathOf(entry.fetched.content.sha256));
     const chosen = chooseHtml(new TextDecoder().decode(bytes), page, settings.scripts);
-    // Browsers do not parse an XHTML file as HTML.
+    // Skip XHTML files, which browsers do not parse as HTML.
     if (chosen.kind === 'settled' && entry.type === 'text/html')
       await crawl.settle(entry, new TextEncoder().encode(chosen.html));
   };
@@ -94,7 +94,7 @@ export interface LiveSiteOptions {
   readonly workDir: string;
 }
 
-/** A browser receives a body as one message, with several copies in memory. */
+/** Maximum bytes of a body for the browser, because it receives a body as one message, with several copies in memory. */
 const BROWSER_BODY_BYTES_MAX = 64 * 1024 ** 2;
 
 export async function answerOf(fetched: FetchedUrl, store: FileStore): Promise<FetchedAnswer> {
@@ -108,7 +108,7 @@ export async function answerOf(fetched: FetchedUrl, store: FileStore): Promise<F
 
 const ANSWER_BYTES_MAX = 32 * 1024 ** 2;
 
-/** The live site as crawled. Only requests that the crawl did not send go to the site. */
+/** The live site as it was crawled. Requests go to the site only if the crawl did not send them. */
 export class CrawledLiveSite implements AsyncDisposable {
   readonly #pages: LivePages;
   readonly #scope: Scope;
@@ -182,7 +182,7 @@ export function livePagesOf(
   return Object.fromEntries(pages);
 }
 
-/** In the job's folder, because another attempt may verify the site. */
+/** Writes into the job's folder, because another attempt may verify the site. */
 export async function writeLivePages(journalDir: string, scope: ScopeSettings, pages: LivePages): Promise<void> {
   await replaceFile(join(journalDir, FILE), JSON.stringify({ scope, pages }));
 }

@@ -21,15 +21,15 @@ export type AnsweredRequest = { readonly url: string; readonly status: number };
 
 export interface FailedRequest {
   readonly url: string;
-  /** Status, error code, or `method`, `stream`, `budget`, `scheme` (not sent), `answer` (not accepted). */
+  /** Status, error code, or `method`, `stream`, `budget`, `scheme` (not sent), `answer` (not accepted by the browser). */
   readonly why: string;
 }
 
 export type SettledDom = { readonly html: string; readonly text: string; readonly links: readonly string[] };
 
 /**
- * `unsettled`: requests continued beyond the limit. `left`: scripts navigated away. `hung`: scripts blocked. `crashed`: twice. `failed`: no
- * document.
+ * `unsettled`: requests continued beyond the limit. `left`: scripts navigated away. `hung`: scripts blocked the page. `crashed`:
+ * the page crashed twice. `failed`: the page has no document.
  */
 export type PageState = 'settled' | 'unsettled' | 'left' | 'hung' | 'crashed' | 'failed';
 
@@ -47,14 +47,14 @@ export interface BrowserPage {
 
 export type RenderOptions = { readonly signal: AbortSignal; readonly withScreenshot?: boolean };
 
-/** Stored for every page of a crawl. */
+/** Facts about a live page, which the crawl stores for every page. */
 export interface LivePage {
   readonly textSha256: string | null;
   readonly failures: readonly string[];
   readonly consoleErrors: readonly string[];
 }
 
-/** Line breaks depend on the width of a font. */
+/** Text without its line breaks, which depend on the width of a font. */
 export const normalText = (text: string): string => text.normalize('NFC').replace(/\s+/g, ' ').trim();
 
 const KEPT_MAX = 20;
@@ -78,7 +78,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   scheme: 'it is neither http nor https',
 };
 
-/** `not_rendered` for scripts that did not finish, `request_refused` for requests that no export supports. */
+/** Findings `not_rendered` for scripts that did not finish, and `request_refused` for requests that no export supports. */
 export function findingsOf(page: string, { state, reason, failures }: BrowserPage): Finding[] {
   const found: Finding[] = [];
   if (state !== 'settled' && state !== 'left')
