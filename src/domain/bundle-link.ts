@@ -4,9 +4,9 @@ interface LinkScheme {
   readonly form: string;
   readonly isSound: (link: string) => boolean;
   readonly leadsTo: 'file' | 'bundle';
-  /** Config key of the credentials. Null if the link is the credential, or the environment has them (`s3`). */
+  /** Config key of the credentials. Null if the link itself is the credential, or if they are in the environment (`s3`). */
   readonly credentialsKey: string | null;
-  /** An air-gapped deployment must name the host in `network.allowedHosts`. */
+  /** True if an air-gapped deployment must list the host in `network.allowedHosts`. */
   readonly asksHost: boolean;
 }
 
@@ -37,7 +37,7 @@ function schemeOf(link: string): LinkScheme | null {
   return (LINK_SCHEMES as Readonly<Record<string, LinkScheme | undefined>>)[name] ?? null;
 }
 
-/** True for `scheme://`, and for a known scheme without `//`. To name a local file so, write `./` before it. */
+/** True for `scheme://`, and for a known scheme without `//`. For a local file with such a name, write `./` before the name. */
 export const isLinkLike = (text: string): boolean => schemeOf(text) !== null || /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
 
 export const isBundleLink = (link: string): boolean => schemeOf(link)?.isSound(link) === true;
@@ -52,12 +52,12 @@ export const FILE_LINK_FORMS = formsOf(Object.values(LINK_SCHEMES).filter(({ lea
 export interface OciReference {
   readonly registry: string;
   readonly repository: string;
-  /** A tag may move; a digest, `sha256:` and 64 hex digits, does not. */
+  /** A tag may move to another bundle. A digest (`sha256:` and 64 hex digits) does not move. */
   readonly tag: string | null;
   readonly digest: string | null;
 }
 
-/** OCI distribution specification ("Pulling manifests"), with hosts as in URLs. */
+/** Syntax of the OCI distribution specification ("Pulling manifests"), with hosts as in URLs. */
 const REGISTRY = '(?<registry>(?:[A-Za-z0-9.-]+|\\[[0-9A-Fa-f:]+\\])(?::\\d{1,5})?)';
 const SEGMENT = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
 const REFERENCE = new RegExp(
@@ -66,7 +66,7 @@ const REFERENCE = new RegExp(
 
 const CHARACTERS_MAX = 1024;
 
-/** Requires a tag or digest: "latest" is not a version. */
+/** Requires a tag or digest, because the default tag "latest" is not a version. */
 export function parseOciReference(link: string): OciReference | null {
   const parts = link.length > CHARACTERS_MAX ? undefined : REFERENCE.exec(link)?.groups;
   if (parts?.registry === undefined || parts.repository === undefined) return null;
@@ -76,18 +76,20 @@ export function parseOciReference(link: string): OciReference | null {
 
 export type S3Link = { readonly bucket: string; readonly key: string };
 
-/** Allows `_` and capitals for older buckets and other services. */
+/** Allows `_` and capitals in bucket names, for older buckets and other services. */
 const S3_LINK = /^s3:\/\/(?<bucket>[A-Za-z0-9][A-Za-z0-9._-]{1,254})\/(?<key>[^?#\u0000-\u001f\u007f\\]+)$/;
 const S3_KEY_BYTES_MAX = 1024;
 
-/** `s3://bucket/key`, with the key as written. Rejects segments that a URL would remove. */
+/** Parses `s3://bucket/key`, and keeps the key as written. Rejects segments that a URL would remove. */
 export function parseS3Link(link: string): S3Link | null {
   const { bucket, key } = S3_LINK.exec(link)?.groups ?? {};
   if (bucket === undefined || key === undefined || Buffer.byteLength(key) > S3_KEY_BYTES_MAX) return null;
   return key.split('/').some((segment) => /^\.{1,2}$/.test(segment)) ? null : { bucket, key };
 }
 
-/** Null for a local link, and for a bucket whose region only the environment names; the policy checks it later. */
+/**
+ * URL of the requested host. Null for a local link, or if the environment names the region; the policy checks that host later.
+ */
 export function askedUrl(link: string | null, s3: S3Place | null): URL | null {
   if (link === null || schemeOf(link)?.asksHost !== true) return null;
   const object = parseS3Link(link);
@@ -99,7 +101,7 @@ export function askedUrl(link: string | null, s3: S3Place | null): URL | null {
   return URL.parse(image === null ? link : `https://${image.registry}`);
 }
 
-/** Milliseconds since 1970. Null if the link states no end. */
+/** End of a link's validity, in milliseconds since 1970. Null if the link does not contain it. */
 export const expiryOfLink = (link: string): number | null => validityOf(link).endsAtMs;
 
 /** Validity of a presigned link, in milliseconds since 1970. */

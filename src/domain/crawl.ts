@@ -1,15 +1,15 @@
-/** Plain data that crosses a thread, so secrets are named by their files. */
+/** Plain data, because it crosses a thread. Secrets are given by their files. */
 export interface CrawlSettings {
   readonly kind: 'crawl';
-  /** The site is everything below its folder. */
+  /** Start page. The site is all pages under the folder of this page. */
   readonly url: string;
-  /** Private networks (CIDR) for the site's own origins, and pairs `host:port` of others. */
+  /** Private networks (CIDR) that the site's own origins may use, and pairs `host:port` for other origins. */
   readonly allowAddresses: readonly string[];
   readonly robots: 'respect' | 'ignore';
   readonly cookieFile: string | null;
   readonly bearerFile: string | null;
   readonly concurrency: number;
-  /** Requests per second to one host; 0: unlimited. */
+  /** Maximum requests per second to a host. 0 means no limit. */
   readonly rateMax: number;
   readonly limits: CrawlLimits;
   readonly render: RenderSettings | null;
@@ -20,7 +20,7 @@ export type RenderSettings = { readonly scripts: 'keep' | 'drop' };
 export interface BrowserSettings {
   readonly sandbox: 'auto' | 'off';
   readonly tabs: number;
-  /** Time for one page; half of it to load, a sixth to settle. */
+  /** Maximum time for a page: half of it to load, and a sixth to stop changing. */
   readonly pageTimeoutMs: number;
   readonly verify: 'auto' | 'off';
 }
@@ -28,7 +28,7 @@ export interface BrowserSettings {
 export interface CrawlLimits {
   readonly pagesMax: number;
   readonly depthMax: number;
-  /** Limit of pages whose addresses differ only in their query. */
+  /** Maximum pages whose addresses differ only in their query. */
   readonly queryVariantsMax: number;
   readonly pageBytesMax: number;
   readonly requestTimeoutMs: number;

@@ -1,8 +1,10 @@
-/** `verified` checks certificate and name, `chain` the certificate, `encrypted` neither (libpq's sslmodes, section 34.19.1). */
+/**
+ * `verified` checks certificate and name, `chain` only the certificate, `encrypted` neither (libpq's sslmodes, section 34.19.1).
+ */
 type DatabaseTls = 'off' | 'encrypted' | 'chain' | 'verified';
 
 export interface DatabaseAddress {
-  /** Name or address without brackets, or the folder of a Unix socket, which begins with "/". */
+  /** Host name, or an address without brackets, or the folder of a Unix socket, which begins with "/". */
   readonly host: string;
   readonly port: number;
   readonly database: string;
@@ -13,7 +15,7 @@ export interface DatabaseAddress {
 
 const PORT = 5432;
 
-/** Excludes libpq's `prefer` and `allow`, which fall back to plain text. */
+/** TLS by libpq's sslmode. Without `prefer` and `allow`, which fall back to plain text. */
 const TLS_OF: Readonly<Record<string, DatabaseTls>> = {
   disable: 'off',
   require: 'encrypted',
@@ -21,7 +23,7 @@ const TLS_OF: Readonly<Record<string, DatabaseTls>> = {
   'verify-full': 'verified',
 };
 
-/** Reads `postgres://user:password@host:port/name?sslmode=…`, or `%2Ffolder` as the host for a Unix socket. Null if it is invalid. */
+/** Reads `postgres://user:password@host:port/name?sslmode=…`, or the host `%2Ffolder` for a Unix socket. Null for invalid text. */
 export function parseDatabaseUrl(text: string): DatabaseAddress | null {
   const url = URL.parse(text);
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol)) return null;

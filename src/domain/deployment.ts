@@ -1,6 +1,6 @@
 import { DocshelfError } from './errors.ts';
 
-/** Contract section 2. */
+/** Types of contract section 2. */
 export const DEPLOYMENT_TYPES = ['cloud', 'client-hosted', 'air-gapped'] as const;
 export type DeploymentType = (typeof DEPLOYMENT_TYPES)[number];
 
@@ -9,10 +9,10 @@ export const DEFAULT_DOMAIN = 'docs';
 /** One DNS label (RFC 1035, section 2.3.1; digits first per RFC 1123). */
 export const DOMAIN_PATTERN = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Keeps sentences readable with a thousand sites. */
+/** Maximum domains in a message, so that it stays readable with a thousand sites. */
 const DOMAINS_SHOWN_MAX = 20;
 
-/** @param domain null for the only site @param holder of the sites, for the sentence @throws DocshelfError `not_found`, `site_needed` */
+/** @param domain null for the only site @param holder subject of the error message @throws DocshelfError `not_found`, `site_needed` */
 export function chooseSite<Site extends { readonly domain: string | null }>(
   sites: readonly Site[],
   domain: string | null,
@@ -40,7 +40,7 @@ export function chooseSite<Site extends { readonly domain: string | null }>(
 /** Returns `/docs/` for `/docs`, `//docs` and `/docs/`. */
 export const normalBasePath = (written: string): string => `/${written}/`.replaceAll(/\/{2,}/g, '/');
 
-/** Removes port, trailing dot and case; an IPv6 address gets brackets, in the URL standard's form. */
+/** Removes the port, a trailing dot, and upper case. Writes an IPv6 address with brackets, as the URL standard does. */
 export function hostName(host: string): string {
   const name = host.toLowerCase();
   const isBareIpv6 = !name.startsWith('[') && name.indexOf(':') !== name.lastIndexOf(':');

@@ -1,24 +1,24 @@
-/** Plain data that crosses a thread. `net/egress.ts` builds the policy. */
+/** Plain data, because it crosses a thread. `net/egress.ts` builds the policy. */
 export interface EgressRules {
-  /** `host`, `host:port` or `*.domain` (only names below it), in lower case. */
+  /** Entries `host`, `host:port` or `*.domain` (only subdomains), in lower case. */
   readonly allowedHosts: readonly string[];
-  /** True if hosts need no entry: `allowedHosts` is empty, and there is no air gap. */
+  /** True if all hosts are allowed, because `allowedHosts` is empty and there is no air gap. */
   readonly allowsUnnamed: boolean;
   readonly allowPrivate: boolean;
-  /** Ports of our own listeners, which are rejected on this machine's addresses. */
+  /** Ports of docshelf's own listeners. Requests to these ports on this machine are rejected. */
   readonly ownPorts: readonly number[];
   readonly connectTimeoutMs: number;
-  /** Limit of silence, before and within a response. */
+  /** Maximum time without data, before and within a response. */
   readonly idleTimeoutMs: number;
-  /** `env` uses HTTP_PROXY, HTTPS_PROXY and NO_PROXY; `off` none; else the proxy's URL. */
+  /** `env` uses HTTP_PROXY, HTTPS_PROXY and NO_PROXY, and `off` uses no proxy. Other values are the proxy's URL. */
   readonly proxy: 'env' | 'off' | string;
-  /** PEM file of certificates that are trusted besides Node's own roots. */
+  /** PEM file of certificates that are trusted in addition to Node's own roots. */
   readonly caFile: string | null;
 }
 
 export type HostRules = Pick<EgressRules, 'allowedHosts' | 'allowsUnnamed'>;
 
-/** @param allowedHosts of the config; empty allows all hosts, or none with an air gap */
+/** @param allowedHosts list in the config. An empty list allows all hosts, or no hosts with an air gap */
 export function hostRulesOf(isAirGapped: boolean, allowedHosts: readonly string[]): HostRules {
   const named = allowedHosts.map((entry) => entry.toLowerCase());
   return { allowedHosts: named, allowsUnnamed: named.length === 0 && !isAirGapped };
@@ -46,14 +46,14 @@ const AMAZON_SUFFIXES: readonly (readonly [region: string, suffix: string])[] = 
 const BUCKET_LABEL = /^[a-z0-9][a-z0-9-]{2,62}$/;
 
 export interface S3Place {
-  /** Null uses `us-east-1` with an endpoint, else the environment's. */
+  /** Null uses `us-east-1` if `endpoint` is set, else the region of the environment. */
   readonly region: string | null;
-  /** URL of another S3 service. Null uses Amazon. */
+  /** URL of an S3 service. Null uses Amazon. */
   readonly endpoint: string | null;
   readonly pathStyle: boolean;
 }
 
-/** Like the SDK, puts the bucket into the host if that is valid and fits a certificate of `*.host`. */
+/** As the SDK does, puts the bucket into the host name if that name is valid and fits a certificate of `*.host`. */
 export function s3UrlOf(store: S3Place & { readonly bucket: string }): string {
   const { bucket, endpoint, pathStyle } = store;
   const region = store.region ?? 'us-east-1';

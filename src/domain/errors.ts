@@ -1,6 +1,6 @@
 import { objectOf, type ShapeOf, text } from './shape.ts';
 
-/** One code per rule. Exit code 65, HTTP status 422. */
+/** Errors of an archive, one code per rule. Exit code 65, HTTP status 422. */
 export const ARCHIVE_CODES = [
   'unknown_format',
   'truncated',
@@ -59,7 +59,7 @@ export const BUNDLE_CODES = [
   'release_damaged',
 ] as const;
 
-/** Failed downloads, with their HTTP status. Exit code 69. */
+/** HTTP status of failed downloads. Exit code 69. */
 const SOURCE_STATUS = {
   link_expired: 502,
   link_refused: 502,
@@ -69,7 +69,7 @@ const SOURCE_STATUS = {
   source_timeout: 504,
   source_truncated: 502,
   source_encoded: 502,
-  // An upload has the same limit as a download.
+  // Same status as for an upload, because both have the same limit.
   source_too_large: 413,
   source_no_length: 502,
   link_of_another_version: 409,
@@ -78,7 +78,7 @@ const SOURCE_STATUS = {
   address_not_allowed: 502,
 } as const;
 
-/** A missing or unresponsive dependency. Exit code 69. */
+/** HTTP status if a dependency is missing or does not respond. Exit code 69. */
 const UNAVAILABLE_STATUS = {
   ...SOURCE_STATUS,
   port_taken: 503,
@@ -90,10 +90,10 @@ const UNAVAILABLE_STATUS = {
   database_unavailable: 503,
   embedder_failed: 502,
   index_building: 503,
-  // As for a disabled site, a retry does not help.
+  // 404, because a retry does not help if the feature is off.
   search_off: 404,
   export_off: 404,
-  // The request is valid, but does not fit the state of the domain or job.
+  // 409, because the request is valid, but does not fit the state of the domain or job.
   no_source: 409,
   not_completed: 409,
   store_failed: 502,
@@ -111,7 +111,7 @@ const UNAVAILABLE_STATUS = {
   rate_limited: 429,
   queue_full: 429,
   busy: 503,
-  // A docshelf thread or process ended, and another replaces it.
+  // 503, because another thread or process replaces the one that ended.
   worker_ended: 503,
   stopping: 503,
 } as const;
@@ -120,7 +120,7 @@ const OTHER = {
   usage: { exit: 64, status: 400 },
   site_needed: { exit: 64, status: 400 },
   cannot_write: { exit: 73, status: 503 },
-  // The volume is full (RFC 4918, section 11.5); a volume that rejects writes may be fixed meanwhile.
+  // A full volume has its own status (RFC 4918, section 11.5). For a volume that rejects writes, a retry may help.
   not_enough_space: { exit: 73, status: 507 },
   cannot_read: { exit: 69, status: 503 },
   config_invalid: { exit: 78, status: 422 },
@@ -170,9 +170,9 @@ export const ERROR_CODES: readonly ErrorCode[] = [
 ];
 
 interface ErrorDetail {
-  /** Advice, one sentence; absent if there is none. */
+  /** Advice, one sentence. Absent if docshelf has no advice. */
   readonly next?: string | undefined;
-  /** Facts for programs. Never a credential. */
+  /** Data about the error, for programs. Never contains a credential. */
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
   readonly cause?: unknown;
 }
@@ -226,7 +226,7 @@ const STATES: Readonly<Record<string, string>> = {
   ENFILE: 'this machine has no file handles left',
 };
 
-/** Prefers advice on reading files (too many open files), since other advice would mislead. */
+/** Returns `next`, or for too many open files, the advice to raise their limit, because other advice would mislead. */
 export function nextFor(error: unknown, next: string): string;
 export function nextFor(error: unknown, next: string | undefined): string | undefined;
 export function nextFor(error: unknown, next: string | undefined): string | undefined {
@@ -242,7 +242,7 @@ export function stateOf(error: unknown): string {
 
 export const errnoState = (error: unknown): string => errnoOf(error) ?? 'failed';
 
-/** For `catch`: keeps an expected error, and wraps others as `Cannot <act>: <state>`. */
+/** Handler for `catch`. Keeps an expected error, and wraps other errors as `Cannot <act>: <state>`. */
 export function rethrowAs(code: ErrorCode, act: string, next?: string, state: (error: unknown) => string = stateOf) {
   return (cause: unknown): never => {
     if (cause instanceof DocshelfError) throw cause;
@@ -273,7 +273,7 @@ export function toDocshelfError(error: unknown): DocshelfError {
   return new DocshelfError('internal', message, { cause: error });
 }
 
-/** Exit code after sysexits(3), and HTTP status. */
+/** Exit code as in sysexits(3), and HTTP status. */
 function placeOf(code: ErrorCode): { readonly exit: number; readonly status: number } {
   if (code in OTHER) return OTHER[code as keyof typeof OTHER];
   if (code in UNAVAILABLE_STATUS)

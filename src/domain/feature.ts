@@ -5,7 +5,7 @@ export type FeatureSupport = 'available' | 'configurable' | 'unavailable';
 interface FeatureRow extends Readonly<Record<DeploymentType, FeatureSupport>> {
   readonly id: string;
   readonly name: string;
-  /** Config key of the switch; `features.<id>` is short for `features.<id>.enabled`. */
+  /** Config key that switches the feature. The key `features.<id>` is short for `features.<id>.enabled`. */
   readonly key: `features.${string}` | `${string}.enabled`;
 }
 
@@ -78,7 +78,7 @@ export interface FeatureReport {
   readonly features: readonly FeatureState[];
 }
 
-/** With several sites `domain` is null and `features` empty. */
+/** With several sites, `domain` is null, `features` is empty, and `sites` has the features of each site. */
 export interface DaemonFeatures extends Omit<FeatureReport, 'domain'> {
   readonly domain: string | null;
   readonly sites?: readonly Pick<FeatureReport, 'domain' | 'features'>[];

@@ -4,7 +4,7 @@ import { showName } from './secret.ts';
 const FILE_NAME_BYTES_MAX = 255;
 export const SIGNATURE_EXTENSION = '.minisig';
 
-/** Controls, line separators and writing direction, which forge lines and hide how a name ends. */
+/** Control characters, line separators and writing direction, which can forge lines or hide the end of a name. */
 const UNFIT = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
 export const cleanFileName = (name: string, replacement = ''): string => name.replace(UNFIT, replacement);
@@ -14,7 +14,7 @@ export function isFileName(name: string): boolean {
   return isPlain && Buffer.byteLength(name) <= FILE_NAME_BYTES_MAX;
 }
 
-/** Rejects a bare `.minisig`, which names no archive. @throws DocshelfError `bad_request` */
+/** Rejects the name `.minisig`, which has no name of an archive. @throws DocshelfError `bad_request` */
 export function requireFileName(name: string): string {
   if (isFileName(name) && name !== SIGNATURE_EXTENSION) return name;
   const message = `Cannot read "fileName": it is not a plain file name of at most ${FILE_NAME_BYTES_MAX} bytes`;
@@ -32,7 +32,7 @@ export function refuseUnfitName(name: string): void {
   });
 }
 
-/** A signature belongs to the archive of the same name. @throws DocshelfError `unknown_format` */
+/** Rejects a signature, because an import needs the archive of the same name. @throws DocshelfError `unknown_format` */
 export function refuseSignatureName(name: string): void {
   if (!name.endsWith(SIGNATURE_EXTENSION)) return;
   throw new DocshelfError('unknown_format', `Cannot import "${showName(name)}": it is a signature, not an archive`, {

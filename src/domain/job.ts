@@ -46,9 +46,9 @@ export const jobPageSchema = {
 } as const;
 export type JobPage = ShapeOf<typeof jobPageSchema>;
 
-/** RFC 1035, section 2.3.4, in its textual form. */
+/** Maximum characters of a domain name in text form (RFC 1035, section 2.3.4). */
 const DOMAIN_LENGTH_MAX = 253;
-/** Limit before decoding our cursors. */
+/** Maximum characters of a cursor, checked before the cursor is decoded. */
 const CURSOR_LENGTH_MAX = 512;
 const domainOrHost = (description: string) =>
   ({ type: 'string', minLength: 1, maxLength: DOMAIN_LENGTH_MAX, description }) as const;
@@ -78,7 +78,7 @@ export const jobQuerySchema = {
 const PATH_LENGTH_MAX = 4096;
 const PATHS_MAX = 10_000;
 
-/** Also checks the decoded path: no host (`//…`), scheme, `..`, backslash, control or lone surrogate. */
+/** Also checks the decoded path: no host (`//…`), scheme, `..`, backslash, control character or lone surrogate. */
 const PATH_PATTERN = new RegExp(
   [
     '^(?!//)(?![A-Za-z][A-Za-z0-9+.\\-]*:)',
@@ -149,14 +149,14 @@ export type BundleLink = ShapeOf<typeof bundleLinkSchema>;
 export interface ExportedBundle {
   readonly sha256: string;
   readonly sizeBytes: number;
-  /** Digest of the content, whose stored manifest packs the same archive again. */
+  /** Digest of the content. The stored manifest with this digest packs the same archive again. */
   readonly contentSha256: string;
 }
 
 export const bundleFileName = ({ domain, createdAt }: Pick<Job, 'domain' | 'createdAt'>): string =>
   `${domain}-export-${createdAt.slice(0, 10)}.tar.gz`;
 
-/** Further findings are only counted, since most repeat one cause. */
+/** Maximum findings in a report. Further findings are only counted, because most have the same cause. */
 export const FINDINGS_MAX = 1000;
 
 export const exportReportSchema = {
@@ -187,7 +187,7 @@ export const exportReportSchema = {
 export type ExportReport = ShapeOf<typeof exportReportSchema>;
 export type Finding = ExportReport['findings'][number];
 
-/** Null for members that another vendor's service omits. */
+/** Members are null if the export service of another vendor omits them. */
 type Lenient<Shape, Needed extends keyof Shape> = Pick<Shape, Needed> & {
   readonly [Key in Exclude<keyof Shape, Needed>]-?: Exclude<Shape[Key], undefined> | null;
 };
@@ -196,7 +196,7 @@ export type BundleAnswer = Omit<Lenient<BundleLink, 'jobId'>, 'bundleUrl'> & { r
 
 export type StoredContent = { readonly sha256: string; readonly size: number; readonly type: string };
 
-/** Accepts files in any order. A repeated path is an error of the source. */
+/** Receives files in any order. If a path is repeated, the source has an error. */
 export interface SiteSink {
   /** @throws DocshelfError `bad_source` for a path that no archive may have */
   add(path: string, content: Uint8Array | { readonly file: string } | StoredContent): Promise<void>;
@@ -205,7 +205,7 @@ export interface SiteSink {
 }
 
 export interface SiteSource {
-  /** @throws DocshelfError `bad_source` if there is nothing to export or it cannot be read; the signal's reason */
+  /** @throws DocshelfError `bad_source` if the source has nothing to export or cannot be read; the signal's reason */
   collect(request: ExportRequest, sink: SiteSink, signal: AbortSignal): Promise<void>;
 }
 

@@ -1,18 +1,18 @@
 /** Limits for an untrusted archive (archives.md). */
 export interface ArchiveLimits {
-  /** Files; the same number of folders is allowed in addition. */
+  /** Maximum number of files. In addition, the archive may have the same number of folders. */
   readonly entriesMax: number;
   readonly fileBytesMax: number;
   readonly totalBytesMax: number;
-  /** Unpacked bytes per archive byte, checked above `ratioFreeBytes`. */
+  /** Maximum unpacked bytes per byte of the archive, checked above `ratioFreeBytes`. */
   readonly ratioMax: number;
   readonly ratioFreeBytes: number;
-  /** UTF-8 bytes of a name segment, by common file systems. */
+  /** Maximum UTF-8 bytes of a name segment, as in common file systems. */
   readonly segmentBytesMax: number;
-  /** UTF-8 bytes of a whole name, by Linux's PATH_MAX. */
+  /** Maximum UTF-8 bytes of a whole name, as in Linux's PATH_MAX. */
   readonly nameBytesMax: number;
   readonly depthMax: number;
-  /** Bytes of a zstd window, which the decoder allocates. */
+  /** Maximum bytes of a zstd window, which the decoder allocates. */
   readonly windowBytesMax: number;
 }
 
@@ -31,5 +31,5 @@ export const ARCHIVE_LIMITS: ArchiveLimits = Object.freeze({
   windowBytesMax: 128 * MiB,
 });
 
-/** Limit for JSON requests. */
+/** Maximum bytes of the body of a JSON request. */
 export const BODY_BYTES_MAX = 64 * 1024;

@@ -1,7 +1,7 @@
 import type { ErrorCode } from './errors.ts';
 import type { ShapeOf } from './shape.ts';
 
-/** A call of an HTTP interface, from which route, checks, OpenAPI description and clients are derived. */
+/** Call of an HTTP interface. Route, checks, OpenAPI description and clients are derived from it. */
 export interface Operation {
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -10,18 +10,18 @@ export interface Operation {
   readonly security: SecurityScheme | null;
   readonly summary: string;
   readonly description?: string;
-  /** Completes `Cannot …: the field "x" is missing`. */
+  /** Completes messages such as `Cannot …: the field "x" is missing`. */
   readonly act: string;
   readonly parameters?: Readonly<Record<string, Described>>;
   readonly query?: ObjectSchema;
-  /** `null` accepts no body, or an empty object. If it is absent, the body is not read as JSON. */
+  /** If null, accepts no body or an empty object. If absent, the body is not read as JSON. */
   readonly body?: RequestBody | null;
   readonly upload?: { readonly type: string; readonly description: string };
   readonly answers: Readonly<Record<number, OperationAnswer>>;
-  /** Errors besides those of the key and of an unreadable body. */
+  /** Errors, except those of the key and of an unreadable body, which all operations have. */
   readonly faults?: readonly Fault[];
   readonly headers?: Readonly<Record<string, object>>;
-  /** Scripts of every origin may call it, without credentials (Fetch standard, section 3.2). */
+  /** True if scripts of every origin may call the operation, without credentials (Fetch standard, section 3.2). */
   readonly isOpenToAllOrigins?: boolean;
 }
 

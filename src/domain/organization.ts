@@ -1,9 +1,9 @@
-/** Owners of domains, and their keys. */
+/** Organizations, which own domains, and their keys. */
 
 import type { CrawlSettings } from './crawl.ts';
 
 export const KEY_TYPES = ['admin', 'assistant'] as const;
-/** An assistant key is public and may search; an admin key is secret and may export. */
+/** Type of a key. An assistant key is public and may search. An admin key is secret and may export. */
 export type KeyType = (typeof KEY_TYPES)[number];
 
 /** The only plan with static exports. */
@@ -13,7 +13,7 @@ export interface OrganizationKey {
   readonly id: string;
   readonly type: KeyType;
   readonly sha256: string;
-  /** RFC 3339, or null for a key that does not expire. */
+  /** End of the key, RFC 3339. Null for a key that does not expire. */
   readonly expiresAt?: string | null;
 }
 
@@ -30,7 +30,7 @@ export interface OrganizationSite {
 
 export interface Organization {
   readonly id: string;
-  /** Any word; only `enterprise` exports. */
+  /** Plan of the organization, any word. Only `enterprise` may export. */
   readonly plan: string;
   readonly sites: readonly OrganizationSite[];
   readonly keys: readonly OrganizationKey[];
@@ -40,7 +40,9 @@ export const OWN_ORGANIZATION_ID = 'docshelf';
 
 export type NamedSite = Pick<OrganizationSite, 'domain' | 'hosts'>;
 
-/** Adds the hosts of the daemon's sites. Without organizations in the config, one owns all sites with `search.keys`. */
+/**
+ * Adds the hosts of the daemon's sites. If the config has no organizations, one organization owns all sites and `search.keys`.
+ */
 export function organizationsOf(
   configured: readonly Organization[],
   own: { readonly sites: readonly NamedSite[]; readonly keys: readonly Omit<OrganizationKey, 'type'>[] },
@@ -60,7 +62,7 @@ export function organizationsOf(
   return [{ id: OWN_ORGANIZATION_ID, plan: 'none', sites, keys }];
 }
 
-/** Adds keys created at run time, and ignores those of an unknown organization. */
+/** Adds keys that were created at run time. Ignores keys of an unknown organization. */
 export function withKeys(
   organizations: readonly Organization[],
   made: readonly (OrganizationKey & { readonly organization: string })[],

@@ -1,10 +1,10 @@
 export interface FileEntry {
-  /** Path inside the site, `/` between segments, no leading slash: `guides/start.html`. */
+  /** Path in the site, with `/` between segments and without a leading slash: `guides/start.html`. */
   readonly path: string;
   readonly size: number;
   /** SHA-256 of the bytes, 64 lower-case hex digits. */
   readonly sha256: string;
-  /** Served media type with charset: `text/html; charset=utf-8`. */
+  /** Media type with charset, as docshelf serves it: `text/html; charset=utf-8`. */
   readonly type: string;
 }
 
@@ -17,9 +17,9 @@ export interface ReleaseInfo {
   readonly formatVersion: number;
   readonly digest: string;
   readonly archiveBytes: number;
-  /** Null, or null members, if the bundle omits them. */
+  /** Domain and version in the bundle's manifest. Null if the bundle omits the manifest or the member. */
   readonly manifest: { readonly domain: string | null; readonly version: string | null } | null;
-  /** RFC 3339, UTC: time of the manifest, else the label's date, else the time of the import. */
+  /** RFC 3339, UTC: the time in the manifest, else the date in the version label, else the time of the import. */
   readonly createdAt: string;
   readonly fetchedAt: string;
   readonly source: BundleSourceKind;
@@ -27,19 +27,19 @@ export interface ReleaseInfo {
   readonly files: number;
   readonly bytes: number;
   readonly trailingSlash: TrailingSlash;
-  /** Base path at build time, with its last slash. Older releases omit it for `/`. */
+  /** Base path at build time, with its last slash. Older records omit it for `/`. */
   readonly builtFor?: string;
-  /** One sentence each: names that differ only by case, ignored launchers. */
+  /** Notes of one sentence each, about names that differ only by case, or ignored launchers. */
   readonly notes: readonly string[];
 }
 
-/** `values` follows the order of the paths (UTF-16 code units). */
+/** Files of a release. `values` follows the order of the paths (UTF-16 code units). */
 export interface FileTable {
   readonly size: number;
   has(path: string): boolean;
   get(path: string): FileEntry | undefined;
   values(): Iterable<FileEntry>;
-  /** Names of up to a thousand files in a folder, which ends with its slash and is empty for the root. */
+  /** Names of up to a thousand files in a folder. `folder` ends with a slash, and is empty for the root. */
   namesIn(folder: string): string[];
 }
 
@@ -47,7 +47,7 @@ export interface ReleaseView {
   readonly digest: string;
   readonly version: string;
   readonly createdAt: string;
-  /** Contains `site/`, the file table and derived data. */
+  /** Folder with `site/`, the file table and derived data. */
   readonly releaseDir: string;
   readonly siteDir: string;
   readonly pages: number;
@@ -57,11 +57,11 @@ export interface ReleaseView {
   readonly files: FileTable;
 }
 
-/** A release beside the active one, without data in memory. */
+/** Stored release that is not the active release. Keeps no data in memory. */
 export interface KeptRelease extends Pick<ReleaseView, 'digest' | 'createdAt' | 'releaseDir' | 'siteDir' | 'builtFor'> {
-  /** RFC 3339. Null for a release that was never active. */
+  /** Time of the last activation, RFC 3339. Null for a release that was never active. */
   readonly servedAt: string | null;
-  /** Null also if the release is gone. @throws DocshelfError `release_damaged`, `cannot_read` */
+  /** Null if the release has no such file, or was removed. @throws DocshelfError `release_damaged`, `cannot_read` */
   find(path: string): Promise<FileEntry | null>;
   readTable(): Promise<FileTable>;
 }
@@ -70,7 +70,7 @@ const PAGE = /\.(?:html|htm|xhtml)$/i;
 
 export const isPage = (path: string): boolean => PAGE.test(path);
 
-/** docshelf's data in an archive (manifest, search), never served. */
+/** Folder in an archive with docshelf's data (manifest, search), which docshelf never serves. */
 export const OWN_FOLDER = '_docshelf/';
 export const MANIFEST_PATH = '_docshelf/manifest.json';
 

@@ -2,14 +2,14 @@ import { objectOf, type ShapeOf, text, textOrNull, texts } from './shape.ts';
 
 const PAGE_SIZE_MAX = 50;
 const PAGE_SIZE_DEFAULT = 10;
-/** Versions have 128 characters, language tags 35 (RFC 5646, section 4.4.1); a tag is a keyword of a page. */
+/** Maximum characters of a filter. Versions have 128, language tags 35 (RFC 5646, section 4.4.1). A tag is a page's keyword. */
 const FILTER_LENGTH_MAX = 256;
 
 const query = {
   type: 'string',
   'x-trim': true,
   minLength: 1,
-  // JSON Schema counts code points.
+  // Unit: code points, as in JSON Schema.
   maxLength: 1000,
   description:
     'Words to search for. White space around them does not count towards the length. "Quotes" search for a phrase, -word excludes a word that no page has after a dash.',
@@ -76,7 +76,7 @@ export const siteSearchSchema = {
 export interface SearchRequest {
   readonly query: string;
   readonly pageSize: number;
-  /** Lowest score of results, 0 to 1. Null returns all. */
+  /** Minimum score of results, 0 to 1. Null returns all results. */
   readonly scoreThreshold: number | null;
   readonly filter: {
     readonly version: string | null;
@@ -84,23 +84,23 @@ export interface SearchRequest {
     readonly language: string | null;
     readonly tag: string | null;
   };
-  /** Search as you type: the last word may be a beginning. */
+  /** True for search as you type, in which the last word may be the beginning of a word. */
   readonly prefixLast: boolean;
   readonly isByWords?: boolean;
-  /** Adds the available choices to the response. Default false. */
+  /** Adds `facts` to the response. Default: false. */
   readonly wantsFacts?: boolean;
-  /** Adds `reasons` to results, for operators only. Default false. */
+  /** Adds `reasons` to results, for operators only. Default: false. */
   readonly isExplained?: boolean;
 }
 
 export interface SearchFacts {
-  /** Query with unknown words replaced by known ones. Null if all are known, or none is near. */
+  /** Query in which known words replace unknown words. Null if all words are known, or if no known word is similar. */
   readonly corrected: string | null;
   /** Words and phrases after a minus, which no result contains. */
   readonly excluded: readonly string[];
-  /** The query that also finds the excluded words. Null if there are none. */
+  /** Query that also finds the excluded words. Null if no words are excluded. */
   readonly inclusive: string | null;
-  /** Values of all pages of the site, by frequency; empty if there is no choice. */
+  /** Values on all pages of the site, most frequent first. Empty if there are fewer than two values. */
   readonly facets: Readonly<Record<SearchFacet, readonly string[]>>;
   readonly semantic: boolean;
 }
@@ -153,13 +153,13 @@ export type SearchResult = ShapeOf<typeof searchResultsSchema>[number] & { reado
 /** The sum of `words`, `meaning` and `lift` decides on the order, and a curve maps it to the score. */
 export interface ScoreReasons {
   readonly words: number;
-  /** Null if the model has not judged this section. */
+  /** Null if the model has not scored this section. */
   readonly meaning: number | null;
-  /** Bonus for a title, a name or a symbol that equals one in the query. */
+  /** Bonus for a title, name or symbol that equals a title, name or symbol in the query. */
   readonly lift: number;
-  /** `title` if the query is the page's title, `identifier` if it is one name that the section has. */
+  /** `title` if the query equals the page's title, `identifier` if it is one name that the section contains. */
   readonly exact: 'title' | 'identifier' | null;
   readonly places: readonly ('title' | 'headings' | 'text')[];
-  /** Importance of the page in its site, 0 to 1, among equals. */
+  /** Importance of the page in its site, 0 to 1. Decides between results with equal scores. */
   readonly prior: number;
 }

@@ -1,9 +1,9 @@
 const REDACTED = '[redacted]';
 
-/** Node's symbol for `util.inspect`, without an import. */
+/** Symbol of Node's `util.inspect`, used without an import. */
 const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
-/** A credential, which becomes `[redacted]` as text. */
+/** A credential. Its conversion to text gives `[redacted]`. */
 export class Secret {
   readonly #value: string;
 
@@ -32,7 +32,7 @@ export class Secret {
   }
 }
 
-/** Shows scheme, host and path. The user part, the query, the fragment, and a URL without `//` can be credentials. */
+/** Shows scheme, host and path. The user part, query, fragment, and a URL without `//` can be credentials. */
 export function linkWithoutSecrets(link: string): string {
   if (!URL.canParse(link)) return REDACTED;
   const url = new URL(link);
@@ -42,7 +42,7 @@ export function linkWithoutSecrets(link: string): string {
 
 const SHOWN_NAME_CHARS_MAX = 160;
 
-/** Escapes controls, writing direction, quotes and backslashes, and limits the length. */
+/** Escapes control characters, writing direction, quotes and backslashes, and limits the length. */
 export function showName(name: string): string {
   const cut = name.length > SHOWN_NAME_CHARS_MAX ? `${name.slice(0, SHOWN_NAME_CHARS_MAX)}…` : name;
   return cut.replace(/[\p{C}\p{Zl}\p{Zp}"\\]/gu, (char) =>

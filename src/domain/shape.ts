@@ -1,6 +1,6 @@
 import type { XStatic } from 'typebox/schema';
 
-/** `title` names an OpenAPI component, `x-expects` explains a `pattern`; `x-trim` trims first. TypeBox at run time costs 125 ms. */
+/** `title` names an OpenAPI component, `x-expects` explains a `pattern`, `x-trim` trims first. TypeBox costs 125 ms at run time. */
 export type ShapeOf<Schema> = Frozen<XStatic<Schema>>;
 
 type Frozen<T> = T extends readonly (infer Item)[]
@@ -9,7 +9,7 @@ type Frozen<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]: Frozen<T[Key]> }
     : T;
 
-/** The unchecked value of a JSON text, or undefined for any other text. */
+/** Value of a JSON text, without a check of its shape. Undefined for other text. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -18,11 +18,11 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** Unchecked members of a JSON object, or none for any other text. */
+/** Members of a JSON object, without a check of their shape. Empty for other text. */
 export const membersOf = <T extends object>(text: string | null): { readonly [Key in keyof T]?: unknown } =>
   membersIn<T>(jsonOf(text ?? ''));
 
-/** Unchecked members of a value, or none if it is no object. */
+/** Members of a value, without a check of their shape. Empty if the value is not an object. */
 export const membersIn = <T extends object = Record<string, unknown>>(
   value: unknown,
 ): { readonly [Key in keyof T]?: unknown } => (typeof value === 'object' && value !== null ? value : {});
@@ -36,7 +36,7 @@ export const texts = (description: string) => ({ type: 'array', items: { type: '
 
 type Members = Readonly<Record<string, object>>;
 
-/** An object schema that requires all members but the optional ones. */
+/** Schema of an object that requires all members except the optional members. */
 export function objectOf<const Needed extends Members, const Optional extends Members = Record<never, never>>(
   needed: Needed,
   optional?: Optional,

@@ -49,7 +49,7 @@ const lastErrorSchema = {
   description: 'The last error that is not resolved yet.',
 } as const;
 
-/** `GET /v1/status`, with the additions `notices`, `activity`, `startedAt`, `programVersion`. */
+/** Response of `GET /v1/status`. Additions to the contract: `notices`, `activity`, `startedAt`, `programVersion`. */
 export const statusSchema = {
   title: 'Status',
   ...objectOf(
@@ -120,5 +120,5 @@ export type SiteStatusReport = WithoutSites & {
   readonly basePath: string;
 };
 
-/** TypeBox derives no type from `['object', 'null']`. */
+/** Derives the type as for an object, because TypeBox derives no type from `['object', 'null']`. */
 type ObjectOf<Schema> = ShapeOf<Omit<Schema, 'type'> & { readonly type: 'object' }>;

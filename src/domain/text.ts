@@ -1,10 +1,10 @@
-/** Terminals act on these or hide them. Soft hyphens stay, and joiners after emoji and letters that need them. */
+/** Characters that terminals interpret or hide. Excludes soft hyphens, and joiners after emoji and letters that need joiners. */
 const UNPRINTABLE =
   /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u00ad\u200c\u200d]]|(?<![[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]--[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]])[\u200c\u200d]/gv;
 
 const inBraces = (codePoint: number): string => `\\u{${codePoint.toString(16)}}`;
 
-/** Makes foreign text safe for one line of a terminal, log or notice. Every output uses it or the next two. */
+/** Makes text from outside safe for one line of a terminal, log or notice. All output needs this or a function below. */
 export const printable = (text: string, shown: (codePoint: number) => string = inBraces): string =>
   text.replace(UNPRINTABLE, (character) => shown(character.codePointAt(0) ?? 0));
 
@@ -14,7 +14,7 @@ export function printableLines(text: string): string {
   );
 }
 
-/** Keeps the JSON value; whitespace may only be line breaks. */
+/** Escapes JSON without a change of its value. White space of the text may only be line breaks. */
 export function printableJson(json: string): string {
   return printable(json, (codePoint) => {
     if (codePoint === 0x0a) return '\n';
@@ -27,7 +27,7 @@ export const counted = (count: number, one: string, many?: string): string => `$
 
 export const nounOf = (count: number, one: string, many = `${one}s`): string => (count === 1 ? one : many);
 
-/** Optimal string alignment. Returns `max + 1` for anything above `max`. */
+/** Edit distance by optimal string alignment. Returns `max + 1` for all larger distances. */
 export function editDistance(left: string, right: string, max = Number.MAX_SAFE_INTEGER - 1): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: right.length + 1 }, (_, column) => column);

@@ -13,14 +13,17 @@ export function parseVersion(label: string): string {
 }
 
 const NAME_CHARS_MAX = 255;
-/** Marks of a second copy: ` (1)` (Chrome, Edge), `(1)` (Firefox), `.tar-1.gz` (Safari), `.gz.1` (wget), ` copy 2` (Finder). */
+/**
+ * Extension and marks of a copy: ` (1)` (Chrome, Edge), `(1)` (Firefox), `.tar-1.gz` (Safari), `.gz.1` (wget), ` copy 2`
+ * (Finder).
+ */
 const EXTENSIONS =
   /(?:\.(?:tar|t?gz|zst|zip)(?:[.-]\d{1,2})?|(?:[\s+_]|%20)?(?:\(|%28)\d{1,3}(?:\)|%29)|\s\d{1,2}|\s(?:-\s)?copy(?:\s\(?\d{1,3}\)?)?|\s\((?:another )?copy\))+$/i;
-/** Safari marks a copy with `-1`, which is a pre-release after a semantic version. */
+/** Allows `-1`, with which Safari marks a copy, only after a date. After a semantic version, `-1` is a pre-release. */
 const DATE_AT_END = /(?:^|[^0-9])(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?:-[1-9])?$/;
 const NUMBER_AT_END = /(?:^|[^A-Za-z0-9])(v\d+\.\d+\.\d+)$/;
 
-/** Finds a date or `v1.2.3` at the end of an archive's name. */
+/** Finds a date or `v1.2.3` at the end of the archive's file name. */
 export function versionFromFileName(fileName: string): string | null {
   if (fileName.length > NAME_CHARS_MAX) return null;
   const stem = fileName.replace(EXTENSIONS, '');
@@ -29,7 +32,7 @@ export function versionFromFileName(fileName: string): string | null {
 
 export const versionFromDigest = (digest: string): string => digest.slice(0, 12);
 
-/** Returns RFC 3339 at midnight UTC. */
+/** Returns midnight UTC of the date as RFC 3339, or null for another version label. */
 export function dateOfVersion(label: string): string | null {
   const match = /^\d{4}-\d{2}-\d{2}/.exec(label);
   if (match === null) return null;
@@ -39,7 +42,7 @@ export function dateOfVersion(label: string): string | null {
 
 const SEMANTIC = /^(?:v(?=\d)|(?=\d+\.\d))(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/;
 
-/** Negative if the first is older. Compares dates, or semantic versions by precedence; null for other pairs. */
+/** Negative if `a` is older. Compares dates, or semantic versions by precedence. Null if the labels are of different kinds. */
 export function compareVersions(a: string, b: string): number | null {
   const [dateA, dateB] = [dateOfVersion(a), dateOfVersion(b)];
   if (dateA !== null || dateB !== null) return dateA === null || dateB === null ? null : order(dateA, dateB);
@@ -52,7 +55,7 @@ export function compareVersions(a: string, b: string): number | null {
   return comparePrereleases(partsA[4], partsB[4]);
 }
 
-/** https://semver.org, section 11: one without is newer; numbers before words; fewer identifiers first. */
+/** https://semver.org, section 11: no pre-release is newer; numbers come before words; fewer identifiers come first. */
 function comparePrereleases(a: string | undefined, b: string | undefined): number {
   if (a === undefined || b === undefined) return order(a === undefined ? 1 : 0, b === undefined ? 1 : 0);
   const [listA, listB] = [a.split('.'), b.split('.')];
