@@ -7,7 +7,7 @@ import module from 'node:module';
 const NODE_MAJOR_MIN = 24;
 const EXIT_UNAVAILABLE = 69;
 
-// Check this first: on an older Node, the imports fail with messages that do not name the cause.
+// Check the version first, because on an older Node, the imports fail with messages that do not name the cause.
 if (Number.parseInt(process.versions.node, 10) < NODE_MAJOR_MIN) {
   process.stderr.write(
     `docshelf: docshelf needs Node ${NODE_MAJOR_MIN} or newer, but this is Node ${process.versions.node}\n`,
@@ -15,11 +15,11 @@ if (Number.parseInt(process.versions.node, 10) < NODE_MAJOR_MIN) {
   process.exit(EXIT_UNAVAILABLE);
 }
 
-// From version 1.30 on, the inference runtime sends telemetry by default: it looks up a name, and stores files in the home folder. Set this
-// in the main thread, because native code does not see the environment of another thread.
+// From version 1.30 on, the inference runtime sends telemetry by default: it looks up a name, and stores files in the home folder. Disable
+// the telemetry in the main thread, because native code does not see the environment of another thread.
 process.env.ORT_DISABLE_TELEMETRY = '1';
 
-// Cache compiled code in the temporary folder, if it is writable: a second start needs a third less CPU.
+// Cache compiled code in the temporary folder if it is writable, so that a second start needs a third less CPU.
 module.enableCompileCache();
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {

@@ -21,7 +21,7 @@ interface Decoded<Part> {
 
 export function decode(settings: Settings, baseDir: string): Decoded<Config>;
 export function decode(settings: Settings, baseDir: string, only: ReadonlySet<string>): Decoded<Partial<Config>>;
-/** Fills defaults and converts units. A key without value and default is null. Relative paths start at `baseDir`. */
+/** Fills in defaults and converts units. A key without a value or default is null. Relative paths start at `baseDir`. */
 export function decode(settings: Settings, baseDir: string, only?: ReadonlySet<string>): Decoded<Partial<Config>> {
   const named: NamedPath[] = [];
   return { config: section(configSchema, []) as Partial<Config>, named };

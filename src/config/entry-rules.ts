@@ -9,8 +9,8 @@ import type { SiteConfig } from './sites.ts';
 const SINGLE_FORM: readonly string[] = ['staticExport', 'deployment.domain', 'server.basePath'];
 
 /**
- * Finds a mixture of the two forms, domains and addresses that two sites claim, and names that resolve to another domain in
- * `organizations`.
+ * Finds settings of a single site beside a list of sites, and domains and addresses that two sites claim. Also finds names that
+ * belong to another domain in `organizations`.
  */
 export function findSiteFaults(settings: Settings, { sites, organizations }: Config): ConfigFault[] {
   if (sites.length === 0) return [];
@@ -202,7 +202,7 @@ export function findTlsFaults(settings: Settings, config: Config): ConfigFault[]
   });
 }
 
-/** Finds another key with the same port as the listener's redirectPort. Port 0 never conflicts, because it selects a free port. */
+/** Finds a key with the same port as the listener's redirectPort. Port 0 never conflicts, because it selects a free port. */
 function portTakenBy(config: Config, listener: (typeof LISTENERS)[number]): string | null {
   const { redirectPort } = config[listener].tls;
   if (redirectPort === null || redirectPort === 0) return null;

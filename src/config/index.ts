@@ -22,15 +22,15 @@ export interface LoadOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly cwd: string;
-  /** Last good text of the file, to read instead of it. Faults are ignored, because they are in files that it names. */
+  /** Last valid text of the file, to use instead of reading it. Errors in files that this text names are ignored. */
   readonly lastGood?: string;
 }
 
 export const jsonSchema = (): object => configSchema;
 
 /**
- * Loads file, environment and flags. Relative paths begin at the config file's folder, or at `cwd` without one.
- * @throws ConfigError with all faults of all sources
+ * Loads the file, environment and flags. Relative paths begin at the config file's folder, or at `cwd` without a file. @throws
+ * ConfigError with all errors of all sources
  */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const { env, cwd, flags = {}, lastGood } = options;
@@ -42,7 +42,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const written = [...file.settings, ...environment.settings, ...(await readFlags(flags))];
   const organizations = await readOrganizationsFile(new Settings(written), baseDir);
   const all = new Settings([...organizations.settings, ...written]);
-  // Skip settings with a fault in further checks, so that no fault is reported twice.
+  // Skip settings with an error in further checks, so that each error is reported only once.
   const { sound, ...validation } = validate(all);
   const { config, named: files } = decode(sound, baseDir);
   const many = decodeSites(sound, config, baseDir);

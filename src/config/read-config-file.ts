@@ -18,8 +18,8 @@ export interface ConfigFile extends YamlReading {
 }
 
 /**
- * Reads the config file. A named file must exist. Without a name, it reads `./config.yaml` if it exists.
- * @param known the file's text, if it is not to be read
+ * Reads the config file. A named file must exist. Without a name, reads `./config.yaml` if that file exists. @param known text of
+ * the file, to use instead of reading it
  */
 export async function readConfigFile(named: string | null, cwd: string, known?: string): Promise<ConfigFile> {
   const name = named ?? DEFAULT_NAME;
@@ -27,7 +27,7 @@ export async function readConfigFile(named: string | null, cwd: string, known?: 
   const nothing = { name, text: null, settings: [], written: new Set<string>() };
   try {
     const text = known ?? (await readText(path, CONFIG_BYTES_MAX));
-    // Loading the YAML parser costs 28 ms, which a daemon without a file saves.
+    // Load the YAML parser on demand, because it takes 28 ms, and a daemon may have no config file.
     const { readYaml } = await import('./read-yaml.ts');
     return { path, name, text, ...readYaml(text, name) };
   } catch (error) {
@@ -41,7 +41,7 @@ export async function readConfigFile(named: string | null, cwd: string, known?: 
 const ORGANIZATIONS_BYTES_MAX = 4 * 1024 ** 2;
 const ORGANIZATIONS = 'organizations';
 
-/** Reads YAML with the single key `organizations`, so that the administrator of API keys need not have access to the other settings. */
+/** Reads YAML with the single key `organizations`, so that the administrator of API keys needs no access to the other settings. */
 export async function readOrganizationsFile(
   given: Settings,
   baseDir: string,
@@ -75,8 +75,8 @@ export async function readOrganizationsFile(
 }
 
 /**
- * Reads at most `bytesMax` bytes instead of measuring first, so that pipes work and a growing file cannot exceed the bound.
- * @throws a system error, or an Error whose message is the state (`it is larger than 1048576 bytes`)
+ * Reads at most `bytesMax` bytes instead of checking the size first, so that pipes work and a growing file cannot exceed the
+ * bound. @throws NodeJS.ErrnoException, or an Error whose message is the state (`it is larger than 1048576 bytes`)
  */
 export async function readText(file: string, bytesMax: number): Promise<string> {
   await using handle = await open(file, 'r');
@@ -116,7 +116,7 @@ export class NamedFile {
   }
 }
 
-/** Paths of defaults may be missing. Prints as its path. */
+/** Folder in the config. A folder from a default may be missing. As text, it is its path. */
 export class NamedFolder {
   readonly dir: string;
   readonly mayBeMissing: boolean;
@@ -137,7 +137,7 @@ export interface NamedPath {
   readonly pointer: string;
   readonly key: string;
   readonly where: string | null;
-  /** Receives the content. Null if only the path is used. */
+  /** File that receives its content. Null if only the path is used. */
   readonly target: NamedFile | null;
 }
 

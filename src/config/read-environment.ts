@@ -17,7 +17,7 @@ const VALUE_FILE_BYTES_MAX = 1024 ** 2;
 
 type Variable = { readonly name: string; readonly key: KeySpec; readonly fromFile: boolean };
 
-/** Ignores case and single underscores: `STATIC_EXPORT` and `STATICEXPORT` are equal. */
+/** Ignores case and single underscores, so that `STATIC_EXPORT` and `STATICEXPORT` are equal. */
 function comparable(name: string): string {
   return name
     .split('__')
@@ -26,8 +26,8 @@ function comparable(name: string): string {
 }
 
 /**
- * Reads `DOCSHELF__SECTION__KEY`. `…__FILE` reads the value from a file (unless the key is named `file`), without one newline at
- * its end. The value of a section is JSON; variables of its keys have precedence.
+ * Reads `DOCSHELF__SECTION__KEY`. A variable `…__FILE` names a file with the value (unless the key is named `file`). One newline
+ * at the end of the file is ignored. The value of a section is JSON; variables of its keys have precedence.
  */
 export async function readEnvironment(env: NodeJS.ProcessEnv, baseDir: string): Promise<FileReading> {
   const names = Object.keys(env).filter((name) => /^docshelf__/i.test(name));
@@ -112,10 +112,10 @@ async function coerceText(written: readonly { readonly schema: SchemaNode; reado
   const values: unknown[] = written.map(({ schema, text }) => parseJson(text, typesOf(schema)));
   const texts = Object.fromEntries([...values.entries()].filter(([, value]) => typeof value === 'string'));
   if (Object.keys(texts).length === 0) return values;
-  // Importing env-schema costs 19 ms of CPU, which most starts save.
+  // Import env-schema on demand, because it takes 19 ms of CPU, and most starts do not need it.
   const { envSchema } = await import('env-schema');
   const coerced: Record<string, unknown> = envSchema({
-    // env-schema drops values that its schema does not name, and modifies the schema: build one for this call.
+    // Build a schema for this call, because env-schema drops values that the schema does not name, and modifies the schema.
     schema: { type: 'object', properties: Object.fromEntries(Object.keys(texts).map(propertyOf)) },
     env: false,
     data: texts,

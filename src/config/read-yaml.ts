@@ -12,14 +12,14 @@ import {
 import { childOf, configSchema, type SchemaNode, typesOf } from './schema-node.ts';
 import { type ConfigFault, dottedOf, faultOf, pointerOf, type Reading, settingsOf } from './setting.ts';
 
-/** Counts every use of an alias, because ten lines of nested aliases can be a bomb. */
+/** Maximum nodes, counting every use of an alias, because ten lines of nested aliases can exhaust the memory. */
 const NODES_MAX = 100_000;
-/** Maximum levels of nesting; the schema has eight. */
+/** Maximum levels of nesting. The schema has eight levels. */
 const DEPTH_MAX = 32;
 
 const PLAIN_TAG = /^(?:tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)|!)$/;
 
-/** Replace the parser's messages that quote the file, because the quote can contain a credential. */
+/** Messages that replace those of the parser, which quote the file, because the quote can contain a credential. */
 const OWN_SENTENCES: Readonly<Record<string, string>> = {
   UNEXPECTED_TOKEN: 'unexpected text here',
   TAG_RESOLVE_FAILED: 'custom tags are not supported',
@@ -43,8 +43,8 @@ export interface YamlReading extends Reading {
 }
 
 /**
- * Reads YAML 1.2, core schema, with lines and columns. A key of type text keeps its source text: `3.10` is `3.10`. For broken syntax it
- * reports the first fault and reads only `storage.dir`, by which a command finds the daemon: other values would be a guess.
+ * Reads YAML 1.2, core schema, with lines and columns. A text keeps its source text, such as `3.10`. For broken syntax, reports
+ * the first error and reads only `storage.dir`, by which a command finds the daemon, because other values would be a guess.
  */
 export function readYaml(text: string, name: string): YamlReading {
   const lines = new LineCounter();
@@ -111,7 +111,7 @@ function plainData(document: Document.Parsed, on: NodeEvents): unknown {
     if (node.tag !== undefined && !PLAIN_TAG.test(node.tag))
       throw new YamlFault(node.range?.[0] ?? offset, `the YAML is invalid: ${OWN_SENTENCES.TAG_RESOLVE_FAILED}`);
     if (isMap(node)) {
-      // Without a prototype, `__proto__` is an ordinary unknown key.
+      // Use an object without a prototype, so that `__proto__` is an unknown key like any other.
       const map: Record<string, unknown> = Object.create(null);
       for (const { key, value } of node.items) {
         const keyOffset = offsetOf(key, offset);

@@ -24,7 +24,7 @@ export function findBrokenRules(
   ];
   const faults: ConfigFault[] = [];
   for (const [keys, isBroken, sentence] of rules) {
-    // Skip a rule with an invalid key, which has its default here.
+    // Skip a rule about an invalid key, because the key has its default value here.
     if (!isBroken || keys.some((key) => faulty.has(pointerOf(key.split('.'))))) continue;
     const key = keys.find((candidate) => settings.get(candidate) !== undefined) ?? keys[0] ?? null;
     const where = key === null ? null : (settings.get(key)?.where ?? null);
@@ -40,7 +40,7 @@ function deploymentRules({ staticExport, deployment, exportApi }: Config): Rule[
   const isFromExports = staticExport.from === 'exports';
   const isSigned = signature.required === true || signature.file !== null || signature.url !== null;
   const links = { bundleUrl, bundleUrlFile, 'renew.apiUrl': renew.apiUrl };
-  // Every export is a new bundle, so a setting that pins one bundle can never match it.
+  // Every export is a new bundle, so a setting that pins a bundle can never match.
   const pins = [
     ['version', 'pins one version', version],
     ['sha256', 'pins one bundle', sha256],
@@ -101,7 +101,7 @@ function deploymentRules({ staticExport, deployment, exportApi }: Config): Rule[
 
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i;
 
-/** Headers that HTTP or docshelf itself sets. */
+/** Names of headers that HTTP or docshelf itself sets. */
 const OWN_HEADERS =
   /^(?:accept-ranges|age|connection|content-(?:encoding|length|location|range|type)|date|etag|expires|host|keep-alive|last-modified|location|proxy-.*|retry-after|te|trailer|transfer-encoding|upgrade|vary|via|warning|www-authenticate|x-request-id)$/i;
 
@@ -167,7 +167,7 @@ function serviceRules(config: Config): Rule[] {
     ],
     [
       ['api.publicUrl', 'api.host', 'exportApi.enabled'],
-      // Links need an address of this daemon, and the Host header of a request is untrusted.
+      // Links need a configured address of this daemon, because the Host header of a request is untrusted.
       exportApi.enabled &&
         role !== 'worker' &&
         store.kind === 'disk' &&
@@ -191,7 +191,7 @@ function portsApart(one: Listener, other: Listener, { [one]: first, [other]: sec
   ];
 }
 
-/** True if almost every character repeats one of the five before it, or continues a sequence up or down. */
+/** True if almost every character equals one of the five characters before it, or continues a sequence up or down. */
 function isGuessable(token: string): boolean {
   const codes = Array.from(token, (character) => character.charCodeAt(0));
   const exceptions = (distance: number, step: number): number =>
@@ -206,9 +206,9 @@ function isGuessable(token: string): boolean {
 
 interface ContactedLink {
   readonly key: string;
-  /** Null if it is not set, or if its feature is off. */
+  /** Null if the link is not set, or if its feature is off. */
   readonly link: Secret | string | null | undefined;
-  /** Names the right place for user and password of the link. Null if they may be in the link. */
+  /** Place where the user and password of the link belong. Null if they may be in the link. */
   readonly secrets: string | null;
 }
 
@@ -218,7 +218,7 @@ export function contactedLinks(config: Config): readonly ContactedLink[] {
   const { enabled, bundleUrl, bundleUrlFile, signature, renew } = staticExport;
   const { auth } = server;
   const { store } = exportApi;
-  // Another rule rejects `renew` behind an air gap, and the feature report shows that the search is off.
+  // Ignore a hosted search behind an air gap, where it is off. Another rule rejects `renew` behind an air gap.
   const isAirGapped = config.deployment.type === 'air-gapped';
   const usesHostedSearch = features.search.enabled !== false && !isAirGapped;
   // If the environment names the region, the egress policy checks the host at run time.
@@ -296,7 +296,7 @@ function egressRules(config: Config, daemon: Config): Rule[] {
     );
   }
   if (s3.endpoint !== null) {
-    // This endpoint determines the host of buckets, and the rules for links check that host.
+    // Check the endpoint's user here. It determines the host of buckets, which the rules for links check.
     const user = userInLink(s3.endpoint, 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment');
     rules.push([['network.s3.endpoint'], user !== null, `network.s3.endpoint ${user}`]);
   }
@@ -311,7 +311,7 @@ export function forbiddenHost(config: Config, link: string | null): string | nul
   return `contains a host that network.allowedHosts does not list${gap}; add the host there, or remove the link`;
 }
 
-/** Rejects an entry `host:port` of a crawl source whose host network.allowedHosts does not contain. The entry itself only allows private addresses. */
+/** Rejects an entry `host:port` of a crawl source if network.allowedHosts lacks its host. The entry only allows private addresses. */
 export function forbiddenPair(config: Config, pair: string): string | null {
   const url = URL.parse(`http://${pair}`);
   if (fits(pair, { format: 'cidr' }) || url === null || isNamed(config, url)) return null;
@@ -380,7 +380,7 @@ function signInRules({ server: { auth, trustedProxies, publicUrl } }: Config): R
   ];
 }
 
-/** True also without a URL, and for loopback, which never leaves the machine. */
+/** True also without a URL, and for loopback, whose traffic never leaves the machine. */
 function isEncrypted(url: string | null): boolean {
   if (url === null) return true;
   const { protocol, hostname } = new URL(url);

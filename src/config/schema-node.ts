@@ -3,20 +3,20 @@ import { isBundleLink, isFileLink } from '../domain/bundle-link.ts';
 import { parseDatabaseUrl } from '../domain/database-address.ts';
 import document from './config.schema.json' with { type: 'json' };
 
-/** Converts the written value to the one in `Config`. A word of an enumeration stays as it is. */
+/** Conversion of the written value to the value in `Config`. A word of an enumeration is not converted. */
 type Unit = 'bytes' | 'ms' | 'path' | 'folder' | 'file' | 'secret' | 'lower-case';
 
 export type TextRule = { readonly minLength?: number; readonly pattern?: string; readonly format?: string };
 
-/** Required content of a file, without surrounding white space. `expects` follows "it does not contain". */
+/** Required content of a file, without surrounding white space. `expects` follows the words "it does not contain". */
 export interface Contents extends TextRule {
   readonly expects?: string;
-  /** Applies the rule to each line, except empty ones and those that begin with `#`. */
+  /** True if the rule applies to each line, except empty lines and lines that begin with `#`. */
   readonly eachLine?: boolean;
   readonly bytesMax?: number;
 }
 
-/** Kind of the file: the doctor checks the access to a secret, and the end of a certificate. */
+/** Kind of a file. The doctor checks the access to a `secret`, and the end of `certificates`. */
 export type FileKind = 'file' | 'secret' | 'certificates';
 
 export interface SchemaNode {
@@ -36,12 +36,12 @@ export interface SchemaNode {
   readonly 'x-unit'?: Unit;
   readonly 'x-suffix'?: string;
   readonly 'x-bounds'?: { readonly min: string; readonly max: string };
-  /** The key that `true` or `false` sets when written instead of the section. */
+  /** Key that a `true` or `false` sets if it is written instead of the section. */
   readonly 'x-shorthand'?: string;
   readonly 'x-names'?: 'folder' | FileKind;
   readonly 'x-holds'?: Contents;
   readonly 'x-shown'?: 'link';
-  /** `presence`: changing the value needs no restart, setting or removing it does. */
+  /** True if a change needs a restart. With `presence`, only setting or removing the value needs a restart. */
   readonly 'x-restart'?: true | 'presence';
   readonly 'x-not-built'?: true;
 }
@@ -127,5 +127,5 @@ function parse(written: unknown, factors: Readonly<Record<string, number>>): num
 
 export const parseSize = (written: unknown): number | null => parse(written, SIZE);
 
-/** Milliseconds of `30s`. Null for text that is not a duration. Seconds are the finest unit. */
+/** Milliseconds of a text such as `30s`. Null for text that is not a duration. The finest unit is a second. */
 export const parseDuration = (written: unknown): number | null => parse(written, DURATION_MS);

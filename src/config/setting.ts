@@ -3,7 +3,7 @@ import { childOf, type SchemaNode, schemaAt, sectionOf } from './schema-node.ts'
 
 export interface ConfigFault {
   readonly code: 'config_invalid' | 'config_not_built';
-  /** Names the key but never the value, which can be a misplaced credential. */
+  /** Contains the key but never the value, which can be a misplaced credential. */
   readonly message: string;
   readonly key: string | null;
   readonly where: string | null;
@@ -32,7 +32,7 @@ export class ConfigError extends DocshelfError {
     const told = shown.map((fault) => (fault.where === null ? fault.message : `${fault.where}: ${fault.message}`));
     const more = faults.length > shown.length ? ' or more' : '';
     const [only] = shown.length === 1 ? told : [];
-    // A fault that begins with "Cannot" is a whole sentence and names the file.
+    // A message that begins with "Cannot" is a whole sentence and names the file.
     const isWhole = only !== undefined && shown[0]?.message.startsWith('Cannot ') === true;
     const list = only ?? `${told.length}${more} errors\n  ${told.join('\n  ')}`;
     super(code, isWhole ? only : `Cannot use the config "${file ?? 'environment'}": ${list}`, {
@@ -45,7 +45,7 @@ export class ConfigError extends DocshelfError {
   }
 }
 
-/** The error for a config that lost all of its settings, because its file is being written or was lost. */
+/** Error for a config that lost all of its settings, because its file is being written or was emptied. */
 export function emptyConfigError(file: string | null, watchedFiles: readonly string[]): ConfigError {
   const next = 'Write the settings into the file again. To stop serving, set staticExport.enabled to false.';
   const message = file === null ? 'the file no longer exists' : 'the file has no settings';
@@ -65,9 +65,9 @@ function inFileOrder(faults: readonly ConfigFault[]): ConfigFault[] {
 export interface Setting {
   readonly path: readonly string[];
   readonly value: unknown;
-  /** `config.yaml:3:5`, `environment NAME`, `file PATH (NAME)` or `flag`. */
+  /** Source of the value: `config.yaml:3:5`, `environment NAME`, `file PATH (NAME)` or `flag`. */
   readonly where: string;
-  /** Places of values inside this one, by pointer from the top. Empty if the source has no lines. */
+  /** Sources of the values inside this value, by pointer from the top. Empty if the source has no lines. */
   readonly places: Pick<ReadonlyMap<string, string>, 'get'>;
 }
 
@@ -86,7 +86,7 @@ export function pathOf(pointer: string): string[] {
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Returns `organizations[0].id` for `/organizations/0/id`. Names with other characters appear as `?`, because they can be credentials. */
+/** Returns `organizations[0].id` for `/organizations/0/id`. Other names become `?`, because they can be credentials. */
 export function dottedOf(pointer: string): string {
   return pathOf(pointer)
     .map((key) => (/^\d+$/.test(key) ? `[${key}]` : /^[A-Za-z0-9_-]{1,64}$/.test(key) ? `.${key}` : '.?'))
@@ -110,7 +110,7 @@ export interface FileReading extends Reading {
   readonly files: readonly string[];
 }
 
-/** Splits sections into keys, which other sources can override one by one. Lists and maps stay whole. */
+/** Splits sections into keys, which other sources can override individually. Lists and maps stay whole. */
 export function settingsOf(
   value: unknown,
   source: Source,

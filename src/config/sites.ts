@@ -11,7 +11,7 @@ import { type ConfigFault, faultOf, pathOf, pointerOf, type Setting, Settings, s
 export interface SiteConfig {
   readonly domain: string | null;
   readonly title: string | null;
-  /** In lower case. An empty list means every host that no other site names. */
+  /** Hosts in lower case. An empty list means every host that no other site names. */
   readonly hosts: readonly string[];
   readonly basePath: string;
   readonly config: Config;
@@ -23,7 +23,7 @@ export interface LoadedConfig {
   readonly file: string | null;
   readonly text: Secret | null;
   readonly written: ReadonlySet<string>;
-  /** Dotted key to `default`, `config.yaml:3:5`, `environment NAME`, `file PATH (NAME)` or `flag`. */
+  /** Source of each value by its dotted key: `default`, `config.yaml:3:5`, `environment NAME`, `file PATH (NAME)` or `flag`. */
   readonly origins: ReadonlyMap<string, string>;
   readonly watchedFiles: readonly string[];
 }
@@ -33,7 +33,7 @@ type Entry = Readonly<Record<string, unknown>>;
 interface DecodedSites {
   readonly sites: readonly SiteConfig[];
   readonly named: readonly NamedPath[];
-  /** Call it after the named files are read, because rules check their content. */
+  /** Finds errors by rules that check the content of files. Call it after the named files are read. */
   readonly findFaults: () => ConfigFault[];
 }
 

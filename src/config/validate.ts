@@ -24,8 +24,8 @@ import {
 } from './setting.ts';
 
 /**
- * Checks each setting by the schema of its key: compiling the whole schema takes 47 ms of CPU at every start, the keys of a usual
- * config less than 10 (measured). `settingsOf` has checked the sections.
+ * Checks each setting by the schema of its key. To compile the whole schema takes 47 ms of CPU at every start. The keys of a
+ * usual config take less than 10 ms (measured). `settingsOf` has checked the sections.
  */
 export function validate(settings: Settings): Validation {
   const ajv = createAjv();
@@ -44,9 +44,9 @@ export function validate(settings: Settings): Validation {
 
 interface Validation {
   readonly faults: readonly ConfigFault[];
-  /** Pointers of settings with a fault in their value. */
+  /** Pointers of settings whose value has an error. */
   readonly faulty: ReadonlySet<string>;
-  /** The other settings. */
+  /** Settings without an error. */
   readonly sound: Settings;
 }
 
@@ -73,11 +73,11 @@ function createAjv(): Ajv {
   const ajv = new Ajv({
     allErrors: true,
     verbose: true,
-    // The schema is generated and tested. Checking it against its meta schema would cost 20 ms at every start.
+    // Skip the check of the generated, tested schema. A check against its meta schema would cost 20 ms at every start.
     meta: false,
     validateSchema: false,
     strict: false,
-    // Optimising the generated code costs more than running it once.
+    // Do not optimize the generated code, because that costs more than to run the code once.
     code: { optimize: false },
   });
   for (const [name, holds] of Object.entries(FORMATS)) ajv.addFormat(name, holds);
@@ -94,9 +94,9 @@ function createAjv(): Ajv {
 
 type Explanation = { readonly pointer: string; readonly missing?: string; readonly message: string };
 
-/** Explains what a key expects, without its value. @param top pointer of the checked value */
+/** Explains what each key expects, without its value. @param top pointer of the checked value */
 function explainErrors(errors: readonly ErrorObject[], top: string): Explanation[] {
-  // Keep one more than is shown, so that the error can report "or more".
+  // Keep one error more than is shown, so that the message can add "or more".
   return distinct(errors)
     .slice(0, FAULTS_MAX + 1)
     .map((error) => explain(error, `${top}${error.instancePath}`));
@@ -124,7 +124,8 @@ function explain(error: ErrorObject, pointer: string): Explanation {
 }
 
 /**
- * Returns one error for each fault. If no alternative of a value matches, reports the errors inside the expected map, else one error for the whole value.
+ * Returns one error for each mistake. If no alternative of a value matches, returns the errors inside the expected map, else one
+ * error for the value.
  */
 function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf');
@@ -186,7 +187,7 @@ export function nearestOf(name: string, names: readonly string[]): string | unde
   return names[distances.indexOf(Math.min(...distances))];
 }
 
-/** Keys of earlier versions, and the advice for each. */
+/** Keys of earlier versions, each with its advice. */
 const REMOVED: Readonly<Record<string, string>> = {
   'server.workers':
     'docshelf removed it on 2026-11-27 and serves from one process. Remove the key, and add replicas to scale',
@@ -213,7 +214,7 @@ function nearestKey(parent: string, name: string, siblings: readonly string[]): 
 const isLike = (name: string, other: string): boolean =>
   editDistance(lower(name), lower(other)) * 3 <= Math.max(name.length, other.length);
 
-/** Rejects a setting of a feature that is not built yet, instead of ignoring it. */
+/** Rejects a setting of a feature that is not built yet, because docshelf would ignore the setting. */
 function notBuiltIn(setting: Setting): ConfigFault[] {
   let [schema, isNotBuilt]: [SchemaNode | undefined, boolean] = [configSchema, false];
   for (const key of setting.path) {

@@ -12,7 +12,7 @@ import type { Contents, FileKind, SchemaNode, TextRule } from '../schema-node.ts
 
 interface RowOptions {
   readonly examples?: unknown[];
-  /** A change waits for a restart. `presence`: only setting or removing the key does. */
+  /** True if a change waits for a restart. With `presence`, only setting or removing the key waits for a restart. */
   readonly restart?: SchemaNode['x-restart'];
   readonly notBuilt?: true;
 }
@@ -39,7 +39,7 @@ function requiredOf(properties: TProperties): string[] {
     .map(([key]) => key);
 }
 
-/** A map with fixed keys. Any other key is an error. */
+/** Map with fixed keys. Any other key is an error. */
 export function record<P extends TProperties>(properties: P, ...doc: RowText): TUnsafe<Decoded<P>> {
   const required = requiredOf(properties);
   const keys = { type: 'object', properties, additionalProperties: false };
@@ -99,7 +99,7 @@ function timed<T>(schema: object, min: string, max: string, ...doc: RowText) {
   return row({ ...schema, ...unit }, ...doc) as unknown as Suffixed<T, 'Ms'>;
 }
 
-/** Milliseconds, written with s, m, h or d. A bare number is rejected because its unit is unclear. */
+/** Duration in milliseconds, written with s, m, h or d. A number without a unit is rejected as unclear. */
 export const duration = (min: string, max: string, ...doc: RowText) =>
   timed<number>({ ...DURATION, 'x-expects': 'a duration such as 30s (s, m, h or d)' }, min, max, ...doc);
 
@@ -119,7 +119,7 @@ export const folder = (...doc: RowText) =>
 export const file = (kind: FileKind, holds: Contents | null, ...doc: RowText) =>
   row<string>({ ...PATH, 'x-names': kind, ...(holds && { 'x-holds': holds }) }, ...doc);
 
-/** A file that docshelf reads with the config and watches. */
+/** File that docshelf reads with the config, and watches for changes. */
 export const contents = (kind: FileKind, holds: Contents, ...doc: RowText) =>
   row<NamedFile>({ ...PATH, 'x-unit': 'file', 'x-names': kind, 'x-holds': holds }, ...doc);
 
@@ -162,7 +162,7 @@ const lowerCase = (expects: string, rule: TextRule, ...doc: RowText) =>
   row<string>({ ...words(expects, rule), 'x-unit': 'lower-case' }, ...doc);
 export const sha256 = (...doc: RowText) =>
   lowerCase('a SHA-256 digest of 64 hex digits', { pattern: '^[0-9a-fA-F]{64}$' }, ...doc);
-/** Without a port: a site serves its host on every port of the listener. */
+/** Host without a port, because a site serves its host on every port of the listener. */
 const HOST_NAME = [
   'an IP address or a host name, without a port',
   { pattern: '^(?:[A-Za-z0-9._-]{1,255}|\\[?[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\\]?)$' },

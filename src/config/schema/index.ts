@@ -173,7 +173,7 @@ const limits = t.section(
   'Limits for an archive. docshelf rejects an archive that exceeds one of them.',
 );
 
-/** A public key of minisign: 42 bytes in base64, of which the first two name Ed25519. */
+/** Public key of minisign: 42 bytes in base64, of which the first two are the code of Ed25519. */
 const PUBLIC_KEY = 'RW[A-Za-z0-9+/]{54}$';
 const publicKey = Type.Unsafe<string | NamedFile>({
   ...t.contents(

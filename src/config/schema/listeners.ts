@@ -14,7 +14,7 @@ const tlsOf = (listener: string) => t.section(tls, `TLS on the ${listener}. It i
 
 const name = (description: string) => t.text('a name', {}, description);
 
-/** A line of Apache's htpasswd. Verifying a cost of 14 takes 1.5 s, and each further step doubles it. */
+/** Line of Apache's htpasswd. To verify a cost of 14 takes 1.5 s, and each further step doubles the time. */
 const USER = {
   pattern: '^[^:\\s][^:]{0,254}:\\$2[aby]\\$(?:0[4-9]|1[0-4])\\$[./A-Za-z0-9]{53}$',
   eachLine: true,
@@ -92,7 +92,7 @@ export const perSite = {
   auth,
 };
 
-/** Segments that no browser normalizes: none is empty, `.` or `..`. It has no lookahead, which helm's validation does not support. */
+/** Segments that no browser normalizes: not empty, `.` or `..`. Avoids lookahead, which helm's validation does not support. */
 const BASE_PATH = '^/(?:(?:\\.{0,2}[A-Za-z0-9_~-]|\\.{3})[A-Za-z0-9._~-]*(?:/|$))*$';
 
 export const basePath = (description: string) =>
@@ -163,7 +163,7 @@ export const metrics = t.section(
   'Metrics of the admin interface.',
 );
 
-/** RFC 9110, sections 5.1 and 5.5. */
+/** Header line of RFC 9110, sections 5.1 and 5.5. */
 const HEADER_LINE = {
   pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}:[\\t ]*[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$",
   eachLine: true,
