@@ -1,6 +1,6 @@
 /**
- * Writes the program into dist/ with its packages, bundled into chunks that load together. Unbundled, it has about a thousand
- * modules, and finding them took half of the processor time of a start.
+ * Writes the program with its packages into dist/, bundled into chunks that load together. Without bundling, it has about a
+ * thousand modules. To find them took half of the processor time of a start.
  */
 import { writeFileSync } from 'node:fs';
 import { dirname, posix, relative, resolve } from 'node:path';
@@ -24,7 +24,7 @@ await build({
     outDir: 'dist',
     target: 'node24',
     minify: false,
-    // Coverage counts functions by their sources.
+    // Write source maps for coverage, which counts functions by their sources.
     sourcemap: process.env.DOCSHELF_SOURCE_MAPS === '1',
     rolldownOptions: {
       input: { main: resolve(SOURCES, 'main.ts') },
@@ -34,8 +34,8 @@ await build({
 });
 
 /**
- * A module finds its files and threads by its path in src/, and they have the same path in dist/, but its chunk does not. The
- * module of a thread is a separate entry.
+ * A module finds its files and threads by its path in src/. They have the same path in dist/, but the chunk of the module does
+ * not, so rewrites `import.meta`. The module of a thread becomes a separate entry.
  */
 function ownAddresses(code, id) {
   if (!id.startsWith(SOURCES) || !code.includes('import.meta')) return null;

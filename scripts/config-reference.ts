@@ -34,7 +34,7 @@ export function configReference(): string {
 
 function sectionReference(name: string, keys: readonly KeySpec[]): string {
   const rows = keys.map(({ path, schema }) => {
-    // The marks of a section apply to its keys.
+    // The notes of a section also apply to its keys.
     const chain = path.map((_, index) => schemaAt(path.slice(0, index + 1)));
     const notes = [
       schema.description ?? '',

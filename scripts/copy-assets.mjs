@@ -1,8 +1,8 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { buildSearchBox, minified } from './search-box.mjs';
 
-// Copies files that the program reads at run time and the compiler does not write to dist/, next to their code. A running
-// docshelf needs neither its sources nor a development package.
+// Copies files that the program reads at run time and the compiler does not write to dist/. The files are next to their code, so
+// that a running docshelf needs neither its sources nor a development package.
 
 // Styles and script of Markdown sites.
 cpSync('src/export/markdown/assets', 'dist/export/markdown/assets', { recursive: true });
@@ -16,7 +16,7 @@ cpSync('src/http/docs/assets', 'dist/http/docs/assets', { recursive: true });
 // Style, script and icon of docshelf's own pages.
 cpSync('src/http/site/assets', 'dist/http/site/assets', { recursive: true });
 
-// The sources of the search box, which no page loads.
+// Replace the sources of the search box, which no page loads.
 rmSync('dist/http/site/assets/search-box', { recursive: true });
 await buildSearchBox('dist/http/site/assets/search-box');
 

@@ -15,7 +15,7 @@ const filesOf = (folder: string, pattern: string): string[] =>
   globSync(pattern, { cwd: folder, exclude: (path) => SKIPPED.test(path) }).map((name) => join(folder, name));
 const sourcesOf = (folder: string): string[] => filesOf(folder, '**/*.{ts,tsx,mts,js,mjs,go}').sort();
 
-/** Counts of all Markdown pages and sources under a folder. */
+/** Counts for all Markdown pages and sources under a folder. */
 export function countText(folder: string): Record<string, number> {
   const groups = Object.fromEntries(Object.keys(GROUPS).map((group) => [group, 0])) as Record<Group, number>;
   let words = 0;

@@ -28,7 +28,7 @@ interface Coverage {
   }[];
 }
 
-/** Path below src/ to the names of its executed functions, each with its line. */
+/** Path under src/, with the names of its executed functions, each with its line. */
 type Executed = ReadonlyMap<string, ReadonlySet<string>>;
 
 class Inspector {
@@ -63,7 +63,7 @@ class Inspector {
     return promise;
   }
 
-  /** The functions that were executed since the last call. */
+  /** Functions that were executed since the previous call. */
   async executed(): Promise<Executed> {
     const { result } = await this.send<{ result: readonly Coverage[] }>('Profiler.takePreciseCoverage');
     const executed = new Map<string, Set<string>>();
@@ -72,7 +72,7 @@ class Inspector {
       if (source === null) continue;
       for (const { functionName, ranges } of functions) {
         const [range] = ranges;
-        // A function that starts at 0 is the module itself.
+        // Skip a function that starts at 0, which is the module itself.
         if (range === undefined || range.count === 0 || range.startOffset === 0) continue;
         const origin = source.originOf(range.startOffset);
         if (origin === null) continue;
@@ -92,7 +92,7 @@ class Inspector {
 class BuiltFile {
   readonly #map: SourceMap;
   readonly #folder: string;
-  /** The offset at which each line starts. */
+  /** Offsets at which the lines start. */
   readonly #lines: number[];
 
   constructor(path: string) {
@@ -138,7 +138,7 @@ function bundle(version: string): Buffer {
 
 const bench = openBench(() => undefined);
 
-/** Two stored versions, of which the first is pinned, and its index. */
+/** Starts a daemon with two stored versions, of which the first is pinned and indexed. */
 async function startShelf(): Promise<{ daemon: DaemonProcess; inspector: Inspector }> {
   const folder = await bench.folder();
   for (const version of ['2026-01-01', '2026-02-01'])
@@ -156,7 +156,7 @@ async function startShelf(): Promise<{ daemon: DaemonProcess; inspector: Inspect
   return { daemon, inspector: await Inspector.connect(url) };
 }
 
-/** Runs a flow, and waits until the daemon has been quiet for a second. */
+/** Runs a flow. Waits before and after the flow, so that other work of the daemon ends. */
 async function measure(inspector: Inspector, flow: () => Promise<unknown>): Promise<Executed> {
   await sleep(QUIET_MS);
   await inspector.executed();
@@ -177,7 +177,7 @@ async function read(daemon: DaemonProcess, path: string): Promise<void> {
 }
 
 const { daemon, inspector } = await startShelf();
-/** What timers execute without any request. A page and a search are counted without it. */
+/** Functions that timers execute without a request. The counts of a page and a search omit them. */
 const idle = await measure(inspector, () => sleep(IDLE_MS));
 const request = async (flow: () => Promise<unknown>): Promise<Executed> =>
   without(await measure(inspector, flow), idle);

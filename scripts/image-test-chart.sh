@@ -1,6 +1,6 @@
-# Sourced by image-test.sh, with the image built and its container made: the default install of the chart with the three published keys, its
-# rendered config and command run from the image. It must serve a bundle from a presigned link, and swap the version, without a failed
-# request, when its Secret and ConfigMap change. Needs helm (scripts/helm.sh).
+# Sourced by image-test.sh, after the image and its container exist. Runs the image with the config and command of a default install of the
+# chart, which sets only the three published keys. It must serve a bundle from a presigned link. When its Secret and ConfigMap change, it
+# must swap the version without a failed request. Needs helm (scripts/helm.sh).
 say "the chart, from a presigned link"
 sh scripts/helm.sh >"$work/helm.log" 2>&1 || { cat "$work/helm.log"; fail "helm"; }
 mkdir -p "$work/links"
@@ -8,7 +8,7 @@ for version in 2026-11-01 2026-12-01; do
   echo "<!doctype html><title>Docs</title><h1>Edition $version</h1>" >"$work/site/index.html"
   tar -C "$work/site" -czf "$work/links/fixture-export-$version.tar.gz" .
 done
-# A store of presigned links: without its signature a link opens nothing.
+# Serve presigned links. A link without its signature gives 403.
 node -e '
   const { createServer } = require("node:http");
   const { readFileSync } = require("node:fs");
@@ -25,11 +25,11 @@ until [ -s "$work/store-port" ]; do sleep 0.1; done
 lay_out() {
   sh scripts/run.sh node test/helm/lay-out.ts "$work/pod" helm --set staticExport.enabled=true --set staticExport.version="$1" \
     --set staticExport.bundleUrl="http://127.0.0.1:$(cat "$work/store-port")/fixture-export-$1.tar.gz?signature=fixture" >"$work/pod-options"
-  # What the kubelet does with fsGroup: the group of the pod may read what is mounted, and write to its volumes.
+  # Set permissions as the kubelet does with fsGroup: the group of the pod may read all mounts, and write to its volumes.
   chmod -R a+rX "$work/pod" && chmod 1777 "$work/pod/tmp" && chown 65532:65532 "$work/pod/var/lib/docshelf"
 }
 lay_out 2026-11-01
-# A container of its own: what the image declares as a volume comes with it, empty, and goes before a folder that is mounted there.
+# Use another container, because each container has empty volumes of the image, which would hide mounted folders.
 pod=$(b from "$image")
 volumes=$(sed -n 's/^volume /--volume /p' "$work/pod-options")
 environment=$(sed -n 's/^env /--env /p' "$work/pod-options")

@@ -1,5 +1,5 @@
-# Sourced by image-test.sh, with the image built, its container made and helm there: one kit for an air gap. Packed here, out of the image as an
-# archive, the chart as a package, two signed bundles and the list of parts; taken in by image-test-air-gap.sh where there is no network.
+# Sourced by image-test.sh, after the image, its container and helm exist. Tests a kit for an air gap. Packs the image as an archive, the chart
+# as a package, two signed bundles and the list of parts. Then image-test-air-gap.sh imports the kit without a network.
 say "a kit: packing"
 mkdir -p "$work/kit/keys" "$work/kit/parts"
 minisign -G -W -p "$work/kit/keys/minisign.pub" -s "$work/kit/keys/minisign.key" >/dev/null
@@ -20,7 +20,7 @@ chart=$(basename "$work"/kit/parts/docshelf-*.tgz)
 chmod -R a+rX "$work/kit"
 mkdir "$work/kit/out"
 chmod 777 "$work/kit/out"
-# By the program of the image, which has its list of parts with it.
+# Pack with the program in the image, which includes its list of parts.
 packer=$(b from "$image")
 timeout 120 buildah --storage-driver vfs $store run --isolation chroot --volume "$work/kit:/kit" "$packer" -- \
   $entrypoint transfer pack --image /kit/parts/docshelf.tar --chart "/kit/parts/$chart" \
@@ -30,7 +30,7 @@ timeout 120 buildah --storage-driver vfs $store run --isolation chroot --volume 
 b rm "$packer" >/dev/null
 say "packed: $(cd "$work/kit/out/kit" && find . -type f | sort | sed 's,^\./,,' | xargs -d '\n' du -h | awk '{printf "%s%s %s", sep, $2, $1; sep=", "}')"
 
-# What goes over the gap besides the kit: nothing but the public key. Its own mounts, processes and network: all of it ends with the script.
+# Carry only the kit and the public key over the gap. The script there has separate mounts, processes and network, which end with it.
 mkdir -p "$work/inside/carried"
 mv "$work/kit/out/kit" "$work/kit/keys/minisign.pub" "$work/inside/carried"
 rm -rf "$work/kit"

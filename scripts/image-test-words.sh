@@ -1,4 +1,4 @@
-# Sourced by the tests of the image, which set `work`: what they say, and how they ask a daemon.
+# Sourced by the tests of the image, which set `work`. Contains functions that print results and send requests to a daemon.
 say() { echo "image-test: $*"; }
 fail() {
   say "FAILED: $*"
@@ -6,12 +6,12 @@ fail() {
   exit 1
 }
 descendants() { for child in $(pgrep -P "$1"); do echo "$child"; descendants "$child"; done; }
-# expect URL TEXT STATUS: the answer has the text and the status.
+# expect URL TEXT STATUS: requires a response with the text and the status.
 expect() {
   answer=$(curl -s --max-time 30 -w ' %{http_code}' "$1") || fail "$1 does not respond: curl ended with $?"
   case "$answer" in *"$2"*" $3") say "$3 from /${1#http://*/}" ;; *) fail "$1 responded with: $answer" ;; esac
 }
-# until_ready URL PROCESS: asks until the admin listener says ready, a minute at most.
+# until_ready URL PROCESS: waits up to a minute until the admin listener reports that the daemon is ready.
 until_ready() {
   tries=0
   until curl -fs -o /dev/null --max-time 5 "$1/readyz"; do

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Builds the image and runs the daemon from it, as the user and with the environment that the image names: it must take in a
-# bundle, become ready, answer, pass its own health check, and end with 0 on SIGTERM. Prints what it saw; any failure is
-# an exit code other than 0. Then the chart is run (image-test-chart.sh), and everything is carried over an air gap (image-test-kit.sh).
-# Needs buildah, curl, minisign, iproute2 and root, and no container engine.
+# Builds the image and runs the daemon from it, with the user and environment of the image. The daemon must import a bundle,
+# become ready, serve it, pass its health check, and end with exit code 0 on SIGTERM. Prints each result. Any failure gives an
+# exit code other than 0. Then tests the chart (image-test-chart.sh) and a kit behind an air gap (image-test-kit.sh). Needs
+# buildah, curl, minisign, iproute2 and root, and no container engine.
 set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -14,7 +14,7 @@ runner=
 
 b() { buildah --storage-driver vfs $store "$@"; }
 . scripts/image-test-words.sh
-# Whatever happens, nothing is left: no process, no mount, no store.
+# Always remove all processes, mounts and stores.
 clean() {
   if [ -n "$runner" ]; then kill -9 "$runner" $(descendants "$runner") 2>/dev/null || true; fi
   if [ -n "$container" ]; then b rm "$container" >/dev/null 2>&1 || true; fi
@@ -59,7 +59,7 @@ chmod -R a+rX "$work/etc"; chmod a+x "$work"
 
 say "running"
 container=$(b from "$image")
-# As the image says: its user, its environment, its entry point; the config is mounted as on a real host.
+# Runs a command with the user and environment of the image. The config is mounted as on a real host.
 inside() {
   bound=$1
   shift
@@ -78,7 +78,7 @@ done
 [ -n "$daemon" ] || fail "no process of the daemon found"
 user=$(sed -n 's/^Uid:[[:space:]]*\([0-9]*\).*/\1/p' "/proc/$daemon/status")
 [ "$user" = 65532 ] || fail "the daemon runs as user $user"
-# Both in one run: a container takes long to start on a machine with other work.
+# Print both versions in one run, because a container starts slowly on a busy machine.
 nodes=$(inside 300 node -p '`${require("/opt/docshelf/sbom.json").components.find(({ name }) => name === "node")?.version} ${process.versions.node}`')
 [ -n "$nodes" ] && [ "${nodes% *}" = "${nodes#* }" ] || fail "node in the list of parts and in the image: $nodes"
 say "runs as user $user, $(sed -n 's/^VmRSS:[[:space:]]*//p' "/proc/$daemon/status") resident"

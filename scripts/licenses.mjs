@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Folder of the package that contains a module. Null for our own modules. */
+/** Folder of the package that contains a module. Null for docshelf's own modules. */
 export function packageFolder(file) {
   return /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0] ?? null;
 }
 
-/** Text of the licenses of these packages, whose code is copied. @param folders of packages, each once */
+/** Text of the licenses of packages whose code the build copies. @param folders folders of packages, without duplicates */
 export function licenseTexts(folders) {
   const texts = folders.map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));

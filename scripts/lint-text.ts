@@ -11,19 +11,19 @@ import { findWords } from './text/words.ts';
  * checks only the word list. `npm run lint:text -- commits [BASE]` checks the subjects of commits since BASE.
  */
 
-/** Share of a page's sentences that may be longer. Short pages may have one. */
+/** Maximum share of a page's sentences that may be long. A short page may have one long sentence. */
 const LONG_SHARE = 0.1;
 const COLUMNS_MAX = 100;
 const SUBJECT_MAX = 72;
 const COMMITS_CHECKED = 20;
-/** Last commit before the check of subjects. */
+/** Commit after which the check of subjects begins. */
 const COMMIT_BASE = 'b32f1bd7';
 const KINDS = ['tutorial', 'how-to', 'reference', 'explanation'];
 
-/** Generated from descriptions, which are checked at their source. */
+/** Pages that are generated from descriptions. The descriptions are checked in their source. */
 const GENERATED: ReadonlySet<string> = new Set(['docs/config.md']);
 
-/** Sources whose strings are data: input for a model, lists of English words. */
+/** Sources whose strings are data, such as input for a model or lists of English words. */
 const DATA_SOURCES: ReadonlySet<string> = new Set([
   'src/search/keyword/english.ts',
   'src/search/semantic/vector-index.ts',
@@ -52,14 +52,14 @@ export function lintPage(name: string, markdown: string): string[] {
 
   for (const { kind, line, text } of blocks) {
     for (const { group, words, use } of findWords(text)) {
-      // "Where docshelf stores data" is a good heading.
+      // Allow a heading such as "Where docshelf stores data".
       if (kind !== 'heading' || group !== 'where') add(line, `"${words}": use ${use}`);
     }
     for (const [number] of text.matchAll(/(?<![\w./:-])\.\d+\b/g)) add(line, `"${number}": write 0${number}`);
   }
 
   for (const { line, text } of lines) {
-    // The target of a link cannot be wrapped.
+    // Omit the targets of links, which cannot be wrapped.
     const columns = [...text.replace(/\]\([^)]*\)/g, ']').replace(/https?:\S+/g, '')].length;
     if (columns > COLUMNS_MAX) add(line, `${columns} columns: wrap at ${COLUMNS_MAX}`);
   }
@@ -72,18 +72,18 @@ export function lintPage(name: string, markdown: string): string[] {
   return findings;
 }
 
-/** Findings of short texts, by the word list alone. */
+/** Findings of short texts, for which only the word list applies. */
 export const lintStrings = (texts: readonly string[]): string[] =>
   texts.flatMap((text) => findWords(text).map(({ words, use }) => `"${words}" in "${text}": use ${use}`));
 
-/** Subjects that are too long or contain two changes. */
+/** Findings for subjects that are too long or contain two changes. */
 export const lintSubjects = (subjects: readonly string[]): string[] =>
   subjects.flatMap((subject) => [
     ...([...subject].length > SUBJECT_MAX ? [`"${subject}": ${[...subject].length} characters, at most 72`] : []),
     ...(subject.includes(';') ? [`"${subject}": a semicolon, split the commit`] : []),
   ]);
 
-/** Newest commits after `base`, or null if git or this part of the history is missing. */
+/** Subjects of the commits after `base`, or null if git or this part of the history is missing. */
 export function subjectsSince(base: string, folder: string): string[] | null {
   const git = (...args: string[]): string =>
     execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
@@ -114,7 +114,7 @@ function lintAll(root: string): Map<string, string[]> {
   const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...globSync('docs/**/*.md', { cwd: root }).sort()];
   for (const name of pages.filter((page) => !GENERATED.has(page))) found.set(name, lintPage(name, read(name)));
 
-  // Older sections describe released versions, and do not change.
+  // Check only the newest section, because older sections describe released versions and do not change.
   const newest = read('CHANGELOG.md')
     .split(/^(?=## )/m)
     .slice(0, 2)

@@ -69,7 +69,7 @@ function commandLines({ path, description, places, options, command }: ShownComm
 const termLines = (terms: readonly (readonly [term: string, text: string])[]): string =>
   terms.map(([term, text]) => `.TP\n.B ${escaped(term)}\n${escaped(text)}`).join('\n');
 
-/** roff interprets backslashes, minus signs, and dots or quotes at the beginning of a line. */
+/** Escapes backslashes, minus signs, and dots or quotes at the beginning of a line, which roff interprets. */
 function escaped(text: string): string {
   return text
     .replaceAll('\\', '\\e')

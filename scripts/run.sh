@@ -35,7 +35,7 @@ if [ -n "$bundled" ]; then
   export PATH
 fi
 bin=node_modules/.bin
-# src/main.ts sets this for the program. Benchmarks and tests load the inference runtime without it.
+# Disable the telemetry here too, because benchmarks and tests load the inference runtime without src/main.ts, which disables it.
 export ORT_DISABLE_TELEMETRY=1
 
 build() {
@@ -49,7 +49,7 @@ build() {
 }
 
 lint() {
-  # It takes seconds, the others minutes.
+  # Run this check first, because it takes seconds, but the other checks take minutes.
   lint_text
   "$bin/biome" check --error-on-warnings .
   # oxlint checks promises by their types. Biome needed four minutes for these two rules, and found fewer errors.

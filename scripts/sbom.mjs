@@ -3,7 +3,7 @@
  * model. The same lock file gives the same bytes.
  */
 
-/** Its provenance is in models/README.md. */
+/** Embedding model. models/README.md describes its source. */
 const MODEL = {
   name: 'sentence-transformers/all-MiniLM-L6-v2',
   license: 'Apache-2.0',
@@ -24,7 +24,7 @@ export function createSbom(lock) {
   };
   const shipped = Object.entries(lock.packages).filter(([path, entry]) => path !== '' && isShipped(entry));
   const refByPath = new Map(shipped.map(([path, entry]) => [path, refOf(nameOf(path), entry.version)]));
-  // A package at two places in node_modules is one component.
+  // A package at two paths in node_modules is one component.
   const components = new Map(shipped.map(([path, entry]) => [refByPath.get(path), componentOf(path, entry)]));
   const model = {
     type: 'machine-learning-model',
@@ -42,7 +42,7 @@ export function createSbom(lock) {
   for (const [path, entry] of [['', { dependencies: lock.packages[''].dependencies }], ...shipped]) {
     const from = path === '' ? root['bom-ref'] : refByPath.get(path);
     const to = dependencies.get(from) ?? new Set();
-    // Omit packages that are not shipped, such as other platforms' libraries.
+    // Omit packages that docshelf does not ship, such as libraries of other platforms.
     for (const each of Object.keys({
       ...entry.dependencies,
       ...entry.optionalDependencies,
@@ -66,12 +66,12 @@ export function createSbom(lock) {
   };
 }
 
-/** The image is installed with `npm ci --omit=dev --omit=optional`. */
+/** True if the image contains the package. The image is installed with `npm ci --omit=dev --omit=optional`. */
 function isShipped({ dev = false, optional = false, devOptional = false }) {
   return !(dev || optional || devOptional);
 }
 
-/** Path where Node finds a package: the nearest node_modules above. */
+/** Path at which Node finds a package: in the nearest node_modules of the parent folders. */
 function resolvedPath(name, from, packages) {
   for (let at = from; ; at = at.replace(/(?:^|\/)node_modules\/(?:@[^/]+\/)?[^/]+$/, '')) {
     const path = `${at === '' ? '' : `${at}/`}node_modules/${name}`;
@@ -99,12 +99,12 @@ function nameOf(path) {
   return path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 }
 
-/** A package URL, with the @ of a scope encoded. */
+/** Package URL, in which the @ of a scope is encoded. */
 function refOf(name, version) {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`;
 }
 
-/** npm's `license` is an SPDX expression, or a sentence, which begins with a capital letter. */
+/** Licenses from npm's `license`, which is an SPDX expression, or a sentence that begins with a capital letter. */
 function licensesOf(license) {
   if (license === undefined) return {};
   return {

@@ -1,6 +1,6 @@
 /**
- * Writes the search box as pages load it: four minified scripts that contain the style and the English words. The words are in
- * TypeScript, which Node reads directly.
+ * Writes the search box in the form that pages load: four minified scripts that contain the style and the English words. The
+ * words are in TypeScript files, which Node reads directly.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -48,7 +48,7 @@ export async function buildSearchBox(folder) {
   });
 }
 
-/** A module without imports for a page. Missing names are defined before it. */
+/** Minified code of a module without imports. The caller defines missing names before the code. */
 export function minified(name, source) {
   const options = { module: true, compress: true, mangle: { toplevel: true }, codegen: true };
   const { code, errors } = minifySync(name, source, options);

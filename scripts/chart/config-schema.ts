@@ -1,6 +1,6 @@
 import { configSchema, type SchemaNode } from '../../src/config/schema-node.ts';
 
-/** A JSON Schema as plain data. */
+/** JSON Schema as plain data. */
 export type Schema = { [keyword: string]: unknown };
 
 const isBuilt = (schema: SchemaNode): boolean => schema['x-not-built'] !== true;
@@ -26,9 +26,7 @@ const FILE_UNITS: ReadonlySet<unknown> = new Set(['path', 'file']);
 /** helm's regular expressions (RE2) allow at most 1,000 repetitions. docshelf itself checks the length. */
 const LONG_REPEAT = /\{1,\d{4,}\}/g;
 
-/**
- * A part of the config's schema for helm: without docshelf's own keywords, keys that are not built yet, and keys of the chart.
- */
+/** Part of the config's schema for helm. Omits docshelf's own keywords, keys that are not built yet, and keys of the chart. */
 function cut(schema: SchemaNode, key: string): Schema {
   const kept: Schema = {};
   for (const [keyword, value] of Object.entries(schema)) {
@@ -53,12 +51,12 @@ function cut(schema: SchemaNode, key: string): Schema {
   return kept;
 }
 
-/** docshelf's config under `config` of the chart. */
+/** Schema of `config` in the chart's values, which has the keys of docshelf's config. */
 export function configSchemaOfChart(): Schema {
   return cut(configSchema, '');
 }
 
-/** A complete section at the top level of the chart's values. */
+/** Schema of a config section that the chart has at the top level of its values. */
 export function sectionSchemaOfChart(name: 'deployment' | 'staticExport'): { properties: Record<string, Schema> } {
   const properties = configSchema.properties?.[name]?.properties ?? {};
   return {
@@ -70,7 +68,7 @@ export function sectionSchemaOfChart(name: 'deployment' | 'staticExport'): { pro
   };
 }
 
-/** Keys of an entry of `sites`, except its name. */
+/** Schemas of the keys of an entry of `sites`, with a separate schema for its domain. */
 export function siteSchemaOfChart(): { domain: Schema; properties: Record<string, Schema> } {
   const { domain = {}, ...properties } = cut(siteSchema, 'sites[]').properties as Record<string, Schema>;
   return { domain, properties };
@@ -78,7 +76,7 @@ export function siteSchemaOfChart(): { domain: Schema; properties: Record<string
 
 const siteSchema: SchemaNode = configSchema.properties?.sites?.items ?? {};
 
-/** Each built leaf of the schema, by its dotted key. */
+/** Built keys of the schema that contain no other keys, with their dotted names. */
 function* leaves(schema: SchemaNode, key: string): Generator<[string, SchemaNode]> {
   const sections = [schema, ...(schema.anyOf ?? [])].filter(({ properties }) => properties !== undefined);
   if (!sections.includes(schema)) yield [key, schema];
@@ -90,12 +88,12 @@ function* leaves(schema: SchemaNode, key: string): Generator<[string, SchemaNode
   }
 }
 
-/** Keys that contain a credential, which belongs into a Secret. */
+/** Keys that contain a credential, which belongs in a Secret. */
 export function secretKeys(): string[] {
   return [...leaves(configSchema, '')].filter(([, schema]) => schema['x-unit'] === 'secret').map(([key]) => key);
 }
 
-/** Keys that name a file, which may come from a Secret or a ConfigMap. The link has a separate value. */
+/** Keys that name a file, which can be in a Secret or a ConfigMap. Omits the link, for which the chart has a separate value. */
 export function fileKeys(of: 'daemon' | 'site' = 'daemon'): string[] {
   return [...leaves(of === 'daemon' ? configSchema : siteSchema, '')]
     .filter(

@@ -6,7 +6,7 @@ import { chartReadme } from './readme.ts';
 import { MEASURED_SIZES } from './sizes.ts';
 import { valuesSchema } from './values-schema.ts';
 
-/** Generated files of the chart, by their path in `helm/`. The first line of an example describes it. */
+/** Generated files of the chart, by path in `helm/`. The first line of an example file describes the example. */
 export function chartFiles(helm: URL): Record<string, string> {
   const read = (name: string): string => readFileSync(new URL(name, helm), 'utf8');
   const schema = valuesSchema();

@@ -1,6 +1,6 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
 
-/** The chart's values for Kubernetes. Kubernetes itself checks objects that the chart passes on unchanged. */
+/** Values of the chart for Kubernetes. Kubernetes itself checks objects that the chart passes on unchanged. */
 
 const group = (properties: TProperties, description: string) =>
   Type.Object(Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key, Type.Optional(schema)])), {
@@ -25,11 +25,11 @@ export const nameAndKey = Type.Object(
   { additionalProperties: false },
 );
 
-/** An IPv4 or IPv6 network: 10.0.0.0/8, fd00::/8. */
+/** IPv4 or IPv6 network, such as 10.0.0.0/8 or fd00::/8. */
 const CIDR =
   '^(?:\\d{1,3}(?:\\.\\d{1,3}){3}/(?:\\d|[12]\\d|3[0-2])|[0-9a-fA-F]{0,4}:[0-9a-fA-F:.]*/(?:\\d|[1-9]\\d|1[01]\\d|12[0-8]))$';
 
-/** A probe with a handler replaces the request of the chart. */
+/** Handlers of a probe, each of which replaces the request that the chart sets. */
 const HANDLERS = ['exec', 'grpc', 'httpGet', 'tcpSocket'];
 
 const probe = (description: string) =>
@@ -65,7 +65,7 @@ const annotations = words('Annotations. Their values can contain templates.');
 const labels = words('Labels.');
 const percentOrCount = (description: string) =>
   Type.Union([count(0, ''), Type.String({ pattern: '^(?:\\d{1,3}%)?$' })], { description });
-/** A port of a node, or 0 for a free one. */
+/** Port of a node. 0 uses a free port. */
 const nodePort = (of: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, description: `Port of the nodes for ${of}. 0 uses a free port.` });
 const optionalCount = (description: string) => Type.Union([count(1, ''), Type.Null()], { description });
@@ -175,7 +175,7 @@ export const kubernetes: TProperties = {
       registry: text('Registry of the image.'),
       repository: text('Repository of the image.'),
       tag: Type.Unsafe<string>({
-        // The chart rejects other numbers with its own sentence.
+        // Allow all numbers here, because the chart rejects wrong numbers with its own message.
         type: ['string', 'number'],
         description: 'Tag. If it is empty: the appVersion of the chart.',
       }),
@@ -308,7 +308,7 @@ export const kubernetes: TProperties = {
       dns: group(
         {
           namespace: text('Namespace of the DNS.'),
-          // An empty list would allow all ports.
+          // Require a port, because an empty list would allow all ports.
           ports: Type.Array(port(''), { minItems: 1, description: 'Ports of the DNS pods.' }),
         },
         'DNS of the cluster.',

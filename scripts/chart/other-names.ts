@@ -1,8 +1,8 @@
 import type { Schema } from './config-schema.ts';
 
 /**
- * Values of well-known charts that this chart does not have, each with the way to get the same here. The chart rejects them with
- * this sentence, because an unknown value alone would only report a wrong name.
+ * Values of well-known charts that this chart does not have, each with its replacement here. The chart rejects them with this
+ * advice, because the error for an unknown value would only report a wrong name.
  */
 export const OTHER_NAMES: Readonly<Record<string, string>> = {
   additionalAnnotations: 'use commonAnnotations',
@@ -151,7 +151,7 @@ export const OTHER_NAMES: Readonly<Record<string, string>> = {
   volumes: 'use extraVolumes',
 };
 
-/** Adds the names to the schema of the values, so that the sentence of the template appears instead of an error of the schema. */
+/** Adds the names to the schema of the values, so that the template reports its advice instead of a schema error. */
 export function addOtherNames(schema: Schema): void {
   for (const [path, advice] of Object.entries(OTHER_NAMES)) {
     const names = path.split('.');

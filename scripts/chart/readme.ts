@@ -45,7 +45,7 @@ interface Row {
   readonly fallback: unknown;
 }
 
-/** Leaves of the values, and maps that are passed on whole. */
+/** Rows for the leaves of the values. A map of which the chart passes on all entries is one row. */
 function rowsOf(schema: Schema, values: unknown, key: string): Row[] {
   const isPassedOn = key === 'fromSecret' || key === 'fromConfigMap';
   const properties = Object.entries((schema.properties ?? {}) as Record<string, Schema>)
@@ -54,7 +54,7 @@ function rowsOf(schema: Schema, values: unknown, key: string): Row[] {
   if (isPassedOn || properties.length === 0) return [{ key, schema, fallback: values }];
   return properties.flatMap(({ name, child, path }) => {
     const value = (values as Record<string, unknown> | undefined)?.[name];
-    // The sections of the config have a separate page.
+    // Omit the sections of the config, which have a separate page.
     if (key === 'config' && name !== 'reload') return [];
     return rowsOf(child, value, path);
   });
@@ -64,7 +64,7 @@ function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }
 
-/** `helm/README.md`. */
+/** Text of `helm/README.md`. */
 export function chartReadme(
   schema: Schema,
   values: unknown,

@@ -1,4 +1,4 @@
-/** Resident memory of the daemon, measured on two cores that other work shared. The chart's requests and limits follow from it. */
+/** Resident memory of the daemon, measured on two cores with other load. The chart's requests and limits follow from it. */
 export const MEASURED_SIZES = [
   { what: 'Nothing to do, the export API on', memory: '119 MiB' },
   { what: 'A site of 106 pages, search with meanings: the highest, while it was indexed', memory: '248 MiB' },

@@ -12,14 +12,14 @@ import { addOtherNames } from './other-names.ts';
 
 const strict = { additionalProperties: false };
 
-/** A value that may be empty in a values file. */
+/** Schema of a value that may be empty in a values file. */
 const orEmpty = (schema: Schema | undefined): Schema => {
   const { description, ...rest } = schema ?? {};
   return { description, anyOf: [{ const: '' }, rest] };
 };
 
 function staticExport(section: Readonly<Record<string, Schema>>): Schema {
-  // The chart itself sets the path of the link's file.
+  // Omit the path of the link's file, which the chart itself sets.
   const { bundleUrlFile: _, ...properties } = section;
   const { description, ...version } = properties.version ?? {};
   const { minVersion } = properties;
@@ -31,7 +31,7 @@ function staticExport(section: Readonly<Record<string, Schema>>): Schema {
       ...properties,
       bundleUrl: orEmpty(properties.bundleUrl),
       sha256: orEmpty(properties.sha256),
-      // --set converts a version of digits to a number. The chart rejects other numbers with its own sentence.
+      // Allow a number, because --set converts a version of digits. The chart rejects other numbers with its own message.
       version: { description, anyOf: [{ const: '' }, { ...version, type: 'string' }, { type: 'number', minimum: 0 }] },
       minVersion: { ...minVersion, type: ['string', 'number'] },
       existingSecret: Type.Object(
@@ -46,7 +46,7 @@ function staticExport(section: Readonly<Record<string, Schema>>): Schema {
   };
 }
 
-/** Keys that only a listed site reads from files, because no environment variable can name a file for it. */
+/** Keys whose files only a site of a list reads, because no environment variable can name a file for such a site. */
 const SITE_FILES = [...fileKeys('site'), 'staticExport.signature.publicKeys'];
 
 function sites(): Schema {
@@ -95,7 +95,7 @@ function config(): Schema {
   };
 }
 
-/** Settings by config key, from objects of the cluster. */
+/** Schema of settings, by config key, whose values are in objects of the cluster. */
 const out = (of: string, keys: readonly string[]): Schema => ({
   type: 'object',
   description: `Settings from your ${of}, by config key: ${keys.map((key) => `\`${key}\``).join(', ')}.`,
@@ -103,7 +103,7 @@ const out = (of: string, keys: readonly string[]): Schema => ({
   properties: Object.fromEntries(keys.map((key) => [key, nameAndKey])),
 });
 
-/** Schema of all values. Settings of docshelf use the schema of its config. The others use the schema of Kubernetes. */
+/** Schema of all values. Settings of docshelf use the schema of its config, and the other values use the schema of Kubernetes. */
 export function valuesSchema(): Schema {
   const fromSecret = [...secretKeys().filter((key) => key !== 'staticExport.bundleUrl'), ...fileKeys()];
   const schema: Schema = structuredClone({

@@ -14,7 +14,7 @@ import {
 } from './program.ts';
 import { type Entry, filesOf, gzip, sha256, tar, under } from './tree.ts';
 
-/** Packages of Debian with their libraries, by name with version and digest. They are pinned, so that a commit always has the same image. */
+/** Debian packages with libraries, by name with version and digest. They are pinned, so that a commit always gives the same image. */
 const SYSTEM: {
   readonly id: string;
   readonly version: string;
@@ -23,7 +23,7 @@ const SYSTEM: {
 } = JSON.parse(read('scripts/release/system.json'));
 const OS_RELEASE = `ID=${SYSTEM.id}\nVERSION_ID="${SYSTEM.version}"\nPRETTY_NAME="Debian GNU/Linux ${SYSTEM.version}"\n`;
 
-/** Libraries, licenses, and the fields that scanners of images read. Converters of character sets and locales are not needed. */
+/** Files to keep: libraries, licenses, and fields for image scanners. Omits converters of character sets, and locales. */
 const KEPT =
   /^(?:usr\/lib\/[^/]+-linux-gnu\/[^/]+\.so|usr\/lib(?:64)?\/ld-linux|usr\/share\/doc\/[^/]+(?:\/copyright)?$|var\/lib\/dpkg\/)/;
 
@@ -34,7 +34,7 @@ export interface Image {
   readonly sbom: object;
 }
 
-/** Creates the image without a container engine and, for another processor, without emulation: it only copies files. */
+/** Creates the image by copying files. Needs no container engine and, for another processor, no emulation. */
 export async function image(release: Release, platform: Platform): Promise<Image> {
   const { version, date } = release;
   const folder = systemPackages(platform);
@@ -44,12 +44,12 @@ export async function image(release: Release, platform: Platform): Promise<Image
   const isProgram = ({ path }: Entry): boolean => /^(?:dist\/|package\.json$)/.test(path);
   const program = programFiles(release, [platform]);
   const [node, license] = nodeFiles(platform) as [Entry, Entry];
-  // Layers in the order in which they change least.
+  // Put the layers that change least first.
   const layers = await Promise.all(
     [
       [
         ...filesOf(join(folder, 'root'), '', (path) => KEPT.test(path)),
-        // Debian has these links in base-files.
+        // Add these links, which Debian has in the package base-files.
         { path: 'lib', link: 'usr/lib' },
         { path: 'lib64', link: 'usr/lib64' },
         { ...node, path: 'usr/bin/node' },
@@ -121,7 +121,7 @@ export async function image(release: Release, platform: Platform): Promise<Image
     [
       { path: 'oci-layout', bytes: '{"imageLayoutVersion":"1.0.0"}' },
       { path: 'index.json', bytes: JSON.stringify(index) },
-      // The list of "docker save", for engines that do not read OCI layouts.
+      // Add the list of "docker save", for engines that do not read OCI layouts.
       {
         path: 'manifest.json',
         bytes: JSON.stringify([{ Config: place(config), RepoTags: [`docshelf:${version}`], Layers: blobs.map(place) }]),
@@ -145,7 +145,7 @@ function blob(value: object): Blob {
 
 const textOf = (file: string): string => readFileSync(file, 'utf8');
 
-/** The configuration of the last stage of the Dockerfile. @param args values of its ARG lines */
+/** Configuration of the image in the last stage of the Dockerfile. @param args values of its ARG lines */
 function settings(args: Readonly<Record<string, string>>) {
   const [stage = ''] = /(?<=^FROM scratch\n)[\s\S]*/m.exec(read('Dockerfile')) ?? [];
   const lines = stage.replaceAll(/\\\n/g, ' ').replaceAll(/\$\{(\w+)\}/g, (_, name) => args[name] ?? '');
@@ -187,7 +187,7 @@ function settings(args: Readonly<Record<string, string>>) {
   };
 }
 
-/** A folder with the libraries of the pinned packages in `root`, and with the control fields of all in `status`. */
+/** Folder with the libraries of the pinned packages in `root`, and the control fields of all these packages in `status`. */
 function systemPackages({ system }: Platform): string {
   const pinned = Object.entries(SYSTEM.packages[system]);
   const key = sha256(JSON.stringify(pinned)).slice(0, 16);
@@ -217,7 +217,7 @@ function systemPackages({ system }: Platform): string {
   });
 }
 
-/** Downloads packages of another release or processor with apt, without a change to the apt of this machine. */
+/** Downloads packages of any release or processor with apt, without a change to the apt settings of this machine. */
 function download(state: string, to: string, system: string, packages: readonly string[]): void {
   mkdirSync(join(state, 'lists/partial'), { recursive: true });
   mkdirSync(join(state, 'cache/archives/partial'), { recursive: true });

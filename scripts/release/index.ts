@@ -106,7 +106,7 @@ function signingKey(): { readonly secret: string; readonly public: string; reado
   return { ...newMinisignKey(), isEphemeral: true };
 }
 
-/** The secret key of minisign contains its public key, at the end before the checksum. */
+/** Public key, which is a part of minisign's secret key, at its end before the checksum. */
 function publicHalf(secret: string): string {
   const bytes = Buffer.from(secret.trim().split('\n').at(-1) ?? '', 'base64');
   const text = Buffer.concat([Buffer.from('Ed'), bytes.subarray(54, 62), bytes.subarray(94, 126)]).toString('base64');

@@ -7,7 +7,7 @@ import { NEEDED_OUTSIDE } from '../outside.ts';
 import { hostFiles, PLATFORMS, type Platform, programFiles, type Release, ROOT, read } from './program.ts';
 import { ar, type Entry, filesOf, gzip, tar, under } from './tree.ts';
 
-/** Contains its packages, so that npm runs no install scripts. npm adds Node 24 as an optional dependency. */
+/** Package with its dependencies inside, so that npm runs no install scripts. npm adds Node 24 as an optional dependency. */
 export async function npmPackage(release: Release): Promise<Buffer> {
   const given = JSON.parse(read('package.json'));
   const { private: _, scripts: __, devDependencies: ___, dependencies, files: ____, ...kept } = given;
@@ -17,7 +17,7 @@ export async function npmPackage(release: Release): Promise<Buffer> {
   const manifest = {
     ...kept,
     version: release.version,
-    // The launcher also runs on an older Node, and uses the optional dependency.
+    // Allow an older Node for the launcher, which then runs the optional dependency.
     engines: { node: '>=18' },
     dependencies: bundled,
     bundleDependencies: Object.keys(bundled),
@@ -34,7 +34,7 @@ export async function hostArchive(release: Release, platform: Platform): Promise
   return gzip(await tar(under(folder, entries), release.date));
 }
 
-/** The bytes of `helm package`, but with fixed times. */
+/** Package with the same content as that of `helm package`, but with fixed times. */
 export async function chartPackage({ date }: Release): Promise<Buffer> {
   const isPacked = (path: string): boolean => !path.startsWith('examples/') && !path.endsWith('.tgz');
   return gzip(
@@ -95,7 +95,7 @@ Description: self-hosted home of documentation bundles
 const contentOf = ({ file, bytes = '' }: Entry): Buffer =>
   file === undefined ? Buffer.from(bytes) : readFileSync(file);
 
-/** The config that `docshelf init` writes. */
+/** Config that `docshelf init` writes. */
 function firstConfig(): string {
   const folder = mkdtempSync(join(tmpdir(), 'docshelf-config-'));
   try {

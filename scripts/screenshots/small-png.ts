@@ -2,12 +2,12 @@ import { crc32, deflateSync, inflateSync } from 'node:zlib';
 
 const SIGNATURE_BYTES = 8;
 const COLOURS_MAX = 256;
-/** Bits per channel that distinguish colors. */
+/** Bits of each channel that distinguish colors. */
 const BITS_KEPT = 5;
 
 /**
- * Reduces a screenshot to at most 256 colors, one byte each: the most frequent colors, and for other pixels the nearest of them.
- * Reads what Chromium writes: eight bits per channel, RGB or RGBA, not interlaced (https://www.w3.org/TR/png-3/).
+ * Reduces a screenshot to at most 256 colors, one byte each: the most frequent colors. Other pixels get the nearest of these
+ * colors. Reads PNG files of Chromium: eight bits per channel, RGB or RGBA, not interlaced (https://www.w3.org/TR/png-3/).
  */
 export function smallPng(png: Buffer): Buffer {
   const { width, height, pixels, channels } = decoded(png);
@@ -77,7 +77,7 @@ function decoded(png: Buffer) {
   return { width, height, channels, pixels: unfiltered(inflateSync(Buffer.concat(parts)), width * channels, channels) };
 }
 
-/** Section 9 of the specification: each line begins with its filter, which refers to the pixels to the left and above. */
+/** Section 9 of the specification: each line begins with its filter, which refers to pixels to the left and above. */
 function unfiltered(lines: Buffer, lineBytes: number, channels: number): Buffer {
   const height = lines.length / (lineBytes + 1);
   const pixels = Buffer.alloc(lineBytes * height);

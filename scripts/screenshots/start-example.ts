@@ -4,7 +4,7 @@ import type { Bench, DaemonProcess } from '../../test/helpers/daemon.ts';
 import { importSite } from './import-site.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Imported one after another, so the last one is active. */
+/** Bundles, imported one after another, so that the last bundle of a site is active. */
 const BUNDLES = [
   { domain: 'manual', source: 'docs', version: '2026-10-01' },
   { domain: 'manual', source: 'docs', version: '2026-11-01' },
@@ -12,7 +12,7 @@ const BUNDLES = [
 ];
 const TITLES = { manual: 'docshelf, the manual', handbook: 'The handbook of the docs team' };
 
-/** A shelf of two sites: the manual at `/manual/`, in two versions, and the demo's handbook at `/handbook/`. */
+/** Starts a shelf of two sites: the manual at `/manual/`, in two versions, and the demo's handbook at `/handbook/`. */
 export async function startExample(bench: Bench): Promise<DaemonProcess> {
   const sites = Object.entries(TITLES).map(([domain, title]) => ({
     domain,

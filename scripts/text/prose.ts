@@ -1,4 +1,4 @@
-/** A stretch of prose that does not continue in the next one: a paragraph, a list item, a table cell or a heading. */
+/** Piece of prose that does not continue in the next piece: a paragraph, a list item, a table cell or a heading. */
 export interface Block {
   readonly kind: 'paragraph' | 'item' | 'cell' | 'heading' | 'quote';
   /** First source line, counted from 1. */
@@ -12,14 +12,14 @@ export interface Page {
   readonly fields: ReadonlyMap<string, string>;
   readonly blocks: readonly Block[];
   readonly codeBlocks: number;
-  /** Source lines that a limit on columns covers: no front matter, code or table. */
+  /** Source lines for which a maximum of columns applies: no front matter, code or table. */
   readonly lines: readonly { readonly line: number; readonly text: string }[];
 }
 
 const ITEM = /^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]\s+)?/;
 const ABBREVIATION = /(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|no|fig)\.$/i;
 
-/** Reads the parts of a Markdown page that a reader reads as text. */
+/** Finds the parts of a Markdown page that readers read as prose. */
 export function readPage(markdown: string): Page {
   const source = markdown.split(/\r?\n/);
   const fields = new Map<string, string>();
@@ -98,7 +98,7 @@ function plainText(markdown: string): string {
     markdown
       .replace(/!\[[^\]]*\]\([^)]*\)/g, ' ')
       .replace(/(`+)(?:(?!\1).)+\1/g, 'code')
-      // A second pass, for a picture within a link.
+      // Run this again for a picture within a link.
       .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
       .replace(/\[([^\]]+)\]\[[^\]]*\]/g, '$1')
       .replace(/<https?:[^>]*>|https?:\/\/\S+[^\s.,;:)]/g, 'code')
@@ -126,10 +126,10 @@ export function sentencesOf(text: string): string[] {
 /** Longest sentence, in words (style of the manual). */
 export const WORDS_MAX = 25;
 
-/** Words of a table cell from which on it is read as a sentence, and not as a label. */
+/** Minimum words of a table cell that counts as a sentence instead of a label. */
 const CELL_WORDS_MIN = 8;
 
-/** Lengths in words of the sentences that readers read as such: no headings and no short table cells. */
+/** Numbers of words of the sentences. Omits headings and short table cells. */
 export function sentenceLengths(blocks: readonly Block[]): { line: number; words: number }[] {
   return blocks.flatMap(({ kind, line, text }) => {
     if (kind === 'heading' || (kind === 'cell' && countWords(text) < CELL_WORDS_MIN)) return [];
@@ -140,7 +140,7 @@ export function sentenceLengths(blocks: readonly Block[]): { line: number; words
 export const countWords = (text: string): number =>
   text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 
-/** Runs of `//` lines and block comments of a TypeScript file, each as one text with its first line. */
+/** Comments of a TypeScript file: runs of `//` lines and block comments, each as one text with its first line. */
 export function commentsOf(code: string): { line: number; text: string }[] {
   const comments: { line: number; text: string }[] = [];
   const lineAt = (index: number): number => code.slice(0, index).split('\n').length;

@@ -1,21 +1,21 @@
 import { parseSync, Visitor } from 'vite';
 
-/** A text in source code that a user can see. */
+/** Text in source code that a user can see. */
 export interface CodeString {
   readonly line: number;
-  /** Substitutions of a template are replaced by `code`. */
+  /** Text in which each substitution of a template is replaced by `code`. */
   readonly text: string;
 }
 
 const WORDS_MIN = 3;
-/** Statements and code in strings: SQL, scripts for pages, policies. */
+/** Matches statements and code in strings: SQL, scripts for pages, policies. */
 const IS_CODE =
   /^\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|WITH|PRAGMA|LISTEN|NOTIFY|BEGIN|COMMIT)\b|[{}=]\s|=>|;\s*\n/;
 
-/** Lists of names, such as those of HTML elements. */
+/** Matches lists of names, such as those of HTML elements. */
 const IS_LIST = /^(?!.*\b(?:is|the|that|was|which|not|and|to)\b)(?:[a-z0-9-]+ ){8,}[a-z0-9-]+$/;
 
-/** String literals, templates and text of JSX with at least three words. Sentences that code puts together are in pieces. */
+/** String literals, templates and text of JSX with at least three words. Sentences that code joins appear in parts. */
 export function stringsOf(path: string, code: string): CodeString[] {
   const { program, errors } = parseSync(path, code);
   if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message}`);

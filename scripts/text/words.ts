@@ -17,7 +17,7 @@ export const GROUPS = {
 } as const;
 export type Group = keyof typeof GROUPS;
 
-/** A pattern covers one sentence. The patterns are narrow: a word that is often right is not in the list. */
+/** Patterns for a single sentence. They are narrow: a word that is often right is not in the list. */
 const RULES: readonly Rule[] = [
   {
     group: 'clause',
@@ -30,7 +30,7 @@ const RULES: readonly Rule[] = [
     use: 'a noun',
   },
   { group: 'clause', pattern: /^who\b(?=.*\.$)|\b(?:to|for|of|by|from) who\b/gi, use: 'a noun' },
-  // At the start of a sentence, unless it is a question; and before words that do not follow a place.
+  // Match at the start of a sentence, unless it is a question, and before words that do not follow a place.
   { group: 'where', pattern: /^where\b(?= \w)(?! to\b)(?!.*\?$)/gi, use: 'if or when' },
   { group: 'where', pattern: /[;:] where\b(?! to\b)/gi, use: 'if or when' },
   {
@@ -99,6 +99,6 @@ export function findWords(text: string): Finding[] {
   );
 }
 
-/** Whether a comment begins without its noun, as in "Of a sentence." */
+/** True if a comment begins without its noun, as in "Of a sentence." */
 export const isHeadless = (comment: string): boolean =>
   /^(?:Of|Those|That of|What|Whoever|Where|The ones?|As|By|Until|Also|Else)\b/.test(comment);
