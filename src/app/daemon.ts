@@ -211,7 +211,7 @@ class Daemon {
     const turn = this.#reloading.then(() => this.#takeConfig(confirmations));
     this.#reloading = turn;
     const { result, mustSettle } = await turn;
-    // Settle after the turn of this reload, so that a newer config can cancel the work.
+    // Settle outside the queue of reloads, so that a newer config can cancel this work.
     if (mustSettle) await this.#parts.sites.settle();
     return result;
   }

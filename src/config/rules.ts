@@ -380,7 +380,7 @@ function signInRules({ server: { auth, trustedProxies, publicUrl } }: Config): R
   ];
 }
 
-/** True also without a URL, and for loopback, whose traffic never leaves the machine. */
+/** True for HTTPS, for loopback, whose traffic never leaves the machine, and without a URL. */
 function isEncrypted(url: string | null): boolean {
   if (url === null) return true;
   const { protocol, hostname } = new URL(url);

@@ -154,7 +154,7 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
   return running;
 }
 
-/** Ignores devices of other hosts, which may number them differently. A daemon whose folder was replaced serves the new folder. */
+/** Inodes of another host are comparable only on an equal device. A local daemon whose folder was replaced uses the new folder. */
 function marks({ owner, folder: marked }: DaemonMark, folder: FolderIdentity): boolean {
   if (marked === null) return true;
   if (isLocal(owner)) return isSameFolder(marked, folder) || marked.dir === folder.dir;

@@ -34,7 +34,7 @@ export interface Progress {
   readonly hasCommand: boolean;
   readonly served: ReleaseRef | null;
   readonly preload: 'due' | 'running' | 'done';
-  /** Newest release of the preload folder. Null after its import has been handled. */
+  /** Newest release of the preload folder. Null once the loop has applied the settings. */
   readonly preloaded: (ReleaseRef & { readonly createdAt: string; readonly isNew: boolean }) | null;
   readonly fetching: { readonly key: string; readonly isExport: boolean; readonly isAborted: boolean } | null;
   readonly fetchedFor: string | null;

@@ -42,7 +42,7 @@ export function dateOfVersion(label: string): string | null {
 
 const SEMANTIC = /^(?:v(?=\d)|(?=\d+\.\d))(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/;
 
-/** Negative if `a` is older. Compares dates, or semantic versions by precedence. Null if the labels are of different kinds. */
+/** Negative if `a` is older. Compares two dates, or two semantic versions by precedence. Null for all other pairs. */
 export function compareVersions(a: string, b: string): number | null {
   const [dateA, dateB] = [dateOfVersion(a), dateOfVersion(b)];
   if (dateA !== null || dateB !== null) return dateA === null || dateB === null ? null : order(dateA, dateB);

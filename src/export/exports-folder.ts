@@ -45,7 +45,7 @@ export async function markApiFolder({ dir }: ExportsFolder): Promise<void> {
   await writeFile(join(dir, MARK), '');
 }
 
-/** Waits for the mark of an API daemon. Without an API daemon on the folder, nobody could download the bundles of its jobs. */
+/** Waits for the file `api` of an API daemon. Without such a daemon on the folder, nobody could download the bundles of jobs. */
 export async function untilApiFolder(
   { dir }: ExportsFolder,
   signal: AbortSignal,

@@ -26,7 +26,7 @@ const ORIGIN = /^https?:\/\/[^/?#]*/i;
 const UNNAMEABLE = /\/\/|[\\\u0000-\u001f\u007f]/;
 const ENCODED_SLASH = /%2f/i;
 
-/** Decodes once, without the URL class, which would resolve `..` and turn backslashes. No file name contains these. */
+/** Decodes once, without the URL class, which would resolve `..` and convert backslashes. A path with either has no file. */
 export function canonicalise(target: string): CanonicalTarget {
   const relative = target.startsWith('/') ? target : target.replace(ORIGIN, '');
   const end = relative.search(/[?#]/);

@@ -11,7 +11,7 @@ import { type FastAnswer, flatHeaders, readSiteFile, type SiteFileOnDisk } from 
 const ETAG_DIGITS = 32;
 /** Hex digits of a sibling's SHA-256 in its entity tag, because another compressor writes other bytes. */
 const SIBLING_TAG_DIGITS = 8;
-/** Smaller files fit into one packet, so compression saves no time. */
+/** Minimum bytes of a file to compress. A smaller file fits into one packet, so compression saves no time. */
 const COMPRESSED_BYTES_MIN = 1024;
 const YEAR_S = 365 * 24 * 3600;
 

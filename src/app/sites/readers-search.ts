@@ -83,7 +83,7 @@ export class ReaderSearch implements Search {
     const results = found?.map((each) => (each.path.startsWith('/') ? { ...each, path: root + each.path } : each));
     if (results !== undefined) return { results };
     const local = await this.#searchHere({ ...request, wantsFacts: false }, { root, version: null, source: 'local' });
-    // The hosted service returns no facts, so omit the facts even if the service is unavailable.
+    // The hosted service returns no `facts`, so omit `facts` even if the service is unavailable.
     return request.wantsFacts ? { results: local.results, facts: NO_FACTS } : local;
   }
 
