@@ -39,7 +39,7 @@ async function daemonThrough(store: SiteStore, versions: readonly string[], sett
 }
 
 describe('a swap', () => {
-  test('passes the whole release to the serving side, with access to the older releases', async () => {
+  test('passes the new release to the served site, together with the older releases', async () => {
     const { site, deployment, events } = await daemonThrough(await copyOf(seed), [V2]);
     expect(site.active).toMatchObject({ digest: seed.february.digest, version: V2, pages: 1 });
     expect([...(site.active?.files.values() ?? [])]).toMatchObject([{ path: 'index.html' }]);
@@ -48,7 +48,7 @@ describe('a swap', () => {
     expect(events.filter((event) => event.kind === 'activated')).toMatchObject([{ version: V2, previous: null }]);
   });
 
-  test('lists older releases by the time they were last active, and never active ones last', async () => {
+  test('lists older releases by the time of their last activation, and puts releases that were never active last', async () => {
     const { site } = await daemonThrough(await copyOf(seed), [V1, V3, V1]);
     expect(site.older.map(({ digest, servedAt }) => [digest, servedAt === null])).toEqual([
       [seed.march.digest, false],
@@ -67,7 +67,7 @@ describe('a swap', () => {
     expect(await february?.find('index.html')).toBeNull();
   });
 
-  test('marks the former release as active before the new one, also within a millisecond', async () => {
+  test('stores an earlier activation time for the former release than for the new release, even within one millisecond', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const { store } = await daemonThrough(await copyOf(seed), [V1, V2]);
     const [january, february] = [await store.servedAt(seed.january.digest), await store.servedAt(seed.february.digest)];
@@ -79,7 +79,7 @@ describe('a swap', () => {
     expect(events.filter((event) => event.kind === 'activated')).toHaveLength(1);
   });
 
-  test('keeps the old release, and still marks it as active, if the pointer cannot be written', async () => {
+  test('keeps serving the old release, and lists it in the heartbeat file, if the active pointer cannot be written', async () => {
     const store = await copyOf(seed);
     const { deployment, site } = await daemonThrough(store, [V1]);
     store.setActive = () => Promise.reject(new Error('the disk is full'));
@@ -106,7 +106,7 @@ describe('a swap', () => {
     expect(await runningDaemons(store.paths)).toEqual([]);
   });
 
-  test('is seen by another daemon on the folder at its next refresh, also of a staged release', async () => {
+  test('is visible to another daemon on the folder after refreshFromDisk(), which lists the release as formerly active', async () => {
     const store = await copyOf(seed);
     const one = await openDaemon(store, { version: V1 });
     await one.deployment.reconcile();
@@ -121,7 +121,7 @@ describe('a swap', () => {
     expect(await one.deployment.refreshFromDisk()).toBe(false);
   });
 
-  test('leaves pointer and site on the same version if two swaps run concurrently', async () => {
+  test('leaves the active pointer and the served site on the same version if two swaps run concurrently', async () => {
     const store = await copyOf(seed);
     const { deployment, site } = await daemonThrough(store, [V1]);
     await Promise.all([deployment.activate(V2), deployment.activate(V3)]);
@@ -132,7 +132,7 @@ describe('a swap', () => {
 });
 
 describe('pruning', () => {
-  test('keeps the configured number of newest old releases, and removes the labels of the others', async () => {
+  test('keeps the number of old releases in keep, newest first, and removes the version labels of other releases', async () => {
     const store = await copyOf(seed);
     const { deployment, events } = await daemonThrough(store, [V3], { keep: 1 });
     expect(await storedIn(store)).toEqual([seed.february.digest, seed.march.digest].sort());
@@ -143,7 +143,7 @@ describe('pruning', () => {
     expect(await codeOf(deployment.activate(V1))).toBe('version_not_found');
   });
 
-  test('keeps a recently active release, even if newer versions were staged since', async () => {
+  test('keeps the previously active release for a rollback, even if newer versions were imported without activation', async () => {
     const store = await newStore();
     const { deployment } = await startDaemon(store, { keep: 3 });
     const names = ['v1', 'v2', 'v3', 'v4', 'v5'];
@@ -156,7 +156,7 @@ describe('pruning', () => {
     expect((await deployment.rollback()).version).toBe('v1');
   });
 
-  test('never removes the previously active version of an unpinned start, even if a pinned daemon swaps', async () => {
+  test('never removes the version to which an unpinned daemon can roll back, even if a pinned daemon swaps', async () => {
     const store = await copyOf(seed);
     const operator = await daemonThrough(store, [V1, V2], { keep: 9 });
     await operator.stop();
@@ -178,7 +178,7 @@ describe('pruning', () => {
     expect(await storedIn(store)).toContain(seed.january.digest);
   });
 
-  test('never removes the active release of a daemon without a pin, even if a pinned daemon swaps', async () => {
+  test('never removes the release that an unpinned daemon activated last, even if a pinned daemon swaps', async () => {
     const store = await copyOf(seed);
     const operator = await daemonThrough(store, [V1], { keep: 9 });
     await operator.stop();
@@ -198,7 +198,7 @@ describe('pruning', () => {
     expect(await storedIn(store)).toHaveLength(3);
   });
 
-  test('gives requests in progress ten seconds if no old release is kept', async () => {
+  test('waits ten seconds for requests in progress before it removes old releases if keep is 0', async () => {
     const store = await copyOf(seed);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     const { deployment } = await daemonThrough(store, [V1, V2], { keep: 9 });
@@ -234,7 +234,7 @@ test('activate() resolves only after the pointer is on disk', async () => {
   expect((await readdir(store.paths.dir)).filter((name) => name.startsWith('.tmp-'))).toEqual([]);
 });
 
-test('ServedRecord reports no new releases for a site that is disabled during the read of the disk', async () => {
+test('refreshFromDisk() reports no new releases if the site is disabled while it reads the disk', async () => {
   const serving = new ServedRecord();
   const release = { version: V1, digest: 'd', pages: 1, bytes: 1 } as unknown as ReleaseView;
   (await serving.prepare(release, [{ digest: 'e', servedAt: '2024-01-01' } as unknown as KeptRelease]))(

@@ -3,7 +3,7 @@ import { bytesNeeded, linkedBytes } from '../../src/deploy/import/unpack.ts';
 
 const file = (name: string, size: number) => ({ name, kind: 'file' as const, size });
 
-it('bytesNeeded() counts files by their blocks, and with search the index and the vectors', () => {
+it('bytesNeeded() adds one disk block per file, and the size of index and vectors if search is enabled', () => {
   const entries = [
     file('docs/index.html', 10_000),
     file('docs/picture.png', 50_000),
@@ -16,7 +16,7 @@ it('bytesNeeded() counts files by their blocks, and with search the index and th
   expect(bytesNeeded(listing, true)).toBe(files + 21_000 + 3_000);
 });
 
-it('linkedBytes() counts files that another release has, except for the largest, which may need to be written first', () => {
+it('linkedBytes() counts files that another release has, except for the largest file, which may need a copy before it is linked', () => {
   const stored = (sha256: string, size: number) => ({ path: `${sha256}.bin`, sha256, size });
   const files = [stored('a', 10_000), stored('b', 50_000), stored('new', 7_000), stored('empty', 0), stored('c', 1)];
   expect(linkedBytes(files, (sha256) => (sha256 === 'new' ? null : `/there/${sha256}`))).toBe(10_001 + 2 * 4_096);

@@ -17,17 +17,17 @@ const [OLD, NEW] = ['2024-01-01', '2024-06-01'] as const;
 
 describe('a daemon that was killed during an import or a swap', () => {
   test.for<[when: string, served: string]>([
-    ['while it is unpacked', OLD],
-    ['before it is sealed', OLD],
-    ['before it is in its place', OLD],
-    ['before its label', OLD],
-    ['after its label', OLD],
-    ['before the pointer', OLD],
-    ['after the pointer', NEW],
-    ['in the swap', NEW],
-    ['before an old label goes', NEW],
-    ['before an old release goes', NEW],
-  ])('(%s) serves %s completely at its next start, and can import the archive', async ([when, served]) => {
+    ['during unpacking', OLD],
+    ['before the release is sealed', OLD],
+    ['before the release is in its folder', OLD],
+    ['before the version label is written', OLD],
+    ['after the version label is written', OLD],
+    ['before the active pointer is written', OLD],
+    ['after the active pointer is written', NEW],
+    ['during the swap', NEW],
+    ['before an old version label is removed', NEW],
+    ['before an old release is removed', NEW],
+  ])('(%s) serves version %s completely at the next start, and can import the archive', async ([when, served]) => {
     const store = await copyOf(seed);
     const before = await openDaemon(store, { keep: 9 });
     await before.deployment.activate(OLD);

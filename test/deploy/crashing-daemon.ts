@@ -23,26 +23,26 @@ function step(name: string): void {
 
 class CrashingStore extends SiteStore {
   override async adopt(...args: Parameters<SiteStore['adopt']>): Promise<void> {
-    step('before it is in its place');
+    step('before the release is in its folder');
     await super.adopt(...args);
-    step('before its label');
+    step('before the version label is written');
   }
 
   override async setLabel(...args: Parameters<SiteStore['setLabel']>): Promise<void> {
     await super.setLabel(...args);
-    step('after its label');
+    step('after the version label is written');
   }
 
   override async setActive(...args: Parameters<SiteStore['setActive']>): Promise<void> {
-    step('before the pointer');
+    step('before the active pointer is written');
     await super.setActive(...args);
-    step('after the pointer');
+    step('after the active pointer is written');
   }
 
   override async removeLabel(...args: Parameters<SiteStore['removeLabel']>): Promise<void> {
-    step('before an old label goes');
+    step('before an old version label is removed');
     await super.removeLabel(...args);
-    step('before an old release goes');
+    step('before an old release is removed');
   }
 }
 
@@ -72,16 +72,16 @@ const deployment = new Deployment({
   ownExports: null,
   sources: async () => [],
   // A thread starts slowly, and matters only for a kill during unpacking.
-  unpack: crashAt === 'while it is unpacked' ? unpackInThreads() : unpackHere,
-  beforeSeal: [async () => step('before it is sealed')],
+  unpack: crashAt === 'during unpacking' ? unpackInThreads() : unpackHere,
+  beforeSeal: [async () => step('before the release is sealed')],
   serving: {
     served: null,
-    prepare: () => () => step('in the swap'),
+    prepare: () => () => step('during the swap'),
     updateRetained: () => undefined,
     turnOff: () => undefined,
   },
   onEvent: (event) => {
-    if (event.kind === 'progress' && event.phase === 'unpacking') step('while it is unpacked');
+    if (event.kind === 'progress' && event.phase === 'unpacking') step('during unpacking');
   },
 });
 await sweepDataFolder(store.paths);

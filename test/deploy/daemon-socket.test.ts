@@ -42,7 +42,7 @@ describe('openDaemonSocket()', () => {
     expect(other.socket.path).not.toBe(one.socket.path);
   });
 
-  test('restores the mode of the private folder, and rejects a symbolic link in its place', async () => {
+  test('restores the mode of the private folder, and rejects a symbolic link at the path of that folder', async () => {
     const place = join(folder, `docshelf-${UID}`);
     await mkdir(place);
     await openDaemonSocket(paths, onlyElsewhere);

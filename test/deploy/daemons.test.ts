@@ -70,7 +70,7 @@ describe('runningDaemons() of a folder that was copied or moved', () => {
     ['a process of another container with this host name', { pidNamespace: 'pid:[1]', pid: 1 }],
     ['a process of another host', { host: `${hostname()}-other`, pid: 1 }],
   ])(
-    'finds the heartbeat file of %s in the folder and through a link to it, but ignores it in a copy',
+    'finds the heartbeat file of %s in the folder and through a symbolic link to the folder, but ignores it in a copy of the folder',
     async (_whose, owner) => {
       const { dir } = await marked(owner);
       await cp(dir, `${dir}-copy`, { recursive: true });
@@ -92,7 +92,7 @@ describe('runningDaemons() of a folder that was copied or moved', () => {
     expect(await pidsOn(dir)).toEqual([]);
   });
 
-  test('finds a daemon under the new name of its folder, and under its path after a backup was restored there', async () => {
+  test('finds a daemon after its folder was renamed, and at the original path after a copy of the folder was put there', async () => {
     const { dir, paths, registration } = await marked();
     await rename(dir, `${dir}-old`);
     expect(await pidsOn(`${dir}-old`)).toEqual([process.pid]);
@@ -117,7 +117,7 @@ describe('runningDaemons() of a folder that was copied or moved', () => {
 });
 
 describe('DaemonRegistration', () => {
-  test('does not list itself among other daemons, and disappears when it withdraws', async () => {
+  test('excludes its own releases from servedByOthers(), and deletes its heartbeat file on withdraw()', async () => {
     const { paths } = await newStore();
     const [one, two] = [new DaemonRegistration(paths), new DaemonRegistration(paths)];
     await one.announce(null);
@@ -135,7 +135,7 @@ describe('DaemonRegistration', () => {
     expect(await readdir(paths.daemons)).toEqual([]);
   });
 
-  test('lists the releases that its sites serve, without sites that were removed', async () => {
+  test('lists the releases that its sites serve, and omits sites that were unregistered', async () => {
     const { paths } = await newStore();
     const registration = new DaemonRegistration(paths);
     await registration.announce(null);
@@ -160,7 +160,7 @@ describe('DaemonRegistration', () => {
     await registration.withdraw();
   });
 
-  test('writes no file before it is announced', async () => {
+  test('writes no heartbeat file before announce()', async () => {
     const { paths } = await newStore();
     await new DaemonRegistration(paths).registerSite(() => 'acme').setServed(['abc']);
     expect(await readdir(paths.daemons)).toEqual([]);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 const manifest = (manifestDomain: string | null) => ({ manifestDomain });
 
 describe('settleFolderDomain()', () => {
-  test('prefers the domain of the config, then the stored one, then the one of the first manifest, then "docs"', async () => {
+  test('uses the domain of the config, else of the data folder, else of the first manifest, else "docs"', async () => {
     const { paths } = await newStore();
     expect(await settleFolderDomain(paths, null, null)).toBe('docs');
     expect(await settleFolderDomain(paths, null, manifest('acme'))).toBe('acme');
@@ -31,7 +31,7 @@ describe('settleFolderDomain()', () => {
     expect(await settleFolderDomain(paths, 'acme', null)).toBe('acme');
   });
 
-  test('rejects a config whose domain differs from the one of the folder', async () => {
+  test('rejects a config whose domain differs from the domain of the data folder', async () => {
     const { paths } = await newStore();
     await settleFolderDomain(paths, 'acme', null);
     expect(await codeOf(settleFolderDomain(paths, 'globex', null))).toBe('config_invalid');
@@ -53,7 +53,7 @@ describe('settleFolderDomain()', () => {
 });
 
 describe('a deployment', () => {
-  test('takes the domain of the first fetched bundle, and reports it at once', async () => {
+  test('reports the domain of the first fetched bundle at once, and stores that domain for the next start', async () => {
     const store = await newStore();
     const { deployment } = await startDaemon(store, { link: LINK }, await new FakeSource().serveBundle(LINK, bundle));
     expect(deployment.domain).toBe('acme');
@@ -61,7 +61,7 @@ describe('a deployment', () => {
     expect((await openDaemon(store)).deployment.domain).toBe('acme');
   });
 
-  test('keeps its releases if the config names a domain while the folder has the default one', async () => {
+  test('keeps its releases if the config sets a domain for a data folder with the default domain', async () => {
     const store = await newStore();
     const plain = await packBundle('acme-export-2024-06-01.tar.gz', 'plain');
     const first = await startDaemon(store);
@@ -73,7 +73,7 @@ describe('a deployment', () => {
     expect(await readdir(store.paths.sites)).toEqual(['acme']);
   });
 
-  test('accepts a bundle of another domain after the next step of its error, if the folder has the default domain', async () => {
+  test('accepts a bundle of another domain after the step that the error suggests, if the folder has the default domain', async () => {
     const store = await newStore();
     const { deployment, site } = await startDaemon(store);
     const plain = await packBundle('hand-v1.0.0.tar.gz', 'plain');
@@ -91,9 +91,9 @@ describe('a deployment', () => {
   });
 
   test.each([
-    ['the config has chosen its domain', 'docs', 'plain'],
-    ['a manifest has chosen its domain', null, 'globex'],
-  ])('names another data folder for a bundle of another domain if %s', async (_, domain, first) => {
+    ['the config has set the domain of the data folder', 'docs', 'plain'],
+    ['a manifest has set the domain of the data folder', null, 'globex'],
+  ])('suggests another data folder for a bundle of another domain if %s', async (_, domain, first) => {
     const store = await newStore();
     const { deployment } = await startDaemon(store, { domain });
     const deliver = (each: Bundle) => deployment.deliver({ ...each, version: null, source: 'import', activate: true });
@@ -105,7 +105,7 @@ describe('a deployment', () => {
     });
   });
 
-  test('does not open the folder of another domain', async () => {
+  test('does not open a data folder that belongs to another domain', async () => {
     const store = await newStore();
     await (await openDaemon(store, { domain: 'acme' })).stop();
     expect(await codeOf(openDaemon(store, { domain: 'globex' }))).toBe('config_invalid');

@@ -54,7 +54,7 @@ describe('a bundle older than the newest release that was ever active', () => {
     expect(deployment.active?.version).toBe('v01');
   });
 
-  test('is not served from the preload folder after a rollback, which is reported', async () => {
+  test('is not served from the preload folder after a rollback, and causes the error downgrade', async () => {
     const store = await newStore();
     const { deployment, reload } = await startDaemon(store);
     await deployment.deliver(delivery(first));
@@ -72,7 +72,7 @@ describe('a bundle older than the newest release that was ever active', () => {
     expect(deployment.active?.version).toBe('v04');
   });
 
-  test('is accepted if a later date in its name shows a new export of the same content, unless signatures are required', async () => {
+  test('is accepted if a later date in its file name shows a new export of the same content, unless signatures are required', async () => {
     const again = { fileName: 'acme-export-2024-06-03.tar.gz' };
     const { deployment } = await startDaemon(await newStore());
     await deployment.deliver(delivery(first));
@@ -103,7 +103,7 @@ describe('a bundle older than the newest release that was ever active', () => {
   });
 });
 
-test('minVersion rejects older versions and versions that cannot be compared, but never the pinned one', async () => {
+test('minVersion rejects older versions and versions that cannot be compared, but never the pinned version', async () => {
   const store = await newStore();
   const { deployment, reload } = await startDaemon(store, { minVersion: 'v2' });
   const labelled = (version: string) =>

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 
 test.each([{ version: 'v1' }, { version: null }])(
-  'one of two daemons that need $version from the same link fetches it, and both serve it',
+  'only one of two daemons on a folder fetches a bundle that both serve, if staticExport.version is $version',
   async ({ version }) => {
     const store = await newStore();
     const arriving = Promise.withResolvers<Buffer>();

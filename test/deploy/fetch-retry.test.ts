@@ -31,7 +31,7 @@ test('retry() doubles the upper bound of its delay up to 30 s', async () => {
   expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
 });
 
-test('retry() waits a random part of the bound, but at least as long as the source requires, up to 120 s', async () => {
+test('retry() waits a random part of its maximum delay, but at least as long as the source requires, up to 120 s', async () => {
   const errors = [passing(), passing({ retryAfterMs: 7000 }), passing({ retryAfterMs: 3_600_000 })];
   const { waits, attempt, tools } = scene(errors, () => 0.1);
   await retry(attempt, { retriesMax: 3, signal: NEVER }, tools);

@@ -125,7 +125,7 @@ describe('fetchBundle()', () => {
     expect(server.requests.map((request) => request.headers.range)).toEqual([undefined, undefined]);
   });
 
-  test('starts over if the server responds to a range with 200', async () => {
+  test('starts over if the server responds to a range request with 200', async () => {
     const { answer, onProgress } = cutting('"v1"', 1);
     const asked: unknown[] = [];
     const server = await started(
@@ -139,7 +139,7 @@ describe('fetchBundle()', () => {
     expect(asked).toEqual([undefined, 'bytes=100000-']);
   });
 
-  test('keeps received bytes, and resumes a later fetch with a renewed link', async () => {
+  test('keeps the received bytes after a failure, and resumes them in a later fetch with a renewed link', async () => {
     const { answer, onProgress } = cutting('"v1"', 1);
     const cut = await started(httpServer(answer));
     await expect(fetchFrom(cut, { onProgress }, { retriesMax: 0 })).rejects.toMatchObject({ code: 'source_truncated' });
@@ -149,7 +149,7 @@ describe('fetchBundle()', () => {
     expect(cut.requests.at(-1)?.headers.range).toBe('bytes=100000-');
   });
 
-  test('fails with wrong_digest without a retry if the content differs, and deletes it', async () => {
+  test('fails with wrong_digest without a retry if the digest differs, and deletes the received content', async () => {
     const server = await started(httpServer(bundleAnswer(BUNDLE, '"v1"')));
     await expect(fetchFrom(server, { sha256: FALSE_DIGEST })).rejects.toMatchObject({
       code: 'wrong_digest',
@@ -196,7 +196,7 @@ describe('fetchBundle()', () => {
     expect((await fetchFrom(server, {}, { bundleBytesMax: BUNDLE.length })).sizeBytes).toBe(BUNDLE.length);
   });
 
-  test('accepts a response without any length only with a digest, and only if it is complete', async () => {
+  test('accepts a response without a length only if its content has the configured digest', async () => {
     const head = 'HTTP/1.0 200 OK\r\n\r\n';
     const whole = await started(tcpServer(answering(head, (socket) => socket.end(BUNDLE))));
     await expect(fetchFrom(whole)).rejects.toMatchObject({ code: 'source_no_length', fields: { retryable: false } });
@@ -217,7 +217,7 @@ describe('fetchBundle()', () => {
     expect((await fetchFrom(server)).digest).toBe(DIGEST);
   });
 
-  test('retries temporary errors, and no permanent ones', async () => {
+  test('retries temporary errors, but not permanent errors', async () => {
     const whole = bundleAnswer(BUNDLE, null);
     const statuses = [503, 429, 500];
     const server = await started(
@@ -235,7 +235,7 @@ describe('fetchBundle()', () => {
     expect(missing.requests.length).toBe(1);
   });
 
-  test('stops at once if it is aborted, keeps the part and closes the socket', async () => {
+  test('stops at once if it is aborted, keeps the partial file and closes the socket', async () => {
     const server = await started(
       httpServer((_, response) => {
         response.writeHead(200, { etag: '"v1"', 'content-length': BUNDLE.length });
@@ -300,7 +300,7 @@ describe('fetchBundle() with a source that sends a wrong number of bytes', () =>
       TOOLS,
     );
 
-  test('keeps too few bytes for resuming, and deletes too many', async () => {
+  test('keeps the received bytes if there are too few, and deletes them if there are too many', async () => {
     const fields = (receivedBytes: number) => ({ receivedBytes, totalBytes: 5, retryable: true });
     await expect(run(sourceOf({}, '123'))).rejects.toMatchObject({ code: 'source_truncated', fields: fields(3) });
     expect((await spooled()).length).toBe(2);

@@ -84,7 +84,7 @@ describe.concurrent('the inbox', () => {
   });
 
   test.each(['a\u202egz.zip', 'a\nb.zip', 'a\u0085b.zip'])(
-    'moves a rejected archive named %j to a printable name',
+    'gives the rejected archive %j a printable name',
     async (name) => {
       const store = await copyOf(seed);
       const daemon = await startDaemon(store, { version: '2024-01-01' });
@@ -129,7 +129,9 @@ describe.concurrent('the inbox', () => {
     expect(kept.filter((name) => /^old-(?:\d|1\d|20)\./.test(name))).toEqual([]);
   });
 
-  test('keeps the newest rejected archive of any size, and deletes older ones beyond 8 GiB', async ({ expect }) => {
+  test('keeps the newest rejected archive whatever its size, and deletes older archives if the total exceeds 8 GiB', async ({
+    expect,
+  }) => {
     const store = await newStore();
     const { rejected } = store.paths;
     const sizes = { 'a.zip': 5 * 1024 ** 3, 'b.zip': 3 * 1024 ** 3, 'c.zip': 9 * 1024 ** 3 };
@@ -144,7 +146,7 @@ describe.concurrent('the inbox', () => {
     await inbox.stop();
   });
 
-  test('does not write the reason through a symbolic link', async ({ expect }) => {
+  test('does not write the reason file through a symbolic link', async ({ expect }) => {
     const store = await newStore();
     const target = join(store.paths.dir, 'theirs');
     await writeFile(target, 'theirs');
@@ -190,7 +192,7 @@ describe.concurrent('the inbox', () => {
     await inbox.stop();
   });
 
-  test('imports an archive whose copy was paused only after the copy is complete', async ({ expect }) => {
+  test('does not import an archive while its copy is paused, but after the copy is complete', async ({ expect }) => {
     const store = await copyOf(seed);
     const file = join(store.paths.inbox, seed.march.fileName);
     const { deployment, site } = await startDaemon(store);
@@ -213,7 +215,9 @@ describe.concurrent('the inbox', () => {
     expect(deployment.lastError).toBeNull();
   });
 
-  test('keeps an archive that failed for an external reason, and retries it later', async ({ expect }) => {
+  test('keeps an archive if its import fails for an external reason, and does not retry the import at once', async ({
+    expect,
+  }) => {
     const store = await newStore();
     const { inbox, delivered, failures } = inboxOver(store, () => Promise.reject(fault('not_enough_space')));
     await writeFile(join(store.paths.inbox, 'large.zip'), 'text');
@@ -225,7 +229,7 @@ describe.concurrent('the inbox', () => {
     expect(await filesIn(store.paths.rejected)).toEqual([]);
   });
 
-  test('keeps a rejected archive that it cannot move, and retries it later', async ({ expect }) => {
+  test('keeps a rejected archive that it cannot move, and does not retry the import at once', async ({ expect }) => {
     const store = await newStore();
     await rm(store.paths.rejected, { recursive: true });
     const { inbox, delivered, failures } = inboxOver(store, () => Promise.reject(fault('truncated')));

@@ -271,7 +271,9 @@ async function runSequence(seed: number): Promise<void> {
   }
 }
 
-test(`${SEQUENCES_OF_ONE} random command sequences keep to the contract`, { timeout: 1_800_000 }, async () => {
+test(`a deployment follows the contract in ${SEQUENCES_OF_ONE} random command sequences`, {
+  timeout: 1_800_000,
+}, async () => {
   await forEachSeed(SEQUENCES_OF_ONE, LANES, runSequence);
 });
 
@@ -312,7 +314,7 @@ async function runSequenceOfSites(seed: number): Promise<void> {
   }
 }
 
-test(`${SEQUENCES_OF_TWO} random command sequences on two sites in one folder keep to the contract`, {
+test(`two sites in one folder follow the contract in ${SEQUENCES_OF_TWO} random command sequences`, {
   timeout: 1_800_000,
 }, async () => {
   await forEachSeed(SEQUENCES_OF_TWO, LANES, runSequenceOfSites);

@@ -44,7 +44,7 @@ describe('activate()', () => {
     expect(daemon.deployment.state).toBe('ready');
   });
 
-  test('rejects a version that is not stored, and lists the stored ones', async () => {
+  test('rejects a version that is not stored, and lists the stored versions', async () => {
     const { deployment } = await startDaemon(store);
     const activating = deployment.activate('v9');
     await expect(activating).rejects.toMatchObject({ code: 'version_not_found', fields: { stored: [V3, V2, V1] } });
@@ -58,7 +58,7 @@ describe('activate()', () => {
     expect((await store.active())?.version).toBe(V1);
   });
 
-  test('is rejected if another version is pinned, but accepts the pinned one', async () => {
+  test('rejects every version except the pinned version', async () => {
     const daemon = await startDaemon(store, { version: V1 });
     expect(await codeOf(daemon.deployment.activate(V2))).toBe('pinned');
     expect(await codeOf(daemon.deployment.rollback())).toBe('pinned');
@@ -66,7 +66,7 @@ describe('activate()', () => {
     expect(versionOf(daemon)).toBe(V1);
   });
 
-  test('is rejected if another version is pinned during the lookup', async () => {
+  test('is rejected if a reload pins another version while activate() reads the version label', async () => {
     const daemon = await startDaemon(store);
     await daemon.deployment.activate(V1);
     const label = store.label.bind(store);
@@ -91,7 +91,7 @@ describe('activate()', () => {
   });
 });
 
-describe('the version that an operator activated, with a link', () => {
+describe('a version that an operator activated, if bundleUrl is set', () => {
   const settings: SettingsOf = { link: LINK };
 
   /** A daemon that has fetched March, and for which an operator chose January. */
@@ -122,7 +122,7 @@ describe('the version that an operator activated, with a link', () => {
     expect(daemon.site.active?.digest).toBe(seed.february.digest);
   });
 
-  test('is replaced without a fetch by the bundle of the link if staticExport changes', async () => {
+  test('is replaced without a fetch by the bundle of bundleUrl if staticExport changes', async () => {
     const daemon = await chosen();
     await daemon.reload({ ...settings, keep: 2 });
     expect(versionOf(daemon)).toBe(V3);
@@ -160,8 +160,8 @@ describe('the version that an operator activated, with a link', () => {
   });
 });
 
-describe('the version that an operator activated, without a link', () => {
-  test('stays active over restarts, although newer archives were in the folder before', async () => {
+describe('a version that an operator activated, if bundleUrl is not set', () => {
+  test('stays active over restarts, although the preload folder already contained a newer archive', async () => {
     await putInto(`${store.paths.dir}/bundles`, seed.march, seed.january);
     const daemon = await startDaemon(store);
     expect(versionOf(daemon)).toBe(V3);
@@ -189,7 +189,7 @@ describe('the version that an operator activated, without a link', () => {
 });
 
 describe('rollback()', () => {
-  test('activates the previous version, then the one before, and then fails', async () => {
+  test('activates the previous version at each call, and fails if there is no previous version', async () => {
     const daemon = await startDaemon(store);
     for (const version of [V1, V2, V3]) await daemon.deployment.activate(version);
     expect(await daemon.deployment.rollback()).toEqual({ version: V2, digest: seed.february.digest });
@@ -200,7 +200,7 @@ describe('rollback()', () => {
     expect(versionOf(daemon)).toBe(V1);
   });
 
-  test('works after a restart', async () => {
+  test('activates the previous version also after a restart', async () => {
     const daemon = await startDaemon(store);
     for (const version of [V1, V2]) await daemon.deployment.activate(version);
     const again = await restart(daemon, {});
@@ -216,14 +216,14 @@ describe('rollback()', () => {
     expect(await codeOf(daemon.deployment.rollback())).toBe('no_version');
   });
 
-  test('activates a version other than the current one if the one in between was removed', async () => {
+  test('skips an earlier activation of the current version if the version after that activation was removed', async () => {
     const daemon = await startDaemon(store);
     for (const version of [V1, V3, V2, V3]) await daemon.deployment.activate(version);
     await daemon.deployment.remove(V2);
     expect((await daemon.deployment.rollback()).version).toBe(V1);
   });
 
-  test('activates the digest that was active, even if its label has moved', async () => {
+  test('activates the digest that was active before, even if its version label was moved to another digest', async () => {
     const daemon = await startDaemon(store);
     for (const version of [V1, V2]) await daemon.deployment.activate(version);
     await importBundle(store, seed.march, { version: V1 });
@@ -241,7 +241,7 @@ describe('remove()', () => {
     expect(await codeOf(deployment.remove(V1))).toBe('version_not_found');
   });
 
-  test('removes only the label if another label has the same release', async () => {
+  test('removes only the version label if another version label has the same release', async () => {
     await importBundle(store, seed.january, { version: 'spring' });
     const daemon = await startDaemon(store);
     await daemon.deployment.activate('spring');
@@ -251,7 +251,7 @@ describe('remove()', () => {
     expect(await codeOf(daemon.deployment.remove('spring'))).toBe('in_use');
   });
 
-  test('rejects a version that is pinned, or served here or by another daemon on the folder', async () => {
+  test('rejects a version that is pinned, or that any daemon on the folder serves', async () => {
     const daemon = await startDaemon(store);
     await daemon.deployment.activate(V1);
     const pinned = await startDaemon(store, { version: V2 });
@@ -262,7 +262,7 @@ describe('remove()', () => {
     expect([...(await store.labels()).keys()]).toEqual([V1, V2, V3]);
   });
 
-  test('removes the version that was active before the pin once an operator has activated the pinned one', async () => {
+  test('removes the version that was active before the pin only after an operator has activated the pinned version', async () => {
     const unpinned = await startDaemon(store);
     await unpinned.deployment.activate(V1);
     await unpinned.deployment.stop();

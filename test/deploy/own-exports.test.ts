@@ -90,7 +90,7 @@ class OwnSource extends FakeSource {
 }
 
 describe('staticExport.from: exports', () => {
-  test('serves the newest completed export, under the label of its file name', async () => {
+  test('serves the newest completed export, with the version label from its file name', async () => {
     service.complete(seed.january);
     service.complete(seed.february);
     const { deployment, site } = await open();
@@ -100,7 +100,7 @@ describe('staticExport.from: exports', () => {
     expect(service.calls).toEqual(['acme se_1']);
   });
 
-  test('waits if there is no export, explains how to start one, and serves the first one when it completes', async () => {
+  test('waits if there is no export, names the command that starts an export, and serves the first completed export', async () => {
     const { deployment, site } = await open();
     await deployment.reconcile();
     expect(deployment.state).toBe('waiting');
@@ -112,7 +112,7 @@ describe('staticExport.from: exports', () => {
     expect(deployment.lastError).toBe(null);
   });
 
-  test('serves each newer export, and does not read a stored one again', async () => {
+  test('serves each newer export, and does not read a stored export again', async () => {
     service.complete(seed.january);
     const { deployment, site } = await open();
     await deployment.reconcile();
@@ -126,7 +126,7 @@ describe('staticExport.from: exports', () => {
     expect(service.calls).toEqual(['acme se_0', 'acme se_1']);
   });
 
-  test('stops reading an export if a newer one completes', async () => {
+  test('stops reading an export if a newer export completes', async () => {
     service.complete(seed.january);
     service.reading = new Promise(() => undefined);
     const { deployment, site } = await open();
@@ -140,7 +140,7 @@ describe('staticExport.from: exports', () => {
     expect((await deployment.status()).versions.map(({ version }) => version)).toEqual(['2024-02-01']);
   });
 
-  test('serves the last active version after a restart, and reports it as stale if the newest export cannot be read', async () => {
+  test('serves the last active version with the state stale after a restart if the newest export cannot be read', async () => {
     service.complete(seed.january);
     const first = await open();
     await first.deployment.reconcile();
@@ -155,7 +155,7 @@ describe('staticExport.from: exports', () => {
     expect(deployment.lastError?.code).toBe('bundle_gone');
   });
 
-  test('serves the newest export of a pinned version, and waits for it', async () => {
+  test('waits for an export of the pinned version, serves that export, and ignores exports of other versions', async () => {
     service.complete(seed.january);
     const { deployment, site } = await open({ version: 'v9' });
     await deployment.reconcile();
@@ -186,7 +186,7 @@ describe('staticExport.from: exports', () => {
     await until(() => expect(site.active?.digest).toBe(seed.march.digest));
   });
 
-  test('requests no export if the bundle comes from a link', async () => {
+  test('requests no export if staticExport.from is link', async () => {
     service.complete(seed.january);
     const { deployment } = await open({ fromExports: false });
     await deployment.reconcile();
@@ -196,7 +196,7 @@ describe('staticExport.from: exports', () => {
     expect(deployment.lastError?.code).toBe('no_version');
   });
 
-  test('rejects a digest that differs from sha256 in the config', async () => {
+  test('rejects an export whose digest differs from staticExport.sha256', async () => {
     service.complete(seed.january);
     const { deployment } = await open({ sha256: seed.february.digest });
     await deployment.reconcile();

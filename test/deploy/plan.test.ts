@@ -79,22 +79,22 @@ describe('targetOf()', () => {
 
     ['a pin that is stored', wanted({ pin: 'v1' }), observed(), true, serve('v1', A)],
     [
-      'a pin that is stored, with a link: no fetch',
+      'a pin that is stored, with a link that is not fetched',
       wanted({ pin: 'v1', hasLink: true }),
       observed(),
       true,
       serve('v1', A),
     ],
-    ['a pin whatever is active', wanted({ pin: 'v2' }), observed({ active: active() }), true, serve('v2', B)],
+    ['a pin, whatever version is active', wanted({ pin: 'v2' }), observed({ active: active() }), true, serve('v2', B)],
     [
-      'a pin whatever an operator activated',
+      'a pin, whatever version an operator activated',
       wanted({ pin: 'v2' }),
       observed({ active: active(), choice: chosen(NOW) }),
       true,
       serve('v2', B),
     ],
     [
-      'a pin whatever is preloaded',
+      'a pin, whatever version is preloaded',
       wanted({ pin: 'v1' }),
       observed({ preloaded: preloaded(MARCH, true) }),
       true,
@@ -103,14 +103,14 @@ describe('targetOf()', () => {
     ['a pin that is not stored', wanted({ pin: 'v9' }), observed({ active: active() }), true, missing('v9')],
     ['a pin that is not stored, with a link', wanted({ pin: 'v9', hasLink: true }), observed(), false, fetch('v9')],
     [
-      'a pin with the digest that it has',
+      'a pin with a digest that the pinned version has',
       wanted({ pin: 'v1', sha256: A, hasLink: true }),
       observed(),
       true,
       serve('v1', A),
     ],
     [
-      'a pin with another digest that is stored',
+      'a pin with a stored digest that the pinned version does not have',
       wanted({ pin: 'v1', sha256: C }),
       observed(),
       true,
@@ -138,11 +138,11 @@ describe('targetOf()', () => {
       fetch('v1'),
     ],
 
-    ['a link at a start', wanted({ hasLink: true }), observed({ active: active() }), true, fetch(null)],
+    ['a link at the start of the daemon', wanted({ hasLink: true }), observed({ active: active() }), true, fetch(null)],
     ['a link that was fetched', wanted({ hasLink: true }), observed({ active: active() }), false, serve('v1', A)],
     ['a link that was fetched, without an active version', wanted({ hasLink: true }), observed(), false, fetch(null)],
     [
-      'a link, whatever is preloaded',
+      'a link, whatever version is preloaded',
       wanted({ hasLink: true }),
       observed({ preloaded: preloaded(MARCH, true) }),
       true,
@@ -156,7 +156,7 @@ describe('targetOf()', () => {
       asFetched('v2', B),
     ],
     [
-      'a link with a digest that is stored and active: its label stays',
+      'a link with a digest that is stored and active, whose version label stays',
       wanted({ hasLink: true, sha256: A }),
       observed({
         active: active(),
@@ -176,7 +176,7 @@ describe('targetOf()', () => {
       serve('v1', A),
     ],
     [
-      'a link with a digest that has lost its label',
+      'a link with a stored digest without a version label',
       wanted({ hasLink: true, sha256: C }),
       observed(),
       true,
@@ -190,35 +190,35 @@ describe('targetOf()', () => {
       fetch(null),
     ],
     [
-      "a link with a stored digest and an operator's later choice",
+      'a link with a stored digest, and a version that an operator activated later',
       wanted({ hasLink: true, sha256: B }),
       observed({ active: active(B), choice: chosen(NOW) }),
       true,
       serve('v1', A),
     ],
     [
-      'a link with a digest that changed since an operator chose',
+      'a link with a stored digest that changed after an operator activated a version',
       wanted({ hasLink: true, sha256: B }),
       observed({ active: active(B), choice: chosen(BEFORE) }),
       true,
       asFetched('v2', B),
     ],
     [
-      "a fetched link and an operator's valid choice",
+      'a fetched link, and a version that an operator activated later',
       wanted({ hasLink: true }),
       observed({ active: active(B), choice: chosen(NOW) }),
       false,
       serve('v1', A),
     ],
     [
-      "a fetched link and an operator's choice that the settings ended",
+      'a fetched link, and a version that an operator activated before staticExport changed',
       wanted({ hasLink: true }),
       observed({ active: active(B), choice: chosen(BEFORE) }),
       false,
       serve('v2', B),
     ],
     [
-      "a fetched link whose bundle was removed and an operator's choice that the settings ended",
+      'a fetched link whose bundle was removed, and a version that an operator activated before staticExport changed',
       wanted({ hasLink: true }),
       observed({ active: active('d'), choice: chosen(BEFORE) }),
       false,
@@ -256,21 +256,21 @@ describe('targetOf()', () => {
       serve('v1', A),
     ],
     [
-      "neither pin nor link, with an operator's choice over a newer version that existed before",
+      'neither pin nor link, with a version that an operator activated although a newer version existed',
       wanted(),
       observed({ active: active(), choice: chosen(NOW), activeCreatedAt: JANUARY, preloaded: preloaded(MARCH) }),
       true,
       serve('v1', A),
     ],
     [
-      "neither pin nor link, with an operator's choice and a newer version that arrived later",
+      'neither pin nor link, with a version that an operator activated before a newer version arrived',
       wanted(),
       observed({ active: active(), choice: chosen(NOW), activeCreatedAt: JANUARY, preloaded: preloaded(MARCH, true) }),
       true,
       serve('v2', B),
     ],
     [
-      "neither pin nor link, with an operator's choice that the settings ended",
+      'neither pin nor link, with a version that an operator activated before staticExport changed',
       wanted(),
       observed({ active: active(), choice: chosen(BEFORE), activeCreatedAt: JANUARY, preloaded: preloaded(MARCH) }),
       true,
@@ -302,7 +302,7 @@ describe('plan()', () => {
   const fetchingExport = { key: 'the link as it is', isExport: true, isAborted: false };
 
   test.each<[what: string, Wanted, Partial<Progress>, Step]>([
-    ['waits for nothing if all is done', exporting, {}, { do: 'wait', untilMs: null }],
+    ['sets no timer if no work is pending', exporting, {}, { do: 'wait', untilMs: null }],
     ['waits for the next export', exporting, { exportAtMs: 5_000 }, { do: 'wait', untilMs: 5_000 }],
     [
       'waits for pruning before a later export',
@@ -310,9 +310,9 @@ describe('plan()', () => {
       { exportAtMs: 5_000, pruneAtMs: 3_000 },
       { do: 'wait', untilMs: 3_000 },
     ],
-    ['exports when it is time', exporting, { exportAtMs: 1_000 }, { do: 'export' }],
+    ['exports at the time of the next export', exporting, { exportAtMs: 1_000 }, { do: 'export' }],
     [
-      'does not export if the settings ask for none',
+      'does not export if the settings do not contain staticExport.renew',
       wanted({ hasLink: true }),
       { exportAtMs: 1_000 },
       { do: 'wait', untilMs: null },
@@ -324,14 +324,14 @@ describe('plan()', () => {
       { do: 'wait', untilMs: null },
     ],
     [
-      'exports after the preload folder is read',
+      'does not export while the preload folder is read',
       exporting,
       { exportAtMs: 1_000, preload: 'running' },
       { do: 'wait', untilMs: null },
     ],
-    ['runs a command first', exporting, { exportAtMs: 1_000, hasCommand: true }, { do: 'run-command' }],
+    ['runs a command before an export', exporting, { exportAtMs: 1_000, hasCommand: true }, { do: 'run-command' }],
     [
-      'ignores the settings before the first round has started',
+      'does not export before the first reconciliation has started',
       exporting,
       { exportAtMs: 1_000, hasStartedRound: false },
       { do: 'wait', untilMs: null },

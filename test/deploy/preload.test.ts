@@ -54,7 +54,7 @@ async function run({ isWanted = false, mayBeMissing = true, pin = null as string
 }
 
 describe('importPreload()', () => {
-  test('imports archives in the order of their names, without dot files, unfinished copies and folders', async () => {
+  test('imports archives in the order of their names, and ignores dot files, unfinished copies and folders', async () => {
     await putInto(folder, seed.january, seed.february);
     await mkdir(join(folder, 'folder'));
     for (const name of ['.hidden.tar.gz', 'copying.tar.gz.part']) await copyFile(seed.march.file, join(folder, name));
@@ -89,14 +89,14 @@ describe('importPreload()', () => {
     expect(await run()).toEqual({ taken: [], versions: [V1], codes: [] });
   });
 
-  test('reads an archive again if its time has changed', async () => {
+  test('reads an archive again if its modification time has changed', async () => {
     await putInto(folder, seed.january);
     await run();
     await writeFile(join(folder, seed.january.fileName), 'no archive any more');
     expect(await run()).toMatchObject({ versions: [], codes: ['unknown_format'] });
   });
 
-  test('keeps the label of an unchanged archive if a later delivery has moved it', async () => {
+  test('does not move a version label back to an unchanged archive if a later delivery has moved the label', async () => {
     await putInto(folder, seed.january);
     await run();
     await importBundle(store, seed.march, { version: V1 });
@@ -104,7 +104,7 @@ describe('importPreload()', () => {
     expect((await store.label(V1))?.digest).toBe(seed.march.digest);
   });
 
-  test('imports an unchanged archive again if its release was removed and is needed', async () => {
+  test('imports an unchanged archive with a removed release again only if the release is needed', async () => {
     await putInto(folder, seed.january);
     await run();
     await store.removeRelease(seed.january.digest);
@@ -121,7 +121,7 @@ describe('importPreload()', () => {
     expect(await run()).toMatchObject(outcome);
   });
 
-  test('treats a missing folder as empty only if it is the default one', async () => {
+  test('treats a missing folder as empty only if it is the default preload folder', async () => {
     expect(await run()).toEqual({ taken: [], versions: [], codes: [] });
     expect(await run({ mayBeMissing: false })).toEqual({ taken: [], versions: [], codes: ['cannot_read'] });
   });
@@ -153,7 +153,7 @@ describe('a daemon with a preload folder', () => {
     expect(daemon.site.active?.version).toBe('2024-06-01');
   });
 
-  test('does not serve its archive instead of a version that is delivered or activated later', async () => {
+  test('keeps serving a version that was delivered or activated after the preloaded archive', async () => {
     await putInto(folder, await later());
     const daemon = await startDaemon(store);
     expect(daemon.site.active?.version).toBe('2024-06-01');
@@ -203,7 +203,7 @@ describe('a daemon with a preload folder', () => {
     expect(await store.has(seed.february.digest)).toBe(false);
   });
 
-  test('keeps serving and reports which archive was rejected', async () => {
+  test('keeps serving the active version, and reports which archive was rejected', async () => {
     await mkdir(folder);
     await writeFile(join(folder, 'broken.zip'), 'no archive');
     for (const version of [V1, null]) {
@@ -231,7 +231,7 @@ describe('a daemon with a preload folder', () => {
     expect({ state, code: lastError?.code }).toEqual({ state: 'ready', code: 'cannot_read' });
   });
 
-  test('does not move its pinned label to another archive of that name', async () => {
+  test('does not move the label of the pinned version to another archive with the same file name', async () => {
     const other = await packBundle(seed.january.fileName, 'January, once more');
     await putInto(folder, other);
     const { deployment, site } = await startDaemon(store, { version: V1 });

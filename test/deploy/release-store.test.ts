@@ -128,7 +128,7 @@ describe('SiteStore', () => {
       expect(await readdir(join(store.folderOf(seed.january.digest), 'site'))).toContain('theirs');
     });
 
-    test('rejects if the move is not possible', async () => {
+    test('rejects if the folder cannot be moved', async () => {
       const store = await copyOf(seed);
       const nowhere = join(store.paths.staging, 'nowhere');
       await expect(store.adopt(nowhere, 'f'.repeat(64))).rejects.toMatchObject({ code: 'ENOENT' });

@@ -151,7 +151,7 @@ describe('an invalid link', () => {
     expect(links.calls).toEqual([]);
   });
 
-  test('is renewed for the pinned version, with an export if there is none', async () => {
+  test('is renewed for the pinned version, after an export if the service has no bundle of that version', async () => {
     source.serve(LINK, fault('link_expired'));
     links.next = april;
     const daemon = await start({ link: LINK, version: 'v4' });
@@ -187,7 +187,7 @@ describe('an invalid link', () => {
     expect(source.opened).toEqual([LINK]);
   });
 
-  test('is checked like a delivery if the renewed link has a stored bundle that is older than a formerly active one', async () => {
+  test('causes a download despite a stored bundle if that bundle is older than a formerly active version', async () => {
     store = await copyOf(seed);
     await store.noteActive({ version: '2024-03-01', createdAt: '2024-03-01T00:00:00.000Z' });
     source.serve(LINK, fault('link_expired'));
@@ -209,7 +209,7 @@ describe('an invalid link', () => {
   });
 });
 
-test('a daemon without a link requests one from the service, which exports the site if it has no bundle', async () => {
+test('a daemon without bundleUrl requests a link from the export service, and starts an export if the service has no bundle', async () => {
   links.next = april;
   const daemon = await start({});
   expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-04-01', error: null });
@@ -220,7 +220,7 @@ test('a daemon without a link requests one from the service, which exports the s
   expect(links.calls.slice(3)).toEqual(['link null']);
 });
 
-test('a daemon resumes waiting for an interrupted export instead of starting another one', async () => {
+test('a daemon that lost the export service waits for the same export again instead of starting another export', async () => {
   links.next = fault('source_unreachable', true);
   const daemon = await start({});
   expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'source_unreachable' });
@@ -230,7 +230,7 @@ test('a daemon resumes waiting for an interrupted export instead of starting ano
   expect(links.calls).toEqual(['link null', 'start null', 'wait job-2', 'link null', 'wait job-2']);
 });
 
-test('a daemon waits for an export that was being started when the settings changed, instead of starting another one', async () => {
+test('a daemon whose settings change while an export starts waits for that export instead of starting another export', async () => {
   const answer = Promise.withResolvers<void>();
   links.startDelay = answer.promise;
   const { deployment } = await openDaemon(store, { renew: { ...RENEW, everyMs: DAY_MS } }, source, links.open);
@@ -258,7 +258,7 @@ test('a daemon requests the link of an export again if the fetch of its bundle f
   expect(given).toHaveBeenCalledTimes(2);
 });
 
-test('a daemon starts another export after a failed one', async () => {
+test('a daemon starts another export after an export has failed', async () => {
   links.next = fault('job_failed');
   const daemon = await start({});
   links.next = april;
@@ -288,7 +288,7 @@ describe('staticExport.renew.every', () => {
     });
   }
 
-  test('exports the site once per interval, and swaps the bundle in', async () => {
+  test('exports the site once per interval, and activates the new bundle', async () => {
     const daemon = await startServingMarch();
     links.next = april;
     await vi.advanceTimersByTimeAsync(DAY_MS - 1);
@@ -311,7 +311,7 @@ describe('staticExport.renew.every', () => {
     expect({ active: daemon.deployment.active, opened: source.opened.length }).toEqual(before);
   });
 
-  test('keeps the served version if a round fails, reports the error, and retries', async () => {
+  test('keeps the served version if an export fails, reports the error, and exports again after the interval', async () => {
     const daemon = await startServingMarch();
     links.next = fault('job_failed');
     await nextRound();
@@ -321,7 +321,7 @@ describe('staticExport.renew.every', () => {
     await until(() => expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-04-01', error: null }));
   });
 
-  test('keeps the version that an operator activated until an export gives another bundle', async () => {
+  test('keeps the version that an operator activated until an export creates a different bundle', async () => {
     store = await copyOf(seed);
     const daemon = await startServingMarch();
     await daemon.deployment.activate('2024-01-01');
@@ -334,7 +334,7 @@ describe('staticExport.renew.every', () => {
     await until(() => expect(daemon.deployment.active?.version).toBe('2024-04-01'));
   });
 
-  test('requests the newest export before the link of the config', async () => {
+  test('serves the newest export instead of the bundle of bundleUrl', async () => {
     links.newest = april;
     await source.serveBundle(LINK, seed.march);
     const daemon = await start({ ...every, link: LINK });
@@ -342,14 +342,14 @@ describe('staticExport.renew.every', () => {
     expect(source.opened).not.toContain(LINK);
   });
 
-  test('uses the link of the config if the service has no export yet', async () => {
+  test('serves the bundle of bundleUrl if the service has no export yet', async () => {
     await source.serveBundle(LINK, seed.march);
     const daemon = await start({ ...every, link: LINK });
     expect(daemon.deployment.active?.version).toBe('2024-03-01');
     expect(links.calls).toEqual(['link null']);
   });
 
-  test('aborts the current round and all later ones if the settings disable it', async () => {
+  test('aborts the current export and starts no other export if a reload removes the setting', async () => {
     const daemon = await startServingMarch();
     links.next = null;
     await nextRound();
@@ -361,7 +361,7 @@ describe('staticExport.renew.every', () => {
     expect(links.calls).toEqual([]);
   });
 
-  test('stops with the daemon', async () => {
+  test('starts no export after the daemon has stopped', async () => {
     const daemon = await startServingMarch();
     links.next = null;
     await nextRound();
@@ -374,8 +374,8 @@ describe('staticExport.renew.every', () => {
 
   test.each([
     ['one interval after the start', 0, DAY_MS],
-    ['a tenth later, so that daemons which started together do not send requests together', 1, 1.1 * DAY_MS],
-  ])('starts a round %s', async (_, random, waitMs) => {
+    ['up to a tenth of the interval later, so that daemons do not send requests at the same time', 1, 1.1 * DAY_MS],
+  ])('starts an export %s', async (_, random, waitMs) => {
     vi.spyOn(Math, 'random').mockReturnValue(random);
     await startServingMarch();
     links.next = april;
@@ -385,7 +385,7 @@ describe('staticExport.renew.every', () => {
     await until(() => expect(links.calls).toContain('start null'));
   });
 
-  test('supports intervals longer than the maximum of a timer', async () => {
+  test('supports intervals longer than the maximum of setTimeout()', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     links.newest = seed.march;
     await start({ renew: { ...RENEW, everyMs: 30 * DAY_MS } });
@@ -413,7 +413,7 @@ describe('staticExport.renew.every', () => {
     expect(Date.now() - failedMs).toBeLessThan(DAY_MS);
   });
 
-  test('restarts the timer if the interval changes, and keeps it otherwise', async () => {
+  test('restarts the timer only if a reload changes the interval', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const daemon = await startServingMarch();
     links.next = april;

@@ -49,7 +49,7 @@ async function makeActive(version: string): Promise<void> {
   await daemon.stop();
 }
 
-test('a daemon removes the temporary files of a killed one in each folder after a minute', async () => {
+test('a starting daemon deletes temporary files older than a minute from the folders of the site, and keeps newer files', async () => {
   const { dir, versions, served, spool } = store.site;
   const ago = Date.now() / 1000 - 61;
   for (const folder of [dir, versions, served, spool]) {
@@ -69,7 +69,7 @@ describe('a pinned daemon', () => {
     expect(daemon.source.opened).toEqual([]);
   });
 
-  test('reports that a changed link was not fetched', async () => {
+  test('does not fetch a changed link if the pinned version is stored, and reports this in a notice', async () => {
     const daemon = await startDaemon(await newStore(), { version: 'v9', link: LINK }, await marchAtLink());
     expect((await daemon.deployment.status()).notices).toEqual([]);
     await daemon.reload({ version: 'v9', link: OTHER_LINK });
@@ -80,7 +80,7 @@ describe('a pinned daemon', () => {
     expect(daemon.source.opened).toEqual([LINK]);
   });
 
-  test('fetches a pinned version that is not stored, and labels it', async () => {
+  test('fetches a pinned version that is not stored, and stores the bundle under that version', async () => {
     const daemon = await startDaemon(store, { version: 'v9', link: LINK }, await marchAtLink());
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v9', error: null });
     expect((await store.label('v9'))?.digest).toBe(seed.march.digest);
@@ -102,7 +102,7 @@ describe('a pinned daemon', () => {
     expect((await daemon.deployment.status()).lastError?.message).toContain(`${V3}, ${V2}, ${V1}`);
   });
 
-  test('keeps serving if a reload pins an unavailable version, reports that, and recovers', async () => {
+  test('keeps serving if a reload pins an unavailable version, and serves the next pinned version that is stored', async () => {
     const daemon = await startDaemon(store, { version: V1 });
     await daemon.reload({ version: 'v9' });
     expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'version_not_found' });
@@ -111,7 +111,7 @@ describe('a pinned daemon', () => {
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V2, error: null });
   });
 
-  test('neither reads nor writes the active pointer, until an operator activates the pinned version', async () => {
+  test('ignores and keeps the active pointer until an operator activates the pinned version', async () => {
     await makeActive(V1);
     const before = await store.active();
     const daemon = await startDaemon(store, { version: V2 });
@@ -122,7 +122,7 @@ describe('a pinned daemon', () => {
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
   });
 
-  test('moves its label without a fetch if sha256 requires a stored digest', async () => {
+  test('moves the label of the pinned version to the digest in sha256 without a fetch if that digest is stored', async () => {
     const daemon = await startDaemon(store, { version: V1, link: LINK });
     await daemon.reload({ version: V1, link: LINK, sha256: seed.february.digest });
     expect(daemon.site.active).toMatchObject({ version: V1, digest: seed.february.digest });
@@ -130,7 +130,7 @@ describe('a pinned daemon', () => {
     expect(daemon.source.opened).toEqual([]);
   });
 
-  test('moves its label if sha256 requires the digest of the link', async () => {
+  test('moves the label of the pinned version to a fetched bundle that has the digest in sha256', async () => {
     const again = await packBundle('acme-export-2024-03-01.tar.gz', 'March, once more');
     const source = await new FakeSource().serveBundle(LINK, again);
     const daemon = await startDaemon(store, { version: V1, link: LINK }, source);
@@ -139,7 +139,7 @@ describe('a pinned daemon', () => {
     expect(await store.has(seed.january.digest)).toBe(true);
   });
 
-  test('keeps its label if the link has another digest than sha256', async () => {
+  test('does not move the label of the pinned version if the fetched bundle has another digest than sha256', async () => {
     const daemon = await startDaemon(store, { version: V1, link: LINK }, await marchAtLink());
     await daemon.reload({ version: V1, link: LINK, sha256: 'f'.repeat(64) });
     expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'wrong_digest' });
@@ -154,13 +154,13 @@ describe('a pinned daemon', () => {
     expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'version_mismatch' });
   });
 
-  test('fetches its pinned version again if the stored one is damaged', async () => {
+  test('fetches its pinned version again if the stored release is damaged', async () => {
     await writeFile(`${store.folderOf(seed.march.digest)}/release.json`, 'no record');
     const daemon = await startDaemon(store, { version: V3, link: LINK }, await marchAtLink());
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
   });
 
-  test('serves a delivered bundle that it waits for, and aborts the fetch', async () => {
+  test('serves a delivered bundle of its pinned version, and aborts the fetch of that version', async () => {
     const source = new FakeSource().serve(LINK, new Promise<never>(() => undefined));
     const daemon = await openDaemon(store, { version: 'v9', link: LINK }, source);
     const settled = daemon.deployment.reconcile();
@@ -189,10 +189,10 @@ describe('a pinned daemon', () => {
   });
 });
 
-describe('a link that served one pinned version', () => {
+describe('a link whose bundle was served as one version', () => {
   const SAME_LINK = `${LINK}-renewed`;
 
-  test('is not used for another version: the daemon keeps serving, and retries when the link changes', async () => {
+  test('is not used for another pinned version, so the daemon serves the old version until the link changes', async () => {
     const source = await marchAtLink();
     await source.serveBundle(SAME_LINK, seed.march);
     const daemon = await startDaemon(await newStore(), { version: 'v1', link: LINK }, source);
@@ -208,7 +208,7 @@ describe('a link that served one pinned version', () => {
     expect(daemon.site.active?.digest).toBe(seed.february.digest);
   });
 
-  test('is tried again while it is unchanged', async () => {
+  test('is fetched again for another pinned version, and used when it returns another bundle', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     const source = await marchAtLink();
     const daemon = await startDaemon(await newStore(), { version: 'v1', link: LINK }, source);
@@ -219,7 +219,7 @@ describe('a link that served one pinned version', () => {
     await until(() => expect(daemon.site.active?.digest).toBe(seed.february.digest));
   });
 
-  test('is rejected after a restart, unless sha256 confirms the pinned version', async () => {
+  test('is rejected for another pinned version after a restart, unless sha256 contains the digest of the bundle', async () => {
     const empty = await newStore();
     const first = await startDaemon(empty, { version: 'v1', link: LINK }, await marchAtLink());
     await first.stop();
@@ -232,7 +232,7 @@ describe('a link that served one pinned version', () => {
     expect(await stateOf(second)).toEqual({ state: 'ready', version: 'v2', error: null });
   });
 
-  test('is accepted if its manifest confirms the new pinned version, and again for the first version', async () => {
+  test('is accepted for another pinned version if the manifest of the bundle contains that version', async () => {
     const named = await packBundle('bundle.tar.gz', 'named', { version: 'v2', domain: 'docs' });
     const empty = await newStore();
     await empty.addLink({
@@ -248,14 +248,14 @@ describe('a link that served one pinned version', () => {
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v2', error: null });
   });
 
-  test('is accepted for a pinned version if docshelf chose the first label itself', async () => {
+  test('is accepted for a pinned version if docshelf derived the first version label itself', async () => {
     const daemon = await startDaemon(await newStore(), { link: LINK }, await marchAtLink());
     expect(daemon.site.active?.version).toBe(V3);
     await daemon.reload({ version: 'v2', link: LINK });
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v2', error: null });
   });
 
-  test('is remembered for the last fifty versions', async () => {
+  test('is recorded with the last fifty versions', async () => {
     const empty = await newStore();
     const link = 'https://bundles.test/docs.tar.gz';
     const [digest] = [seed.march.digest];
@@ -268,7 +268,7 @@ describe('a link that served one pinned version', () => {
 });
 
 describe('an unpinned daemon with a link', () => {
-  test('fetches at every start and serves the bundle, labelled by its name', async () => {
+  test('fetches the bundle at every start, and serves it under the version in its file name', async () => {
     const first = await startDaemon(store, { link: LINK }, await marchAtLink());
     expect(await stateOf(first)).toEqual({ state: 'ready', version: V3, error: null });
     await first.stop();
@@ -313,7 +313,7 @@ describe('an unpinned daemon with a link', () => {
     expect(daemon.site.active?.version).toBe(V1);
   });
 
-  test('reports the fetch as its activity only while it runs', async () => {
+  test('reports the activity fetching only during the fetch', async () => {
     const source = new FakeSource().serve(LINK, new Promise<never>(() => undefined));
     const daemon = await openDaemon(store, { link: LINK }, source);
     void daemon.deployment.reconcile();
@@ -386,7 +386,7 @@ describe('an unpinned daemon with a link', () => {
     expect(daemon.source.opened).toEqual([LINK]);
   });
 
-  test('aborts a fetch on a reload, and fetches the new link even if the old bundle arrived meanwhile', async () => {
+  test('fetches the new link after a reload, even if the bundle of the old link arrives during the reload', async () => {
     let arrive = (_: Buffer): void => undefined;
     const source = await new FakeSource().serveBundle(OTHER_LINK, seed.february);
     const arriving = new Promise<Buffer>((resolve) => {
@@ -404,7 +404,7 @@ describe('an unpinned daemon with a link', () => {
     expect(daemon.site.active?.version).toBe(V2);
   });
 
-  test('keeps the bundle that was fetched for a pin when the pin is removed, instead of an earlier active version', async () => {
+  test('keeps serving the bundle that it fetched for a pinned version if a reload removes the pin', async () => {
     await makeActive(V1);
     const daemon = await startDaemon(store, { version: 'v9', link: LINK }, await marchAtLink());
     await daemon.reload({ link: LINK });
@@ -430,7 +430,7 @@ describe('a daemon with neither pin nor link', () => {
     expect(await stateOf(await startDaemon(store))).toEqual({ state: 'ready', version: V2, error: null });
   });
 
-  test('notifies the serving side of releases that are added or removed next to the active one', async () => {
+  test('updates the older releases of the served site if another version is imported or removed', async () => {
     await makeActive(V2);
     const { deployment, site } = await startDaemon(store);
     const others = () => site.older.map(({ digest }) => digest);
@@ -442,7 +442,7 @@ describe('a daemon with neither pin nor link', () => {
     expect(others().sort()).toEqual([seed.january.digest, seed.march.digest].sort());
   });
 
-  test('activates a delivered bundle unless the delivery excludes it', async () => {
+  test('activates a delivered bundle unless activate is false', async () => {
     const daemon = await startDaemon(store);
     const { deployment } = daemon;
     const kept = await deployment.deliver({ ...seed.march, version: null, source: 'import', activate: false });
@@ -484,7 +484,7 @@ describe('a daemon with neither pin nor link', () => {
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
   });
 
-  test('accepts an upload up to a limit, and leaves no file in the spool', async () => {
+  test('accepts an upload, and leaves no file in the spool', async () => {
     const { deployment } = await startDaemon(store);
     const upload = { fileName: null, version: null, source: 'upload', activate: true } as const;
     const bytes = await bytesOf(seed.january);
@@ -504,7 +504,7 @@ describe('a disabled daemon', () => {
     expect(daemon.site.active?.version).toBe(V1);
   });
 
-  test('serves no page from the moment its status reports that', async () => {
+  test('serves no page as soon as its status reports no active version', async () => {
     await makeActive(V1);
     const daemon = await startDaemon(store);
     const reloading = daemon.reload({ enabled: false });

@@ -107,7 +107,7 @@ async function failureOf(promise: Promise<unknown>): Promise<string | null> {
 }
 
 describe.each(Object.entries(WAYS))('a bundle that arrives by %s', (_, hand) => {
-  test('is rejected without a signature if one is required, before it is read', async () => {
+  test('is rejected before it is read if a signature is required and missing', async () => {
     const { daemon, code } = await hand(REQUIRED, june);
     expect(code).toBe('no_signature');
     expect(await stored(daemon)).toEqual([]);
@@ -131,7 +131,7 @@ describe.each(Object.entries(WAYS))('a bundle that arrives by %s', (_, hand) => 
     expect(await stored(daemon)).toEqual([]);
   });
 
-  test('is rejected if the key of the signature is not expected', async () => {
+  test('is rejected if the signature was made with a key that is not in publicKeys', async () => {
     expect((await hand({ ...STRANGER, text: signature }, june)).code).toBe('bad_signature');
   });
 
@@ -144,7 +144,7 @@ describe.each(Object.entries(WAYS))('a bundle that arrives by %s', (_, hand) => 
 });
 
 describe('the signature next to an archive', () => {
-  test('is used for an import instead of the configured one', async () => {
+  test('is used for an import instead of the configured signature', async () => {
     const daemon = await startDaemon(await newStore(), { signature: { ...REQUIRED, text: 'of another bundle' } });
     await daemon.deployment.deliver(importOf(await withSignatureFile(june, signature)));
     expect(await codeOf(daemon.deployment.deliver(importOf(await withSignatureFile(july, signature))))).toBe(
@@ -195,7 +195,7 @@ describe('the signature next to an archive', () => {
     expect(await codeOf(daemon.deployment.deliver(importOf(bundle)))).toBe('cannot_read');
   });
 
-  test('is not verified without a key', async () => {
+  test('is not verified if no public key is configured', async () => {
     const daemon = await startDaemon(await newStore(), { signature: { ...WELCOME, publicKeys: [] } });
     await daemon.deployment.deliver(importOf(await withSignatureFile(june, 'none')));
     expect(await stored(daemon)).toEqual(['2024-06-01']);
@@ -220,14 +220,14 @@ describe('the link to a signature', () => {
     ['returns a bundle', Buffer.alloc(100_000, 'x'), 'source_too_large'],
     ['has expired', fault('link_expired'), 'link_expired'],
     ['does not exist', fault('bundle_not_found'), 'bundle_not_found'],
-  ])('causes a rejected bundle, and is never printed, if it %s', async (_, answer, code) => {
+  ])('is never printed, and causes a rejected bundle if it %s', async (_, answer, code) => {
     const daemon = await fetchJune(answer);
     expect(lastCode(daemon)).toBe(code);
     expect(await stored(daemon)).toEqual([]);
     expect(JSON.stringify([await daemon.deployment.status(), daemon.events])).not.toContain('canary');
   });
 
-  test('is tried again with the next settings', async () => {
+  test('can be replaced by a valid signature in the config, with which a reload serves the bundle', async () => {
     const daemon = await fetchJune(Buffer.from('none'));
     await daemon.reload({ link: LINK, signature: { ...REQUIRED, text: signature } });
     expect(daemon.deployment.active?.version).toBe('2024-06-01');

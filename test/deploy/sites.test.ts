@@ -114,7 +114,7 @@ describe('sites of one daemon', () => {
     expect(await readdir(sites[0]?.store.paths.spool ?? '')).toEqual([]);
   });
 
-  test('are not reconciled for equal settings, unless there is an error', async () => {
+  test('are not reconciled after a reload with equal settings, unless they report an error', async () => {
     const daemon = await newDaemon(await newFolder());
     const source = await new FakeSource().serveBundle(LINK, seed.january);
     const { deployment, store } = await daemon.open('acme', { link: LINK }, source);
@@ -137,7 +137,7 @@ describe('sites of one daemon', () => {
     expect(await mustSettle({ version: V2 })).toBe(true);
   });
 
-  test('search for bundles with the settings of the last reload', async () => {
+  test('open the sources of bundles with the settings of the last reload', async () => {
     const source = await new FakeSource().serveBundle(LINK, seed.january);
     const requests: string[] = [];
     const sources: SharedByTest['sources'] = async ({ preload }) => {
@@ -150,7 +150,7 @@ describe('sites of one daemon', () => {
     expect(requests).toEqual(['/elsewhere']);
   });
 
-  test('keep their error during a rejected config, and retry afterwards', async () => {
+  test('keep their import error while a rejected config is reported, and retry the import afterwards', async () => {
     const daemon = await newDaemon(await newFolder());
     const { deployment, store } = await daemon.open('acme');
     const archive = { ...seed.march, file: join(import.meta.dirname, 'sites.test.ts') };
@@ -184,7 +184,7 @@ describe('sites of one daemon', () => {
     expect(await codeOf(beta.deployment.deliver(importOf(acmes)))).toBe('domain_mismatch');
   });
 
-  test('leave the heartbeat file one by one, while it still lists the others', async () => {
+  test('are removed from the heartbeat file one by one, while the file still lists the running sites', async () => {
     const daemon = await newDaemon(await newFolder());
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
     await acme.deployment.deliver(importOf(seed.january));
@@ -220,7 +220,7 @@ describe('a site whose folder cannot be opened', () => {
     expect(acme.deployment.lastError).toBe(null);
   });
 
-  test('is retried after a while', async () => {
+  test('is opened again some seconds after the folder was fixed', async () => {
     const { acme, mend } = await brokenSite();
     await putInto(join(acme.store.paths.dir, 'bundles', 'acme'), seed.march);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
@@ -265,7 +265,7 @@ describe('deploy.parallel', () => {
     );
   });
 
-  test('does not block commands of a waiting site, and a stopped site leaves the queue', async () => {
+  test('does not block commands of a site that waits to import, and removes a stopped site from the queue', async () => {
     const gated = gate();
     const dir = (await copyOf(seed)).paths.dir;
     const daemon = await newDaemon(dir, { slots: importSlots(() => 1), unpack: gated.unpack });
@@ -305,7 +305,7 @@ describe('a bundle that several sites import at once', () => {
     expect(await readdir(sites[0]?.store.paths.spool ?? '')).toEqual([]);
   });
 
-  test('is unpacked by the next site if the first one aborts', async () => {
+  test('is unpacked by the next site if the first site stops', async () => {
     const gated = gate();
     const daemon = await newDaemon(await newFolder(), { unpack: gated.unpack });
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
@@ -318,7 +318,7 @@ describe('a bundle that several sites import at once', () => {
     expect(await delivery).toMatchObject({ unpacked: true, activated: true });
   });
 
-  test('is awaited while another process unpacks it, until that process is killed', async () => {
+  test('is unpacked only after another process that unpacks the same bundle has ended', async () => {
     const dir = await newFolder();
     const gated = gate();
     const daemon = await newDaemon(dir, { unpack: gated.unpack });
@@ -342,7 +342,7 @@ describe('a bundle that several sites import at once', () => {
 });
 
 describe('a release of several sites', () => {
-  test('is reported as new to each of them', async () => {
+  test('is reported as imported once for each of these sites', async () => {
     const daemon = await newDaemon(await newFolder());
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
     for (const { deployment, events } of [acme, beta]) {
@@ -352,7 +352,7 @@ describe('a release of several sites', () => {
     }
   });
 
-  test('has a separate date for each site if the bundle contains none', async () => {
+  test('has a separate creation date for each site if the bundle contains no date', async () => {
     const daemon = await newDaemon(await newFolder());
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
     await acme.deployment.deliver(importOf(seed.january));
@@ -372,7 +372,7 @@ describe('a release of several sites', () => {
     expect([acme.site.active?.version, beta.site.active?.version]).toEqual([V2, V3]);
   });
 
-  test('is no rollback target for a site that has removed it', async () => {
+  test('is not a rollback target for a site that has removed the release', async () => {
     const daemon = await newDaemon(await newFolder());
     const [acme, beta] = [await daemon.open('acme', { keep: 0 }), await daemon.open('beta')];
     await beta.deployment.deliver(importOf(seed.january));
@@ -383,7 +383,7 @@ describe('a release of several sites', () => {
     expect(await codeOf(acme.deployment.rollback())).toBe('no_version');
   });
 
-  test('is removed from one site while a daemon serves it for the other', async () => {
+  test('is removed from one site while a daemon serves the release for the other site', async () => {
     const dir = await newFolder();
     const [acme, beta] = [await (await newDaemon(dir)).open('acme'), await (await newDaemon(dir)).open('beta')];
     await beta.deployment.deliver(importOf(seed.january));
@@ -408,7 +408,7 @@ describe('a release of several sites', () => {
 });
 
 describe('pruning on a folder of several sites', () => {
-  test('counts per site, and removes releases that no site references', async () => {
+  test('applies keep to each site separately, and removes releases that no site references', async () => {
     const daemon = await newDaemon(await newFolder());
     const [acme, beta] = [await daemon.open('acme', { keep: 0 }), await daemon.open('beta', { keep: 9 })];
     await beta.deployment.deliver(importOf(seed.january));
@@ -448,7 +448,7 @@ describe('pruning on a folder of several sites', () => {
     return { acme, giveUp: () => acme.removeReleases(async () => [bundle.digest]) };
   }
 
-  test('keeps a release that another site has imported but not labelled yet', async () => {
+  test('keeps a stored release that another site imports again and has not given a version label yet', async () => {
     const dir = await newFolder();
     const { giveUp } = await acmeWith(dir, seed.march);
     const beta = await betaWhere(dir, 'setLabel', giveUp);
@@ -456,7 +456,7 @@ describe('pruning on a folder of several sites', () => {
     expect((await beta.label(V3))?.digest).toBe(seed.march.digest);
   });
 
-  test('keeps a release that another site has just unpacked, or waits for it', async () => {
+  test('keeps a release that another site has just unpacked and not given a version label yet', async () => {
     const dir = await newFolder();
     const { acme } = await acmeWith(dir, seed.january);
     const beta = await betaWhere(dir, 'setLabel', () => acme.removeReleases(async () => [seed.march.digest]));
@@ -464,7 +464,7 @@ describe('pruning on a folder of several sites', () => {
     expect((await beta.label(V3))?.digest).toBe(seed.march.digest);
   });
 
-  test('blocks a site that is about to reference the release, which then unpacks it again', async () => {
+  test('blocks an import of the same release by another site, which then unpacks the release again', async () => {
     const dir = await newFolder();
     const { acme } = await acmeWith(dir, seed.march);
     const beta = await storeOf(dir, 'beta');
@@ -483,7 +483,7 @@ describe('pruning on a folder of several sites', () => {
     expect((await beta.label(V3))?.digest).toBe(seed.march.digest);
   });
 
-  test('waits for another process that is about to reference the release', async () => {
+  test('waits for another process that is about to reference the release, and then keeps the release', async () => {
     const dir = await newFolder();
     const { giveUp } = await acmeWith(dir, seed.march);
     const other = await runInProcess(`
@@ -501,7 +501,7 @@ describe('pruning on a folder of several sites', () => {
     await other.kill();
   });
 
-  test('is detected by a daemon of the same site that starts to serve the release', async () => {
+  test('causes release_damaged in a daemon of the same site that is about to activate the removed release', async () => {
     const dir = await newFolder();
     const daemon = await newDaemon(dir);
     const acme = await daemon.open('acme');

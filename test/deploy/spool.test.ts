@@ -31,7 +31,7 @@ async function leavePart(link: Secret, text: string, etag: string | null = '"v1"
 }
 
 describe('a partial download', () => {
-  test('is resumed under the renewed link, with the digest of all its bytes', async () => {
+  test('is resumed with a renewed link, and its digest covers all bytes', async () => {
     await leavePart(LINK, 'begin');
     expect(await names()).toEqual([`${KEY}.json`, `${KEY}.part`]);
 
@@ -96,7 +96,7 @@ describe('a partial download', () => {
 });
 
 describe('two fetches of one link', () => {
-  test('do not share a part: the second has a separate part, which is never resumed', async () => {
+  test('use separate partial files, of which the second is never resumed', async () => {
     const first = await Part.open(dir, LINK, 0);
     await first.restart('"v1"');
     await first.append(Buffer.from('first'));
@@ -115,7 +115,7 @@ describe('two fetches of one link', () => {
     expect(await readFile(join(dir, `${KEY}.json`), 'utf8')).toBe('{"etag":"\\"v1\\""}');
   });
 
-  test('lock their part across processes, and the lock of a killed process ends', async () => {
+  test('lock their partial file across processes, until the process that has the lock ends', async () => {
     const spool = new URL('../../src/deploy/fetch/fetch.ts', import.meta.url).href;
     const secret = new URL('../../src/domain/secret.ts', import.meta.url).href;
     // Opens the part, writes, and ends without releasing it.
@@ -143,7 +143,7 @@ describe('two fetches of one link', () => {
 });
 
 describe('sweepSpool()', () => {
-  test('removes parts of other links and old files, and keeps the rest', async () => {
+  test('removes partial files of other links and old files, and keeps all other files', async () => {
     await leavePart(LINK, 'kept');
     await leavePart(OTHER, 'of another link');
     const files = {
@@ -163,7 +163,7 @@ describe('sweepSpool()', () => {
     expect(await names()).toEqual([files.foreign]);
   });
 
-  test('removes every part if no link is configured', async () => {
+  test('removes every partial file if no link is configured', async () => {
     await leavePart(LINK, 'begin');
     await sweepSpool(dir, null, Date.now(), 24 * HOUR);
     expect(await names()).toEqual([]);

@@ -12,7 +12,7 @@ import { newStore } from './workbench.ts';
 const HOUR_MS = 3600_000;
 
 describe('sweepStaging()', () => {
-  test('removes folders of a killed process, and keeps those of running ones', async () => {
+  test('removes folders of a killed process, and keeps folders of running processes', async () => {
     const { paths } = await newStore();
     const mine = await createStaging(paths);
     const other = await runInProcess(`
@@ -28,7 +28,7 @@ describe('sweepStaging()', () => {
     expect(await readdir(paths.staging)).toEqual([]);
   });
 
-  test('recognizes that another process has the number of a dead one', async () => {
+  test('compares the start time of a process, because another process can reuse the process ID', async () => {
     const me = thisProcess();
     expect(isAlive(me)).toBe(true);
     expect(isAlive({ ...me, startTicks: '1' })).toBe(false);

@@ -21,7 +21,7 @@ const versionsOf = async (report: StoredReport, settings: ReturnType<typeof sett
   // The active version is a new object in each call, as from `Activation.current`.
   (await report.read(settings, { ...ACTIVE })).versions.map(({ version }) => version);
 
-test('StoredReport reads the stored versions again only if labels have changed, in any process', async () => {
+test('StoredReport reads the stored versions again only if any process has changed the version labels', async () => {
   const store = await copyOf(seed);
   const settings = settingsOf(store);
   const report = new StoredReport(store);

@@ -44,7 +44,7 @@ async function twoSites() {
 }
 
 describe('listSites()', () => {
-  test('returns the sites that have a folder, with labels, active version and size', async () => {
+  test('returns the sites that have a folder, with version labels, active version and size', async () => {
     const { paths, acme } = await twoSites();
     const daemon = await startDaemon(acme, { domain: 'acme' });
     await daemon.deployment.activate(V1);
@@ -77,7 +77,7 @@ describe('removeSite()', () => {
     expect((await beta.label('2024-02-01'))?.digest).toBe(seed.february.digest);
   });
 
-  test('is rejected while a daemon on the folder has the site', async () => {
+  test('is rejected while a daemon on the folder runs the site', async () => {
     const { paths } = await twoSites();
     const registration = new DaemonRegistration(paths);
     await registration.announce(null);
@@ -99,7 +99,7 @@ describe('removeSite()', () => {
     }
   });
 
-  test('frees the folder of the single form for another domain', async () => {
+  test('allows another domain in the data folder of a config without sites', async () => {
     const store = await copyOf(seed);
     await store.settleDomain('acme', null);
     await removeSite(store.paths, 'acme');
@@ -109,7 +109,7 @@ describe('removeSite()', () => {
   });
 });
 
-describe('a change from the single form to a list of sites', () => {
+describe('a change from a config without sites to a list of sites', () => {
   /** A folder of a single site that has served `V1`, from a bundle without a domain. */
   async function singleForm(domain: string | null): Promise<SiteStore> {
     const store = await copyOf(seed);
@@ -126,13 +126,13 @@ describe('a change from the single form to a list of sites', () => {
     return active?.version ?? null;
   }
 
-  test('passes the stored versions to the entry with the same domain', async () => {
+  test('passes the stored versions to the list entry with the same domain', async () => {
     const single = await singleForm('acme');
     await settleListedDomains(single.paths, ['beta', 'acme']);
     expect([await activeOf(single, 'acme'), await activeOf(single, 'beta')]).toEqual([V1, null]);
   });
 
-  test('passes the default domain docs to the only entry without a folder', async () => {
+  test('passes the versions of the default domain docs to the only list entry without a folder', async () => {
     const single = await singleForm(null);
     expect(single.domain).toBe('docs');
     await importBundle(new SiteStore(single.paths, 'beta'), seed.march, {}, { domain: 'beta' });
@@ -142,7 +142,7 @@ describe('a change from the single form to a list of sites', () => {
   });
 
   test.each([[['acme', 'beta']], [['docs', 'acme']]])(
-    'keeps the default domain docs for the list %j',
+    'keeps the versions of the default domain docs in their folder for the list %j',
     async (domains) => {
       const single = await singleForm(null);
       await adoptDefaultDomain(single.paths, domains);
@@ -150,20 +150,20 @@ describe('a change from the single form to a list of sites', () => {
     },
   );
 
-  test('keeps the default domain docs on a reload, whose new entry is another site', async () => {
+  test('keeps the versions of the default domain docs in their folder on a reload, which can add other sites', async () => {
     const single = await singleForm(null);
     await importBundle(new SiteStore(single.paths, 'beta'), seed.march, {}, { domain: 'beta' });
     await settleListedDomains(single.paths, ['beta', 'acme']);
     expect((await listSites(single.paths)).map(({ domain }) => domain)).toEqual(['beta', 'docs']);
   });
 
-  test('passes a configured domain docs only to the entry docs', async () => {
+  test('passes the versions of a configured domain docs only to the list entry docs', async () => {
     const single = await singleForm('docs');
     await adoptDefaultDomain(single.paths, ['acme']);
     expect([await activeOf(single, 'docs'), await activeOf(single, 'acme')]).toEqual([V1, null]);
   });
 
-  test('can be reverted: the single form of the domain continues with the versions of the list', async () => {
+  test('can be reverted, and keeps the version that was activated for the list entry', async () => {
     const single = await singleForm('acme');
     await settleListedDomains(single.paths, ['acme', 'beta']);
     const listed = await startDaemon(new SiteStore(single.paths, 'acme'), { domain: 'acme' });
@@ -176,7 +176,7 @@ describe('a change from the single form to a list of sites', () => {
     expect(await codeOf(startDaemon(new SiteStore(single.paths), { domain: 'beta' }))).toBe('config_invalid');
   });
 
-  test('moves archives in the inbox with their site, and back, and reports archives without an entry', async () => {
+  test('moves archives in the inbox to the folder of their site and back, and reports archives without a list entry', async () => {
     const single = await singleForm('acme');
     const { inbox } = single.paths;
     const listed = new SiteStore(single.paths, 'acme').site.inbox;
@@ -191,7 +191,7 @@ describe('a change from the single form to a list of sites', () => {
     expect([await readFile(join(inbox, 'a.tar.gz'), 'utf8'), await readdir(listed)]).toEqual(['a.tar.gz', []]);
   });
 
-  test('leaves no domain in a new folder, and any of its sites can continue in the single form', async () => {
+  test('stores no domain in a new folder, so that a later config without sites can use any domain of the list', async () => {
     const paths = await openDataFolder(await newFolder());
     await settleListedDomains(paths, ['acme']);
     const listed = await startDaemon(new SiteStore(paths, 'acme'), { domain: 'acme' });

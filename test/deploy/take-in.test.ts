@@ -41,7 +41,7 @@ afterEach(async () => {
 const digestAt = async (label: string) => (await store.label(label))?.digest;
 
 describe('Importer', () => {
-  test('labels a bundle by its manifest and keeps the time of the manifest in UTC', async () => {
+  test('uses the version of the manifest as the version label, and stores the time of the manifest in UTC', async () => {
     store = await newStore();
     const imported = await importBundle(
       store,
@@ -77,7 +77,7 @@ describe('Importer', () => {
     expect((await store.info(bundle.digest))?.manifest).toBeNull();
   });
 
-  test('ignores the copy mark of a second download in the label', async () => {
+  test('omits copy marks of a second download, such as "(1)", from the version label', async () => {
     store = await copyOf(seed);
     for (const [name, version] of [
       ['acme-export-2024-06-04 (1).tar.gz', '2024-06-04'],
@@ -113,7 +113,7 @@ describe('Importer', () => {
     }
   });
 
-  test('labels a bundle by the end of its file name, and derives its time from the date of the label', async () => {
+  test('takes the version label from the end of the file name, and the creation time from a date in the version label', async () => {
     store = await copyOf(seed);
     const imported = await importBundle(store, { ...seed.january, fileName: 'docs-v1.2.3.zip' });
     expect(imported).toMatchObject({ version: 'v1.2.3', unpacked: false });
@@ -121,7 +121,7 @@ describe('Importer', () => {
   });
 
   test.each([['site.tar.gz'], [null]])(
-    'labels a bundle by its digest if its name (%s) contains no version',
+    'uses the start of the digest as the version label if the file name (%s) contains no version',
     async (name) => {
       store = await copyOf(seed);
       const { version } = await importBundle(store, seed.january, { fileName: name });
@@ -129,7 +129,7 @@ describe('Importer', () => {
     },
   );
 
-  test('labels a bundle as requested if the manifest does not contradict', async () => {
+  test('uses the requested version label if the manifest contains no other version', async () => {
     store = await copyOf(seed);
     const imported = await importBundle(store, seed.january, { version: 'spring' });
     expect(imported.version).toBe('spring');
@@ -137,7 +137,7 @@ describe('Importer', () => {
     expect(await digestAt('2024-01-01')).toBe(seed.january.digest);
   });
 
-  test('moves a label to another digest, and keeps the old release', async () => {
+  test('moves a version label to another digest, and keeps the old release', async () => {
     store = await copyOf(seed);
     await importBundle(store, seed.february, { version: '2024-01-01' });
     expect(await digestAt('2024-01-01')).toBe(seed.february.digest);
@@ -153,7 +153,7 @@ describe('Importer', () => {
     expect([...(await store.labels()).keys()]).toEqual(['v2']);
   });
 
-  test('rejects an invalid label', async () => {
+  test('rejects an invalid version label', async () => {
     store = await copyOf(seed);
     expect(await codeOf(importBundle(store, seed.january, { version: '../active' }))).toBe('bad_version');
   });
@@ -206,21 +206,21 @@ describe('Importer', () => {
   describe('with a pinned version', () => {
     const pin = (sha256: string | null = null) => ({ version: '2024-01-01', sha256 });
 
-    test('does not move the pinned label to another digest', async () => {
+    test('does not move the label of the pinned version to another digest', async () => {
       store = await copyOf(seed);
       const taking = importBundle(store, seed.february, { version: '2024-01-01' }, pin());
       expect(await codeOf(taking)).toBe('pinned');
       expect(await digestAt('2024-01-01')).toBe(seed.january.digest);
     });
 
-    test('does not unpack an archive that would move the pinned label', async () => {
+    test('does not unpack an archive that would move the label of the pinned version', async () => {
       store = await copyOf(seed);
       const again = await packBundle('acme-export-2024-01-01.tar.gz', 'January, once more');
       expect(await codeOf(importBundle(store, again, {}, pin()))).toBe('pinned');
       expect(await store.has(again.digest)).toBe(false);
     });
 
-    test('moves the pinned label only to the digest of sha256', async () => {
+    test('moves the label of the pinned version only to the digest in sha256', async () => {
       store = await copyOf(seed);
       const pending = pin(seed.february.digest);
       expect(await codeOf(importBundle(store, seed.march, { version: '2024-01-01' }, pending))).toBe('pinned');
@@ -228,14 +228,14 @@ describe('Importer', () => {
       expect(await digestAt('2024-01-01')).toBe(seed.february.digest);
     });
 
-    test('imports the pinned version for the first time if it has the digest of sha256', async () => {
+    test('imports a pinned version that is not stored only if sha256 is not set or matches', async () => {
       store = await copyOf(seed);
       await store.removeLabel('2024-01-01');
       expect(await codeOf(importBundle(store, seed.january, {}, pin(seed.march.digest)))).toBe('pinned');
       expect(await codeOf(importBundle(store, seed.january, {}, pin()))).toBe('it resolved');
     });
 
-    test('moves the labels of other versions, and returns the previous digest', async () => {
+    test('moves the label of a version that is not pinned, and returns the previous digest of that version', async () => {
       store = await copyOf(seed);
       const moving = () => importBundle(store, seed.march, { version: '2024-02-01' }, pin());
       expect((await moving()).moved).toBe(seed.february.digest);
@@ -244,7 +244,7 @@ describe('Importer', () => {
     });
   });
 
-  test('unpacks the same archive once, whatever its name is', async () => {
+  test('does not unpack a stored archive again, whatever its file name is', async () => {
     store = await copyOf(seed);
     let unpackings = 0;
     const counting = (...order: Parameters<typeof unpackHere>) => {
@@ -291,7 +291,7 @@ describe('Importer', () => {
     expect(await importBundle(store, seed.january)).toMatchObject({ unpacked: false });
   });
 
-  test('stores no release if a hook before sealing fails', async () => {
+  test('stores no release if a beforeSeal hook fails', async () => {
     store = await newStore();
     const failing = () => Promise.reject(new Error('no index'));
     const taking = importBundle(store, named, {}, {}, { beforeSeal: [failing] });
@@ -320,7 +320,7 @@ function mountSmall(dir: string): string | null {
   }
 }
 
-test('Importer fails for lack of space before it writes, without blaming the archive', async (context) => {
+test('Importer reports missing disk space before it writes, and does not report an error of the archive', async (context) => {
   const dir = await newFolder();
   const reason = mountSmall(dir);
   try {

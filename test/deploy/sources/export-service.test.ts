@@ -71,7 +71,7 @@ describe.each([false, true])('a service with extras: %s', (extras) => {
     expect(vendor.requests[0]?.headers['content-type']).toBe('application/json');
   });
 
-  test('wait() polls until the job completes, every 2 s or as Retry-After requires, plus up to a quarter', async () => {
+  test('wait() polls every 2 s or as Retry-After requires, plus up to a quarter, until the job completes', async () => {
     const { service, pauses } = await setUp({ extras, polls: 3 });
     const { jobId } = await service.start(ACME, signal);
     const seen: string[] = [];
@@ -102,7 +102,7 @@ describe('wait()', () => {
     expect(error.message).toContain('The folder is not there');
   });
 
-  test('throws after its timeout, after a last request', async () => {
+  test('sends a last request at its timeout, and then throws job_timeout', async () => {
     const { vendor, service, pauses } = await setUp({ polls: 1000 });
     const { jobId } = await service.start(ACME, signal);
     expect((await errorOf(service.wait(jobId, { timeoutMs: 6000, signal }))).code).toBe('job_timeout');
@@ -110,7 +110,7 @@ describe('wait()', () => {
     expect(vendor.count(/^GET .*\/jobs\/se_/)).toBe(4);
   });
 
-  test('survives a service that is unavailable for a while, but not for long', async () => {
+  test('continues after a few failed requests, but throws if the service remains unavailable', async () => {
     const { vendor, service, pauses } = await setUp();
     const { jobId } = await service.start(ACME, signal);
     vendor.fault(/^GET .*\/jobs\/se_/, (_, response) => answer(response, 503, {}, { 'Retry-After': '7' }), 3);
@@ -178,7 +178,7 @@ describe('an error response', () => {
     expect(error.message).not.toMatch(/canary|0123456789|\u001b/);
   });
 
-  test('is retried after a start only if the service accepted no job', async () => {
+  test('is retried for start() only if the service has certainly accepted no job', async () => {
     const { vendor, service, pauses } = await setUp();
     vendor.fault(/^POST/, (_, response) => answer(response, 429, { code: 'queue_full' }, { 'Retry-After': '9' }));
     await service.start(ACME, signal);

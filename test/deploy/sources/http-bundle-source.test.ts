@@ -87,11 +87,19 @@ describe('an error response to a fetch', () => {
     ['a service of AWS', xml('SignatureDoesNotMatch', 'Signature not yet current: 1 is still later than 0'), '/b'],
     ['Azure', azure('13:00:00', '14:00:00'), '/b'],
     ['Azure, a delegation key', azure('13:00:00', '14:00:00').replace('specified time', 'specified key time'), '/b'],
-    ['S3 for a link of a later time, without a reason', xml('AccessDenied', 'Access Denied'), `/b?${LATER}`],
+    [
+      'S3 without a reason, for a link that was signed in the future',
+      xml('AccessDenied', 'Access Denied'),
+      `/b?${LATER}`,
+    ],
     ['Google', '', '/b?X-Goog-Date=20240601T140000Z&X-Goog-Expires=60'],
     ['Azure, without a reason', '', '/b?st=2024-06-01T13%3A00%3A00Z&se=2024-06-01T14%3A00%3A00Z&sig=s'],
-    ['a link of our clock’s past with a reason', xml('RequestTimeTooSkewed', 'The difference'), `/b?${PAST}`],
-  ])('suggests to check the clock of the signing machine: %s', async (_, body, path) => {
+    [
+      'a time skew error for a link that has expired by the local clock',
+      xml('RequestTimeTooSkewed', 'The difference'),
+      `/b?${PAST}`,
+    ],
+  ])('suggests checking the clock of the signing machine: %s', async (_, body, path) => {
     const error = await openFrom(answerWith(403, body), null, path).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'link_refused', message: expect.stringMatching(/clock/) });
     expect(error).toMatchObject({ next: expect.stringMatching(/clock of the machine that signed/) });
@@ -104,7 +112,7 @@ describe('an error response to a fetch', () => {
     ['Azure, by its header', 409, '', { 'x-ms-error-code': 'BlobArchived' }],
     ['Azure, while it is restored', 409, xml('BlobBeingRehydrated', 'no'), {}],
     ['Oracle', 409, '{ "code" : "NotRestored", "message" : "The object is archived" }', {}],
-  ])('suggests to restore an archived object: %s', async (name, status, body, headers) => {
+  ])('suggests restoring an archived object: %s', async (name, status, body, headers) => {
     const path = name.endsWith('over') ? `/b?${PAST}` : '/b';
     await expect(openFrom(answerWith(status, body, headers), null, path)).rejects.toMatchObject({
       code: 'source_failed',
@@ -131,7 +139,7 @@ describe('an error response to a fetch', () => {
       xml('AccessDenied', 'Access Denied'),
       '/b?X-Amz-Date=20240601T120200Z&X-Amz-Expires=60',
     ],
-  ])('suggests to quote the link: %s', async (_, body, path) => {
+  ])('suggests quoting the link: %s', async (_, body, path) => {
     await expect(openFrom(answerWith(403, body), null, path)).rejects.toMatchObject({
       code: 'link_refused',
       next: expect.stringMatching(/in quotes/),
@@ -162,7 +170,7 @@ describe('an error response to a fetch', () => {
     await expect(openFrom(answerWith(403, body))).rejects.toMatchObject({ code: 'link_refused' });
   });
 
-  test.each([408, 425, 429, 500, 502, 503, 504])('is temporary with status %i', async (status) => {
+  test.each([408, 425, 429, 500, 502, 503, 504])('is a temporary error if the status is %i', async (status) => {
     await expect(openFrom(answerWith(status, ''))).rejects.toMatchObject({
       code: 'source_failed',
       fields: { status, retryable: true },
@@ -174,13 +182,13 @@ describe('an error response to a fetch', () => {
     [new Date(NOW + 90_000).toUTCString(), 90_000],
     [new Date(NOW - 90_000).toUTCString(), 0],
     ['presently', undefined],
-  ])('sets the delay from Retry-After: %s', async (text, retryAfterMs) => {
+  ])('sets the delay before a retry from Retry-After: %s', async (text, retryAfterMs) => {
     const failing = openFrom(answerWith(503, '', { 'retry-after': text }));
     const error = await failing.catch((reason: unknown) => reason);
     expect((error as { fields: Record<string, unknown> }).fields.retryAfterMs).toBe(retryAfterMs);
   });
 
-  test('includes the server’s code but never the query, even if the server echoes it', async () => {
+  test('includes the error code of the server but never the query of the link, even if the server echoes the query', async () => {
     const echo = xml('SignatureDoesNotMatch', 'GET /b?sig=canary');
     const error = await openFrom(answerWith(403, echo), null, '/b?sig=canary').catch((reason: unknown) => reason);
     expect(error).toMatchObject({ fields: { serverCode: 'SignatureDoesNotMatch' } });
@@ -189,7 +197,7 @@ describe('an error response to a fetch', () => {
 });
 
 describe('an opened bundle', () => {
-  test('has its length, its validator and its name', async () => {
+  test('has the length, the validator and the file name from the response', async () => {
     const bundle = await openFrom(bundleAnswer(BUNDLE, '"v1"'), null, '/acme-export-2024-06-01.tar.gz?sig=1');
     expect(bundle).toMatchObject({
       offset: 0,
@@ -213,7 +221,7 @@ describe('an opened bundle', () => {
     expect(bundle.fileName).toBe(name);
   });
 
-  test('has a certain end if it is chunked, even without a length', async () => {
+  test('detects a truncated transfer if the response is chunked, even without a length', async () => {
     const bundle = await openFrom((_, response) => {
       response.write('01234');
       response.end('56789');
@@ -222,7 +230,7 @@ describe('an opened bundle', () => {
     expect(await textOf(bundle)).toBe('0123456789');
   });
 
-  test('has no certain end if it ends with the connection', async () => {
+  test('cannot detect a truncated transfer if the response ends with the connection', async () => {
     const { origin } = await started(tcpServer(answering('HTTP/1.0 200 OK\r\n\r\n01234')));
     const bundle = await sourceOf().open(new Secret(`${origin}/b`), { resume: null, signal: NEVER });
     expect(bundle).toMatchObject({ totalBytes: null, endIsCertain: false });
@@ -236,7 +244,7 @@ describe('an opened bundle', () => {
   });
 
   test.each(['gzip', 'x-gzip', 'zstd', 'aws-chunked', 'identity', 'aws-chunked, gzip'])(
-    'has the stored bytes if the response is labelled %s',
+    'contains the stored bytes if the Content-Encoding of the response is %s',
     async (coding) => {
       const bundle = await openFrom(answerWith(200, 'as stored', { 'content-encoding': coding }));
       expect(await textOf(bundle)).toBe('as stored');
@@ -270,7 +278,7 @@ describe('resuming a download', () => {
       request.headers.range === undefined ? whole(request, response) : partial(request, response);
   };
 
-  test('continues if the content is the same', async () => {
+  test('continues after the received bytes if the content is the same', async () => {
     const bundle = await openFrom(bundleAnswer(BUNDLE, '"v1"'), RESUME);
     expect(bundle).toMatchObject({ offset: 4, totalBytes: 10, endIsCertain: true, etag: '"v1"' });
     expect(await textOf(bundle)).toBe('456789');
@@ -284,13 +292,13 @@ describe('resuming a download', () => {
 
   test.each([
     ['416', answerWith(416, '')],
-    ['another start', range('bytes 3-9/10', '3456789')],
-    ['another end', range('bytes 4-8/10', '45678')],
+    ['a range with another start', range('bytes 3-9/10', '3456789')],
+    ['a range with another end', range('bytes 4-8/10', '45678')],
     [
-      'another end, chunked',
+      'a chunked range with another end',
       answerWith(206, '45678', { 'content-range': 'bytes 4-8/10', 'transfer-encoding': 'chunked' }),
     ],
-    ['an unknown total', range('bytes 4-9/*', '456789')],
+    ['a range with an unknown total', range('bytes 4-9/*', '456789')],
     ['a length that contradicts the range', range('bytes 4-9/10', '45')],
     ['no Content-Range', answerWith(206, '456789', { etag: '"v1"' })],
     ['another ETag', range('bytes 4-9/10', '456789', { etag: '"v3"' })],

@@ -41,7 +41,7 @@ async function pull(realmOf: (port: string) => string, tokenHosts: (host: string
 
 const BASIC = `Basic ${Buffer.from('u:c4n4ry').toString('base64')}`;
 
-test('credentials of a registry are not sent to a realm on another host, and the error names the setting', async () => {
+test('credentials of a registry are not sent to a realm on another host, and the error names network.tokenHosts', async () => {
   const { error, authorizations } = await pull(
     (port) => `http://localhost:${port}/token`,
     () => [],
@@ -51,9 +51,9 @@ test('credentials of a registry are not sent to a realm on another host, and the
 });
 
 test.each<[string, (port: string) => string, (host: string) => string[]]>([
-  ['of its own host', (port) => `http://127.0.0.1:${port}/token`, () => []],
+  ['on the host of the registry', (port) => `http://127.0.0.1:${port}/token`, () => []],
   ['that network.tokenHosts names', (port) => `http://localhost:${port}/token`, () => ['LOCALHOST']],
-  ['that it names with its port', (port) => `http://localhost:${port}/token`, (host) => [host]],
+  ['that network.tokenHosts names with its port', (port) => `http://localhost:${port}/token`, (host) => [host]],
 ])('credentials of a registry are sent to a realm %s', async (_, realmOf, tokenHosts) => {
   const { authorizations } = await pull(realmOf, tokenHosts);
   expect(authorizations).toEqual([BASIC]);

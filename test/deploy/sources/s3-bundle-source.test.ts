@@ -211,7 +211,7 @@ describe('S3BundleSource', () => {
     [400, 'AuthorizationHeaderMalformed', 'source_failed', /another region/, /network\.s3\.region to "eu-north-1"/],
     [301, 'PermanentRedirect', 'source_failed', /another region/, /network\.s3\.region to "eu-north-1"/],
     [400, 'InvalidRequest', 'source_failed', /unexpected response/, /network\.s3\.endpoint/],
-  ])('explains %i %s, without credentials', async (status, serverCode, code, sentence, next) => {
+  ])('explains the response %i %s, and prints no credentials', async (status, serverCode, code, sentence, next) => {
     useKeys('AKIDCANARY', 'secret/canary+x');
     const headers = { 'x-amz-bucket-region': 'eu-north-1' };
     const origin = await store((_, response) => refuse(response, status, serverCode, headers));
@@ -226,7 +226,7 @@ describe('S3BundleSource', () => {
   });
 
   it.each(['Request has expired', 'Request is not yet valid'])(
-    'mentions the clock if S3 responds with "%s"',
+    'suggests checking the clock if S3 responds with "%s"',
     async (message) => {
       const body = `<Error><Code>AccessDenied</Code><Message>${message}</Message></Error>`;
       const origin = await store((_, response) => response.writeHead(403).end(body));
@@ -241,7 +241,7 @@ describe('S3BundleSource', () => {
     [503, 'SlowDown', { 'retry-after': '7' }, 7000],
     [500, 'InternalError', {}, undefined],
     [429, 'TooManyRequests', {}, undefined],
-  ])('reports a temporary error after %i %s', async (status, serverCode, headers, retryAfterMs) => {
+  ])('reports a temporary error for the response %i %s', async (status, serverCode, headers, retryAfterMs) => {
     const origin = await store((_, response) => refuse(response, status, serverCode, headers));
     const { code, fields } = await errorOf(sourceAt(origin));
     expect(code).toBe('source_failed');
@@ -249,7 +249,7 @@ describe('S3BundleSource', () => {
     expect(fields.retryAfterMs).toBe(retryAfterMs);
   });
 
-  it('reports the missing settings of the environment', async () => {
+  it('names the missing region, or the missing credentials and their environment variable', async () => {
     const place = { region: null, pathStyle: false };
     expect(await errorOf(sourceAt(null, { place }))).toMatchObject({
       next: expect.stringContaining('network.s3.region'),
