@@ -93,7 +93,7 @@ describe('the admin API', () => {
   });
 
   test.each(['the API', 'a form of the console'])(
-    'an aborted upload by %s is recorded in the audit line as an error of the client, not of docshelf',
+    'an aborted upload through %s has an audit line with the code bad_request, because the client disconnected',
     async (way) => {
       const form = way === 'the API' ? null : await signIn();
       const cut = request(`${daemon.admin}${form === null ? '/v1/bundles/cut.tar' : '/sites/docs/upload'}`, {

@@ -145,23 +145,23 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about
     await writeFile(file, stringify(merged));
   }
 
-  test('are present on the pages, with configs', () => {
+  test('are found on the pages, together with configs', () => {
     expect(blocks.filter(({ kind }) => kind === 'sh').length).toBeGreaterThan(8);
     expect(blocks.filter(({ kind }) => kind === 'yaml').length).toBeGreaterThan(2);
   });
 
-  test('all succeed when run word for word', () => {
+  test('all succeed as the pages show them', () => {
     const failed = outcomes.filter(({ outcome }) => outcome.code !== 0);
     expect(failed).toEqual([]);
     expect(outcomes.length).toBe(blocks.filter(({ kind }) => kind === 'sh').length);
   });
 
-  test('call docker and oras as the pages show', async () => {
+  test('call docker load, docker push and oras push', async () => {
     const calls = await readFile(join(folder, 'calls'), 'utf8');
     for (const call of ['docker load', 'docker push', 'oras push']) expect(calls).toContain(call);
   });
 
-  test('configure a pod that serves the bundle of the page and requires signatures', async () => {
+  test('configure a pod that serves the bundle of the pages and rejects an unsigned bundle', async () => {
     const { active } = await cluster.pod.untilServing('2026-11-01');
     expect(active?.version).toBe('2026-11-01');
     expect(await (await fetch(`${cluster.pod.site}/`)).text()).toContain('november');
@@ -178,7 +178,7 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about
     expect(all).toMatch(/SHA256SUMS is signed with key [0-9A-F]{16}/);
   });
 
-  test('configure a daemon that serves the bundle of the page', async () => {
+  test('configure a daemon that serves the bundle of the pages', async () => {
     const answer = await waitFor(
       () =>
         fetch(`http://127.0.0.1:${environment.DOCSHELF__SERVER__PORT}/`).then(

@@ -167,7 +167,7 @@ describe('an MCP session', () => {
     expect(await versionAt(client)).toBe('2024-07-01');
   });
 
-  it('requires the same sign-in as readers', async () => {
+  it('requires the sign-in of the site', async () => {
     const server = { auth: { kind: 'basic', usersFile: './users' } };
     const daemon = await startWith({ 'docs-2024-06-01.tar.gz': bundle('lighthouse') }, { server }, { users: USERS });
     await daemon.untilServing('2024-06-01');
@@ -182,7 +182,7 @@ describe('an MCP session', () => {
     expect((await use(client, 'read_page', { address: '/' })).text).toContain('lighthouse');
   });
 
-  it('serves one site of several, follows its config, and rejects any version except the active one', async () => {
+  it('serves the site in its path or in --site, except for sites whose search.mcp is false', async () => {
     const archives = { 'x-2024-06-01.tar.gz': bundle('june') };
     const folder = await bench.folder();
     for (const domain of ['acme', 'globex', 'quiet']) await folderOf(join(folder, 'bundles', domain), archives);

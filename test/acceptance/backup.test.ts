@@ -182,7 +182,7 @@ describe('docshelf backup and restore', () => {
     expect(await bench.run(['restore', homeBackup], { cwd: other })).toMatchObject({ code: 0 });
   });
 
-  test('do not overwrite a data folder with content, and not the folder of a running daemon', async () => {
+  test('do not overwrite a data folder that contains files or belongs to a running daemon', async () => {
     const folder = await openHome();
     await bench.run(['backup', 'saved.tar'], { cwd: folder });
     await bench.start(null, { folder });
@@ -219,7 +219,7 @@ describe('docshelf backup and restore', () => {
     expect(await versionsOf(other)).toEqual([version]);
   });
 
-  test('keep the versions complete while others are imported, activated and removed', async () => {
+  test('save complete versions while other versions are imported, activated and removed', async () => {
     const { folder } = await startOriginal();
     const changes = new AbortController();
     const changing = (async () => {
@@ -247,7 +247,7 @@ describe('docshelf backup and restore', () => {
     await changing;
   });
 
-  test('move every page, and an export that runs, under another path while a version is imported and activated', async () => {
+  test('move all pages and a running export to another path while a version is imported and activated', async () => {
     const folder = await bench.folder();
     let isOpen = false;
     const held = await httpServer((_, response) => {
@@ -305,7 +305,7 @@ describe('docshelf backup and restore', () => {
     expect(moved).toMatchObject({ status: 'completed', error: null });
   });
 
-  test('reject a backup file in the data folder, and leave a redirected one out', async () => {
+  test('reject a backup file in the data folder, and exclude a backup that the shell writes into that folder', async () => {
     const folder = await openHome();
     const inside = await bench.run(['backup', 'data/saved.tar', '--json'], { cwd: folder });
     expect({ exit: inside.code, ...inside.json() }).toMatchObject({ exit: 73, code: 'cannot_write' });
@@ -327,7 +327,7 @@ describe('docshelf backup and restore', () => {
     expect(existsSync(join(folder, 'saved.tar'))).toBe(false);
   });
 
-  test('write into a pipe without replacing it', async () => {
+  test('write into a named pipe without replacing the pipe', async () => {
     const folder = await openHome();
     await runCommands('mkfifo pipe; cat pipe > saved.tar & docshelf backup pipe; wait; test -p pipe', folder);
     const other = await openEmptyHome();
@@ -335,12 +335,12 @@ describe('docshelf backup and restore', () => {
   });
 
   test.each([
-    ['a reader that ends early', 'docshelf backup - | head -c 10 >&2; exit $PIPESTATUS', 73],
+    ['a pipe that closes before the end of the backup', 'docshelf backup - | head -c 10 >&2; exit $PIPESTATUS', 73],
     ['a full disk behind standard output', 'docshelf backup - > /dev/full', 73],
-    ['a folder as the backup file', 'mkdir saved; docshelf backup saved', 73],
-    ['a folder as the backup to restore', 'rm -r data; docshelf restore bin', 69],
-    ['--json with standard output', 'docshelf backup - --json', 64],
-  ])('report %s', async (_, commands, code) => {
+    ['a folder in place of the backup file to write', 'mkdir saved; docshelf backup saved', 73],
+    ['a folder in place of the backup file to read', 'rm -r data; docshelf restore bin', 69],
+    ['--json together with a backup on standard output', 'docshelf backup - --json', 64],
+  ])('report an error for %s', async (_, commands, code) => {
     const folder = await openHome('2024-06-01', { 'large.txt': 'x'.repeat(3_000_000) });
     const result = await runShell(`set +e +o pipefail\n${commands}`, folder);
     expect(result.stdout + result.stderr).toMatch(/Cannot (?:write|read|use)/);
@@ -364,7 +364,7 @@ describe('docshelf backup and restore', () => {
     });
   });
 
-  test('write two backups to one file at the same time, and leave a complete one', async () => {
+  test('leave one complete backup if two backups are written to one file at the same time', async () => {
     const folder = await openHome();
     await writeFiles(join(folder, 'data'), { 'exports/bundles/large': '' });
     await truncate(join(folder, 'data/exports/bundles/large'), 128 * 1024 ** 2);
@@ -393,7 +393,7 @@ describe('docshelf backup and restore', () => {
     expect(await savedIn(folder)).toEqual([]);
   });
 
-  test('restore after a restore that was killed', async () => {
+  test('restore into a data folder that contains the partial files of a killed restore', async () => {
     const folder = await openHome();
     await bench.run(['backup', 'saved.tar'], { cwd: folder });
     const other = await openEmptyHome();
@@ -406,18 +406,21 @@ describe('docshelf backup and restore', () => {
     expect(again.json()).toMatchObject({ code: 'in_use' });
   });
 
-  test.skipIf(process.getuid?.() !== 0)('restore as root for the owner of the data folder', async () => {
-    const folder = await openHome();
-    await bench.run(['backup', 'saved.tar'], { cwd: folder });
-    const other = await openEmptyHome();
-    await mkdir(join(other, 'data'));
-    await chown(join(other, 'data'), 12_345, 12_346);
-    expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: other })).toMatchObject({ code: 0 });
-    for (const entry of await readdir(join(other, 'data'), { recursive: true })) {
-      const { uid, gid } = await stat(join(other, 'data', entry));
-      expect([entry, uid, gid]).toEqual([entry, 12_345, 12_346]);
-    }
-  });
+  test.skipIf(process.getuid?.() !== 0)(
+    'restore as root, so that all files belong to the owner of the data folder',
+    async () => {
+      const folder = await openHome();
+      await bench.run(['backup', 'saved.tar'], { cwd: folder });
+      const other = await openEmptyHome();
+      await mkdir(join(other, 'data'));
+      await chown(join(other, 'data'), 12_345, 12_346);
+      expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: other })).toMatchObject({ code: 0 });
+      for (const entry of await readdir(join(other, 'data'), { recursive: true })) {
+        const { uid, gid } = await stat(join(other, 'data', entry));
+        expect([entry, uid, gid]).toEqual([entry, 12_345, 12_346]);
+      }
+    },
+  );
 });
 
 describe.skipIf(skipped)(`docshelf backup and restore on a volume${whySkipped}`, () => {
@@ -445,7 +448,7 @@ describe.skipIf(skipped)(`docshelf backup and restore on a volume${whySkipped}`,
     expect(await readdir(folder)).not.toContain('saved.tar');
   });
 
-  test('leave no partial file on a full disk, and an empty data folder', async () => {
+  test('leave no partial backup and an empty data folder if the disk is full', async () => {
     const folder = await openHome('2024-06-01', { 'large.txt': 'x'.repeat(3_000_000) });
     const volume = await smallVolume(bench, 1024 ** 2);
     await bench.writeConfig(volume, {});

@@ -71,8 +71,8 @@ async function expectGoodServed(): Promise<void> {
 
 describe('a link that provides no bundle', () => {
   test.each([
-    ['an expired link of S3', '/expired', 'link_expired', /new link/],
-    ['a wrong link of S3', '/wrong-link', 'link_refused', /unchanged/],
+    ['an expired S3 link', '/expired', 'link_expired', /new link/],
+    ['an S3 link with a wrong signature', '/wrong-link', 'link_refused', /unchanged/],
     [
       'a link whose query contains a past date',
       '/wrong-link?X-Amz-Date=20200101T000000Z&X-Amz-Expires=60',

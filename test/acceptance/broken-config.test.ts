@@ -44,7 +44,7 @@ async function breakConfig(daemon: DaemonProcess, how: (text: string) => string 
 
 describe('a config that becomes invalid while the daemon runs', () => {
   test.each(Object.entries(BREAKS))(
-    'does not stop bundle rollback, which warns and reaches the daemon until the config is fixed: %s',
+    'does not prevent bundle rollback, which warns about the config and reaches the daemon: %s',
     async (_, how) => {
       const daemon = await start();
       const sound = await breakConfig(daemon, how);

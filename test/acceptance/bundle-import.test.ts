@@ -8,7 +8,7 @@ import { Home, JULY, JUNE, WAYS } from './home.ts';
 const bench = openBench(afterEach);
 
 describe.each(WAYS)('bundle import %s', (way) => {
-  test('imports and activates an archive; --no-activate only stores it, --version sets its label', async () => {
+  test('imports and activates an archive, only stores the archive with --no-activate, and uses the version in --version', async () => {
     const home = await Home.open(bench, way);
     const first = await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
     expect(first).toMatchObject({ code: 0, stderr: '' });
@@ -47,7 +47,7 @@ describe.each(WAYS)('bundle import %s', (way) => {
   });
 });
 
-test('bundle import names --version if the archive and its file name have no version, and --version sets the label', async () => {
+test('bundle import suggests --version if archive and file name contain no version, and then uses the given version', async () => {
   const home = await Home.open(bench, 'without a daemon');
   const importIt = (...args: string[]) => bench.run(['bundle', 'import', ...args], { cwd: home.folder });
   await writeFile(join(home.folder, 'hand-1.0.tar.gz'), JUNE);

@@ -14,7 +14,7 @@ const homePage = async (daemon: DaemonProcess): Promise<string> => (await fetch(
 const unretried = { retries: 0 };
 
 describe('bundleUrl without a version', () => {
-  test('is fetched at the start and served as the active version, labelled by its file name', async () => {
+  test('is fetched at the start, and its bundle is served under the version in the file name', async () => {
     const one = bundle('one');
     const { origin: base } = await startOrigin(bench, { '/acme-export-2024-06-01.tar.gz': one });
     const daemon = await bench.start({ staticExport: { bundleUrl: `${base}/acme-export-2024-06-01.tar.gz?sig=1` } });
@@ -28,7 +28,7 @@ describe('bundleUrl without a version', () => {
     expect(await homePage(daemon)).toContain('one');
   });
 
-  test('takes the label and the domain of the deployment from the manifest', async () => {
+  test('provides a manifest whose version and domain the deployment uses', async () => {
     const { origin: base } = await startOrigin(bench, {
       '/docs-2024-06-01.tar.gz': bundleWithManifest('one', { version: 'v2.0.0', domain: 'acme' }),
     });
@@ -36,7 +36,7 @@ describe('bundleUrl without a version', () => {
     expect(await daemon.untilServing('v2.0.0')).toMatchObject({ deployment: { domain: 'acme' } });
   });
 
-  test('prefers the file name from Content-Disposition to the URL path for the label', async () => {
+  test('provides a version in the file name of Content-Disposition, which docshelf uses instead of the URL path', async () => {
     const server = await httpServer((_request, response) => {
       response.setHeader('content-disposition', 'attachment; filename="acme-export-2024-06-01.tar.gz"');
       response.end(bundle('one'));
@@ -46,7 +46,7 @@ describe('bundleUrl without a version', () => {
     await daemon.untilServing('2024-06-01');
   });
 
-  test('accepts a plain tar without end blocks if it has the digest of the config', async () => {
+  test('can return a plain tar without end blocks if the tar has the digest in sha256', async () => {
     const tar = rawTar([{ name: 'index.html', body: '<title>open</title>' }], Buffer.alloc(0));
     const { origin: base } = await startOrigin(bench, { '/docs-2024-06-01.tar': tar });
     const bundleUrl = `${base}/docs-2024-06-01.tar`;
@@ -56,14 +56,14 @@ describe('bundleUrl without a version', () => {
     await daemon.untilServing('2024-06-01');
   });
 
-  test('uses the digest as the label if no name contains a version', async () => {
+  test('is served under the start of the digest if no file name contains a version', async () => {
     const one = bundle('one');
     const { origin: base } = await startOrigin(bench, { '/download': one });
     const daemon = await bench.start({ staticExport: { bundleUrl: `${base}/download` } });
     await daemon.untilServing(sha256Of(one).slice(0, 12));
   });
 
-  test('reads a file: link', async () => {
+  test('can be a file: link', async () => {
     const folder = await bench.folder();
     const file = join(folder, 'docs-v1.2.3.tar.gz');
     await writeFile(file, bundle('one'));
@@ -75,7 +75,7 @@ describe('bundleUrl without a version', () => {
     expect(await homePage(daemon)).toContain('one');
   });
 
-  test('serves the last good copy as stale after a restart if the origin is unavailable', async () => {
+  test('keeps the last fetched bundle active with the state stale after a restart if the origin is unavailable', async () => {
     const server = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
     const config = { staticExport: { bundleUrl: `${server.origin}/docs-2024-06-01.tar.gz` }, network: unretried };
     const first = await bench.start(config);
@@ -90,7 +90,7 @@ describe('bundleUrl without a version', () => {
     expect((await fetch(`${second.admin}/readyz`)).status).toBe(200);
   });
 
-  test('is fetched again on each start; new content takes over the label and is served', async () => {
+  test('is fetched again at each start, and new content is served under the same version', async () => {
     const bundles = { '/docs-2024-06-01.tar.gz': bundle('one') };
     const { origin: base } = await startOrigin(bench, bundles);
     const first = await bench.start({ staticExport: { bundleUrl: `${base}/docs-2024-06-01.tar.gz` } });
@@ -108,7 +108,7 @@ describe('bundleUrl without a version', () => {
 });
 
 describe('bundleUrl with a version', () => {
-  test('is fetched and labelled with that version, whatever its file name', async () => {
+  test('is fetched and served under that version, whatever the file name is', async () => {
     const { origin: base } = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
     const daemon = await bench.start({
       staticExport: { bundleUrl: `${base}/docs-2024-06-01.tar.gz`, version: 'summer' },
@@ -140,7 +140,7 @@ describe('bundleUrl with a version', () => {
     expect(server.requests.length).toBe(requestCount);
   });
 
-  test('moves the pinned label if sha256 requires another digest', async () => {
+  test('is fetched again if sha256 requires another digest for the pinned version', async () => {
     const bundles = { '/docs.tar.gz': bundle('one') };
     const { origin: base } = await startOrigin(bench, bundles);
     const daemon = await bench.start({ staticExport: { bundleUrl: `${base}/docs.tar.gz`, version: 'v1' } });
@@ -156,7 +156,7 @@ describe('bundleUrl with a version', () => {
     ['version_mismatch', { version: 'v9' }],
     ['domain_mismatch', { domain: 'other' }],
     ['manifest_mismatch', { files: [], pageCount: 0 }],
-  ])('rejects a bundle whose manifest contradicts the version: %s', async (code, fields) => {
+  ])('is rejected if the manifest contradicts the version, the domain or the files: %s', async (code, fields) => {
     const { origin: base } = await startOrigin(bench, {
       '/one.tar.gz': bundleWithManifest('one', { version: 'v1', domain: 'acme' }),
       '/two.tar.gz': bundleWithManifest('two', { version: 'v2', domain: 'acme', ...fields }),
@@ -175,7 +175,7 @@ describe('bundleUrl with a version', () => {
 });
 
 describe('a version without bundleUrl', () => {
-  test('is reported if it is not stored: a running daemon keeps serving, a restarted one is not ready, and both list the stored versions', async () => {
+  test('causes version_not_found if it is not stored, so a running daemon keeps serving and a restarted daemon is not ready', async () => {
     const { origin: base } = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
     const first = await bench.start({ staticExport: { bundleUrl: `${base}/docs-2024-06-01.tar.gz` } });
     await first.untilServing('2024-06-01');
@@ -233,7 +233,7 @@ describe('a deployment without a version to serve', () => {
     expect((await fetch(`${daemon.site}/_docshelf/features.json`)).status).toBe(200);
   });
 
-  test('serves again after it was turned off and on, without the origin', async () => {
+  test('serves the stored version again after enabled was set to false and back to true', async () => {
     const server = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
     const daemon = await bench.start({ staticExport: { bundleUrl: `${server.origin}/docs-2024-06-01.tar.gz` } });
     await daemon.untilServing('2024-06-01');

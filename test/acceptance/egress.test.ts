@@ -314,12 +314,15 @@ describe('an air-gapped deployment', () => {
       'organizations[0].domains.acme.source.url',
       { exportApi: { enabled: true }, organizations: organizations({ kind: 'crawl', url: 'https://x.example/' }) },
     ],
-  ])('rejects a config whose %s points outside, and opens no connection', async (key, config) => {
-    const folder = await bench.folder();
-    await writeFile(join(folder, 'database'), 'postgres://docshelf:word@x.example/docs', { mode: 0o600 });
-    await bench.writeConfig(folder, { deployment: { type: 'air-gapped' }, ...config });
-    const start = traced(folder, ['serve']);
-    expect([await start.ended, start.log()]).toEqual([78, expect.stringContaining(`${key} contains a host`)]);
-    expect(await start.connections()).toEqual([]);
-  });
+  ])(
+    'rejects a config whose %s has a host outside of network.allowedHosts, and opens no connection',
+    async (key, config) => {
+      const folder = await bench.folder();
+      await writeFile(join(folder, 'database'), 'postgres://docshelf:word@x.example/docs', { mode: 0o600 });
+      await bench.writeConfig(folder, { deployment: { type: 'air-gapped' }, ...config });
+      const start = traced(folder, ['serve']);
+      expect([await start.ended, start.log()]).toEqual([78, expect.stringContaining(`${key} contains a host`)]);
+      expect(await start.connections()).toEqual([]);
+    },
+  );
 });

@@ -144,7 +144,7 @@ describe('an invalid request to the export API', () => {
   test.each<[name: string, status: number, code: string, method: string, path: string, body?: object]>([
     ['an unknown domain', 404, 'not_found', 'POST', '', { domain: 'nowhere' }],
     ['a domain of another organization', 404, 'not_found', 'POST', '', { domain: 'globex' }],
-    ['a domain that can only be searched', 409, 'no_source', 'POST', '', { domain: 'bare' }],
+    ['a domain without a source', 409, 'no_source', 'POST', '', { domain: 'bare' }],
     ['an unknown job', 404, 'not_found', 'GET', `/${UNKNOWN}`],
     ['an invalid job ID', 404, 'not_found', 'GET', '/se_1'],
     ['the bundle of an unknown job', 404, 'not_found', 'POST', `/${UNKNOWN}/bundle`],
@@ -179,9 +179,9 @@ describe('every call with every kind of key', () => {
     ['an unknown key', 'Bearer svc_unknown', UNAUTHORIZED],
     ['the digest of a key', 'Bearer 6b3a55e0261b0304143f805a24924d0c1c44524821305f31d9277843b8a10f4e', UNAUTHORIZED],
     ['an assistant key', `Bearer ${KEYS.acmeAssistant}`, FORBIDDEN],
-    ['an admin key without the plan', `Bearer ${KEYS.team}`, FORBIDDEN],
+    ['an admin key of an organization whose plan excludes exports', `Bearer ${KEYS.team}`, FORBIDDEN],
     ["another organization's admin key", `Bearer ${KEYS.globex}`, [404, 'not_found']],
-    ['the right key', `Bearer ${KEYS.acme}`, null],
+    ['an admin key of the organization', `Bearer ${KEYS.acme}`, null],
   ];
 
   test.each(HOLDERS)('is accepted or rejected as documented with %s', async (_, authorization, refused) => {

@@ -90,7 +90,7 @@ describe('export start, status, wait and bundle', () => {
     expect(vendor.calls).toHaveLength(before);
   });
 
-  test('take address, key and domain from the config', async () => {
+  test('use address, key and domain of staticExport.renew in the config', async () => {
     const vendor = await startVendor();
     const folder = await folderOf(await bench.folder(), { key: Buffer.from(VENDOR_KEY) });
     const renew = { apiUrl: vendor.url, keyFile: './key', domain: 'acme' };
@@ -100,8 +100,8 @@ describe('export start, status, wait and bundle', () => {
   });
 });
 
-describe.each([true, false])('export pull from a service with extras: %s', (extras) => {
-  test('starts, waits, downloads, verifies and writes the values file, and prints the link nowhere', async () => {
+describe.each([true, false])('export pull from a service that also returns digests and Retry-After: %s', (extras) => {
+  test('exports, downloads and verifies a bundle, writes the values file, and does not print the link', async () => {
     const vendor = await startVendor({ extras });
     const cwd = await bench.folder();
     const text = '# ours\r\nstaticExport:\r\n    enabled: true   # on\r\n    version: old\r\nlog: {level: info}\r\n';
@@ -131,7 +131,7 @@ describe.each([true, false])('export pull from a service with extras: %s', (extr
     expect((await fetch(link)).status).toBe(200);
   });
 
-  test('writes values with which a daemon serves the version, pinned', async () => {
+  test('writes values that make a daemon pin and serve the exported version', async () => {
     const vendor = await startVendor({ extras });
     const folder = await bench.folder();
     const configFile = await bench.writeConfig(folder, {});
@@ -256,7 +256,7 @@ describe('staticExport.renew', () => {
     expect(vendor.calls).toHaveLength(calls);
   });
 
-  test('starts an export if there is no link, and reports an error that prevents it', async () => {
+  test('starts an export if bundleUrl is not set, and reports an error that prevents the export', async () => {
     const vendor = await startVendor({ extras: false });
     const folder = await folderOf(await bench.folder(), { key: Buffer.from('svc_wrong') });
     const renew = { apiUrl: vendor.url, keyFile: './key', domain: 'acme', every: '1d' };

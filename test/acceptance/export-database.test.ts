@@ -156,7 +156,7 @@ async function readBundles(
 const isEnd = ({ status }: Pick<JobChange, 'status'>): boolean => status === 'completed' || status === 'failed';
 
 describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
-  test(`complete ${ROUNDS * ORDERS_OF_A_ROUND} jobs of five organizations once each, in turn, while workers are killed and the database fails`, {
+  test(`complete ${ROUNDS * ORDERS_OF_A_ROUND} jobs of five organizations exactly once and in turn, while workers are killed and the database fails`, {
     timeout: ROUNDS * ROUND_MS_MAX + 60_000,
   }, async () => {
     const random = new SeededRandom(seedOfEnvironment());

@@ -12,7 +12,7 @@ const bench = openBench(afterEach);
 const VOLUME_BYTES = 8 * 1024 ** 2;
 
 describe.skipIf(skipped)(`an export on a full disk${whySkipped}`, () => {
-  test('fails with a message, leaves no partial file, and the next one that fits completes', async () => {
+  test('fails with a message, leaves no partial file, and does not prevent a later export that fits', async () => {
     const folder = await smallVolume(bench, VOLUME_BYTES);
     const large = Object.fromEntries(
       Array.from({ length: 12 }, (_, n) => [`large-${n}.bin`, randomBytes(VOLUME_BYTES / 8)]),

@@ -53,8 +53,8 @@ async function archiveOf(service: Exporter, jobId: string): Promise<ReadonlyMap<
 describe.each<[kind: string, site: Files, change: Files]>([
   ['folder', SITE, { 'guides/start.html': `${SITE['guides/start.html']}<!-- changed -->` }],
   ['markdown', MARKDOWN, { 'guides/next.md': '# Next\n\nChanged. See [the start](start.md#first).\n' }],
-])('a site from %s', (kind, site, change) => {
-  test('gives the same archive if exported twice, and stores only changed files after a change', async () => {
+])('a site from a source of kind %s', (kind, site, change) => {
+  test('results in the same archive if it is exported twice, and in new stored files only for changed pages', async () => {
     const source = { kind, path: './site' };
     const service = await startExporter(bench, { organizations: organizations(source) }, { site });
     const first = await service.export('acme', { version: 'v1' });
@@ -120,7 +120,7 @@ test('a stopped daemon releases its job, and the next daemon resumes it', async 
   expect(await readdir(join(second.daemon.dataDir, 'exports/work'))).toEqual([]);
 });
 
-test('another daemon uses the search data of a bundle for search by meaning, without embedding', async () => {
+test('a daemon that fetches a bundle searches by meaning with the search data in the bundle, without embedding', async () => {
   const model = { search: { model: 'builtin' } };
   const service = await startExporter(bench, model);
   const job = await service.export();

@@ -39,7 +39,7 @@ describe('a bundle link of the export API', () => {
     expect(lifeMs).toBeLessThanOrEqual(LINK_MS + 1_000);
   });
 
-  test('responds to GET and HEAD alike, with the file name of the bundle', async () => {
+  test('responds to GET and HEAD with the same headers, including the file name of the bundle', async () => {
     const { bundleUrl, sizeBytes } = await service.bundle(job.jobId);
     for (const method of ['GET', 'HEAD']) {
       const response = await fetch(bundleUrl, { method });
@@ -144,7 +144,7 @@ describe('a missing bundle file', () => {
     expect(await readdir(join(service.daemon.dataDir, 'exports/work'))).toEqual([]);
   });
 
-  test('is served again by an old link after the next bundle call', async () => {
+  test('is served again under its old link after the next bundle call', async () => {
     const { bundleUrl, sha256 } = await service.bundle(job.jobId);
     await rm(bundleFile(service, sha256));
     expect((await problemOf(await fetch(bundleUrl))).status).toBe(404);
@@ -152,7 +152,7 @@ describe('a missing bundle file', () => {
     expect((await service.download(bundleUrl)).equals(archive)).toBe(true);
   });
 
-  test('is reported with 410 if it cannot be packed again, and a new export replaces it', async () => {
+  test('causes 410 if it cannot be packed again, until a new export creates another bundle file', async () => {
     const other = await startExporter(bench);
     const { jobId } = await other.export();
     const { sha256 } = await other.bundle(jobId);

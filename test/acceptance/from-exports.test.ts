@@ -6,7 +6,7 @@ import { KEYS, SITE, startAgain, startExporter } from './export-service.ts';
 
 const bench = openBench(afterEach);
 
-test('a daemon exports a site, serves and searches it, and follows the next export, without a link', async () => {
+test('a daemon with staticExport.from: exports serves and searches its own export, and replaces it by the next export', async () => {
   const service = await startExporter(bench, {
     staticExport: { enabled: true, from: 'exports' },
     search: {},

@@ -48,7 +48,7 @@ async function home(config: ConfigFile = {}): Promise<string> {
 }
 
 describe('an archive that is imported while the daemon starts', () => {
-  test('is served if the command began before the daemon ran', async () => {
+  test('is served if the import command began before the daemon started', async () => {
     const folder = await home();
     const slow = await importSlowly(folder, JUNE, 'v1.0.0');
     const daemon = await bench.start(null, { folder });
@@ -75,7 +75,7 @@ describe('an archive that is imported while the daemon starts', () => {
     await daemon.untilServing('2024-06-01');
   });
 
-  test('is served by a pinned daemon that waits for that version', async () => {
+  test('is served by a daemon that waits for this archive as its pinned version', async () => {
     const folder = await home({ staticExport: { enabled: true, version: 'v1.0.0' } });
     const slow = await importSlowly(folder, JUNE, 'v1.0.0');
     const daemon = await bench.start(null, { folder });
@@ -86,7 +86,7 @@ describe('an archive that is imported while the daemon starts', () => {
   });
 
   // From before the program reads its config until after it listens.
-  test.each([0, 250, 600])('is served if the command begins %d ms after the daemon', async (delayMs) => {
+  test.each([0, 250, 600])('is served if the import command begins %d ms after the daemon', async (delayMs) => {
     const folder = await home({ admin: { port: 0, token: 'a-long-random-token' } });
     const starting = bench.start(null, { folder });
     await sleep(delayMs);

@@ -55,7 +55,7 @@ describe('docshelf init', () => {
   });
 
   test.each(['cloud', 'client-hosted', 'air-gapped'])(
-    'writes a valid config of type %s from the type alone',
+    'writes a valid config if --type %s is the only option',
     async (type) => {
       const cwd = await bench.folder();
       expect((await bench.run(['init', '--type', type], { cwd })).code).toBe(0);
@@ -63,7 +63,7 @@ describe('docshelf init', () => {
     },
   );
 
-  test('names only documents that the archives of a release contain, like the other texts of the archives', async () => {
+  test('refers to commands that exist, and not to pages of docs/, which the archives of a release lack', async () => {
     const texts = ['config.example.yaml', 'examples/systemd/docshelf.service'].map((path) => join(ROOT, path));
     for (const type of ['cloud', 'client-hosted', 'air-gapped']) {
       const cwd = await bench.folder();

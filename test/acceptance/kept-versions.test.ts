@@ -107,7 +107,7 @@ describe('serveVersions: kept', () => {
     }
   });
 
-  test('redirects the address of the active version to its page, without naming another host', async () => {
+  test('redirects the version path of the active version to the same page of the site, and never to another host', async () => {
     const { daemon } = await startWith({ serveVersions: 'kept' });
     const at = '/_docshelf/v/v2.0';
     for (const [path, location] of [
@@ -189,7 +189,7 @@ describe('versions.json', () => {
 });
 
 describe('a kept version', () => {
-  test('is searched by its name by readers and the API, and results link to its own pages', async () => {
+  test('is searched by readers and the API if they name the version, and results link to pages of that version', async () => {
     const port = await freePort();
     const search = { model: 'off', keys: [{ id: 'all', sha256: sha256Of(KEY) }] };
     const { daemon, folder, take: runBundle } = await startWith({ serveVersions: 'kept' }, { api: { port }, search });
@@ -303,7 +303,7 @@ describe('a kept version', () => {
 });
 
 describe('kept releases', () => {
-  test('use no memory at the start, because their tables stay on disk, and still serve assets that the active release lacks', async () => {
+  test('are not read into memory at the start, and still serve assets that the active release lacks', async () => {
     const store = await newStore();
     const digests: string[] = [];
     for (let month = 0; month <= KEPT; month += 1) {

@@ -86,7 +86,7 @@ describe('SIGTERM', () => {
     expect(await daemon.stop()).toBe(1);
   });
 
-  test('makes the daemon respond to an upload in progress with Connection: close and a code that names the reason', async () => {
+  test('makes the daemon respond to an upload in progress with 503, the code stopping and Connection: close', async () => {
     const daemon = await bench.start({ admin: { token: TOKEN } });
     const { hostname, port } = new URL(daemon.admin);
     const headers = { authorization: `Bearer ${TOKEN}`, expect: '100-continue', 'content-length': LARGE_BYTES };
@@ -109,7 +109,7 @@ describe('SIGTERM', () => {
     expect(await daemon.ended()).toBe(0);
   });
 
-  test('aborts a fetch, and the next start loses no data', async () => {
+  test('aborts a fetch, so that the daemon exits with 0 before the shutdown timeout', async () => {
     const daemon = await bench.start({
       staticExport: { bundleUrl: 'http://127.0.0.1:1/docs-2024-06-01.tar.gz' },
       network: { retries: 8 },
@@ -193,7 +193,7 @@ describe('the log', () => {
 const requestLines = (daemon: DaemonProcess): Record<string, unknown>[] =>
   daemon.lines().filter(({ event }) => event === 'request');
 
-test('healthcheck follows the state of the daemon: exits with 69 before a version is active, with 0 for --live, and with 0 once the daemon is ready', async () => {
+test('healthcheck exits with 69 before a version is active, except with --live, and with 0 after the daemon is ready', async () => {
   const daemon = await bench.start({});
   const health = async (...args: string[]): Promise<number | null> =>
     (await bench.run(['healthcheck', '--config', daemon.configFile, ...args])).code;

@@ -51,7 +51,7 @@ async function expectWhole(daemon: DaemonProcess, version: string, mark: string)
 }
 
 describe('an archive that was packed on macOS', () => {
-  test('is served completely from a link and from the preload folder', async () => {
+  test('is served completely from bundleUrl and from the preload folder', async () => {
     const { origin } = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': gz(fromTar('linked')) });
     const linked = await bench.start({ staticExport: { bundleUrl: `${origin}/docs-2024-06-01.tar.gz` } });
     await expectWhole(linked, '2024-06-01', 'linked');
@@ -61,7 +61,7 @@ describe('an archive that was packed on macOS', () => {
     await expectWhole(preloaded, '2024-07-01', 'preloaded');
   });
 
-  test('is served completely from an import, an upload and the inbox, and search ignores the by-products of the packer', async () => {
+  test('is served completely from an import, an upload and the inbox, and search ignores the metadata files of macOS', async () => {
     const daemon = await bench.start({ admin: { token: TOKEN }, search: { enabled: true } });
     await writeFile(join(daemon.folder, 'docs-2024-06-01.tar.zst'), zst(fromTar('imported')));
     const run = (...args: string[]) =>

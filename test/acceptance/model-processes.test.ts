@@ -376,7 +376,7 @@ async function runSequence(seed: number): Promise<void> {
   }
 }
 
-test(`${SEQUENCES} random command sequences on the built program keep to the contract`, {
+test(`the built program follows the contract in ${SEQUENCES} random command sequences`, {
   timeout: 7_200_000,
 }, async () => {
   await forEachSeed(SEQUENCES, LANES, runSequence);

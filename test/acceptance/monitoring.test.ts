@@ -40,8 +40,8 @@ function expectAlerts(metrics: string, alerts: readonly string[]): void {
   if (HAS_PROMTOOL) expect(firing({ series: { up: '1x240', ...constantSeries(metrics) } })).toEqual(alerts);
 }
 
-describe.runIf(HAS_POSTGRES)('the metric of dependencies', () => {
-  test('is 0 while PostgreSQL and the bucket are stopped, and 1 when they have returned', async () => {
+describe.runIf(HAS_POSTGRES)('docshelf_dependency_up', () => {
+  test('is 0 while PostgreSQL and the bucket are stopped, and 1 when both run again', async () => {
     const postgres = await PostgresServer.start();
     let bucket = await startS3Server();
     bench.onEnd(() => bucket.close());
@@ -72,7 +72,7 @@ describe.runIf(HAS_POSTGRES)('the metric of dependencies', () => {
     expectAlerts(await untilMetrics(daemon, up('database', 1), up('bucket', 1)), []);
   });
 
-  test('is 0 within the time of a scrape if PostgreSQL accepts connections and is silent', async () => {
+  test('is 0 before a scrape times out if PostgreSQL accepts connections but does not respond', async () => {
     const postgres = await PostgresServer.start();
     const folder = await bench.folder();
     await writeFile(join(folder, 'database-url'), await postgres.createDatabase(), { mode: 0o600 });
@@ -100,7 +100,7 @@ describe.runIf(HAS_POSTGRES)('the metric of dependencies', () => {
   });
 });
 
-describe('the metric of failing fetches', () => {
+describe('docshelf_fetch_failing', () => {
   const GOOD = bundle('good');
   const startOrigin = async (): Promise<string> => {
     const server = await httpServer((request, response) => {
@@ -111,7 +111,7 @@ describe('the metric of failing fetches', () => {
     return server.origin;
   };
 
-  test('is 1 for a link that is dead at the start, also after other errors, until docshelf has the bundle', async () => {
+  test('is 1 after a failed fetch at the start, also after other errors, until docshelf has fetched the bundle', async () => {
     const link = { bundleUrl: `${await startOrigin()}/dead-2024-06-01.tar.gz` };
     const daemon = await bench.start({ network: { retries: 0 }, staticExport: link });
     const failed = await untilMetrics(daemon, 'docshelf_fetch_failing 1', 'docshelf_ready 0');
@@ -129,7 +129,7 @@ describe('the metric of failing fetches', () => {
     expectAlerts(await untilMetrics(daemon, 'docshelf_fetch_failing 0', 'docshelf_ready 1'), []);
   });
 
-  test('names the one site of a list whose link is dead', async () => {
+  test('is 1 only for the site whose bundleUrl cannot be fetched, if there are several sites', async () => {
     const origin = await startOrigin();
     const site = (domain: string, name: string) => ({
       domain,

@@ -26,7 +26,7 @@ async function shell(lines: string, cwd: string, env: Readonly<Record<string, st
 
 const keyOn = (page: string): string => /svc_[A-Za-z0-9_-]{43,}/.exec(page)?.[0] ?? '';
 
-test('a new organization creates keys, exports, pins and searches with the published commands, and a revoked key stops working at once', async () => {
+test('a new organization can create keys, export, pin and search with the documented commands, and a revoked key stops working at once', async () => {
   const acme = (source: object) => [
     { id: 'acme', plan: 'enterprise', domains: { acme: source }, keys: [] as readonly object[] },
   ];

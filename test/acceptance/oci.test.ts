@@ -36,14 +36,14 @@ const dockerConfig =
     );
 
 describe.skipIf(!HAS_REGISTRY)('a bundle in a registry', () => {
-  test('is imported by its tag, and labelled with the tag', async () => {
+  test('is imported by its tag, and stored under the tag as its version', async () => {
     const registry = await startRegistry(OPEN);
     await registry.push('docs/acme', '2024-06-01', [{ bytes: bundle('one'), mediaType: MEDIA_TYPE }]);
     const result = await pull(`oci://${registry.host}/docs/acme:2024-06-01`);
     expect({ code: result.code, ...result.json() }).toMatchObject({ code: 0, version: '2024-06-01', activated: true });
   });
 
-  test('is imported by its digest, and labelled with the title of its layer', async () => {
+  test('is imported by its digest, and stored under the version in the title of its layer', async () => {
     const registry = await startRegistry(OPEN);
     const title = 'acme-export-2024-07-01.tar.gz';
     const { digest } = await registry.push('acme', 'latest', [
@@ -124,7 +124,7 @@ describe.skipIf(!HAS_REGISTRY)('a bundle in a registry', () => {
     expect({ code: result.code, fault: result.json().code }).toEqual({ code: 65, fault: 'wrong_digest' });
   });
 
-  test('is not accepted if the transfer is cut off', async () => {
+  test('is rejected if the transfer is cut off', async () => {
     const registry = await startRegistry(OPEN);
     const bytes = largeBundle('one', 1024 * 1024);
     const { layerDigest } = await registry.push('acme', 'v1.0.0', [{ bytes, mediaType: 'application/x-tar' }]);

@@ -97,7 +97,7 @@ describe('the commands of docs/backup.md', () => {
     }
   });
 
-  it('restore in a cluster with a pod that has the volume and the user of the chart', async () => {
+  it('restore in a cluster through a pod with the same volume and user as the pod of the chart', async () => {
     const { spec } = parse(blocksOf(manualPage('backup'), 'yaml')[0] ?? '');
     const [container] = spec.containers;
     const deployment = only(template(), 'Deployment');
@@ -125,19 +125,22 @@ describe('the commands of docs/backup.md', () => {
     expect(await other.run(`${name}=${data} docshelf bundle verify 2026-11-01`)).toContain('is intact');
   });
 
-  it.skipIf(process.getuid?.() !== 0)('restore a service as root for the user of the service', async () => {
-    const operator = await Operator.open();
-    await bench.writeConfig(operator.folder, CONFIG);
-    writePrograms(operator.folder, { sudo: '[ "$1" = systemctl ] || exec "$@"' });
-    await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz; docshelf backup docshelf-backup.tar');
-    const commands = blockWith('backup', 'sudo docshelf restore')
-      .replaceAll('/var/lib/docshelf', 'data')
-      .replace('/etc/docshelf/', '')
-      .replace('-o docshelf -g docshelf', '-o 12345 -g 12346');
-    await operator.run(commands);
-    const { uid, gid } = await stat(join(operator.folder, 'data/sites/acme/active'));
-    expect([uid, gid]).toEqual([12_345, 12_346]);
-  });
+  it.skipIf(process.getuid?.() !== 0)(
+    'restore a backup as root, so that all files belong to the user of the service',
+    async () => {
+      const operator = await Operator.open();
+      await bench.writeConfig(operator.folder, CONFIG);
+      writePrograms(operator.folder, { sudo: '[ "$1" = systemctl ] || exec "$@"' });
+      await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz; docshelf backup docshelf-backup.tar');
+      const commands = blockWith('backup', 'sudo docshelf restore')
+        .replaceAll('/var/lib/docshelf', 'data')
+        .replace('/etc/docshelf/', '')
+        .replace('-o docshelf -g docshelf', '-o 12345 -g 12346');
+      await operator.run(commands);
+      const { uid, gid } = await stat(join(operator.folder, 'data/sites/acme/active'));
+      expect([uid, gid]).toEqual([12_345, 12_346]);
+    },
+  );
 
   it('back up and restore the volume of a container', async () => {
     const operator = await Operator.open();
@@ -162,7 +165,7 @@ describe('the commands of docs/backup.md', () => {
     expect(await operator.run(verify)).toContain('is intact');
   });
 
-  it('restore from the archive alone', async () => {
+  it('restore a site without a backup if the archive is imported again', async () => {
     const operator = await Operator.open();
     const daemon = await bench.start(CONFIG, { folder: operator.folder });
     await operator.run(blockWith('backup', 'bundle import'));
@@ -357,7 +360,7 @@ describe('the commands for a cluster', () => {
 describe('the commands of docs/uninstall.md', () => {
   beforeAll(fetchHelm, 120_000);
 
-  it('keep the persistent volume claim if the value is set, which the chart does not set itself', () => {
+  it('keep the persistent volume claim if persistence.keep is set, which is not the default of the chart', () => {
     const [, setting = ''] = /--set (persistence\.keep=\S+)/.exec(blockWith('uninstall', 'persistence.keep')) ?? [];
     const annotationsOf = (...args: string[]): unknown =>
       only(template(...args), 'PersistentVolumeClaim').metadata.annotations;

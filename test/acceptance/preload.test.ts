@@ -37,13 +37,13 @@ describe('the preload folder', () => {
     ]);
   });
 
-  test('provides the pinned version', async () => {
+  test('is imported if it contains the pinned version, which is served', async () => {
     const daemon = await start(ARCHIVES, { version: '2024-06-01' });
     await daemon.untilServing('2024-06-01');
     expect(await (await fetch(`${daemon.site}/`)).text()).toContain('june');
   });
 
-  test('orders archives by the creation time of the manifest before the date of the name', async () => {
+  test('is served by the creation time in each manifest, or by the date in the file name without a manifest', async () => {
     const daemon = await start({
       'a-2024-06-01.tar.gz': bundleWithManifest('june', { version: 'v2', createdAt: '2025-01-01T00:00:00.000Z' }),
       'b-2024-08-01.tar.gz': bundle('august'),
@@ -51,7 +51,7 @@ describe('the preload folder', () => {
     await daemon.untilServing('v2');
   });
 
-  test('provides a newer archive to the next start, and an older archive changes nothing', async () => {
+  test('is imported again at the next start, which serves a newer archive but no older archive', async () => {
     const first = await start({ 'docs-2024-07-01.tar.gz': ARCHIVES['docs-2024-07-01.tar.gz'] });
     await first.untilServing('2024-07-01');
     await first.stop();
@@ -65,7 +65,7 @@ describe('the preload folder', () => {
     await third.untilServing('2024-08-01');
   });
 
-  test('is not hashed again if size, time and inode of its archives are unchanged', async () => {
+  test('is not hashed again if size, modification time and inode of its archives are unchanged', async () => {
     const first = await start({ 'docs-2024-06-01.tar.gz': bundle('june') });
     await first.untilServing('2024-06-01');
     await first.stop();
@@ -90,7 +90,7 @@ describe('the preload folder', () => {
     expect(await fourth.status()).toMatchObject({ active: { version: '2024-06-01' } });
   });
 
-  test('does not prevent other archives from being served if one archive is rejected, and the rejection is reported', async () => {
+  test('is imported except for rejected archives, which are reported', async () => {
     const daemon = await start({
       'a.tar.gz': Buffer.from('<html>'),
       'b-2024-06-01.tar.gz': bundle('june'),
@@ -103,7 +103,7 @@ describe('the preload folder', () => {
     expect(daemon.lines().filter(({ event }) => event === 'failed')).toHaveLength(2);
   });
 
-  test('ends the start with 78 if it is configured but missing, except for the default folder', async () => {
+  test('causes the exit code 78 at the start if it is missing, except for the default folder', async () => {
     const folder = await bench.folder();
     await bench.writeConfig(folder, { staticExport: { preload: './nowhere' } });
     const result = await bench.run(['serve', '--json'], { cwd: folder });

@@ -87,7 +87,7 @@ describe('a running daemon', () => {
     expect(await daemon.status()).toMatchObject({ state: 'ready', active: { version: '2024-07-01' } });
   });
 
-  test('reloads its config if the ..data link of its folder is swapped, more than once', async () => {
+  test('reloads its config each time the ..data link of a mounted ConfigMap is swapped', async () => {
     const { origin } = await startOrigin(bench, {
       '/docs-2024-06-01.tar.gz': bundle('june'),
       '/docs-2024-07-01.tar.gz': bundle('july'),
@@ -109,7 +109,7 @@ describe('a running daemon', () => {
     expect(await homePage(daemon)).toContain('august');
   });
 
-  test('reloads its config if the ..data link of the folder of bundleUrlFile is swapped', async () => {
+  test('reloads its config if the ..data link of a mounted Secret with bundleUrlFile is swapped', async () => {
     const { origin } = await startOrigin(bench, {
       '/docs-2024-06-01.tar.gz': bundle('june'),
       '/docs-2024-07-01.tar.gz': bundle('july'),
@@ -138,7 +138,7 @@ describe('a running daemon', () => {
   });
 });
 
-test('a running daemon applies every change of its config, even if it follows the previous one at once', async () => {
+test('a running daemon applies every change of its config, even if the previous reload still runs', async () => {
   const daemon = await startWithTwo();
   for (let change = 1; change <= 15; change += 1) {
     const version = change % 2 === 1 ? '2024-07-01' : '2024-06-01';
@@ -160,7 +160,7 @@ describe('an invalid config', () => {
       /exportApi\.retention/,
     ],
     ['a list', '- 1\n- 2\n', /./],
-  ])('changes nothing, is reported and can be fixed: %s', async (_what, text, fault) => {
+  ])('does not change the served version, is reported, and can be fixed: %s', async (_what, text, fault) => {
     const daemon = await startWithTwo();
     const before = await daemon.status();
     await daemon.replaceConfig(text);
@@ -209,7 +209,7 @@ describe('a config that is written in steps', () => {
   test.each([
     ['is empty', ''],
     ['contains only comments', '# generated, do not edit\n---\n'],
-  ])('does not stop the site while it %s, which is reported', async (_what, text) => {
+  ])('does not stop the site while the file %s, and causes a rejected reload', async (_what, text) => {
     const daemon = await startWithTwo();
     const before = await daemon.status();
     await writeFile(daemon.configFile, text);
@@ -231,7 +231,7 @@ describe('a config that is written in steps', () => {
     return (await untilReloaded(daemon, before)).lastReload?.ok === false ? 422 : 200;
   }
 
-  test('does not stop the site while its pieces arrive, each of which is a valid config', async () => {
+  test('does not stop the site while its parts are appended, even if each part is a valid config', async () => {
     const daemon = await startWithTwo();
     const statuses = await statusesDuring(daemon, async () => {
       await writeFile(daemon.configFile, '');
@@ -246,7 +246,7 @@ describe('a config that is written in steps', () => {
     expect([...statuses]).toEqual([200]);
   });
 
-  test('does not stop the site if a reload is requested after its first piece', async () => {
+  test('does not stop the site if a reload is requested after its first part is written', async () => {
     const daemon = await startWithTwo();
     const statuses = await statusesDuring(daemon, async () => {
       await writeFile(daemon.configFile, `admin: { port: 0, token: ${TOKEN} }\n`);
@@ -262,7 +262,7 @@ describe('a config that is written in steps', () => {
   test.each([
     ['written in place', (daemon: DaemonProcess, text: string) => writeFile(daemon.configFile, text)],
     ['replaced in one step', (daemon: DaemonProcess, text: string) => daemon.replaceConfig(text)],
-  ])('stops the site if the text that disables it stays, %s', async (_how, write) => {
+  ])('stops the site if the complete config disables the site, %s', async (_how, write) => {
     const daemon = await startWithTwo();
     await write(daemon, stringify(withDefaults({ staticExport: { enabled: false } })));
     const { lastReload } = await daemon.until((status) => status.state === 'off' && status.lastReload !== null);

@@ -78,7 +78,7 @@ describe('search.widget', () => {
     await expect.poll(() => daemon.log(), { timeout: 30_000 }).toContain('"query":"qqzzxxw"');
   });
 
-  test('shows the box only to readers who are signed in, and serves its files to everybody', async () => {
+  test('shows the box only to readers who are signed in, but serves the script of the box to everybody', async () => {
     // `correct horse`, with cost 4.
     const users = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
     const daemon = await start({ auth: { kind: 'basic', usersFile: './users' } }, { users });

@@ -58,7 +58,7 @@ async function start(
 }
 
 describe('the script of a service worker', () => {
-  test('is replaced by one that unregisters itself for every script that the active version lacks, and only for such requests', async () => {
+  test('is replaced by an unregistering script if the active version lacks it, only in GET and HEAD requests for a worker', async () => {
     const daemon = await start();
     for (const path of [
       '/sw.js',
@@ -88,7 +88,7 @@ describe('the script of a service worker', () => {
     expect((await script(daemon, '/sw.js', { 'If-None-Match': own.headers.etag ?? '' })).status).toBe(304);
   });
 
-  test('is replaced by one that unregisters itself under a base path, outside of it, and in versions that were removed or moved', async () => {
+  test('is replaced by an unregistering script inside and outside of the base path, and under the path of any version that lacks it', async () => {
     const daemon = await start({ server: { basePath: '/docs' }, staticExport: { serveVersions: 'kept' } });
     const kept = '/docs/_docshelf/v';
     for (const path of ['/docs/sw.js', '/sw.js', `${kept}/1.0/gone.js`, `${kept}/0.9/sw.js`, `${kept}/2.0/sw.js`])
@@ -96,7 +96,7 @@ describe('the script of a service worker', () => {
     expect((await script(daemon, `${kept}/1.0/sw.js`)).body).toBe(`importScripts('${kept}/1.0/part.js')`);
   });
 
-  test('is replaced by one that unregisters itself once its site is disabled or removed', async () => {
+  test('is replaced by an unregistering script after its site is disabled or removed', async () => {
     const site = (domain: string) => ({ domain, basePath: `/${domain}/`, staticExport: { enabled: true } });
     const daemon = await start({ sites: [site('a'), site('b')], staticExport: null }, OLD, 'a');
     expect((await script(daemon, '/a/sw.js')).body).toContain('importScripts');
@@ -110,7 +110,7 @@ describe('the script of a service worker', () => {
     for (const path of ['/a/sw.js', '/b/sw.js']) expect(isRetired(await script(daemon, path))).toBe(true);
   });
 
-  test('requires the sign-in of its site, whether it exists or not', async () => {
+  test('requires the sign-in of its site, whether the active version contains it or not', async () => {
     const folder = await bench.folder();
     const usersFile = join(folder, 'users');
     await writeFile(usersFile, `ada:${hashSync('right', 4)}\n`);

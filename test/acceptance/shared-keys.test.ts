@@ -138,7 +138,7 @@ const REVOKED_MS_MAX = 30_000;
 const leftOf = ({ headers }: Response): number => Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
 
 describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
-  test('share keys that any of them creates or revokes, and count requests together', async () => {
+  test('share the keys that each daemon creates or revokes, and count requests together', async () => {
     const { replicas } = await startReplicas();
     const [one, other] = replicas;
     const made = await one.make();

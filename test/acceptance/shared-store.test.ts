@@ -64,7 +64,7 @@ describe.skipIf(!HAS_POSTGRES)('an API process, workers, PostgreSQL and a bucket
     expect(more).toContain(`${next.sha256}.tar.gz`);
   });
 
-  test('create one trace, from the call that starts an export over the queue and the worker to the swap', async () => {
+  test('create one trace, which includes the call that starts an export, the queue, the worker and the swap', async () => {
     const collector = await startCollector(bench);
     const traces = { endpoint: `${collector.origin}/` };
     const { service } = await startService(1, { traces });

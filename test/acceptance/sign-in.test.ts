@@ -35,7 +35,7 @@ describe('one site with htpasswd', () => {
     await daemon.untilServing('2024-06-01');
   });
 
-  it('serves no cached page without sign-in, and still responds to health checks', async () => {
+  it('does not serve a cached page without sign-in, but responds to health checks', async () => {
     const port = portOf(daemon.site);
     for (let at = 0; at < 3; at++) {
       expect(await send(port, '/', { authorization: ANNA })).toMatchObject({
@@ -78,7 +78,7 @@ describe('one site with htpasswd', () => {
     expect(daemon.log()).not.toContain(written);
   });
 
-  it('starts and stops to require sign-in on a reload', async () => {
+  it('requires sign-in after a reload that configures it, and not after a reload that removes it', async () => {
     const port = portOf(daemon.site);
     const status = async (headers = {}) => (await send(port, '/', headers)).status;
     await daemon.rewriteConfig({ server: { auth: { kind: 'none' } } });
@@ -124,7 +124,7 @@ describe('several sites with different sign-ins', () => {
     );
   });
 
-  it('each require their own sign-in, and do not accept the one of another site', async () => {
+  it('each require their own sign-in, and do not accept the sign-in of another site', async () => {
     for (const { domain, mark, hosts, basePath = '/', reader } of SITES) {
       const host = hosts[0] ?? 'other.test';
       for (const credentials of [null, ANNA, BEN]) {
@@ -138,7 +138,7 @@ describe('several sites with different sign-ins', () => {
     }
   });
 
-  it('are listed if they are open or if the reader has signed in at the daemon, but never if they have a separate sign-in', async () => {
+  it('are listed if they are open or use the sign-in with which the reader opens the shelf page, and never otherwise', async () => {
     const listed = async (credentials: string | null, target = '/') => {
       const { body } = await get('other.test', target, credentials);
       return SITES.map(({ domain }) => domain).filter((domain) => body.includes(`data-domain="${domain}"`));
@@ -157,7 +157,7 @@ describe('several sites with different sign-ins', () => {
     expect((await get('other.test', '/', ANNA)).body).not.toContain('?sign-in"');
   });
 
-  it('are searched together only as far as the reader can open them', async () => {
+  it('are searched together, except for sites that the reader cannot open', async () => {
     const found = async (credentials: string | null) => {
       const { body } = await get(
         'other.test',
@@ -179,7 +179,7 @@ describe('several sites with different sign-ins', () => {
 });
 
 describe('sites with an identity provider', () => {
-  it('sign readers in separately, also over a restart, with one secret key in the data folder', async () => {
+  it('sign readers in separately with one session key in the data folder, also after a restart', async () => {
     const provider = await TestIdentityProvider.start();
     try {
       const [port = 0] = await freePorts(1);

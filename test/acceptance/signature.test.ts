@@ -54,7 +54,7 @@ describe('a fetched bundle', () => {
 });
 
 describe.each(WAYS)('bundle import %s', (way) => {
-  test('accepts an archive with a valid signature next to it, and rejects others', async () => {
+  test('accepts an archive with a valid signature next to it, and rejects archives with a missing or wrong signature', async () => {
     const home = await Home.open(bench, way, { signature: required });
     const name = 'docs-2024-06-01.tar.gz';
     await folderOf(home.folder, { [`${name}.minisig`]: await signatureOf(JUNE) });
@@ -70,7 +70,7 @@ describe.each(WAYS)('bundle import %s', (way) => {
     expect(await home.shelf()).toEqual(['2024-06-01', ['2024-06-01']]);
   });
 
-  test('accepts standard input with the signature of the option', async () => {
+  test('accepts standard input if --signature contains a valid signature', async () => {
     const home = await Home.open(bench, way, { signature: required });
     const signed = (signature: Buffer): string[] => ['import', '-', '--signature', signature.toString()];
     const forged = await home.bundle(signed(await signatureOf(JUNE)), JULY);

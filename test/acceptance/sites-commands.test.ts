@@ -174,7 +174,7 @@ describe.each([
     ]);
   });
 
-  test('list a site that left the config, and remove it only on an explicit command', async () => {
+  test('list a site that was removed from the config, and delete its data only with docshelf sites remove', async () => {
     // The site gets the release of the other site, and no other data.
     await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'globex');
     expect((await shelf.run('bundle', 'remove', '2024-07-01', '--site', 'globex')).code).toBe(0);
@@ -230,7 +230,7 @@ describe.each([
 });
 
 describe('a daemon', () => {
-  test('runs commands for its own sites on another machine, whatever the local config contains', async () => {
+  test('runs commands from another machine for its sites, whatever the config on that machine contains', async () => {
     const shelf = await Shelf.open(bench, true, { token: 'a-long-random-token' });
     const away = await bench.folder();
     await bench.writeConfig(away, { admin: { token: 'a-long-random-token' } });
@@ -251,7 +251,7 @@ describe('a daemon', () => {
     expect((await runJson('sites')).json()).toMatchObject({ sites: [{ domain: 'acme', state: 'ready' }, {}] });
   });
 
-  test('protects the folder of a site that it serves, even if another config omits the site', async () => {
+  test('prevents the removal of a site that it serves, even if the config of the command omits the site', async () => {
     const shelf = await Shelf.open(bench, true);
     await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'globex');
     const other = join(shelf.folder, 'other.yaml');
@@ -277,7 +277,7 @@ describe('the only site', () => {
     expect(await shelf.versions()).toEqual({ globex: ['2024-06-01', ['2024-06-01']] });
   });
 
-  test('can be named by its domain in the single form', async () => {
+  test('can be named by its domain if the config has no sites', async () => {
     const shelf = await Shelf.open(bench, false);
     await shelf.configure({ deployment: { domain: 'acme' }, staticExport: { enabled: true } });
     const importArgs = ['bundle', 'import', 'docs-2024-06-01.tar.gz', '--site'];
@@ -294,7 +294,7 @@ describe('the only site', () => {
     expect(await shelf.fault('sites', 'remove', 'acme')).toMatchObject({ code: 'in_use' });
   });
 
-  test('becomes the entry of a new list if it had no configured domain', async () => {
+  test('becomes the only entry of a new sites list if it had no configured domain', async () => {
     const shelf = await Shelf.open(bench, false);
     await shelf.configure({ staticExport: { enabled: true } });
     await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz');

@@ -62,7 +62,7 @@ async function get(daemon: DaemonProcess, path: string, host?: string) {
   return { status, text: body.toString(), headers };
 }
 
-describe('several sites in one daemon', () => {
+describe('the sites of one daemon', () => {
   test('are each served at their own address and reported by domain', async () => {
     const daemon = await bench.start(configOf(SITES), { folder: await home(MARKS) });
     const status = await untilReady(daemon, Object.keys(MARKS));
@@ -110,7 +110,7 @@ describe('several sites in one daemon', () => {
     expect(await daemon.stop()).toBe(0);
   });
 
-  test('accept actions under their domain, and without a domain the daemon requires one', async () => {
+  test('accept actions under /v1/sites/{domain}, while actions without a domain are rejected with site_needed', async () => {
     const folder = await home(MARKS);
     const daemon = await bench.start(configOf(SITES), { folder });
     await untilReady(daemon, Object.keys(MARKS));
@@ -165,7 +165,7 @@ describe('several sites in one daemon', () => {
     expect(JSON.parse(own.text)).toMatchObject([{ path: expect.stringMatching(/^\/beta\//) }, {}]);
   });
 
-  test('are added, changed and removed by a reload without effect on others, and a site that returns has all its versions', async () => {
+  test('are added, changed and removed by a reload without effect on other sites, and keep their versions if they are added again', async () => {
     const folder = await home({ ...MARKS, delta: 'dolphin' });
     const daemon = await bench.start(configOf(SITES), { folder });
     const { sites: before } = await untilReady(daemon, Object.keys(MARKS));
@@ -222,7 +222,7 @@ describe('several sites in one daemon', () => {
     expect(lost).toEqual([]);
   });
 
-  test('do not affect other sites or the readiness of the daemon if they fail, and report the error under their name', async () => {
+  test('do not affect other sites or the readiness of the daemon if they fail, and report the error under their domain', async () => {
     const folder = await home({ acme: 'anchor' });
     await folderOf(join(folder, 'bundles/beta'), { 'broken-2024-06-01.tar.gz': Buffer.from('no archive at all') });
     const gone = { enabled: true, bundleUrl: 'http://127.0.0.1:9/none.tar.gz?signature=canary' };
@@ -252,7 +252,7 @@ describe('several sites in one daemon', () => {
     expect(daemon.log()).not.toContain('canary');
   });
 
-  test('report the error in place if their folder cannot be opened, and are served by the reload after the fix', async () => {
+  test('report an error in the status if their folder cannot be opened, and are served by the reload after the fix', async () => {
     const folder = await home(MARKS);
     const broken = join(folder, 'data/sites/beta');
     await mkdir(join(folder, 'data/sites'), { recursive: true });
@@ -282,7 +282,7 @@ describe('several sites in one daemon', () => {
     await daemon.until(({ sites: later }) => siteOf(later, 'beta')?.active?.version === JULY);
   });
 
-  test('are retried if they cannot be opened, even if there is no other site', async () => {
+  test('have the state waiting and respond with 503 if their folder cannot be opened, also if there is only one site', async () => {
     const folder = await bench.folder();
     await mkdir(join(folder, 'data/sites'), { recursive: true });
     await writeFile(join(folder, 'data/sites/acme'), 'no folder');
@@ -293,7 +293,7 @@ describe('several sites in one daemon', () => {
     expect((await get(daemon, '/')).status).toBe(503);
   });
 
-  test('are not ready before one is served and each has ended its first attempt', async () => {
+  test('make the daemon unready if no site is served and one site waits for a version', async () => {
     const folder = await home({ acme: 'anchor' });
     const waiting = entry('beta', { basePath: '/beta' });
     const daemon = await bench.start(configOf([SITES[0] ?? {}, waiting]), { folder });
@@ -305,7 +305,7 @@ describe('several sites in one daemon', () => {
   });
 });
 
-describe('a change from the single form to a list of sites', () => {
+describe('a change from a config without sites to a list of sites', () => {
   test('keeps the stored versions in both directions, and takes effect only after a restart', async () => {
     const folder = await bench.folder();
     await folderOf(join(folder, 'bundles'), { [`docs-${JUNE}.tar.gz`]: bundle('anchor') });

@@ -94,7 +94,7 @@ describe('two daemons that share a folder', () => {
     return [folder, one, await bench.start(null, { folder })];
   }
 
-  test('both reload on docshelf reload, and --pid selects one for other commands', async () => {
+  test('both reload on docshelf reload, while --pid selects one daemon for other commands', async () => {
     const [folder, one, other] = await two();
     const before = (await Promise.all([one.status(), other.status()])).map(({ lastReload }) => lastReload?.at);
     const reloaded = await bench.run(['reload', '--json'], { cwd: folder });
@@ -163,7 +163,7 @@ describe('a command', () => {
     expect(await readdir(cwd)).not.toContain('data');
   });
 
-  test('rejects a signature as an archive and a name with control characters, with and without a daemon', async () => {
+  test('rejects a signature in place of an archive, and a file name with control characters, with and without a daemon', async () => {
     const folder = await home();
     await bench.writeConfig(folder, {});
     const names = { 'docs.zip.minisig': 'unknown_format', 'docs\u202egz.zip': 'name_control' };
@@ -274,7 +274,7 @@ describe('a data folder that is not at the path where its daemon started', () =>
     await daemon.untilServing('2024-06-01');
   });
 
-  test('is not changed by commands under its new name, nor is a copy under its old name', async () => {
+  test('is not changed by commands at its new path, and a copy at its old path is not changed either', async () => {
     const { daemon } = await copied('-a');
     const [old, other] = [join(daemon.folder, 'old'), await bench.folder()];
     await rename(daemon.dataDir, old);

@@ -94,7 +94,7 @@ describe('transfer pack', () => {
     expect(await readFile(join(transfer, 'image/docshelf.tar'))).toEqual(compressed);
   });
 
-  test('contains the values that its README passes to the chart, and the packages for hosts', async () => {
+  test('writes the values that its README passes to the chart, and copies the packages for hosts', async () => {
     const [archive, debian] = ['docshelf-0.1.0-linux-x64.tar.gz', 'docshelf_0.1.0_amd64.deb'];
     const folder = await bench.folder();
     for (const name of [archive, debian]) await writeFile(join(folder, name), name);
@@ -118,7 +118,7 @@ describe('transfer pack', () => {
     expect(stdout).toBe('page.tar.gz\n');
   });
 
-  test('rejects an existing folder, and a transfer without content', async () => {
+  test('rejects an existing output folder, and a command without a file to pack', async () => {
     const { folder } = await pack();
     const again = await bench.run(['transfer', 'pack', '--bundle', OCTOBER, '--output', 'transfer', '--json'], {
       cwd: folder,
@@ -241,7 +241,7 @@ describe('transfer unpack', () => {
     }
   });
 
-  test('exits with 69 for a folder that is no transfer', async () => {
+  test('exits with 69 for a folder that transfer pack has not created', async () => {
     const folder = await bench.folder();
     await mkdir(join(folder, 'transfer'));
     expect((await unpack(folder)).json().code).toBe('cannot_read');
@@ -278,7 +278,7 @@ describe('signatures of a transfer', () => {
   });
 
   test.skipIf(spawnSync('minisign', ['-v']).error !== undefined)(
-    'are transferred with bundles, and are required if keys are given',
+    'are copied together with bundles, and are required if --public-key is given',
     async () => {
       const { folder } = await pack();
       const unsigned = await unpack(folder, ['--public-key', PUBLIC]);
@@ -297,7 +297,7 @@ describe('signatures of a transfer', () => {
   );
 });
 
-describe('the list of parts', () => {
+describe('the SBOM of a transfer', () => {
   interface Sbom {
     readonly bomFormat: string;
     readonly specVersion: string;

@@ -154,8 +154,8 @@ async function formatsIn(data: string): Promise<Record<string, number>> {
 
 const INDEXED = /"event":"indexed"/g;
 
-describe('the home folder of a former build with two sites', () => {
-  test('serves the same pages and versions, completes the jobs, keeps the keys, and finds each page', async () => {
+describe('this build, started in the home folder of a former build with two sites,', () => {
+  test('serves the same pages and versions, completes the jobs, keeps the keys, and finds pages by words and by meaning', async () => {
     const home = await FormerHome.open('sites');
     const sessionKey = await readFile(join(home.folder, 'data/session.key'));
     const daemon = await home.start();
@@ -175,7 +175,7 @@ describe('the home folder of a former build with two sites', () => {
       for (const { version } of versions) await home.run('bundle', 'verify', version, '--site', deployment.domain);
   });
 
-  test('rebuilds each search index once, and serves the pages meanwhile', async () => {
+  test('rebuilds each search index once, and serves the pages during the rebuild', async () => {
     const home = await FormerHome.open('sites');
     const daemon = await home.start();
     await home.expectPages(daemon);
@@ -188,7 +188,7 @@ describe('the home folder of a former build with two sites', () => {
     expect(again.log()).not.toMatch(INDEXED);
   });
 
-  test('is backed up and restored without a start of this build before', async () => {
+  test('backs up and restores the folder before the daemon has started once', async () => {
     const home = await FormerHome.open('sites');
     await home.run('backup', 'saved.tar');
     await runCommands('rm -r data', home.folder);
@@ -199,7 +199,7 @@ describe('the home folder of a former build with two sites', () => {
     await home.expectKeys(daemon);
   });
 
-  test('has the formats of docs/upgrade.md after this build has used it', async () => {
+  test('leaves the formats that docs/upgrade.md lists', async () => {
     const home = await FormerHome.open('sites');
     const data = join(home.folder, 'data');
     const former = await formatsIn(data);
@@ -217,7 +217,7 @@ describe('the home folder of a former build with two sites', () => {
   });
 
   test.skipIf(FORMER_PROGRAM === '')(
-    'is rejected by the former build for its jobs, and served by it without them',
+    'leaves a folder that the former build rejects because of the jobs, and serves after the jobs are moved away',
     async () => {
       const home = await FormerHome.open('sites');
       const daemon = await home.start();

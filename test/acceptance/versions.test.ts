@@ -14,7 +14,7 @@ const statusOf = async (daemon: DaemonProcess, path: string): Promise<number> =>
 const homePage = async (daemon: DaemonProcess): Promise<string> => (await fetch(`${daemon.site}/`)).text();
 
 describe('stored versions', () => {
-  test('are kept next to each other, and after a swap only hashed assets of older ones are still served, never pages', async () => {
+  test('serve only their hashed assets and no pages after a swap to a newer version', async () => {
     const { origin } = await startOrigin(bench, {
       '/docs-2024-06-01.tar.gz': bundle('june', { 'assets/app-4f3a9c1e.js': 'june()', 'only-june.html': 'june' }),
       '/docs-2024-07-01.tar.gz': bundle('july', { 'assets/app-77b0d2c4.js': 'july()' }),
@@ -28,7 +28,7 @@ describe('stored versions', () => {
     expect([await statusOf(daemon, '/only-june'), await statusOf(daemon, '/only-june.html')]).toEqual([404, 404]);
   });
 
-  test('are removed oldest first beyond keep, but never the active one', async () => {
+  test('are removed oldest first if there are more than keep, but never the active version', async () => {
     const folder = await bench.folder();
     const files = ['2024-04-01', '2024-05-01', '2024-06-01', '2024-07-01'].map((date) => [
       `docs-${date}.tar.gz`,
@@ -48,7 +48,7 @@ describe('stored versions', () => {
 });
 
 describe('a data folder', () => {
-  test('belongs to one domain: a start with another domain exits with 78, and a reload rejects it', async () => {
+  test('belongs to one domain, so a reload with another domain is rejected and a start exits with 78', async () => {
     const { origin } = await startOrigin(bench, {
       '/docs-2024-06-01.tar.gz': bundleWithManifest('june', { domain: 'acme' }),
     });
@@ -63,7 +63,7 @@ describe('a data folder', () => {
     expect({ code: result.code, fault: result.json().code }).toEqual({ code: 78, fault: 'config_invalid' });
   });
 
-  test('is shared by daemons with different pins, which do not change the version that an unpinned start serves', async () => {
+  test('can be shared by daemons with different pinned versions, which do not change the active pointer', async () => {
     const folder = await bench.folder();
     await folderOf(folder, { 'docs-2024-06-01.tar.gz': bundle('june'), 'docs-2024-07-01.tar.gz': bundle('july') });
     await bench.writeConfig(folder, {});
@@ -100,7 +100,7 @@ describe('a slow fetch', () => {
     expect(await daemon.untilServing('2024-07-01')).toMatchObject({ lastError: null });
   });
 
-  test('does not delay the last good version for long after a restart, and its bundle is served once it is complete', async () => {
+  test('delays the last active version only briefly after a restart, and ends with a swap to the fetched bundle', async () => {
     const bundles = { june: bundle('june'), july: bundle('july') };
     let answer: (() => void) | null = null;
     let isSlow = false;
