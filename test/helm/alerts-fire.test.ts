@@ -152,14 +152,14 @@ describe.skipIf(!HAS_PROMTOOL)('alerts', () => {
     }
   });
 
-  it('have a case each', () => {
+  it('are each covered by a case of this test', () => {
     const { groups } = parse(readFileSync(SHIPPED_ALERTS, 'utf8'));
     expect(groups[0].rules.map(({ alert }: { alert: string }) => alert).sort()).toEqual(Object.keys(CASES).sort());
   });
 });
 
 describe('alerts for Prometheus without the operator', () => {
-  it('are those of the chart, without the selectors of a release', () => {
+  it('are the alerts of the chart, without the selectors of a release', () => {
     const plain = parse(readFileSync(SHIPPED_ALERTS, 'utf8')).groups[0].rules;
     const rendered = parse(readFileSync(ofChart, 'utf8')).groups[0].rules;
     const withoutRelease = rendered.map((rule: Record<string, unknown>) => {

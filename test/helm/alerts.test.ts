@@ -82,7 +82,7 @@ describe('alerts of the chart', () => {
     }
   });
 
-  it('include pods that are not ready', () => {
+  it('read metrics of pods that are not ready as well', () => {
     const manifests = templateWith('serviceMonitor.enabled=true');
     const service = only(manifests, 'Service', 'docshelf-metrics');
     const monitor = only(manifests, 'ServiceMonitor').spec;

@@ -14,10 +14,13 @@ function refusal(file: string): string {
 }
 
 describe('values that the chart rejects', () => {
-  it.each(valueFiles('test/helm/bad-values'))('cause an error in $name: $firstLine', ({ file, firstLine }) => {
-    const text = refusal(file);
-    expect(text).toMatch(new RegExp(firstLine.replace(/^# /, '')));
-    // A template error would name Go types instead of the fix.
-    expect(text).not.toMatch(/nil pointer|wrong type|can't evaluate|error calling (?!fail)/);
-  });
+  it.each(valueFiles('test/helm/bad-values'))(
+    'cause the error in the first line of $name: $firstLine',
+    ({ file, firstLine }) => {
+      const text = refusal(file);
+      expect(text).toMatch(new RegExp(firstLine.replace(/^# /, '')));
+      // A template error would name Go types instead of the fix.
+      expect(text).not.toMatch(/nil pointer|wrong type|can't evaluate|error calling (?!fail)/);
+    },
+  );
 });

@@ -27,7 +27,7 @@ const valuesOf = (manifests: readonly Manifest[]): Record<string, string> =>
   );
 
 describe('staticExport values of the chart', () => {
-  it('need only the link, stored in a mounted Secret, and the version as text', () => {
+  it('can be bundleUrl, which is stored in a mounted Secret, and version, which stays text', () => {
     const manifests = templateWith(
       'staticExport.enabled=true',
       `staticExport.bundleUrl=${LINK}`,
@@ -62,7 +62,7 @@ describe('staticExport values of the chart', () => {
     expect(configOf(templateWith(`staticExport.version=${version}`)).staticExport.version).toBe(version);
   });
 
-  it('read the link from a key of your Secret', () => {
+  it('can name a key of your Secret that contains bundleUrl', () => {
     const manifests = templateWith('staticExport.existingSecret.name=mine', 'staticExport.existingSecret.key=url');
     expect(manifests.filter(({ kind }) => kind === 'Secret')).toEqual([]);
     const { projected } = siteOf(manifests).spec.template.spec.volumes.find(({ name }: Manifest) => name === 'config');
@@ -85,7 +85,7 @@ describe('config of the chart', () => {
     expect(configOf(templateWith('config.reload=restart'))).not.toHaveProperty('reload');
   });
 
-  it('contains no credentials: each is stored in the Secret and read from a mounted file', () => {
+  it('contains no credentials, because docshelf reads each credential from a file of the Secret', () => {
     const manifests = template('--values', everything);
     expect(Object.keys(valuesOf(manifests)).sort()).toEqual([
       'admin.token',
@@ -117,7 +117,7 @@ const SPLIT = [
 ];
 
 describe('export API pods of the chart', () => {
-  it('are the site pods if pods are shared', () => {
+  it('are the site pods if exportApi.pods is shared', () => {
     const manifests = templateWith('exportApi.enabled=true', 'exportApi.pods=shared');
     expect(podsOf(manifests).map(({ owner }) => owner)).toEqual(['Deployment/docshelf', 'Pod/docshelf-test']);
     expect(configOf(manifests)).toMatchObject({
@@ -126,7 +126,7 @@ describe('export API pods of the chart', () => {
     });
   });
 
-  it('serve no site and have their own Service if pods are separate', () => {
+  it('serve no site and have their own Service if exportApi.pods is not set', () => {
     const manifests = templateWith('exportApi.enabled=true', `staticExport.bundleUrl=${LINK}`);
     expect(configOf(manifests)).not.toHaveProperty('exportApi');
     expect(configOf(manifests, 'docshelf-export')).toMatchObject({
@@ -140,7 +140,7 @@ describe('export API pods of the chart', () => {
     expect(only(manifests, 'PersistentVolumeClaim', 'docshelf-export').spec.accessModes).toEqual(['ReadWriteOnce']);
   });
 
-  it('can have any number per role if roles are split, with PostgreSQL and S3', () => {
+  it('can have several replicas per role if exportApi.pods is split, with PostgreSQL and S3', () => {
     const manifests = templateWith(
       ...SPLIT,
       'exportApi.replicas=3',
@@ -175,7 +175,7 @@ describe('export API pods of the chart', () => {
     });
   });
 
-  it('have an autoscaler per role with its own limits, in addition to that of the site', () => {
+  it('have an autoscaler per role with separate limits, in addition to the autoscaler of the site', () => {
     const scaled = (part: string, least: number, most: number) => [
       ...[`${part}autoscaling.enabled=true`, `${part}resources.requests.cpu=1`],
       ...[`${part}autoscaling.minReplicas=${least}`, `${part}autoscaling.maxReplicas=${most}`],
@@ -200,7 +200,7 @@ describe('export API pods of the chart', () => {
     for (const [name] of facts) expect(only(manifests, 'Deployment', name).spec).not.toHaveProperty('replicas');
   });
 
-  it('can be any number of site pods if they share jobs', () => {
+  it('can be several site pods if all of them share the job queue', () => {
     const shared = templateWith(...SPLIT, 'exportApi.pods=shared', 'replicas=3', 'persistence.perReplica=true');
     expect(siteOf(shared).spec.replicas).toBe(3);
     expect(configOf(shared).exportApi.role).toBe('both');
@@ -219,7 +219,7 @@ describe('bundles in images', () => {
     expect(configOf(manifests).staticExport.preload).toBe('/bundles');
   });
 
-  it('are linked into one folder if there are several', () => {
+  it('are linked into one folder if there are several images', () => {
     const { spec } = siteOf(
       templateWith(
         `bundles.imageVolumes[0].reference=${reference}`,
@@ -250,7 +250,7 @@ describe('volumes of the chart', () => {
     expect(spec.template.spec.volumes.find(({ name }: Manifest) => name === 'data')).toHaveProperty(kind);
   });
 
-  it('have a claim unless one already exists', () => {
+  it('have one claim unless persistence is disabled, is per replica, or names an existing claim', () => {
     expect(only(templateWith('persistence.size=3Gi'), 'PersistentVolumeClaim').spec.resources.requests.storage).toBe(
       '3Gi',
     );
@@ -279,7 +279,7 @@ describe('several replicas with separate downloads', () => {
 });
 
 describe('pod of the chart', () => {
-  it('has probes on the admin listener, and may take any time for the first bundle', () => {
+  it('has probes on the admin listener, and an hour to become ready with the first bundle', () => {
     const [container] = siteOf(templateWith()).spec.template.spec.containers;
     expect(container.startupProbe.httpGet).toEqual({ path: '/livez', port: 'admin' });
     expect(container.livenessProbe.httpGet).toEqual({ path: '/livez', port: 'admin' });
@@ -294,7 +294,7 @@ describe('pod of the chart', () => {
     expect(container).toHaveProperty('readinessProbe');
   });
 
-  it('has a grace period longer than preStop and the shutdown of requests', () => {
+  it('has a grace period longer than preStop and server.shutdownTimeout together', () => {
     const { spec } = siteOf(templateWith()).spec.template;
     const shutdownSeconds = 20;
     expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(

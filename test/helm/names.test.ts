@@ -10,7 +10,7 @@ const release = (name: string, namespace: string, ...settings: string[]): Manife
   );
 
 describe('resource names of the chart', () => {
-  it('stay text even if a YAML parser would read a number', async () => {
+  it('stay text even if a YAML parser would read them as numbers', async () => {
     const settings = ['fullnameOverride=docs', 'serviceMonitor.enabled=true', 'prometheusRule.enabled=true'];
     const manifests = release('1e3', '123', ...settings);
     expect((await Promise.all(manifests.map(manifestFaults))).flat()).toEqual([]);
@@ -41,14 +41,14 @@ describe('resource names of the chart', () => {
     expect(admin.hosts.toSorted()).toEqual(['docs.internal', ...names].toSorted());
   });
 
-  it('are the same at each rendering', () => {
+  it('are the same each time the chart is rendered', () => {
     const settings = ['exportApi.enabled=true', 'config.admin.token=abcdefghijklmnop'];
     expect(release('docs', 'docs', ...settings)).toEqual(release('docs', 'docs', ...settings));
   });
 });
 
 describe('labels of the chart', () => {
-  it('prefer labels of pods to common labels', () => {
+  it('come from podLabels instead of commonLabels on pods if both set the same label', () => {
     const manifests = templateWith('commonLabels.team=a', 'podLabels.team=b');
     const { metadata, spec } = only(manifests, 'Deployment');
     expect(metadata.labels.team).toBe('a');

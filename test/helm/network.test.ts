@@ -51,7 +51,7 @@ describe('network rules of the chart', () => {
     expect(only(templateWith(), 'Service').spec.ports.map(({ name }: Manifest) => name)).toEqual(['http', 'api']);
   });
 
-  it('treat the host of the link as internal if allowedHosts contains it', () => {
+  it('treat the host of staticExport.bundleUrl as internal if allowedHosts contains that host', () => {
     const inside = (host: string, allowed: string) =>
       templateWith(
         'deployment.type=air-gapped',

@@ -49,7 +49,7 @@ async function load(manifests: readonly Manifest[], name: string): Promise<Loade
 }
 
 describe('twelve sites in the chart', () => {
-  it('form one loadable config, each with its own link, pin and keys', async () => {
+  it('form one loadable config, each with its own link, pinned version and public keys', async () => {
     const manifests = rendered({ sites: TWELVE });
     expect((await Promise.all(manifests.map(manifestFaults))).flat()).toEqual([]);
     const { sites } = await load(manifests, 'twelve');

@@ -280,19 +280,22 @@ describe('usual settings of the chart', () => {
     expect((await Promise.all(manifests.map(manifestFaults))).flat()).toEqual([]);
   });
 
-  it.each(Object.entries(OTHER_NAMES))('have one name, which the chart states for %s', (name, advice) => {
-    const values = name.split('.').reduceRight((value: unknown, key) => ({ [key]: value }), { a: 1 });
-    const text = refusalOf(stringify(values));
-    expect(text).toContain(`${name} is not a value of this chart: ${advice}`);
-    expect(text).not.toContain('meet the specifications of the schema');
-  });
+  it.each(Object.entries(OTHER_NAMES))(
+    'are rejected under another name, and the error contains the name in this chart: %s',
+    (name, advice) => {
+      const values = name.split('.').reduceRight((value: unknown, key) => ({ [key]: value }), { a: 1 });
+      const text = refusalOf(stringify(values));
+      expect(text).toContain(`${name} is not a value of this chart: ${advice}`);
+      expect(text).not.toContain('meet the specifications of the schema');
+    },
+  );
 
-  it('reject an unknown name', () => {
+  it('are rejected under an unknown name', () => {
     expect(refusalOf('gitea: {}')).toMatch(/additional properties .gitea. not allowed/);
     expect(refusalOf('service: { nodeport: 1 }')).toMatch(/additional properties .nodeport. not allowed/);
   });
 
-  it.each(Object.entries(OTHER_NAMES))('advise to use a value that exists instead of %s', (_, advice) => {
+  it.each(Object.entries(OTHER_NAMES))('exist under the name that the error for %s contains', (_, advice) => {
     const ofKubernetes = new Set(['configMapRef', 'secretRef', 'valueFrom', 'podSecurityContext.fsGroup']);
     const names = advice.match(/\b[a-z]+(?:[A-Z][a-zA-Z]*|(?:\.[a-zA-Z]+)+)(?:\.[a-zA-Z]+)*/g) ?? [];
     for (const name of names.filter((each) => !ofKubernetes.has(each) && !each.startsWith('config.'))) {
@@ -333,7 +336,7 @@ describe('values files of other charts', () => {
 });
 
 describe('an upgrade to a newer chart', () => {
-  it('does not replace pods that are otherwise the same', () => {
+  it('does not replace pods if only the version of the chart changes', () => {
     const newer = join(dir, 'newer');
     cpSync(CHART, newer, { recursive: true });
     const chart = readFileSync(join(newer, 'Chart.yaml'), 'utf8');
@@ -348,7 +351,7 @@ describe('an upgrade to a newer chart', () => {
     expect(labels).toMatchObject({ 'helm.sh/chart': 'docshelf-9.9.9', 'app.kubernetes.io/version': '9.9.9' });
   });
 
-  it('has no gap for pods of the export API without a volume, and ends the old pod first on a volume', () => {
+  it('starts new export API pods before it ends old pods, except for pods with a volume', () => {
     const strategyOf = (enabled: boolean) =>
       only(
         templateOfValues(`exportApi: { enabled: true, persistence: { enabled: ${enabled} } }`),
@@ -386,7 +389,7 @@ describe('a version without quotes', () => {
     ['staticExport: { minVersion: 3.10 }', 'staticExport.minVersion', 'minVersion'],
     ['image: { tag: 3.10 }', 'image.tag', 'tag'],
     ['sites: [{ domain: a, staticExport: { version: 3.10 } }]', 'sites[0].staticExport.version', 'version'],
-  ])('is rejected with the way to write it: %s', (values, key, name) => {
+  ])('is rejected, and the error shows the version in quotes: %s', (values, key, name) => {
     const text = refusalOf(values);
     expect(text).toContain(`${key} is the number 3.1, because it has no quotes`);
     expect(text).toContain(`${name}: "3.10"`);
