@@ -15,7 +15,7 @@ const DATABASE = 'database: { urlFile: url }';
 const faultsOf = async (...args: Parameters<typeof loadWith>) => (await errorOf(loadWith(...args))).faults;
 
 describe('the database section', () => {
-  it('moves the queue to the database, unless the config says otherwise', async () => {
+  it('moves the job queue to PostgreSQL, unless exportApi.queue.kind is sqlite', async () => {
     expect(queueKind((await loadWith('{}')).config)).toBe('sqlite');
     const { config } = await loadWith(DATABASE);
     expect(queueKind(config)).toBe('postgres');
@@ -24,7 +24,7 @@ describe('the database section', () => {
     expect(queueKind((await loadWith(`${DATABASE}\nexportApi: { queue: { kind: sqlite } }`)).config)).toBe('sqlite');
   });
 
-  it('requires a file with a PostgreSQL URL, which no error shows', async () => {
+  it('requires a file with a PostgreSQL URL, and no error shows the content of the file', async () => {
     const [fault, ...others] = await faultsOf(DATABASE, 'mysql://docshelf:hidden-word@db/docs');
     expect(others).toEqual([]);
     expect(fault).toMatchObject({
@@ -34,7 +34,7 @@ describe('the database section', () => {
     expect(fault?.message).not.toContain('hidden-word');
   });
 
-  it('requires that network.allowedHosts lists its host, except for a Unix socket', async () => {
+  it('requires that network.allowedHosts lists the host of the URL, except for a Unix socket', async () => {
     for (const head of ['deployment: { type: air-gapped }', 'network: { allowedHosts: [other.dev] }']) {
       expect(await faultsOf(`${head}\n${DATABASE}`)).toMatchObject([
         { key: 'database.urlFile', message: expect.stringContaining('network.allowedHosts does not list') },
@@ -44,7 +44,7 @@ describe('the database section', () => {
     await loadWith(`network: { allowedHosts: ["db.acme.dev:5432"] }\n${DATABASE}`);
   });
 
-  it('allows daemons that only run jobs and need no address for links', async () => {
+  it('allows the role worker, which needs no api.publicUrl', async () => {
     const { config } = await loadWith(
       `${DATABASE}\napi: { host: 0.0.0.0 }\nexportApi: { enabled: true, role: worker }`,
     );
@@ -64,7 +64,7 @@ describe('the database section', () => {
       'exportApi.role',
       'exportApi.queue.kind to postgres',
     ],
-  ])('is rejected with %j', async (yaml, key, next) => {
+  ])('must match exportApi.queue and exportApi.role: %j', async (yaml, key, next) => {
     expect(await faultsOf(yaml)).toMatchObject([
       { code: 'config_invalid', key, message: expect.stringContaining(next) },
     ]);

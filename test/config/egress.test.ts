@@ -60,7 +60,7 @@ describe('a host that the config names but network.allowedHosts does not', () =>
     await load(yaml);
   });
 
-  it('is an error for a bucket, with the host at which the bucket is served', async () => {
+  it('is an error for an s3 link, whose host depends on network.s3', async () => {
     const link = 'staticExport: { enabled: true, bundleUrl: "s3://docs/a.zip" }';
     const place = (s3: string, host: string) => `network: { allowedHosts: ["${host}"], s3: { ${s3} } }\n${link}`;
     for (const [s3, host] of [
@@ -75,7 +75,7 @@ describe('a host that the config names but network.allowedHosts does not', () =>
     await load(`network: { allowedHosts: [y.dev] }\n${link}`);
   });
 
-  it('is an error for the service that renews links', async () => {
+  it('is an error in staticExport.renew.apiUrl', async () => {
     const renew = 'staticExport: { enabled: true, renew: { apiUrl: "https://x.dev", keyFile: key, domain: acme } }';
     const cwd = await folderWith({ key: 'svc_x' });
     const read = async (host: string) => {
@@ -119,7 +119,7 @@ describe('a host that the config names but network.allowedHosts does not', () =>
     expect(await briefsOf(yaml)).toEqual(['config_invalid sites[0].staticExport.bundleUrl config.yaml:4:36']);
   });
 
-  it('is an error in a file that contains the link, at the start and at each reload', async () => {
+  it('is an error in the file that bundleUrlFile names', async () => {
     const cwd = await folderWith({ link: 'https://x.dev/a?sig=c4n4ry\n', 'config.yaml': '' });
     const read = async (yaml: string) => {
       await writeFile(join(cwd, 'config.yaml'), yaml);
@@ -144,7 +144,7 @@ describe('a host that the config names but network.allowedHosts does not', () =>
     await read(single);
   });
 
-  it('is an error for a host and port in allowAddresses, but not for a network', async () => {
+  it('is an error for a host and port in allowAddresses, but not for an IP network', async () => {
     const crawl = (pair: string) =>
       `network: { allowedHosts: [x.dev, "*.y.dev"] }\nexportApi: { enabled: true }\n${ORGANIZATION(`kind: crawl, url: "https://x.dev/", allowAddresses: [10.0.0.0/8, "${pair}"]`)}`;
     expect(await faultsOf(crawl('cdn.internal:8443'))).toMatchObject([
@@ -169,14 +169,14 @@ describe('a host that the config names but network.allowedHosts does not', () =>
     await load('network: { allowedHosts: ["*.acme.dev", "[fd00::1]:443", "10.0.0.1:80", localhost] }');
   });
 
-  it('is an error for the hosted search, except in an air-gapped deployment, which turns that search off', async () => {
+  it('is an error for the hosted search, except in an air-gapped deployment, where the hosted search is off', async () => {
     const features = 'features: { search: { enabled: true, discoveryUrl: "https://x.dev", keyFile: key } }';
     const keys = async (head: string) => (await faultsOf(`${head}\n${features}`)).map(({ key }) => key);
     expect(await keys('network: { allowedHosts: [y.dev] }')).toContain('features.search.discoveryUrl');
     expect(await keys('deployment: { type: air-gapped }')).not.toContain('features.search.discoveryUrl');
   });
 
-  it('is no error if docshelf does not contact it', async () => {
+  it('is not an error if docshelf does not contact the host', async () => {
     await load('deployment: { type: air-gapped }\nstaticExport: { enabled: false, bundleUrl: "https://x.dev/a" }');
     await load(`deployment: { type: air-gapped }\n${ORGANIZATION('kind: crawl, url: "https://x.dev/"')}`);
   });
@@ -197,7 +197,7 @@ describe('a user or a password in a link', () => {
       'organizations[0].domains.d.source.url',
       'cookieFile',
     ],
-  ])('is an error that names the right setting for it: %s', async (yaml, key, place) => {
+  ])('is an error that names the setting for credentials: %s', async (yaml, key, place) => {
     const [fault, ...others] = await faultsOf(yaml);
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ key, message: expect.stringContaining(place) });
@@ -217,7 +217,7 @@ describe('a file: link', () => {
     await load(`network: { fileRoots: [/mnt, /srv/a] }\n${link}`);
   });
 
-  it('must point into the preload folder of its entry of sites, or the one of the daemon', async () => {
+  it('must point into the preload folder of its entry of sites, or into the preload folder of the daemon', async () => {
     const cwd = await folderWith({ 'config.yaml': '' });
     const read = async (path: string) => {
       const site = `staticExport: { enabled: true, bundleUrl: "file://${cwd}/${path}" }`;

@@ -128,7 +128,7 @@ describe('organizationsFile', () => {
     expect(watchedFiles).toContain(join(cwd, 'orgs.yaml'));
   });
 
-  it('is named in an error with the line of that error', async () => {
+  it('is named together with the line in an error about its content', async () => {
     const cwd = await folderWith({ 'config.yaml': yaml, 'orgs.yaml': 'organizations:\n  - { id: a, plam: x }\n' });
     const { faults } = await errorOf(loadConfig({ file: null, env: {}, cwd }));
     expect(faults).toMatchObject([{ key: 'organizations[0].plam', where: './orgs.yaml:2:14' }]);
@@ -140,7 +140,7 @@ describe('organizationsFile', () => {
     expect(faults).toMatchObject([{ key: 'admin.token', where: './orgs.yaml:1:10' }]);
   });
 
-  it('is an error if it cannot be read, and is watched until it can be', async () => {
+  it('causes an error if it cannot be read, and is watched even so', async () => {
     const cwd = await folderWith({ 'config.yaml': yaml });
     const error = await errorOf(loadConfig({ file: null, env: {}, cwd }));
     expect(error.faults).toMatchObject([{ key: 'organizationsFile', where: 'config.yaml:1:1' }]);

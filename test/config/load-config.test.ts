@@ -358,11 +358,11 @@ describe('files that the config names', () => {
 
 describe('loadConfig() with an invalid file', () => {
   it.each([
-    ['an unclosed bracket before it', 'features: [\nstorage:\n  # where\n  dir: ./shelf\nlog: {}\n'],
-    ['an unclosed bracket after it', 'storage: { dir: ./shelf }\nfeatures: [\n'],
-    ['a tab after it', 'storage:\n  dir: "./shelf"\nlog:\n\tlevel: warn\n'],
-    ['an unknown key next to it', 'storage: { dir: ./shelf, folder: x }\n'],
-    ['a second document after it', 'storage: { dir: ./shelf }\n---\nlog: {}\n'],
+    ['an unclosed bracket before storage.dir', 'features: [\nstorage:\n  # where\n  dir: ./shelf\nlog: {}\n'],
+    ['an unclosed bracket after storage.dir', 'storage: { dir: ./shelf }\nfeatures: [\n'],
+    ['a tab after storage.dir', 'storage:\n  dir: "./shelf"\nlog:\n\tlevel: warn\n'],
+    ['an unknown key next to storage.dir', 'storage: { dir: ./shelf, folder: x }\n'],
+    ['a second document after storage.dir', 'storage: { dir: ./shelf }\n---\nlog: {}\n'],
   ])('still reads storage.dir, which a command needs to find the daemon: %s', async (_what, yaml) => {
     const cwd = await folderWith({ 'config.yaml': yaml });
     const error = await errorOf(loadConfig({ file: null, env: {}, cwd }));
@@ -379,7 +379,7 @@ describe('loadConfig() with an invalid file', () => {
     expect((await errorOf(loadConfig({ file: null, env: {}, cwd }))).storageDir).toBe(join(cwd, 'data'));
   });
 
-  it('uses the last valid text instead, even if a file that this text names is missing', async () => {
+  it('uses lastGood instead of the file, even if a file that lastGood names is missing', async () => {
     const cwd = await folderWith({ 'config.yaml': 'features: [' });
     const lastGood = 'server: { port: 1 }\nstaticExport: { bundleUrlFile: ./missing }';
     const { config } = await loadConfig({ file: null, env: {}, cwd, lastGood, flags: { 'storage.dir': '/data' } });
@@ -400,11 +400,14 @@ describe('isReduced()', () => {
     ['serving turned on', 'staticExport: { enabled: false }', 'staticExport: { enabled: true }', false],
     ['one site fewer', list('acme', 'beta'), list('acme'), true],
     ['one site more', list('acme'), list('acme', 'beta'), false],
-  ])('compares settings and sites: %s', async (_what, before, after, expected) => {
-    expect(isReduced(await load(before), await load(after))).toBe(expected);
-  });
+  ])(
+    'returns whether the new config has fewer settings or sites, or turns serving off: %s',
+    async (_what, before, after, expected) => {
+      expect(isReduced(await load(before), await load(after))).toBe(expected);
+    },
+  );
 
-  it('counts the keys of an organizationsFile', async () => {
+  it('compares the content of organizationsFile', async () => {
     const of = (...ids: string[]) => `organizations: [${ids.map((id) => `{ id: ${id} }`).join(', ')}]`;
     const loadWith = async (organizations: string) => {
       const files = { 'config.yaml': 'organizationsFile: o.yaml', 'o.yaml': organizations };

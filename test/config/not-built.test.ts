@@ -19,7 +19,7 @@ describe('a setting that is not implemented yet', () => {
     expect(fault?.where).toMatch(/^config\.yaml:1:\d+$/);
   });
 
-  it('determines the code of the whole error if it is the only error', async () => {
+  it('sets the code of the config error to config_not_built if there is no other error', async () => {
     expect((await errorOf(load('exportApi: { retention: { completed: 5 } }'))).code).toBe('config_not_built');
   });
 
@@ -41,7 +41,7 @@ organizations: [{ id: a, domains: { docs: { hosts: [] } } }]
 `);
   });
 
-  it('is reported once if its value is invalid as well', async () => {
+  it('is reported only as config_invalid if its value is invalid as well', async () => {
     const source = 'kind: folder, path: /srv, timeout: maybe';
     expect(await briefsOf(`organizations: [{ id: a, domains: { d: { source: { ${source} } } } }]`)).toEqual([
       'config_invalid organizations[0].domains.d.source.timeout config.yaml:1:78',

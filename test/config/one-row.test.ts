@@ -72,7 +72,7 @@ describe('a new key with one row in the schema', () => {
     expect(JSON.stringify([loaded.config, at.printConfig(loaded)])).not.toContain('canary');
   });
 
-  it('is checked, with its line, its bounds and its nearest name', async () => {
+  it('is checked against its bounds, and is suggested for a misspelled key', async () => {
     expect(await at.briefsOf('robot:\n  patience: 2h\n  keyFile: none')).toEqual([
       'config_invalid robot.patience config.yaml:2:3',
       'config_invalid robot.keyFile config.yaml:3:3',
@@ -96,7 +96,7 @@ describe('a new key with one row in the schema', () => {
     expect(at.pendingRestart(one, other).filter((key) => key !== 'storage.dir')).toEqual(['robot.patience']);
   });
 
-  it('is written into the reference', () => {
+  it('is written into the reference of all keys', () => {
     const lines = at.configReference().split('\n');
     expect(lines).toContain('## robot');
     expect(lines).toContain(
@@ -104,7 +104,7 @@ describe('a new key with one row in the schema', () => {
     );
   });
 
-  it('is accepted by the chart if it is implemented, and checked by type there', () => {
+  it('is accepted by the schema of the chart if it is implemented, with a check of its type', () => {
     const check = new Ajv({ strict: false }).compile(at.configSchemaOfChart());
     expect(check({ robot: { patience: '2m' } })).toBe(true);
     expect(check({ robot: { patience: 2 } })).toBe(false);

@@ -81,7 +81,7 @@ describe('environment variables', () => {
     expect(fault?.message).not.toContain('canary');
   });
 
-  it('are an error if two of them set the same key', async () => {
+  it('are an error if two variables set the same key', async () => {
     const env = { DOCSHELF__LOG__LEVEL: 'info', docshelf__log__level: 'warn' };
     expect(await briefsOf('', { env })).toEqual(['config_invalid log.level environment docshelf__log__level']);
   });

@@ -17,7 +17,7 @@ describe('readYaml()', () => {
     expect(config.staticExport.version).toBe(version);
   });
 
-  it('keeps the text in lists too, and numbers and booleans elsewhere', async () => {
+  it('keeps the text of scalars in lists of text, and reads numbers and booleans for other keys', async () => {
     const { config } = await load(
       'network: { allowedHosts: [10.5], retries: 2 }\nlog: { access: false }\ndeployment: {domain: 42}',
     );
@@ -62,7 +62,7 @@ describe('readYaml(), given an invalid or hostile file,', () => {
     expect(faults[0]?.message).not.toContain('canary');
   });
 
-  it('survives nesting that exhausts the parser', async () => {
+  it('reports an error for nesting that exhausts the stack of the parser', async () => {
     for (const opening of ['[', '{a: ', '- ', '? ']) {
       expect(await briefsOf(opening.repeat(50_000))).toEqual([
         expect.stringMatching(/^config_invalid null config.yaml:1:/),

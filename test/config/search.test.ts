@@ -100,12 +100,12 @@ organizations:
       'organizations[1].domains.y.hosts[0]',
     ],
     [
-      'a host that is a domain',
+      'a host that is also a domain',
       '{ id: a, domains: { x: {} } }, { id: b, domains: { y: { hosts: [X] } } }',
       'organizations[1].domains.y.hosts[0]',
     ],
     [
-      'a host of one site',
+      'a host in one site',
       '{ id: a, domains: { x: { hosts: [h.dev, h.dev] } } }',
       'organizations[0].domains.x.hosts[1]',
     ],
@@ -124,7 +124,7 @@ organizations:
     expect(fault?.message).toMatch(/organizations\[\d\].* organizations\[0\].* \(config\.yaml:1:\d+\)/);
   });
 
-  it('exclude search.keys', async () => {
+  it('cannot be combined with search.keys', async () => {
     const keys = `search: { keys: [{ id: k, sha256: ${hex('a')} }] }`;
     expect((await load(keys)).config.search.keys).toEqual([{ id: 'k', sha256: hex('a') }]);
     expect(await briefsOf(`${keys}\norganizations: [{ id: a }]`)).toEqual([

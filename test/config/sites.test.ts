@@ -61,7 +61,7 @@ sites:
     });
   });
 
-  it('read the files that they name, and watch them', async () => {
+  it('can name files, which docshelf reads and watches', async () => {
     const cwd = await folderWith({
       link: 'https://bundles.test/acme.tar.gz?signature=1',
       'config.yaml': 'sites:\n  - { domain: acme, staticExport: { enabled: true, bundleUrlFile: ./link } }\n',
@@ -150,7 +150,7 @@ sites:
     console.log(`figure: a config of 1,000 sites is loaded in ${(performance.now() - beganMs).toFixed(0)} ms`);
   });
 
-  it('do not accept keys or memory of search, which belong to the daemon', async () => {
+  it('reject search.keys and search.memory, which apply to the whole daemon', async () => {
     const search = `{ memory: 64MiB, keys: [{ id: a, sha256: "${'0'.repeat(64)}" }] }`;
     expect(await messagesOf(`sites:\n${entry('acme', `search: ${search}`)}`)).toEqual([
       expect.stringMatching(/^config\.yaml:2:\d+ unknown key "sites\[0\]\.search\.memory"/),

@@ -98,7 +98,7 @@ describe('validate()', () => {
     expect(JSON.stringify(fault)).not.toContain('cana');
   });
 
-  it('accepts the bounds themselves', async () => {
+  it('accepts the lowest and the highest value of a range', async () => {
     const { config } = await load(`
 server: { port: 65535, cacheBytes: 64GiB, shutdownTimeout: 10m, trustedProxies: [10.0.0.1, 10.0.0.0/32, "::/128"] }
 staticExport: { bundleUrl: "file:///srv/bundle.tar", keep: 0, version: "${'v'.repeat(128)}" }
