@@ -55,66 +55,71 @@ const MODES: Readonly<Record<string, Mode>> = {
   'the access log': { config: { log: { access: true } } },
 };
 
-it.each(Object.entries(MODES))('the daemon serves a hot page on the prepared path with %s', async (_, mode) => {
-  const folder = mkdtempSync(join(tmpdir(), 'docshelf-fast-path-'));
-  opened.push(() => rmSync(folder, { recursive: true, force: true }));
-  const bundles = mode.isList ? 'bundles/acme' : 'bundles';
-  mkdirSync(join(folder, bundles), { recursive: true });
-  const archive = gz(
-    rawTar([
-      { name: 'index.html', body: PAGE },
-      { name: 'page.html', body: PAGE },
-    ]),
-  );
-  writeFileSync(join(folder, bundles, 'docs-1.0.tar.gz'), archive);
-  writeFileSync(join(folder, bundles, 'docs-0.9.tar.gz'), archive);
-  const { cert, key } = makeCertificate({ names: ['127.0.0.1'] });
-  writeFileSync(join(folder, 'tls.crt'), cert);
-  writeFileSync(join(folder, 'tls.key'), key);
-  writeFileSync(join(folder, 'users'), `reader:${bcrypt.hashSync('secret', 4)}\n`);
-  const { staticExport, ...rest } = (mode.config ?? {}) as Record<string, object>;
-  const config = withDefaults({
-    search: { enabled: false },
-    storage: { dir: './data' },
-    ...rest,
-    ...(mode.isList
-      ? {
-          staticExport: null,
-          sites: [{ domain: 'acme', hosts: ['127.0.0.1'], staticExport: { enabled: true, preload: './bundles/acme' } }],
-        }
-      : { staticExport: { preload: './bundles', ...staticExport } }),
-  });
-  const file = join(folder, 'config.yaml');
-  writeFileSync(file, stringify(config));
-  const load = () => loadConfig({ file, env: {}, cwd: folder });
-  const { daemon } = await startDaemon({
-    loaded: await load(),
-    reload: load,
-    onProgress: () => undefined,
-    programVersion: '0',
-  });
-  opened.push(() => daemon.stop());
-
-  const plain = vi.spyOn(SiteServer.prototype, 'fastAnswer');
-  const url = new URL(mode.path ?? '/page.html', daemon.siteUrl);
-  const client = mode.isHttp2 ? openHttp2(Number(url.port)) : null;
-  opened.push(() => client?.destroy());
-  const send = async (): Promise<number> => {
-    if (client !== null) return (await requestHttp2(client, { path: url.pathname })).status;
-    const get = url.protocol === 'https:' ? getTls : getPlain;
-    return new Promise((resolve, reject) => {
-      get(url, { headers: mode.headers ?? {}, rejectUnauthorized: false } as object, (answer) => {
-        answer.resume().once('end', () => resolve(answer.statusCode ?? 0));
-      }).on('error', reject);
+it.each(Object.entries(MODES))(
+  'the daemon serves a cached page from a prepared response (fastAnswer) with %s',
+  async (_, mode) => {
+    const folder = mkdtempSync(join(tmpdir(), 'docshelf-fast-path-'));
+    opened.push(() => rmSync(folder, { recursive: true, force: true }));
+    const bundles = mode.isList ? 'bundles/acme' : 'bundles';
+    mkdirSync(join(folder, bundles), { recursive: true });
+    const archive = gz(
+      rawTar([
+        { name: 'index.html', body: PAGE },
+        { name: 'page.html', body: PAGE },
+      ]),
+    );
+    writeFileSync(join(folder, bundles, 'docs-1.0.tar.gz'), archive);
+    writeFileSync(join(folder, bundles, 'docs-0.9.tar.gz'), archive);
+    const { cert, key } = makeCertificate({ names: ['127.0.0.1'] });
+    writeFileSync(join(folder, 'tls.crt'), cert);
+    writeFileSync(join(folder, 'tls.key'), key);
+    writeFileSync(join(folder, 'users'), `reader:${bcrypt.hashSync('secret', 4)}\n`);
+    const { staticExport, ...rest } = (mode.config ?? {}) as Record<string, object>;
+    const config = withDefaults({
+      search: { enabled: false },
+      storage: { dir: './data' },
+      ...rest,
+      ...(mode.isList
+        ? {
+            staticExport: null,
+            sites: [
+              { domain: 'acme', hosts: ['127.0.0.1'], staticExport: { enabled: true, preload: './bundles/acme' } },
+            ],
+          }
+        : { staticExport: { preload: './bundles', ...staticExport } }),
     });
-  };
-  await waitFor(
-    async () => ((await send()) === 200 ? true : null),
-    () => 'the page is not served',
-  );
-  // The first responses prepare it.
-  await send();
-  plain.mockClear();
-  expect([await send(), await send()]).toEqual([200, 200]);
-  expect(plain.mock.results.filter(({ value }) => value !== null)).toHaveLength(2);
-});
+    const file = join(folder, 'config.yaml');
+    writeFileSync(file, stringify(config));
+    const load = () => loadConfig({ file, env: {}, cwd: folder });
+    const { daemon } = await startDaemon({
+      loaded: await load(),
+      reload: load,
+      onProgress: () => undefined,
+      programVersion: '0',
+    });
+    opened.push(() => daemon.stop());
+
+    const plain = vi.spyOn(SiteServer.prototype, 'fastAnswer');
+    const url = new URL(mode.path ?? '/page.html', daemon.siteUrl);
+    const client = mode.isHttp2 ? openHttp2(Number(url.port)) : null;
+    opened.push(() => client?.destroy());
+    const send = async (): Promise<number> => {
+      if (client !== null) return (await requestHttp2(client, { path: url.pathname })).status;
+      const get = url.protocol === 'https:' ? getTls : getPlain;
+      return new Promise((resolve, reject) => {
+        get(url, { headers: mode.headers ?? {}, rejectUnauthorized: false } as object, (answer) => {
+          answer.resume().once('end', () => resolve(answer.statusCode ?? 0));
+        }).on('error', reject);
+      });
+    };
+    await waitFor(
+      async () => ((await send()) === 200 ? true : null),
+      () => 'the page is not served',
+    );
+    // The first responses prepare it.
+    await send();
+    plain.mockClear();
+    expect([await send(), await send()]).toEqual([200, 200]);
+    expect(plain.mock.results.filter(({ value }) => value !== null)).toHaveLength(2);
+  },
+);

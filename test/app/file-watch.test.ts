@@ -32,7 +32,7 @@ describe('FileWatch', () => {
     expect(changes).toHaveBeenCalledTimes(1);
   });
 
-  it('detects the change of a file behind a swapped link, as in a ConfigMap', async () => {
+  it('detects that a symbolic link was swapped for a link to another file, as in a ConfigMap', async () => {
     for (const [name, text] of Object.entries({ first: 'one', second: 'two' })) {
       await writeFile(join(folder, name), text);
       await symlink(name, join(folder, `to-${name}`));
@@ -56,7 +56,7 @@ describe('FileWatch', () => {
     ['truncated', () => writeFile(file, '')],
     ['removed and created again', () => rm(file).then(() => writeFile(file, ''))],
   ])(
-    'reports a file that is %s and written in pieces once, with all of them, as possibly incomplete',
+    'reports a file that is %s and written in parts once after the last part, as possibly incomplete',
     async (_how, begin) => {
       await watch.start([file]);
       const seen: string[] = [];
@@ -82,7 +82,7 @@ describe('FileWatch', () => {
     expect(changes).toHaveBeenCalledWith(true);
   });
 
-  it('reports a change between the reading of the files and the next watch', async () => {
+  it('reports a change that occurs between remember() and the next start()', async () => {
     await watch.start([file]);
     await watch.remember();
     // The reader reads "one" at this point.
@@ -91,7 +91,7 @@ describe('FileWatch', () => {
     await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
   });
 
-  it('does not report a change that the reader has asked to remember', async () => {
+  it('does not report a change that occurs before remember()', async () => {
     await watch.start([file]);
     await writeFile(file, 'two');
     await watch.remember();
@@ -100,7 +100,7 @@ describe('FileWatch', () => {
     expect(changes).not.toHaveBeenCalled();
   });
 
-  it('reports the arrival of a missing file', async () => {
+  it('reports the creation of a missing file', async () => {
     const missing = join(folder, 'link');
     await watch.start([file, missing]);
     await writeFile(missing, 'https://bundles.example/b.tar.gz');

@@ -10,7 +10,7 @@ import { onFileEnd } from '../helpers/file-end.ts';
 
 const configOf = async (yaml: string) => (await load(yaml)).config;
 
-it('the egress policy of the store follows a reload', async () => {
+it('the egress policy of the export store applies the settings of the last reload', async () => {
   const network = new Network(await configOf('network: { allowedHosts: [s3.one.dev] }'));
   const policy = (await network.policy()).forStore(() => null);
   const refused = (host: string) => policy.refusalOf(new URL(`https://${host}/`)) !== null;

@@ -41,7 +41,7 @@ function deskOver(jobs: string[], isOpen: Promise<unknown> = Promise.resolve()) 
 }
 
 describe('OwnExportDesk', () => {
-  test('requests exports as the organization of the domain, and returns none for an unknown domain', async () => {
+  test('requests exports as the organization of the domain, and returns no export for an unknown domain', async () => {
     const { desk, calls } = deskOver(['se_1']);
     expect(await desk.newest('acme', 'v1')).toMatchObject({ jobId: 'se_1' });
     expect(await desk.newest('globex', null)).toBe(null);

@@ -84,7 +84,7 @@ const pathsOf = ({ results }: SearchAnswer) => results.map(({ path }) => path);
 const ofVersion = (version: string) => ({ filter: { ...REQUEST.filter, version } });
 
 describe('ReaderSearch', () => {
-  it('returns the response of the search thread unchanged, written for the base path of the site', async () => {
+  it('returns the response of the search thread unchanged, with paths under the base path of the site', async () => {
     for (const [basePath, root] of [
       ['/', ''],
       ['/docs/', '/docs'],
@@ -95,7 +95,7 @@ describe('ReaderSearch', () => {
     }
   });
 
-  it('searches all of a kept version at its own address, and the active version for any other name', async () => {
+  it('searches a kept version if the filter names it, and the active version for any other version', async () => {
     const { send, requests } = await readerOf();
     expect(pathsOf(await send(ofVersion('v1')))).toEqual([
       '/docs/_docshelf/v/v1/open#a',
@@ -108,13 +108,13 @@ describe('ReaderSearch', () => {
     ]);
   });
 
-  it('removes pages that rules close, also in a kept version, and keeps the facts', async () => {
+  it('removes results that the rules of the site hide, also in a kept version, and keeps the other fields', async () => {
     const { send } = await readerOf({ closed: ['closed'] });
     expect(await send({ wantsFacts: true })).toMatchObject({ results: [{ path: '/docs/open#a' }], facts: FACTS });
     expect(pathsOf(await send(ofVersion('v1')))).toEqual(['/docs/_docshelf/v/v1/open#a']);
   });
 
-  it('returns the response of the thread unchanged if it contains no closed page', async () => {
+  it('returns the response of the thread unchanged if it contains no hidden page', async () => {
     const { send, answered } = await readerOf({ closed: ['another'] });
     expect(await send()).toBe(answered());
   });
@@ -135,7 +135,7 @@ describe('ReaderSearch', () => {
       expect(requests).toEqual([]);
     });
 
-    it('uses the index if the hosted search fails, reports that source, and omits the facts', async () => {
+    it('searches the local index if the hosted search fails, and reports the source local', async () => {
       const { send, requests } = await hosted((_, response) => void response.writeHead(500).end());
       const answer = await send({ wantsFacts: true });
       expect(pathsOf(answer)).toEqual(['/docs/open#a', '/docs/closed']);

@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
 
-it('a reload loads the last config if the file changes and changes back while it is read', async () => {
+it('a reload loads the last content of the config file, even if the file changes and changes back during the reload', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'docshelf-reload-'));
   opened.push(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'config.yaml');

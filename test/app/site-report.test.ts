@@ -5,7 +5,7 @@ import type { Config } from '../../src/config/index.ts';
 import { PageReports } from '../../src/http/site/page-reports.ts';
 import { readSiteRules } from '../../src/web/rules/index.ts';
 
-it('the findings of a site report match the notices of the status one by one', async () => {
+it('the findings of a site report contain the same notices as the status', async () => {
   const reports = new PageReports(
     () => undefined,
     () => ({ policy: 'on', basePath: '/', hosts: [] }),

@@ -26,7 +26,7 @@ it.each<JobEvent>([
   { kind: 'failed', job, error: new DocshelfError('bad_source', 'Cannot export "acme": no page') },
   { kind: 'left', job },
   { kind: 'fault', job, error: new DocshelfError('database_unavailable', 'Cannot use the database: away') },
-])('the log line of a job that is $kind contains the job ID and the domain once', (event) => {
+])('the log line of the job event "$kind" contains the job ID and the domain once', (event) => {
   expect(lineOf(event)).toMatchObject({ jobId: job.jobId, domain: 'acme', event: expect.any(String) });
 });
 
