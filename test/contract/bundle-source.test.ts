@@ -153,7 +153,7 @@ describe.each(Object.keys(LINK_SCHEMES) as Scheme[])('source of %s links', (sche
     bundle.close();
   });
 
-  test('returns the bundle from the given offset if it is asked to resume', async () => {
+  test('returns the rest of the bundle, or the whole bundle, if a request resumes the same content', async () => {
     const first = await subject.source.open(subject.link, { resume: null, signal: NEVER });
     first.close();
     const resume = { offset: 1000, etag: first.etag ?? '"none"' };
@@ -163,7 +163,7 @@ describe.each(Object.keys(LINK_SCHEMES) as Scheme[])('source of %s links', (sche
     expect((await bytesOf(bundle)).equals(BUNDLE.subarray(bundle.offset))).toBe(true);
   });
 
-  test('starts over if it is asked to resume other content', async () => {
+  test('returns the whole bundle if a request resumes other content', async () => {
     const resume = { offset: 1000, etag: '"v0"' };
     const bundle = await subject.source.open(subject.link, { resume, signal: NEVER });
     expect(bundle.offset).toBe(0);
@@ -178,7 +178,7 @@ describe.each(Object.keys(LINK_SCHEMES) as Scheme[])('source of %s links', (sche
     expect(error).toMatchObject({ fields: { retryable: false }, next: expect.any(String) });
   });
 
-  test('rejects with the reason of the signal, during opening and in the stream', async () => {
+  test('rejects with the reason of the signal if it is aborted, both in open() and in the stream', async () => {
     const reason = new Error('enough');
     const request = { resume: null, signal: AbortSignal.abort(reason) };
     await expect(subject.source.open(subject.link, request)).rejects.toBe(reason);
@@ -191,7 +191,7 @@ describe.each(Object.keys(LINK_SCHEMES) as Scheme[])('source of %s links', (sche
     await expect(reading).rejects.toBe(reason);
   });
 
-  test('can be closed unread, and twice', async () => {
+  test('returns a bundle that can be closed before it is read, and more than once', async () => {
     const bundle = await subject.source.open(subject.link, { resume: null, signal: NEVER });
     bundle.close();
     expect(() => bundle.close()).not.toThrow();

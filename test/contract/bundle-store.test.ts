@@ -72,7 +72,7 @@ describe.each([
     ['one byte', 1],
     ['one part', PART_BYTES],
     ['several parts', 2 * PART_BYTES + 17],
-  ])('returns %s unchanged, under the name of the link', async (_size, length) => {
+  ])('returns a bundle of %s unchanged, under the file name in the link', async (_size, length) => {
     const bytes = randomBytes(length);
     const bundle = await packedBundle(dir, bytes);
     expect(await subject.store.has(bundle.sha256)).toBe(false);
@@ -97,7 +97,7 @@ describe.each([
     },
   );
 
-  test('serves a range of a link', async () => {
+  test('serves a byte range of a bundle', async () => {
     const bytes = randomBytes(1000);
     const bundle = await packedBundle(dir, bytes);
     await subject.store.put(bundle, NEVER);
@@ -117,7 +117,7 @@ describe.each([
     expect((await bytesOf(await download(again.sha256))).equals(bytes)).toBe(true);
   });
 
-  test('makes no part of an aborted put available, and stores the bundle later', async () => {
+  test('serves no part of a bundle whose put() was aborted, and can store the bundle later', async () => {
     const bundle = await packedBundle(dir, randomBytes(3 * PART_BYTES));
     const reason = new Error('enough');
     const abort = new AbortController();
@@ -150,7 +150,7 @@ describe.each([
     await expect(subject.store.put(bundle, NEVER)).rejects.toMatchObject({ code: 'cannot_read' });
   });
 
-  test('removes a bundle, and accepts the removal of a missing one', async () => {
+  test('removes a bundle, and accepts the removal of a missing bundle', async () => {
     const bundle = await packedBundle(dir, randomBytes(10));
     await subject.store.put(bundle, NEVER);
     await subject.store.remove(bundle.sha256);
@@ -175,7 +175,7 @@ describe.each([
     expect((await download(bundle.sha256)).status).toBe(200);
   });
 
-  test('creates links for at most 7 days', async () => {
+  test('creates links that are valid for one second to 7 days', async () => {
     const link = (ttlMs: number) => subject.store.link({ sha256: '0'.repeat(64), fileName: NAME }, ttlMs);
     const { expiresAt } = await link(7 * 24 * HOUR_MS);
     const days = (expiresAt.getTime() - Date.now()) / (24 * HOUR_MS);

@@ -15,7 +15,7 @@ const SUBJECTS: readonly (readonly [name: string, isThere: boolean, open: OpenSu
 ];
 
 describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
-  if (!isThere) return test.skip('is skipped because it is not available');
+  if (!isThere) return test.skip('is skipped because PostgreSQL is not available');
   describe('the queue', () => lifeOfAJob(open));
   describe('the queue, listing jobs', () => listing(open));
   describe('the queue, with leases', () => leases(open));

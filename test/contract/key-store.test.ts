@@ -22,7 +22,7 @@ const madeKey = (id: string, changes: Partial<MadeKey> = {}): MadeKey => ({
 });
 
 describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
-  if (!isThere) return it.skip('is skipped because it is not available');
+  if (!isThere) return it.skip('is skipped because PostgreSQL is not available');
   let subject: KeysSubject;
   beforeEach(async () => {
     subject = await open();
@@ -35,7 +35,7 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     expect(await subject.store.list()).toEqual([]);
   });
 
-  it('contains a key from the moment it is added, with only the given fields', async () => {
+  it('contains the digest of a key as soon as the key is added, but not the key itself', async () => {
     const { key, sha256 } = newKey('admin');
     const made = madeKey('one', { sha256, expiresAt: '2027-01-01T00:00:00.000Z' });
     const before = subject.store.keys;
@@ -46,7 +46,7 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     expect(await subject.written()).not.toContain(key);
   });
 
-  it('does not contain a key from the moment it is removed, and returns the removed key', async () => {
+  it('removes a key at once, and returns the removed entry', async () => {
     const [one, two] = [madeKey('one'), madeKey('two')];
     await subject.store.add(one);
     await subject.store.add(two);
@@ -56,7 +56,7 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     expect(await subject.store.list()).toEqual([two]);
   });
 
-  it('picks up changes of another daemon automatically', async () => {
+  it('applies changes of another daemon without a call', async () => {
     const other = await subject.another();
     await subject.store.add(madeKey('one'));
     await expect.poll(() => other.keys.map(({ id }) => id)).toEqual(['one']);
@@ -72,7 +72,7 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     expect((await subject.store.list()).map(({ id }) => id).sort()).toEqual(ids.toSorted());
   });
 
-  it('keeps the latest use of a key, in the list at once and on disk after the daemon has stopped', async () => {
+  it('returns the latest use of a key at once, and to other daemons after the daemon has stopped', async () => {
     const { sha256 } = madeKey('one');
     const other = await subject.another();
     other.noteUse(sha256);
@@ -91,7 +91,7 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     expect(await subject.written()).not.toContain(sha256);
   });
 
-  it('does not restore a revoked key when another daemon records its use', async () => {
+  it('does not restore a revoked key if another daemon records a use of that key', async () => {
     const other = await subject.another();
     const one = madeKey('one');
     await subject.store.add(one);

@@ -13,7 +13,7 @@ const SUBJECTS: readonly (readonly [name: string, isThere: boolean, open: OpenCo
 const SMALL = { requestsMax: 2, windowMs: 1_000 };
 
 describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
-  if (!isThere) return it.skip('is skipped because it is not available');
+  if (!isThere) return it.skip('is skipped because PostgreSQL is not available');
 
   const opened: CounterSubject[] = [];
   const openWith = async (policy: RequestCounter['policy']): Promise<CounterSubject> => {
@@ -29,7 +29,7 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     return verdicts.filter((verdict) => verdict?.isAllowed).length;
   };
 
-  it('allows 10,000 requests, rejects the next, and frees each place exactly one hour after its request', async () => {
+  it('allows 10,000 requests an hour, rejects the next request, and stops counting each request exactly one hour later', async () => {
     const [requestsMax, hourMs] = [10_000, 3600_000];
     const { counter, turnTo } = await openWith({ requestsMax, windowMs: hourMs });
     await turnTo(1_000);
@@ -67,7 +67,7 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     expect(allowed.length).toBeGreaterThan(50);
   });
 
-  it('returns the remaining number to each of many concurrent requests', async () => {
+  it('returns the exact remaining number to each of several concurrent requests', async () => {
     const { counter } = await openWith({ requestsMax: 5, windowMs: 1_000 });
     const verdicts = await Promise.all(Array.from({ length: 8 }, () => counter.take('acme')));
     expect(verdicts.map((verdict) => [verdict?.isAllowed, verdict?.remaining])).toEqual([
@@ -91,7 +91,7 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     expect(await allowedOf(restarted(), 9)).toBe(2);
   });
 
-  it('counts for all daemons that share the store', async () => {
+  it('counts the requests of all daemons that share the store together', async () => {
     const { counter, restarted, turnTo } = await openWith({ requestsMax: 50, windowMs: 1_000 });
     await turnTo(5_000);
     const others = [counter, restarted(), restarted()];
@@ -99,7 +99,7 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     expect(allowed.reduce((sum, each) => sum + each)).toBe(50);
   });
 
-  it('counts future requests as current if the clock is set back: never exceeds the limit, and rejects for at most one window', async () => {
+  it('never exceeds the limit if the clock is set back, and rejects requests for at most one window', async () => {
     const { counter, turnTo } = await openWith(SMALL);
     await turnTo(50_000);
     await counter.take('acme');

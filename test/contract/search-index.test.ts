@@ -126,7 +126,7 @@ describe.each([['EmbeddedEngine', embeddedSubject]] as const)('%s', (_name, open
     expect((await readdir(releaseDir)).sort()).toEqual(['files.table', 'search', 'site']);
   });
 
-  test('filters by the version of the page, or by the label for pages without a version', async () => {
+  test('filters by the version of a page, or by the version label of the release for pages without a version', async () => {
     const release = await opened();
     expect((await paths(release, searchRequest('lantern'))).sort()).toEqual(LANTERN_PATHS);
     expect(await paths(release, filtered({ version: '1.0' }))).toEqual(['/old.html']);
@@ -143,7 +143,7 @@ describe.each([['EmbeddedEngine', embeddedSubject]] as const)('%s', (_name, open
     expect(await paths(release, filtered({ tag: 'billing', language: 'pt' }))).toEqual([]);
   });
 
-  test('returns results by descending score, at most one page, with scores above the threshold', async () => {
+  test('returns at most pageSize results, by descending score, without scores under scoreThreshold', async () => {
     const release = await opened();
     const { results } = await subject.index.search(release, searchRequest('lantern'), LABEL);
     const scores = results.map(({ metadata }) => metadata.score);
@@ -170,7 +170,7 @@ describe.each([['EmbeddedEngine', embeddedSubject]] as const)('%s', (_name, open
     expect(await paths(release, searchRequest('dough'))).toEqual(['/bread.html']);
   });
 
-  test('searches two releases separately, also during a rebuild of one, and closes them separately', async () => {
+  test('searches two releases separately, also while one release is rebuilt, and closes them separately', async () => {
     const first = await opened();
     const second = await opened({ 'bread.html': page('Rye bread', 'Sourdough takes a night.') });
     expect(await paths(first, searchRequest('sourdough night'))).toEqual([]);
@@ -191,7 +191,7 @@ describe.each([['EmbeddedEngine', embeddedSubject]] as const)('%s', (_name, open
     expect(await paths(first, searchRequest('dough'))).toEqual(['/bread.html']);
   });
 
-  test('throws the reason if a build is aborted, and keeps the previous index', async () => {
+  test('throws the reason of the signal if a build is aborted, and keeps the previous index', async () => {
     const release = await opened();
     const abort = new AbortController();
     const building = subject.index.build(release, abort.signal);
@@ -202,7 +202,7 @@ describe.each([['EmbeddedEngine', embeddedSubject]] as const)('%s', (_name, open
     expect(await paths(release, searchRequest('dough'))).toEqual(['/bread.html']);
   });
 
-  test('finds a release by words that it does not contain if it has vectors', async () => {
+  test('finds pages by words that they do not contain if the release has vectors', async () => {
     const release = await opened();
     const question = searchRequest('automobile repair');
     expect(await paths(release, question)).toEqual([]);
@@ -216,7 +216,7 @@ describe.each([['EmbeddedEngine', embeddedSubject]] as const)('%s', (_name, open
     expect(await paths(release, french)).toEqual([]);
   });
 
-  test('returns a result or index_damaged for a query during which its release is closed', async () => {
+  test('returns a result or index_damaged if the release is closed during a query', async () => {
     const release = await opened();
     const { index, stop } = open(folder);
     await index.open(release);
@@ -229,7 +229,7 @@ describe.each([['EmbeddedEngine', embeddedSubject]] as const)('%s', (_name, open
     await stop();
   });
 
-  test('throws the reason if embedding is interrupted, and resumes it later', async () => {
+  test('throws the reason of the signal if embedding is aborted, and later resumes the embedding', async () => {
     // So many that progress is reported several times before the last passage, also on a fast machine.
     const passages = 320;
     const pages = Array.from({ length: passages }, (_, n) => [`p${n}.html`, page(`Page ${n}`, `Chapter ${n} of it.`)]);

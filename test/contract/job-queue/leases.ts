@@ -11,7 +11,7 @@ export function leases(open: OpenSubject): void {
   /** What an idle worker sees when it looks for work. */
   const look = async (queue: JobQueue) => (await queue.claim(LEASE_MS))?.attempt ?? null;
 
-  test('expires a lease that is not renewed, so that its former holder can no longer write', async () => {
+  test('expires a lease that is not renewed, so that the process that had the lease can no longer write', async () => {
     const other = await bench.subject.another();
     await bench.add('one');
     const first = await bench.claim();
@@ -44,14 +44,14 @@ export function leases(open: OpenSubject): void {
     expect(await bench.queue.renew(claim)).toBe('held');
   });
 
-  test('gives a job with an expired lease to a process that looks for the first time', async () => {
+  test('gives a job with an expired lease to a process at its first claim()', async () => {
     await bench.add('one');
     await bench.claim();
     bench.clocks.wait(LEASE_MS);
     expect(await look(await bench.subject.another())).toBe(2);
   });
 
-  test('keeps a lease for at most one more period after the clock restarts, as on a reboot', async () => {
+  test('expires the leases of an earlier boot when the steady clock starts again at zero', async () => {
     bench.clocks.wait(LEASE_MS * 1000);
     await bench.add('one');
     await bench.claim();
@@ -78,7 +78,7 @@ export function leases(open: OpenSubject): void {
     expect(await look(other)).toBe(2);
   });
 
-  test('puts a job with an expired lease before queued ones, and keeps its domain blocked', async () => {
+  test('claims a job with an expired lease before queued jobs, and starts no other job of its domain', async () => {
     const other = await bench.subject.another();
     await bench.add('one', { domain: 'docs' });
     await bench.claim();

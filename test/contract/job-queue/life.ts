@@ -55,7 +55,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await bench.queue.report(claim.job.jobId)).toEqual(reportOf(claim.job.jobId));
   });
 
-  test('returns the error of a failed job, and its report if it has one', async () => {
+  test('returns the error of a failed job, and its report, or null if the job has no report', async () => {
     await bench.add('one');
     const claim = await bench.claim();
     await bench.queue.advance(claim, { progress: 40, pageCount: 7 });
@@ -86,7 +86,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await bench.get('one')).toMatchObject({ status: 'completed', progress: 100, pageCount: 2 });
   });
 
-  test('never decreases progress and pageCount, also over attempts, and ends at 100', async () => {
+  test('never decreases progress and pageCount, also in a later attempt, and ends with progress 100', async () => {
     await bench.add('one');
     const first = await bench.claim();
     await bench.queue.advance(first, { progress: 60, pageCount: 30 });
@@ -125,7 +125,7 @@ export function lifeOfAJob(open: OpenSubject): void {
       expect(await bench.queue.claim(LEASE_MS)).toBeNull();
     });
 
-    test('notifies the holder of a running job, who cannot complete it and ends it as canceled', async () => {
+    test('notifies the worker of a running job, which cannot complete the job and ends it as canceled', async () => {
       await bench.add('one');
       const claim = await bench.claim();
       expect(await bench.queue.cancel(jobIdOf('one'))).toMatchObject({
@@ -144,7 +144,7 @@ export function lifeOfAJob(open: OpenSubject): void {
       });
     });
 
-    test('ends a running job that is released', async () => {
+    test('ends a running job when its worker releases the job', async () => {
       await bench.add('one');
       const claim = await bench.claim();
       await bench.queue.cancel(jobIdOf('one'));
@@ -152,7 +152,7 @@ export function lifeOfAJob(open: OpenSubject): void {
       expect(await bench.get('one')).toMatchObject({ status: 'failed', error: 'canceled' });
     });
 
-    test('ends a running job whose worker has ended, instead of running it again', async () => {
+    test('ends a running job whose lease has expired, instead of running the job again', async () => {
       const other = await bench.subject.another();
       for (const name of ['one', 'two']) await bench.add(name);
       await bench.claim();
@@ -165,7 +165,7 @@ export function lifeOfAJob(open: OpenSubject): void {
       expect(await bench.get('one')).toMatchObject({ status: 'failed', error: 'canceled', attempt: 1 });
     });
 
-    test('does not change an ended job, and returns null for an unknown one', async () => {
+    test('does not change an ended job, and returns null for an unknown job', async () => {
       for (const job of [await bench.completed('one'), await bench.failed('two')]) {
         bench.clocks.wait(1000);
         expect(await bench.queue.cancel(job.jobId)).toEqual(job);
@@ -174,7 +174,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     });
   });
 
-  test('sets updatedAt on visible changes, and never moves it back or before createdAt if the clock jumps', async () => {
+  test('sets updatedAt on visible changes, and never to an earlier time if the clock is set back', async () => {
     bench.clocks.setWall('2024-06-01T12:00:00.000Z');
     await bench.add('one');
     bench.clocks.setWall('2020-01-01T00:00:00.000Z');
@@ -208,7 +208,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await add(11, 'acme')).toBe('queue_full');
   });
 
-  test('returns the queued job if the same job is requested again, from any process', async () => {
+  test('returns the queued job if any process requests the same job again', async () => {
     const others = await bench.subject.another();
     const addJob = (queue: typeof others, name: string, changes: object = {}) =>
       queue.add(newJob(jobIdOf(name), { domain: 'acme', version: 'v1', paths: ['/a'], ...changes }), 4);
@@ -248,7 +248,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await bench.queue.counts('nobody')).toEqual({ queued: 0, running: 0 });
   });
 
-  test('changes revision() on each change, and only then', async () => {
+  test('returns another revision() after each change of a job, and otherwise the same revision()', async () => {
     const seen = [await bench.queue.revision()];
     const look = async (change: Promise<unknown>): Promise<void> => {
       await change;
@@ -266,7 +266,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(new Set(seen).size).toBe(seen.length);
   });
 
-  test('returns the newest job of a domain and version as lastCompleted(), and treats null as a separate version', async () => {
+  test('returns the newest completed job of a domain and version in lastCompleted(), and treats null as a separate version', async () => {
     const site = { domain: 'docs' };
     await bench.completed('v1 first', { ...site, version: 'v1' });
     await bench.completed('v1', { ...site, version: 'v1' });
@@ -280,7 +280,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await bench.queue.lastCompleted('globex', 'docs', 'v1')).toBeNull();
   });
 
-  test('prunes jobs that ended before a time, except for running ones and the newest completed job of each domain', async () => {
+  test('prunes jobs that ended before a time, except for the newest completed job of each domain', async () => {
     await bench.completed('docs 1', { domain: 'docs' }, bundleOf('1'));
     await bench.completed('docs 2', { domain: 'docs' }, bundleOf('2'));
     await bench.failed('docs 3', { domain: 'docs' });
@@ -310,7 +310,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await bench.queue.prune(bench.clocks.wallMs() + 1)).toBe(450);
   });
 
-  test('returns the digests of completed jobs once each as references()', async () => {
+  test('returns each digest of completed jobs once in references()', async () => {
     expect(await bench.queue.references()).toEqual({ bundles: new Set(), contents: new Set() });
     await bench.completed('one', {}, bundleOf('1'));
     await bench.completed('two', {}, bundleOf('1'));

@@ -44,7 +44,7 @@ export function listing(open: OpenSubject): void {
     expect(seen).toEqual(['initechv2', 'initechv1', 'globexv2', 'globexv1', 'acmev2', 'acmev1']);
   });
 
-  test('returns each job once over all pages, while others are added', async () => {
+  test('returns each job once over all pages, while other jobs are added', async () => {
     for (let i = 1; i <= 7; i += 1) await add(`v${i}`);
     const seen: string[] = [];
     const sizes: number[] = [];

@@ -51,7 +51,7 @@ export function turns(open: OpenSubject): void {
     }
   });
 
-  test('starts a job of a new organization next, and keeps the order of the others', async () => {
+  test('starts a job of a new organization next, before the next job of other organizations', async () => {
     for (const name of ['one', 'two']) await bench.add(`a ${name}`, { organizationId: 'a' });
     await bench.claim();
     await bench.add('b', { organizationId: 'b' });
@@ -59,7 +59,7 @@ export function turns(open: OpenSubject): void {
     expect((await bench.claim()).job.organizationId).toBe('a');
   });
 
-  test('does not wait for a busy domain, in its organization or in another', async () => {
+  test('skips queued jobs of a busy domain, and claims jobs of other domains', async () => {
     await bench.add('a1', { organizationId: 'a', domain: 'docs' });
     await bench.add('a2', { organizationId: 'a', domain: 'docs', version: 'v2' });
     await bench.add('a3', { organizationId: 'a', domain: 'blog' });
@@ -88,7 +88,7 @@ export function turns(open: OpenSubject): void {
     }
   });
 
-  test('does not depend on the time of day', async () => {
+  test('keeps the order of jobs if the time of day jumps', async () => {
     for (const organizationId of ['a', 'b']) {
       for (const i of [1, 2]) await bench.add(`${organizationId}${i}`, { organizationId });
     }
