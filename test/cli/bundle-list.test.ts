@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { VERSION_COLUMNS } from '../../src/cli/bundle/index.ts';
 import { listing } from '../../src/cli/output.ts';
 
-it('bundle list prints a header, the facts of each version, and a row for a site without a version', () => {
+it('bundle list prints a header, a row for each version, and a row for a site without a version', () => {
   const version = {
     version: '2024-06-01',
     digest: 'a'.repeat(64),

@@ -19,7 +19,7 @@ describe('createProgram()', () => {
   const commands = below(createProgram('1.2.3'));
   const isGroup = (command: Command) => command instanceof DocshelfCommand && command.isGroup;
 
-  it('contains groups, commands, and groups that are commands too', () => {
+  it('contains groups, commands, and groups that are also commands', () => {
     expect(commands.length).toBeGreaterThan(30);
     const paths = commands.map(([path]) => path);
     for (const path of ['doctor', 'bundle', 'bundle import', 'transfer unpack', 'sites', 'sites remove'])

@@ -23,7 +23,7 @@ async function keyFile(content: string): Promise<string> {
   return file;
 }
 
-test('serviceAddress() takes the key from --key-file, then the environment, then the config', async () => {
+test('serviceAddress() uses the key of --key-file, else of the environment, else of the config', async () => {
   const file = await keyFile('svc_file\n');
   const environment = { DOCSHELF_API_KEY: ' svc_environment ' };
   const keyWith = async (options: object, env: NodeJS.ProcessEnv) =>

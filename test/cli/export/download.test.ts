@@ -76,7 +76,7 @@ test('an interrupted download resumes, and writes its target file only when it i
   expect((await readFile(join(folder, 'bundle.tar.gz'))).equals(BYTES)).toBe(true);
 });
 
-test('a download requests a new link once if its link expires', async () => {
+test('a download requests a new link if its link has expired', async () => {
   let links = 0;
   const link = async (): Promise<BundleAnswer> => {
     links += 1;

@@ -18,7 +18,7 @@ describe('editValues()', () => {
     ['writes a new text if the file is empty', '', `staticExport:\n${lines('  ')}`],
     ['keeps the comment of a file that contains only a comment', '# mine\n', `# mine\nstaticExport:\n${lines('  ')}`],
     [
-      'adds the section after the last one, in the indentation of the text, even if the last line does not end',
+      'adds the section after the last section, with the indentation of the file, even without a final newline',
       '# a\nserver:\n    port: 1 # one\nlog: { level: info }',
       `# a\nserver:\n    port: 1 # one\nlog: { level: info }\nstaticExport:\n${lines('    ')}`,
     ],
@@ -51,7 +51,7 @@ describe('editValues()', () => {
     ['writes into an empty map', 'staticExport: {}\n', `staticExport: { ${SHA_LINE}, ${VERSION_LINE}, ${URL_LINE} }\n`],
     ['keeps the byte order mark', '\ufeffx: 1\n', `\ufeffx: 1\nstaticExport:\n${lines('  ')}`],
     [
-      'stays within the document',
+      'writes before the end mark of the document',
       '---\nstaticExport:\n  version: v1\n...\n',
       `---\nstaticExport:\n  ${VERSION_LINE}\n  ${URL_LINE}\n  ${SHA_LINE}\n...\n`,
     ],
@@ -72,7 +72,7 @@ describe('editValues()', () => {
     expect(() => editValues(text, VALUES)).toThrow(DocshelfError);
   });
 
-  it('changes no other value and no other line of any text that it accepts', () => {
+  it('changes no other value and no other line of a file that it accepts', () => {
     const scalar = fc.constantFrom(
       '1',
       '"q: #"',
