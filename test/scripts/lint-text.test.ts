@@ -59,7 +59,7 @@ describe('word list', () => {
     expect(findWords(text)).toEqual([]);
   });
 
-  it('covers short texts, such as descriptions of settings', () => {
+  it('also applies to short texts, such as descriptions of settings', () => {
     expect(lintStrings(['Reload the config', 'take the config anew'])).toEqual([
       '"anew" in "take the config anew": use again, also, except or next to',
     ]);
@@ -135,7 +135,7 @@ describe('lint of a page', () => {
     expect(lintPage('docs/page.md', FRONT_MATTER.replace('A page.', 'Told.'))).toHaveLength(1);
   });
 
-  it('allows one long sentence in ten, or one on a short page', () => {
+  it('allows one long sentence in ten sentences, or one long sentence on a short page', () => {
     expect(lint(`${LONG}\n`)).toEqual([]);
     expect(lint(`${LONG}\n${LONG}\n`)).toHaveLength(2);
     expect(lint(`${'A short one. '.repeat(2)}\n\n- ${LONG}\n- ${LONG}\n`).at(-1)).toContain('a sentence of 26 words');
@@ -171,7 +171,7 @@ describe('lint of commits', () => {
     ]);
   });
 
-  it('reads commits after the base, and skips a history that lacks it', () => {
+  it('reads commits after the base commit, and skips a history without that commit', () => {
     git('init', '-q');
     const base = commit('old; subject');
     commit('docs: one');
@@ -182,7 +182,7 @@ describe('lint of commits', () => {
   });
 });
 
-it('counts the texts of any folder', () => {
+it('countText() counts pages, sentences and findings in any folder', () => {
   const project = join(folder, 'project');
   mkdirSync(join(project, 'node_modules'), { recursive: true });
   writeFileSync(join(project, 'a.md'), `What is left is told. ${LONG}\n\n\`\`\`\ncode\n\`\`\`\n`);

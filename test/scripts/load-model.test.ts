@@ -24,7 +24,7 @@ it('the page on scaling contains the tables of the load model', () => {
 it.each([
   ...Object.entries(FIGURES),
   ...CHECKS.map((check) => [check.what, { value: check.measured, row: check.row }] as const),
-])('the results contain the figure of the load model: %s', (_, { value, row }) => {
+])('bench/RESULTS.md contains the figure of the load model: %s', (_, { value, row }) => {
   const figure = new RegExp(`(?<![\\d.,])${textOf(value).replaceAll('.', '\\.')}(?![\\d]|[.,]\\d)`);
   const lines = read('bench/RESULTS.md')
     .split('\n')

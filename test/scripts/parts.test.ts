@@ -29,7 +29,7 @@ it('the provenance of the model contains the digest of each of its files', () =>
   expect(listed).toEqual(Object.fromEntries(files.map((file) => [file.slice(MODEL.length + 1), sha256Of(file)])));
 });
 
-it('the SBOM contains the digest of the weights and how they were changed', async () => {
+it('the SBOM contains the digest of the model weights, and a note on their quantization', async () => {
   const { components } = await programSbom();
   expect(components.find(({ type }: { type: string }) => type === 'machine-learning-model')).toMatchObject({
     hashes: [{ alg: 'SHA-256', content: sha256Of(join(MODEL, 'onnx/model_quantized.onnx')) }],
@@ -119,7 +119,7 @@ describe('the files for GitHub and GitLab', () => {
     }
   });
 
-  it('pass the parser of GitHub, which finds an unknown key and context', () => {
+  it('pass the parser of GitHub, which reports an unknown key and an unknown context', () => {
     const folder = mkdtempSync(join(tmpdir(), 'docshelf-workflow-'));
     const bad = join(folder, 'bad.yml');
     writeFileSync(
@@ -136,7 +136,7 @@ describe('the files for GitHub and GitLab', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('pass the schema of GitLab, which finds an unknown key', () => {
+  it('pass the schema of GitLab, which reports an unknown key', () => {
     const folder = mkdtempSync(join(tmpdir(), 'docshelf-gitlab-'));
     execFileSync('git', ['init', '--quiet', folder]);
     execFileSync('git', ['-C', folder, 'remote', 'add', 'origin', 'git@gitlab.example:docs/docshelf.git']);
@@ -154,7 +154,7 @@ describe('the files for GitHub and GitLab', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('run .ci/run for a change, and the release scripts for a tag', () => {
+  it('run .ci/run to check a change, and the release scripts to release a tag', () => {
     const stepsOf = (file: string): string =>
       Object.values<{ steps: Step[] }>(load(file).jobs)
         .flatMap(({ steps }) => steps.map(({ run = '' }) => run))
@@ -169,7 +169,7 @@ describe('the files for GitHub and GitLab', () => {
     for (const file of ['.ci/run', 'scripts/release/publish.sh']) expect(existsSync(join(ROOT, file))).toBe(true);
   });
 
-  it('contain valid forms for issues, and updates for each kind of dependency', () => {
+  it('contain valid issue forms, and Dependabot updates for npm, GitHub Actions and Docker', () => {
     for (const name of ['bug', 'feature']) {
       const { name: title, description, body } = load(`.github/ISSUE_TEMPLATE/${name}.yml`);
       expect([title, description].every((text) => typeof text === 'string')).toBe(true);

@@ -69,7 +69,7 @@ describe('publish.sh', () => {
   it.each([
     ['manifest push', IMAGES],
     ['helm push', PUBLISHED.slice(0, 3)],
-  ])('publishes nothing after a failed "%s", and can run again', (fail, before) => {
+  ])('publishes no other file after a failed "%s", and can run again', (fail, before) => {
     const failed = publish(fail);
     expect(failed.code).not.toBe(0);
     expect(failed.files).toEqual(before.map(digestOf));
@@ -82,7 +82,7 @@ describe('publish.sh', () => {
     ['is missing', () => rmSync(join(folder, OTHERS[0] ?? '')), 'could not be read'],
     ['is not in SHA256SUMS', () => writeFileSync(join(folder, 'notes.txt'), ''), 'does not contain notes.txt'],
     [
-      'is of another version',
+      'has another version than package.json',
       () => writeFileSync(join(root, 'package.json'), '{ "version": "0.2.0" }'),
       'does not contain docshelf-0.2.0.tgz',
     ],

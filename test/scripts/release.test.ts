@@ -99,7 +99,7 @@ async function doMainJob({ command, env = {}, root = '' }: Install): Promise<voi
 }
 
 describe('the folder of a release', () => {
-  it('contains every part with its checksum, which the key of the folder signs', async () => {
+  it('contains every file with a checksum, and a signature of the checksums', async () => {
     const names = (await readdir(release)).sort();
     const perPlatform = ['x64', 'arm64'].map((each) => `docshelf-${version}-linux-${each}.tar.gz`);
     const perSystem = ['amd64', 'arm64'].flatMap((each) => [
@@ -149,8 +149,8 @@ describe('the folder of a release', () => {
   });
 });
 
-describe('a release installed in a clean place does the main job', () => {
-  it('from the npm package, without install scripts, with the Node of this machine', async () => {
+describe('a release, installed in a clean place,', () => {
+  it('serves a bundle from the npm package, without install scripts, with the Node of this machine', async () => {
     const folder = await bench.folder();
     const env = {
       PATH,
@@ -168,14 +168,14 @@ describe('a release installed in a clean place does the main job', () => {
     await doMainJob({ command: [join(folder, 'node_modules/.bin/docshelf')] });
   });
 
-  it('from the archive for hosts, without a Node on the PATH', async () => {
+  it('serves a bundle from the archive for hosts, without a Node on the PATH', async () => {
     const folder = await bench.folder();
     sh('tar', ['-xzf', join(release, `docshelf-${version}-linux-${node}.tar.gz`), '-C', folder], folder);
     const bin = await pathWithoutNode();
     await doMainJob({ command: [join(folder, `docshelf-${version}-linux-${node}/bin/docshelf`)], env: { PATH: bin } });
   });
 
-  it('from the Debian package', async () => {
+  it('serves a bundle from the Debian package', async () => {
     const folder = await bench.folder();
     const file = join(release, `docshelf_${version}_${system}.deb`);
     sh('dpkg-deb', ['--extract', file, folder], folder);
@@ -188,7 +188,7 @@ describe('a release installed in a clean place does the main job', () => {
   });
 
   it.skipIf(!isRoot)(
-    'from the layers of the image, as its user and with its environment, without a shell',
+    'serves a bundle from the layers of the image, with the user and the environment of the image, without a shell',
     async () => {
       const folder = await bench.folder();
       const root = join(folder, 'root');
@@ -225,7 +225,7 @@ describe('a release installed in a clean place does the main job', () => {
     ['systemd', 'the archive', 'useradd'],
     ['install', 'the npm package', 'npm install --global'],
     ['install', 'the archive without root rights', 'tar -xzf docshelf'],
-  ])('with the commands of %s.md for %s', async (page, _, words) => {
+  ])('serves a bundle after the commands of %s.md for %s', async (page, _, words) => {
     const blocks = blocksOf(manualPage(page), 'sh');
     const install = blocks.find((block) => block.includes(words)) ?? '';
     const [port, admin, api] = (await freePorts(3)) as [number, number, number];
@@ -267,7 +267,7 @@ describe('a release installed in a clean place does the main job', () => {
     expect(output).not.toContain('left: ');
   });
 
-  it('from the chart, which names the image of this version', async () => {
+  it('has a chart that uses the image of this version', async () => {
     fetchHelm();
     const manifests = templateOf(join(release, `docshelf-${version}-chart.tgz`));
     const [pod] = podsOf([siteOf(manifests)]);
