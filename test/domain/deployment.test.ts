@@ -12,12 +12,12 @@ function faultOf(act: () => unknown): unknown {
 }
 
 describe('chooseSite()', () => {
-  it('returns the named site, or the only one if no name is given', () => {
+  it('returns the named site, or the only site if no name is given', () => {
     expect(chooseSite([acme, globex], 'globex', 'the config')).toBe(globex);
     expect(chooseSite([acme], null, 'the config')).toBe(acme);
   });
 
-  it('requires a name if there are several sites, and lists them', () => {
+  it('requires a name if there are several sites, and lists the sites', () => {
     expect(faultOf(() => chooseSite([acme, globex], null, 'the config'))).toMatchObject({
       code: 'site_needed',
       message: 'Cannot choose a site: the config has several sites',
@@ -26,7 +26,7 @@ describe('chooseSite()', () => {
     });
   });
 
-  it('lists the existing sites if none has the given domain', () => {
+  it('lists the existing sites if no site has the given domain', () => {
     expect(faultOf(() => chooseSite([acme, globex], 'initech', 'this daemon'))).toMatchObject({
       code: 'not_found',
       message: 'Cannot find the site "initech": this daemon has no such site',

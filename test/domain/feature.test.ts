@@ -19,7 +19,7 @@ describe('the feature table', () => {
     ]);
   });
 
-  it('overrules a setting that the type of deployment does not allow, and reports that', () => {
+  it('overrules a setting that the type of deployment does not allow, and reports the overruled setting', () => {
     const [search] = reportFeatures('air-gapped', 'acme', wishesOf({ search: true })).features;
     expect(search).toMatchObject({
       enabled: false,
@@ -52,7 +52,7 @@ describe('the feature table', () => {
     );
   });
 
-  it('creates a key and its schema from one additional row', async () => {
+  it('creates a config key with its schema from one additional row', async () => {
     onTestFinished(() => {
       vi.doUnmock(TABLE);
       vi.doUnmock(SCHEMA);

@@ -78,7 +78,7 @@ test.each([
 });
 
 test.each(['(1)', ' ', '.tar', '-1', ' copy', '.gz.1', ' (', '+(1', ' - Copy', ' 1'])(
-  'versionFromFileName() returns null in bounded time for the longest name of %j',
+  'versionFromFileName() returns null in bounded time for the longest name that repeats %j',
   (piece) => {
     const name = piece.repeat(255).slice(0, 255);
     for (let turn = 0; turn < 100; turn += 1) expect(versionFromFileName(`${name.slice(1)}x`)).toBeNull();
