@@ -56,7 +56,7 @@ describe('bundleUrl without a version', () => {
     await daemon.untilServing('2024-06-01');
   });
 
-  test('is served under the start of the digest if no file name contains a version', async () => {
+  test('provides a bundle that is served under the start of its digest if no file name contains a version', async () => {
     const one = bundle('one');
     const { origin: base } = await startOrigin(bench, { '/download': one });
     const daemon = await bench.start({ staticExport: { bundleUrl: `${base}/download` } });
@@ -75,7 +75,7 @@ describe('bundleUrl without a version', () => {
     expect(await homePage(daemon)).toContain('one');
   });
 
-  test('keeps the last fetched bundle active with the state stale after a restart if the origin is unavailable', async () => {
+  test('does not prevent that the last fetched bundle is served as stale after a restart if the origin is unavailable', async () => {
     const server = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
     const config = { staticExport: { bundleUrl: `${server.origin}/docs-2024-06-01.tar.gz` }, network: unretried };
     const first = await bench.start(config);
@@ -207,7 +207,7 @@ describe('a version without bundleUrl', () => {
   });
 });
 
-describe('a deployment without a version to serve', () => {
+describe('a deployment in the state waiting or off', () => {
   test('responds on the site with a 503 page for readers, and on the admin listener with the reason', async () => {
     const daemon = await bench.start({});
     const { next } = await daemon.untilError('no_version');
@@ -233,7 +233,7 @@ describe('a deployment without a version to serve', () => {
     expect((await fetch(`${daemon.site}/_docshelf/features.json`)).status).toBe(200);
   });
 
-  test('serves the stored version again after enabled was set to false and back to true', async () => {
+  test('serves the stored version again if enabled is set to false and back to true', async () => {
     const server = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
     const daemon = await bench.start({ staticExport: { bundleUrl: `${server.origin}/docs-2024-06-01.tar.gz` } });
     await daemon.untilServing('2024-06-01');

@@ -9,7 +9,7 @@ import { Home, JUNE } from './home.ts';
 const bench = openBench(afterEach);
 
 describe('bundle verify', () => {
-  test('reads a whole archive, and stores nothing', async () => {
+  test('reads a whole archive, and stores no version', async () => {
     const home = await Home.open(bench, 'without a daemon');
     const archive = bundleWithManifest('whole', { version: '7' });
     await writeFile(join(home.folder, 'whole.tar.gz'), archive);
@@ -74,7 +74,7 @@ describe('bundle verify', () => {
     expect([result.code, result.json().code]).toEqual([64, 'usage']);
   });
 
-  test('lists the files of a stored version that differ from the unpacked ones', async () => {
+  test('lists the files of a stored version that were changed, removed or added on disk', async () => {
     const home = await Home.open(bench, 'without a daemon');
     await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
     const digest = sha256Of(JUNE);

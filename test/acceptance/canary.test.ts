@@ -61,8 +61,8 @@ function expectNoCanary(outputs: readonly [string, string][]): void {
   expect(outputs.length).toBeGreaterThan(15);
 }
 
-describe('the query of the bundle link', () => {
-  test('is never printed, logged or stored if the link is in a separate file, is fetched, and then fails', async () => {
+describe('the query of bundleUrl', () => {
+  test('is never printed, logged or stored if the link is in bundleUrlFile, is fetched, and then fails', async () => {
     const base = await origin();
     const folder = await bench.folder();
     const linkFile = join(folder, 'link');

@@ -179,7 +179,7 @@ describe('a one-shot command', () => {
     expect(listed.json()).toMatchObject({ active: null, versions: [] });
   });
 
-  test('exits with 69 for a version that is not stored, and lists the stored ones', async () => {
+  test('exits with 69 for a version that is not stored, and lists the stored versions', async () => {
     const cwd = await bench.folder();
     await writeFile(join(cwd, 'docs-2024-06-01.tar.gz'), bundle('one'));
     await bench.run(['bundle', 'import', 'docs-2024-06-01.tar.gz'], { cwd });
@@ -217,7 +217,7 @@ describe('a one-shot command', () => {
     },
   );
 
-  test('names its own action if an archive breaks a rule', async () => {
+  test('starts its error with its own action, such as "Cannot verify", if an archive breaks a rule', async () => {
     const cwd = await bench.folder();
     await writeFile(join(cwd, 'bad.tar.gz'), 'no archive');
     await writeFile(join(cwd, 'cut.tar.gz'), bundle('a').subarray(0, -30));
@@ -243,7 +243,7 @@ describe('a one-shot command', () => {
     }
   });
 
-  test('uses the singular if doctor finds one error', async () => {
+  test('prints "1 error" if doctor finds a single error', async () => {
     const { stdout } = await bench.run(['doctor', '--config', 'missing.yaml']);
     expect(stdout).toMatch(/\n1 error, 0 warnings\.\n$/);
   });

@@ -91,7 +91,7 @@ describe('shell completion', () => {
     }
   });
 
-  test('rejects an unknown shell, and lists the supported ones', async () => {
+  test('rejects an unknown shell, and lists the supported shells', async () => {
     const { code, stderr } = await bench.run(['completion', 'tcsh']);
     expect(code).toBe(64);
     expect(stderr).toMatch(/bash, zsh, fish/);

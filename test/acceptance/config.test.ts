@@ -52,7 +52,7 @@ describe('config check', () => {
     expect((await bench.run(['config', 'check', '--config', 'sound.yaml'], { cwd, env })).code).toBe(0);
   });
 
-  test('reports an unknown environment variable and the nearest known one', async () => {
+  test('reports an unknown environment variable, and suggests the nearest known variable', async () => {
     const env = { DOCSHELF__STATIC_EXPORT__BUNDEL_URL: 'https://x.example/a.zip', DOCSHELF__SERVER__PORT: 'many' };
     const { code, stderr } = await bench.run(['config', 'check'], { cwd, env });
     expect(code).toBe(78);

@@ -25,7 +25,7 @@ const tagged =
     else response.writeHead(200, { 'content-type': type, etag }).end(body);
   };
 
-test('a crawl exports a protected site with a cookie and a token, and sends them to no other origin and to no log', async () => {
+test('a crawl exports a protected site with a cookie and a token, which it sends only to that site and never logs', async () => {
   const other = await open({ '/a.png': { type: 'image/png', body: 'a' }, '/b.png': { type: 'image/png', body: 'b' } });
   const page = `<!doctype html><title>x</title><img src="${other.origin}/a.png"><img src="/b.png"><a href="/in">in</a>`;
   const guarded =
@@ -68,7 +68,7 @@ test('a crawl connects to a private site only if allowAddresses lists it', async
   expect((await service.export()).pageCount).toBeGreaterThan(0);
 });
 
-test('a crawl of an unchanged site sends conditional requests and creates the same archive; after a change it downloads only the changed page', async () => {
+test('a crawl of an unchanged site sends conditional requests and creates the same archive, and a later crawl downloads only the changed page', async () => {
   const files: Record<string, OriginFile> = {
     '/': tagged(
       'text/html',

@@ -40,7 +40,7 @@ describe('docshelf doctor', () => {
     expect(about(result, 'reach')).toMatchObject([{ state: 'ok', subject: 'staticExport.bundleUrl' }]);
   });
 
-  test('warns about a data folder that other users can read, but not about one with mode 750', async () => {
+  test('warns about a data folder that other users can read, but not about a folder with mode 750', async () => {
     const open = (mode: number) => async (folder: string) => {
       await mkdir(join(folder, 'data'));
       await chmod(join(folder, 'data'), mode);
@@ -193,7 +193,7 @@ describe('docshelf doctor', () => {
     expect(found).toMatchObject({ state: 'warning', next: expect.stringContaining('chmod 600') });
   });
 
-  describe('for a link', () => {
+  describe('for bundleUrl', () => {
     test('reports that the link has expired by its own date, and exits with 69', async () => {
       const origin = await startOrigin(bench, { '/docs.tar.gz': bundle('one') });
       const result = await doctor({ staticExport: { bundleUrl: `${origin.origin}/docs.tar.gz?Expires=100` } });

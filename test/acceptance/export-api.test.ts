@@ -104,7 +104,7 @@ describe('the calls start, status and bundle', () => {
   });
 });
 
-describe('an invalid request to the export API', () => {
+describe('the export API, after an invalid request,', () => {
   test.each<[name: string, body: unknown, field: string]>([
     ['no domain', {}, 'domain'],
     ['a domain of another type', { domain: 7 }, 'domain'],
@@ -115,7 +115,7 @@ describe('an invalid request to the export API', () => {
     ['an empty list of paths', { domain: 'acme', paths: [] }, 'paths'],
     ['a path with ..', { domain: 'acme', paths: ['/', '/../etc/passwd'] }, 'paths[1]'],
     ['a path with a host', { domain: 'acme', paths: ['//evil.example/'] }, 'paths[0]'],
-  ])('receives 400 with the name of the field: %s', async (_, body, field) => {
+  ])('responds with 400 and the name of the field: %s', async (_, body, field) => {
     const before = (await service.jobs()).jobs.length;
     const problem = await problemOf(await service.call('POST', JOBS, { body }));
     expect([problem.status, problem.code]).toEqual([400, 'bad_request']);
@@ -218,7 +218,7 @@ describe('every call with every kind of key', () => {
     expect((await globex.jobs()).jobs.filter(({ domain }) => domain !== 'globex')).toEqual([]);
   });
 
-  test('logs no key', () => {
+  test('causes no log line that contains the key', () => {
     for (const key of Object.values(KEYS)) expect(service.daemon.log()).not.toContain(key);
   });
 });
@@ -246,7 +246,7 @@ describe('an export job', () => {
     expect((await service.job(done.jobId)).status).toBe('completed');
   });
 
-  test('waits for a running job of the same domain, but not for one of another domain', async () => {
+  test('waits for a running job of the same domain, but not for a running job of another domain', async () => {
     const { config } = await blockJobs(bench);
     const blocked = await startExporter(bench, { ...config, exportApi: { concurrency: 4 } });
     const [first, second] = [await blocked.start(), await blocked.start('acme', { version: 'v2' })];

@@ -213,7 +213,7 @@ describe('a reload of the export config', () => {
   });
 });
 
-test('the export service applies retention: removes old jobs and their files, but never the newest completed job of a domain', async () => {
+test('the export service removes jobs older than retention with their files, but never the newest completed job of a domain', async () => {
   const clock = join(await bench.folder(), 'clock');
   const env = withClock(clock);
   const first = await startExporter(bench, {}, { env });

@@ -43,7 +43,7 @@ describe.skipIf(!HAS_POSTGRES)('processes of one export service', () => {
     }
   });
 
-  test('stop a running job that was canceled on another process, and start the next one', async () => {
+  test('stop a running job that was canceled on another process, and start the next job', async () => {
     const gate = await blockJobs(bench);
     const config = { ...gate.config, admin: { token: 'token-of-the-operator' } };
     const service = await SharedService.start(bench, { apis: 2, workers: 1, config });

@@ -60,7 +60,7 @@ describe.each(['cloud', 'client-hosted', 'air-gapped'] as const)('the feature re
 const esc = (text: string): string => text.replace(/[()"]/g, '\\$&');
 
 describe('an air-gapped deployment', () => {
-  test('overrules cloud features of the config, and reports that', async () => {
+  test('overrules cloud features of the config, and reports the overruled features', async () => {
     const daemon = await bench.start({
       deployment: { type: 'air-gapped' },
       features: { search: true, assistant: { enabled: true }, analytics: false, apiPlayground: true },

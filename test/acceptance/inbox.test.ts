@@ -69,7 +69,7 @@ describe('an archive in the inbox', () => {
     await daemon.untilServing('2024-07-01');
   });
 
-  test('is moved to rejected/ with the reason next to it if it is rejected, and does not block other archives', async () => {
+  test('is moved to rejected/ with a reason file if it is rejected, and does not block other archives', async () => {
     const daemon = await bench.start({ deployment: { domain: 'acme' } });
     await writeFile(join(inboxOf(daemon), 'a.tar.gz'), '<html>Sign in</html>');
     await writeFile(join(inboxOf(daemon), 'b.tar.gz'), bundleWithManifest('june', { domain: 'other' }));

@@ -122,7 +122,7 @@ describe('SIGTERM', () => {
 });
 
 describe('the log', () => {
-  test('contains one line per request of the site, with the ID of the response', async () => {
+  test('contains one line per request of the site, with the request ID of the response', async () => {
     const folder = await bench.folder();
     await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': bundle('june') });
     const daemon = await bench.start({}, { folder });
@@ -155,7 +155,7 @@ describe('the log', () => {
     expect(daemon.log()).not.toContain('not-logged');
   });
 
-  test('names a failure with the ID of the request that failed', async () => {
+  test('contains the error of a failed request, with the ID of that request', async () => {
     const folder = await bench.folder();
     await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': bundle('june') });
     const daemon = await bench.start({ log: { access: false } }, { folder });

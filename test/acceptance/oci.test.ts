@@ -72,7 +72,7 @@ describe.skipIf(!HAS_REGISTRY)('a bundle in a registry', () => {
     );
   });
 
-  test('is requested from an air-gapped deployment only if network.allowedHosts lists the registry', async () => {
+  test('is requested by an air-gapped deployment only if network.allowedHosts lists the registry', async () => {
     const registry = await startRegistry(OPEN);
     await registry.push('acme', 'v1.0.0', [{ bytes: bundle('one'), mediaType: MEDIA_TYPE }]);
     const folder = await bench.folder();
@@ -152,7 +152,7 @@ describe.skipIf(!HAS_REGISTRY)('a bundle in a registry', () => {
 });
 
 describe('an oci link in the config', () => {
-  test('is an error that names the key if it has no tag or digest', async () => {
+  test('causes an error that names the key if the link has no tag or digest', async () => {
     const folder = await bench.folder();
     await bench.writeConfig(folder, { staticExport: { bundleUrl: 'oci://registry.example/acme' } });
     const result = await bench.run(['config', 'check', '--json'], { cwd: folder });

@@ -166,7 +166,7 @@ test('search finds no page that rules with `!` hide from readers', async () => {
   expect(pathsOf(await ofSite(daemon, 'zebracrossing'))).toEqual(['/open']);
 });
 
-test('a search that is turned off has no route and no listener, and its status is off', async () => {
+test('a site with search.enabled: false has no search route, no API listener, and the search status off', async () => {
   const { daemon, api } = await start({ [archive(JUNE)]: bundle('june') }, { search: { enabled: false } });
   const { search } = await daemon.untilServing(JUNE);
   expect(search).toEqual({ keyword: 'off', semantic: 'off', sections: 0, embedded: 0 });
@@ -198,7 +198,7 @@ test('after kill -9 during an index build, the next start becomes ready and remo
   expect(await filesLike(again.dataDir, /\.search-[0-9a-f]+$/)).toEqual([]);
 });
 
-test('after kill -9 during embedding, the next start resumes, and a version with one changed page embeds only that page', async () => {
+test('after kill -9 during embedding, the next start resumes the embedding, and a new version embeds only its changed page', async () => {
   const site = leaves(100, 'june');
   const { daemon } = await start({ [archive(JUNE)]: bundle('june', site) });
   await daemon.until(({ search }) => search.embedded > 4 && search.semantic === 'building');
@@ -221,7 +221,7 @@ test('after kill -9 during embedding, the next start resumes, and a version with
   expect(pathsOf(await ofSite(again, 'leaves become crimson'))[0]).toMatch(/^\/june-7\b/);
 });
 
-test('the next start rebuilds a damaged index file, and logs that', async () => {
+test('the next start rebuilds a damaged index file, and logs the rebuild', async () => {
   const { daemon } = await start({ [archive(JUNE)]: bundle('june', LIGHTHOUSE) }, modelOff());
   await daemon.until(({ search }) => search.keyword === 'ready');
   expect(await daemon.stop()).toBe(0);

@@ -253,7 +253,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
     expect(tookMs).toBeLessThan(REVOKED_MS_MAX);
   });
 
-  test('respond to every reader while the database crashes and returns', async () => {
+  test('respond to every reader while the database crashes and starts again', async () => {
     const { postgres, replicas } = await startReplicas(3);
     const load = new ReadLoad(replicas, 6);
     await load.until(150);

@@ -211,7 +211,7 @@ function leakOf(answer: string): string | null {
   return /^(?:2|304)/.test(status) || status === '' ? `status "${status}"` : null;
 }
 
-it('no probe of the table reads a protected site', async () => {
+it('no request in the table PROBES reads a protected site', async () => {
   expect(PROBES.length).toBeGreaterThan(40);
   const leaks: string[] = [];
   for (const site of GUARDED) {

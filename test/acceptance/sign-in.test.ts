@@ -68,7 +68,7 @@ describe('one site with htpasswd', () => {
     await daemon.until(({ lastReload }) => lastReload?.ok === true);
   });
 
-  it('counts wrong passwords, and logs none', async () => {
+  it('counts wrong passwords, and logs no password', async () => {
     const port = portOf(daemon.site);
     await send(port, '/', { authorization: basic('anna', 'canary-of-a-password') });
     const metrics = await send(portOf(daemon.admin), '/metrics');

@@ -247,7 +247,7 @@ describe('a copy of the data folder of a running daemon', () => {
     expect((await stat((await marksIn(daemon.dataDir))[0]?.socket ?? '')).isSocket()).toBe(true);
   });
 
-  test("keeps the daemon's socket if the copied heartbeat file looks like that of a dead daemon", async () => {
+  test("keeps the daemon's socket if the copied heartbeat file looks like the file of a dead daemon", async () => {
     const { daemon, copy } = await copied('-a');
     const [name = ''] = (await readdir(join(copy, 'data/daemons'))).filter((each) => each.endsWith('.json'));
     const file = join(copy, 'data/daemons', name);

@@ -107,7 +107,7 @@ describe('transfer pack', () => {
     expect(await readFile(join(transfer, 'program', debian), 'utf8')).toBe(debian);
   });
 
-  test('rejects a file that is no bundle, and leaves no files behind', async () => {
+  test('rejects a file that is not a bundle, and leaves no files behind', async () => {
     const folder = await bench.folder();
     await writeFile(join(folder, 'page.tar.gz'), '<!doctype html>');
     const result = await bench.run(['transfer', 'pack', '--bundle', 'page.tar.gz', '--output', 'transfer', '--json'], {
@@ -129,7 +129,7 @@ describe('transfer pack', () => {
 });
 
 describe('transfer unpack', () => {
-  test('verifies the folder and imports its bundles, and activates the last one', async () => {
+  test('verifies the folder, imports its bundles, and activates the last bundle', async () => {
     const { folder } = await pack();
     const result = await unpack(folder);
     expect(result.code).toBe(0);
@@ -232,7 +232,7 @@ describe('transfer unpack', () => {
     expect((await bench.run(['bundle', 'list', '--json'], { cwd: folder })).json()).toMatchObject({ versions: [] });
   });
 
-  test('rejects standard input that is cut off, empty, or no tar', async () => {
+  test('rejects standard input that is cut off, empty, or not a tar', async () => {
     const { folder } = await pack();
     const whole = await tarOf(folder, ['-cf', '-', 'transfer']);
     for (const input of [whole.subarray(0, 5000), Buffer.from('not a tar'.repeat(100)), Buffer.alloc(0)]) {

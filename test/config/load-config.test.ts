@@ -242,7 +242,7 @@ network: { proxy: "http://user:pass@proxy.example.com:3128" }
 });
 
 describe('loadConfig(), reporting errors', () => {
-  it('reports the errors of all sources together, ordered by line, with one code for the whole', async () => {
+  it('reports the errors of all sources together, ordered by line, with one code for the config error', async () => {
     const yaml = 'exportApi:\n  retention: { completed: 5 }\nserver:\n  port: 70000\nadmni: 1\n';
     const env = { DOCSHELF__LOG__LEVEL: 'loud', DOCSHELF__NOTHING: '1' };
     const flags = { 'api.port': -1 };

@@ -89,7 +89,7 @@ describe('a swap', () => {
     expect((await runningDaemons(store.paths))[0]?.sites[0]?.serves).toContain(seed.january.digest);
   });
 
-  test('keeps the old release if the new one is damaged', async () => {
+  test('keeps serving the old release if the new release is damaged', async () => {
     const store = await copyOf(seed);
     const { deployment, site } = await daemonThrough(store, [V1]);
     await writeFile(join(store.folderOf(seed.february.digest), 'files.table'), 'no table');

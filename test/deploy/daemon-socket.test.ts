@@ -32,7 +32,7 @@ describe('openDaemonSocket()', () => {
     expect([socket.path, listener]).toEqual([join(paths.daemons, `${socket.id}.sock`), socket.path]);
   });
 
-  test('creates the socket in a private folder if the data folder cannot contain one, with a distinct name per daemon', async () => {
+  test('creates the socket in a private folder if the data folder cannot contain a socket, with a distinct name per daemon', async () => {
     const [one, other] = [await openDaemonSocket(paths, onlyElsewhere), await openDaemonSocket(paths, onlyElsewhere)];
     const place = join(folder, `docshelf-${UID}`);
     expect([dirname(one.socket.path), (await stat(place)).mode & 0o777]).toEqual([place, 0o700]);
@@ -52,7 +52,7 @@ describe('openDaemonSocket()', () => {
     await expect(openDaemonSocket(paths, onlyElsewhere)).rejects.toMatchObject({ code: 'cannot_listen' });
   });
 
-  test('fails if the path in the private folder is too long as well', async () => {
+  test('fails with cannot_listen if the path in the private folder is also too long', async () => {
     vi.stubEnv('TMPDIR', join(folder, 'x'.repeat(100)));
     await mkdir(join(folder, 'x'.repeat(100)));
     await expect(openDaemonSocket(paths, onlyElsewhere)).rejects.toMatchObject({ code: 'cannot_listen' });

@@ -70,7 +70,7 @@ describe('runningDaemons() of a folder that was copied or moved', () => {
     ['a process of another container with this host name', { pidNamespace: 'pid:[1]', pid: 1 }],
     ['a process of another host', { host: `${hostname()}-other`, pid: 1 }],
   ])(
-    'finds the heartbeat file of %s in the folder and through a symbolic link to the folder, but ignores it in a copy of the folder',
+    'finds the heartbeat file of %s in the folder and through a symbolic link, but ignores the file in a copy of the folder',
     async (_whose, owner) => {
       const { dir } = await marked(owner);
       await cp(dir, `${dir}-copy`, { recursive: true });

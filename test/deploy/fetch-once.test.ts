@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 
 test.each([{ version: 'v1' }, { version: null }])(
-  'only one of two daemons on a folder fetches a bundle that both serve, if staticExport.version is $version',
+  'only one of two daemons on a folder fetches a bundle that both daemons serve, if staticExport.version is $version',
   async ({ version }) => {
     const store = await newStore();
     const arriving = Promise.withResolvers<Buffer>();

@@ -130,7 +130,7 @@ describe('importPreload()', () => {
 describe('a daemon with a preload folder', () => {
   const later = (): Promise<Bundle> => packBundle('acme-export-2024-06-01.tar.gz', 'June');
 
-  test('serves an archive that is newer than the active version, but not an older one', async () => {
+  test('serves an archive that is newer than the active version, but not an older archive', async () => {
     const daemon = await startDaemon(store);
     await daemon.deployment.deliver({ ...seed.february, version: null, source: 'import', activate: true });
     await daemon.stop();
@@ -171,7 +171,7 @@ describe('a daemon with a preload folder', () => {
     expect((await daemon.deployment.status()).versions).toHaveLength(2);
   });
 
-  test('imports its pinned version first, serves it, and then imports the others', async () => {
+  test('imports its pinned version first, serves that version, and then imports the other archives', async () => {
     const empty = await newStore();
     await putInto(join(empty.paths.dir, 'bundles'), seed.january, seed.february, seed.march);
     const { events } = await startDaemon(empty, { version: V3 });
@@ -181,7 +181,7 @@ describe('a daemon with a preload folder', () => {
     expect(steps).toEqual([`taken-in ${V3}`, `activated ${V3}`, `taken-in ${V1}`, `taken-in ${V2}`]);
   });
 
-  test('follows a change of the pinned version while it imports the others', async () => {
+  test('serves a newly pinned version while it still imports other archives', async () => {
     const empty = await newStore();
     await putInto(join(empty.paths.dir, 'bundles'), seed.january, seed.february, seed.march);
     const daemon = await openDaemon(empty, { version: V3 });

@@ -18,7 +18,7 @@ describe('digestsToPrune()', () => {
     expect(digestsToPrune([...releases, release('c', '2024-05-01', '2024-09-02')], rule(1, ['c']))).toEqual(['b']);
   });
 
-  test('keeps the newest releases that were never active, in addition to formerly active ones', () => {
+  test('keeps the newest releases that were never active, in addition to formerly active releases', () => {
     const staged = ['2024-02-01', '2024-03-01', '2024-04-01'].map((at) => release(at, at));
     const releases = [...staged, release('a', '2024-01-01', '2024-01-02'), release('z', '2024-05-01', '2024-05-02')];
     expect(digestsToPrune(releases, rule(2, ['z']))).toEqual(['2024-02-01']);

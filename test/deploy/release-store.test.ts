@@ -80,7 +80,7 @@ describe('SiteStore', () => {
   });
 
   test.each(['../active', '.', '', 'a/b', '-v1'])(
-    'ignores the invalid label %j, whatever file exists at its path',
+    'ignores the invalid version label %j, whatever file exists at the path of that label',
     async (label) => {
       const store = await copyOf(seed);
       await store.setActive(pointerTo(seed.january.digest));
@@ -118,7 +118,7 @@ describe('SiteStore', () => {
       expect((await store.view(seed.january.digest, 'v1')).files.size).toBe(1);
     });
 
-    test('keeps a release that another process has added meanwhile', async () => {
+    test('keeps a release that another process has added before the move', async () => {
       const store = await copyOf(seed);
       const folder = await sealed(store);
       const theirs = await copyOf(seed);

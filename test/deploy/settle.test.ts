@@ -267,7 +267,7 @@ describe('a link whose bundle was served as one version', () => {
   });
 });
 
-describe('an unpinned daemon with a link', () => {
+describe('an unpinned daemon with bundleUrl', () => {
   test('fetches the bundle at every start, and serves it under the version in its file name', async () => {
     const first = await startDaemon(store, { link: LINK }, await marchAtLink());
     expect(await stateOf(first)).toEqual({ state: 'ready', version: V3, error: null });
@@ -421,8 +421,8 @@ describe('an unpinned daemon with a link', () => {
   });
 });
 
-describe('a daemon with neither pin nor link', () => {
-  test('serves the active version, and waits if there is none', async () => {
+describe('a daemon with neither a pinned version nor bundleUrl', () => {
+  test('serves the active version, and waits if no version is active', async () => {
     const waiting = await startDaemon(store);
     expect(await stateOf(waiting)).toEqual({ state: 'waiting', version: null, error: 'no_version' });
     await waiting.stop();

@@ -124,7 +124,7 @@ describe.each(Object.entries(WAYS))('a bundle that arrives by %s', (_, hand) => 
     expect(verified(daemon)).toMatchObject([{ keyId: KEY_ID, trustedComment: 'june' }]);
   });
 
-  test('is rejected if the configured signature does not match, even if none is required', async () => {
+  test('is rejected if the configured signature does not match, even if no signature is required', async () => {
     expect((await hand({ ...REQUIRED, text: signature }, july)).code).toBe('bad_signature');
     const { daemon, code } = await hand({ ...WELCOME, text: signature }, july);
     expect(code).toBe('bad_signature');
@@ -135,7 +135,7 @@ describe.each(Object.entries(WAYS))('a bundle that arrives by %s', (_, hand) => 
     expect((await hand({ ...STRANGER, text: signature }, june)).code).toBe('bad_signature');
   });
 
-  test('is imported without a signature if none is required', async () => {
+  test('is imported without a signature if no signature is required', async () => {
     const { daemon, code } = await hand(WELCOME, june);
     expect(code).toBeNull();
     expect(await stored(daemon)).toEqual(['2024-06-01']);

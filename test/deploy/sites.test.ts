@@ -81,7 +81,7 @@ const importOf = ({ file, fileName }: Bundle) =>
   ({ file, fileName, version: null, source: 'import', activate: true }) as const;
 
 describe('sites of one daemon', () => {
-  test('have separate labels, inboxes and rejected archives', async () => {
+  test('have separate version labels, inboxes and rejected archives', async () => {
     const daemon = await newDaemon(await newFolder());
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
     const inboxes = [acme, beta].map(({ store, deployment }) => new Inbox({ paths: store.site, deployment }));
@@ -163,7 +163,7 @@ describe('sites of one daemon', () => {
     expect([deployment.lastError?.code, deployment.mustReconcile]).toEqual(['unknown_format', true]);
   });
 
-  test('never see a label, a version or a digest of another site', async () => {
+  test('never use a version label, a version or a digest of another site', async () => {
     const daemon = await newDaemon(await newFolder());
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
     await acme.deployment.deliver(importOf(seed.january));
@@ -527,7 +527,7 @@ describe('whileStored()', () => {
     await expect(access(store.paths.releases)).rejects.toThrow();
   });
 
-  test('allows several readers at once, but none during a removal', async () => {
+  test('allows several shared locks at once, but no exclusive lock at the same time', async () => {
     const store = await storeOf(await newFolder(), 'acme');
     const seen: string[] = [];
     const both = Promise.withResolvers<void>();

@@ -65,7 +65,7 @@ it('the threat model names only existing tests', () => {
   expect([...new Set(named)].filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
 });
 
-it('the README and the manual show each image, and only existing ones', () => {
+it('the README and the manual show each image of docs/images, and only existing images', () => {
   const pages = readdirSync(join(ROOT, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`);

@@ -52,7 +52,7 @@ async function errorOf(promise: Promise<unknown>): Promise<DocshelfError> {
   throw error;
 }
 
-describe.each([false, true])('a service with extras: %s', (extras) => {
+describe.each([false, true])('a service that also returns digests and Retry-After: %s', (extras) => {
   test('start() sends only the given values', async () => {
     const { vendor, service } = await setUp({ extras });
     expect(await service.start({ domain: 'acme', version: 'v3', paths: ['/a', '/b'] }, signal)).toEqual({
@@ -268,7 +268,7 @@ describe('ExportLinks', () => {
   const linksOf = (service: ExportServiceClient, settings: { domain?: string; jobId?: string } = { domain: 'acme' }) =>
     new ExportLinks(service, { domain: settings.domain ?? null, jobId: settings.jobId ?? null });
 
-  test('freshLink() returns the link of the given job, or of the newest export with that label', async () => {
+  test('freshLink() returns the link of the given job, or of the newest export with the given version label', async () => {
     const { vendor, service } = await setUp({ extras: true });
     const [first, second, third] = [vendor.completed('v1'), vendor.completed('v2'), vendor.completed(null)];
     vendor.completed('v2', 'another');
@@ -285,7 +285,7 @@ describe('ExportLinks', () => {
     expect(await linksOf(service).freshLink(null, signal)).toBeNull();
   });
 
-  test('startExport() sends the label, and linkWhenDone() returns the link after completion', async () => {
+  test('startExport() sends the version label, and linkWhenDone() returns the link after completion', async () => {
     const { vendor, service } = await setUp();
     const links = linksOf(service);
     const jobId = await links.startExport('v7', signal);

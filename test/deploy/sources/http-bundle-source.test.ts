@@ -69,7 +69,7 @@ describe('an error response to a fetch', () => {
     ['an unknown status', 418, '', '/b', 'source_failed'],
     ['no content', 204, '', '/b', 'source_failed'],
     ['a range that was not requested', 206, 'part', '/b', 'source_failed'],
-  ])('is classified: %s', async (_, status, body, path, code) => {
+  ])('is mapped to an error code: %s', async (_, status, body, path, code) => {
     await expect(openFrom(answerWith(status, body), null, path)).rejects.toMatchObject({
       code,
       fields: { status, retryable: false },
