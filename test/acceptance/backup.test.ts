@@ -316,7 +316,7 @@ describe('docshelf backup and restore', () => {
     expect(await readdir(join(other, 'data'))).not.toContain('saved.tar');
   });
 
-  test('report a symbolic link in the data folder, which a backup could not contain', async () => {
+  test('report a symbolic link in the data folder, because a backup cannot contain symbolic links', async () => {
     const folder = await openHome();
     await symlink('/etc', join(folder, 'data/vectors'));
     const result = await bench.run(['backup', 'saved.tar', '--json'], { cwd: folder });

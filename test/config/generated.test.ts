@@ -141,7 +141,7 @@ describe('config.example.yaml', () => {
     ]);
   });
 
-  it('names the schema in its first line and matches it', async () => {
+  it('names the schema in its first line, and matches the schema', async () => {
     const text = await read('config.example.yaml');
     expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=./config.schema.json');
     const check = strictAjv().compile(jsonSchema());

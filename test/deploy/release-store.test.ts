@@ -56,7 +56,7 @@ describe('SiteStore', () => {
     expect(await codeOf(store.list())).toBe('data_folder_newer');
   });
 
-  test('omits a damaged release from the list, and reports it if it is requested', async () => {
+  test('omits a damaged release from the list, and reports the damage if the release is requested', async () => {
     const store = await copyOf(seed);
     await writeFile(join(store.folderOf(seed.january.digest), 'release.json'), 'no record');
     await rewriteRecord(store, seed.february.digest, { digest: seed.march.digest });

@@ -73,7 +73,7 @@ describe('staticExport values of the chart', () => {
 });
 
 describe('config of the chart', () => {
-  it('does not restart pods when it changes, unless restarts are enabled', () => {
+  it('does not restart pods when it changes, unless config.reload is restart', () => {
     const podWith = (...settings: string[]) => siteOf(templateWith(...settings)).spec.template;
     expect(podWith('config.log.level=debug')).toEqual(podWith('config.log.level=info'));
     expect(podWith(`staticExport.bundleUrl=${LINK}`, 'staticExport.version=a')).toEqual(

@@ -16,7 +16,7 @@ async function programSbom() {
   return createSbom(JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')));
 }
 
-it('the provenance of the model contains the digest of each of its files', () => {
+it('the provenance of the model contains the digest of each model file', () => {
   const listed = Object.fromEntries(
     Array.from(
       readFileSync(join(ROOT, 'models/README.md'), 'utf8').matchAll(/^\| `([\w./]+)` \| `([0-9a-f]{64})` \|$/gm),

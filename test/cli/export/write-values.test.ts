@@ -48,7 +48,7 @@ test('writeValues() keeps a symbolic link and writes the file that it points to'
   expect((await stat(join(folder, 'deep/real.yaml'))).nlink).toBe(1);
 });
 
-test('writeValues() does not write a file that has the values already', async () => {
+test('writeValues() does not write a file that already has the values', async () => {
   await writeValues(file, VALUES);
   const before = await stat(file);
   await writeValues(file, VALUES);
