@@ -9,7 +9,7 @@ describe('EmbedLanes', () => {
     expect([max(1, 4096), max(2, 4096), max(8, 4096), max(8, 384), max(8, 64)]).toEqual([1, 1, 7, 2, 1]);
   });
 
-  it('allows one lane after a read, and all lanes again after 30 seconds', () => {
+  it("allows one lane after a reader's request, and all lanes again after 30 seconds", () => {
     const lanes = new EmbedLanes(8, 4096 * MIB);
     expect(lanes.now(0)).toBe(7);
     lanes.noteRead(1_000);

@@ -72,7 +72,7 @@ it('IndexBuilds builds an index once if two daemons share the folder, and remove
   expect([await readdir(both.releaseDir), await keywordOf(both)]).toEqual([['search'], 'one']);
 });
 
-it('IndexBuilds builds an index in the next daemon if the first fails, without waiting for an aborted build', async () => {
+it('IndexBuilds builds an index in the next daemon if the build of the first daemon fails, even after another waiting build was aborted', async () => {
   const both = await release('one');
   const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const one = buildsBy(() => {
@@ -109,7 +109,7 @@ it('IndexBuilds skips a page that takes too long to read, and reports the page i
   expect(reported).toEqual(['waiting to index', 'indexing', 'indexing deep.html', 'indexing large.html']);
 });
 
-it('IndexBuilds skips all large pages of a release after three of them killed the process', async () => {
+it('IndexBuilds skips all large pages of a release after three large pages killed the process', async () => {
   const orders: BuildIndexRequest[] = [];
   const builds = buildsBy(async (order, onPage) => {
     orders.push(order);
@@ -122,7 +122,7 @@ it('IndexBuilds skips all large pages of a release after three of them killed th
   expect(orders.at(-1)?.leftOut).toEqual(['page-0.html', 'page-1.html', 'page-2.html']);
 });
 
-it('IndexBuilds reports that a second site waits while the first is indexed', async () => {
+it('IndexBuilds reports that a second site waits while the first site is indexed', async () => {
   const end = Promise.withResolvers<void>();
   const builds = buildsBy(() => end.promise);
   const { signal } = new AbortController();

@@ -60,7 +60,7 @@ it('IndexTurns alternates between two huge releases, so that each turn makes pro
   expect(log).toEqual(['one', 'other', 'one', 'other', 'one', 'other']);
 });
 
-it('IndexTurns does not count the time that resuming takes', async () => {
+it('IndexTurns excludes the time to resume work from the length of a turn', async () => {
   const turns = new IndexTurns({ turnMs: TURN_MS });
   let calls = 0;
   const slowToBegin = async (signal: AbortSignal, onBegun: () => void): Promise<void> => {
@@ -96,7 +96,7 @@ it('IndexTurns drops aborted waiting work immediately', async () => {
   expect(await turns.embed(async () => 'third', NEVER)).toBe('third');
 });
 
-it('IndexTurns runs a build before an embedding, whose turn ends and resumes after the build', async () => {
+it('IndexTurns interrupts an embedding for a build, and resumes the embedding after the build', async () => {
   const turns = new IndexTurns();
   const log: string[] = [];
   const embedding = turns.embed(release(5, log, 'huge'), NEVER);
@@ -161,7 +161,7 @@ it('IndexTurns runs smaller builds next to a long build, one at a time, and larg
   expect(log.at(-1)).toBe('larger main');
 });
 
-it('IndexTurns drops an aborted build, and rejects with the error of a build that runs next to another', async () => {
+it('IndexTurns drops an aborted build, and rejects with the error of a build that runs next to another build', async () => {
   const turns = new IndexTurns(SOON);
   const end = Promise.withResolvers<void>();
   const huge = turns.build(100, () => end.promise, NEVER);

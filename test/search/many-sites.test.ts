@@ -186,7 +186,7 @@ it('EmbeddedEngine responds or returns an error for each pending query when the 
   expect(threads.alive()).toBe(1);
 });
 
-it('EmbeddedEngine does not delay the index of a small site until a large one is built', {
+it('EmbeddedEngine indexes a small site without waiting for the index of a large site', {
   timeout: 120_000,
 }, async () => {
   const [large, small] = [await release('Fixing the engine', 1_500), await release('Knead the dough')];
@@ -205,7 +205,7 @@ it('EmbeddedEngine does not delay the index of a small site until a large one is
   expect(await found('dough')).toBe('Knead the dough 0.');
 });
 
-it('EmbeddedEngine embeds one site after another in one process, while keyword search works for all', {
+it('EmbeddedEngine embeds one site at a time in one process, while keyword search works for all sites', {
   timeout: 120_000,
 }, async () => {
   const huge = await built(await release('Fixing the engine of a vehicle', 400));

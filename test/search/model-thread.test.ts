@@ -29,7 +29,7 @@ describe('ModelThreads', () => {
     await Promise.all([here.close(), there.close()]);
   });
 
-  it('finishes pending requests on close, ends its thread, and then starts no other', async () => {
+  it('finishes pending requests on close, ends its thread, and starts no thread for later requests', async () => {
     const model = await ModelThreads.load(MODEL);
     const pending = Promise.all(Array.from({ length: 20 }, (_, at) => model.embedQuery(`question ${at}`)));
     await model.close();

@@ -69,7 +69,7 @@ describe('isSecondary()', () => {
     expect(isSecondary(url, title)).toBe(false);
   });
 
-  it('gives its pages a lower prior than all others', () => {
+  it('causes a lower prior for a secondary page than for other pages', () => {
     const priors = new PagePriors(['/a', '/changes', '/b']);
     priors.add(0, prints('/changes', '/b'));
     priors.add(1, prints(), true);

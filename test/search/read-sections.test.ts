@@ -23,7 +23,7 @@ async function siteOf(pages: Readonly<Record<string, string>>) {
 }
 
 describe('readSections()', () => {
-  it('returns each section once, from the better page, in page order, with its prior and passages', async () => {
+  it('returns each section once, from the preferred page, in page order, with its prior and passages', async () => {
     const site = await siteOf({
       'a-longer-path.html': page('Same', 'Said twice.'),
       'b.html': page('B', 'Only here.', ['c.html', 'same.html']),
@@ -51,7 +51,7 @@ describe('readSections()', () => {
     expect(await readdir(dir)).toEqual(before);
   });
 
-  it('reads many pages in other threads, with the same result in the same order', async () => {
+  it('reads many pages in worker threads, with the same result and order as without threads', async () => {
     const paths = Array.from({ length: 2_100 }, (_, at) => `page-${String(at).padStart(4, '0')}.html`);
     const pages = paths.map((path, at) => {
       const text = at % 50 === 0 ? 'The same.' : `Only on ${path}.`;

@@ -134,7 +134,7 @@ describe('ReleaseSearch over several versions of a page', () => {
     ]);
   });
 
-  it('returns an older version if only that one fits the query', async () => {
+  it('returns an older version if only the older version fits the query', async () => {
     const sections = [
       page('/1.0/keys', '1.0', SAME),
       page('/2.0/keys', '2.0', 'Keys are gone. See tokens and services.'),

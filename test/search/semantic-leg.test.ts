@@ -45,11 +45,11 @@ const sectionsOf = (args: number[], options: { readonly allowed: Uint8Array | nu
 ];
 
 describe('SemanticLeg.nearest()', () => {
-  it('finds sections that the model may judge', () => {
+  it('finds only sections in a language that the model can read', () => {
     expect(sectionsOf([], { allowed: null, limit: 2 })).toEqual([0, 3]);
   });
 
-  it('scores sections that keywords found, except sections that the model cannot read', () => {
+  it('also scores sections that the keyword search found, except sections that the model cannot read', () => {
     expect(sectionsOf([0, 1, 2], { allowed: null, limit: 1 })).toEqual([0, 1]);
     const far = leg().nearest(QUERY, [1], { allowed: null, limit: 1 }).get(1);
     expect(far?.cosine).toBeLessThan(0);

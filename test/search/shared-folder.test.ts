@@ -121,7 +121,7 @@ it('EmbeddedEngine continues an embedding that failed in another daemon, from th
   expect(other.asked.filter((text) => one.asked.includes(text))).toEqual([]);
 });
 
-it('EmbeddedEngine embeds a release itself if the daemon with the lock makes no progress', async () => {
+it('EmbeddedEngine embeds a release itself if the daemon that has the lock makes no progress', async () => {
   const both = await release();
   const one = replica({ othersSilentMs: 500 });
   await one.search.index(both, new AbortController().signal);

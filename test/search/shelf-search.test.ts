@@ -26,7 +26,7 @@ const pathsOf = async (sites: readonly SearchedSite[]) => {
   return results.map(({ site, path }) => `${site}${path}`);
 };
 
-it('ShelfSearch searches all sites and merges their lists, up to one page of results', async () => {
+it('ShelfSearch searches all sites and merges their results into one page of results', async () => {
   const sites = [
     { site: 'acme', search: answering(0.9, 0.8) },
     { site: 'beta', search: answering(0.5, 0.4) },
@@ -42,7 +42,7 @@ it('ShelfSearch ignores a site whose search is unavailable', async () => {
   expect(await pathsOf(sites)).toEqual(['beta/p0']);
 });
 
-it('ShelfSearch throws the first error if every site fails, and finds no results if there is no site', async () => {
+it('ShelfSearch throws the first error if every site fails, and returns no results if there are no sites', async () => {
   const sites = [
     { site: 'acme', search: failing('index_building') },
     { site: 'beta', search: failing('queue_full') },

@@ -162,7 +162,7 @@ it('SiteSearch switches to another version: stops the embedding of the previous 
   expect(kinds()).toEqual([]);
 });
 
-it('SiteSearch repeats a query in the next version if the previous one responds too late', async () => {
+it('SiteSearch repeats a query in the next version if the switch occurs before the previous version responds', async () => {
   const index = new FakeIndex(JUNE, JULY);
   const { search, path, until } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -176,7 +176,7 @@ it('SiteSearch repeats a query in the next version if the previous one responds 
   expect(await pending).toBe('/july/v2');
 });
 
-it('SiteSearch repeats a query in the next version if the previous one was still opening, and closes the previous one', async () => {
+it('SiteSearch repeats a query in the next version if the previous version was still opening, and closes the previous version', async () => {
   const index = new FakeIndex(JUNE, JULY);
   const opening = Promise.withResolvers<void>();
   index.gates.open = opening.promise;
@@ -192,7 +192,7 @@ it('SiteSearch repeats a query in the next version if the previous one was still
   expect(index.opened).toEqual(new Set(['july']));
 });
 
-it('SiteSearch accepts a new label of the same release without closing it', async () => {
+it('SiteSearch accepts another version label for the same release without closing the index', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -214,7 +214,7 @@ it('SiteSearch is off and responds with 503 after close()', async () => {
   expect(index.calls).toContain('close june');
 });
 
-it('SiteSearch passes on errors that the index did not cause', async () => {
+it('SiteSearch passes on errors that have another cause than the index', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, fault, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');

@@ -19,7 +19,7 @@ describe('extractPage(), finding the content of a page', () => {
     expect(sectionsOf(body).map(({ headings, text: found }) => [headings, found])).toEqual([['T', text]]);
   });
 
-  it('uses all of main if its articles are a listing', () => {
+  it('uses the whole main element if it contains several articles', () => {
     expect(sectionsOf('<main><h1>T</h1><article>a</article><article>b</article></main>')[0]?.text).toBe('a\n\nb');
   });
 

@@ -26,12 +26,12 @@ describe('extractPage(), cutting definitions into sections', () => {
     ]);
   });
 
-  it('returns to the section around the list after its end', () => {
+  it('puts the text after a definition list into the section that contains the list', () => {
     const [own] = sectionsOf('<main><h1>Top</h1><p>1</p><dl><dt id="x">x</dt><dd>2</dd></dl><p>3</p></main>');
     expect(own?.text).toBe('1\n\n3');
   });
 
-  it('keeps the text of a heading in a definition, and text after it, with that heading', () => {
+  it('puts the text of a heading inside a definition, and the text after the list, into the section of that heading', () => {
     expect(page('<dl><dt id="x">x</dt><dd>2<h2 id="h">H</h2><p>3</p></dd></dl><p>4</p>')).toEqual([
       { path: '/a#x', headings: 'Top > x', text: 'x\n2' },
       { path: '/a#h', headings: 'Top > H', text: '3\n\n4' },
@@ -71,7 +71,7 @@ describe('extractPage(), cutting definitions into sections', () => {
     ]);
   });
 
-  it('creates a section for each of several terms with one description', () => {
+  it('creates a section for each term if several terms share one description', () => {
     const both = 'one\ntwo\n3';
     expect(page('<dl><dt id="one">one</dt><dt id="two">two</dt><dd>3</dd></dl>')).toEqual([
       { path: '/a#one', headings: 'Top > one', text: both },

@@ -48,7 +48,7 @@ describe('extractPage(), reading the title of a page', () => {
     expect(page?.sections.map((section) => section.documentTitle)).toEqual([documentTitle, undefined]);
   });
 
-  it('separates the words of a heading whose elements are separated by style', () => {
+  it('separates the words of a heading if only styles separate their elements', () => {
     expect(
       factsOf('', '<main><h1><span class="name">Name</span><span class="claim">Claim</span></h1></main>')?.title,
     ).toBe('Name Claim');

@@ -44,7 +44,7 @@ describe('cutPassages()', () => {
     expect(Math.min(...sizes.slice(0, -1))).toBe(220);
   });
 
-  it('covers all visible text in order and within the limit, and splits no surrogate pair', () => {
+  it('covers all visible text in order, keeps each passage within the limit, and splits no surrogate pair', () => {
     const piece = fc.constantFrom('word ', 'x', '. ', '。', '\n\n', '\n', '😀', '  ', '汉字', '```');
     const count = (text: string) => [...text].length;
     fc.assert(

@@ -63,7 +63,7 @@ describe('PageForms', () => {
     ).toBe('keep');
   });
 
-  it('ignores folder pages, other sites and links to files that do not exist', () => {
+  it('ignores links to index.html pages, to other sites, and to missing files', () => {
     expect(
       decide([
         'guides/start/index.html',

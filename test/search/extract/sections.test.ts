@@ -17,7 +17,7 @@ describe('extractPage(), cutting a page into sections', () => {
     ]);
   });
 
-  it('puts text before the first heading into a section without heading', () => {
+  it('puts text before the first heading into a section without headings', () => {
     expect(sectionsOf('<main><p>1</p><h2 id="b">B</h2><p>2</p></main>')).toEqual([
       { path: '/a', headings: '', text: '1' },
       { path: '/a#b', headings: 'B', text: '2' },
@@ -51,7 +51,7 @@ describe('extractPage(), cutting a page into sections', () => {
     expect(sectionsOf('<main><h1>A</h1></main>')[0]?.text).toBe('A');
   });
 
-  it('uses a list of subpages as text only if the heading has no other text', () => {
+  it('uses a list of links to subpages as text only if the heading has no other text', () => {
     const list = '<div class="toctree-wrapper"><ul><li><a href="b.html">B</a></li></ul></div>';
     expect(sectionsOf(`<div role="main"><h1>A</h1>${list}</div>`)[0]?.text).toBe('- B');
     expect(sectionsOf(`<div role="main"><h1>A</h1><p>1</p>${list}</div>`)[0]?.text).toBe('1');

@@ -18,7 +18,7 @@ describe('extractPage(), writing the text as a browser shows it', () => {
     expect(textOf('<table><thead><tr><th>a<th>b</thead><tr><td><p>1</p><p>2</p><td>3</table>')).toBe('a · b\n1 2 · 3');
   });
 
-  it('keeps folded content of details and the content of hidden tabs', () => {
+  it('keeps the content of closed details elements and of hidden tabs', () => {
     expect(textOf('<details><summary>a</summary><p>b</p></details>')).toBe('a\n\nb');
     expect(
       textOf(

@@ -16,7 +16,7 @@ function opened(clock: { nowMs: number }): CircuitBreaker {
 }
 
 describe('CircuitBreaker', () => {
-  it('opens after consecutive failures, but not if a success separates them', () => {
+  it('opens after consecutive failures, but not if a success occurs between the failures', () => {
     const breaker = breakerAt({ nowMs: 0 });
     breaker.failed();
     breaker.succeeded();
@@ -35,7 +35,7 @@ describe('CircuitBreaker', () => {
     expect([breaker.admits(), breaker.admits()]).toEqual([true, false]);
   });
 
-  it('closes if that attempt succeeds', () => {
+  it('closes if the attempt after the open period succeeds', () => {
     const clock = { nowMs: 0 };
     const breaker = opened(clock);
     clock.nowMs = 1_000;
@@ -44,7 +44,7 @@ describe('CircuitBreaker', () => {
     expect([breaker.admits(), breaker.admits()]).toEqual([true, true]);
   });
 
-  it('opens again if that attempt fails', () => {
+  it('opens again if the attempt after the open period fails', () => {
     const clock = { nowMs: 0 };
     const breaker = opened(clock);
     clock.nowMs = 1_000;
@@ -56,7 +56,7 @@ describe('CircuitBreaker', () => {
     expect(breaker.admits()).toBe(true);
   });
 
-  it('admits the next attempt if that attempt is aborted', () => {
+  it('admits another attempt if the attempt after the open period is aborted', () => {
     const clock = { nowMs: 0 };
     const breaker = opened(clock);
     clock.nowMs = 1_000;
@@ -65,7 +65,7 @@ describe('CircuitBreaker', () => {
     expect(breaker.admits()).toBe(true);
   });
 
-  it('stays open if an attempt that began before it opened is aborted', () => {
+  it('stays open if an attempt from before the open period is aborted', () => {
     const clock = { nowMs: 0 };
     const breaker = opened(clock);
     breaker.givenUp();

@@ -56,7 +56,7 @@ const answering =
   };
 
 describe('HostedSearch', () => {
-  it('sends the contract’s request with the key, and marks the results as hosted', async () => {
+  it('sends the request that the contract defines, with the key, and marks the results as hosted', async () => {
     const { promise, resolve } = Promise.withResolvers<{ request: IncomingMessage; body: unknown }>();
     const { searchWith, faults } = await hostedBy(async (request, response: ServerResponse) => {
       resolve({ request, body: JSON.parse(await text(request)) });

@@ -21,12 +21,12 @@ describe('corrections and facets of KeywordIndex', () => {
     expect(indexOf(SECTIONS).readings(query, true).corrected).toBe(corrected);
   });
 
-  it('proposes a correction for a finished word, but not for the beginning of an indexed word', () => {
+  it('proposes a correction for a complete word, but not for the beginning of an indexed word', () => {
     expect(indexOf([{ text: 'cluster' }]).readings('cluste', true).corrected).toBeNull();
     expect(indexOf([{ text: 'cluster' }]).readings('cluste', false).corrected).toBe('cluster');
   });
 
-  it('lists up to fifty languages, versions and tags by frequency, if there are several', () => {
+  it('lists up to 50 languages, versions and tags by frequency, and omits a facet with a single value', () => {
     expect(indexOf(SECTIONS).facets).toEqual({
       languages: ['en', 'pt-BR'],
       versions: ['v2', 'v1'],

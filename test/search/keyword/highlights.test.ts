@@ -40,7 +40,7 @@ describe('highlightsOf()', () => {
     expect(marked('連接資料庫', '资料库', 'zh-Hant')).toEqual(['資料庫']);
   });
 
-  it('marks adjacent pairs of CJK characters as one highlight, and also single characters', () => {
+  it('marks adjacent pairs of CJK characters as one highlight, and marks single CJK characters', () => {
     expect(marked('连接数据库的方法', '数据库', 'zh')).toEqual(['数据库']);
     expect(marked('连接数据库的方法', '据', 'zh')).toEqual(['据']);
     expect(marked('连接数据库的方法', '方 数据', 'zh')).toEqual(['数据', '方']);

@@ -115,7 +115,7 @@ describe('KeywordIndex', () => {
     expect(found(index, query)[0]).toBe(section);
   });
 
-  it('ranks the page whose title equals the query first, its first section before its subsections', () => {
+  it('ranks the page whose title equals the query first, and its first section before its subsections', () => {
     const index = indexOf([
       { title: 'Other', text: 'rate limits rate limits rate limits' },
       { title: 'Rate limits and retries', text: 'Rate limits. Rate limits.' },
@@ -178,7 +178,7 @@ describe('KeywordIndex', () => {
     expect(found(index, 'webhook').at(-1)).toBe(0);
   });
 
-  it('ranks a page with a higher prior first among equal pages', () => {
+  it('ranks the page with the higher prior first if two pages match equally', () => {
     const index = indexOf([{ text: 'same text' }, { text: 'same text', prior: 1 }]);
     expect(found(index, 'same text')).toEqual([1, 0]);
   });
@@ -204,7 +204,7 @@ describe('KeywordIndex', () => {
     expect(diluted?.score).toBeCloseTo(both?.score ?? 0);
   });
 
-  it('returns no more hits than the limit, in the same order as without a limit', () => {
+  it('returns at most the requested number of hits, in the same order as without a limit', () => {
     const index = indexOf(Array.from({ length: 30 }, (_, at) => ({ text: 'word '.repeat(at + 1) })));
     const all = index.search('word', { limit: 100 });
     expect(all).toHaveLength(30);
@@ -247,7 +247,7 @@ describe('KeywordIndex.search() with operators', () => {
     expect(found(index(), 'client -数据').sort()).toEqual([0, 1, 2, 3]);
   });
 
-  it('returns the sections that a search by meaning may find', () => {
+  it('limits a search by meaning to the sections that quotes and exclusions allow', () => {
     const allowed = (query: string) => [...(index().find(query, { limit: 1 }).allowed ?? [])];
     expect(allowed('client -retry')).toEqual([0, 0, 0, 0, 1]);
     expect(allowed('"retry count" -beta')).toEqual([1, 0, 1, 0, 0]);

@@ -50,7 +50,7 @@ describe('KeywordIndex.search() in other languages', () => {
     expect(missed(OPERATOR_SITES)).toEqual([]);
   });
 
-  it('finds most pages if no page names its language', () => {
+  it('finds most pages if no page declares its language', () => {
     const misses = SITES.flatMap((site) => missed([site], false));
     console.log(`figure: languages, without tags, ${all - misses.length}/${all} ${misses.join(', ')}`);
     expect(misses.length).toBeLessThan(8);
@@ -67,7 +67,7 @@ describe('KeywordIndex.search() in other languages', () => {
       expect([query, texts[index.search(query, { limit: 1 })[0]?.section ?? -1]?.path]).toEqual([query, page]);
   });
 
-  it('suggests a real word with its diacritics', () => {
+  it('suggests an indexed word with its diacritics', () => {
     const index = indexOf([{ text: 'Die Größe der Datenbankverbindungen ändern', language: 'de' }]);
     expect(index.readings('Größr', false).corrected).toBe('größe');
     expect(index.readings('Verbindung', false).corrected).toBe(null);
@@ -92,12 +92,12 @@ describe('keyOf()', () => {
     ['ca', 'registres', 'registre'],
     ['hi', 'फ़ाइल', 'फाइल'],
     ['pl', 'użytkownika', 'użytkownik'],
-  ])('in %s gives %s and %s one key', (code, left, right) => {
+  ])('in %s returns the same key for %s and %s', (code, left, right) => {
     const keys = [left, right].map((word) => keyOf(wordsOf(word)[0] ?? plain(word), languageOf(code)));
     expect(keys[0]).toBe(keys[1]);
   });
 
-  it('never throws, and gives no word an empty key', () => {
+  it('never throws, and returns no empty key for a word', () => {
     const letters = 'abcdeföüßåøéñçışğабвгдежзийыюяієїґابتةثكلمنهويىאבגדהוםןץαβγδειοςάέ';
     const codes = 'ar bg cs da de el en es fa fi fr he hu id it lt nl nb pl pt ro ru sk sv tr uk vi zh ja'.split(' ');
     for (const code of codes)
@@ -120,11 +120,11 @@ describe('detectLanguage()', () => {
     ['ru', 'Копии базы данных сохраняются каждую ночь на другом диске.'],
     ['ja', 'データベースは毎晩別のディスクに保存されます。'],
     ['zh', '管理员创建用户账户并授予权限。'],
-  ])('finds %s', (code, text) => {
+  ])('returns %s for a sentence in this language', (code, text) => {
     expect(detectLanguage(text)?.code).toBe(code);
   });
 
-  it.each(['', '42', 'npm install --save-dev vitest'])('finds none in "%s"', (text) => {
+  it.each(['', '42', 'npm install --save-dev vitest'])('returns null for "%s"', (text) => {
     expect(detectLanguage(text)).toBeNull();
   });
 });

@@ -18,7 +18,7 @@ function bytesOf(entries: readonly { section: number; counts: readonly number[] 
 }
 
 describe('readPostings()', () => {
-  it('reads postings as they were written, over several runs', () => {
+  it('reads the same postings that were written, over several runs', () => {
     fc.assert(
       fc.property(sections, fc.nat(40), (unsorted, cut) => {
         const entries = unsorted.toSorted((left, right) => left.section - right.section);

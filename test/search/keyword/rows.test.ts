@@ -5,7 +5,7 @@ const CODES =
   'Error Code · Condition Name\n42704 · undefined_object\n42P01 · undefined_table\n42P02 · undefined_parameter';
 const FUNCTIONS = 'nextval\n---\nSELECT nextval(1);\nFunction Description\nnextval ( regclass ) → bigint Advances it.';
 
-describe('the row that defines a name of the query', () => {
+describe('the table row that defines a name in the query', () => {
   it.each([
     ['42P01', CODES, '42P01 · '],
     ['42p01', CODES, '42P01 · '],
@@ -28,11 +28,11 @@ describe('the row that defines a name of the query', () => {
     ['a name that is no cell', '42P01', 'The code 42P01 · is here'],
     ['a question', 'what is a table', 'table ( x )'],
     ['no query', ' ', CODES],
-  ])('is not %s', (_, query, text) => {
+  ])('is not found for %s', (_, query, text) => {
     expect(rowFinder(query)?.(text) ?? null).toBeNull();
   });
 
-  it('accepts any signs in a query', () => {
+  it('is not found for queries of punctuation, and causes no error', () => {
     for (const sign of '\\^$.*+?()[]{}|/-&~#\'"<>=!@%,;:`')
       for (const query of [sign, `a${sign}1`, `${sign}${sign}`, `1${sign}a b`])
         expect(rowFinder(query)?.(`${query} · a`) ?? 0).toBe(0);

@@ -30,13 +30,13 @@ describe('Vocabulary', () => {
     expect(vocabulary.startingWith('c', 2).map((candidate) => candidate.word)).toEqual(['catch', 'configuration']);
   });
 
-  it('finds words one edit away, the nearest and most frequent first', () => {
+  it('finds words at edit distance 1, ordered by distance and frequency', () => {
     expect(near('cacth')).toEqual(['catch']);
     expect(near('catche')).toEqual(['catch', 'cache']);
     expect(near('configuer')).toEqual(['configure']);
   });
 
-  it('allows two edits for words of eight or more letters', () => {
+  it('finds words at edit distance 2 if the word has eight or more letters', () => {
     expect(near('atuhentcation')).toEqual(['authentication']);
     expect(near('cnofgi')).toEqual([]);
   });

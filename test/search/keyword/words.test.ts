@@ -6,7 +6,7 @@ const folded = (text: string) => wordsOf(text).map((word) => word.folded);
 const partsOf = (text: string) => wordsOf(text).map((word) => word.parts);
 
 describe('wordsOf()', () => {
-  it('splits text of one alphabet in the same way as text with a letter of another alphabet', () => {
+  it('returns the same words for Latin text alone and for Latin text before a Cyrillic word', () => {
     const unit = fc.oneof(
       fc.constantFrom(...'aBc019__..--++##', 's', "'", '\u2019', ' '),
       // All characters of ranges without letters of other scripts.
@@ -50,7 +50,7 @@ describe('wordsOf()', () => {
     expect(partsOf(word)).toEqual([parts]);
   });
 
-  it('returns words joined by dots and hyphens as a whole and one by one', () => {
+  it('returns words joined by dots or hyphens as one word and as separate words', () => {
     expect(folded('server.port pre-built. end')).toEqual([
       'server.port',
       'server',
@@ -70,7 +70,7 @@ describe('wordsOf()', () => {
     expect(folded("Claude's user’s S")).toEqual(['claude', 'user', 's']);
   });
 
-  it('returns text of scripts without spaces as runs', () => {
+  it('returns CJK text as entries of kind run', () => {
     const kinds = wordsOf('Node入門 한국어').map(({ kind, folded: text }) => [kind, text]);
     expect(kinds).toEqual([
       ['word', 'node'],
@@ -79,7 +79,7 @@ describe('wordsOf()', () => {
     ]);
   });
 
-  it('folds half-width and decomposed kana to the same run', () => {
+  it('returns the same run for half-width, decomposed and composed kana', () => {
     expect(folded('ﾃﾞｰﾀﾍﾞｰｽ')).toEqual(['データベース']);
     expect(folded('データベース'.normalize('NFD'))).toEqual(['データベース']);
   });

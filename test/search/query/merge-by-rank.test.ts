@@ -15,7 +15,7 @@ const list = (site: string, ...results: string[]) => ({
 const shown = (lists: Parameters<typeof mergeByRank>[0], resultsMax = 10) =>
   mergeByRank(lists, resultsMax).map(({ site, path }) => `${site}${path}`);
 
-it('mergeByRank() puts the best result of each site before any second best, and adds the site name', () => {
+it('mergeByRank() puts the best result of each site before all second-best results, and adds the site name', () => {
   const acme = list('acme', 'a1:.9', 'a2:.8', 'a3:.7');
   const beta = list('beta', 'b1:.3', 'b2:.2');
   expect(shown([acme, beta])).toEqual(['acme/a1', 'beta/b1', 'acme/a2', 'beta/b2', 'acme/a3']);

@@ -52,7 +52,7 @@ it('OpenReleases opens an index on its first query, once for concurrent queries,
   expect([opening.mock.calls.length, open.size]).toEqual([1, 1]);
 });
 
-it('OpenReleases keeps open indexes within the byte limit, closes the least recently used one, and opens it again on demand', async () => {
+it('OpenReleases keeps open indexes within the byte limit, closes the least recently used index, and opens it again on demand', async () => {
   const [june, july, august] = [
     await release('June lantern'),
     await release('July lantern'),
@@ -112,7 +112,7 @@ it('OpenReleases does not affect other indexes if one is damaged, and verifies a
   expect(open.size).toBe(0);
 });
 
-it('OpenReleases keeps responding from an index while it is verified, and then from the new one', async () => {
+it('OpenReleases keeps responding from the open index while it verifies the index file, and then from the newly opened index', async () => {
   const june = await release('June lantern');
   const open = new OpenReleases(ROOM);
   const opened = textOf(open, june);

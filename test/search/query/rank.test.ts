@@ -24,11 +24,11 @@ describe('fuse()', () => {
     expect(order({ 1: 1, 2: 0.9 }, { 1: 0.1, 2: 0.6, 3: 0.6 })).toEqual([2, 1, 3]);
   });
 
-  it('keeps the order of the keyword scores if the model has no vote', () => {
+  it('keeps the order of the keyword scores if no model result is available', () => {
     expect(order({ 1: 0.2, 2: 1.4, 3: 0.7 }, null)).toEqual([2, 3, 1]);
   });
 
-  it('keeps the order of the cosines if no keyword matches', () => {
+  it('keeps the order of the cosines if keywords match no section', () => {
     expect(order({}, { 5: 0.5, 4: 0.7 })).toEqual([4, 5]);
   });
 
@@ -46,14 +46,14 @@ describe('fuse()', () => {
     expect(fuse(legs({ 1: 0.9 }, {}), 9)).toEqual(fuse(legs({ 1: 0.9 }, null), 9));
   });
 
-  it('returns no section that has no word of the query and is not near it in meaning', () => {
+  it('returns only sections that contain a word of the query or are near the query in meaning', () => {
     expect(order({ 1: 0.2 }, { 1: 0.1, 2: 0.39, 3: 0.41 })).toEqual([3, 1]);
     expect(order({}, { 2: 0.39 })).toEqual([]);
     const short = (cosine: number) => fuse({ ...legs({}, { 2: cosine }), isShort: true }, 1).length;
     expect([short(0.46), short(0.48)]).toEqual([0, 1]);
   });
 
-  it('scores a short query at least as high as by its keywords', () => {
+  it('gives a section at least its keyword score if the query is short', () => {
     const far = { ...legs({ 1: 1.1 }, { 1: 0.2 }), isShort: true };
     const byWords = fuse({ ...far, nearest: null }, 1)[0]?.score ?? 0;
     expect(byWords).toBeGreaterThan(0.8);
@@ -73,7 +73,7 @@ describe('fuse()', () => {
     expect(fuse(legs({ 1: 0.3, 2: 1.4, 3: 0.7 }, { 3: 0.2 }), 2)).toEqual(all.slice(0, 2));
   });
 
-  it('returns no sections for no hits', () => {
+  it('returns no sections if there are no hits', () => {
     expect(order({}, {})).toEqual([]);
     expect(order({}, null)).toEqual([]);
   });

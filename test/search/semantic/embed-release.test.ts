@@ -77,7 +77,7 @@ describe('embedRelease()', () => {
     expect(vectors).toEqual(passages.map(({ text }) => quantise(vectorOf(text))));
   });
 
-  it('embeds only the changed texts of a second version, each once', async () => {
+  it('embeds only the changed texts of a second version, and each text once', async () => {
     await embedRelease(request(texts('one', 'two', 'three')));
     batches = [];
     await embedRelease(request(texts('two', 'new', 'three', 'new')));
@@ -101,7 +101,7 @@ describe('embedRelease()', () => {
     expect(written().vectors).toEqual(all.map(({ text }) => quantise(vectorOf(text))));
   });
 
-  it('creates a new table for other texts of the same count, and reuses cached vectors', async () => {
+  it('creates a new table if the same number of texts has other content, and reuses cached vectors', async () => {
     await embedRelease(request(texts('one', 'two')));
     batches = [];
     await embedRelease(request(texts('two', 'new')));

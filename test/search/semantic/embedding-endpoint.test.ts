@@ -74,7 +74,7 @@ describe('EmbeddingEndpoint', () => {
     expect(vectors.map((vector) => vector.indexOf(1))).toEqual(texts.map((text) => text.length % DIMS));
   });
 
-  it('has the same digest with another key, and another digest for another model name', async () => {
+  it('has the same digest with another API key, and another digest with another model name', async () => {
     await start();
     const digests = await Promise.all(
       [settings(), { ...settings(), key: null }, { ...settings(), model: 'n' }].map(async (each) => {
@@ -114,7 +114,7 @@ describe('EmbeddingEndpoint', () => {
     await expect(connect()).rejects.toMatchObject({ code: 'embedder_failed', fields: { retryable: true } });
   });
 
-  it('throws embedder_failed if the vectors have another length than before', async () => {
+  it('throws embedder_failed if the length of the vectors changes', async () => {
     await start();
     const endpoint = await connect();
     answer = (_, response) => response.end(JSON.stringify({ data: [{ embedding: new Array(64).fill(0.1) }] }));

@@ -38,14 +38,14 @@ describe('built-in model', () => {
     expect(dot(query, same as Float32Array)).toBeGreaterThan(dot(query, words as Float32Array) + 0.1);
   });
 
-  it('returns the same vector for a text alone and among others', async () => {
+  it('returns the same vector for a text alone and for the same text in a batch', async () => {
     const text = 'The cache is emptied when the daemon starts.';
     const [alone] = await model.embedPassages([text]);
     const among = await model.embedPassages(['x '.repeat(200), text, 'A heading']);
     expect(among[1]).toEqual(alone);
   });
 
-  it('cuts a text that exceeds its input length', async () => {
+  it('truncates a text that exceeds the input length of the model', async () => {
     const head = 'Install the package with npm. '.repeat(60);
     const [whole, cut] = await model.embedPassages([head, head + 'bananas '.repeat(20_000)]);
     expect(cut).toEqual(whole);
@@ -55,7 +55,7 @@ describe('built-in model', () => {
     for (const text of ['', ' ', '\0', '😀', '\ud800']) expect(await model.embedQuery(text)).toHaveLength(384);
   });
 
-  it('reads languages in Latin script, and no others', () => {
+  it('reads languages in Latin script, and no other languages', () => {
     for (const language of ['en', 'de', 'pt-BR', 'und-Latn', null]) expect(model.reads(language)).toBe(true);
     for (const language of ['ja', 'zh-CN', 'ko', 'ru', 'fa', 'und-Hani', 'no language', '']) {
       expect(model.reads(language)).toBe(false);

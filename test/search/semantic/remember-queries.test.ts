@@ -31,7 +31,7 @@ describe('rememberQueries()', () => {
     expect([outer.digest, outer.dims, outer.reads('en'), outer.reads('ja')]).toEqual(['d', 256, true, false]);
   });
 
-  it('embeds a query once if it is repeated before the first result', async () => {
+  it('embeds a query once if the query repeats before the first result arrives', async () => {
     const inner = embedder();
     const outer = rememberQueries(inner);
     const vectors = await Promise.all(['a', 'a', 'bb', 'a'].map((text) => outer.embedQuery(text)));
@@ -51,7 +51,7 @@ describe('rememberQueries()', () => {
     expect(inner.queries).toEqual(['a', 'a']);
   });
 
-  it('forgets the least recent query if the cache is full', async () => {
+  it('removes the least recently used query if the cache is full', async () => {
     const inner = embedder();
     const outer = rememberQueries(inner);
     for (let at = 0; at < 5_000; at += 1) await outer.embedQuery(`query ${at}`);

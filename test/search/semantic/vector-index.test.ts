@@ -33,7 +33,7 @@ describe('VectorIndex.search()', () => {
   const vectors = vectorsOf(500);
   const query = vectorsOf(1, 99)[0] as Float32Array;
 
-  it('finds the same sections as a comparison with every vector, if it rescores all', () => {
+  it('finds the same sections as a comparison with every vector, if the limit is the number of vectors', () => {
     const exact = vectors.map((vector, section) => ({ section, cosine: cosine(query, vector) }));
     exact.sort((one, other) => other.cosine - one.cosine);
     const hits = ranked(indexOf(vectors).search(query, { limit: 500, allowed: null }));
@@ -76,7 +76,7 @@ describe('VectorIndex.search()', () => {
     expect(hits.get(4)).toMatchObject({ passage: 1 });
   });
 
-  it('scores sections that the keyword search found, by all of their passages', () => {
+  it('also scores each section that the keyword search found, by its best passage', () => {
     const [a, b, c] = vectors as [Float32Array, Float32Array, Float32Array];
     const index = indexOf([a, b, c], [4, 4, 7]);
     const hits = index.search(c, { limit: 1, allowed: null, also: [4, 5, 7, 99] });
@@ -86,7 +86,7 @@ describe('VectorIndex.search()', () => {
     expect([...index.search(c, { limit: 1, allowed: none, also: [4] }).keys()]).toEqual([4]);
   });
 
-  it('finds sections that have a vector, and others after they get one', () => {
+  it('finds only sections that have a vector, and finds new vectors after refresh()', () => {
     const values = new Int8Array(3 * DIMS);
     const [a, b] = vectors as [Float32Array, Float32Array];
     values.set(quantise(a), DIMS);

@@ -42,7 +42,7 @@ describe('distances()', () => {
     );
   });
 
-  it('starts at zero for each query', () => {
+  it('resets the distances for each query', () => {
     const kernel = new VectorKernel(memoryRows(new Int8Array(64).fill(1), 32));
     expect([...kernel.distances(new Float32Array(32).fill(-1))]).toEqual([32, 32]);
     expect([...kernel.distances(new Float32Array(32).fill(1))]).toEqual([0, 0]);
