@@ -47,7 +47,7 @@ describe('Scheduler', () => {
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(6);
   });
 
-  it('takes turns between keys, however many tasks one key has', async () => {
+  it('alternates between keys, however many tasks one key has', async () => {
     const { begun, run, end, fail } = openScheduler(8);
     for (let calls = 0; calls < 100; calls += 1) void run('acme', { key: 'acme' }).catch(() => undefined);
     for (const key of ['beta', 'gamma', 'beta']) void run(key, { key });
@@ -58,7 +58,7 @@ describe('Scheduler', () => {
     expect(begun().slice(8)).toEqual(['acme', 'beta', 'gamma', 'acme', 'beta', 'acme']);
   });
 
-  it('assigns no extra turns to a key that returns after an absence', async () => {
+  it('gives a key that had no tasks for a while no more turns than other keys', async () => {
     const { begun, run, end } = openScheduler(1);
     void run('beta', { key: 'beta' });
     for (let calls = 0; calls < 6; calls += 1) void run('acme', { key: 'acme' });
@@ -68,7 +68,7 @@ describe('Scheduler', () => {
     expect(begun().slice(5)).toEqual(['acme', 'beta', 'acme', 'beta', 'beta']);
   });
 
-  it('leaves places for other keys if `keyMax` limits a key', async () => {
+  it('runs tasks of other keys if `keyMax` limits the tasks of one key', async () => {
     const { begun, run, end } = openScheduler({ max: 3, keyMax: 2 });
     for (let calls = 0; calls < 4; calls += 1) void run('acme', { key: 'acme' });
     void run('beta', { key: 'beta' });
@@ -79,7 +79,7 @@ describe('Scheduler', () => {
     expect(begun().slice(3)).toEqual(['acme']);
   });
 
-  it('starts the task with the lowest priority number first, then the smallest of equal turns', async () => {
+  it('starts the task with the lowest priority number first, and the smallest task among equal priorities', async () => {
     const { begun, run, end } = openScheduler(1);
     void run('first', { key: 'a' });
     void run('late', { key: 'b', priority: 1 });
@@ -89,7 +89,7 @@ describe('Scheduler', () => {
     expect(begun()).toEqual(['first', 'small', 'large', 'late']);
   });
 
-  it('assigns the lowest free place to each running task', async () => {
+  it('assigns the lowest free place number to each running task', async () => {
     const { places, run, end } = openScheduler(3);
     for (const name of ['a', 'b', 'c', 'd', 'e']) void run(name);
     await end(1);
@@ -100,7 +100,7 @@ describe('Scheduler', () => {
     expect(places().at(-1)).toBe(0);
   });
 
-  it('uses a raised limit after `look`', async () => {
+  it('starts more tasks after the limit is raised and `look` is called', async () => {
     let max = 1;
     const { begun, scheduler, run } = openScheduler({ max: () => max });
     void run('a');
@@ -166,7 +166,7 @@ describe('A shared task', () => {
     expect(await again).toBe('second');
   });
 
-  it('continues if one of two callers leaves, and is aborted by the last one, which waits for its end', async () => {
+  it('continues if one of two callers aborts, and is aborted when the last caller does, which waits for the end of the task', async () => {
     const { begun, run } = sharedWork();
     const [one, other] = [new AbortController(), new AbortController()];
     const first = run('june', one.signal);

@@ -25,7 +25,7 @@ describe('A serving thread that dies', () => {
   beforeEach(() => void vi.resetModules());
   const server = async () => (await import('../site/helpers.ts')).serve;
 
-  it('affects only the page that it rewrites for another base path', async () => {
+  it('fails only the request for the page that it rewrites for another base path', async () => {
     const { send } = (await server())([releases.make({ 'a.html': PAGE, 'b.html': PAGE })], { basePath: '/docs/' });
     const ending = endOfNext();
     const [{ status }] = await Promise.all([send('/a'), ending]);
@@ -33,7 +33,7 @@ describe('A serving thread that dies', () => {
     expect([await (await send('/a')).text(), (await send('/b')).status]).toEqual([PAGE.replace('/b', '/docs/b'), 200]);
   });
 
-  it('leaves only the page that it converts without Markdown', async () => {
+  it('fails only the request for the page that it converts, and this page has no Markdown afterwards', async () => {
     const { send } = (await server())([releases.make({ 'a.html': PAGE, 'b.html': PAGE })], { markdown: true });
     const ending = endOfNext();
     const [{ status }] = await Promise.all([send('/a.md'), ending]);
@@ -41,7 +41,7 @@ describe('A serving thread that dies', () => {
     expect([(await send('/a.md')).status, (await send('/b.md')).status]).toEqual([404, 200]);
   });
 
-  it('affects only the comparison of two versions', async () => {
+  it('fails only the comparison of two versions', async () => {
     const folders = await Promise.all(
       [PAGE, PAGE.replace('All', 'Some')].map(async (page) => {
         const release = releases.make({ 'index.html': page });

@@ -35,7 +35,7 @@ const started = (): Worker[] => watched.started;
 const lastStarted = (): Worker => started().at(-1) as Worker;
 
 describe('Thread.call()', () => {
-  it('fails if the process cannot start, and the next call starts another', async () => {
+  it('fails if the process cannot start, and the next call starts another process', async () => {
     const thread = start({ isProcess: true });
     const program = process.execPath;
     process.execPath = '/nowhere/node';
@@ -48,7 +48,7 @@ describe('Thread.call()', () => {
     expect(await thread.call('add', { a: 1, b: 2 })).toBe(3);
   });
 
-  it('runs the handler of its name in a thread that the first call starts', async () => {
+  it('runs the handler with the called name, in a thread that the first call starts', async () => {
     const thread = start({ data: { folder: '/data' } });
     expect(started()).toHaveLength(0);
     expect(await thread.call('add', { a: 1, b: 2 })).toBe(3);
@@ -60,7 +60,7 @@ describe('Thread.call()', () => {
     expect(started()).toHaveLength(1);
   });
 
-  it('rejects with the code, advice and fields of the handler, else with an internal error', async () => {
+  it("rejects with the code, advice and fields of the handler's DocshelfError, and with an internal error otherwise", async () => {
     const thread = start();
     await expect(thread.call('refuse', 'Look.')).rejects.toMatchObject({
       code: 'bad_source',
@@ -81,7 +81,7 @@ describe('Thread.call()', () => {
     expect([bytes.length, ...reversed]).toEqual([0, 3, 2, 1]);
   });
 
-  it('shares a message with other calls if they are batched, and each gets its result', async () => {
+  it('can share one message with other calls if the calls are batched, and returns each caller its own result', async () => {
     const thread = start({ isBatched: true });
     await thread.call('count', null);
     const posted: unknown[][] = [];
@@ -117,7 +117,7 @@ describe('Thread.call()', () => {
     await expect(start().call('later', { value, ms: 0 })).rejects.toMatchObject({ code: 'payload_too_large' });
   });
 
-  it('can also go from the thread to its parent', async () => {
+  it('can also be made by the thread to its parent', async () => {
     const handlers = {
       double: async (value: number) => value * 2,
       refuse: async (value: number) => {
@@ -156,7 +156,7 @@ describe('An abort', () => {
     expect(started()).toHaveLength(1);
   });
 
-  it('terminates a thread that does not end in time, and the next call starts another', async () => {
+  it('terminates a thread that does not end in time, and the next call starts another thread', async () => {
     const thread = start({ abortWithinMs: 100 });
     await thread.call('count', null);
     const stop = new AbortController();
@@ -203,7 +203,7 @@ describe('A thread that dies', () => {
     expect(started()).toHaveLength(2);
   });
 
-  it('rejects waiting calls, and calls before its end is known, if it ends by an error or termination', async () => {
+  it('rejects waiting and new calls if it exits with an error or is terminated', async () => {
     const thread = start();
     await expect(thread.call('exit', 3)).rejects.toMatchObject({
       code: 'worker_ended',
@@ -277,7 +277,7 @@ describe('A thread with `isProcess`', () => {
     expect(started()).toHaveLength(0);
   });
 
-  it('is killed if it does not end in time, and the next call starts another', async () => {
+  it('is killed if it does not end in time, and the next call starts another process', async () => {
     const own = start({ isProcess: true, abortWithinMs: 100 });
     const first = await own.call('pid', null);
     const stop = new AbortController();
@@ -330,7 +330,7 @@ describe('A thread with `isProcess`', () => {
     expect(output()).toMatch(/^(?:Cannot test: its process cannot be started \(spawn .*ENOENT\)\n){2}$/);
   });
 
-  it('ends with its parent, however the parent ended', async () => {
+  it('ends when its parent ends, whatever the reason', async () => {
     const program = `thread.call('pid', null).then((pid) => { console.log(pid); thread.call('later', { value: '', ms: 60_000 }); });`;
     const { child, output } = await runProgram('isProcess: true', program);
     await expect.poll(output).toMatch(/\d+\n/);

@@ -26,7 +26,7 @@ it.runIf(process.platform === 'linux')(
 );
 
 it.runIf(process.platform === 'linux')(
-  'yieldToReaders() lowers the priority of all threads of a process, but only of its own thread if a thread calls it',
+  'yieldToReaders() lowers the priority of all threads if a process calls it, but of one thread if this thread calls it',
   async () => {
     const script = `import { readdirSync } from 'node:fs';
     import { getPriority } from 'node:os';
