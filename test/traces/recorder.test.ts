@@ -35,7 +35,7 @@ describe('readTraceparent()', () => {
 });
 
 describe('Recorder', () => {
-  test('nests spans under the running span, or under their cause if one is given', async () => {
+  test('nests a span under the running span, or under its parent header if there is such a header', async () => {
     const { tracer, named } = recorder();
     let carried: string | null = null;
     await tracer.span('call', { kind: 'server', parent: CAUSE }, async () => {
@@ -54,14 +54,14 @@ describe('Recorder', () => {
     expect(tracer.traceparent).toBeNull();
   });
 
-  test('starts a new trace without a cause, and for an invalid header', async () => {
+  test('starts a new trace if the parent header is missing or invalid', async () => {
     const { tracer, ended } = recorder();
     await tracer.span('outer', {}, () => tracer.span('own', { parent: 'x' }, async () => undefined));
     expect(new Set(ended.map(({ traceId }) => traceId)).size).toBe(2);
     expect(ended.map(({ parentSpanId }) => parentSpanId)).toEqual([null, null]);
   });
 
-  test('records no spans of an unsampled trace, and propagates that', async () => {
+  test('records no spans of an unsampled trace, and marks its headers as unsampled', async () => {
     const { tracer, ended } = recorder();
     const flagged = await tracer.span('call', { parent: CAUSE.replace(/01$/, '00') }, async () =>
       tracer.span('step', {}, async () => tracer.traceparent),
@@ -78,7 +78,7 @@ describe('Recorder', () => {
     expect(named('fetch')).toMatchObject({ error: fault.message, facts: { 'error.type': 'source_unreachable' } });
   });
 
-  test('follow() moves only a span that started a trace into the trace of its cause', async () => {
+  test('follow() moves a span into the trace of a header, but only if the span started its own trace', async () => {
     const { tracer, named } = recorder();
     await tracer.span('deploy', { parent: null }, async () => {
       tracer.follow('no context');
@@ -89,7 +89,7 @@ describe('Recorder', () => {
     expect(named('fetch')).toMatchObject({ traceId: CAUSE.slice(3, 35), parentSpanId: named('deploy').spanId });
   });
 
-  test('puts a command to a loop in the trace of its caller, but not later work of the loop', async () => {
+  test('records a command of a WorkQueue in the trace of its caller, but not later work of the queue', async () => {
     const { tracer, named } = recorder();
     let pass = async (): Promise<null> => null;
     const loop = new WorkQueue({

@@ -30,7 +30,7 @@ function sender(...answers: SendSpans[]) {
 }
 
 describe('SpanSender', () => {
-  test('keeps spans while the collector is unavailable or busy, reports each change once, and sends them later', async () => {
+  test('keeps spans while the collector is unavailable or busy, reports each change of this state once, and sends the spans later', async () => {
     const { sending, reported, until } = sender(away, away, async () => answered(503));
     sending.add(span('one'));
     sending.add(span('two'));
@@ -64,7 +64,7 @@ describe('SpanSender', () => {
     expect(reported[1]).toBe('back, 904 lost');
   });
 
-  test('stop() sends the waiting spans, and gives up if the collector does not respond', async () => {
+  test('stop() sends the waiting spans, and discards them if the collector does not respond', async () => {
     const well = sender();
     well.sending.add(span('last'));
     await well.sending.stop();
