@@ -25,7 +25,7 @@ describe('chooseHtml()', () => {
     expect(chooseHtml(original, rendered('ein field café übung mehr'), 'keep').kind).toBe('original');
   });
 
-  it('recognizes a word that contains an element, and two words that only styles separate', () => {
+  it('recognizes a word that an element splits, and two words that only styles separate', () => {
     const names = Array.from({ length: 40 }, (_, at) => [`get${at}`, `Value${at}`] as const);
     const broken = `<ul>${names.map(([a, b]) => `<li><code>${a}<wbr>${b}</code></li>`).join('')}</ul>`;
     const joined = names.map((name) => name.join('')).join('\n');
@@ -68,7 +68,7 @@ describe('chooseHtml()', () => {
     expect(chosen).toEqual({ kind: 'settled', html: `\uFEFF${html}` });
   });
 
-  it('removes scripts on request', () => {
+  it('removes scripts with the option drop', () => {
     const html = '<!DOCTYPE html><meta charset="utf-8"><p>text</p><script src="a.js"></script>';
     expect(chooseHtml('', rendered('text', html), 'drop')).toEqual({
       kind: 'settled',

@@ -96,7 +96,7 @@ describe('crawl of a site', () => {
     expect(crawled.text('start.html')).toContain('url=caf%C3%A9.html');
   });
 
-  it('names the page of a redirect as a page if its target cannot be fetched', async () => {
+  it('uses an .html name for a page that redirects if the target of the redirect cannot be fetched', async () => {
     const crawled = await bench.crawl({
       '/': '<!doctype html><a href=/start>a</a><a href=/plain>b</a><a href=/zip>c</a><a href=/logo.png>d</a><a href=/both>e</a><a href=/out>f</a>',
       '/start': { status: 302, headers: { location: '/gone.html' } },
@@ -172,7 +172,7 @@ describe('crawl of a site', () => {
       expect(crawled.types.get(path)).toBe('text/html; charset=utf-8');
   });
 
-  it('starts with sitemaps, llms.txt and the sitemaps in robots.txt', async () => {
+  it('starts with the pages in sitemaps and llms.txt, including the sitemaps that robots.txt lists', async () => {
     const page = (name: string) => `<p>${name}`;
     const site: Origin = await bench.open({
       '/': page('start'),
@@ -213,7 +213,7 @@ describe('crawl of a site', () => {
     ]);
   });
 
-  it('treats the host of the canonical of the start page as its own', async () => {
+  it('treats the host of the canonical of the start page as a host of the site', async () => {
     const crawled = await bench.crawl({
       '/': '<link rel="canonical" href="https://docs.acme.dev/"><a href="https://docs.acme.dev/a">a</a><a href="https://acme.dev/b">b</a>',
       '/sitemap.xml': { type: 'text/xml', body: '<urlset><url><loc>https://docs.acme.dev/c</loc></url></urlset>' },
@@ -285,26 +285,26 @@ describe('start page of a crawl', () => {
     ['is not an HTML page', { type: 'application/json', body: '{}' }, /application\/json, not an HTML page/],
     ['is on another site', { status: 302, headers: { location: 'https://other.example/' } }, /another site/],
     ['redirects in a loop', { status: 302, headers: { location: '/' } }, /redirects/],
-  ])('fails the export if it %s', async (_, file, state) => {
+  ])('causes the export to fail if it %s', async (_, file, state) => {
     const site = await bench.open({ '/': file });
     const crawling = bench.home.crawl(crawlOf(`${site.origin}/`));
     await expect(crawling).rejects.toMatchObject({ code: 'bad_source', message: expect.stringMatching(state) });
   });
 
-  it('fails the export if its address is not allowed', async () => {
+  it('causes the export to fail if its address is not allowed', async () => {
     const site = await bench.open({ '/': '<p>start' });
     const crawling = bench.home.crawl(crawlOf(`${site.origin}/`, { allowAddresses: [] }));
     await expect(crawling).rejects.toMatchObject({ code: 'bad_source' });
     expect(site.requests).toHaveLength(0);
   });
 
-  it('is crawled if robots.txt is an HTML page, as on sites with one page for every address', async () => {
+  it('is crawled if robots.txt is an HTML page, as on sites that serve one page at every address', async () => {
     const page = { type: 'text/html', body: '<p>User-agent: * Disallow: /' };
     const site = await bench.open({ '/': '<p>start', '/robots.txt': page });
     expect((await bench.home.crawl(crawlOf(`${site.origin}/`))).paths).toEqual(['404.html', 'index.html']);
   });
 
-  it('fails the export if robots.txt disallows it, unless robots are ignored', async () => {
+  it('causes the export to fail if robots.txt disallows it, unless robots are ignored', async () => {
     const site = await bench.open({
       '/': '<p>start',
       '/robots.txt': { type: 'text/plain', body: 'User-agent: docshelf\nDisallow: /' },
@@ -381,7 +381,7 @@ describe('second crawl', () => {
 });
 
 describe('server that fails during a crawl', () => {
-  it('is requested again after the time that it states', async () => {
+  it('is requested again after the time in its Retry-After header', async () => {
     const times: number[] = [];
     const site = await bench.open({
       '/': (_, response) => {
@@ -395,7 +395,7 @@ describe('server that fails during a crawl', () => {
     expect(second - first).toBeGreaterThan(950);
   });
 
-  it('fails the export if more than one page in ten cannot be fetched', async () => {
+  it('causes the export to fail if more than one page in ten cannot be fetched', async () => {
     const links = (count: number) => Array.from({ length: count }, (_, n) => `<a href="/${n}">${n}</a>`).join('');
     const broken: OriginFile = { status: 500 };
     const pages = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`/${n}`, n < 4 ? broken : '<p>page']));

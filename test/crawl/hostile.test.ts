@@ -27,15 +27,20 @@ describe('crawl of a hostile site', () => {
   });
 
   it.each<[string, (path: string) => string, object, RegExp]>([
-    ['ever deeper', (path) => `<a href="${path === '/' ? '' : path}/a${path.length}">x</a>`, {}, /deeper|longer/],
-    ['in a circle', (path) => `<a href="${path === '/' ? '' : path}/a/b">x</a>`, {}, /repeats itself/],
     [
-      'by queries',
+      'in deeper and deeper folders',
+      (path) => `<a href="${path === '/' ? '' : path}/a${path.length}">x</a>`,
+      {},
+      /deeper|longer/,
+    ],
+    ['in repeated folders', (path) => `<a href="${path === '/' ? '' : path}/a/b">x</a>`, {}, /repeats itself/],
+    [
+      'with other queries',
       (path) => `<a href="/p?n=${path.length}${'x'.repeat(path.length)}">x</a>`,
       { queryVariantsMax: 5 },
       /query alone/,
     ],
-    ['by days', (path) => calendar(path), {}, /date alone/],
+    ['to other dates', (path) => calendar(path), {}, /date alone/],
     [
       'over a long chain of links',
       (path) => `<a href="/p${Number(/\d+/.exec(path)?.[0] ?? 0) + 1}">x</a>`,
@@ -43,7 +48,7 @@ describe('crawl of a hostile site', () => {
       /7 links away/,
     ],
   ])(
-    'stops following links that go on %s',
+    'stops following links that continue without end %s',
     async (_, linksOf, more, why) => {
       const site = await endless(linksOf);
       const crawled = await bench.home.crawl(crawlOf(`${site.origin}/`, limits(more)));
@@ -53,7 +58,7 @@ describe('crawl of a hostile site', () => {
     60_000,
   );
 
-  it('omits only an endless page, a slow page and compression bombs', async () => {
+  it('omits only endless pages, slow pages and compression bombs', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 ** 2));
     const flood = (response: ServerResponse): void => {
       while (!response.destroyed && response.write(Buffer.alloc(65_536, 'x')));
@@ -126,7 +131,7 @@ describe('crawl of a hostile site', () => {
       expect(lost).toContain(part);
   });
 
-  it('writes no file outside the export for addresses with ..', async () => {
+  it('writes no file outside the export for addresses that contain ..', async () => {
     const crawled = await bench.crawl({
       '/': '<a href="/..%2f..%2fetc/passwd">1</a><a href="/a%00b">2</a><a href="/%2e%2e/%2e%2e/x">3</a><a href="/a\\..\\b">4</a><a href="http://[bad">5</a><a href="http://127.0.0.1:99999/">5</a><a href="/x\0y">5</a><a href="/%ff">6</a><a href="/_docshelf/manifest.json">7</a>',
       '/..%2f..%2fetc/passwd': '<p>1',

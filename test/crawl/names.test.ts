@@ -78,11 +78,11 @@ describe('assignNames()', () => {
     expect(namesOf([[url, type]])).toEqual([path]);
   });
 
-  it('keeps a page that is also a folder', () => {
+  it('keeps a page whose name is also the name of a folder', () => {
     expect(namesOf([['/a'], ['/a/b'], ['/a/']])).toEqual(['a.html', 'a/b.html', 'a/index.html']);
   });
 
-  it('names a file for each query, and assigns the plain name to the shortest address', () => {
+  it('creates a file for each query, and assigns the name without a query to the shortest address', () => {
     expect(namesOf([['/list?page=2'], ['/list'], ['/list?q=a%20b']])).toEqual([
       'list@page=2.html',
       'list.html',
@@ -119,7 +119,7 @@ describe('assignNames()', () => {
     ]);
   });
 
-  it('does not use names that are already taken', () => {
+  it('does not assign names that already exist', () => {
     expect(namesOf([['/404']], ['404.html'])).toEqual([expect.stringMatching(/^404-[0-9a-f]{8}\.html$/)]);
   });
 

@@ -33,7 +33,7 @@ describe('Robots', () => {
     expect(rules(...lines).allows(at(path))).toBe(isAllowed);
   });
 
-  it('applies the whole group for its own name, or else the group for all', () => {
+  it('applies all groups that name docshelf, or the group for all crawlers if no group names docshelf', () => {
     const text =
       'User-agent: other\nUser-agent: Docshelf\nDisallow: /a\n\nUser-agent: *\nDisallow: /\nUser-agent: docshelf\nDisallow: /b';
     const robots = Robots.parse(text);
@@ -71,7 +71,7 @@ describe('Scope', () => {
     expect(scope.canonical(new URL(url))).toBe(canonical);
   });
 
-  it('publishes at the first host', () => {
+  it('returns published addresses with the first configured host', () => {
     expect(scope.published('http://127.0.0.1:3000/docs/a')).toBe('https://docs.acme.dev/docs/a');
     expect(scope.published('https://cdn.dev/a')).toBe('https://cdn.dev/a');
   });
@@ -153,7 +153,7 @@ describe('segmentsOf()', () => {
   });
 
   it.each(['', '0:{"t":{"t":{"c":"$Q0"}}}', '0:{"t":{"t":{"c":"$Q1"}}}\n1:[["children",{"s":"a","c":"$Q1"}]]', '0:['])(
-    'stops for the invalid tree %j',
+    'returns a limited number of segments for the invalid or endless tree %j',
     (tree) => {
       expect(segmentsOf(tree).length).toBeLessThanOrEqual(500);
     },
@@ -163,7 +163,7 @@ describe('segmentsOf()', () => {
 describe('Traps', () => {
   const traps = () => new Traps({ queryVariantsMax: 2 });
 
-  it('allows the addresses of a normal site', () => {
+  it('allows the addresses of an ordinary site', () => {
     const judge = traps();
     for (const path of ['/a/b/c', '/docs/docs/x', '/blog/2024/01/15/post', '/v1.2/api', '/a?x=1', '/a?x=2'])
       expect(judge.judge(at(path), true)).toBeNull();

@@ -71,7 +71,7 @@ describe('resolveOnHost()', () => {
     expect(resolveOnHost(files, path)).toEqual(answer);
   });
 
-  it('serves pages at the addresses that addressOf() returns', () => {
+  it('finds each page at the address that addressOf() returns', () => {
     expect(['index.html', 'b/index.html', 'a.html', 'f g/ü?.html'].map(addressOf)).toEqual([
       `${WRITTEN_ORIGIN}/`,
       `${WRITTEN_ORIGIN}/b/`,
@@ -85,7 +85,7 @@ describe('judgePage()', () => {
   const kinds = ({ findings }: { findings: readonly { kind: string; detail: string }[] }) =>
     findings.map(({ kind, detail }) => [kind, detail]);
 
-  it('finds nothing if the page equals the live page', () => {
+  it('returns no findings if the page equals the live page', () => {
     expect(judgePage('a.html', page({}), null, null)).toEqual({ findings: [], weight: 0 });
   });
 
@@ -105,7 +105,7 @@ describe('judgePage()', () => {
     ]);
   });
 
-  it('ignores console errors of the live page, even with other addresses and numbers', () => {
+  it('ignores console errors that the live page also has, even if addresses and numbers in them differ', () => {
     const live = { failures: [], consoleErrors: ['Error at https://docs.acme.dev/a.js:3:14: it is off'] };
     const consoleErrors = [`Error at ${WRITTEN_ORIGIN}/a.js:8:1: it is off`, 'TypeError:\n  x is not a function'];
     expect(kinds(judgePage('a.html', page({ consoleErrors }), live, null))).toEqual([
@@ -125,7 +125,7 @@ describe('judgePage()', () => {
 });
 
 describe('findingsOf()', () => {
-  it('reports nothing for a settled page and for missing files of the site itself', () => {
+  it('reports nothing for a page that navigated away, or for a missing file of the exported site', () => {
     expect(findingsOf('a.html', page({ failures: [{ url: 'https://site.test/x.png', why: '404' }] }))).toEqual([]);
     expect(findingsOf('a.html', page({ state: 'left', reason: 'it went on' }))).toEqual([]);
   });
@@ -136,7 +136,7 @@ describe('findingsOf()', () => {
     ]);
   });
 
-  it('reports requests that were not sent', () => {
+  it('reports requests that the browser was not allowed to send', () => {
     const failures = ['method', 'stream', 'budget'].map((why) => ({ url: `https://site.test/${why}`, why }));
     const found = findingsOf('a.html', page({ failures }));
     expect(found.map(({ kind }) => kind)).toEqual(['request_refused', 'request_refused', 'request_refused']);
