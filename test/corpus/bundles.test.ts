@@ -46,7 +46,7 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`$name${whyNoCorpus}`, (know
     client = clientOf(bench, daemon);
   });
 
-  it('serves every file unchanged, but no launchers, dotfiles or rule files', async () => {
+  it('serves every file unchanged, except launchers, dotfiles and rule files', async () => {
     const wrong: string[] = [];
     await sideBySide(site.files, CONNECTIONS, async ([path, bytes]) => {
       const { status, body, headers } = await client.get(addressOf(path), { 'accept-encoding': 'identity' });

@@ -66,7 +66,7 @@ describe.skipIf(corpus === undefined)(`search for the name of a definition${whyN
     console.log(`figure: sphinx-manual.tar.gz ${sections} sections in ${seconds.toFixed(1)} s`);
   });
 
-  it.each(SPHINX)('finds "%s" at %s', async (question, address) => {
+  it.each(SPHINX)('finds "%s" first at %s', async (question, address) => {
     const [first] = await manual.search(question, null, 3);
     expect(first?.path).toBe(address);
   });

@@ -55,7 +55,7 @@ describe.skipIf(corpus === undefined).each(SITES)(
       ({ jobId } = await service.export());
     });
 
-    it('gives a bundle with its files, unchanged, and its pages', async () => {
+    it('creates a bundle with the files of the folder, unchanged, and counts its pages', async () => {
       const { bundleUrl, sha256 } = await service.bundle(jobId);
       const file = join(await bench.folder(), 'acme.tar.gz');
       const bytes = await service.download(bundleUrl);
@@ -87,7 +87,7 @@ describe.skipIf(corpus === undefined).each(SITES)(
         await daemon.kill();
       });
 
-    it('gives the same archive in a second export, and stores nothing twice', async () => {
+    it('creates the same archive in a second export, and stores no file again', async () => {
       const before = await storedFiles(service);
       const again = await service.export();
       expect((await service.bundle(again.jobId)).sha256).toBe((await service.bundle(jobId)).sha256);
@@ -126,7 +126,7 @@ describe.skipIf(corpus === undefined)(`the folder of sphinx-symlinks.tar.gz${why
 });
 
 describe.skipIf(corpus === undefined)(`docusaurus-classic.tar.gz, with the model${whyNoCorpus}`, () => {
-  it('gives the same archive in two exports, with vectors that another daemon uses unchanged', async () => {
+  it('creates the same archive in two exports, with vectors that another daemon uses unchanged', async () => {
     const archive = await readArchive(bundleFile('docusaurus-classic.tar.gz'));
     const pages = [...archive].filter(([path]) => /^(?:index\.html|docs\/[a-m])/.test(path)).slice(0, 30);
     const service = await exporterOf('corpus', Object.fromEntries(pages), { search: { model: 'builtin' } });

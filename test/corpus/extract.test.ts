@@ -239,7 +239,7 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`the sections of $name${whyN
 
   const sections = () => [...pages.values()].flatMap(({ extracted }) => extracted.sections);
 
-  it('have the expected number, and none is empty', () => {
+  it('have the expected number, and all have text', () => {
     const [min, max] = known.sections;
     expect(pages.size).toBe(known.pages);
     expect(sections().length).toBeGreaterThan(min);
@@ -254,12 +254,12 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`the sections of $name${whyN
     expect(distinct(sections().map(({ version }) => version))).toEqual(known.versions);
   });
 
-  it('have the titles that readers see', () => {
+  it('have the titles that readers see on their pages', () => {
     const titles = Object.keys(known.titles).map((url) => [url, pages.get(url)?.extracted.title]);
     expect(Object.fromEntries(titles)).toEqual(known.titles);
   });
 
-  it('have paths of their pages, and fragments that exist in them', () => {
+  it('have the paths of their pages, and fragments that exist on these pages', () => {
     const wrong: string[] = [];
     for (const { extracted, path, html } of pages.values()) {
       const anchors = anchorsOf(html);

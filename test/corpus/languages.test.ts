@@ -7,7 +7,7 @@ import { manualQuestions } from './questions.ts';
 /** Without stems by language, keywords had 28 and 22 of 40 questions right. */
 const FIRSTS_MIN = { es: 31, ru: 32 };
 
-describe.skipIf(corpus === undefined)(`questions about vitepress-docs.zip${whyNoCorpus}`, () => {
+describe.skipIf(corpus === undefined)(`search in vitepress-docs.zip${whyNoCorpus}`, () => {
   const bench = openBench(afterAll);
   let bundle: IndexedBundle;
 
@@ -34,7 +34,7 @@ describe.skipIf(corpus === undefined)(`questions about vitepress-docs.zip${whyNo
     },
   );
 
-  it('finds as many with meaning', { timeout: 900_000 }, async () => {
+  it('finds the page first for almost as many questions by keywords and meaning', { timeout: 900_000 }, async () => {
     await bundle.embed();
     for (const language of ['es', 'ru'] as const) {
       const right = await firsts(language);

@@ -11,7 +11,7 @@ const OWN = 'the bundle contains several versions (docs/1.0/, docs/next/ and 2 m
 describe.skipIf(corpus === undefined)(`a bundle that contains several versions${whyNoCorpus}`, () => {
   const bench = openBench(afterAll);
 
-  it('keeps its version switcher, and receives no second one if docshelf keeps two of its bundles', async () => {
+  it('keeps its own version switcher, and gets no switcher of docshelf if docshelf stores two versions of the bundle', async () => {
     const folder = await bench.folder();
     const daemon = await bench.start(
       {

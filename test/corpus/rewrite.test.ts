@@ -72,7 +72,7 @@ describe.skipIf(corpus === undefined).each(SITES)(`rewriting $name${whyNoCorpus}
     expect(wrong.map(({ path }) => path)).toEqual([]);
   });
 
-  it('finds all links of findLinks()', () => {
+  it('finds every link that findLinks() finds', () => {
     const missed: string[] = [];
     for (const { path, bytes, found } of files) {
       const urls = new Set([...referencesOf(found)].map(({ url }) => url));
@@ -86,7 +86,7 @@ describe.skipIf(corpus === undefined).each(SITES)(`rewriting $name${whyNoCorpus}
     expect(missed).toEqual([]);
   });
 
-  it('finds the same elements as the tree of parse5', () => {
+  it('finds the same elements as parse5', () => {
     const wrong: string[] = [];
     for (const { path, bytes } of files.filter((_, index) => index % TREE_EVERY === 0)) {
       const html = bytes.toString('latin1');
