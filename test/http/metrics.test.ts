@@ -49,7 +49,7 @@ describe('Metrics', () => {
     expect(lines).toContain('docshelf_http_request_duration_seconds_count{listener="site"} 2');
   });
 
-  it('counts searches by result, their corrections and their time, but no failed time', async () => {
+  it('counts searches by result and corrected searches, and measures only the time of successful searches', async () => {
     const metrics = new Metrics();
     const site = metrics.forSite('acme');
     site.onSearch({ result: 'found', isCorrected: false, seconds: 0.003 });
@@ -69,7 +69,7 @@ describe('Metrics', () => {
     expect(off).not.toContain('docshelf_search_sections_waiting{');
   });
 
-  it('names only the version that is active, and none after serving is turned off', async () => {
+  it('names only the active version, and no version if serving is off', async () => {
     const metrics = new Metrics();
     const infosOf = async (version: string | null) => {
       const active = version === null ? [] : [{ version, digest: DIGESTS.one, activatedAt: '2026-01-01T00:00:00Z' }];
@@ -236,7 +236,7 @@ describe('Metrics', () => {
     expect(text).not.toContain('site=');
   });
 
-  it('changes each metric that it defines', async () => {
+  it('reports a value above zero for each metric after all kinds of events', async () => {
     const metrics = new Metrics('1.2.3');
     const site = metrics.forSite('acme');
     metrics.onRequest({ ...SERVED, site: 'acme' });
@@ -277,7 +277,7 @@ describe('Metrics', () => {
     expect(defined.filter((name) => !moved.includes(name))).toEqual([]);
   });
 
-  it('has only events that the program reports', () => {
+  it('has no event method that the program never calls', () => {
     const cwd = join(import.meta.dirname, '../../src');
     const source = globSync('**/*.ts', { cwd, exclude: ['http/metrics/**'] })
       .map((path) => readFileSync(join(cwd, path), 'utf8'))
@@ -288,7 +288,7 @@ describe('Metrics', () => {
     expect(events.filter((name) => !source.includes(`metrics.${name}(`))).toEqual([]);
   });
 
-  it('shares no values between two instances', async () => {
+  it('shares no values between two Metrics instances', async () => {
     const [one, other] = [new Metrics(), new Metrics()];
     one.forSite(null).onCache(true);
     other.forSite(null);

@@ -65,7 +65,7 @@ describe('admin listener, reading', () => {
     expect((await appWith().app.request('/readyz')).status).toBe(200);
   });
 
-  it('returns the status and the features unchanged', async () => {
+  it('returns the status and the features that the daemon supplies', async () => {
     const { app } = appWith();
     expect(await (await app.request('/v1/status')).json()).toEqual(STATUS);
     expect(await (await app.request('/v1/features')).json()).toEqual(FEATURES);
@@ -268,7 +268,7 @@ describe('admin listener, actions', () => {
     expect(calls).toEqual([]);
   });
 
-  it('uses a signature that was uploaded before its archive, for one upload', async () => {
+  it('uses a signature that was uploaded before its archive, for one upload of the archive only', async () => {
     const { app, calls } = appWith();
     const put = (path: string, body: string) => app.request(path, { method: 'PUT', headers: BEARER, body });
     expect((await put('/v1/bundles/a.zip.minisig', 'signature')).status).toBe(204);
@@ -297,7 +297,7 @@ describe('admin listener, actions', () => {
     },
   );
 
-  it('needs no token over the socket, and marks an upload there as an import', async () => {
+  it('needs no token over the socket, and marks an upload over the socket as an import', async () => {
     const { app, calls, actors } = appWith({ endpoint: 'socket', token: () => null });
     expect((await app.request('/v1/rollback', { method: 'POST' })).status).toBe(200);
     expect((await app.request('/v1/bundles/a.zip', { method: 'PUT', body: 'bytes' })).status).toBe(201);
@@ -356,7 +356,7 @@ describe('upload that the client aborts', () => {
   });
 });
 
-describe('upload over a socket', () => {
+describe('PUT /v1/bundles/{name} on a real connection', () => {
   const listeners: Listener[] = [];
   afterEach(async () => {
     for (const listener of listeners.splice(0)) await listener.stop(0);
@@ -368,7 +368,7 @@ describe('upload over a socket', () => {
   }
   const put = (headers: string) => `PUT /v1/bundles/a.zip HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n\r\n`;
 
-  it('is rejected with the request id before its body is read', async () => {
+  it('is rejected with the request id before the upload body is read', async () => {
     const { app } = appWith();
     const connection = await RawConnection.open((await listen(app)).port);
     connection.write(put('X-Request-Id: r-7\r\nContent-Length: 1000000\r\nExpect: 100-continue'));
@@ -378,7 +378,7 @@ describe('upload over a socket', () => {
     connection.socket.destroy();
   });
 
-  it('continues with the body after the token is accepted', async () => {
+  it('requests the upload body after it accepts the token', async () => {
     const { app, calls } = appWith();
     const connection = await RawConnection.open((await listen(app)).port);
     connection.write(put(`Authorization: Bearer ${TOKEN}\r\nContent-Length: 5\r\nExpect: 100-continue`));

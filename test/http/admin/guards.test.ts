@@ -61,14 +61,14 @@ describe('TokenGuard', () => {
     expect(wrong.count).toBe(5);
   });
 
-  it('accepts the correct token immediately, even after wrong ones from the same address', async () => {
+  it('accepts the correct token immediately, even after wrong tokens from the same address', async () => {
     const { codeOf, wrong } = guarded();
     for (let tries = 0; tries < 5; tries += 1) await codeOf('wrong');
     expect(await codeOf(RIGHT)).toBe('admitted');
     expect(wrong.count).toBe(5);
   });
 
-  it('delays parallel wrong tokens one after the other, per client', async () => {
+  it('delays parallel wrong tokens of a client one after the other', async () => {
     const waits: { readonly ms: number; readonly end: () => void }[] = [];
     const wait = (ms: number) => new Promise<void>((end) => waits.push({ ms, end }));
     const { codeOf } = guarded({ at: 0 }, wait);
@@ -85,7 +85,7 @@ describe('TokenGuard', () => {
     expect(await last).toBe('rate_limited');
   });
 
-  it('states in the error that the correct token is accepted immediately, without a hint about proxies', async () => {
+  it('states in the rate_limited error that the correct token is accepted immediately, and does not suggest server.trustedProxies', async () => {
     const guard = new TokenGuard({
       token: () => new Secret(RIGHT),
       onWrong: () => undefined,

@@ -39,14 +39,14 @@ async function onSocket(app: Hono<AdminEnv>): Promise<{ path: string; listener: 
 }
 
 describe('operations of the admin listener', () => {
-  it('form a document that is valid by the schema of OpenAPI 3.1', async () => {
+  it('form a document that is valid according to the schema of OpenAPI 3.1', async () => {
     const document = openApiDocument(Object.values(operations), INFO);
     const result = await new Validator().validate(JSON.parse(JSON.stringify(document)));
     expect(result.errors).toBeUndefined();
     expect(result.valid).toBe(true);
   });
 
-  it('describe the status as it is served', () => {
+  it('contain a schema that accepts the status which docshelf serves', () => {
     const ajv = new Ajv2020({ strict: false });
     addFormats.default(ajv);
     const check = ajv.compile(statusSchema);
@@ -55,7 +55,7 @@ describe('operations of the admin listener', () => {
     expect(check({ ...STATUS, state: 'idle' })).toBe(false);
   });
 
-  it('need one row and one handler for a new operation, from which route, document, client and help follow', async () => {
+  it('create the route, the document, the client and the help of a new operation from its definition and one handler', async () => {
     const greet = {
       ...operations.reload,
       id: 'greet',

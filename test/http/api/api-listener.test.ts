@@ -49,7 +49,7 @@ describe('API on a real socket', () => {
     expect(await connection.until(/payload_too_large/)).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  it('rejects a body without Content-Length as soon as it is too large', async () => {
+  it('rejects a body without Content-Length as soon as the received bytes exceed the limit', async () => {
     const { port } = await open();
     const connection = await connect(port);
     connection.write(head('Transfer-Encoding: chunked\r\n'));

@@ -20,7 +20,7 @@ describe('POST /v1/search/{domain}', () => {
     ]);
   });
 
-  it('passes every field of the request to the search', async () => {
+  it('passes every field of the request body to the search', async () => {
     const { app, requests } = apiWith();
     const filter = { version: 'v2', language: 'pt', tag: 'auth' };
     await app.request(PATH, post({ query: ' a ', pageSize: 50, scoreThreshold: 0.25, filter }));
@@ -102,7 +102,7 @@ describe('fields of a search request', () => {
     if (field !== null) expect(error).toContain(`"${field}"`);
   });
 
-  it('counts length in code points, after trimming', async () => {
+  it('counts the length of a text in code points, after trimming', async () => {
     const { app, requests } = apiWith();
     for (const query of ['a'.repeat(1000), ` ${'😀'.repeat(1000)}\n`, 'a\u0000"b', '\ud800']) {
       expect((await app.request(PATH, post({ query }))).status).toBe(200);
@@ -177,7 +177,7 @@ describe('rate limit of the API', () => {
     return apiWith({ rates: ratesOf({ policy, now: () => clock.nowMs }) });
   };
 
-  it('is stated in every counted response, including errors', async () => {
+  it('is stated in the headers of every counted response, including errors', async () => {
     const { app } = limited(10);
     const statuses = [];
     for (const [path, body] of [
@@ -195,7 +195,7 @@ describe('rate limit of the API', () => {
     ]);
   });
 
-  it('responds with 429 and Retry-After, and accepts requests again after that time', async () => {
+  it('responds with 429 and Retry-After, and accepts requests again after the stated time', async () => {
     const clock = { nowMs: 0 };
     const { app, requests } = limited(2, clock);
     for (let index = 0; index < 2; index++) expect((await app.request(PATH, post(QUERY))).status).toBe(200);

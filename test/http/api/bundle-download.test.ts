@@ -75,7 +75,7 @@ describe('bundleDownload()', () => {
     etag: ETAG,
   };
 
-  it('sends the archive with the headers that the link defines', async () => {
+  it('sends the archive with the headers of its bundle', async () => {
     const answer = await send();
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject(WHOLE);
@@ -89,7 +89,7 @@ describe('bundleDownload()', () => {
     expect((await bytesOf(answer)).length).toBe(0);
   });
 
-  it('decodes the parts of the link before it resolves them', async () => {
+  it('decodes the path and query of the download link', async () => {
     const requests: unknown[] = [];
     follow = async ({ sha256, fileName, query }) => {
       requests.push(sha256, fileName, Object.fromEntries(query));

@@ -15,7 +15,7 @@ async function loadedBy(app: ReturnType<typeof apiWith>['app']): Promise<string[
 }
 
 describe('page /docs', () => {
-  it('loads and runs resources of its own origin only', async () => {
+  it('loads and runs only resources of its own origin', async () => {
     const response = await apiWith().app.request('/docs');
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8']);
     const policy = response.headers.get('content-security-policy') ?? '';
@@ -83,7 +83,7 @@ describe('page /docs', () => {
     },
   );
 
-  it('escapes the texts of the document', async () => {
+  it('escapes the texts of the OpenAPI document', async () => {
     const app = new Hono();
     const document = openApiDocument([{ ...search, summary: '<b>&"', description: '</p><script>1' }], {
       ...API_INFO,

@@ -72,25 +72,28 @@ function requestOf(method: string, authorization: string | null, body?: object):
 }
 
 describe.each(KEYS)('access with %s', (_, authorization, exported, searched) => {
-  it.each(Object.keys(CALLS))('checks the key for %s', async (call) => {
-    const { app, jobId, queue } = await withCompletedJob();
-    const [path, method, body] = CALLS[call]?.(jobId, 'acme') ?? ['', ''];
-    const before = await queue.get(jobId);
-    const response = await app.request(path, requestOf(method, authorization, body));
-    const refused = call === SEARCH ? searched : exported;
-    const code = refused === null ? null : await codeOf(response);
-    expect([response.status, code]).toEqual(refused ?? [SUCCESS[call] ?? 200, null]);
-    expect(response.headers.get('www-authenticate')).toBe(response.status === 401 ? 'Bearer' : null);
-    expect(response.headers.get('cache-control')).toBe('no-store');
-    if (refused === null) return;
-    expect([queue.size, await queue.get(jobId)]).toEqual([1, before]);
-  });
+  it.each(Object.keys(CALLS))(
+    'has the expected result for %s, and changes no job if the request is rejected',
+    async (call) => {
+      const { app, jobId, queue } = await withCompletedJob();
+      const [path, method, body] = CALLS[call]?.(jobId, 'acme') ?? ['', ''];
+      const before = await queue.get(jobId);
+      const response = await app.request(path, requestOf(method, authorization, body));
+      const refused = call === SEARCH ? searched : exported;
+      const code = refused === null ? null : await codeOf(response);
+      expect([response.status, code]).toEqual(refused ?? [SUCCESS[call] ?? 200, null]);
+      expect(response.headers.get('www-authenticate')).toBe(response.status === 401 ? 'Bearer' : null);
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      if (refused === null) return;
+      expect([queue.size, await queue.get(jobId)]).toEqual([1, before]);
+    },
+  );
 });
 
 describe('key of a second organization', () => {
   const globex = `Bearer ${GLOBEX_ADMIN_KEY}`;
 
-  it('gets the same response for a foreign domain or job as for an unknown one', async () => {
+  it('gets the same response for a domain or job of another organization as for an unknown domain or job', async () => {
     const { app, jobId } = await withCompletedJob();
     for (const [call, requestFor] of Object.entries(CALLS)) {
       if (call === SEARCH) continue;

@@ -47,7 +47,7 @@ describe('POST /jobs', () => {
     },
   );
 
-  it('passes version and paths on, and null if they are omitted', async () => {
+  it('stores version and paths in the job, as null if the request omits them', async () => {
     const paths = ['/guides/start', 'guides/keys.html', '/caf%C3%A9', '/über', '/a..b/...', '/', '/a:b', '/100%'];
     const { queue, job } = await withJob({ domain: 'acme', version: 'v1', paths });
     expect(await queue.get(job.jobId)).toMatchObject({ version: 'v1', paths });
@@ -254,7 +254,7 @@ describe('DELETE /jobs/{jobId}', () => {
     expect([response.status, await response.json()]).toEqual([202, { ...job, status: 'failed', error: 'canceled' }]);
   });
 
-  it('requests a running job to stop, and does not change a completed one', async () => {
+  it('requests a running job to stop, and does not change a completed job', async () => {
     const { app, queue, job, path } = await withJob();
     queue.move(job.jobId, { status: 'running' });
     expect(await (await app.request(path, send('DELETE'))).json()).toMatchObject({ status: 'running' });
@@ -285,7 +285,7 @@ describe('POST /jobs/{jobId}/bundle', () => {
     });
   });
 
-  it('returns another link on each call', async () => {
+  it('returns a different link on each call', async () => {
     const { app, queue, job, path } = await withJob();
     queue.complete(job.jobId);
     const links = [];
@@ -317,7 +317,7 @@ describe('POST /jobs/{jobId}/bundle', () => {
     ]);
   });
 
-  it('checks the job before the body', async () => {
+  it('responds with 404 for an unknown job, even if the body is too large', async () => {
     expect(await outcomeOf(apiWith().app.request(`${JOBS}/${UNKNOWN}/bundle`, start(' '.repeat(70_000))))).toEqual([
       404,
       'not_found',
@@ -369,7 +369,7 @@ describe('export API, other requests', () => {
   });
 });
 
-describe('presigned link', () => {
+describe('download link', () => {
   const download = apiWith({
     download: (c) =>
       c.body(`${c.req.method} ${c.req.param('sha256')} ${c.req.param('fileName')}`, 200, {
@@ -377,7 +377,7 @@ describe('presigned link', () => {
       }),
   }).app;
 
-  it('is served by the mounted handler, with a limited cache time', async () => {
+  it('is served by the download handler, and keeps its Cache-Control', async () => {
     const response = await download.request('/v1/bundles/abc/acme-export-2024-06-01.tar.gz?signature=x');
     expect(await response.text()).toBe('GET abc acme-export-2024-06-01.tar.gz');
     expect(response.headers.get('cache-control')).toBe('private, max-age=60');

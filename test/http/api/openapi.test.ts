@@ -64,7 +64,7 @@ describe('OpenAPI document', () => {
     expect(served.servers).toEqual([{ url: 'https://api.acme.dev' }]);
   });
 
-  it('has every call of the contract', () => {
+  it('describes every call that the contract defines', () => {
     expect(operations.map(({ name }) => name).sort()).toEqual([
       'DELETE /v1/static-export/jobs/{jobId}',
       'GET /v1/static-export/jobs',
@@ -88,7 +88,7 @@ describe('OpenAPI document', () => {
     expect([...new Set(named)].sort()).toEqual(Object.keys(served.components.schemas).sort());
   });
 
-  it.each(operations)('has an example for every body that matches its schema: $name', ({ operation }) => {
+  it.each(operations)('has valid examples for every request and response body: $name', ({ operation }) => {
     const bodies = [operation.requestBody, ...Object.values(operation.responses)].map((each) => each?.content);
     for (const content of bodies.filter((each) => each !== undefined)) {
       for (const [type, { example, examples }] of Object.entries(content)) {
@@ -114,7 +114,7 @@ describe('OpenAPI document', () => {
     }
   });
 
-  it.each(operations)('states which type of key $name needs', ({ name, operation }) => {
+  it.each(operations)('states the type of key that $name needs', ({ name, operation }) => {
     const scheme = name.includes('/v1/search/') ? 'assistantKey' : 'adminKey';
     expect(operation.security).toEqual([{ [scheme]: [] }]);
     expect(DOCUMENT.components.securitySchemes[scheme]).toMatchObject({ type: 'http', scheme: 'bearer' });
@@ -144,7 +144,7 @@ describe('responses of the API, compared with the OpenAPI document', () => {
     await expectDescribed('POST /v1/search/{domain}', response);
   });
 
-  it('match the schema of a search that is not ready or overloaded', async () => {
+  it('match the schema of a search whose index is not ready or that is overloaded', async () => {
     for (const code of ['index_building', 'rate_limited', 'queue_full'] as const) {
       const response = problemResponse(new DocshelfError(code, 'Cannot search now', { next: 'Wait.' }), 'r-1');
       await expectDescribed('POST /v1/search/{domain}', response);

@@ -14,7 +14,7 @@ function tracedApi() {
   return { ...apiWith({ tracer, exports }), queue, ended };
 }
 
-it('the start call of an export continues the trace of its caller, and the job continues it too', async () => {
+it('the start call of an export and the export job continue the trace of the caller', async () => {
   const { app, ended, queue } = tracedApi();
   const { jobId } = (await (await app.request(JOBS, start('acme'))).json()) as { jobId: string };
   const [sent, call] = ended;
@@ -31,7 +31,7 @@ it('the start call of an export continues the trace of its caller, and the job c
   expect(ended).toHaveLength(2);
 });
 
-it('the span of a rejected call has no error, and the span of a failed call has one', async () => {
+it('the span of a failed call has an error, and the span of a rejected call has none', async () => {
   const { app, ended, queue } = tracedApi();
   await app.request(JOBS, start('nowhere'));
   expect(ended.at(-1)).toMatchObject({ error: null, facts: { 'http.response.status_code': 404 } });

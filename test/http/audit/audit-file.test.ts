@@ -22,7 +22,7 @@ describe('AuditFile', () => {
   });
   afterEach(() => rm(dir, { recursive: true, force: true }));
 
-  it('keeps lines in order of time, readable for its user only, across daemons and restarts', async () => {
+  it('keeps lines in order of time, readable only for the user of the daemon, across daemons and restarts', async () => {
     const [one, two] = [fileWith(), fileWith()];
     expect(await one.read(10, null)).toEqual({ lines: [], before: null });
     await Promise.all([one.append(lineAt(timeOf(1))), two.append(lineAt(timeOf(2))), one.append(lineAt(timeOf(3)))]);
@@ -80,7 +80,7 @@ describe('AuditFile', () => {
     expect(faults).toEqual([]);
   });
 
-  it('reports a failed write, and writes again when it can', async () => {
+  it('reports a failed write, and writes again after the folder is usable again', async () => {
     const file = fileWith();
     await rm(dir, { recursive: true });
     await writeFile(dir, '');

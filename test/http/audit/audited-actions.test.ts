@@ -67,7 +67,7 @@ describe('auditedActions()', () => {
     ['rollback', () => site().rollback(), { site: 'acme', target: null, from: 'v1', to: 'v0' }],
     ['preview', () => site().preview('v3'), { site: 'acme', target: 'v3', from: null, to: null }],
     [
-      'take-up',
+      'activateStored',
       () => site().activateStored({ version: 'v3', digest: DIGEST }, false),
       { target: 'v3', from: 'v1', to: 'v1' },
     ],
@@ -104,18 +104,18 @@ describe('auditedActions()', () => {
     ]);
   });
 
-  it('writes no details of an unexpected error', async () => {
+  it('writes a line without the message of an unexpected error', async () => {
     await expect(site().remove('v1')).rejects.toThrow(TypeError);
     expect(lines).toMatchObject([{ action: 'remove', target: 'v1', result: 'internal', error: null }]);
   });
 
-  it('does not write a key that was passed instead of its id', async () => {
+  it('does not write the secret of a key that was passed instead of the key id', async () => {
     const { key } = newKey('admin');
     await actions.keys.revoke(key);
     expect(lines).toMatchObject([{ action: 'key-revoke', from: null }]);
   });
 
-  it('writes to the log first, and resolves after the line is stored', async () => {
+  it('writes to the log first, and resolves after the audit line is stored', async () => {
     await site().activate('v2');
     expect(steps).toEqual(['acted', 'logged', 'stored']);
   });

@@ -13,7 +13,7 @@ const operatorWith = (diff: () => Promise<VersionsDiff>) =>
   Operator.signedIn({ actions: actionsThatNote([], { diff }) });
 
 describe('console page that compares two versions', () => {
-  it('is linked by a form on the site page that selects two versions', async () => {
+  it('is linked from a form on the page of the site, which selects two versions', async () => {
     const operator = await Operator.signedIn();
     const page = await operator.page('/sites/acme');
     expect(page).toContain('action="../sites/acme/diff"');
@@ -25,7 +25,7 @@ describe('console page that compares two versions', () => {
     expect(await new Operator().page('/sites/acme')).not.toContain('/diff"');
   });
 
-  it('shows the differences, and does not reload while it is read', async () => {
+  it('shows the differences, and does not reload by itself', async () => {
     const operator = await Operator.signedIn();
     const page = await operator.page(PAGE);
     expect(operator.calls.at(-1)).toEqual(['diff', '2024-05-01', 'v3.2.0']);
@@ -39,7 +39,7 @@ describe('console page that compares two versions', () => {
     expect(page).not.toContain('data-events');
   });
 
-  it('does not compare before versions are selected, or without a sign-in', async () => {
+  it('runs no comparison before versions are selected, or without a sign-in', async () => {
     const operator = await Operator.signedIn();
     expect(await operator.page('/sites/acme/diff')).toContain('Compare versions');
     const stranger = new Operator();

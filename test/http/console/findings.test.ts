@@ -12,7 +12,7 @@ const operatorAt = (findings: Partial<SiteFindings>, notices: readonly string[] 
   });
 
 describe('console page of a site', () => {
-  it('shows requests of its pages to other origins, and invalid rules by line', async () => {
+  it('shows requests of the site to other origins, and invalid rules by line', async () => {
     const operator = operatorAt({
       policy: 'on',
       origins: [{ origin: 'https://cdn.example', reports: 1234 }],
@@ -30,7 +30,7 @@ describe('console page of a site', () => {
     expect(page).toContain('has no target');
   });
 
-  it('does not repeat a notice that another section shows', async () => {
+  it('omits a notice that another section of the page shows', async () => {
     const same = '_redirects of the bundle, line 12, has no target; docshelf ignores it.';
     const page = await operatorAt({ notices: [same] }, [same, 'The disk fills.']).page('/sites/acme');
     expect([page.includes(same), page.includes('The disk fills.')]).toEqual([false, true]);

@@ -71,7 +71,7 @@ describe('export jobs on the console', () => {
     expect(await operator.page(`/jobs/${jobId}`)).toContain('of an older docshelf. Try again');
   });
 
-  it('are listed on more pages if there are more than a hundred', async () => {
+  it('are listed on several pages if there are more than 100 jobs', async () => {
     const { operator, queue } = await open();
     const added = Array.from({ length: 101 }, (_, at) => `se_${String(at).padStart(16, '0')}`);
     for (const jobId of added) {
@@ -104,7 +104,7 @@ describe('export jobs on the console', () => {
     expect(await whole.json()).toMatchObject({ jobId, findings });
   });
 
-  it('offer only sites that can be exported, and explain why another cannot', async () => {
+  it('are offered only for sites that can be exported, and show the reason if another site is requested', async () => {
     const { operator } = await open();
     const page = await operator.page('/jobs');
     expect([...page.matchAll(/<option value="([^"]+)"/g)].map(([, domain]) => domain)).toEqual(['acme', 'globex']);
@@ -120,7 +120,7 @@ describe('export jobs on the console', () => {
     expect(wrong.page).toContain('bad_request');
   });
 
-  it('need a sign-in for changes and reports, and a form token for each form', async () => {
+  it('need a sign-in for changes and reports, and a form token in each form', async () => {
     const { operator, desk, queue } = await open();
     const { jobId } = await desk.start({ domain: 'acme' });
     const bare = await operator.post(`/jobs/${jobId}/cancel`, {});

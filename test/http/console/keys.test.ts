@@ -51,7 +51,7 @@ describe('console page of API keys', () => {
     ['no searched domain', 'assistant', { sites: [ownedSite('bare')] }, 'This daemon searches no domain of acme'],
     ['the API is off', 'assistant', { apiUrl: null }, 'The API listener is off'],
   ])(
-    'shows for a new key a command to try it or the reason why it has no use: %s',
+    'shows with a new key a command to try the key, or the reason why the key has no use: %s',
     async (_, type, changes, expected) => {
       const {
         apiUrl = 'http://127.0.0.1:8081/',
@@ -76,7 +76,7 @@ describe('console page of API keys', () => {
     },
   );
 
-  it('shows a new key once with a command to try it, never on a page that reloads itself', async () => {
+  it('shows a new key once with a command to try the key, on a page that never reloads by itself', async () => {
     const keys: MadeKey[] = [];
     const organizations = [organization('acme', { sites: [ownedSite('acme')] })];
     const jobs = new JobDesk({ service: async () => exportsInMemory().exports, organizations: () => organizations });
@@ -96,7 +96,7 @@ describe('console page of API keys', () => {
     for (const page of [again, await operator.page(KEYS)]) expect(page).not.toContain(key);
   });
 
-  it('keeps the typed values of a rejected form, and shows the reason', async () => {
+  it('keeps the typed values of a rejected form, and shows the reason for the rejection', async () => {
     const operator = await Operator.signedIn({ actions: { keys: deskInMemory() } });
     const { page } = await operator.actAndFollow(KEYS, { name: 'old "one"', type: 'admin', expires: '2020-01-31' });
     expect(page).toContain('is in the past');

@@ -26,7 +26,7 @@ describe('manual on the console', () => {
     expect(links.filter((href) => !href.startsWith('#') || !article.includes(`id="${href.slice(1)}"`))).toEqual([]);
   });
 
-  it('is generated from a page of docs/, with each table named by its heading', () => {
+  it('is generated from a page of docs/, and names each table by its heading', () => {
     const made = manualPage(
       'a.md',
       '---\ntitle: A\n---\nSee [b](b.md).\n\n## Of _x_\n\n| A | B |\n|---|---|\n| `c_d` | e |\n',

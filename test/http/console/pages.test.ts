@@ -12,7 +12,7 @@ const operatorAt = (changes: Partial<StatusReport>) =>
 const pageOf = (changes: Partial<StatusReport> = {}) => operatorAt(changes).page('/');
 
 describe('console pages', () => {
-  it('show the state, versions, features with reasons, and the last error with its next step', async () => {
+  it('show the state, the versions, the features with reasons, and the last error with its next step', async () => {
     const page = await pageOf();
     for (const text of ['stale', 'v3.2.0', '1,170', '2024-05-01', 'pinned', 'server.port', 'link_expired', '8,123'])
       expect(page).toContain(text);
@@ -35,7 +35,7 @@ describe('console pages', () => {
     expect([unknown.status, await unknown.text()]).toEqual([404, expect.stringContaining('not_found')]);
   });
 
-  it('link to each site, and show only the features of that site', async () => {
+  it('link to the site that they describe, and show only the features of this site', async () => {
     const [first, second] = FEATURES.features;
     const of = (domain: string, feature: typeof first) => ({
       domain,
@@ -61,7 +61,7 @@ describe('console pages', () => {
     expect(await new Operator({ token: () => null }).page('/sign-in')).toContain('is set, so the console is read-only');
   });
 
-  it('receive an event when their content has changed', async () => {
+  it('receive an event when their content changes', async () => {
     const status = { ...STATUS };
     const revisions = { changes: '', jobs: '' };
     const operator = new Operator({
@@ -131,7 +131,7 @@ describe('console actions', () => {
     expect(operator.calls).toEqual([['site', 'acme']]);
   });
 
-  it('keep the page open for forms whose action returns to it', async () => {
+  it('stay open only after the forms for rollback, preview and removal', async () => {
     const operator = await Operator.signedIn();
     const page = await operator.page('/sites/acme');
     const forms = [...page.matchAll(/<form method="post" action="([^"]+)"( data-stays)?/g)];

@@ -56,7 +56,7 @@ describe('console form that another page forges', () => {
     expect([answer.status, operator.calls]).toEqual([403, []]);
   });
 
-  it('changes nothing if it has no session', async () => {
+  it('changes nothing if the request has no session', async () => {
     const operator = await Operator.signedIn();
     const formToken = await operator.formToken();
     const answer = await operator.act(ACTIVATE, { ...FIELDS, formToken }, { Cookie: 'docshelf-console-9090=x' });
@@ -88,13 +88,13 @@ describe('console form that another page forges', () => {
     expect([answer.status, operator.calls]).toEqual([413, []]);
   });
 
-  it('does not sign the browser in', async () => {
+  it('cannot sign the browser in', async () => {
     const operator = new Operator();
     const answer = await operator.signIn(TOKEN, { Origin: 'http://localhost:8080', 'Sec-Fetch-Site': 'same-site' });
     expect([answer.status, answer.headers.get('set-cookie')]).toEqual([403, null]);
   });
 
-  it('changes nothing through the admin API, which does not accept the cookie', async () => {
+  it('changes nothing through the admin API, which does not accept the session cookie', async () => {
     const operator = await Operator.signedIn();
     const headers = { Cookie: operator.cookie, Origin: ORIGIN };
     const answer = await operator.app.request(`${ORIGIN}/v1/rollback`, { method: 'POST', headers });
@@ -198,7 +198,7 @@ describe('console session', () => {
     expect(await operator.page('/')).not.toContain('method="post"');
   });
 
-  it('is found if another cookie of the same name comes first', async () => {
+  it('is found if another cookie with the same name comes first', async () => {
     const operator = await Operator.signedIn();
     operator.cookie = `docshelf-console-9090=${'0'.repeat(64)}; ${operator.cookie}`;
     expect(await operator.page('/')).toContain('method="post"');
@@ -244,7 +244,7 @@ describe('wrong token on the sign-in page', () => {
     expect(page).not.toContain('hunter2');
   });
 
-  it('is delayed after twenty attempts of a client with Retry-After, but the correct token is not', async () => {
+  it('is delayed after 20 attempts of one client, with Retry-After, while the correct token is not delayed', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     const operator = new Operator();
     for (let at = 0; at < 20; at++) expect((await operator.signIn(`wrong-${at}`)).status).toBe(401);
@@ -326,7 +326,7 @@ describe('console page', () => {
     expect(answer.headers.get('location')).toMatch(new RegExp(`^\\.\\./\\.\\./${kind}/%0D%0AX%3A%3Fy%23\\?said=`));
   });
 
-  it('shows no message that another page put into the address', async () => {
+  it('shows no message that another site put into the address', async () => {
     const operator = await Operator.signedIn();
     expect(await operator.page('/?said=Your+token+has+leaked')).not.toContain('leaked');
     const { query } = await operator.actAndFollow('/reload');
@@ -358,7 +358,7 @@ describe('console page', () => {
     },
   );
 
-  it('contains the form token of its own session only, and never the cookie', async () => {
+  it('contains the form token of its own session only, and never the session cookie', async () => {
     const operator = await Operator.signedIn();
     const page = await operator.page('/');
     expect(page).not.toContain(operator.cookie.split('=')[1] ?? '-');
@@ -380,7 +380,7 @@ describe('console page', () => {
     expect(operator.faults.map(({ message }) => message)).toEqual(['secret-path']);
   });
 
-  it('uses static files that caches may keep forever, with names that depend on their content', async () => {
+  it('uses static files that caches can keep forever, because their names depend on their content', async () => {
     const operator = new Operator();
     const names = [...(await operator.page('/')).matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(
       ([, name]) => name,

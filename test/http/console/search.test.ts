@@ -72,7 +72,7 @@ describe('search on the console', () => {
     expect(await operator.page('/sites/acme/search?q=x')).toContain('href="https://acme.example/docs/javascript:');
   });
 
-  it('is the only search with reasons, which API requests cannot set', () => {
+  it('is the only search that returns reasons, which API requests cannot enable', () => {
     const sent = { query: 'x', isExplained: true } as { readonly query: string };
     expect(searchRequestOf(sent)).not.toHaveProperty('isExplained');
   });

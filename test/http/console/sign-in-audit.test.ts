@@ -6,7 +6,7 @@ import { memoryAudit } from '../audit/memory-audit.ts';
 import { Operator } from './operator.ts';
 
 describe('audit lines of the console', () => {
-  it('record each sign-in and sign-out, with the session name that its actions have', async () => {
+  it('record each sign-in and sign-out, with the session name that also identifies the actions of the session', async () => {
     const { lines, audit } = memoryAudit();
     const operator = await Operator.signedIn({ audit });
     await operator.act('/sites/acme/rollback');
@@ -20,7 +20,7 @@ describe('audit lines of the console', () => {
     expect(JSON.stringify(lines)).not.toContain(operator.cookie.split('=')[1]);
   });
 
-  it('record failed sign-ins without the typed token, and not the opening of the page', async () => {
+  it('record failed sign-ins without the typed token, and do not record visits of the sign-in page', async () => {
     const { lines, audit } = memoryAudit();
     const operator = new Operator({ audit });
     await operator.page('/sign-in');
@@ -33,7 +33,7 @@ describe('audit lines of the console', () => {
     for (const secret of ['a-mistyped-token', TOKEN]) expect(JSON.stringify(lines)).not.toContain(secret);
   });
 
-  it('are limited if many sign-ins fail, and count the omitted ones', async () => {
+  it('are limited if many sign-ins fail, and state the number of omitted attempts', async () => {
     const { lines, audit } = memoryAudit();
     const clock = { atMs: 0 };
     const signIns = new SignInAudit(audit, () => clock.atMs);

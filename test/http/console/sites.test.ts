@@ -37,7 +37,7 @@ describe('the list of sites', () => {
     expect(listed(await operator.page(`/${query}`)).join(' ')).toBe(domains);
   });
 
-  it('keeps a filter out of the markup, and in the addresses of its parts', async () => {
+  it('escapes a filter in the markup, and keeps the filter in the addresses of the sort links', async () => {
     const operator = new Operator({ status: async () => shelf() });
     const page = await operator.page(`/?q=${encodeURIComponent('"><script>')}&sort=-pages`);
     expect(page).not.toContain('"><script>');
@@ -74,7 +74,7 @@ describe('the review of an activation', () => {
     expect(page).toMatch(/<button type="submit" class="primary">Activate 2024-05-01</);
   });
 
-  it('changes and compares nothing for an operator who is not signed in', async () => {
+  it('offers no activation and starts no comparison for an operator who is not signed in', async () => {
     const operator = new Operator({ status });
     const page = await operator.page(REVIEW);
     expect(page).toContain('Sign in to activate it.');
@@ -93,7 +93,7 @@ describe('the review of an activation', () => {
     expect((await operator.get('/sites/acme/review?version=v9')).status).toBe(404);
   });
 
-  it('rejects an activation if another release than the shown one is active by now', async () => {
+  it('rejects an activation if the active release has changed since the page was shown', async () => {
     const operator = await Operator.signedIn({ status });
     const { page } = await operator.actAndFollow('/sites/acme/activate', {
       version: '2024-05-01',
@@ -126,7 +126,7 @@ describe('the undo of an activation', () => {
     expect((await operator.act('/undo', { said })).status).toBe(404);
   });
 
-  it('changes nothing if another release is active by now', async () => {
+  it('changes nothing if another release has become active', async () => {
     let status = serving('a'.repeat(64));
     const { operator, said } = await activated(() => status);
     status = serving('b'.repeat(64));

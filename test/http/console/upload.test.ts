@@ -66,7 +66,7 @@ describe('formParts()', () => {
     ]);
   });
 
-  it('continues after a part that was not read or read only partly', async () => {
+  it('continues after a part whose body was not read, or was read only partly', async () => {
     const found: string[] = [];
     for await (const { name, fileName, body } of formParts(requestOf(formOf(PARTS), 5))) {
       found.push(`${name} ${fileName}`);
@@ -133,7 +133,7 @@ describe('upload on the console', () => {
     ]);
   });
 
-  it('returns for each archive the result, with the invalid entry and the rule', async () => {
+  it('returns the result of each archive, with the invalid entry and the broken rule', async () => {
     const upload = (fileName: string) =>
       fileName === 'evil.zip'
         ? Promise.reject(new DocshelfError('type_symlink', 'Cannot unpack "evil.zip": its entry "a<b" is a link'))
@@ -178,7 +178,7 @@ describe('upload on the console', () => {
     expect([answer.status, accepted]).toEqual([401, ['a.zip']]);
   });
 
-  it('reports that an existing label now belongs to another bundle', async () => {
+  it('reports that an existing version label now belongs to another bundle', async () => {
     const upload = async () => ({
       ...{ version: 'v1', digest: DIGEST, activated: false, unpacked: true },
       moved: 'e'.repeat(64),
@@ -188,7 +188,7 @@ describe('upload on the console', () => {
     expect(await verdictsOn(operator, archives('a.zip'))).toEqual([{ text, problem: null }]);
   });
 
-  it('shows all results of several archives also without a script, each with its reason', async () => {
+  it('shows the result of each archive with its reason, also without JavaScript', async () => {
     const upload = (fileName: string) => {
       if (fileName === 'good.zip')
         return Promise.resolve({ version: 'v1', digest: DIGEST, activated: true, unpacked: true });

@@ -33,7 +33,7 @@ describe('FolderKeys', () => {
     await rm(dir, { recursive: true });
   });
 
-  it('keeps its files readable for their user only, and leaves no other files', async () => {
+  it('keeps its files readable only for the user of the daemon, and leaves no other files', async () => {
     const keys = await open();
     await keys.add(madeKey('one'));
     keys.noteUse('a'.repeat(64));
@@ -95,7 +95,7 @@ describe('FolderKeys', () => {
     expect(keys.fault).toBeNull();
   });
 
-  it('writes key uses with a delay, and loses only them if their file is damaged', async () => {
+  it('writes key uses with a delay, and discards a damaged file of key uses', async () => {
     const keys = await open();
     await writeFile(join(dir, 'key-uses.json'), '{"x":1,');
     const { sha256 } = madeKey('one');

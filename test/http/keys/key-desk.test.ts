@@ -29,7 +29,7 @@ describe('KeyDesk', () => {
   const holder = (key: string, type: 'admin' | 'assistant' = 'admin') =>
     accessOf(withKeys(ORGANIZATIONS, subject.store.keys)).keys.holder(`Bearer ${key}`, type);
 
-  it('creates a key that is valid immediately, for its organization and type only, and returns it once', async () => {
+  it('creates a key that is valid immediately, for its organization and type only, and returns its secret once', async () => {
     const made = await desk.create({ organization: 'acme', type: 'admin', name: 'pipeline' });
     expect(made).toMatchObject({ id: expect.stringMatching(/^key_[0-9a-f]{16}$/), name: 'pipeline', expired: false });
     expect(made.key).toMatch(/^svc_[A-Za-z0-9_-]{43}$/);
@@ -58,7 +58,7 @@ describe('KeyDesk', () => {
     await expect(desk.list('initech')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('revokes a key, which is then rejected immediately and unknown to a second call', async () => {
+  it('revokes a key, which is then rejected immediately and unknown to a second revoke call', async () => {
     const { id, key } = await desk.create({ organization: 'acme', type: 'admin', name: 'one' });
     expect(holder(key).key.id).toBe(id);
     expect(await desk.revoke(id)).toMatchObject({ id, name: 'one', organization: 'acme' });
@@ -66,14 +66,14 @@ describe('KeyDesk', () => {
     await expect(desk.revoke(id)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('does not revoke a key of the config, and names the place to do so', async () => {
+  it('does not revoke a key of the config, and names the organization whose config contains the key', async () => {
     await expect(desk.revoke('ci')).rejects.toMatchObject({
       code: 'key_of_config',
       next: expect.stringContaining('"acme"'),
     });
   });
 
-  it('rejects an unknown organization, and lists the known ones', async () => {
+  it('rejects an unknown organization, and lists the known organizations', async () => {
     const create = desk.create({ organization: 'initech', type: 'admin', name: 'one' });
     await expect(create).rejects.toMatchObject({
       code: 'not_found',

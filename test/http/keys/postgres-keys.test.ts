@@ -34,7 +34,7 @@ describe.skipIf(!HAS_POSTGRES)('PostgresKeys', () => {
     faults.length = 0;
   });
 
-  it('keeps the last known keys while the database is unavailable, rejects changes, and recovers', async () => {
+  it('keeps the last known keys and rejects changes while the database is unavailable, and recovers afterwards', async () => {
     await keys.add(madeKey('one'));
     const stored = keys.keys;
     await server.stop();
@@ -87,7 +87,7 @@ describe.skipIf(!HAS_POSTGRES)('PostgresKeys', () => {
     expect(await keys.list()).toHaveLength(KEYS_MAX);
   });
 
-  it('keeps only the newest uses', async () => {
+  it('keeps a limited number of key uses, and removes the oldest uses', async () => {
     await database.execute(FILL_USES, [USES_MAX]);
     const { sha256 } = madeKey('one');
     keys.noteUse(sha256);

@@ -49,7 +49,7 @@ describe('ClientRates', () => {
     expect(take('::ffff:192.0.2.2', 1)).toBe(1);
   });
 
-  it('forgets the least recently seen client beyond its limit', () => {
+  it('removes the least recently seen client if there are too many clients', () => {
     const take = ratesAt({ nowMs: 0 }, 2);
     expect(take('192.0.2.1', 3)).toBe(3);
     expect(take('192.0.2.2', 3)).toBe(3);

@@ -91,7 +91,7 @@ describe('FolderCounter', () => {
     expect(faults).toHaveLength(1);
   });
 
-  it('continues from its last count if the folder starts to fail', async () => {
+  it('continues in memory from the last stored count if the folder starts to fail', async () => {
     const { file, clock, open } = await folderOf();
     const { leftAfter } = open();
     expect([await leftAfter(), await leftAfter()]).toEqual([2, 1]);

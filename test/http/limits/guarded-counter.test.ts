@@ -52,7 +52,7 @@ describe('GuardedCounter', () => {
     await expect.poll(() => counter.take('acme')).toEqual(VERDICT);
   });
 
-  it('rejects requests in mode closed without details, and accepts the first one that can be counted', async () => {
+  it('rejects requests in mode closed without details, until a request can be counted again', async () => {
     const { counter, state, goAway } = guarded('closed');
     goAway();
     const refused = { code: 'database_unavailable', message: expect.not.stringContaining('10.0.0.7') };

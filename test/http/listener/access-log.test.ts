@@ -55,7 +55,7 @@ describe('accessLog()', () => {
     expect(JSON.parse(`{${line}}`)).toMatchObject({ path: text, userAgent: text, msg: `GET ${text} 200` });
   });
 
-  it('writes one line with the facts of a request', () => {
+  it('writes one line with the fields of a request', () => {
     const agent = { userAgent: 'curl/8', referrer: 'https://docs.acme.dev/a' };
     expect(lineOf({ site: 'acme', version: 'v2', ...agent })).toEqual({
       event: 'request',

@@ -92,7 +92,7 @@ const handles = () =>
 
 describe('client that does not read its responses', () => {
   it.each(['/file', '/memory', '/word'])(
-    'has at most one response in preparation for pipelined requests: %s',
+    'has at most one response in preparation if it pipelines requests: %s',
     async (path) => {
       const listener = await open(new ClientBudget());
       const client = await still(listener);
@@ -147,7 +147,7 @@ describe('client that does not read its responses', () => {
     expect(handles()).toBeLessThanOrEqual(256 + 2 * 64);
   });
 
-  it('may use at most half of the response memory, over all its connections', async () => {
+  it('can use at most half of the memory for responses, over all its connections', async () => {
     const limit = { requests: 100, bytes: 256 * KiB };
     const budget = new ClientBudget({ address: limit, all: { requests: 200, bytes: 512 * KiB }, stillMs: 60_000 });
     const listener = await open(budget);
@@ -204,7 +204,7 @@ describe('client that does not read its responses', () => {
     await expect.poll(() => budget.bytes).toBe(0);
   });
 
-  it('is not disconnected while it reads slowly, even for longer than the limit in total', async () => {
+  it('is not disconnected while it reads slowly, even if the whole response takes longer than the time limit', async () => {
     // The server sees progress in steps of 1.4 MiB, when a third of the kernel's buffer is free. Late timers must not slow the client down.
     const unreadMsMax = 3_000;
     const slowMs = 1.2 * unreadMsMax;
@@ -223,7 +223,7 @@ describe('client that does not read its responses', () => {
     expect(taken).toBeGreaterThanOrEqual(LARGE.length);
   });
 
-  it('is not disconnected by default if it reads 5 KiB per second, as the kernel reports that', () => {
+  it('is not disconnected by default if it reads 5 KiB per second, because the kernel reports the progress', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
     bench.onEnd(() => vi.useRealTimers());
     const budget = new ClientBudget();
@@ -244,7 +244,7 @@ describe('client that does not read its responses', () => {
 });
 
 describe('connection limit of a listener', () => {
-  it('closes an idle connection for a new one, never a connection that waits for its response', async () => {
+  it('closes an idle connection to accept a new connection, but never a connection that waits for its response', async () => {
     const gate = Promise.withResolvers<void>();
     const fetch = async () => {
       await gate.promise;
@@ -262,7 +262,7 @@ describe('connection limit of a listener', () => {
     for (const client of [waiting, last]) expect((await client.toArray()).join('')).toMatch(/word$/);
   });
 
-  it('leaves half of the connections to other addresses', async () => {
+  it('leaves half of the connections to clients with other addresses', async () => {
     const listener = await open(new ClientBudget({ connections: 8 }));
     const others = await Promise.all(Array.from({ length: 4 }, () => still(listener, { from: '127.0.0.8' })));
     for (let at = 0; at < 20; at++) await still(listener, { from: '127.0.0.9' });
@@ -298,7 +298,7 @@ describe('HeldAnswer', () => {
     expect([answer.measureIdleMs(64_000), answer.measureIdleMs(99_000)]).toEqual([0, 0]);
   });
 
-  it('disconnects the client with the longest idle time if there is no room', () => {
+  it('disconnects the client with the longest idle time if no response memory is free', () => {
     const limit = { requests: 9, bytes: 128 * KiB };
     const budget = new ClientBudget({ connection: limit, address: limit, all: limit, stillMs: 0 });
     const cut: number[] = [];
@@ -316,7 +316,7 @@ describe('HeldAnswer', () => {
     expect([isActing, cut, budget.bytes]).toEqual([true, [0], 128 * KiB]);
   });
 
-  it('runs waiting responses in order when bytes are free, and frees its bytes at the end', () => {
+  it('runs waiting responses in order when response memory is free, and frees the memory of each response at its end', () => {
     const limit = { requests: 9, bytes: 128 * KiB };
     const budget = new ClientBudget({ connection: limit, address: limit, all: limit });
     const acts: number[] = [];

@@ -73,7 +73,7 @@ it('FileSender sends part of a file after the response headers, to many clients 
   await expect.poll(isOpen).toBe(false);
 });
 
-it('FileSender aborts the response and reports it if the file is truncated meanwhile', async () => {
+it('FileSender aborts the response and reports the error if the file is truncated while it is sent', async () => {
   const { listener, faults, isOpen } = await serving(randomBytes(1_000_000), (file) => truncateSync(file, 500_000));
   const answer = await send(listener);
   await expect(answer.toArray()).rejects.toThrow();
@@ -90,7 +90,7 @@ it.skipIf(process.platform !== 'linux')('FileSender closes the file when the cli
   await expect.poll(isOpen).toBe(false);
 });
 
-it('FileSender sends everything to a client that has half-closed its connection', async () => {
+it('FileSender sends the whole file to a client that has half-closed its connection', async () => {
   const bytes = randomBytes(3_000_000);
   const { listener, isOpen } = await serving(bytes);
   const connection = await RawConnection.open(listener.port);

@@ -43,7 +43,7 @@ describe('openListener()', () => {
     await expect(open({ host })).rejects.toMatchObject({ code: 'cannot_listen' });
   });
 
-  it('has a URL that can be requested even if it listens on all addresses', async () => {
+  it('returns a URL that accepts requests, even if the listener uses all addresses', async () => {
     const { url, port } = await open({ host: '0.0.0.0' });
     expect(url).toBe(`http://127.0.0.1:${port}`);
     expect((await fetch(url)).status).toBe(200);
@@ -76,7 +76,7 @@ describe('openListener()', () => {
     await left.promise;
   });
 
-  it('responds to a client that half-closes its connection after a request', async () => {
+  it('responds to a client that half-closes its connection after its request', async () => {
     const [arrived, ended] = [gate(), gate()];
     const connection = await connectTo(
       await open({
@@ -95,13 +95,13 @@ describe('openListener()', () => {
     expect(await connection.untilClosed()).toMatch(/hello$/);
   });
 
-  it('responds to a request with an unknown Expect header, with a request id', async () => {
+  it('responds to a request with an unknown Expect header, and adds a request id', async () => {
     const connection = await connectTo(await open());
     connection.write('GET / HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n');
     expect(await connection.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*x-request-id: .*hello/is);
   });
 
-  it('reports each request without its query', async () => {
+  it('reports the path of each request without the query', async () => {
     const served: ServedRequest[] = [];
     const connection = await connectTo(await open({ onRequest: (each) => served.push(each) }));
     connection.write(
@@ -148,7 +148,7 @@ describe('openListener()', () => {
     await expect.poll(() => served.map((each) => each.status)).toEqual([499]);
   });
 
-  it('reports a request once if its client disconnects within an unread body', async () => {
+  it('reports a request once if its client disconnects while the body is unread', async () => {
     const served: ServedRequest[] = [];
     const listener = await open({ onRequest: (each) => served.push(each) });
     const connection = await connectTo(listener);
@@ -209,7 +209,7 @@ describe('stop() of a listener', () => {
     await stopped;
   });
 
-  it('finishes a response that has begun, then closes its connection', async () => {
+  it('finishes a response that has begun, then closes the connection of this response', async () => {
     let finish: () => void = () => undefined;
     const body = new ReadableStream<Uint8Array>({
       start(controller) {

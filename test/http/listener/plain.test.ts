@@ -85,7 +85,7 @@ describe('listener with prepared responses', () => {
     ['no Host', PLAIN.replace('Host: x\r\n', '')],
     ['two Hosts', PLAIN.replace('Host: x', 'Host: x\r\nhOST: x')],
     ['an address over the limit', PLAIN.replace('/a', `/${'a'.repeat(16 * 1024)}`)],
-  ])('leaves a request with %s to the framework', async (_, request) => {
+  ])('does not use a prepared response for a request with %s', async (_, request) => {
     const { listener } = await open();
     const connection = await connectTo(listener);
     connection.write(request);

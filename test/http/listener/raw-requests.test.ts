@@ -16,7 +16,7 @@ describe('raw request', () => {
     ['an empty port', 'GET / HTTP/1.1\r\nHost: x:\r\n\r\n'],
     ['a long address', `GET /${'a'.repeat(12_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
     ['chunks', post('Transfer-Encoding: chunked')],
-  ])('gets a response and leaves the connection open: %s', async (_, bytes) => {
+  ])('gets a response and does not close the connection: %s', async (_, bytes) => {
     const connection = await connectTo(await open());
     connection.write(bytes);
     await connection.until(/hello$/);
@@ -82,20 +82,23 @@ describe('raw request', () => {
     ['a request without a Host', 'GET / HTTP/1.1\r\n\r\n', [200, 400]],
     ['a request whose address is too long', `GET /${LONG} HTTP/1.1\r\nHost: x\r\n\r\n`, [200, 414]],
     ['a valid request and garbage', `${GET}nonsense\r\n\r\n`, [200, 200, 400]],
-  ])('gets its response first if the pipelined input after it is rejected: %s', async (_, pipelined, statuses) => {
-    const late = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      return new Response('late');
-    };
-    for (const fetch of [() => new Response('hello'), late]) {
-      const connection = await connectTo(await open({ fetch }));
-      connection.write(GET + pipelined);
-      expect(statusesOf(await connection.untilClosed())).toEqual(statuses);
-    }
-  });
+  ])(
+    'gets its response before the error if the pipelined input after it is rejected: %s',
+    async (_, pipelined, statuses) => {
+      const late = async () => {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return new Response('late');
+      };
+      for (const fetch of [() => new Response('hello'), late]) {
+        const connection = await connectTo(await open({ fetch }));
+        connection.write(GET + pipelined);
+        expect(statusesOf(await connection.untilClosed())).toEqual(statuses);
+      }
+    },
+  );
 
   it.each(['Connection: keep-alive\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked'])(
-    'is the last of its HTTP/1.0 connection with "%s"',
+    'closes its HTTP/1.0 connection after the response if it has the headers "%s"',
     async (fields) => {
       const connection = await connectTo(await open());
       connection.write(`POST / HTTP/1.0\r\n${fields}\r\n\r\n0\r\n\r\n`);
@@ -168,15 +171,18 @@ describe('response before the end of its request', () => {
         { name, status, how: 'later', wait: () => new Promise((resolve) => setTimeout(resolve, 5)) },
       ]),
     ),
-  )('states that the connection closes, and closes it: $name $status $how', async ({ name, status, how, wait }) => {
-    const answer = () => new Response('no', { status });
-    const fetch = how === 'immediately' ? answer : () => wait().then(answer);
-    const connection = await connectTo(await open({ name, fetch }));
-    const ended = new Promise((resolve) => connection.socket.once('end', resolve));
-    connection.write(HALF);
-    await ended;
-    expect(connection.received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*Connection: close[^]*no$`));
-  });
+  )(
+    'has the header Connection: close, and the connection is closed: $name $status $how',
+    async ({ name, status, how, wait }) => {
+      const answer = () => new Response('no', { status });
+      const fetch = how === 'immediately' ? answer : () => wait().then(answer);
+      const connection = await connectTo(await open({ name, fetch }));
+      const ended = new Promise((resolve) => connection.socket.once('end', resolve));
+      connection.write(HALF);
+      await ended;
+      expect(connection.received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*Connection: close[^]*no$`));
+    },
+  );
 
   it('reaches a client that continues to send, without a connection reset', async () => {
     const connection = await connectTo(await open({ fetch: () => new Response('no', { status: 413 }) }));
@@ -192,7 +198,7 @@ describe('response before the end of its request', () => {
   });
 });
 
-it('listener responds to CONNECT after the requests before it', async () => {
+it('listener responds to CONNECT after the pipelined requests before it', async () => {
   const connection = await connectTo(await open());
   connection.write(`${GET}CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n`);
   expect(statusesOf(await connection.untilClosed())).toEqual([200, 501]);

@@ -134,15 +134,18 @@ describe.each(['legacy', 'auto'] as const)('session of the official MCP client (
 });
 
 describe('read_page', () => {
-  it.each(['what?.html', 'c#.html', 'st%61rt.html'])('reads %s by the address from the list', async (file) => {
-    const release = bench.release({ [file]: '<main><h1>It</h1>', 'start.html': '<main><h1>Another</h1>' });
-    const site = await bench.open(release);
-    const { facts } = contentOf(await site.tool('list_pages'));
-    const entries = facts.entries as readonly { address: string }[];
-    const address = entries.map((entry) => entry.address).find((each) => !each.includes('/start'));
-    const { text } = contentOf(await site.tool('read_page', { address }));
-    expect(text).toContain('# It');
-  });
+  it.each(['what?.html', 'c#.html', 'st%61rt.html'])(
+    'reads the page %s by the address that list_pages returns',
+    async (file) => {
+      const release = bench.release({ [file]: '<main><h1>It</h1>', 'start.html': '<main><h1>Another</h1>' });
+      const site = await bench.open(release);
+      const { facts } = contentOf(await site.tool('list_pages'));
+      const entries = facts.entries as readonly { address: string }[];
+      const address = entries.map((entry) => entry.address).find((each) => !each.includes('/start'));
+      const { text } = contentOf(await site.tool('read_page', { address }));
+      expect(text).toContain('# It');
+    },
+  );
 
   describe('of an address with a fragment', () => {
     const rows = '<p>Common words of every section.</p>'.repeat(20);
@@ -171,7 +174,7 @@ describe('read_page', () => {
       expect(facts.offset).toBe(Number(facts.total) - text.length);
     });
 
-    it('reads from an offset of the page if the call has one', async () => {
+    it('reads from the offset of the call, not from the section, if the call has an offset', async () => {
       const site = await bench.open(bench.release(files));
       const address = 'made.html#second';
       const { facts, text } = contentOf(await site.tool('read_page', { address, offset: 0, length: 5 }));
@@ -179,7 +182,7 @@ describe('read_page', () => {
     });
   });
 
-  it('returns a long page in parts that add up to the page, and splits no character', async () => {
+  it('returns a long page in parts that together equal the page, and splits no character', async () => {
     const site = await opened();
     let whole = '';
     for (let offset: unknown = 0; offset !== null; ) {
@@ -278,7 +281,7 @@ describe('older versions over MCP', () => {
     expect(await site.tool('read_page', { address: '/guides/old' })).toMatchObject({ isError: true });
   });
 
-  it('are searched by name, and the active version with or without its name', async () => {
+  it('are searched by name, like the active version, which is also the default', async () => {
     const requests: SearchRequest[] = [];
     const site = await opened({ kept: [june()], search: searchThatNotes(requests) });
     for (const args of [{ version: 'june' }, { version: 'v1' }, { version: 'v1', filter: { version: '3.x' } }, {}]) {
@@ -382,7 +385,7 @@ describe('list_pages', () => {
     expect(rest.entries).toMatchObject([{ address: '/guides/a.html' }, { address: '/zoo.html' }]);
   });
 
-  it('accepts a folder address as listed, also with a base path, and no other', async () => {
+  it('accepts every folder address that it lists, also with a base path, and rejects unknown folders', async () => {
     const files = { 'index.html': '', 'a b/ü?/x.html': '<title>X</title>', 'a b/y.html': '' };
     const site = await bench.open(bench.release(files), { basePath: '/docs/' });
     const list = (folder: string) => site.tool('list_pages', { folder });
@@ -481,7 +484,7 @@ describe('MCP endpoint', () => {
     }
   });
 
-  it('has the short address /mcp unless the release has a page of that name', async () => {
+  it('has the short address /mcp unless the release has a page with the path /mcp', async () => {
     const site = await opened();
     const body = message('tools/list');
     expect((await messageOf(await site.send(post(body), '/mcp'))).result?.tools).toHaveLength(3);
@@ -496,7 +499,7 @@ describe('MCP endpoint', () => {
     }
   });
 
-  it('keeps the short address if a rule redirects all requests to the same host', async () => {
+  it('keeps its short address if a rule redirects all requests to the same host', async () => {
     const site = await bench.open(bench.release({ ...SITE, _redirects: '/* http://127.0.0.1/:splat 301!' }));
     const { host } = new URL(site.url);
     site.use(bench.release({ ...SITE, _redirects: `/* http://${host}/:splat 301!` }));
@@ -504,14 +507,14 @@ describe('MCP endpoint', () => {
     expect((await site.send({}, '/guides/start')).status).toBe(200);
   });
 
-  it('keeps the short address if the start page answers all unknown paths', async () => {
+  it('keeps its short address if spaFallback serves the start page for all unknown paths', async () => {
     const site = await opened({ form: { trailingSlash: 'auto', spaFallback: true } });
     expect((await site.send({}, '/app')).status).toBe(200);
     expect((await site.send({}, '/mcp')).status).toBe(405);
     expect((await site.send(post(message('tools/list')), '/mcp')).status).toBe(200);
   });
 
-  it('rejects requests of other origins and invalid origins first', async () => {
+  it('rejects requests with another or invalid Origin for every method', async () => {
     const site = await opened();
     for (const origin of ['https://evil.example', 'null', 'file://', site.url.replace('127.0.0.1', 'evil.example')]) {
       for (const method of ['POST', 'GET', 'OPTIONS']) {
@@ -555,7 +558,7 @@ describe('MCP endpoint', () => {
     expect((await messageOf(response)).error?.code).toBe(code);
   });
 
-  it('responds to a batch with its results, and to notifications only with 202', async () => {
+  it('responds to a batch with an array of results, and to notifications alone with 202', async () => {
     const site = await opened();
     const batch = `[${message('ping', {}, 'a')},${message('tools/list', {}, 'b')}]`;
     const response = await site.send(post(batch));

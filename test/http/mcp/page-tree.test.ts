@@ -45,7 +45,7 @@ describe('listTree()', () => {
     expect(list({ folder: '/guides/' }).entries.map(({ path }) => path)).toEqual(['/guides', '/guides/start']);
   });
 
-  it('returns all pages in the folder recursively, without similar names', () => {
+  it('returns all pages of a folder and its subfolders, without pages of similarly named folders', () => {
     expect(list({ folder: '/api/', isRecursive: true }).entries.map(({ path }) => path)).toEqual([
       '/api/',
       '/api/keys/create',

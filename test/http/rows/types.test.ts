@@ -34,7 +34,7 @@ const typeOf = (extension: string): string => mediaTypeOf(`a.${extension}`);
 describe('content types of all registered extensions', () => {
   const extensions = Object.keys(types);
 
-  it('are the registered types, with known exceptions', () => {
+  it('are the registered types, except for the listed exceptions', () => {
     expect(extensions.length).toBeGreaterThan(1000);
     const others: Record<string, string[]> = {};
     for (const extension of extensions.toSorted()) {
@@ -46,7 +46,7 @@ describe('content types of all registered extensions', () => {
     expect(others).toEqual(OTHER_THAN_REGISTERED);
   });
 
-  it('are executable in a browser only for named extensions', () => {
+  it('are types that browsers execute or render only for the listed extensions', () => {
     const named = (pattern: RegExp) =>
       extensions.filter((extension) => pattern.test(essence(typeOf(extension)))).sort();
     expect(named(/^text\/html$/)).toEqual(['htm', 'html', 'shtml']);
@@ -66,7 +66,7 @@ describe('content types of all registered extensions', () => {
     ).toEqual([]);
   });
 
-  it.skipIf(!hasNginx)(`are the types of nginx, with known exceptions${whyNoNginx}`, () => {
+  it.skipIf(!hasNginx)(`are the types of nginx, except for the listed exceptions${whyNoNginx}`, () => {
     const [, config = ''] = /--conf-path=(\S+)/.exec(spawnSync('nginx', ['-V']).stderr.toString()) ?? [];
     const list = readFileSync(join(dirname(config), 'mime.types'), 'utf8').replace(/#.*/g, '');
     const lines = [...list.matchAll(/^\s*(\S+\/\S+)\s+([^;]+);/gm)];

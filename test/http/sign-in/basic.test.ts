@@ -31,7 +31,7 @@ function signInOf(
 }
 
 describe('BasicPasswords', () => {
-  it('accepts readers by name and password, and responds to others with a challenge without content', async () => {
+  it('accepts readers by name and password, and responds to other requests with 401 and no content', async () => {
     await using site = await guardedSite(signInOf().signIn);
     for (const authorization of [ANNA, BEN, ANNA.replace('Basic', 'bAsIc')]) {
       expect(await site.send('/', { authorization })).toMatchObject({ status: 200 });
@@ -90,7 +90,7 @@ describe('BasicPasswords', () => {
     });
   });
 
-  it('limits wrong passwords per client and counts them, but never the correct one', async () => {
+  it('counts wrong passwords and limits them per client, but never delays the correct password', async () => {
     const { signIn, wrong } = signInOf({ burst: 3 });
     await using site = await guardedSite(signIn);
     const statuses: number[] = [];
@@ -111,7 +111,7 @@ describe('BasicPasswords', () => {
     expect(wrong).toHaveLength(8);
   });
 
-  it('delays parallel wrong passwords one after the other, per client', async () => {
+  it('delays parallel wrong passwords of a client one after the other', async () => {
     const waits: { readonly ms: number; readonly end: () => void }[] = [];
     const wait = (ms: number) => new Promise<void>((end) => waits.push({ ms, end }));
     await using site = await guardedSite(signInOf({ burst: 1, wait }).signIn);
@@ -146,7 +146,7 @@ describe('BasicPasswords', () => {
     );
   });
 
-  it('compares with a different hash for each unknown user name', async () => {
+  it('compares the password of each unknown user name with a different placeholder hash', async () => {
     const hashes = new Set<string>();
     const holds: Passwords['holds'] = (_client, _password, compared) => {
       for (const hash of compared) hashes.add(hash);
@@ -203,7 +203,7 @@ describe('PasswordCheck', () => {
     expect(await passwords.holds('a', 'tide-table-7', [right, other])).toBe(false);
   });
 
-  it('keeps the only queued check of a client, and finishes every queued check', async () => {
+  it('never discards the only queued check of a client, and finishes every queued check', async () => {
     const check = new PasswordCheck(2);
     const clients = ['a', 'b', 'c', 'd', 'late', 'later'];
     const outcomes = await Promise.allSettled(
@@ -213,7 +213,7 @@ describe('PasswordCheck', () => {
     await check.end();
   });
 
-  it('serves clients in turns, and rejects checks of a client with too many in the queue', async () => {
+  it('alternates between clients, and rejects checks of a client that has too many checks in the queue', async () => {
     const check = new PasswordCheck();
     const ended: string[] = [];
     const guessAt = (client: string, at: number) =>

@@ -6,7 +6,7 @@ import { guardedSite, SECRET } from './guarded-listener.ts';
 /** Rejects every client of this machine. */
 const nobody = new TrustedHeader({ name: 'X-Remote-User', trustedProxies: ['192.0.2.1'] });
 
-describe('guarded site', () => {
+describe('site that requires a sign-in', () => {
   // In ASCII, longer names replace the slash and the characters after it, because the framework removes these.
   it.each([
     '\u00fc.\u00fc.\u00fc.\u00fc.\u00fc.\u00fc/_docshelf/search?q=secret&limit=3#x',
@@ -37,7 +37,7 @@ describe('guarded site', () => {
     }
   });
 
-  it('checks pipelined requests of one connection one by one', async () => {
+  it('checks each pipelined request of a connection separately', async () => {
     await using site = await guardedSite(new TrustedHeader({ name: 'X-User', trustedProxies: ['127.0.0.1'] }));
     const connection = await RawConnection.open(site.listener.port);
     connection.write(

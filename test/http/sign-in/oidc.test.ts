@@ -115,7 +115,7 @@ describe('OIDC sign-in', () => {
     expect((await site.send('/', { cookie })).status).toBe(401);
   });
 
-  it('finds its session among cookies of other hosts and with other credentials', async () => {
+  it('finds its session cookie among many cookies with the same name, and next to Basic credentials', async () => {
     await using site = await oidcSite(provider);
     const browser = new BrowserLike();
     await browser.visit(site.home);
@@ -272,7 +272,7 @@ describe('OIDC sign-out', () => {
 });
 
 describe('OIDC provider that is unavailable', () => {
-  it('does not end sessions, and others get an error page', async () => {
+  it('does not end sessions, and causes an error page for readers without a session', async () => {
     let nowMs = Date.now();
     await using site = await oidcSite(provider, { now: () => nowMs });
     const browser = new BrowserLike();
@@ -305,7 +305,7 @@ describe('OIDC provider that is unavailable', () => {
     ['invalid tokens', '/token', 200, '{"access_token":1}'],
     ['keys', '/jwks', 500, 'no'],
     ['invalid keys', '/jwks', 200, '{"keys":1}'],
-  ])('causes a reported error if it fails at %s', async (_, path, status, body) => {
+  ])('causes an error that docshelf reports if it fails at %s', async (_, path, status, body) => {
     await using site = await oidcSite(provider);
     provider.broken = { path, status, body: body.replace('ISSUER', provider.issuer) };
     try {
@@ -321,7 +321,7 @@ describe('OIDC provider that is unavailable', () => {
     }
   });
 
-  it('is contacted only through the network gate', async () => {
+  it('is contacted only if network.allowedHosts contains its host', async () => {
     await using site = await oidcSite(provider, { network: { allowedHosts: ['other.test'] } });
     const before = provider.requests.length;
     expect((await new BrowserLike().visit(site.home)).status).toBe(503);
@@ -331,7 +331,7 @@ describe('OIDC provider that is unavailable', () => {
 });
 
 describe('bearer token of a machine', () => {
-  it('is accepted from this provider for this client if signed, valid now and of an allowed group', async () => {
+  it('is accepted if this provider signed it for this client, it is valid now, and its group is allowed', async () => {
     await using site = await oidcSite(provider, { allowedGroups: ['bots'] });
     const good = { groups: ['bots'], exp: nowS() + 300 };
     const status = async (token: string): Promise<number> =>
@@ -365,7 +365,7 @@ describe('bearer token of a machine', () => {
     expect(site.faults).toEqual([]);
   });
 
-  it('is accepted with a new key of the provider after the retry pause', async () => {
+  it('is accepted after the retry pause if the provider signed it with a new key', async () => {
     await using site = await oidcSite(provider, { retryMs: 200 });
     const claims = { exp: nowS() + 300 };
     const before = await provider.token(claims);

@@ -46,12 +46,12 @@ describe('site with a base path', () => {
     expect(await (await siteApp().request('/team/docs/')).text()).toBe('<a href="/team/docs/a/">');
   });
 
-  it('serves the 404 page of docshelf outside the base path, and that of the site inside', async () => {
+  it('serves the 404 page of docshelf outside the base path, and the 404 page of the site inside the base path', async () => {
     expect(await (await siteApp().request('/none')).text()).toContain('There is no documentation at this address.');
     expect(await (await siteApp().request('/team/docs/none')).text()).toBe('<a href="/team/docs/">');
   });
 
-  it('redirects the base path and its folders to their trailing slash, with the query', async () => {
+  it('redirects the base path and its folders to the address with a trailing slash, and keeps the query', async () => {
     const location = async (path: string) => {
       const response = await siteApp().request(path);
       return [response.status, new URL(response.headers.get('location') ?? '', `http://localhost${path}`).pathname];

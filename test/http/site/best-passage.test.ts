@@ -23,7 +23,7 @@ describe('bestPassage()', () => {
     expect(passageOf(text).length).toBeGreaterThan(200);
   });
 
-  it('shows code as code, and prose as prose', () => {
+  it('sets isCode for code, but not for prose', () => {
     const isCode = (text: string) => bestPassage(text, []).isCode;
     expect(isCode('const port = 80;\nserver.listen(port);')).toBe(true);
     expect(isCode('search.memory · 384MiB · Memory of the search')).toBe(false);

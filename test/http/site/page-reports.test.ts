@@ -58,7 +58,7 @@ describe('PageReports', () => {
     expect([reports.counts.length, reports.notices.length]).toEqual(status === 204 ? [1, 1] : [0, 0]);
   });
 
-  it('recommends no origin, and forgets all origins while enforcement is off', async () => {
+  it('recommends no reported origin as an addition to the policy, and discards all origins while enforcement is off', async () => {
     const { reports, site } = reportsOf();
     await reports.answer(post(old('https://evil.example/a.js')));
     await reports.answer(post(old(`https://${'evil.'.repeat(200)}example/`)));
@@ -91,7 +91,7 @@ describe('PageReports', () => {
     expect(reports.notices).toHaveLength(origins.length);
   });
 
-  it('keeps a limited number of origins, and shows the most frequent', async () => {
+  it('keeps a limited number of origins, and shows the most frequently reported origins', async () => {
     const { reports, reported } = reportsOf();
     for (let n = 0; n < 300; n++) await reports.answer(post(old(`https://h${n}.example/`)));
     for (let n = 0; n < 3; n++) await reports.answer(post(old('https://h7.example/')));

@@ -67,7 +67,7 @@ async function read(response: Response) {
 }
 
 describe('search results page', () => {
-  it('is served to clients that prefer HTML, while all others get JSON', async () => {
+  it('is served to clients that prefer HTML, while other clients get JSON', async () => {
     const { send } = siteWith({ results: RESULTS });
     const plain = await send('?q=a', {});
     const headers = Object.fromEntries(plain.headers);
@@ -152,7 +152,7 @@ describe('search results page', () => {
     ]);
   });
 
-  it('lists the excluded words, and links to the query with them', async () => {
+  it('lists the excluded words, and links to the same query without exclusions', async () => {
     const facts = { ...FACTS, excluded: ['motorcar', 'a & b'], inclusive: 'jaguar motorcar "a & b"' };
     const found = await read(await siteWith({ results: [result('/docs/', 'x')], facts }).send('?q=jaguar&language=de'));
     const main = found.named('main')[0] as PageNode;
@@ -160,7 +160,7 @@ describe('search results page', () => {
     expect(text(main)).toContain('Excluded: motorcar, a & b');
   });
 
-  it('marks a count as incomplete if there are more results, and offers hints if there are none', async () => {
+  it('marks a count as incomplete if there are more results, and offers hints if there are no results', async () => {
     const results = [result('/docs/', 'x'), result('/docs/#b', 'x')];
     const statusOf = async (limit: number) =>
       (await read(await siteWith({ results }).send(`?q=a&limit=${limit}`))).status;
@@ -217,7 +217,7 @@ describe('search results page', () => {
     expect((await read(response)).status).toBe('Too many searches at the moment, try again shortly');
   });
 
-  it('responds to HEAD without a body, and compresses if the reader accepts it', async () => {
+  it('responds to HEAD without a body, and compresses the page if the reader accepts it', async () => {
     const { send } = siteWith({ results: RESULTS });
     const whole = await (await send('?q=a')).text();
     const head = await send('?q=a', NAVIGATION, 'HEAD');

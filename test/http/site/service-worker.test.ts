@@ -27,8 +27,8 @@ async function scriptAt(
 }
 
 it.each<[string, string, Files, Partial<SnapshotOptions>]>([
-  ['the version lacks it', '/sw.js', {}, {}],
-  ['an older release has it as an asset', '/offline.js', {}, {}],
+  ['the active version does not contain the script', '/sw.js', {}, {}],
+  ['only an older release contains the script', '/offline.js', {}, {}],
   ['the start page answers all paths', '/worker', {}, { spaFallback: true }],
   ['a rule answers all paths with a page', '/worker', { _redirects: '/* /index.html 200' }, {}],
   ['a rule answers all paths but scripts', '/sw.js', { _redirects: '/* /index.html 200' }, {}],
@@ -36,11 +36,11 @@ it.each<[string, string, Files, Partial<SnapshotOptions>]>([
   ['a rule redirects from the file', '/sw.js', { 'sw.js': 'new', _redirects: '/sw.js /b.js 301!' }, {}],
   ['a rule redirects to another host', '/sw.js', { _redirects: '/* https://docs.example/:splat 308!' }, {}],
   ['a rule hides the file', '/sw.js', { 'sw.js': 'new', _redirects: '/sw.js /a 404!' }, {}],
-  ['a folder has its name', '/sw.js', { 'sw.js/index.html': 'x' }, {}],
+  ['a folder has the name of the script', '/sw.js', { 'sw.js/index.html': 'x' }, {}],
   ['the site has a 404 page', '/sw.js', { '404.html': 'not here' }, {}],
-  ['only its Markdown exists', '/a.md', {}, { markdown: true }],
-  ['it is outside the base path', '/sw.js', { 'sw.js': 'new' }, { basePath: '/docs/' }],
-  ['it is in a hidden folder', '/.git/sw.js', { '.git/sw.js': 'new' }, {}],
+  ['only the Markdown of a page exists', '/a.md', {}, { markdown: true }],
+  ['the script is outside the base path', '/sw.js', { 'sw.js': 'new' }, { basePath: '/docs/' }],
+  ['the script is in a hidden folder', '/.git/sw.js', { '.git/sw.js': 'new' }, {}],
 ])('forWorker() retires a service worker whose script cannot be loaded: %s', async (_, path, files, form) => {
   expect(await scriptAt(path, files, form)).toBe('200 retired');
 });

@@ -253,12 +253,12 @@ describe('shelf over HTTP', () => {
     expect(types.sort()).toEqual(['image/svg+xml', 'text/css; charset=utf-8', 'text/javascript; charset=utf-8']);
   });
 
-  it('passes search requests on', async () => {
+  it('passes requests for /_docshelf/search to the search over all sites', async () => {
     const app = shelfWith(SITES, { search: async (request) => Response.json([new URL(request.url).search]) });
     expect(await (await app.request('/_docshelf/search?q=a&limit=3')).json()).toEqual(['?q=a&limit=3']);
   });
 
-  it('passes the Host header to the list of sites', async () => {
+  it('passes the Host header to the function that lists the sites', async () => {
     const app = shelfWith([], {}, { sites: (host) => [listed(`on ${host}`)] });
     const response = await app.request('/', { headers: { Host: 'docs.acme.dev:8080' } });
     expect(read(await response.text()).items[0]?.domain).toBe('on docs.acme.dev:8080');

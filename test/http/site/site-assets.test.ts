@@ -23,7 +23,7 @@ describe('/_docshelf/assets/ of a site', () => {
   const assets = new SiteAssets();
   const app = siteWith(assets);
 
-  it('serves the search box in the base path without a release, cacheable forever', async () => {
+  it('serves the search box in the base path without a release, and lets caches keep it forever', async () => {
     const script = await app.request(`/docs/${assets.searchBox.loader}`, { headers: { 'Accept-Encoding': 'gzip' } });
     expect([script.status, script.headers.get('content-type'), script.headers.get('content-encoding')]).toEqual([
       200,
@@ -52,7 +52,7 @@ describe('/_docshelf/assets/ of a site', () => {
     ]);
   });
 
-  it('needs no sign-in for valid asset names, but for all other addresses', () => {
+  it('needs a sign-in, except for valid asset names', () => {
     expect(isFree(`/${assets.searchBox.loader}`)).toBe(true);
     for (const target of ['assets/../secret', 'assets/a/b/c.js', 'assets/.a/b', 'assets/a%2fb', 'assets/', 'v/a'])
       expect(isFree(`/_docshelf/${target}`), target).toBe(false);
@@ -74,7 +74,7 @@ function brotliGrowth(page: string): number {
   return brotliCompressSync(addToPage(bytes, 'text/html', additions)).length - brotliCompressSync(bytes).length;
 }
 
-it('the search box loads less than 1.25 KiB before a search and less than 15 KB for one', async () => {
+it('the search box loads less than 1.25 KiB before a search and less than 15 KB for the first search', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'docshelf-box-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const { buildSearchBox } = await import(join(import.meta.dirname, '../../../scripts/search-box.mjs'));

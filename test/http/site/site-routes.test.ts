@@ -190,7 +190,7 @@ describe('SiteRoutes with many sites', () => {
     expect(names.map((name) => routed(byPath, 'any', `/${name}/guide`))).toEqual(names);
   });
 
-  it('reads no more segments of a path than its base paths have', () => {
+  it('finds the site of a path with a million segments', () => {
     const routes = new SiteRoutes([site('docs', '/docs/')]);
     const long = `/docs/${'a/'.repeat(1_000_000)}`;
     expect(routed(routes, 'any', long)).toBe('docs');
@@ -219,14 +219,14 @@ function addresses(host: string | undefined, publicUrl: string | null = null) {
 }
 
 describe('shelfAddress()', () => {
-  it('is a path if the same host serves the site', () => {
+  it('returns a path if the same host serves the site', () => {
     expect(addresses('DOCS.acme.dev:8080')[0]).toBe('/docs/');
     expect(addresses('other.dev')[0]).toBe('/docs/');
     expect(addresses('elsewhere')[2]).toBe('/bare/');
     expect(addresses(undefined)[2]).toBe('/bare/');
   });
 
-  it('is the first host name of the site if another host is requested, with the port that readers see', () => {
+  it('returns a URL with the first host name of the site if another host is requested, with the port that readers see', () => {
     expect(addresses('elsewhere:8080')).toEqual(['//docs.acme.dev:8080/docs/', '//[::1]:8080/', '/bare/']);
     expect(addresses('elsewhere')).toEqual(['//docs.acme.dev/docs/', '//[::1]/', '/bare/']);
     expect(addresses('elsewhere:18080')[0]).toBe('//docs.acme.dev/docs/');

@@ -53,7 +53,7 @@ describe('GET /_docshelf/search', () => {
     ]);
   });
 
-  it('returns additional facts to a search box, and searches by keywords only on request', async () => {
+  it('returns corrections and facets to the search box, and searches by keywords alone on request', async () => {
     const facts = {
       ...NO_FACTS,
       corrected: 'rotate',
@@ -73,7 +73,7 @@ describe('GET /_docshelf/search', () => {
     });
   });
 
-  it('compresses as the request accepts, if that saves a network packet', async () => {
+  it('compresses with a coding that the request accepts, if that saves a network packet', async () => {
     const long = RESULTS.map((result) => ({ ...result, content: 'rotate keys '.repeat(200) }));
     const { app } = siteWith({ search: { search: async () => ({ results: long }) } });
     const searchWith = (accepted: string) =>

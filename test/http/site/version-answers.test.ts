@@ -55,7 +55,7 @@ describe('address of a version', () => {
     expect(open).not.toHaveBeenCalled();
   });
 
-  it('returns no response if the version is removed while it is read', async () => {
+  it('returns no response if the version is removed while docshelf reads the page', async () => {
     const respond = async () => new Response(null, { status: 503 });
     const kept = (isThere: boolean): OpenedVersion => ({ ...KEPT, server: { respond }, isThere: async () => isThere });
     expect(await versionAnswer(request('/_docshelf/v/v1/'), source(kept(false)), '/')).toBeNull();

@@ -46,7 +46,7 @@ describe('redirectAnswer()', () => {
     expect(answer).not.toMatch(/strict-transport-security/i);
   });
 
-  it('does not redirect to a name without a certificate', async () => {
+  it('does not redirect to a host name that no certificate contains', async () => {
     const answer = await send('GET / HTTP/1.1\r\nHost: evil.test');
     expect(answer).toMatch(/^HTTP\/1\.1 421 /);
     expect(answer).toContain('no certificate has that name');

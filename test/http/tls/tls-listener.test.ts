@@ -157,7 +157,7 @@ describe('listener with TLS', () => {
     for (const count of await Promise.all(pending)) expect(count).toBeGreaterThan(0);
   });
 
-  it('responds to a plain request that the port expects HTTPS', async () => {
+  it('responds to a plain HTTP request that the port expects HTTPS', async () => {
     const served: ServedRequest[] = [];
     const { port } = await open({ onRequest: (each) => served.push(each) });
     const connection = await RawConnection.open(port);
