@@ -19,7 +19,7 @@ describe('FindingList', () => {
     expect([of('not_fetched'), of('broken_reference'), of('left_out')]).toEqual([3, 499, 498]);
   });
 
-  it('lists all findings by page if the report has room for them', () => {
+  it('lists all findings in the order of pages if the report has room for all', () => {
     const findings = new FindingList();
     add(findings, 'b', 2);
     add(findings, 'a', 1);

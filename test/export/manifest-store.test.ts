@@ -42,7 +42,7 @@ describe('ManifestStore', () => {
     expect(await store.take(content, JUNE)).not.toBe(first);
   });
 
-  it('stores one manifest for many concurrent calls', async () => {
+  it('stores one manifest for many concurrent calls with the same content', async () => {
     const stored = await Promise.all(
       Array.from({ length: 20 }, (_, n) => store.take(CONTENT, { ...JUNE, generator: `docshelf ${n}` })),
     );

@@ -73,7 +73,7 @@ describe('job of the export service', () => {
     expect(await of('globex')).toEqual([]);
   });
 
-  it('fails if it is canceled in the queue, and does not change after its end', async () => {
+  it('ends as failed if it is canceled in the queue, and does not change after its end', async () => {
     const { exports, queue, jobId } = await withJob();
     expect(await exports.cancel('acme-inc', jobId)).toMatchObject({ status: 'failed', error: 'canceled' });
     const { jobId: other } = await exports.start(SITE, WHOLE);
@@ -91,7 +91,7 @@ describe('report() of the export service', () => {
     expect(await exports.report('acme-inc', jobId)).toEqual({ ...REPORT, jobId });
   });
 
-  it('returns an empty report for a job that failed before it exported anything', async () => {
+  it('returns an empty report for a job that failed before it exported a file', async () => {
     const { exports, queue, jobId } = await withJob();
     queue.move(jobId, { status: 'failed', error: 'Cannot read "/srv/acme": it is not there' });
     expect(await exports.report('acme-inc', jobId)).toEqual({ ...REPORT, jobId, pages: 0, files: 0, bytes: 0 });
@@ -139,7 +139,7 @@ describe('bundle() of the export service', () => {
     });
   });
 
-  it('packs a deleted archive again, once for concurrent calls of any of its jobs', async () => {
+  it('packs a deleted archive again, once for concurrent calls of all jobs with this archive', async () => {
     const packed: string[] = [];
     const { promise: packing, resolve: finish } = Promise.withResolvers<void>();
     const { exports, queue, store, jobId } = await withJob({
@@ -161,7 +161,7 @@ describe('bundle() of the export service', () => {
     expect(packed).toEqual([BUNDLE.sha256]);
   });
 
-  it('retries after packing has failed', async () => {
+  it('packs the archive again on the next call after packing has failed', async () => {
     let attempts = 0;
     const { exports, queue, store, jobId } = await withJob({
       repack: async () => {
@@ -175,7 +175,7 @@ describe('bundle() of the export service', () => {
     expect((await exports.bundle('acme-inc', jobId)).sha256).toBe(BUNDLE.sha256);
   });
 
-  it('passes the abort of the process to the packing', async () => {
+  it('aborts packing with the abort signal of the process', async () => {
     const stop = new AbortController();
     const { exports, queue, store, jobId } = await withJob({
       signal: stop.signal,

@@ -68,7 +68,7 @@ describe('references in checkSite()', () => {
     ]);
   });
 
-  it('are also followed in styles, relative to the style', async () => {
+  it('are also read in style sheets, relative to the style sheet', async () => {
     const found = await check({
       'a/b.html':
         '<style>@import "none.css"; p { background: url(../img/i.png) }</style>' +
@@ -106,7 +106,7 @@ describe('references in checkSite()', () => {
     expect(await check(site)).toEqual([broken('a/b.html', '#x')]);
   });
 
-  it('are resolved in a folder page against the address that links use for it', async () => {
+  it('are resolved in a folder page against the address of this page in links', async () => {
     // For a link without the slash, relative references start one folder higher.
     const picture = '<img src="p.png">';
     const withSlash = { 'index.html': links('/a/'), 'a/index.html': picture, 'a/p.png': '' };
@@ -142,7 +142,7 @@ describe('absolute references to the site itself', () => {
     expect(await check(site)).toEqual([broken('a.html', `${at}/none`)]);
   });
 
-  it('are internal if the host is configured', async () => {
+  it('are internal if the config contains the host', async () => {
     const site = { 'index.html': links('https://docs.acme.dev/none', '//docs.acme.dev/', 'https://acme.dev/none') };
     expect(await check(site, { hosts: ['docs.acme.dev'] })).toEqual([
       broken('index.html', 'https://docs.acme.dev/none'),
@@ -156,7 +156,7 @@ describe('absolute references to the site itself', () => {
 });
 
 describe('fragments in checkSite()', () => {
-  it('match ids and anchor names, on the same page and on others, encoded or not', async () => {
+  it('match ids and anchor names on the same page and on other pages, encoded or not', async () => {
     const site = {
       'index.html': `<h2 id="über uns">x</h2>${links('#%C3%BCber%20uns', '/a#old', '/a/#new', 'a.html#new')}`,
       'a.html': '<a name=old></a><p id=new>',
@@ -164,7 +164,7 @@ describe('fragments in checkSite()', () => {
     expect(await check(site)).toEqual([]);
   });
 
-  it('are reported if the target does not have them, also after a redirect and on the page itself', async () => {
+  it('are reported if the target page does not contain the fragment, also after a redirect and on the page itself', async () => {
     const site = {
       'index.html': links('#none', '/a/#none', '/b#x'),
       'a.html': '<p id=None>',
@@ -180,7 +180,7 @@ describe('fragments in checkSite()', () => {
     expect(await check({ 'index.html': links('#y:~:text=foo') })).toEqual([missing('index.html', '#y:~:text=foo')]);
   });
 
-  it('are not checked for files that are not pages and for loaded files', async () => {
+  it('are not checked if the target is not a page, or is loaded by the page', async () => {
     const site = {
       'index.html': `${links('/m.pdf#page=2')}<svg><use href="/s.svg#i"/><use href="#j"/></svg>`,
       'm.pdf': '',
@@ -195,8 +195,8 @@ describe('fragments in checkSite()', () => {
   });
 });
 
-describe('off-origin loads in checkSite()', () => {
-  it('are files that a page loads from another host, but not links', async () => {
+describe('loads from other hosts in checkSite()', () => {
+  it('are reported for files that a page loads, but not for links', async () => {
     const found = await check({
       'index.html': `<link rel=stylesheet href=https://fonts.dev/a.css><link rel=preconnect href=https://fonts.dev>
         <link rel=me href=https://social.dev/><link rel=canonical href=https://else.dev/x><a href=https://link.dev/>x</a>

@@ -47,7 +47,7 @@ describe('collectSite()', () => {
     expect(files[0]?.type).toMatch(/iso-8859-1|windows-1252/i);
   });
 
-  it('counts pages while they arrive', async () => {
+  it('counts pages while they arrive from the source', async () => {
     const seen: CollectProgress[] = [];
     await collect(
       async (sink) => {
@@ -68,7 +68,7 @@ describe('collectSite()', () => {
     await expect(twice).rejects.toThrow('twice');
   });
 
-  it('returns a table that the next attempt can read', async () => {
+  it('returns a table that the next attempt of the job can read', async () => {
     const table = await collect(async (sink) => {
       sink.find({ kind: 'left_out', page: 'x', detail: 'why' });
       await sink.add('index.html', HTML);

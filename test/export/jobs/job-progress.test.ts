@@ -39,7 +39,7 @@ describe('JobProgress', () => {
     expect(steps.length).toBeLessThanOrEqual(6);
   });
 
-  it('never decreases between steps, or below the progress of an earlier attempt', async () => {
+  it('never decreases between steps, and never goes below the progress of an earlier attempt', async () => {
     const { progress, steps } = track(undefined, claimAt(50, 7));
     progress.reporterOf('collect')(1, 1, 3);
     await vi.advanceTimersByTimeAsync(250);

@@ -47,7 +47,7 @@ describe('JobThread', () => {
     expect(watched.alive()).toBe(0);
   });
 
-  it('starts no step after it is aborted', async () => {
+  it('starts no step after the job is aborted', async () => {
     const stop = new AbortController();
     const thread = openJobThread(ENTRY, stop.signal);
     const reason = new Error('canceled');

@@ -16,7 +16,7 @@ describe('Lease', () => {
     return { lease, renewals, stopping };
   }
 
-  it('is renewed once per second, or three times per lease if that is shorter, until it ends', async () => {
+  it('is renewed until it ends: once per second, or three times per lease if the lease is short', async () => {
     const { lease, renewals } = startRenewing(async () => 'held');
     await vi.advanceTimersByTimeAsync(10_000);
     expect(renewals).toHaveBeenCalledTimes(10);
@@ -28,12 +28,15 @@ describe('Lease', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it.each<'lost' | 'canceled'>(['lost', 'canceled'])('ends as %s if a renewal returns this state', async (state) => {
-    const { lease } = startRenewing(async () => state);
-    await vi.advanceTimersByTimeAsync(1_000);
-    expect([lease.ended, lease.signal.aborted]).toEqual([state, true]);
-    expect(vi.getTimerCount()).toBe(0);
-  });
+  it.each<'lost' | 'canceled'>(['lost', 'canceled'])(
+    'ends as %s if the queue returns this state for a renewal',
+    async (state) => {
+      const { lease } = startRenewing(async () => state);
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect([lease.ended, lease.signal.aborted]).toEqual([state, true]);
+      expect(vi.getTimerCount()).toBe(0);
+    },
+  );
 
   it('continues after a failed renewal', async () => {
     let calls = 0;
@@ -55,7 +58,7 @@ describe('Lease', () => {
     expect([lease.ended, lease.signal.aborted]).toEqual(['stopping', true]);
   });
 
-  it('keeps the first reason', async () => {
+  it('keeps the first reason if it ends for several reasons', async () => {
     const { lease, stopping } = startRenewing(async () => 'lost');
     lease.end('canceled');
     stopping.abort();

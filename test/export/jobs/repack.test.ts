@@ -23,7 +23,7 @@ describe('repackBundle()', () => {
     return join(bench.folder.bundles, `${bundle?.sha256}.tar.gz`);
   };
 
-  it('packs the same bytes again, and leaves no work folder', async () => {
+  it('packs the same bytes as the original bundle, and leaves no work folder', async () => {
     const file = await archive();
     const before = await readFile(file);
     await rm(file);
@@ -32,7 +32,7 @@ describe('repackBundle()', () => {
     expect(await readdir(bench.folder.work)).toEqual([]);
   });
 
-  it('may run twice at the same time, as in two processes', async () => {
+  it('can run twice at the same time, as in two processes', async () => {
     const file = await archive();
     await rm(file);
     await Promise.all([repack(), repack()]);

@@ -27,7 +27,7 @@ describe('applyRetention()', () => {
     }
   }
 
-  it('removes old jobs, and the bundles and files that only they use', async () => {
+  it('removes old jobs, and the bundles and files that only these jobs use', async () => {
     const old = await bench.exported('old', 'acme');
     await change('next');
     bench.clocks.wait(1_000);

@@ -65,7 +65,7 @@ describe('JobRunner', () => {
     );
   });
 
-  it('does not fail a job if the database is unavailable at its end, and leaves it to others', async () => {
+  it('does not fail a job if the database is unavailable at the end of the job, so that another daemon can finish it', async () => {
     await bench.add('one');
     const complete = vi
       .fn()
@@ -80,7 +80,7 @@ describe('JobRunner', () => {
     expect(await bench.queue.get(jobIdOf('one'))).toMatchObject({ status: 'running', error: null });
   });
 
-  it('starts again if the checkpoint is on the disk of another machine', async () => {
+  it('restarts a job from the beginning if its checkpoint is on the disk of another machine', async () => {
     await bench.add('one');
     const claim = await bench.queue.claim(60_000);
     if (claim === null) throw new Error('there is no job');
@@ -110,7 +110,7 @@ describe('JobRunner', () => {
     expect(calls).toEqual([['acme', 'one']]);
   });
 
-  it('releases a job when it stops, and resumes from the checkpoint', async () => {
+  it('releases a job when the runner stops, and resumes the job from its checkpoint', async () => {
     const search = endless();
     await bench.add('one');
     const first = bench.run({ searchData: search });
@@ -146,7 +146,7 @@ describe('JobRunner', () => {
     expect(await bench.get('one')).toMatchObject({ status: 'running', attempt: 2 });
   });
 
-  it('completes without search data if their creation fails, and reports it', async () => {
+  it('completes a job without search data if the creation of search data fails, and reports the failure', async () => {
     const failing: SearchData = {
       make: async (_site, into) => {
         await writeFile(join(into, 'half'), 'half');
@@ -163,7 +163,7 @@ describe('JobRunner', () => {
     ]);
   });
 
-  it('fails a job whose process has died too often', async () => {
+  it('fails a job after too many attempts', async () => {
     const { jobId } = await bench.add('one');
     for (let attempt = 1; attempt <= 50; attempt++) {
       const claim = await bench.queue.claim(15_000);
@@ -194,7 +194,7 @@ describe('JobRunner', () => {
     expect(kinds()).toEqual(['fault', 'started', 'completed']);
   });
 
-  it('removes only leftovers of ended jobs from killed processes', async () => {
+  it('removes leftovers of killed processes only for ended jobs', async () => {
     await bench.exported('over');
     await bench.add('waits', 'other');
     await bench.queue.claim(15_000);

@@ -70,7 +70,7 @@ describe('jobs of daemons with a shared bucket and separate disks', () => {
     expect(send).toHaveBeenCalledTimes(5);
   });
 
-  it('reuse the archive of earlier content, whichever daemon packs it', async () => {
+  it('reuse the earlier archive if the content is the same as in an earlier job, on any daemon', async () => {
     const bundle = await exported('one', await daemon('a'));
     await bench.write({ 'more.html': '<!doctype html><title>More</title>' });
     await exported('two', await daemon('a'));
@@ -89,7 +89,7 @@ describe('jobs of daemons with a shared bucket and separate disks', () => {
     expect(await bench.ended('one')).toMatchObject({ status: 'completed', pageCount: 2, attempt: 2 });
   });
 
-  it('start again if a file of the checkpoint is missing', async () => {
+  it('start from the beginning if a file of the checkpoint is missing', async () => {
     const search = endless();
     await bench.add('one', 'docs');
     const first = bench.run({ ...(await daemon('a')), searchData: search });
@@ -101,7 +101,7 @@ describe('jobs of daemons with a shared bucket and separate disks', () => {
     expect(await bench.ended('one')).toMatchObject({ status: 'completed', pageCount: 3 });
   });
 
-  it('have bundles that any daemon can sign for and pack again', async () => {
+  it('have bundles whose signature any daemon can read, and which any daemon can pack again', async () => {
     const bundle = await exported('one', await daemon('a'));
     const other = await daemon('b');
     expect(await other.signatures.read(bundle.sha256)).toContain('trusted comment');

@@ -33,7 +33,7 @@ describe('Markdown site in several languages', () => {
     'docs.json': { url: 'https://x.dev' },
   };
 
-  it('sets the language and direction of each page', async () => {
+  it('sets the language and the text direction of each page', async () => {
     const site = await render(tree);
     expect(languageOf(site, 'guide.html')).toEqual(['en', 'ltr', 'en']);
     expect(languageOf(site, 'fr/guide.html')).toEqual(['fr', 'ltr', 'fr']);
@@ -74,7 +74,7 @@ describe('Markdown site in several languages', () => {
     expect(switchOf(site, 'index.html')).toEqual([]);
   });
 
-  it('uses the languages of docs.json, each with its navigation', async () => {
+  it('uses the languages of docs.json, each with its own navigation', async () => {
     const docs = {
       languages: [
         { code: 'de', name: 'Schweizerdeutsch' },
@@ -99,14 +99,14 @@ describe('Markdown site in several languages', () => {
     expect(site.text('index.html')).toContain('url=de/index.html');
   });
 
-  it('uses the navigation of the site for translated folders', async () => {
+  it('lists translated pages in the order of the navigation of the site', async () => {
     const docs = { navigation: [{ group: 'All', pages: ['guide', 'only-here', 'index'] }] };
     const site = await render({ ...tree, 'docs.json': docs });
     expect(site.links('fr/guide.html', 'nav', 'navigation')).toEqual(['guide.html', 'index.html']);
     expect(site.found('missing_page')).toEqual([]);
   });
 
-  it('uses the language that a page states', async () => {
+  it('uses the language in the front matter of a page', async () => {
     const site = await render({
       'index.md': '# H\n',
       'guide.md': '# Guide\n',
@@ -132,13 +132,13 @@ describe('theme texts', () => {
     expect(Object.entries(words).filter(([, word]) => word === '')).toEqual([]);
   });
 
-  it('are English for other languages, and those of the language for its regions', () => {
+  it('are English for an unknown language, and are shared by all regions of a known language', () => {
     expect(wordsOf('sw')).toEqual(wordsOf('en'));
     expect(wordsOf('pt-BR')).toEqual(wordsOf('pt'));
   });
 });
 
-it('MarkdownSource accepts a language tag with an extension, and names the language without it', async () => {
+it('MarkdownSource accepts a language tag with an extension, and writes the whole tag to the page', async () => {
   const site = await render({
     'index.md': '# Home\n',
     'de.md': '---\nlang: de-u-co-phonebk\n---\n\n# Start\n',

@@ -51,7 +51,7 @@ describe('links between Markdown pages', () => {
     ]);
   });
 
-  it('are kept and reported with the page if their target is missing', async () => {
+  it('are not changed if their target is missing, and are reported with their page', async () => {
     const text = '[a](nope.md#x) ![b](gone.png) <a href="../out.md">c</a> [d](/docs.json)\n';
     const site = await render({ ...tree, 'guides/deep.md': text });
     expect(site.links('guides/deep.html', 'article')).toEqual(['nope.md#x', '../out.md', '/docs.json']);
@@ -105,14 +105,14 @@ describe('texts of settings and front matter', () => {
     expect(site.text(icon)).not.toContain('<script');
   });
 
-  it('set a description on every page, from its text if none is written', async () => {
+  it('set a description on every page, taken from its text if the front matter has no description', async () => {
     const site = await render({ 'index.md': `# H\n\n${'word '.repeat(100)}\n` });
     const description = site.meta('index.html', 'description') ?? '';
     expect(description).toMatch(/^word .* word…$/);
     expect(description.length).toBeLessThanOrEqual(160);
   });
 
-  it('use the heading of the text as page heading, and the title elsewhere', async () => {
+  it('use the first heading as page heading, and the title of the front matter in other places', async () => {
     const site = await render({ 'index.md': '---\ntitle: Name\n---\n# Using `x` *well*\n\nText.\n' });
     const heading = site.element('index.html', 'h1');
     expect(textOf(heading)).toBe('Using x well');

@@ -74,7 +74,7 @@ describe('navigation from docs.json', () => {
     },
   };
 
-  it('contains nested groups, pages by any of their names, and links', async () => {
+  it('contains nested groups, external links, and pages by file name, path or address', async () => {
     const site = await render(tree);
     const navigation = site.element('b/c.html', 'nav', 'navigation');
     expect(outline(navigation)).toEqual([['Home'], 'One', ['A', 'B', 'Deep', ['See']], ['Elsewhere', 'Here']]);
@@ -88,7 +88,7 @@ describe('navigation from docs.json', () => {
     ]);
   });
 
-  it('marks the current page, and opens its groups', async () => {
+  it('marks the current page, and opens the groups that contain this page', async () => {
     const site = await render(tree);
     const current = site.elements('b/c.html', 'a').filter((each) => attribute(each, 'aria-current') === 'page');
     expect(current.map(textOf)).toEqual(['See']);
@@ -104,7 +104,7 @@ describe('navigation from docs.json', () => {
     expect(site.elements('stray.html', 'nav', 'pager')).toEqual([]);
   });
 
-  it('reports listed pages that are missing, and pages that are not listed', async () => {
+  it('causes reports of listed pages that are missing, and of pages that are not listed', async () => {
     const site = await render(tree);
     expect(site.found('missing_page')).toMatchObject([
       { page: 'docs.json', detail: expect.stringContaining('"nowhere"') },
@@ -113,7 +113,7 @@ describe('navigation from docs.json', () => {
     expect(site.files.has('stray.html')).toBe(true);
   });
 
-  it('accepts the format of other programs', async () => {
+  it('can use the tabs and groups format of other documentation tools', async () => {
     const navigation = { tabs: [{ tab: 'Docs', groups: [{ group: 'One', pages: ['a', 'index'] }] }] };
     const site = await render({ ...tree, 'docs.json': { navigation } });
     expect(outline(site.element('a.html', 'nav', 'navigation'))).toEqual(['Docs', ['One', ['A', 'Home']]]);
@@ -125,7 +125,7 @@ describe('navigation of a large site', () => {
     Array.from({ length: 1_000 }, (_, at) => [`part-${at % 2}/${String(at).padStart(4, '0')}.md`, `# Page ${at}\n`]),
   );
 
-  it('shows part of the branch of the page, and links to other branches', async () => {
+  it('shows the pages near the current page, and links to the other folders', async () => {
     const started = process.cpuUsage();
     const site = await render({ 'index.md': '# Home\n', ...pages });
     // A second on a slow machine. The limit only finds quadratic time.

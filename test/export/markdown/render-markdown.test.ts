@@ -24,7 +24,7 @@ describe('headings of renderMarkdown()', () => {
     ]);
   });
 
-  it('are listed as plain text for levels 2 and 3, except in quotations', () => {
+  it('are listed as plain text if they have level 2 or 3, except in quotations', () => {
     const { headings } = render('## A *b* `c` <i>d</i>\n\n### E\n\n#### F\n\n> ## G\n');
     expect(headings).toEqual([
       { level: 2, id: 'a-b-c-d', text: 'A b c d' },
@@ -40,7 +40,7 @@ describe('callouts of renderMarkdown()', () => {
     expect(made).toMatch(new RegExp(`</svg>${kind}</p>\\s*<p>Text\\.</p>\\s*</div>`, 'i'));
   });
 
-  it('accept their own title, blocks and nested callouts', () => {
+  it('can have a custom title, blocks and nested callouts', () => {
     const made = html('> [!NOTE] A *title*\n>\n> - item\n>\n> > [!TIP]\n> > Inner.\n>\n> > Quoted.\n');
     expect(made).toContain('</svg>A <em>title</em></p>');
     expect(made).not.toContain('<p></p>');
@@ -81,7 +81,7 @@ describe('code of renderMarkdown()', () => {
     expect(made).toContain('data-language="ts"');
   });
 
-  it('is not highlighted if its language is unknown or it is too long', () => {
+  it('is not highlighted if its language is unknown or the code is too long', () => {
     expect(html('```"><img src=x>\n<b>\n```\n')).not.toMatch(/<(?:img|b)[ >]/);
     expect(html(`\`\`\`json\n${'[1],'.repeat(30_000)}\n\`\`\`\n`)).not.toContain('hljs');
     expect(html('    indented <b>\n')).toContain('indented &lt;b&gt;');
@@ -105,7 +105,7 @@ describe('references of renderMarkdown()', () => {
     expect(html('[gone](gone.md) <a href="gone.md">too</a>\n', rewrite)).toBe('<p>gone <a >too</a></p>\n');
   });
 
-  it('are passed with decoded entities, and written with encoded ones', () => {
+  it('are passed to the rewrite function with decoded entities, and are written with encoded entities', () => {
     const seen: string[] = [];
     const made = html('<a href="a.md?x=1&amp;y=2">a</a>\n\n[b](<b c.md?x=1&y=2>)\n', (reference) => {
       seen.push(reference);

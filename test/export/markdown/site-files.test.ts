@@ -47,7 +47,7 @@ describe('MarkdownSource', () => {
     expect(site.found('duplicate_path')).toMatchObject([{ page: 'guides/start.html' }]);
   });
 
-  it('reports the second of two sources of one page', async () => {
+  it('reports the second file if two source files have the same page address', async () => {
     const site = await render({ 'index.md': '# A\n', 'x.md': '# First\n', 'x.markdown': '# Second\n' });
     expect(site.found('duplicate_path')).toHaveLength(1);
     expect(site.paths.filter((path) => path.startsWith('x.'))).toEqual(['x.html', 'x.md']);
@@ -152,7 +152,7 @@ describe('MarkdownSource', () => {
     expect(site.pages).toBe(4);
   });
 
-  it('uses favicon, logo and stylesheet of the folder, and reports missing ones', async () => {
+  it('uses favicon, logo and stylesheet of the folder, and reports each of these files that is missing', async () => {
     const docs = { logo: 'logo.svg', favicon: 'none.png', css: '/own.css' };
     const site = await render({
       ...PLAIN,

@@ -31,7 +31,7 @@ describe('files of a Markdown folder', () => {
     expect(site.found('not_utf8')).toEqual([]);
   });
 
-  it('are read as Windows-1252 if they are not UTF-8, and reported once', async () => {
+  it('are read as Windows-1252 if they are not valid UTF-8, and each of these files is reported once', async () => {
     const site = await render({ 'index.md': Buffer.from('# Gr\xfc\xdfe \x96 hier\n', 'latin1') });
     expect(textOf(site.element('index.html', 'h1'))).toBe('Grüße – hier');
     expect(site.found('not_utf8')).toMatchObject([{ page: 'index.md' }]);
@@ -57,7 +57,7 @@ describe('files of a Markdown folder', () => {
     expect(error?.message).toContain(line);
   });
 
-  it('have no front matter if a line of --- is unclosed or empty', async () => {
+  it('have no front matter if the block between lines of --- is empty or has no end', async () => {
     const site = await render({
       'index.md': '---\n# Title\n\ntext\n',
       'a.md': '---\n---\n# A\n',
@@ -74,7 +74,7 @@ describe('files of a Markdown folder', () => {
     expect(site.meta('index.html', 'keywords')).toBe('2.0, true');
   });
 
-  it('are rejected by name if a page is too large', async () => {
+  it('are rejected by the name of the file if a page is too large', async () => {
     const large = Buffer.alloc(8 * 1024 ** 2 + 1, 'a');
     await expect(render({ 'index.md': '# Home\n', 'huge.md': large })).rejects.toMatchObject({
       code: 'bad_source',
@@ -82,7 +82,7 @@ describe('files of a Markdown folder', () => {
     });
   });
 
-  it('are never read through a link out of the folder', async () => {
+  it('are never read through a symbolic link to a file outside the folder', async () => {
     const outside = folders.write({ 'secret.md': '# Secret\n', 'secret.png': 'secret' });
     const dir = folders.write({ 'index.md': '# Home\n', 'real/page.md': '# Page\n' });
     symlinkSync(join(outside, 'secret.md'), join(dir, 'a.md'));
@@ -156,13 +156,13 @@ describe('docs.json settings', () => {
   });
 });
 
-describe('since in front matter', () => {
+describe('the key since in front matter', () => {
   const tree = {
     'index.md': 'See [the later page](later.md#x), <a href="later.md">raw</a>.\n',
     'later.md': '---\nsince: v1.10\n---\n# Later\n',
   };
 
-  it('removes a page from earlier versions, and turns links to it into text', async () => {
+  it('removes a page from earlier versions, and turns links to the removed page into text', async () => {
     const site = await render(tree, { version: 'v1.9' });
     expect(site.files.has('later.html')).toBe(false);
     expect(textOf(site.element('index.html', 'article'))).toContain('See the later page, raw.');
@@ -170,7 +170,7 @@ describe('since in front matter', () => {
     expect(site.found('broken_link')).toEqual([]);
   });
 
-  it('keeps the page in its version with a mark, and in later versions and without a version', async () => {
+  it('keeps a page in the named version with a mark, and in later versions and without a version', async () => {
     for (const [version, marks] of [
       ['v1.10', 1],
       ['v1.11', 0],

@@ -57,7 +57,7 @@ describe('FolderSource', () => {
     expect([files.has('_headers'), files.has('_redirects'), files.has('.env')]).toEqual([true, true, false]);
   });
 
-  it('omits and reports by-products of packers, and still recognizes the top folder', async () => {
+  it('omits and reports by-products of packers, and ignores them when it detects the top folder', async () => {
     const files = { 'Thumbs.db': '', 'html/index.html': 'x', 'html/._index.html': '', '__MACOSX/html/a.html': '' };
     await write({ ...files, 'html/a/Desktop.ini': '', 'html/a/b.html': 'y', '.DS_Store': '' });
     const sink = await collect();
@@ -118,7 +118,7 @@ describe('FolderSource', () => {
     expect(sink.findings.length).toBe(4);
   });
 
-  it('omits a file larger than a bundle may contain, and special files', async () => {
+  it('omits special files and files larger than a bundle can contain', async () => {
     await write(pages('index.html', 'large.bin'));
     await truncate(join(site, 'large.bin'), 2000);
     await run('mkfifo', [join(site, 'pipe')]);
@@ -139,7 +139,7 @@ describe('symbolic links of FolderSource', () => {
     expect(sink.paths.length).toBe(7);
   });
 
-  it('are omitted if they leave the folder, or lead to a missing file or a loop', async () => {
+  it('are omitted if their target is outside the folder or missing, or if they form a loop', async () => {
     await writeFile(join(dir, 'secret.txt'), 'secret');
     await mkdir(join(dir, 'site-2'));
     await write(pages('index.html', 'a/index.html'));
@@ -164,7 +164,7 @@ describe('symbolic links of FolderSource', () => {
     expect(sink.leftOut).toEqual(['a/b/a', 'b/a/b']);
   });
 
-  it('may be the source itself', async () => {
+  it('can be the path of the source itself', async () => {
     await write(pages('index.html'));
     await symlink('site', join(dir, 'link'));
     expect((await collect({ path: join(dir, 'link') })).paths).toEqual(['index.html']);
@@ -182,14 +182,14 @@ describe('paths of FolderSource', () => {
     ['/a/', 'a.html'],
     ['/guides/./st%61rt?x=1#top', 'guides/start.html'],
     ['/', 'index.html'],
-  ])('select the page at %s, and keep the 404 pages and all files that are not pages', async (path, page) => {
+  ])('select the page at %s, all 404 pages, and all files that are not pages', async (path, page) => {
     await write({ ...SITE, 'app.js': '', 'guides/start.txt': '' });
     const sink = await collect({ paths: [path] });
     expect(sink.paths).toEqual(['404.html', 'app.js', 'guides/start.txt', 'ja/404.html', page].sort());
     expect(sink.findings).toEqual([]);
   });
 
-  it('are reported if they have no page, without affecting the others', async () => {
+  it('are reported if they have no page, and do not affect the other paths', async () => {
     await write(SITE);
     const sink = await collect({ paths: ['/a', '/none', '/%ff', '//elsewhere.dev/a'] });
     const missing = sink.findings.map(({ kind, page }) => [kind, page]);
@@ -197,12 +197,12 @@ describe('paths of FolderSource', () => {
     expect(sink.paths).toContain('a.html');
   });
 
-  it('fail the export if none of them has a page', async () => {
+  it('cause the export to fail if none of them has a page', async () => {
     await write({ ...SITE, 'app.js': '' });
     await expect(collect({ paths: ['/none', '/app.js'] })).rejects.toMatchObject({ code: 'bad_source' });
   });
 
-  it('may select pages of one folder only, and the importer keeps that folder in their paths', async () => {
+  it('can select pages of one folder only, and the importer keeps this folder in the paths of the pages', async () => {
     await write(pages('index.html', 'guides/index.html'));
     const { paths } = await collect({ paths: ['/guides/'] });
     expect(paths).toEqual(['guides/index.html']);
@@ -227,30 +227,30 @@ describe('source that cannot be exported', () => {
       () => write(pages('a.html', 'b.html')).then(() => collect({ limits: { totalBytesMax: 15 } })),
     ],
     ['is a pipe', () => run('mkfifo', [join(dir, 'pipe')]).then(() => collect({ path: join(dir, 'pipe') }))],
-  ])('fails with bad_source if it %s', async (_state, attempt) => {
+  ])('causes bad_source if it %s', async (_state, attempt) => {
     await expect(attempt()).rejects.toMatchObject({ code: 'bad_source', next: expect.any(String) });
   });
 
-  it('fails with bad_source if it is an archive without a page', async () => {
+  it('causes bad_source if it is an archive without a page', async () => {
     const path = join(dir, 'site.tar');
     await writeFile(path, rawTar([{ name: 'a.txt', body: 'x' }]));
     await expect(collect({ path })).rejects.toMatchObject({ code: 'bad_source' });
   });
 
-  it('fails with the code of the rule if it is an archive that is rejected', async () => {
+  it('causes name_dotdot if it is an archive that contains a path with ".."', async () => {
     const path = join(dir, 'site.tar');
     await writeFile(path, rawTar([{ name: 'index.html' }, { name: '../evil.html', body: 'x' }]));
     await expect(collect({ path })).rejects.toMatchObject({ code: 'name_dotdot' });
   });
 
-  it.skipIf(process.getuid?.() === 0)('fails with bad_source if it has an unreadable folder', async () => {
+  it.skipIf(process.getuid?.() === 0)('causes bad_source if it has an unreadable folder', async () => {
     await write(pages('index.html', 'a/b.html'));
     await chmod(join(site, 'a'), 0);
     await expect(collect()).rejects.toMatchObject({ code: 'bad_source' });
     await chmod(join(site, 'a'), 0o755);
   });
 
-  it('fails with bad_source if a file is deleted while it is read', async () => {
+  it('causes bad_source if one of its files is deleted during the export', async () => {
     await write(pages('index.html'));
     const sink = new RecordingSink();
     const { FileStore } = await import('../../../src/files/file-store.ts');

@@ -57,7 +57,7 @@ describe('DiskBundleStore.put()', () => {
     expect(await readFile(kept)).toEqual(bytes);
   });
 
-  it('keeps the original file if it cannot move it', async () => {
+  it('keeps the original file if the move fails', async () => {
     const bundle = await packedBundle(dir, randomBytes(10));
     await mkdir(join(dir, 'bundles', `${bundle.sha256}.tar.gz`), { recursive: true });
     await expect(store.put(bundle, NEVER)).rejects.toMatchObject({ code: 'EISDIR' });
@@ -121,7 +121,7 @@ describe('DiskBundleStore.link()', () => {
 });
 
 describe('DiskBundleStore.follow()', () => {
-  it('returns the file with the headers that the link defines', async () => {
+  it('returns the path and the header values of the linked bundle', async () => {
     const sha256 = await storedBundle();
     const { url } = await store.link({ sha256, fileName: 'größe.tar.gz' }, 1000);
     expect(await store.follow(followed(url))).toEqual({

@@ -302,7 +302,7 @@ describe('S3BundleStore.put()', () => {
     expect(calls.filter(({ name }) => name.startsWith('DELETE'))).toHaveLength(1);
   });
 
-  it('treats an upload as complete if only the response to the completion was lost', async () => {
+  it('treats an upload as complete if only the response to CompleteMultipartUpload is lost', async () => {
     const bundle = await packedBundle(dir, randomBytes(PART_BYTES + 1));
     let isComplete = false;
     const { origin } = await service((call, response) => {
@@ -360,7 +360,7 @@ describe('S3BundleStore.put() of a large bundle', () => {
   const checksummed = (part: number, bytes: Buffer): string =>
     listed(part, `<ETag>"e${part}"</ETag><ChecksumSHA256>${hash('sha256', bytes, 'base64')}</ChecksumSHA256>`);
 
-  it('resumes with the parts that a killed process sent, if their bytes match', async () => {
+  it('resumes with the parts that a killed process has sent, if the bytes of these parts match', async () => {
     const bundle = await packedBundle(dir, BYTES);
     const parts =
       checksummed(1, piece(1)) + checksummed(2, piece(1)) + listed(3, `<ETag>"${hash('md5', piece(3))}"</ETag>`);
@@ -373,7 +373,7 @@ describe('S3BundleStore.put() of a large bundle', () => {
     expect(completion).toContain('e1');
   });
 
-  it('starts a new upload if the existing one is older than a day or cannot be listed', async () => {
+  it('starts a new upload if the unfinished upload is older than a day or cannot be listed', async () => {
     const bundle = await packedBundle(dir, BYTES);
     const old = withParts(bundle, checksummed(1, piece(1)), new Date(Date.now() - 25 * HOUR_MS));
     const denied = (call: Call, response: ServerResponse): void => {
@@ -387,7 +387,7 @@ describe('S3BundleStore.put() of a large bundle', () => {
     }
   });
 
-  it('starts a new upload if another process has ended the existing one', async () => {
+  it('starts a new upload if another process has ended the unfinished upload', async () => {
     let uploads = 0;
     const { origin, calls } = await service((call, response) => {
       if (call.name.startsWith('POST') && call.name.endsWith('uploads=')) uploads += 1;
@@ -432,7 +432,7 @@ describe('S3BundleStore with encryption', () => {
     [{ algorithm: 'AES256', kmsKeyId: null }, 'AES256', undefined],
     [{ algorithm: 'aws:kms', kmsKeyId: null }, 'aws:kms', undefined],
     [{ algorithm: 'aws:kms', kmsKeyId: KEY_ARN }, 'aws:kms', KEY_ARN],
-  ] as const)('requests %o only when an object is created', async (encryption, algorithm, key) => {
+  ] as const)('requests encryption %o only when it creates an object', async (encryption, algorithm, key) => {
     for (const length of [10, PART_BYTES + 1]) {
       const { origin, calls } = await service(receive);
       await storeAt(origin, { encryption }).put(await packedBundle(dir, randomBytes(length)), NEVER);
@@ -522,7 +522,7 @@ describe('S3BundleStore when the store fails', () => {
     [301, false],
     [400, false],
     [503, true],
-  ])('explains a response %i without a body as far as possible', async (status, retryable) => {
+  ])('explains a response %i without a body as precisely as the status permits', async (status, retryable) => {
     const { origin } = await service((_, response) => response.writeHead(status).end());
     await expect(storeAt(origin).has(SHA256)).rejects.toMatchObject({
       code: 'store_failed',
@@ -572,7 +572,7 @@ describe('S3BundleStore over TLS', () => {
     });
   });
 
-  it('uses a new caFile of the config, and a caFile with changed content', async () => {
+  it('uses a new caFile of the config, and reads a caFile again if its content changes', async () => {
     const { origin } = opening(await tlsServer(tls, (_, response) => response.writeHead(404).end()));
     const other = join(dir, 'other.pem');
     await writeFile(other, makeCertificate({ names: ['other.dev'] }).cert);

@@ -77,7 +77,7 @@ describe('SigningKeys', () => {
     expect(await filesHere()).toEqual(['1.json', '2.json']);
   });
 
-  it('finds a key that another process created meanwhile', async () => {
+  it('finds a key that another process created after the last rotation', async () => {
     const [one, other] = [keysHere(), keysHere()];
     await one.current();
     nowMs += WEEK_MS;
@@ -85,7 +85,7 @@ describe('SigningKeys', () => {
     expect(proofOf((await one.find(made.id)) as SigningKey)).toBe(proofOf(made));
   });
 
-  it('removes a key after all its links have expired', async () => {
+  it('removes a key after all links that it signed have expired', async () => {
     const keys = keysHere();
     const alive: string[][] = [];
     for (let week = 0; week < 6; week += 1, nowMs += WEEK_MS + DAY_MS) {
@@ -97,7 +97,7 @@ describe('SigningKeys', () => {
     expect(await keys.find('1')).toBe(null);
   });
 
-  it('keeps a key while its links may be valid, however many newer keys exist', async () => {
+  it('keeps a key while links that it signed can be valid, however many newer keys exist', async () => {
     const keys = new SigningKeys({ dir, rotateMs: DAY_MS, signedMsMax: WEEK_MS, nowMs: () => nowMs });
     for (let day = 0; day < 20; day += 1, nowMs += DAY_MS) {
       const { id } = await keys.current();
@@ -120,7 +120,7 @@ describe('SigningKeys', () => {
     expect(await filesHere()).toEqual(['1.json', '2.json']);
   });
 
-  it('keeps the last key if the clock was ahead for a while', async () => {
+  it('keeps its older key if the clock was ahead for some time', async () => {
     const first = await keysHere().current();
     nowMs += 4000 * DAY_MS;
     await keysHere().current();

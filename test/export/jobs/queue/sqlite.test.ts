@@ -65,7 +65,7 @@ function openOlder(): DatabaseSync {
 }
 
 describe('openDatabase()', () => {
-  test('creates the file and its folder with a flush at each commit, and opens the file again', () => {
+  test('opens a new or existing file in WAL mode with a flush at each commit, and creates its folder', () => {
     for (const _time of [1, 2]) {
       const database = openDatabase(file);
       const pragmas = database.prepare('SELECT * FROM pragma_journal_mode, pragma_synchronous').get();
@@ -144,7 +144,7 @@ describe('openDatabase()', () => {
 describe('SqliteDatabase', () => {
   const open = () => new SqliteDatabase(openDatabase(file));
 
-  test('rolls back a transaction if a part fails', async () => {
+  test('rolls back a transaction if one of its statements fails', async () => {
     const database = open();
     const fault = new Error('enough');
     const failing = database.transact(async (session) => {
@@ -157,7 +157,7 @@ describe('SqliteDatabase', () => {
     database.close();
   });
 
-  test('runs one transaction at a time, without other statements in between', async () => {
+  test('runs one transaction at a time, and runs other statements only after the waiting transactions', async () => {
     const database = open();
     const seen: string[] = [];
     const adding = database.transact(async (session) => {
@@ -190,7 +190,7 @@ describe('SqliteDatabase', () => {
     for (const each of [holder, other]) each.close();
   });
 
-  test('does not retry other failures', async () => {
+  test('does not retry a statement that fails for another reason than a lock', async () => {
     const database = open();
     const nowMs = vi.spyOn(performance, 'now');
     await expect(database.run(statement('SELECT 1 FROM nowhere'))).rejects.toThrow('no such table');

@@ -50,7 +50,7 @@ describe('openSqliteJobQueue()', () => {
     expect(await codeOf(openSqliteJobQueue({ file }))).toBe('data_folder_newer');
   });
 
-  test('reports a file that a newer docshelf has migrated while it is open', async () => {
+  test('reports a file that a newer docshelf migrates while the file is open', async () => {
     const queue = await open();
     await queue.add(JOB, QUEUED_MAX);
     const newer = new DatabaseSync(file);
@@ -72,7 +72,7 @@ describe('embedded queue', () => {
     other.close();
   });
 
-  test('starts a new thread after its thread ended, and rejects the waiting calls', async () => {
+  test('starts a new thread after its thread ends, and rejects the waiting calls', async () => {
     const queue = await open();
     await queue.add(JOB, QUEUED_MAX);
     // The thread cannot respond before it ends, because another process writes.
@@ -87,7 +87,7 @@ describe('embedded queue', () => {
     expect(watched.started).toHaveLength(2);
   });
 
-  test('finishes pending calls when closed, and rejects new ones', async () => {
+  test('finishes pending calls when it is closed, and rejects new calls', async () => {
     const queue = await open();
     const pending = queue.add(JOB, QUEUED_MAX);
     await queue.close();
@@ -96,7 +96,7 @@ describe('embedded queue', () => {
     await queue.close();
   });
 
-  test('rejects clients if a thousand calls wait, but not the holder of a job', async () => {
+  test('rejects calls of clients if 1,000 calls wait, but not calls of the process that runs a job', async () => {
     const queue = await open();
     await queue.add(JOB, QUEUED_MAX);
     const claim = await queue.claim(LEASE_MS);
@@ -109,7 +109,7 @@ describe('embedded queue', () => {
     expect(await written).toBe(true);
   });
 
-  test('rejects a checkpoint that is large enough for a file', async () => {
+  test('rejects a checkpoint of more than 64 KiB', async () => {
     const queue = await open();
     await queue.add(JOB, QUEUED_MAX);
     const claim = await queue.claim(LEASE_MS);
