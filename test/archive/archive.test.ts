@@ -103,7 +103,7 @@ describe('inspectArchive()', () => {
     expect((await bench.attempt(Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]))).error?.message).toContain('xz');
   });
 
-  it('names the entry and the broken rule in its error, escaped and with bounded length', async () => {
+  it('names the entry and the broken rule in its error, with an escaped entry name of limited length', async () => {
     const { error } = await bench.attempt(rawZip([{ name: `../\u001b[2J\u202e${'a'.repeat(5000)}`, body: 'x' }]));
     expect(error?.code).toBe('name_control');
     expect(error?.message).not.toMatch(/[\u0000-\u001f\u202e]/);
@@ -126,11 +126,11 @@ describe('inspectArchive()', () => {
     await expect(inspectArchive(file, { ...options, signal })).rejects.toThrow('enough');
   });
 
-  it('reports the broken rule of a hostile archive before its lack of pages', async () => {
+  it('reports the broken rule of a hostile archive, not its missing pages', async () => {
     expect(await bench.codeOf(rawTar([{ name: '../evil.txt', body: 'x' }]))).toBe('name_dotdot');
   });
 
-  it('rejects two _docshelf folders, and accepts one inside the wrapping folder', async () => {
+  it('rejects two _docshelf folders, and accepts one _docshelf folder inside the wrapping folder', async () => {
     const page = { name: 'html/index.html', body: 'x' };
     const inner = { name: 'html/_docshelf/manifest.json', body: '{}' };
     const outer = { name: '_docshelf/search/header.json', body: '{}' };
@@ -151,7 +151,7 @@ describe('extractArchive()', () => {
     await expect(extracting).rejects.toMatchObject({ code: 'damaged_archive' });
   });
 
-  it('neither opens nor follows a file or link that blocks its path', async () => {
+  it('does not open or follow an existing file or link at the path of an entry', async () => {
     const file = join(bench.dir, 'archive');
     const victim = join(bench.dir, 'victim');
     await writeFile(file, rawTar([{ name: 'index.html', body: 'evil' }]));

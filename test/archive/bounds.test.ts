@@ -25,7 +25,7 @@ describe.each(['tar', 'zip'] as const)('limits.entries, in a %s', (format) => {
     expect(await bench.codeOf(bytes, { entriesMax: 2 })).toBe('too_many_entries');
   });
 
-  it('counts folders that only appear in the names of files', async () => {
+  it('counts folders that occur only in the paths of files', async () => {
     expect(await bench.codeOf(pack(['a/b/c/d/e/x.js'])[format], { entriesMax: 5 })).toBeNull();
     expect(await bench.codeOf(pack(['a/b/c/d/e/x.js'])[format], { entriesMax: 4 })).toBe('too_many_entries');
   });
@@ -70,7 +70,7 @@ describe('an archive without a page', () => {
     ['a zip with a wrong CRC', rawZip([{ ...text, central: { crc: 1 }, local: { crc: 1 } }]), 'wrong_crc'],
     ['a damaged manifest', rawTar([text, { name: '_docshelf/manifest.json', body: '{' }]), 'bad_manifest'],
     ['no other error', zip, 'no_pages'],
-  ])('is rejected for its other error first: %s', async (_case, bytes, code) => {
+  ])('is rejected with no_pages only if it has no other error: %s', async (_case, bytes, code) => {
     expect((await bench.attempt(bytes)).error?.code).toBe(code);
     expect(await bench.written()).not.toContain('staging');
   });

@@ -110,7 +110,7 @@ describe.each(Object.entries(FORMATS))('a %s with by-products of packers', (_for
   it.each([
     ['lists no by-products and the bundle was packed again on a Mac', manifestOf(PAGES, 2)],
     ['lists the by-products, as an older exporter wrote it', manifestOf(fromFinder, 4)],
-  ])('matches its manifest if that %s', async (_case, manifest) => {
+  ])('matches its manifest if the manifest %s', async (_case, manifest) => {
     const { error } = await bench.attempt(
       pack([manifest, ...fromFinder, { name: '_docshelf/._x.json', body: BINARY }]),
     );
@@ -122,14 +122,14 @@ describe.each(Object.entries(FORMATS))('a %s with by-products of packers', (_for
     expect(verified.manifest?.domain).toBe('acme');
   });
 
-  it('does not match a manifest that counts pages which the archive lacks', async () => {
+  it('does not match a manifest that counts more pages than the archive contains', async () => {
     await bench.attempt(pack([manifestOf(PAGES, 3), ...fromFinder]));
     const file = join(bench.dir, 'archive');
     const listing = await inspectArchive(file, optionsOf());
     await expect(verifyArchive(file, listing, optionsOf())).rejects.toMatchObject({ code: 'manifest_mismatch' });
   });
 
-  it('returns no by-product if single files are read', async () => {
+  it('returns no by-product from readArchiveFiles(), even if a requested path names the by-product', async () => {
     await bench.attempt(pack(fromFinder));
     const file = join(bench.dir, 'archive');
     const listing = await inspectArchive(file, optionsOf());

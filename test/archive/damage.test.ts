@@ -15,7 +15,7 @@ afterAll(() => bench.close());
 describe.each(ARCHIVE_FORMATS)('a damaged %s', (format) => {
   const whole = siteArchive(format);
 
-  it('is rejected wherever it is cut off', async () => {
+  it('is rejected wherever the archive is cut off', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: whole.length - 1 }), async (length) => {
         expect((await bench.attempt(whole.subarray(0, length))).stage).toBe('inspected');
@@ -25,7 +25,7 @@ describe.each(ARCHIVE_FORMATS)('a damaged %s', (format) => {
     );
   });
 
-  it('is rejected or unpacks correctly into staging, whichever byte is changed', async () => {
+  it('is rejected or unpacks correctly, whichever byte is changed', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: whole.length - 1 }), fc.integer({ min: 1, max: 255 }), async (at, mask) => {
         const bytes = Buffer.from(whole);
@@ -74,7 +74,7 @@ describe('an archive whose first block is damaged', () => {
     expect(await bench.codeOf(garbled(frame, 9))).toBe('wrong_crc');
   });
 
-  it('is recognized by the rest of its header in a format without checksums', async () => {
+  it('is reported as a damaged archive, because of the rest of its header, in a format without checksums', async () => {
     const bytes = Buffer.from(tar);
     bytes[0] = 0x58;
     expect(await bench.codeOf(zstdCompressSync(bytes))).toBe('damaged_archive');

@@ -33,12 +33,12 @@ describe('layoutOf()', () => {
     expect(layoutOf(entriesOf(...names)).root).toBe(root);
   });
 
-  it('keeps serve.js and README.txt in the site if there are no launchers', () => {
+  it('keeps serve.js and README.txt in the site if the archive contains no launchers', () => {
     const layout = layoutOf(entriesOf('index.html', 'serve.js', 'README.txt', 'guide/Start Docs.bat'));
     expect(layout.launchers).toEqual([]);
   });
 
-  it('ignores launchers, also in a wrapping folder and if they are folders', () => {
+  it('ignores launchers, also in a wrapping folder and if folders have their names', () => {
     const names = ['x/index.html', 'x/Start Docs.app/Contents/a.html', 'x/README.txt', 'x/guide/serve.js'];
     const layout = layoutOf(entriesOf(...names));
     expect(layout.launchers).toEqual(['x/Start Docs.app/Contents/a.html', 'x/README.txt']);
@@ -75,7 +75,7 @@ describe('layoutOf()', () => {
     },
   );
 
-  it('counts the pages of the site with all three extensions', () => {
+  it('counts the pages of the site with the extensions .html, .htm and .xhtml', () => {
     expect(layoutOf(entriesOf('a.html', 'b.HTM', 'c.xhtml', 'd.txt', '_docshelf/e.html')).pages).toBe(3);
   });
 });

@@ -72,7 +72,7 @@ describe('ManifestReader', () => {
     }
   });
 
-  it('names the file that it cannot read', () => {
+  it('states the position of the invalid value in its error', () => {
     expect(() => parseManifest(bytesOf({ ...good, files: [PAGE, { ...SCRIPT, size: -1 }] }), 'x')).toThrow(
       expect.objectContaining({ message: expect.stringContaining('/files/1/size must be >= 0') }),
     );
@@ -86,7 +86,7 @@ describe('checkManifestSize()', () => {
     checkManifestSize(builder.finish('tar', 0), 'x');
   };
 
-  it('rejects a manifest that is larger than its files allow, and ignores a site file of the same name', () => {
+  it('rejects a manifest that is too large for the number of files, and ignores a site file with the same name', () => {
     expect(() => check('_docshelf/manifest.json')).toThrow(badManifest);
     expect(() => check('manifest.json')).not.toThrow();
   });
@@ -108,7 +108,7 @@ describe('BundleManifest', () => {
     return (path: string) => bundle.typeOf(listing.entries.indexOf(path));
   }
 
-  it('accepts files that match the manifest, which does not list itself, and returns their types', () => {
+  it('accepts files that match the manifest, and returns their types', () => {
     const typeOf = check(good, [SCRIPT, manifestFile, PAGE]);
     expect([PAGE, SCRIPT, manifestFile].map(({ path }) => typeOf(path))).toEqual([PAGE.type, SCRIPT.type, undefined]);
   });
@@ -125,7 +125,7 @@ describe('BundleManifest', () => {
     );
   });
 
-  it('rejects a listed file that is not unpacked: the manifest itself or a launcher', () => {
+  it('rejects a manifest that lists itself or a launcher, which docshelf does not unpack', () => {
     const launcher = { ...SCRIPT, path: 'Start Docs.bat', size: 0 };
     for (const file of [{ ...SCRIPT, ...manifestFile }, launcher]) {
       expect(() =>
@@ -146,7 +146,7 @@ describe('BundleManifest', () => {
     expect(() => check({ ...good, pageCount: 0, files }, files)).toThrow(badManifest);
   });
 
-  it('names five differences, and counts the rest', () => {
+  it('names five differences, and states the number of the other differences', () => {
     const files = Array.from({ length: 9 }, (_, n) => ({ ...SCRIPT, path: `${n}.js` }));
     expect(() => check({ ...good, pageCount: 0 }, files)).toThrow(
       expect.objectContaining({ message: expect.stringMatching(/; and 6 more$/), fields: { differences: 11 } }),

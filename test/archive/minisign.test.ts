@@ -49,13 +49,13 @@ function withBit(line: string, at: number): string {
 }
 
 describe('verifyFile()', () => {
-  it('accepts a signature of minisign, and returns the key and the trusted comment', async () => {
+  it('accepts a signature of the minisign program, and returns the key and the trusted comment', async () => {
     const reported = { keyId: KEY_ID, trustedComment: 'version v1.2.3, größer' };
     expect(await verifyFile(BUNDLE, SIGNATURE, [OTHER, PUBLIC])).toEqual(reported);
     expect(await verifyFile(BUNDLE, SIGNATURE.replaceAll('\n', '\r\n'), [PUBLIC])).toEqual(reported);
   });
 
-  it('accepts a legacy signature of minisign', async () => {
+  it('accepts a legacy signature of the minisign program', async () => {
     expect(await verifyFile(BUNDLE, LEGACY, [PUBLIC])).toEqual({ keyId: KEY_ID, trustedComment: 'legacy' });
   });
 
@@ -65,7 +65,7 @@ describe('verifyFile()', () => {
     expect(parsePublicKey(bare).keyId).toBe(KEY_ID);
   });
 
-  it('rejects an unexpected key, and names the expected ones', async () => {
+  it('rejects an unexpected key, and names the expected keys', async () => {
     const fault = await faultOf(verifyFile(BUNDLE, SIGNATURE, [OTHER]));
     expect(fault?.code).toBe('bad_signature');
     expect(fault?.fields).toEqual({ expected: [parsePublicKey(OTHER).keyId] });
@@ -119,14 +119,14 @@ describe('verifyFile()', () => {
     expect(await codeOf(verifyFile(BUNDLE, SIGNATURE, [text]))).toBe('config_invalid');
   });
 
-  it('stops with the reason of the signal', async () => {
+  it('stops with the reason of the abort signal', async () => {
     const reason = new Error('enough');
     await expect(verifyFile(BUNDLE, SIGNATURE, [PUBLIC], { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });
 });
 
 describe('signFile()', () => {
-  it('signs with a comment that verifyFile() returns, and gives the same text each time', async () => {
+  it('signs with a comment that verifyFile() returns, and returns the same signature each time', async () => {
     const file = join(bench.dir, 'bundle');
     await writeFile(file, Buffer.alloc(3_000_000, 'bundle '));
     const text = await signFile(file, SECRET, { trustedComment: 'sha256:…' });

@@ -89,7 +89,7 @@ describe('packBundle()', () => {
     expect(await left()).toEqual(['site.tar.gz']);
   });
 
-  it('packs the same bytes again, from files and from memory', async () => {
+  it('packs the same entries to the same bytes, from files and from memory', async () => {
     const { sha256 } = await pack();
     expect((await pack()).sha256).toBe(sha256);
     async function* inMemory() {
@@ -173,7 +173,7 @@ describe('packBundle()', () => {
     expect(await left()).toEqual([]);
   });
 
-  it('stops with the reason of the signal and leaves no file', async () => {
+  it('stops with the reason of the abort signal, and leaves no file', async () => {
     const abort = new AbortController();
     const reason = new Error('enough');
     const packing = pack({
@@ -186,7 +186,7 @@ describe('packBundle()', () => {
     expect(await left()).toEqual([]);
   });
 
-  it('fails if reading its entries fails', async () => {
+  it('fails if the iteration over the entries fails', async () => {
     const fault = new Error('the list broke');
     async function* broken() {
       yield* entries.slice(0, 30);
@@ -209,7 +209,7 @@ describe('packBundle()', () => {
     expect(seen.at(-1)).toBe(Object.values(contents).reduce((sum, bytes) => sum + bytes.length, 0));
   });
 
-  it('reads ahead no further than its bound', async () => {
+  it('reads only a limited number of bytes ahead', async () => {
     let given = 0;
     let packed = 0;
     let aheadMax = 0;

@@ -51,7 +51,7 @@ describe('a tar', () => {
     expect(await namesOf(rawTar([PAGE], Buffer.alloc(10_240)))).toEqual(['index.html']);
   });
 
-  it('may have a folder entry after files inside it, but not the same folder twice', async () => {
+  it('may have a folder entry after files inside the folder, but not the same folder twice', async () => {
     const inside = { name: 'a/index.html', body: 'x' };
     expect(await namesOf(rawTar([PAGE, inside, { name: 'a/' }]))).toEqual(['a/index.html', 'index.html']);
     expect(await bench.codeOf(rawTar([PAGE, { name: 'a/' }, { name: './a/' }]))).toBe('name_duplicate');
@@ -98,7 +98,7 @@ describe('a tar', () => {
     expect(await bench.written()).toEqual([]);
   });
 
-  it('is rejected with more extended headers than its entries need', async () => {
+  it('is rejected if it has far more extended headers than entries', async () => {
     const comment = paxMember(paxRecord('comment', 'again'), 'g');
     const tar = rawTar([...Array.from({ length: 20 }, () => comment), PAGE]);
     expect(await bench.codeOf(tar, { entriesMax: 2 })).toBe('too_many_entries');

@@ -33,7 +33,7 @@ const unicodePath = (raw: Buffer, name: string) => {
 };
 const codePage = Buffer.from([0x63, 0x61, 0x66, 0x82, 0x2e, 0x68, 0x74, 0x6d]);
 
-describe('a zip', () => {
+describe('a zip archive', () => {
   const sound: readonly (readonly [string, Buffer])[] = [
     ['of every usual kind of entry', siteZip()],
     [
@@ -51,7 +51,7 @@ describe('a zip', () => {
     ['with a Unicode path', rawZip([PAGE, { name: codePage, flags: 0, extra: unicodePath(codePage, 'café.htm') }])],
     ['without modes', rawZip([{ ...PAGE, mode: 0 }])],
   ];
-  it.each(sound)('unpacks like yauzl: %s', async (_case, bytes) => {
+  it.each(sound)('unpacks to the same files as with yauzl: %s', async (_case, bytes) => {
     const { extracted, error } = await bench.attempt(bytes);
     expect(error).toBe(null);
     const files = await readByYauzl(bytes);
@@ -155,7 +155,7 @@ describe('a zip', () => {
     expect(await bench.codeOf(rawZip([bomb]))).toBe('wrong_size');
   });
 
-  it('is rejected if yauzl rejects it', async () => {
+  it('is rejected in every case that yauzl rejects', async () => {
     const bad = [
       ...refused.map(([, bytes]) => bytes),
       ...Object.values(RULES_TABLE).flatMap((row) => ('bytes' in row.zip && !row.zip.limits ? [row.zip.bytes] : [])),
