@@ -36,7 +36,7 @@ describe('requests to docshelf listeners', () => {
     expect([own.requests.length, other.requests.length]).toEqual([0, 1]);
   });
 
-  it('do not affect the same port of other machines, or other ports of this machine', async () => {
+  it('do not include requests to the same port of other machines, or to other ports of this machine', async () => {
     const policy = new EgressPolicy(egressRulesOf({ ownPorts: [8080] }));
     expect(policy.allowsAddress('10.1.2.3', 'docs.internal', 8080)).toBe(true);
     expect(policy.allowsAddress('127.0.0.1', 'localhost', 8082)).toBe(true);
@@ -44,7 +44,7 @@ describe('requests to docshelf listeners', () => {
 });
 
 describe('hosts in EgressPolicy', () => {
-  it('are all allowed if none is configured, except in an air-gapped deployment, which allows none', () => {
+  it('are all allowed if no host is configured, but are all rejected in an air-gapped deployment', () => {
     const host = (isAirGapped: boolean, ...named: string[]) =>
       new EgressPolicy({ ...egressRulesOf(), ...hostRulesOf(isAirGapped, named) });
     const url = new URL('https://docs.acme.dev/');
@@ -64,7 +64,7 @@ describe('crawl in EgressPolicy', () => {
   const policy = (allowAddresses: string[], rules: Partial<EgressRules> = {}) =>
     new EgressPolicy(egressRulesOf(rules)).forCrawl({ allowAddresses, ownOrigins: ['http://docs.internal:3000/a/'] });
 
-  it('may use a listed network only for the origin of its source, not for other ports or hosts', () => {
+  it('can use an address of a listed network only for the host and port of its source', () => {
     const crawl = policy(['10.0.0.0/8']);
     expect(crawl.allowsAddress('10.1.1.1', 'docs.internal', 3000)).toBe(true);
     expect(crawl.allowsAddress('10.1.1.1', 'docs.internal', 9090)).toBe(false);
@@ -74,7 +74,7 @@ describe('crawl in EgressPolicy', () => {
     expect(crawl.allowsAddress('8.8.8.8', 'cdn.example', 443)).toBe(true);
   });
 
-  it('may use additional hosts with a port, listed in its addresses or in network.allowedHosts', () => {
+  it('can use other hosts if allowAddresses or network.allowedHosts lists them with a port', () => {
     const listed = policy(['10.0.0.0/8', 'Assets.internal:8443']);
     expect(listed.allowsAddress('192.168.0.1', 'assets.internal', 8443)).toBe(true);
     expect(listed.allowsAddress('10.0.0.1', 'assets.internal', 443)).toBe(false);
@@ -85,13 +85,13 @@ describe('crawl in EgressPolicy', () => {
     expect(named.allowsHost(new URL('https://cdn.example/'))).toBe(false);
   });
 
-  it('may never use a metadata service or a docshelf listener', () => {
+  it('can never use a metadata service or a docshelf listener', () => {
     const crawl = policy(['169.254.169.254:80', '127.0.0.0/8', '127.0.0.1:9090'], { ownPorts: [9090] });
     expect(crawl.allowsAddress('169.254.169.254', '169.254.169.254', 80)).toBe(false);
     expect(crawl.allowsAddress('127.0.0.1', '127.0.0.1', 9090)).toBe(false);
   });
 
-  it('may use the default port of the other scheme, but no other port', () => {
+  it('can use the default port of the other scheme (http or https), but no other port', () => {
     const rules = egressRulesOf();
     const crawl = new EgressPolicy(rules).forCrawl({
       allowAddresses: ['10.0.0.0/8'],

@@ -103,7 +103,7 @@ describe('AddressGuard.kindOf()', () => {
 });
 
 describe('AddressGuard.allows()', () => {
-  it('allows listed addresses in every notation, but no neighbors', () => {
+  it('allows listed addresses in every notation, but not the next or previous addresses', () => {
     const guard = new AddressGuard({
       allowPrivate: false,
       allowAddresses: ['10.1.0.0/16', '127.0.0.1', 'fd00:1::/32'],
@@ -121,7 +121,7 @@ describe('AddressGuard.allows()', () => {
       expect(guard.allows(address), address).toBe(false);
   });
 
-  it('allows all private addresses if configured', () => {
+  it('allows all private addresses if the config allows private addresses', () => {
     const guard = new AddressGuard({ allowPrivate: true, allowAddresses: [] });
     for (const address of ['10.0.0.1', '::1', '127.0.0.1', '169.254.1.1']) expect(guard.allows(address)).toBe(true);
   });

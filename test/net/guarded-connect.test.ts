@@ -30,7 +30,7 @@ describe('client without access to private addresses', () => {
     expect(openSockets()).toBe(0);
   });
 
-  it('does not connect through a proxy either', async () => {
+  it('does not connect through a proxy to a private address', async () => {
     const { origin, requests } = await server();
     const pending = get('http://localhost:1/', { allowPrivate: false, proxy: origin });
     await expect(pending).rejects.toMatchObject({ code: 'address_not_allowed' });
@@ -45,7 +45,7 @@ describe('host name that only the proxy can resolve', () => {
     return admitBehindProxy(new EgressPolicy(rules).forCrawl(reach), new URL(`http://${host}/`));
   };
 
-  it('is not requested by a crawl unless it is listed or the origin of the crawl', async () => {
+  it('is not requested by a crawl, unless the host is listed or is the host of the crawl', async () => {
     for (const host of ['intranet.invalid', 'cdn.invalid', 'docs.invalid:8080']) {
       await expect(admit(host), host).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' });
     }
@@ -54,7 +54,7 @@ describe('host name that only the proxy can resolve', () => {
     await admit('a.intranet.invalid', ['*.intranet.invalid']);
   });
 
-  it('is not requested by a client without access to private addresses, and the proxy gets no request', async () => {
+  it('is not requested by a client without access to private addresses, and the proxy receives no request', async () => {
     const { origin, requests } = await server();
     const pending = get('http://intranet.invalid/', { allowPrivate: false, proxy: origin });
     await expect(pending).rejects.toMatchObject({ code: 'address_not_allowed' });

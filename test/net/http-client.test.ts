@@ -27,7 +27,7 @@ async function bodyOf(response: HttpResponse): Promise<string> {
 }
 
 describe('HttpClient.get()', () => {
-  test('returns the bytes as sent, and requests no content coding', async () => {
+  test('returns the bytes as the server sends them, and requests no content coding', async () => {
     const { origin, requests } = await server((_, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end('not gzip at all'),
     );
@@ -37,7 +37,7 @@ describe('HttpClient.get()', () => {
     expect(requests[0]?.url).toBe('/a?b=c');
   });
 
-  test('sends user info as Basic credentials, and no credentials after a redirect', async () => {
+  test('sends user info of the URL as Basic credentials, but not after a redirect', async () => {
     const { host, requests } = await server((request, response) => {
       if (request.url === '/a') response.writeHead(302, { location: '/b' }).end();
       else response.end();
@@ -62,16 +62,19 @@ describe('HttpClient.get()', () => {
     expect(requests[1]?.url).toBe(path);
   });
 
-  test.each([301, 302, 303, 307, 308])('follows a %i and keeps Range', async (status) => {
-    const { origin, requests } = await server((request, response) => {
-      if (request.url === '/a') response.writeHead(status, { location: 'b?signed' }).end('moved');
-      else response.end('there');
-    });
-    const response = await client().get(`${origin}/a`, { headers: { range: 'bytes=1-' }, signal: NEVER });
-    expect(await bodyOf(response)).toBe('there');
-    expect(response.link.reveal()).toBe(`${origin}/b?signed`);
-    expect(requests[1]?.headers.range).toBe('bytes=1-');
-  });
+  test.each([301, 302, 303, 307, 308])(
+    'follows a redirect with status %i, and keeps the Range header',
+    async (status) => {
+      const { origin, requests } = await server((request, response) => {
+        if (request.url === '/a') response.writeHead(status, { location: 'b?signed' }).end('moved');
+        else response.end('there');
+      });
+      const response = await client().get(`${origin}/a`, { headers: { range: 'bytes=1-' }, signal: NEVER });
+      expect(await bodyOf(response)).toBe('there');
+      expect(response.link.reveal()).toBe(`${origin}/b?signed`);
+      expect(requests[1]?.headers.range).toBe('bytes=1-');
+    },
+  );
 
   test.each<[location: string | undefined, code: string, asked: number]>([
     ['/again', 'too_many_redirects', 3],
@@ -87,7 +90,7 @@ describe('HttpClient.get()', () => {
     expect(requests.length).toBe(expectedUrls);
   });
 
-  test('rejects a redirect from https to http without a request', async () => {
+  test('rejects a redirect from https to http, and does not request the http address', async () => {
     const plain = await server((_, response) => response.end());
     const { origin } = await server(
       tlsServer(CERTIFICATE, (_, response) => response.writeHead(302, { location: plain.origin }).end()),
@@ -106,7 +109,7 @@ describe('HttpClient.get()', () => {
     await expect(limited.get(other.origin, { signal: NEVER })).rejects.toMatchObject({ code: 'host_not_allowed' });
   });
 
-  test('allows subdomains of a wildcard, but not the domain itself', async () => {
+  test('allows subdomains of a wildcard host, but not the domain without a subdomain', async () => {
     const limited = client({ allowedHosts: ['*.invalid'] });
     await expect(limited.get('http://a.invalid/', { signal: NEVER })).rejects.toMatchObject({
       code: 'source_unreachable',
@@ -117,7 +120,7 @@ describe('HttpClient.get()', () => {
     });
   });
 
-  test('contacts no host if none is allowed', async () => {
+  test('contacts no host if no host is allowed', async () => {
     const { origin, requests } = await server((_, response) => response.end());
     await expect(get(origin, { allowsUnnamed: false })).rejects.toMatchObject({
       code: 'host_not_allowed',
@@ -166,7 +169,7 @@ describe('error of HttpClient.get()', () => {
     await expect(get(await start())).rejects.toMatchObject(fault);
   });
 
-  test('is absent if caFile contains the certificate authority', async () => {
+  test('does not occur if caFile contains the certificate authority', async () => {
     const { origin } = await server(tlsServer(CERTIFICATE, (_, response) => response.end('whole')));
     expect(await bodyOf(await get(origin, { caFile: CERTIFICATE_FILE }))).toBe('whole');
   });
@@ -217,7 +220,7 @@ describe('abort signal of HttpClient.get()', () => {
     await vi.waitFor(() => expect(local.openSockets()).toBe(0), 30_000);
   });
 
-  test('prevents the request if it is already aborted', async () => {
+  test('prevents the request if the signal is already aborted', async () => {
     const { origin, requests } = await server((_, response) => response.end());
     await expect(client().get(origin, { signal: AbortSignal.abort(REASON) })).rejects.toBe(REASON);
     expect(requests.length).toBe(0);
@@ -251,7 +254,7 @@ describe('response body of HttpClient.get()', () => {
     await expect(bodyOf(response)).rejects.toMatchObject({ code: 'source_truncated' });
   });
 
-  test('frees its socket if it is closed unread', async () => {
+  test('frees its socket if the body is closed before it is read', async () => {
     const local = await server((_, response) => void response.writeHead(200).write('begin'));
     const response = await get(local.origin);
     response.close();
@@ -348,13 +351,13 @@ describe('proxy of HttpClient', () => {
     expect(await bodyOf(response)).toBe('direct');
   });
 
-  test('tunnels https, and times out if it does not respond', async () => {
+  test('tunnels https, and causes a timeout if the proxy does not respond', async () => {
     const proxy = await server(tcpServer(() => {}));
     const pending = get('https://docs.invalid/', { proxy: proxy.origin, idleTimeoutMs: 150 });
     await expect(pending).rejects.toMatchObject({ code: 'source_timeout' });
   });
 
-  test('is rejected as config_invalid without showing its password if it is not a URL', () => {
+  test('causes config_invalid if it is not a URL, and the error does not show the password', () => {
     try {
       client({ proxy: 'user:canary-password@proxy:nonsense' });
       expect.unreachable();
@@ -366,7 +369,7 @@ describe('proxy of HttpClient', () => {
 });
 
 describe('caFile of HttpClient', () => {
-  test('is rejected with cannot_read if missing, and with config_invalid if it contains no certificate', async () => {
+  test('causes cannot_read if the file is missing, and config_invalid if the file contains no certificate', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'docshelf-ca-'));
     try {
       const file = join(folder, 'ca.pem');
