@@ -55,7 +55,7 @@ describe('FileStore.put()', () => {
   it.each([
     ['small', 10],
     ['large', 2 * 1024 ** 2],
-  ])('writes nothing if a %s file is already stored', async (_case, size) => {
+  ])('does not write again if a %s file is already stored', async (_case, size) => {
     const file = join(dir, 'a.bin');
     await writeFile(file, randomBytes(size));
     const { sha256: digest } = await store.put({ file });
@@ -72,7 +72,7 @@ describe('FileStore.put()', () => {
     expect(await readFile(store.pathOf(digest), 'utf8')).toBe('whole');
   });
 
-  it('stores bytes that match their digest, even if the source is being written to', async () => {
+  it('stores bytes that match their digest, even if another process writes to the source', async () => {
     const file = join(dir, 'busy.bin');
     await writeFile(file, randomBytes(4 * 1024 ** 2));
     let isBusy = true;
@@ -88,7 +88,7 @@ describe('FileStore.put()', () => {
     await writing;
   });
 
-  it('rejects with cannot_read for a missing file, and leaves nothing behind', async () => {
+  it('rejects with cannot_read for a missing file, and leaves no file in the store', async () => {
     await expect(store.put({ file: join(dir, 'none') })).rejects.toMatchObject({ code: 'cannot_read' });
     await expect(store.put({ file: dir })).rejects.toMatchObject({ code: 'cannot_read' });
     await expect(access(join(dir, 'files'))).rejects.toMatchObject({ code: 'ENOENT' });
@@ -111,7 +111,7 @@ describe('FileStore.putBlocking()', () => {
     expect(await storedNames()).toEqual([stored.sha256]);
   });
 
-  it('updates only the time of use if the bytes are already stored', async () => {
+  it('updates only the time of last use if the bytes are already stored', async () => {
     const { sha256: digest } = store.putBlocking(Buffer.from('hello'));
     await age(store.pathOf(digest), HOUR_MS);
     const { ino } = await stat(store.pathOf(digest));
@@ -158,7 +158,7 @@ describe('FileStore.link()', () => {
 });
 
 describe('FileStore.sweep()', () => {
-  it('removes old files that are not in use, and returns their count and size', async () => {
+  it('removes old files that are not in use, and returns the number and the size of removed files', async () => {
     const [kept, gone, fresh] = await Promise.all(
       ['kept', 'gone!', 'fresh'].map((text) => store.put(Buffer.from(text))),
     );
@@ -168,7 +168,7 @@ describe('FileStore.sweep()', () => {
     expect(gone?.size).toBe(5);
   });
 
-  it('keeps an old file that was put again, and a file with links', async () => {
+  it('keeps an old file if put() stores the same bytes again, and an old file that has links', async () => {
     for (const text of ['again', 'linked'])
       await age(store.pathOf((await store.put(Buffer.from(text))).sha256), 2 * HOUR_MS);
     await store.put(Buffer.from('again'));

@@ -23,7 +23,7 @@ const FILES = ['404.html', 'a/b.html', 'größe.html', '日本/語.js', `${'long
   entry(path),
 );
 
-test('FileTable returns every stored entry, from memory and disk, and no other', async () => {
+test('FileTable returns every stored entry, from memory and disk, and no other entry', async () => {
   const files = [...FILES, ...Array.from({ length: 1000 }, (_, n) => entry(`guides/page-${n}.html`, n * 2 ** 24))];
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
   await writeFileTable(folder, files);
@@ -60,7 +60,7 @@ test('FileTable of no files is empty', async () => {
   expect(await findInTable(folder, 'a')).toBeNull();
 });
 
-test('FileTable is rejected as damaged if any byte or its length is changed', async () => {
+test('FileTable is rejected as damaged if any byte or the length of the file changes', async () => {
   await writeFileTable(folder, FILES);
   const whole = await readFile(join(folder, TABLE_FILE));
   const places = Array.from(whole, (_, at) => at).filter((at) => at < 160 || at % 17 === 0);

@@ -16,7 +16,7 @@ describe('replaceFile()', () => {
     expect(await readdir(folder)).toEqual(['pointer']);
   });
 
-  test('keeps the existing path and leaves no temporary file if the rename fails', async () => {
+  test('keeps the existing file and leaves no temporary file if the rename fails', async () => {
     const folder = await newFolder();
     await mkdir(join(folder, 'pointer'));
     await expect(replaceFile(join(folder, 'pointer'), 'new')).rejects.toMatchObject({ code: 'EISDIR' });

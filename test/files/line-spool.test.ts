@@ -23,7 +23,7 @@ describe('LineSpool', () => {
     expect(spool.bytes).toBe(Buffer.byteLength('one\n\nzwei 😀\nthree\n'));
   });
 
-  it('keeps lines longer than its read buffer, or across the border of two buffers', () => {
+  it('keeps lines that are longer than its read buffer, or that extend over two buffers', () => {
     using spool = open();
     const lines = [100, 262_143, 1, 262_144, 5, 3_000_000, 0, 700_000].map((length, at) =>
       '€'

@@ -24,7 +24,7 @@ async function release(name: string, files: readonly FileEntry[]): Promise<strin
   return folder;
 }
 
-it('storedDigests() finds files of several releases by digest, those of the first release first', async () => {
+it('storedDigests() finds files of several releases by digest, and prefers the files of the first release', async () => {
   const one = await release('one', [fileOf('a.html'), fileOf('größe.html'), fileOf('same.html', 'x')]);
   const two = await release('two', [fileOf('b.html'), fileOf('same-2.html', 'x')]);
   const stored = await storedDigests([one, two]);
