@@ -39,7 +39,7 @@ describe('site with docshelf additions in its pages', () => {
     }
   });
 
-  it('responds from memory to the second request, with a prepared response', async () => {
+  it('returns a prepared response after the first requests, without reading the file', async () => {
     const release = releases.make({ 'a.html': page(), '404.html': page() });
     const { send, server } = serve([release], { additions });
     for (const target of ['/a', '/nowhere']) {
@@ -53,14 +53,14 @@ describe('site with docshelf additions in its pages', () => {
     expect(server.fastAnswer('/nowhere', {})).toMatchObject({ status: 404, body: Buffer.from(SENT) });
   });
 
-  it('inserts additions after rewriting for a base path, and into pages that spaFallback or rules serve', async () => {
+  it('inserts additions after it rewrites a page for a base path, and into pages that spaFallback serves', async () => {
     const mounted = serve([releases.make({ 'a.html': page() })], { additions, basePath: '/docs/' });
     expect(await (await mounted.send('/a')).text()).toBe(page(TAG, NOTICE, '/docs/'));
     const fallback = serve([releases.make({ 'index.html': page() })], { additions, spaFallback: true });
     expect(await (await fallback.send('/no/file')).text()).toBe(SENT);
   });
 
-  it('inserts additions of a page after those of all pages', async () => {
+  it('inserts additions of a single page after the additions of all pages', async () => {
     const { send } = serve([releases.make({ 'a.html': page(), 'b.html': page() })], {
       additions: { head: [TAG], body: [] },
       additionsOf: async (path) => ({ head: path === 'a.html' ? ['<link rel="canonical" href="/x">'] : [], body: [] }),

@@ -53,7 +53,7 @@ describe('BodyCache', () => {
     expect(new Set(bodies.map(({ bytes }) => bytes)).size).toBe(1);
   });
 
-  it('returns identity if the bytes are already compressed, whatever the file name', async () => {
+  it('returns uncompressed bytes if the file is already compressed, whatever its name', async () => {
     const file = fileOf(
       releases.make({ 'a.js': Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(5000)]) }),
       'a.js',
@@ -61,12 +61,12 @@ describe('BodyCache', () => {
     expect((await new BodyCache(1024 ** 2).load(file, 'br')).encoding).toBe('identity');
   });
 
-  it('returns identity if compression does not reduce the size', async () => {
+  it('returns uncompressed bytes if compression does not reduce the size', async () => {
     const file = fileOf(releases.make({ 'a.txt': 'x' }), 'a.txt');
     expect((await new BodyCache(1024 ** 2).load(file, 'gzip')).encoding).toBe('identity');
   });
 
-  it('drops the least recently used bodies beyond its limit', async () => {
+  it('removes the least recently used bodies if the cache exceeds its limit', async () => {
     const release = releases.make({ 'a.txt': 'a'.repeat(4000), 'b.txt': 'b'.repeat(4000), 'c.txt': 'c'.repeat(4000) });
     const cache = new BodyCache(9000);
     for (const path of ['a.txt', 'b.txt', 'c.txt']) await cache.load(fileOf(release, path), 'identity');
@@ -81,7 +81,7 @@ describe('BodyCache', () => {
     expect(cache.get(file, 'identity')).toBeUndefined();
   });
 
-  it('distinguishes a missing file from a damaged one, and reads the disk again after both', async () => {
+  it('distinguishes a missing file from a damaged file, and reads the disk again after both failures', async () => {
     const release = releases.make({ 'a.txt': 'right' });
     const file = fileOf(release, 'a.txt');
     const cache = new BodyCache(1024 ** 2);

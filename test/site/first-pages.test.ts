@@ -22,7 +22,7 @@ describe('FirstPages', () => {
   });
 
   it.each(['https://elsewhere.dev/', '//elsewhere.dev/', 'gone/', '/%zz'])(
-    'returns no facts if %j is outside the site or missing',
+    'returns no title if the start page redirects to %j, which is outside the site or missing',
     async (url) => {
       const release = releases.make({ 'index.html': refresh(url) });
       expect((await new FirstPages().pageOf(release)).title).toBeNull();
@@ -34,17 +34,17 @@ describe('FirstPages', () => {
     expect((await new FirstPages().pageOf(release)).title).toBeNull();
   });
 
-  it.each(['', '/', 'index.html'])('reads a page that redirects to itself at %j', async (url) => {
+  it.each(['', '/', 'index.html'])('reads a start page that redirects to itself at %j', async (url) => {
     const release = releases.make({ 'index.html': refresh(url) });
     expect((await new FirstPages().pageOf(release)).title).toBe('Redirecting');
   });
 
-  it('does not read a page that is hidden from readers', async () => {
+  it('does not read a page that readers cannot request', async () => {
     const release = releases.make({ 'index.html': refresh('/.git/x.html'), '.git/x.html': titled('secret') });
     expect((await new FirstPages().pageOf(release)).title).toBeNull();
   });
 
-  it('returns no facts for a site without a first page', async () => {
+  it('returns no title for a site without a first page', async () => {
     const nothing = { title: null, description: null, language: null, refresh: null };
     expect(await new FirstPages().pageOf(releases.make({ 'guide.html': titled('Guide') }))).toEqual(nothing);
   });

@@ -49,7 +49,7 @@ describe('prefersMarkdown()', () => {
     ['text/markdown;q=nonsense', true],
     ['text/markdownx', false],
     ['text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8', false],
-  ])('decides for the header %s', (accept, wanted) => {
+  ])('decides whether the client prefers Markdown for the header %s', (accept, wanted) => {
     expect(prefersMarkdown(accept)).toBe(wanted);
   });
 });
@@ -69,7 +69,7 @@ describe('Markdown paths', () => {
     ['b/.md', null],
     ['x.md', null],
     ['a.html', null],
-  ])('resolve %s to its page', (path, found) => {
+  ])('resolve %s to the page that has this Markdown', (path, found) => {
     expect(pageOfMarkdown(files, path)).toBe(found);
   });
 
@@ -84,7 +84,7 @@ describe('Markdown paths', () => {
 });
 
 describe('Markdown of a page', () => {
-  it('is served at its own path, and at the page’s path if the client prefers Markdown', async () => {
+  it('is served at its Markdown path, and at the path of the page if the client prefers Markdown', async () => {
     const { send } = server();
     for (const [target, headers] of [
       ['/guide/start.md', {}],
@@ -121,7 +121,7 @@ describe('Markdown of a page', () => {
     expect((await send('/api', MARKDOWN)).status).toBe(308);
   });
 
-  it('is the bundle’s Markdown file if it has one', async () => {
+  it('is the Markdown file of the bundle if the bundle contains such a file', async () => {
     const { send } = server();
     for (const [target, headers] of [
       ['/guide/own.md', {}],
@@ -163,7 +163,7 @@ describe('Markdown of a page', () => {
     expect([await answer.text(), answer.headers.get('vary')]).toEqual([SITE['guide/start.html'], 'Accept-Encoding']);
   });
 
-  it('is found after the site’s rules and before the fallback page', async () => {
+  it('is served only if no rule applies, but takes precedence over spaFallback', async () => {
     const release = releases.make({ ...SITE, _redirects: '/guide/start.md /elsewhere 302' });
     const { send } = serve([release], { markdown: true, spaFallback: true, rules: await loadSiteRules(release) });
     expect((await send('/guide/start.md')).headers.get('location')).toBe('/elsewhere');
@@ -171,7 +171,7 @@ describe('Markdown of a page', () => {
     expect(await (await send('/anything')).text()).toContain('Home');
   });
 
-  it('is missing for a page that rules hide at each address, also in the lists', async () => {
+  it('is missing for a page if rules hide all addresses of the page, also in llms.txt and llms-full.txt', async () => {
     const release = releases.make({ ...SITE, _redirects: '/guide/* /404 404!\n/api /404 404!' });
     const { send } = serve([release], { markdown: true, rules: await loadSiteRules(release) });
     expect((await send('/guide/start.md')).status).toBe(404);
@@ -245,7 +245,7 @@ describe('llms.txt and llms-full.txt', () => {
     expect(await (await send('/llms.txt')).text()).toContain('(/docs/guide/first.md)');
   });
 
-  it('have the configured title, even if a stored list has another', async () => {
+  it('have the configured title, even if a stored list has another title', async () => {
     const release = releases.make(BOOK);
     const headOf = async (title: string | null, name: string) =>
       (await (await serve([release], { markdown: true, title }).send(name)).text()).split('\n', 1)[0];
@@ -275,7 +275,7 @@ describe('llms.txt and llms-full.txt', () => {
     expect(await (await serve([release], { markdown: true }).send('/llms.txt')).text()).toContain('# Acme');
   });
 
-  it('are the bundle’s own files if it has them, and missing if Markdown is off', async () => {
+  it('are the files of the bundle if the bundle contains them, and are missing if Markdown is off', async () => {
     expect(await (await server({ ...BOOK, 'llms.txt': 'own' }).send('/llms.txt')).text()).toBe('own');
     expect((await server(BOOK, { markdown: false }).send('/llms.txt')).status).toBe(404);
   });

@@ -66,7 +66,7 @@ describe('site served at another base path than it was built for', () => {
     expect(Buffer.from(await atRoot.arrayBuffer())).toEqual(bytes);
   });
 
-  it('responds from memory to the second request', async () => {
+  it('responds from memory to the second request for a page', async () => {
     const hits: boolean[] = [];
     const release = releases.make({ 'a.html': PAGE });
     const { send } = serve([release], { ...AT, events: { onCache: (isHit) => hits.push(isHit) } });
@@ -100,7 +100,7 @@ describe('site served at another base path than it was built for', () => {
     expect(await (await send('/a.js')).text()).toBe('a("/docs/b.png"); c("/none.png")');
   });
 
-  it('rewrites the 404 page, and old assets by the base path of their own release', async () => {
+  it('rewrites the 404 page, and rewrites old assets from the base path of their own release', async () => {
     const old = releases.make({ 'a.5b0e4cfb.css': 'a{b:url(/old/c)}' }, { builtFor: '/old/' });
     const { send } = serve([releases.make({ '404.html': PAGE }), old], AT);
     const missing = await send('/nowhere');
@@ -113,7 +113,7 @@ describe('site served at another base path than it was built for', () => {
     expect(await (await send('/a')).text()).toBe(PAGE);
   });
 
-  it('redirects relatively, which is correct with every base path', async () => {
+  it('redirects to relative addresses, which are correct with every base path', async () => {
     const { send } = serve([releases.make({ 'a/index.html': PAGE })], AT);
     const response = await send('/a?q');
     expect([response.status, response.headers.get('location')]).toEqual([308, 'a/?q']);

@@ -15,7 +15,7 @@ const mike = (...versions: unknown[]) => ({
 
 it.each([
   [
-    'Docusaurus, the current version next to the next one',
+    'Docusaurus, with a current version and the version "next"',
     { ...below('docs/'), ...below('docs/next/') },
     ['docs/next/'],
   ],

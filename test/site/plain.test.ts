@@ -69,7 +69,7 @@ describe('fastAnswer() of SiteServer', () => {
     },
   );
 
-  it('does not use a missing page of the previous release for the next release', async () => {
+  it('does not reuse the 404 response of the previous release if the new release contains the page', async () => {
     const { server, site, send } = serve([releases.make(FILES)]);
     await send('/new');
     expect([server.fastAnswer('/new', {})?.status, server.fastAnswer('/new?q', {})?.status]).toEqual([404, 404]);
@@ -78,7 +78,7 @@ describe('fastAnswer() of SiteServer', () => {
     expect((await send('/new')).status).toBe(200);
   });
 
-  it('applies a rule separately for each host', async () => {
+  it('caches the response of a rule separately for each host', async () => {
     const release = releases.make({ ...FILES, _redirects: '/old https://docs.example/old' });
     const { server, send } = serve([release], { rules: await loadSiteRules(release) });
     await send('/old', { host: 'docs.example' });
@@ -86,7 +86,7 @@ describe('fastAnswer() of SiteServer', () => {
     expect(server.fastAnswer('/old', { host: 'other.example' })).toBeNull();
   });
 
-  it('returns null for an asset that another release may have', async () => {
+  it('returns null for an asset that can be in another release', async () => {
     const { server, send } = serve([releases.make(FILES), releases.make({ 'old.js': 'old()' })]);
     expect(server.fastAnswer('/nowhere.js', {})).toBeNull();
     await send('/nowhere');
@@ -131,7 +131,7 @@ describe('fastAnswer() of SiteServer', () => {
     expect(server.fastAnswer('/old.js', {})).toBeNull();
   });
 
-  it('returns no body of a previous release', async () => {
+  it('does not return the body of a previous release', async () => {
     const { server, site, send } = serve([releases.make(FILES)]);
     await send('/a');
     expect(server.fastAnswer('/a', {})?.status).toBe(200);

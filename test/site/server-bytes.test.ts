@@ -56,14 +56,14 @@ describe('respond() to ranges', () => {
       expect(await summary(await asked({ range }), 'content-range')).toEqual([200, null, text]);
     });
 
-    it('applies If-Range only for exactly this content', async () => {
+    it('responds with the range only if If-Range names the entity tag of this content', async () => {
       const range = 'bytes=0-1';
       expect((await asked({ range, 'if-range': tag })).status).toBe(206);
       expect((await asked({ range, 'if-range': LAST_MODIFIED })).status).toBe(200);
       expect(await summary(await asked({ range, 'if-range': '"x"' }))).toEqual([200, text]);
     });
 
-    it('checks If-None-Match first', async () => {
+    it('checks If-None-Match before the range', async () => {
       expect((await asked({ range: 'bytes=0-1', 'if-none-match': tag })).status).toBe(304);
     });
   });
@@ -81,7 +81,7 @@ describe('stream that the client does not read to its end', () => {
   });
 });
 
-describe('text larger than the limit of one cached body', () => {
+describe('text file that is too large for one cached body', () => {
   const text = Array.from({ length: 30_000 }, (_, at) => `line ${at}\n`).join('');
   const cacheBytes = 1024 ** 2;
   const decoded = { gzip: gunzipSync, br: brotliDecompressSync };
@@ -107,7 +107,7 @@ describe('text larger than the limit of one cached body', () => {
     expect(lengths).toEqual([null, null, size, size]);
   });
 
-  it('is not cached if compression does not make it small enough', async () => {
+  it('is not cached if its compressed body is too large for the cache', async () => {
     const hex = randomBytes(300_000).toString('hex');
     const { send } = serve([releases.make({ 'big.txt': hex })], { cacheBytes });
     for (let time = 0; time < 2; time++) {
@@ -117,7 +117,7 @@ describe('text larger than the limit of one cached body', () => {
     }
   });
 
-  it('is sent uncompressed while many others are compressed', async () => {
+  it('is sent uncompressed while many other texts are compressed', async () => {
     const hex = randomBytes(300_000).toString('hex');
     const { send } = serve([releases.make({ 'big.txt': hex })], { cacheBytes });
     const askGzip = () => send('/big.txt', { 'accept-encoding': 'gzip' });
@@ -189,7 +189,7 @@ describe('switch to another release', () => {
     expect(await (await send('/a')).text()).toBe('new');
   });
 
-  it('lets a stream that has begun finish with the old content', async () => {
+  it('lets a stream that has begun finish with the content of the old release', async () => {
     const old = releases.make({ 'a.txt': 'o'.repeat(300_000) });
     const next = releases.make({ 'a.txt': 'n'.repeat(300_000) });
     const { site, send } = serve([old], { cacheBytes: 64 * 1024 });

@@ -80,7 +80,7 @@ describe('respond() to a plain request', () => {
     }
   });
 
-  it('responds from memory without a promise', async () => {
+  it('responds from memory without returning a promise', async () => {
     const { server, send } = serve([releases.make({ 'a.html': PAGE })]);
     await send('/a');
     expect(server.respond({ method: 'GET', target: '/a', header: () => undefined, id: () => null })).toBeInstanceOf(
@@ -96,7 +96,7 @@ describe('respond() to a plain request', () => {
     expect(hits).toEqual([false, true]);
   });
 
-  it('redirects relatively and keeps the query', async () => {
+  it('redirects to a relative address, and keeps the query', async () => {
     const { send } = serve([releases.make({ 'x/a/index.html': PAGE, 'b.html': PAGE })]);
     const response = await send('/x/a?q=1');
     expect(await summary(response, 'location', 'cache-control')).toEqual([308, 'a/?q=1', 'no-cache', '']);
@@ -190,7 +190,7 @@ describe('respond() to conditions', () => {
     expect((await send('/a', { 'if-none-match': `"${TAG}"`, 'accept-encoding': 'gzip' })).status).toBe(200);
   });
 
-  it('responds with 304 if compression saves nothing', async () => {
+  it('responds with 304 to the ETag of the uncompressed file if compression saves nothing', async () => {
     const bytes = Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(5000)]);
     const { send } = serve([releases.make({ 'a.json': bytes })]);
     const headers = { 'if-none-match': `"${sha256(bytes).slice(0, 32)}"`, 'accept-encoding': 'br' };
@@ -198,7 +198,7 @@ describe('respond() to conditions', () => {
     expect((await send('/a.json', headers)).status).toBe(304);
   });
 
-  it('ignores If-Modified-Since, since two contents may have one date', async () => {
+  it('ignores If-Modified-Since, because different contents can have the same date', async () => {
     const { send } = serve([site()]);
     for (const date of [LAST_MODIFIED, 'Sun, 01 Jun 2025 10:20:30 GMT']) {
       expect((await send('/a', { 'if-modified-since': date })).status).toBe(200);
@@ -211,7 +211,7 @@ describe('respond() to conditions', () => {
     expect(Date.parse(date)).toBeLessThanOrEqual(Date.now());
   });
 
-  it('responds with 412 if If-Match names other content', async () => {
+  it('responds with 412 if If-Match contains the ETag of other content', async () => {
     expect((await serve([site()]).send('/a', { 'if-match': '"x"' })).status).toBe(412);
   });
 });

@@ -45,7 +45,7 @@ describe('compressed files in a bundle', () => {
   });
 
   it.each(CODINGS)(
-    'have an entity tag of their bytes, which conditions are compared with: %s',
+    'have an entity tag of their own bytes, and conditional requests use this tag: %s',
     async (coding, ending) => {
       const site = releases.make({ 'data.csv': TEXT, [`data.csv.${ending}`]: ENCODED[ending] });
       const { send, server } = serve([site]);
@@ -99,7 +99,7 @@ describe('compressed files in a bundle', () => {
     expect(DECODE[coding](body).toString()).toBe(TEXT);
   });
 
-  it('are not sent for pages with additions of docshelf', async () => {
+  it('are not sent for pages to which docshelf adds elements', async () => {
     const page = `<!doctype html><title>Page</title>${'<p>all work and no play</p>'.repeat(200)}`;
     const site = releases.make({ 'index.html': page, 'index.html.gz': gzipSync(page) });
     const { send } = serve([site], { additions: { head: ['<link rel="x">'], body: [] } });

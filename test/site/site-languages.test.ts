@@ -34,7 +34,7 @@ describe('built-in 404 page of docshelf', () => {
     ['/fa/guide/not/here', 'fa', 'rtl'],
     ['/zh-tw/nowhere', 'de', 'ltr'],
     ['/it/nowhere', 'de', 'ltr'],
-  ])('uses for %s the language of the nearest first page: %s', async (path, tag, direction) => {
+  ])('uses for the path %s the language of the nearest first page: %s', async (path, tag, direction) => {
     const { send } = serve([releases.make(SITE)]);
     const answer = await languageOf(await send(path, { 'accept-language': 'ru' }));
     expect(answer).toEqual([404, `<html lang="${tag}" dir="${direction}">`, tag, 'Accept-Encoding']);
@@ -54,7 +54,7 @@ describe('built-in 404 page of docshelf', () => {
     expect((await send('/nowhere')).headers.get('content-language')).toBe(tag);
   });
 
-  it('is sent from memory once the language is known, or as one line for a missing asset', async () => {
+  it('is sent from memory after its language is known, and is one line of text for a missing asset', async () => {
     const { send, server } = serve([releases.make(SITE)]);
     const headers: IncomingHttpHeaders = { host: 'docs.dev' };
     expect(server.fastAnswer('/fa/nowhere', headers)).toBeNull();
@@ -103,13 +103,13 @@ describe('search on the built-in 404 page', () => {
     expect((await asked(send('/nowhere.css'))).text).toBe('Nicht gefunden\n');
   });
 
-  it('searches the version that the reader is on', async () => {
+  it('searches the version that the reader is viewing', async () => {
     const { send } = serve([releases.make(SITE)], { ...form, search: { ...search, version: '1"0' } });
     const hidden = '<input type="hidden" name="version" value="1&quot;0">';
     expect((await asked(send('/nowhere'))).text).toContain(hidden);
   });
 
-  it.each([null, undefined])('is missing if the site has no search: %s', async (none) => {
+  it.each([null, undefined])('is not offered if the site has no search: %s', async (none) => {
     const { send } = serve([releases.make(SITE)], { ...form, ...(none === null && { search: null }) });
     const { headers, text } = await asked(send('/nowhere'));
     expect([text.includes('<form'), headers.get('content-security-policy')?.includes("form-action 'none'")]).toEqual([

@@ -167,7 +167,7 @@ describe('order of rules and files', () => {
     expect(await summaryOf(await send(target))).toBe(expected);
   });
 
-  it('applies growing rules within the work limit of one request', async () => {
+  it('applies rules that lengthen the path within the work limit of one request', async () => {
     const release = releases.make({ ...FILES, _redirects: `/x/* /x/${':splat/'.repeat(20)}\n/y/* /a 200` });
     const { server } = serve([release], { rules: await loadSiteRules(release) });
     const pages = server.current?.pages;
@@ -181,7 +181,7 @@ describe('order of rules and files', () => {
     }
   });
 
-  it('omits the last pages of a list if the rules exceed its work limit', async () => {
+  it('omits the last pages of a list if the rules exceed the work limit of the list', async () => {
     const release = releases.make({ ...FILES, _redirects: '/x/* /a 301!' });
     const { server } = serve([release], { rules: await loadSiteRules(release) });
     const listed = Array.from({ length: 100 }, () => ({ path: 'a.html' }));
@@ -223,7 +223,7 @@ describe('order of rules and files', () => {
     ]);
   });
 
-  it('skips a rule that redirects to the same address, and caches this only for that host', async () => {
+  it('skips a rule that redirects to the requested address, and caches the response for this host only', async () => {
     const { send, server } = await site({ redirects: '/* https://docs.example/:splat 302!' });
     expect(await summaryOf(await send('/a', { host: 'old.example' }))).toBe('302 https://docs.example/a');
     expect(await summaryOf(await send('/a', { host: 'Docs.Example' }))).toBe('200 page a');
@@ -232,7 +232,7 @@ describe('order of rules and files', () => {
     expect(await summaryOf(await send('/a', { host: 'old.example' }))).toBe('302 https://docs.example/a');
   });
 
-  it('serves an asset of an older release before a normal rule, but after a forced rule', async () => {
+  it('serves an asset of an older release before a rule without !, but after a rule with !', async () => {
     const rules = (redirects: string) => releases.make({ 'index.html': 'x', _redirects: redirects });
     const older = releases.make({ 'old.css': 'older' });
     for (const [redirects, expected] of [
@@ -305,7 +305,7 @@ describe('response headers', () => {
     expect(await header(await send('/folder/'), 'permissions-policy')).toMatch(/^camera=/);
   });
 
-  it('apply the preset to documents and nosniff to all files, and operator headers to all files', async () => {
+  it('apply the preset to documents, and apply nosniff and operator headers to all files', async () => {
     const form = { headers: { preset: 'recommended', set: { 'X-A': 'b' }, policy: {} } } as const;
     const { send } = await site({}, form, {
       'a.html': 'x',
@@ -383,7 +383,7 @@ describe('response headers', () => {
     }
   });
 
-  it('limit caching, and allow immutable only for names with one content and never for pages', async () => {
+  it('limit caching, and contain immutable only for file names with one content and never for pages', async () => {
     const year = 'public, max-age=31536000, immutable';
     const headers = `/assets/*\n  Cache-Control: ${year}\n/a\n  Cache-Control: ${year}\n/folder/\n  Cache-Control: max-age=60\n/x.5b0e4cfb.js\n  Cache-Control: no-store`;
     const files = { ...FILES, 'assets/one.js': '1', 'assets/other.js': 'new', 'x.5b0e4cfb.js': '1', _headers: headers };
@@ -403,7 +403,7 @@ describe('response headers', () => {
     }
   });
 
-  it('omit immutable for a file that is rewritten for another base path', async () => {
+  it('do not contain immutable for a file that is rewritten for another base path', async () => {
     const release = releases.make({
       'index.html': '<a href="/a">a</a>',
       'a.html': '<a href="/a">a</a>',

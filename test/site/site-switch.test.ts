@@ -36,7 +36,7 @@ function recorded(form: SiteForm, surveyVersions?: () => Promise<VersionSurvey>)
   return { served, heads, site, use: (next: SiteForm) => site.applySettings({ form: next }) };
 }
 
-it('SiteSwitch uses the settings at the time of the swap if a reload came between', async () => {
+it('SiteSwitch uses the settings at the time of the swap if the config is reloaded before the swap', async () => {
   const { site, use } = recorded({ trailingSlash: 'never', basePath: '/' });
   const entry = { path: 'a/index.html', type: 'text/html', size: 1, sha256: 'ab'.repeat(32) };
   const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', files: new Map([[entry.path, entry]]) };
@@ -48,22 +48,25 @@ it('SiteSwitch uses the settings at the time of the swap if a reload came betwee
 
 it.each([
   ['has no index.html', ['guide.html'], null, true],
-  ['has one only in a folder', ['site/index.html', 'other/index.html'], null, true],
+  ['has an index.html only in a folder', ['site/index.html', 'other/index.html'], null, true],
   ['has a start page', ['index.html', 'guide.html'], null, false],
   ['redirects the start page', ['guide.html'], '/ /guide 302', false],
   ['rewrites the start page', ['guide.html'], '/ /guide 200', false],
   ['rewrites the start page to a missing page', ['guide.html'], '/ /start 200', true],
-])('SiteSwitch reports a missing start page of a version that %s: %#', async (_case, paths, redirects, isReported) => {
-  const files = Object.fromEntries(paths.map((path) => [path, page()]));
-  const release = releases.make(redirects === null ? files : { ...files, _redirects: redirects }, { version: 'v9' });
-  const { site } = recorded({ trailingSlash: 'never' });
-  expect(await site.notices()).toEqual([]);
-  await (await site.prepare(release, []))(NOW);
-  const about = (await site.notices()).filter((notice) => notice.includes('start page of version "v9"'));
-  expect(about).toHaveLength(isReported ? 1 : 0);
-});
+])(
+  'SiteSwitch reports a missing start page only if readers get no page at the root, for a version that %s (%#)',
+  async (_case, paths, redirects, isReported) => {
+    const files = Object.fromEntries(paths.map((path) => [path, page()]));
+    const release = releases.make(redirects === null ? files : { ...files, _redirects: redirects }, { version: 'v9' });
+    const { site } = recorded({ trailingSlash: 'never' });
+    expect(await site.notices()).toEqual([]);
+    await (await site.prepare(release, []))(NOW);
+    const about = (await site.notices()).filter((notice) => notice.includes('start page of version "v9"'));
+    expect(about).toHaveLength(isReported ? 1 : 0);
+  },
+);
 
-it('SiteSwitch considers releases that arrive after the swap', async () => {
+it('SiteSwitch removes immutable from a file if a release that is imported later has other bytes for its name', async () => {
   const { site } = recorded({ trailingSlash: 'never', basePath: '/' });
   const entry = { path: 'a.5b0e4cfb.js', type: 'text/javascript', size: 1, sha256: 'ab'.repeat(32) };
   const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', siteDir: '/', digest: 'd' };
@@ -81,7 +84,7 @@ it('SiteSwitch considers releases that arrive after the swap', async () => {
   expect(await cacheControl()).toBe('no-cache');
 });
 
-it('SiteSwitch adds a version switcher to pages while other versions exist and the bundle has none itself', async () => {
+it('SiteSwitch adds a version switcher to pages if other versions exist and the bundle contains no version switcher', async () => {
   let survey = { hasOthers: true, own: [] as string[] };
   const { served, heads, site, use } = recorded({ trailingSlash: 'auto' }, async () => survey);
   const release = releases.make({ 'index.html': page() }, { version: 'v"2' });

@@ -32,7 +32,7 @@ describe('SiteSnapshot', () => {
     }
   });
 
-  it('marks names with a hash as immutable, but no pages and no plain names', async () => {
+  it('marks file names that contain a hash as immutable, except names of pages', async () => {
     const active = releases.make({ 'a.5b0e4cfb.js': '1', 'a.js': '1', 'p.5b0e4cfb.html': '1' });
     const snapshot = new SiteSnapshot(active, [], AUTO);
     expect(await cacheControl(snapshot, 'a.5b0e4cfb.js')).toBe(IMMUTABLE);
@@ -40,7 +40,7 @@ describe('SiteSnapshot', () => {
     expect(await cacheControl(snapshot, 'p.5b0e4cfb.html')).toBe('no-cache');
   });
 
-  it('does not mark a name as immutable if another release has other bytes under it', async () => {
+  it('does not mark a file name as immutable if another release has other bytes for this name', async () => {
     const active = releases.make({ 'same.5b0e4cfb.js': '1', 'other.5b0e4cfb.js': 'new' });
     const older = releases.make({ 'same.5b0e4cfb.js': '1', 'other.5b0e4cfb.js': 'old' });
     const snapshot = new SiteSnapshot(active, [kept(older)], AUTO);
@@ -54,7 +54,7 @@ describe('SiteSnapshot', () => {
     expect(await cacheControl(snapshot, 'a.5b0e4cfb.js')).toBe('no-cache');
   });
 
-  it('serves page assets, and no other files, of formerly active releases, the last one first', async () => {
+  it('serves page assets of formerly active releases, newest first, and no other files of these releases', async () => {
     const active = releases.make({ 'index.html': 'new' });
     const last = releases.make({ 'gone.5b0e4cfb.js': 'newer', 'plain.css': 'x', 'payload.txt': 'x', 'page.html': 'x' });
     const first = releases.make({
@@ -97,7 +97,7 @@ describe('SiteSnapshot', () => {
     });
   });
 
-  it("prefers the active release's file", async () => {
+  it('prefers the file of the active release', async () => {
     const active = releases.make({ 'a.5b0e4cfb.js': 'active' });
     const older = releases.make({ 'a.5b0e4cfb.js': 'old' });
     expect(await new SiteSnapshot(active, [kept(older)], AUTO).find('a.5b0e4cfb.js')).toMatchObject({
@@ -111,7 +111,7 @@ describe('SiteSnapshot', () => {
     expect((await new SiteSnapshot(active, [], { trailingSlash: 'always' }).find('a')).kind).toBe('redirect');
   });
 
-  it('responds with the root 404 page to an impossible name', async () => {
+  it('responds with the root 404 page to a path that cannot be a file name', async () => {
     const snapshot = new SiteSnapshot(releases.make({ 'index.html': '1', '404.html': 'gone' }), [], AUTO);
     expect(await snapshot.find(null)).toMatchObject({ kind: 'missing', isAsset: false, page: { path: '404.html' } });
   });

@@ -20,7 +20,7 @@ async function stored(files: Record<string, string>): Promise<string> {
 }
 
 describe('diffVersions()', () => {
-  it('compares releases on disk in a thread, and lists 500 of each kind', async () => {
+  it('compares releases on disk in a worker thread, and lists up to 500 pages of each kind', async () => {
     const before = await stored({ 'index.html': HOME });
     const many = Object.fromEntries(
       Array.from({ length: 510 }, (_, at) => [`p${at}.html`, HOME.replace('All', `${at}`)]),
@@ -31,7 +31,7 @@ describe('diffVersions()', () => {
     expect([diff.added.length, diff.leftOut.added]).toEqual([500, 10]);
   });
 
-  it('rejects if a release is deleted, or loses a page meanwhile', async () => {
+  it('rejects if a release or one of its pages has been deleted', async () => {
     const before = await stored({ 'index.html': HOME });
     const after = await stored({ 'index.html': HOME.replace('All', 'Some') });
     await rm(join(after, 'site/index.html'));
@@ -51,7 +51,7 @@ describe('diffVersions()', () => {
     expect((await diffVersions({ before, after }, never)).changed).toHaveLength(1);
   });
 
-  it('runs one comparison at a time, and rejects a request behind four others', async () => {
+  it('runs one comparison at a time, and rejects a request if four other requests wait', async () => {
     const before = await stored({ 'index.html': HOME });
     const pending = Array.from({ length: 6 }, () => diffVersions({ before, after: before }, never));
     const settled = await Promise.allSettled(pending);
