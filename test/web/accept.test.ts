@@ -16,6 +16,6 @@ it.each<[string, boolean]>([
   ['*/*', false],
   ['text/*', false],
   ['', false],
-])('prefersType() decides whether HTML is preferred to JSON: %s', (accept, wanted) => {
+])('prefersType() returns for the Accept header %s whether the client prefers HTML to JSON', (accept, wanted) => {
   expect(prefersType(accept, 'text/html', 'application/json')).toBe(wanted);
 });

@@ -40,7 +40,7 @@ describe('htmlCharset()', () => {
 });
 
 describe('markedCharset()', () => {
-  it('returns the charset of a byte order mark in any file', () => {
+  it('returns the charset of a byte order mark, whatever the type of the file', () => {
     expect(markedCharset(Buffer.from('\ufeffa{}'))).toBe('utf-8');
     expect(markedCharset(Buffer.from('\ufeffa{}', 'utf16le'))).toBe('utf-16le');
     expect(markedCharset(Buffer.from('a{}'))).toBeNull();

@@ -27,7 +27,7 @@ describe('readFirstPage(), title', () => {
     expect(readFirstPage(page(`${meta}<title>${title}</title>`)).title).toBe(expected);
   });
 
-  it('is the first title of the page, not that of an image or in a script', () => {
+  it('is the first title of the document, not a title in an image or in a script', () => {
     const html = page(
       '<script>"<title>no</title>"</script><svg><title>Icon</title></svg><title>Yes</title><title>No</title>',
     );
@@ -54,8 +54,8 @@ describe('readFirstPage(), title', () => {
   });
 });
 
-describe('readFirstPage(), other facts', () => {
-  it('reads description, language and refresh', () => {
+describe('readFirstPage(), description, language and refresh', () => {
+  it('reads the description, the language and the refresh target', () => {
     const html = page(
       '<META NAME="Description" CONTENT="All &quot;of&quot; it &#x27;&lt;b&gt;"><meta http-equiv=Refresh content="0; url=en/index.html">',
       'lang="en-US"',
@@ -81,12 +81,12 @@ describe('readFirstPage(), other facts', () => {
     expect(readFirstPage(html)).toEqual({ title: null, description: null, language: null, refresh: null });
   });
 
-  it('ignores the body', () => {
+  it('ignores a description in the body', () => {
     const html = page('', 'lang=en').replace('<body>', '<body><meta name=description content=no>');
     expect(readFirstPage(html).description).toBeNull();
   });
 
-  it('returns plain text or null for any page, and does not throw', () => {
+  it('returns plain text or null for any input, and does not throw', () => {
     const piece = fc.constantFrom(
       '<title>',
       '</title>',

@@ -14,7 +14,7 @@ const immutableOf = (paths: readonly string[]) => {
   return paths.filter((path) => names.has(path));
 };
 
-describe('ImmutableNames, by the name only', () => {
+describe('ImmutableNames, judging by the name only', () => {
   it.each([
     ['styles.5b0e4cfb.css', 'Docusaurus'],
     ['assets/images/docsVersionDropdown-35e13cbe46c9923327f30a76a90bff3b.png', 'Docusaurus'],
@@ -92,7 +92,7 @@ describe('ImmutableNames, by the name only', () => {
   });
 });
 
-describe('ImmutableNames, by the folder of the generator', () => {
+describe('ImmutableNames, judging by the folder of the generator', () => {
   it.each([
     ['_next/static/chunks/0cz1d0mv5g_q7.js', 'Next.js'],
     ['_next/static/-a0j4gsoGh7I3Ja_DXvW5/_buildManifest.js', 'Next.js'],
@@ -123,7 +123,7 @@ describe('ImmutableNames, by the folder of the generator', () => {
   });
 });
 
-describe('ImmutableNames, by the other names in the folder', () => {
+describe('ImmutableNames, judging by the other names in the folder', () => {
   it.each<[string, string[]]>([
     ['Vite', ['index-Dk3JxaBq.js', 'app-C03MqXtg.js', 'a-B1x_T6pQ.js', 'vendor-CKgyzEfF.js', 'index-zluDL-SY.css']],
     ['esbuild', ['chunk-7L2VM4XO.js', 'chunk-2B3CD5EF.js', 'main-K2L3M4NP.js', 'styles-5INURTSO.css']],
@@ -137,7 +137,7 @@ describe('ImmutableNames, by the other names in the folder', () => {
     expect(immutableOf(paths)).toEqual(paths);
   });
 
-  it('rejects words, numbers and names of another shape in the folder', () => {
+  it('rejects words, numbers and differently formed names in a folder of hashed names', () => {
     const hashed = ['index-Dk3JxaBq.js', 'app-C03MqXtg.js', 'vendor-B1x_T6pQ.js', 'x-CKgyzEfF.js', 'y-D6M2pbQd.css'];
     const plain = ['my-language.js', 'my-Language.js', 'my-darkMode.js', 'my-20240601.js', 'my-chapter1.js', 'init.js'];
     const paths = [...hashed, ...plain.slice(0, 5)];
@@ -145,14 +145,14 @@ describe('ImmutableNames, by the other names in the folder', () => {
     expect(immutableOf([...hashed, 'init.js'])).toEqual(hashed);
   });
 
-  it('accepts uncertain names only if most names in the folder have a hash and several are certain', () => {
+  it('accepts uncertain names only if most names in the folder have a hash and several of these are certain', () => {
     expect(immutableOf(['index-Dk3JxaBq.js', 'vendor-CKgyzEfF.js'])).toEqual(['index-Dk3JxaBq.js']);
     const plain = ['a.js', 'b.js', 'c.js', 'd.js', 'e.js', 'f.js'];
     const sure = ['index-Dk3JxaBq.js', 'app-C03MqXtg.js', 'vendor-B1x_T6pQ.js'];
     expect(immutableOf([...plain, ...sure, 'x-CKgyzEfF.js'])).toEqual(sure);
   });
 
-  it('rejects data, documents and pages in the folder', () => {
+  it('rejects data, documents and pages in a folder of hashed names', () => {
     const hashed = ['a.5b0e4cfb.js', 'b.9960930a.js', 'c.1b2c3d4e.js', 'd.35e1ed30.js'];
     expect(immutableOf([...hashed, 'e.12345678.json', 'f.12345678.html', 'g.12345678.js'])).toEqual([
       ...hashed,

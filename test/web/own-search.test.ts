@@ -11,7 +11,7 @@ function judge(page: string, files: readonly string[] = []) {
 const ALGOLIA = 'assets/chunks/VPAlgoliaSearchBox.Dd80gY2X.js';
 const LOCAL = 'assets/chunks/VPLocalSearchBox.C1a_9-xY.js';
 
-describe('search surveys of bundles', () => {
+describe('surveys of the search in bundles', () => {
   it.each([
     ['VitePress, DocSearch', '<div class="VPNavBarSearch search" data-v-1>', [ALGOLIA]],
     ['DocSearch', '<button type="button" class="DocSearch DocSearch-Button" aria-label="Search">', []],
@@ -68,7 +68,7 @@ describe('search surveys of bundles', () => {
     expect(judge(page)).toEqual([]);
   });
 
-  it('read the id of the search box from the script of the page', () => {
+  it('read the selector of the search box from the script of the page', () => {
     const [docSearch] = judge(
       '<script src="/docsearch.js"></script><script>docsearch({ appId: "a", container: "#find" })</script>',
     );
@@ -83,7 +83,7 @@ describe('search surveys of bundles', () => {
     expect(hostile[0]?.boxes).toBe('.DocSearch-Button,#docsearch');
   });
 
-  it('read the first page and a sample of the others', () => {
+  it('read the first page and an even sample of the other pages', () => {
     const survey = new BundledSearchSurvey(1_000);
     for (let page = 0; page < 999; page += 1) survey.add(`a/${page}.html`);
     survey.add('index.html');
@@ -100,7 +100,7 @@ describe('search surveys of bundles', () => {
     }
   });
 
-  it('use only valid CSS selectors', () => {
+  it('use only characters that are safe in CSS selectors', () => {
     for (const { boxes } of OWN_SEARCH_KINDS) expect(boxes).toMatch(/^[\w#.[\]="$ ,-]+$/);
   });
 });

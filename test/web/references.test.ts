@@ -48,7 +48,7 @@ describe('findLinks()', () => {
     ]);
   });
 
-  it('returns the first base, and omits empty URLs', () => {
+  it('returns the href of the first base element, and omits empty URLs', () => {
     const found = findLinks('<base target=x><base href=" /a/ "><base href=/b/><a href="">x</a><a name=y>');
     expect(found).toEqual({ base: '/a/', references: [] });
   });

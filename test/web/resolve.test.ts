@@ -58,7 +58,7 @@ describe('resolvePath()', () => {
     ['app.js/', missing('404.html')],
     ['old.htm/', missing('404.html')],
     ['100%', file('100%.html')],
-  ])('resolves "%s" equally under both policies', (path, expected) => {
+  ])('resolves "%s" in the same way under the policies always and never', (path, expected) => {
     expect(resolve(path, 'always')).toEqual(expected);
     expect(resolve(path, 'never')).toEqual(expected);
   });
@@ -68,7 +68,7 @@ describe('resolvePath()', () => {
     ['legacy', redirect('legacy/'), file('legacy/index.htm')],
     ['ja', redirect('ja/'), file('ja/index.html')],
     ['a:b', redirect('a%3Ab/'), file('a:b/index.html')],
-  ])('redirects "%s" to its slash depending on the policy', (path, always, never) => {
+  ])('redirects "%s" to the address with a slash only under the policy always', (path, always, never) => {
     expect(resolve(path, 'always')).toEqual(always);
     expect(resolve(path, 'never')).toEqual(never);
   });

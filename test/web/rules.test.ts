@@ -17,7 +17,7 @@ function first(text: string, path: string, query = ''): string {
 }
 
 describe('_redirects', () => {
-  it('redirects to no other host if mounting removes the first folder', () => {
+  it('redirects to no other host if the site is served without its first folder', () => {
     const [matched] = redirects('/docs/old* /docs/:splat').redirects.others('/docs/old/evil.example');
     const strip = (path: string) => path.replace(/^\/docs/, '');
     expect(matched?.rule.target.location(matched.captures, '', strip)).toBe('/evil.example');
@@ -198,7 +198,7 @@ describe('_redirects', () => {
     },
   );
 
-  it('reports a target longer than an address, and a path that is repeated too often', () => {
+  it('reports a target that is longer than an address, and a path that occurs in too many rules', () => {
     const long = redirects(`/a/* /${':splat/'.repeat(40_000)}\n/b /c`);
     expect(long.notices).toEqual([
       '_redirects of the bundle, line 1, has a target of more than 8192 characters; docshelf ignores it.',
@@ -228,7 +228,7 @@ describe('_redirects', () => {
     expect(matched?.rule.target.location(matched.captures, `?${'q'.repeat(8191)}`, (at) => at)).toBeNull();
   });
 
-  it('accepts at most 10,000 rules, and reports ten errors and the count of the others', () => {
+  it('accepts at most 10,000 rules, and reports ten errors and the number of the other errors', () => {
     const many = redirects(Array.from({ length: 10_050 }, (_, n) => `/r${n} /t${n}`).join('\n'));
     expect([...many.redirects.others('/r9999')]).toHaveLength(1);
     expect([...many.redirects.others('/r10000')]).toEqual([]);
@@ -420,12 +420,12 @@ describe('_headers', () => {
     }
   });
 
-  it('cannot set two headers with any kind of line end', () => {
+  it('sets only one header per line, whatever line separators the value contains', () => {
     const { headers: rules } = headers('/*\n  X-Robots-Tag: a\rSet-Cookie: b\r\n  Content-Language: de\u2028X: y');
     expect(Object.fromEntries(rules.headersFor('/').set)).toEqual({ 'X-Robots-Tag': 'a' });
   });
 
-  it('ignores rules of other hosts with their headers, and headers without a path', () => {
+  it('ignores headers of other hosts, headers without a path, and headers of invalid paths', () => {
     const text =
       'X-Robots-Tag: a\nhttps://x.example/*\n  X-Robots-Tag: b\n/c*d*\n  X-Robots-Tag: c\n/d\n  X-Robots-Tag: d';
     const { headers: rules, notices } = headers(text);
@@ -434,12 +434,12 @@ describe('_headers', () => {
     expect(rules.headersFor('/d').set.get('X-Robots-Tag')).toBe('d');
   });
 
-  it('limits the combined value of ten thousand rules for one header', () => {
+  it('limits the combined value of thousands of rules for one header', () => {
     const rules = headers(`/*\n  X-Robots-Tag: ${'a'.repeat(50)}\n`.repeat(9_000)).headers;
     expect(rules.headersFor('/a').set.get('X-Robots-Tag')?.length).toBeLessThanOrEqual(4096);
   });
 
-  it('limits all headers of one response, and keeps the first ones', () => {
+  it('limits the total size of the headers of one response, and keeps the first headers', () => {
     const value = 'a'.repeat(3000);
     const rules = headers(
       `/*\n  Referrer-Policy: ${value}\n  X-Robots-Tag: ${value}\n  Permissions-Policy: ${value}`,
@@ -449,13 +449,13 @@ describe('_headers', () => {
     expect([...headers(text).headers.headersFor('/a').set.keys()]).toEqual(['Referrer-Policy', 'Permissions-Policy']);
   });
 
-  it('returns the same object for the same rules', () => {
+  it('returns the same object for paths to which the same rules apply', () => {
     const rules = headers('/a/*\n  X-Robots-Tag: a').headers;
     expect(rules.headersFor('/a/b')).toBe(rules.headersFor('/a/c'));
     expect(rules.headersFor('/b')).toBe(rules.headersFor('/c'));
   });
 
-  it('moves links with the site to another base path', () => {
+  it('changes Link headers to the new base path if the site is served at another base path', () => {
     const rules = headers('/*\n  Link: </docs/a.css>; rel=preload, </b.css>; rel=preload').headers;
     const moved = rules.mounted({ from: '/docs/', to: '/team/' });
     expect(moved.headersFor('/').set.get('Link')).toBe('</team/a.css>; rel=preload, </b.css>; rel=preload');

@@ -11,11 +11,11 @@ function decide(pages: Readonly<Record<string, string>>, others: readonly string
 const link = (...urls: string[]) => urls.map((url) => `<a href="${url}">x</a>`).join('');
 
 describe('TrailingSlashVotes', () => {
-  it('decides never if links to folder pages have no slash', () => {
+  it('returns "never" if links to folder pages have no slash', () => {
     expect(decide({ 'index.html': link('/a', '/b'), 'a/index.html': link('/b'), 'b/index.html': '' })).toBe('never');
   });
 
-  it('decides always if links to folder pages have their slash', () => {
+  it('returns "always" if links to folder pages have a slash', () => {
     expect(decide({ 'index.html': link('/a/', '/b/'), 'a/index.html': link('/b/#x'), 'b/index.html': '' })).toBe(
       'always',
     );
@@ -26,7 +26,7 @@ describe('TrailingSlashVotes', () => {
     expect(decide({ 'index.html': link('/a', '/a/', '/b/'), 'a/index.html': '', 'b/index.html': '' })).toBe('always');
   });
 
-  it('counts canonicals, also with a path prefix', () => {
+  it('counts canonicals, including canonicals with a path prefix', () => {
     const canonical = (url: string) => `<link rel="canonical" href="${url}">`;
     expect(decide({ 'a/index.html': canonical('https://x.dev/docs/a/') })).toBe('always');
     expect(decide({ 'a/index.html': `${canonical('https://x.dev/docs/a')}${link('x.png', 'y.png')}` })).toBe('never');
@@ -38,15 +38,15 @@ describe('TrailingSlashVotes', () => {
     expect(decide({ 'index.html': page('y.dev') + link('/c.html'), 'a/index.html': '', 'c.html': '' })).toBe('never');
   });
 
-  it('decides always if relative references in folder pages need the slash', () => {
+  it('returns "always" if relative references in folder pages need the slash', () => {
     expect(decide({ 'a/index.html': '<img src="x.png">' }, ['a/x.png'])).toBe('always');
   });
 
-  it('decides never if relative references in folder pages resolve only without the slash', () => {
+  it('returns "never" if relative references in folder pages resolve only without the slash', () => {
     expect(decide({ 'a/index.html': '<img src="x.png">' }, ['x.png'])).toBe('never');
   });
 
-  it('prefers extra redirects to broken images: an image that needs the slash outweighs a few links without it', () => {
+  it('returns "always" if an image needs the slash, even if a few links have no slash', () => {
     expect(decide({ 'index.html': link('/a', '/a', '/a'), 'a/index.html': '<img src="x.png">' }, ['a/x.png'])).toBe(
       'always',
     );
@@ -67,13 +67,13 @@ describe('TrailingSlashVotes', () => {
     expect(decide({ 'a/index.html': `<base href="/">${link('b')}`, 'b/index.html': '' })).toBe('never');
   });
 
-  it('decides always for relative sites and never for absolute ones if there are no folder pages', () => {
+  it('returns "always" for relative links and "never" for absolute links if there are no folder pages', () => {
     expect(decide({ 'index.html': link('a.html'), 'a.html': link('index.html') })).toBe('always');
     expect(decide({ 'index.html': link('/a'), 'a.html': link('/') })).toBe('never');
     expect(decide({})).toBe('never');
   });
 
-  it('skips invalid links', () => {
+  it('ignores invalid links', () => {
     expect(
       decide({ 'index.html': link('http://[', '/%ff', 'mailto:a@b', 'javascript:0', '#x', '/a/'), 'a/index.html': '' }),
     ).toBe('always');

@@ -22,7 +22,7 @@ describe('languageOf()', () => {
     ['', null],
     ['*', null],
     ['"><script>', null],
-  ])('maps %j to the texts in %j', (tag, words) => {
+  ])('maps the language %j to the texts in %j', (tag, words) => {
     expect(languageOf(tag)?.tag ?? null).toBe(words);
   });
 });
@@ -58,7 +58,7 @@ const SHARED_CHARACTERS_MAX = 30;
 describe('languages of docshelf', () => {
   const pairs = PAGE_LANGUAGES.flatMap((one, at) => PAGE_LANGUAGES.slice(at + 1).map((other) => [one, other] as const));
 
-  it('have different texts, so that no language is a copy of another', () => {
+  it('have texts that are not a copy of another language', () => {
     const copies = pairs.flatMap(([one, other]) => {
       const texts = new Map(sentences(other.words));
       const shared = sentences(one.words).filter(([key, text]) => texts.get(key) === text);
@@ -71,11 +71,11 @@ describe('languages of docshelf', () => {
     expect(copies).toEqual([]);
   });
 
-  it('are found by their own tags', () => {
+  it('are returned by languageOf() for their own language tags', () => {
     expect(PAGE_LANGUAGES.filter((language) => languageOf(language.tag) !== language)).toEqual([]);
   });
 
-  it('have a row for each file of texts', () => {
+  it('include a language for each file of texts', () => {
     const files = globSync('*.json', { cwd: join(import.meta.dirname, '../../src/web/words') });
     expect(PAGE_LANGUAGES.map(({ tag }) => `${tag.split('-')[0]}.json`).sort()).toEqual(files.sort());
   });

@@ -14,6 +14,6 @@ it.each([
   ["SCRIPT-SRC 'Self' 'nonce-abc' 'Strict-Dynamic'", false],
   ["default-src 'self', script-src 'none'", false],
   ['script-src', false],
-])('allowsOwnScripts() decides whether a policy allows scripts of its own site: %s', (policy, isAllowed) => {
+])('allowsOwnScripts() returns for the policy %s whether it allows scripts of its own site', (policy, isAllowed) => {
   expect(allowsOwnScripts(policy)).toBe(isAllowed);
 });

@@ -216,7 +216,7 @@ describe('markdownOf(), blocks', () => {
     expect(page('<p>a</p>')).toMatchObject({ title: 'T', markdown: '# T\n\na\n' });
   });
 
-  it('removes everything around the content', () => {
+  it('removes navigation, footers, permalinks and buttons around the content', () => {
     const html =
       '<nav>menu</nav><p>a</p><a class="headerlink" href="#x">¶</a><button>Copy</button><footer>foot</footer>';
     expect(written(html)).toBe('a');

@@ -20,7 +20,7 @@ describe('rebase()', () => {
     ['/docs-old/a', above, null],
     ['/elsewhere', above, null],
     ['/docs/a', { from: '/docs/', to: '/v2/' }, '/v2/a'],
-  ])('moves %s by %o to %s', (url, mount, rebased) => {
+  ])('moves the address %s by %o to %s', (url, mount, rebased) => {
     expect(rebase(url, mount)).toBe(rebased);
   });
 });
@@ -65,7 +65,7 @@ describe('BasePathVotes', () => {
     // A folder of the site.
     ['/', ['docs/a.html', 'docs/b.css'], '<a href="/docs/a"><link rel="stylesheet" href="/docs/b.css">'],
     ['/', ['a.html'], '<a href="a.html"><a href="//host/docs/a.html"><a href="/elsewhere/x.html">'],
-  ])('decides for %s if pages refer to it', (base, files, html) => {
+  ])('returns the base path %s for a site whose pages link to this path', (base, files, html) => {
     expect(builtFor(files, html)).toBe(base);
   });
 });

@@ -37,7 +37,7 @@ describe('mountFile() for Next.js at another base path', () => {
     expectMounted('a.js', script, expected);
   });
 
-  it('fills in the function that removes the base path, which the build left empty', () => {
+  it('fills in the function that removes the base path, which is empty in the build', () => {
     const script = 'function n(e){return e}e.i(1),Object.defineProperty(r,"removeBasePath",{get:function(){return n}})';
     const made = rewritten('a.js', script, '/', '/team/docs/');
     const remove = (code: string): ((path: string) => string) =>
@@ -47,7 +47,7 @@ describe('mountFile() for Next.js at another base path', () => {
     expect(['/a', '/'].map(back)).toEqual(['/a', '/']);
   });
 
-  it('requests the data of the start page in the base path', () => {
+  it('requests the data of the start page under the base path', () => {
     const script = 'addPathPrefix;(e=new URL(e)).pathname.endsWith("/")?e.pathname+="index.txt":e.pathname+=".txt"';
     const pathnameOf = (code: string, path: string): string =>
       new Function('e', 'addPathPrefix', `${code};return e.pathname`)(`https://x.example${path}`);
@@ -85,13 +85,13 @@ describe('mountFile() for Next.js at another base path', () => {
     expectMounted('a.txt', payload.replace('\n5:', '5:'), expected);
   });
 
-  it('leaves a code sample in the data of a page unchanged, also if it names a file of the site', () => {
+  it('does not change a code sample in the data of a page, even if the sample names a file of the site', () => {
     const row = JSON.stringify(`3:["$","code",null,{"children":["'/search-index.json'","\`/images/a.png\`"]}]\n`);
     const page = `<script>self.__next_f.push([1,${row}])</script>`;
     expect(rewritten('a.html', page, '/', '/team/docs/')).toBe(page);
   });
 
-  it('moves data in a page, wherever it is cut into pieces', () => {
+  it('moves the data in a page, wherever the page splits the data into several scripts', () => {
     const rows = PAYLOAD.split('\n')
       .filter((row) => !row.startsWith('4:'))
       .join('\n');
@@ -161,7 +161,7 @@ describe('mountFile() for Docusaurus at another base path', () => {
 });
 
 describe('mountFile() for Starlight at another base path', () => {
-  it('moves the search and the language menu', () => {
+  it('moves the addresses of the search and of the language menu', () => {
     expectMounted(
       'a.js',
       'new t({baseUrl:`/`,bundlePath:`/`.replace(/x/,``)+`/pagefind/`})',
@@ -201,7 +201,7 @@ describe('mountFile() for scripts of any generator at another base path', () => 
     expectMounted('a.js', script, expected);
   });
 
-  it('moves addresses in a script of a page, but not in code that the page shows', () => {
+  it('moves addresses in a script element of a page, but not in code that the page shows', () => {
     expectMounted(
       'a.html',
       '<pre>fetch("/search-index.json")</pre><script>x("/search-index.json")</script>',

@@ -82,13 +82,13 @@ describe('mountFile() for pages at another base path', () => {
     expect(mountFile({ ...file, bytes }, { from: '/', to: '/', has: () => true })).toBe(bytes);
   });
 
-  it('removes the base path only from addresses that have it', () => {
+  it('removes the base path only from addresses that contain it', () => {
     expect(mounted('a.html', '<a href="/docs/a"><a href="/docs"><a href="/blog">', ABOVE)).toBe(
       '<a href="/a"><a href="/"><a href="/blog">',
     );
   });
 
-  it('removes the base path from scopes', () => {
+  it('removes the base path from scopes of service workers and patterns of speculation rules', () => {
     const script = (scope: string) =>
       `<script>navigator.serviceWorker.register("sw.js",{scope:"${scope}"})</script><script type="speculationrules">{"prefetch":[{"where":{"href_matches":"${scope}*"}}]}</script>`;
     expect(mounted('a.html', script('/docs/'), ABOVE)).toBe(script('/'));
@@ -119,7 +119,7 @@ describe('mountFile() for pages at another base path', () => {
     expect(mountFile(other, { ...BELOW, has: () => true })).toBe(other.bytes);
   });
 
-  it('computes integrity again for changed targets, and lists the targets', () => {
+  it('computes integrity attributes again for changed targets, and lists these targets', () => {
     const html =
       '<script src="/a.js" integrity="sha384-old"></script><link rel=stylesheet href="b.css" integrity="sha256-kept">';
     const file = { path: 'a.html', type: 'text/html; charset=utf-8', bytes: Buffer.from(html) };

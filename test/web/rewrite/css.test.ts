@@ -87,7 +87,7 @@ describe('findReferences() and rewriteFile() in CSS', () => {
     expect(inTree.filter((url) => !names.includes(url) && !ours.includes(url))).toEqual([]);
   });
 
-  it('write no characters that end an url()', () => {
+  it('write no characters that would end a url()', () => {
     expect(rewritten('css', 'a{b:url(c);d:url("e")}', `f g)"'\\é`)).toBe(
       'a{b:url(f%20g%29%22%27%5C%C3%A9);d:url("f%20g%29%22%27%5C%C3%A9")}',
     );

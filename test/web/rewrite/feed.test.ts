@@ -11,7 +11,7 @@ describe('findReferences() in XML that is not a page', () => {
     );
   });
 
-  it('finds the images of site tiles', () => {
+  it('finds the images of a browserconfig.xml file', () => {
     const tiles =
       '<?xml version="1.0"?><browserconfig><msapplication><tile><square70x70logo src="/a.png"/><TileColor>#fff</TileColor><TileImage src="b.png"/></tile></msapplication></browserconfig>';
     expect(found('feed', tiles)).toEqual(['asset /a.png', 'asset b.png']);

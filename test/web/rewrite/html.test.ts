@@ -327,7 +327,7 @@ describe('findReferences() and rewriteFile() in HTML', () => {
     expect(rewritten('html', html, 'N&')).toBe(after);
   });
 
-  it('write no characters that end an attribute, a string or a list', () => {
+  it('write no characters that would end an attribute, a string or a list', () => {
     const html = `<a href='a'><img srcset="a 1x"><p style='background:url("a")'><script>import('a')</script>`;
     const hostile = `é "'<>(),\\\`\n{}`;
     const encoded = '%C3%A9%20%22%27%3C%3E';
@@ -337,7 +337,7 @@ describe('findReferences() and rewriteFile() in HTML', () => {
     );
   });
 
-  it('replace an address by an empty one, whatever its quotes', () => {
+  it('can replace an address with an empty address, whatever its quotes', () => {
     expect(rewritten('html', '<base href=/a/><base href="/b/">', '')).toBe('<base href=""><base href="/b/">');
     expect(rewritten('html', '<iframe srcdoc="<a href=a id=b>">', '')).toBe(
       '<iframe srcdoc="<a href=&quot;&quot; id=b>">',

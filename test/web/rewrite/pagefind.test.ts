@@ -8,7 +8,7 @@ const MARK = 'pagefind_dcd';
 const meta = (...items: number[][]): string => MARK + Buffer.from(array(...items)).toString('latin1');
 
 describe('pagefindFilesOfEntry()', () => {
-  it('names the common files, and the index and program of each language', () => {
+  it('returns the shared files, and the index and program of each language', () => {
     const entry = {
       version: '1.6.0',
       languages: { en: { hash: 'en_1a2b', wasm: 'en', page_count: 2 }, xx: { hash: 'xx_0' } },
@@ -25,13 +25,13 @@ describe('pagefindFilesOfEntry()', () => {
     '{"languages":null}',
     '{"languages":{"en":null}}',
     '{"languages":{"en":{"hash":"../../x"}}}',
-  ])('names no index for %s', (entry) => {
+  ])('returns no index for %s', (entry) => {
     expect(pagefindFilesOfEntry({ text: entry }).filter((name) => name.endsWith('.pf_meta'))).toEqual([]);
   });
 });
 
 describe('pagefindFilesOfMeta()', () => {
-  it('names the fragments of pages, the index parts and the filters', () => {
+  it('returns the fragments of pages, the index parts and the filters', () => {
     const pages = array(array(text('en_aa11'), [0x18, 200]), array(text('en_bb22'), [0x05]));
     const chunks = array(array(text('a'), text('m'), text('en_cc33')));
     const filters = array(array(text('tag'), text('en_dd44')));
@@ -49,7 +49,7 @@ describe('pagefindFilesOfMeta()', () => {
     ['truncated data', `${MARK}\x84\x65`],
     ['arrays without end', MARK + '\x81'.repeat(10_000)],
     ['names outside the folder', meta(text('1'), array(array(text('../x'))), array(), array())],
-  ])('names no files for %s', (_, unpacked) => {
+  ])('returns no files for %s', (_, unpacked) => {
     expect(pagefindFilesOfMeta({ text: unpacked })).toEqual([]);
   });
 });

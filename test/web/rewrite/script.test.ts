@@ -130,7 +130,7 @@ describe('findReferences() in output of frameworks', () => {
     ]);
   });
 
-  it('reports the files that Vite loads with a module, in the folder that the site was built for', () => {
+  it('reports the files that Vite loads with a module, in the base path of the build', () => {
     const script = `const __vite__mapDeps=(i,m=__vite__mapDeps,d=(m.f||(m.f=["assets/a.js","assets/b.css"])))=>i.map(i=>d[i]);`;
     expect(mentions('script', script, '/docs/assets/chunks/app.js')).toEqual([
       '/docs/assets/a.js',
@@ -139,11 +139,11 @@ describe('findReferences() in output of frameworks', () => {
     expect(mentions('script', script)).toEqual(['/assets/a.js', '/assets/b.css']);
   });
 
-  it('reports the full VitePress page next to its lean part', () => {
+  it('reports the full page chunk of VitePress if the page names only the lean chunk', () => {
     expect(mentions('html', '<link rel=modulepreload href=/assets/a.md.X1.lean.js>')).toEqual(['/assets/a.md.X1.js']);
   });
 
-  it('reports whole strings that are root-relative addresses, with escaped or plain quotes', () => {
+  it('reports strings that are completely a root-relative address, in escaped or plain quotes', () => {
     const script = String.raw`push("{\"index\":\"/search.json\"}"),f('/img/a-1.svg?v=2',"/guide","//x.test/b.json","see /c.json",'/d.json"')`;
     expect(mentions('script', script)).toEqual(['/search.json', '/img/a-1.svg?v=2', '/d.json']);
     expect(rewritten('script', script, 'N')).toBe(script);

@@ -50,7 +50,7 @@ describe('findReferences() for the search of a site generator', () => {
 });
 
 describe('findReferences() in scripts of Doxygen', () => {
-  it('reports the search parts, one for each section and letter', () => {
+  it('reports the parts of the search index, by section and letter', () => {
     const script =
       'var indexSectionsWithContent =\n{\n  0: "ab\\"",\n  10: "x"\n};\nvar indexSectionNames =\n{\n  0: "all",\n  10: "files"\n};';
     expect(found('script', script)).toEqual(
@@ -58,7 +58,7 @@ describe('findReferences() in scripts of Doxygen', () => {
     );
   });
 
-  it('reports the parts of the tree', () => {
+  it('reports the parts of the navigation tree', () => {
     const script =
       'var NAVTREE =\n[\n  [ "L \\"x\\"", "index.html", [\n    [ "Files", "files.html", "files_dup" ],\n    [ "A", "a.html", null ] ] ]\n];\nvar NAVTREEINDEX =\n[\n"a.html",\n"b.html"\n];';
     expect(found('script', script)).toEqual([
@@ -70,19 +70,19 @@ describe('findReferences() in scripts of Doxygen', () => {
     expect(found('script', branch)).toEqual(['mention dir_a.js']);
   });
 
-  it('limits the number of mentioned files', () => {
+  it('limits the number of reported files', () => {
     const script = `var indexSectionsWithContent = { 0: "${'a'.repeat(100_000)}" }; var indexSectionNames = { 0: "all" };`;
     expect(found('script', script)).toHaveLength(5_000);
   });
 
-  it('reports no files of scripts that only look similar', () => {
+  it('reports no files for scripts that only resemble scripts of Doxygen', () => {
     expect(found('script', 'var indexSectionsWithContent; var indexSectionNames = { 0: "../x" };')).toEqual([]);
     expect(found('script', 'const a = [[ "b", "c", "d" ]];')).toEqual([]);
   });
 });
 
 describe('findReferences() for the local search of Docusaurus', () => {
-  it('reports the index in the folder that the site was built for', () => {
+  it('reports the index in the base path of the build', () => {
     expect(found('script', 'const i="search-index{dir}.json?_=1a"')).toEqual(['mention search-index.json']);
   });
 });

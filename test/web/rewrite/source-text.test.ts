@@ -28,7 +28,7 @@ describe('unitsOf() and decodeUnits()', () => {
     );
   });
 
-  it('keep bytes that are not UTF-8, and find the references around them', () => {
+  it('keep bytes that are not valid UTF-8, and find the references next to these bytes', () => {
     const page = bytesOf([0xff, 0xfe], '<p>', [0x80], '<a href="', [0xc3, 0xa9], '">', [0xc3], '</a>');
     expect(urlsOf(page)).toEqual(['é']);
     expect(replaced(page)).toEqual(bytesOf([0xff, 0xfe], '<p>', [0x80], '<a href="N">', [0xc3], '</a>'));
@@ -38,7 +38,7 @@ describe('unitsOf() and decodeUnits()', () => {
     expect(replaced(Buffer.from('\ufeff<a href="a">'))).toEqual(Buffer.from('\ufeff<a href="N">'));
   });
 
-  it('read character references and escapes next to bytes', () => {
+  it('read character references and escapes next to bytes that are not ASCII', () => {
     expect(
       urlsOf(
         Buffer.from(
@@ -126,7 +126,7 @@ describe('utf8Bytes()', () => {
     expect(inUtf8(Buffer.from(text, 'latin1'), 'latin1', type)).toBe(`\ufeff${text}`);
   });
 
-  it('prefers a byte order mark to the header, and the header to the file', () => {
+  it('prefers a byte order mark to the Content-Type header, and the header to the declaration in the file', () => {
     expect(inUtf8(Buffer.from('\ufeff<p>é', 'utf16le'), 'utf-8')).toBe('\ufeff<p>é');
     expect(inUtf8(Buffer.from('<meta charset="koi8-r"><p>é', 'latin1'), 'latin1')).toBe(
       '\ufeff<meta charset="koi8-r"><p>é',

@@ -9,7 +9,7 @@ function mentions(type: 'html' | 'script', text: string, path: string): string[]
 }
 
 describe('findReferences() in data of VitePress', () => {
-  it('reports the scripts of all pages if one file lists them', () => {
+  it('reports the scripts of all pages if a separate file contains the list of pages', () => {
     expect(mentions('script', DATA, '/docs/assets/chunks/metadata.js')).toEqual([
       '/docs/hashmap.json',
       '/docs/assets/guide_a.md.D6M2pbQd.js',
@@ -19,7 +19,7 @@ describe('findReferences() in data of VitePress', () => {
     ]);
   });
 
-  it('reports the hash map for missing pages if each page contains the list', () => {
+  it('reports only hashmap.json, the hash map of the pages, if each page contains the list of pages', () => {
     expect(mentions('html', `<script>${DATA}</script>`, '/docs/guide/a')).toEqual(['/docs/hashmap.json']);
   });
 

@@ -52,7 +52,7 @@ const OTHERS = [
 ];
 
 describe('webpackChunks()', () => {
-  it.each(SHAPES)('computes %s', (_, script, names) => {
+  it.each(SHAPES)('computes the chunk names of %s', (_, script, names) => {
     expect([...webpackChunks(script).names].sort()).toEqual([...names].sort());
   });
 

@@ -81,7 +81,7 @@ describe('rewriteFile()', () => {
     );
   });
 
-  it('replaces positions within the file that do not overlap', () => {
+  it('replaces only ranges that are within the file and do not overlap', () => {
     fc.assert(
       fc.property(types, text, (type, source) => {
         const bytes = Buffer.from(source);
@@ -117,7 +117,7 @@ describe('rewriteFile()', () => {
     );
   });
 
-  it('accepts references that were serialized as JSON', () => {
+  it('accepts references after a JSON round trip', () => {
     const bytes = Buffer.from('<a href=a><a href=b>');
     const kept = JSON.parse(JSON.stringify(findReferences({ type: 'html', bytes })));
     const after = rewriteFile(bytes, kept, ({ url }) => (url === 'b' ? '../c' : null));
@@ -125,7 +125,7 @@ describe('rewriteFile()', () => {
     expect(Buffer.from(after.bytes).toString()).toBe('<a href=a><a href=../c>');
   });
 
-  it('keeps references small: under 20 bytes of JSON for each repetition', () => {
+  it('needs less than 20 bytes of JSON for each repeated reference', () => {
     const bytes = Buffer.from('<a href="/a/long/address/of/a/page.html">x</a>'.repeat(1_000));
     const found = findReferences({ type: 'html', bytes });
     expect(found.urls).toHaveLength(1);
@@ -134,7 +134,7 @@ describe('rewriteFile()', () => {
 });
 
 describe('writtenUrl()', () => {
-  it('returns ASCII that means the same address in every notation', () => {
+  it('returns an ASCII URL with the same meaning in every notation', () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), fc.nat(0x1ff), (url, writing) => {
         const written = writtenUrl(url, writing & ~0x10f);
