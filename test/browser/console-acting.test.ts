@@ -60,7 +60,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     expect(await newestChange(daemon, TOKEN)).toMatchObject({ ...line, result: 'ok', ...fields });
   }
 
-  it.each(WAYS)('change versions %s, and each change adds an audit line', async (_, javaScriptEnabled) => {
+  it.each(WAYS)('change the active version %s, and each change adds an audit line', async (_, javaScriptEnabled) => {
     const operator = await enter({ javaScriptEnabled });
     const { page, press, untilMessage } = operator;
     await changed({ action: 'sign-in' });
@@ -122,48 +122,51 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     await operator.leave();
   });
 
-  it.each(WAYS)('create keys that work as their page shows, and revoke keys, %s', async (way, javaScriptEnabled) => {
-    await store('two', 'v2');
-    await daemon.until(({ search }) => search.keyword === 'ready');
-    const operator = await enter({ javaScriptEnabled });
-    const { page, press, untilMessage } = operator;
-    for (const [type, answer] of [
-      ['admin', { status: 'queued', domain: 'acme' }],
-      ['assistant', [{ path: '/guides/start' }, { path: '/' }]],
-    ] as const) {
-      await press('link', 'Organizations');
-      await press('link', 'API keys of acme-inc');
-      await page.getByLabel('Name', { exact: true }).focus();
-      await page.keyboard.type(`${type} ${way}`);
-      await page.keyboard.press('Tab');
-      await page.keyboard.type(type);
-      await press('button', 'Create key');
-      await untilMessage('shows it only once');
-      await changed({
-        action: 'key-create',
-        organization: 'acme-inc',
-        target: `${type} ${way}`,
-        to: expect.any(String),
-      });
-      const key = (await page.locator('#key').textContent()) ?? '';
-      const line = (await page.locator('#curl').textContent()) ?? '';
-      expect([line.includes(key), key.startsWith('svc_dsc_')]).toEqual([true, type === 'assistant']);
-      expect(JSON.parse(await shell(line))).toMatchObject(answer);
+  it.each(WAYS)(
+    'create keys that work with the command on the page, and revoke keys, %s',
+    async (way, javaScriptEnabled) => {
+      await store('two', 'v2');
+      await daemon.until(({ search }) => search.keyword === 'ready');
+      const operator = await enter({ javaScriptEnabled });
+      const { page, press, untilMessage } = operator;
+      for (const [type, answer] of [
+        ['admin', { status: 'queued', domain: 'acme' }],
+        ['assistant', [{ path: '/guides/start' }, { path: '/' }]],
+      ] as const) {
+        await press('link', 'Organizations');
+        await press('link', 'API keys of acme-inc');
+        await page.getByLabel('Name', { exact: true }).focus();
+        await page.keyboard.type(`${type} ${way}`);
+        await page.keyboard.press('Tab');
+        await page.keyboard.type(type);
+        await press('button', 'Create key');
+        await untilMessage('shows it only once');
+        await changed({
+          action: 'key-create',
+          organization: 'acme-inc',
+          target: `${type} ${way}`,
+          to: expect.any(String),
+        });
+        const key = (await page.locator('#key').textContent()) ?? '';
+        const line = (await page.locator('#curl').textContent()) ?? '';
+        expect([line.includes(key), key.startsWith('svc_dsc_')]).toEqual([true, type === 'assistant']);
+        expect(JSON.parse(await shell(line))).toMatchObject(answer);
 
-      await press('link', 'All keys of acme-inc');
-      const row = page.locator('tr', { hasText: `${type} ${way}` });
-      await row.getByText('just now').waitFor();
-      await operator.unfold(`#${await row.getAttribute('id')}`);
-      await press('button', `Revoke ${type} ${way} permanently`);
-      await untilMessage('was revoked');
-      await changed({ action: 'key-revoke', organization: 'acme-inc', target: `${type} ${way}`, to: null });
-      expect(JSON.parse(await shell(line))).toMatchObject({ status: 401, code: 'unauthorized' });
-      expect(daemon.log()).not.toContain(key);
-    }
-    await operator.leave();
-  });
+        await press('link', 'All keys of acme-inc');
+        const row = page.locator('tr', { hasText: `${type} ${way}` });
+        await row.getByText('just now').waitFor();
+        await operator.unfold(`#${await row.getAttribute('id')}`);
+        await press('button', `Revoke ${type} ${way} permanently`);
+        await untilMessage('was revoked');
+        await changed({ action: 'key-revoke', organization: 'acme-inc', target: `${type} ${way}`, to: null });
+        expect(JSON.parse(await shell(line))).toMatchObject({ status: 401, code: 'unauthorized' });
+        expect(daemon.log()).not.toContain(key);
+      }
+      await operator.leave();
+    },
+  );
 
-  it('include sign-in, activation and sign-out with the Tab key alone', async () => {
+  it('are possible with the Tab key alone: sign-in, activation, rollback and sign-out', async () => {
     await store('two', 'v2');
     await store('one', 'v1', false);
     const operator = await ConsoleOperator.open(browser, daemon.admin);
@@ -195,7 +198,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     await operator.leave();
   });
 
-  it('are shown to a second operator, who keeps the focus, opened parts and typed text', async () => {
+  it('appear on the page of a second operator, without a change of focus, opened sections or typed text', async () => {
     const [one, other] = [await enter(), await enter()];
     const { page } = other;
     await importBundle(one, 'three', 'v3');
@@ -235,7 +238,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     for (const operator of [one, other]) await operator.leave();
   });
 
-  it('show the page of a rejected form, and send no form twice', async () => {
+  it('show the reason if a form is rejected, and never send a form twice', async () => {
     const operator = await enter();
     await operator.page.context().clearCookies();
     await operator.press('button', 'Roll back');
@@ -246,7 +249,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     await operator.leave(['401 /sites/acme/rollback']);
   });
 
-  it('cannot be triggered by a page of the site, although the browser sends that host the same session', async () => {
+  it('cannot be triggered by a page of the site, although the browser sends the session cookie to both hosts', async () => {
     await store('two', 'v2');
     const { page, reader } = await enter();
     const formToken = await page.locator('input[name=formToken]').first().inputValue();

@@ -107,7 +107,7 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
   const rows = ({ page }: ConsoleOperator): Promise<string[]> =>
     page.locator('table').first().locator('tbody th a').allTextContents();
 
-  it('lists the sites with problems first, names them, and counts each state', async () => {
+  it('lists the sites with problems first, and shows the number of sites in each state', async () => {
     const operator = await enter();
     expect(await rows(operator)).toEqual(['zeta', 'kappa', 'mu', ...DOMAINS.slice(0, 37)]);
     expect(await operator.page.title()).toBe('40 sites: 3 with problems · docshelf');
@@ -118,7 +118,7 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
     await operator.leave();
   });
 
-  it('gives each part of the list an address, which the back button returns to', async () => {
+  it('gives each view of the list an address, to which the back button returns', async () => {
     const operator = await enter();
     const { page, press } = operator;
     await press('link', 'With problems 3');
@@ -143,7 +143,7 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
   });
 
   it.each([true, false])(
-    'filters by any words (JavaScript: %s), and keeps the focus in the box',
+    'filters by any words (JavaScript: %s), and keeps the focus in the filter field',
     async (javaScriptEnabled) => {
       const operator = await enter({ javaScriptEnabled });
       const { page } = operator;
@@ -163,7 +163,7 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
     },
   );
 
-  it('activates a version after its consequence was stated, and undoes that with one button', async () => {
+  it('shows the consequence before it activates a version, and can undo the activation with one button', async () => {
     const operator = await enter();
     const { page, press, untilMessage } = operator;
     await operator.show('sites/site-1');
@@ -196,7 +196,7 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
     await operator.leave();
   });
 
-  it('neither activates nor undoes anything after another operator changed the version', async () => {
+  it('neither activates nor undoes a version if another operator has changed the active version', async () => {
     const [one, other] = [await enter(), await enter()];
     await one.show('sites/site-2/review?version=2.1');
     await other.show('sites/site-2/review?version=2.1');
@@ -217,7 +217,7 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
   });
 
   it.each([true, false])(
-    'activates the newest versions of selected sites, and undoes that (JavaScript: %s)',
+    'activates the newest versions of selected sites, and undoes this action (JavaScript: %s)',
     async (javaScriptEnabled) => {
       const operator = await enter({ javaScriptEnabled, path: '' });
       const { page, press, untilMessage } = operator;
@@ -240,7 +240,7 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
     },
   );
 
-  it('selects all rows that the filter shows, and reloads for them', async () => {
+  it('selects all rows that the filter shows, and retries the selected sites with a reload', async () => {
     const operator = await enter();
     const { page, press, untilMessage } = operator;
     await operator.show('?show=problems');

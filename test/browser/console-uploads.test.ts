@@ -24,7 +24,7 @@ const LARGE_BYTES = 8 * 1024 * 1024;
 const SLOW_BYTES_PER_S = 128 * 1024;
 const UNBOUNDED = -1;
 
-describe.skipIf(!hasChromium)(`archives that are dropped on the console${whyNoChromium}`, () => {
+describe.skipIf(!hasChromium)(`archives that an operator drops on the console${whyNoChromium}`, () => {
   const bench = openBench(afterAll);
   let browser: Browser;
   let daemon: DaemonProcess;
@@ -90,7 +90,7 @@ describe.skipIf(!hasChromium)(`archives that are dropped on the console${whyNoCh
 
   const stored = async (): Promise<string[]> => (await daemon.status()).versions.map(({ version }) => version).sort();
 
-  it('are uploaded one after the other, with progress, signature and result, or canceled', async () => {
+  it('are uploaded one after the other, with progress, signature and result, and can be canceled', async () => {
     const operator = await enter();
     const { press, untilMessage, page } = operator;
     const atRate = await slowDown(operator);

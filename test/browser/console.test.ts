@@ -157,7 +157,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
     await operator.looksWell(name, { rowsMax: ROWS_READ });
   });
 
-  it('passes the accessibility checks after an action that succeeded, one that failed, and before one that cannot be undone', async () => {
+  it('passes the accessibility checks after a successful action, after a failed action, and before an irreversible action', async () => {
     shown.status = STATUS;
     await operator.show('sites/acme');
     await operator.press('button', 'Roll back');
@@ -192,7 +192,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
     await operator.untilMessage('held.zip was canceled');
   });
 
-  it('passes the accessibility checks with jobs that are queued, running, failed and completed, and on their pages', async () => {
+  it('passes the accessibility checks with queued, running, failed and completed jobs, and on the pages of these jobs', async () => {
     shown.status = STATES['a job running'] ?? STATUS;
     const started = async (version: string, changes: Partial<StoredJob> = {}): Promise<string> => {
       const { jobId } = await jobs.start({ domain: 'acme', version });

@@ -20,7 +20,7 @@ function browsersIn(tempDir: string): number[] {
 }
 
 describe.skipIf(!hasChromium || process.platform !== 'linux')(
-  `a browser that exits unexpectedly${whyNoChromium}`,
+  `browsers of an export that exit or fail${whyNoChromium}`,
   () => {
     let browsers = new Browsers();
     afterEach(async () => {
@@ -28,7 +28,7 @@ describe.skipIf(!hasChromium || process.platform !== 'linux')(
       browsers = new Browsers();
     });
 
-    it('is restarted, and renders the current page again', async () => {
+    it('are restarted, and render the current page again', async () => {
       const tempDir = await browsers.folder();
       const site = new MemorySite({ '/a.html': '<p>There</p>' });
       let killed = 0;
@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium || process.platform !== 'linux')(
       expect(await readdir(tempDir)).toEqual([]);
     });
 
-    it('is not restarted any more if it exits every time', async () => {
+    it('are not restarted any more if they exit every time', async () => {
       const tempDir = await browsers.folder();
       const session = await browsers.open(
         async () => {
@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium || process.platform !== 'linux')(
       );
     });
 
-    it('survives a page that uses all memory: only its tab crashes, twice', async () => {
+    it('continue after a page that uses all memory, and report this page as crashed', async () => {
       const site = new MemorySite({
         '/eats.html': '<script>const all = []; for (;;) all.push(new Uint8Array(5e7).fill(1))</script>',
         '/a.html': '<p>There</p>',
@@ -82,7 +82,7 @@ describe.skipIf(!hasChromium || process.platform !== 'linux')(
       expect(await renderPath(session, '/a.html')).toMatchObject({ state: 'settled' });
     });
 
-    it("stops rendering a page with the reason of the caller's signal", async () => {
+    it('stop rendering a page with the reason of the abort signal', async () => {
       const site = new MemorySite({
         '/waits.html': '<script>fetch("/never")</script>',
         '/never': 'never',
@@ -97,7 +97,7 @@ describe.skipIf(!hasChromium || process.platform !== 'linux')(
       expect(await renderPath(session, '/a.html')).toMatchObject({ state: 'settled' });
     });
 
-    it('is reported as missing when a session starts without one', async () => {
+    it('cause browser_missing if no browser exists, and browser_failed if the program is not a browser', async () => {
       const site = new MemorySite({});
       await expect(browsers.open(site.answer, { env: { PATH: '/nowhere' } })).rejects.toMatchObject({
         code: 'browser_missing',

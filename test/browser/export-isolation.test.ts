@@ -21,7 +21,7 @@ describe.skipIf(!hasChromium)(`a rendered page with frames of other sites${whyNo
     await browsers.close();
   });
 
-  it('includes the requests of its frames, which run in separate processes', async () => {
+  it('includes the requests of its frames, which the browser runs in separate processes', async () => {
     const site = new MemorySite({ ...framed('a'), ...framed('b') });
     const flags = new Set<string>();
     const tempDir = await browsers.folder();
@@ -54,7 +54,7 @@ describe.skipIf(!hasChromium)(`a rendered page with frames of other sites${whyNo
     ).toEqual([]);
   });
 
-  it('is not opened by root with the sandbox on, and the error suggests another user', async () => {
+  it('is not opened as root with the sandbox on, and the error suggests another user', async () => {
     vi.spyOn(process, 'getuid').mockReturnValue(0);
     await expect(browsers.open(new MemorySite({}).answer, { sandbox: 'auto' })).rejects.toMatchObject({
       code: 'browser_failed',

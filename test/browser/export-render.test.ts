@@ -118,7 +118,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     expect(page.dom?.html).toMatch(/^<!DOCTYPE html>\n<html lang="en">/);
   });
 
-  it('requests redirect targets separately, so that they have their own address', async () => {
+  it('requests each redirect target separately, so that the response has the address of the target', async () => {
     const page = await render('/moved.html');
     expect(page.url).toBe(`${ORIGIN}/deep/target.html`);
     expect(requestsOf(page)).toEqual([
@@ -130,13 +130,13 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     ]);
   });
 
-  it('is abandoned if it navigates to another page by itself', async () => {
+  it('is returned without a document if its scripts navigate to another page', async () => {
     expect(await render('/leaves.html')).toMatchObject({ state: 'left', url: `${ORIGIN}/plain.html`, dom: null });
     expect((await render('/loops.html')).state).not.toBe('settled');
     expect(site.requestedPaths.filter((path) => path.startsWith('/loops.html')).length).toBeLessThan(30);
   });
 
-  it('is aborted if its scripts block, and the next page is rendered', async () => {
+  it('is aborted if its scripts block the tab, and does not prevent the rendering of the next page', async () => {
     const impatient = await browsers.open(site.answer, { pageTimeoutMs: 3_000, tabs: 1 });
     const page = await renderPath(impatient, '/hangs.html');
     expect(page).toMatchObject({ state: 'hung', dom: null });
@@ -144,7 +144,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     expect(await renderPath(impatient, '/plain.html')).toMatchObject({ state: 'settled' });
   });
 
-  it('is returned as unsettled if it keeps sending requests', async () => {
+  it('is returned with the state unsettled if it keeps sending requests', async () => {
     const impatient = await browsers.open(site.answer, { pageTimeoutMs: 6_000 });
     const pages = await Promise.all(['/polls.html', '/waits.html'].map((path) => renderPath(impatient, path)));
     expect(pages.map(({ state, dom }) => [state, dom?.text])).toEqual([
@@ -157,7 +157,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     });
   });
 
-  it('reports each of its errors once', async () => {
+  it('causes one report for each of its errors', async () => {
     const page = await render('/complains.html');
     expect(page.consoleErrors).toHaveLength(3);
     expect(page.consoleErrors.join('\n')).toMatch(/said 1[\s\S]*undefinedName/);

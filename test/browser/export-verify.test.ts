@@ -77,7 +77,7 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
     answer,
   });
 
-  it('reports differences from the live pages, with pictures of the worst ones', async () => {
+  it('reports differences from the live pages, with pictures of the greatest differences', async () => {
     const { findings, picturesDir } = await verify(WRITTEN, liveSite(new MemorySite(LIVE).answer));
     const reported = findings.map(({ kind, page, detail }) => [kind, page, detail]);
     expect(reported).toEqual([
@@ -95,7 +95,7 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
     expect(picture.subarray(1, 4).toString()).toBe('PNG');
   });
 
-  it('sends no request to the live site if the crawl has already rendered the same page', async () => {
+  it('sends no request to the live site for pages that the crawl has already rendered', async () => {
     const site = new MemorySite(LIVE);
     const session = await browsers.open(site.answer);
     const seen = new Map<string, LivePage>();
@@ -114,13 +114,13 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
     expect(site.requestedPaths.length).toBe(requestsBefore);
   });
 
-  it('reports all failed requests and errors if there is no live site', async () => {
+  it('reports all failed requests and errors if no live site exists', async () => {
     const { 'broken.html': broken = '' } = WRITTEN;
     const { findings } = await verify({ 'broken.html': broken }, null);
     expect(findings.map(({ kind }) => kind)).toEqual(['failed_request', 'console_error', 'pictures']);
   });
 
-  it('reports a missing browser once, without failing', async () => {
+  it('reports a missing browser once, and does not fail', async () => {
     const without: OpenBrowser = (answer) => browsers.open(answer, { env: { PATH: '/nowhere' } });
     const { findings } = await verify(WRITTEN, null, without);
     expect(findings.map(({ kind }) => kind)).toEqual(['not_verified']);

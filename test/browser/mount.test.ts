@@ -47,7 +47,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         pages = IS_SOAK ? all : mounted.templates.map((path) => base + path);
       });
 
-      it('opens its pages, and runs their scripts', { timeout: TEST_MS_MAX }, async () => {
+      it('opens its pages under the base path, and runs their scripts', { timeout: TEST_MS_MAX }, async () => {
         const startedMs = performance.now();
         const faults = await inTabs(
           site.files.has('404.html') ? [...pages, base + MISSING] : pages,
@@ -85,7 +85,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         expect(faults).toEqual([]);
       });
 
-      it('resolves links like the original site, and the home link to the base path', async () => {
+      it('resolves links like the original site, and resolves the home link to the base path', async () => {
         const tab = await Tab.open(browser, origin, mounted, site);
         const { reader } = tab;
         await reader.load(start);

@@ -10,7 +10,7 @@ import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
 
 const FEATURES = featuresOf('acme', 'air-gapped', { assistant: true });
 
-describe.skipIf(!hasChromium)(`docshelf's own pages${whyNoChromium}`, () => {
+describe.skipIf(!hasChromium)(`built-in pages of docshelf${whyNoChromium}`, () => {
   let browser: Browser;
   let page: Page;
   beforeAll(async () => {

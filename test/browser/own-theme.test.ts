@@ -92,7 +92,7 @@ describe.skipIf(!hasChromium)(`the theme of Markdown sites in a browser${whyNoCh
     },
   );
 
-  it('does not move other parts of the header when the box appears', async () => {
+  it('does not move other parts of the header when the search box appears', async () => {
     const reader = await open('/', { viewport: { width: 1280, height: 700 } });
     await reader.page.locator('docshelf-search').getByRole('link').waitFor();
     const others = (parts: readonly Part[]) => parts.filter(({ name }) => name !== 'search');
@@ -102,7 +102,7 @@ describe.skipIf(!hasChromium)(`the theme of Markdown sites in a browser${whyNoCh
     await reader.close();
   });
 
-  it('shows no search box without scripts, and no header in print', async () => {
+  it('shows no search box without JavaScript, and no header in print', async () => {
     for (const width of [1280, 360]) {
       const reader = await open('/', { javaScriptEnabled: false, viewport: { width, height: 700 } });
       const parts = await partsOf(reader);

@@ -157,7 +157,7 @@ describe.skipIf(!HAS_POSTGRES || !HAS_NGINX || !hasChromium)('a reader of three 
   it.each([
     { serving: 'one process', more: {} },
     { serving: 'one process with a search', more: { search: { enabled: true } } },
-  ])('sees no error during a swap if the replicas share a folder, from $serving', async ({ more }) => {
+  ])('sees no error during a swap if the replicas share a folder (served from $serving)', async ({ more }) => {
     const shared = join(await bench.folder(), 'data');
     await mkdir(shared);
     const before = VERSIONS.map(fetches);
@@ -179,7 +179,7 @@ describe.skipIf(!HAS_POSTGRES || !HAS_NGINX || !hasChromium)('a reader of three 
     expect(linesOf('taken-in')).toHaveLength(VERSIONS.length);
   });
 
-  it('sees no error during a swap if each replica has a folder and nginx retries a 404 on the next one', async () => {
+  it('sees no error during a swap if each replica has its own folder and nginx retries a 404 at the next replica', async () => {
     const replicas = await startReplicas(Array.from({ length: REPLICAS }, () => './data'));
     for (const replica of replicas) await replica.untilServing('v0');
     const proxy = await startRoundRobin(

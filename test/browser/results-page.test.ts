@@ -25,7 +25,7 @@ function pageOf({ tag, dir, text, word }: (typeof SITES)[number], title: string)
   return `<!doctype html><html lang="${tag}" dir="${dir}"><head><meta charset="utf-8"><title>${title}</title></head><body><main><h1>${title}</h1><p>${text}</p><h2 id="more">${word}: ${title}</h2><p>${text.repeat(4)}</p><pre><code>${code}</code></pre></main></body></html>`;
 }
 
-describe.skipIf(!hasChromium)(`the search results page of the running program${whyNoChromium}`, () => {
+describe.skipIf(!hasChromium)(`search results page of the running program${whyNoChromium}`, () => {
   const bench = openBench(afterAll);
   const readers: Reader[] = [];
   let browser: Browser;
@@ -61,7 +61,7 @@ describe.skipIf(!hasChromium)(`the search results page of the running program${w
     return reader;
   }
 
-  it.each(SITES)('$tag: works without scripts, from a 404 page to a section', async ({ tag, word, typo, dir }) => {
+  it.each(SITES)('$tag: works without JavaScript, from a 404 page to a section', async ({ tag, word, typo, dir }) => {
     const { words, direction } = PAGE_LANGUAGES.find((each) => each.tag === tag) ?? ENGLISH;
     const { page, complaints, blocked } = await open(`/${tag}/nowhere`, { javaScriptEnabled: false });
     const field = page.getByRole('searchbox', { name: words.searchBox.label });

@@ -53,53 +53,56 @@ const KINDS: readonly [kind: string, markup: string, theirs: string, files?: rea
   ],
 ];
 
-describe.skipIf(!hasChromium)(`the search box in place of another search${whyNoChromium}`, () => {
-  let browser: Browser;
-  let site: SearchBoxSite;
-  const readers: Reader[] = [];
+describe.skipIf(!hasChromium)(
+  `the search box of docshelf instead of the search of a site generator${whyNoChromium}`,
+  () => {
+    let browser: Browser;
+    let site: SearchBoxSite;
+    const readers: Reader[] = [];
 
-  beforeAll(async () => {
-    [browser, site] = await Promise.all([launchChromium(), SearchBoxSite.start()]);
-  });
-  afterEach(async () => {
-    for (const reader of readers.splice(0)) await reader.close();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await site.close();
-  });
+    beforeAll(async () => {
+      [browser, site] = await Promise.all([launchChromium(), SearchBoxSite.start()]);
+    });
+    afterEach(async () => {
+      for (const reader of readers.splice(0)) await reader.close();
+    });
+    afterAll(async () => {
+      await browser.close();
+      await site.close();
+    });
 
-  it.each(KINDS)('replaces the search of %s', async (kind, markup, theirs, files = []) => {
-    const survey = new BundledSearchSurvey(1);
-    for (const path of ['index.html', ...files]) survey.add(path);
-    const found = survey.judge([`<!doctype html><body>${markup}</body>`]);
-    expect(found.map((each) => each.kind)).toEqual([kind]);
-    const attributes = `data-replace='${found[0]?.boxes}'`;
-    const sizes = `<script src="${site.addScript('sizes.js', SIZES)}"></script>`;
-    const body = `<header>${markup}</header>${sizes}<h1>A</h1>`;
-    const path = site.add(kind.replaceAll(/\W+/g, '-'), { body, attributes });
-    const reader = await Reader.open(browser, site.origin, {});
-    readers.push(reader);
-    await reader.load(path);
-    const { page } = reader;
-    const [box, button] = [
-      page.locator('header').locator(theirs).first(),
-      page.locator('docshelf-search').getByRole('link'),
-    ];
-    await button.waitFor();
-    expect(await box.evaluate((node) => getComputedStyle(node).visibility)).toBe('hidden');
-    const [room, ours] = [await box.boundingBox(), await button.boundingBox()];
-    if (room === null || ours === null) throw new Error('one of the two has no place');
-    expect([ours.x + ours.width, ours.y + ours.height / 2].map(Math.round)).toEqual(
-      [room.x + room.width, room.y + room.height / 2].map(Math.round),
-    );
-    const dialog = page.getByRole('dialog').filter({ has: page.getByRole('combobox') });
-    await button.click();
-    await dialog.waitFor();
-    await page.keyboard.press('Escape');
-    await dialog.waitFor({ state: 'detached' });
-    await page.keyboard.press('/');
-    await dialog.waitFor();
-    expect([reader.failures, reader.complaints, reader.blocked]).toEqual([[], [], []]);
-  });
-});
+    it.each(KINDS)('replaces the search of %s', async (kind, markup, theirs, files = []) => {
+      const survey = new BundledSearchSurvey(1);
+      for (const path of ['index.html', ...files]) survey.add(path);
+      const found = survey.judge([`<!doctype html><body>${markup}</body>`]);
+      expect(found.map((each) => each.kind)).toEqual([kind]);
+      const attributes = `data-replace='${found[0]?.boxes}'`;
+      const sizes = `<script src="${site.addScript('sizes.js', SIZES)}"></script>`;
+      const body = `<header>${markup}</header>${sizes}<h1>A</h1>`;
+      const path = site.add(kind.replaceAll(/\W+/g, '-'), { body, attributes });
+      const reader = await Reader.open(browser, site.origin, {});
+      readers.push(reader);
+      await reader.load(path);
+      const { page } = reader;
+      const [box, button] = [
+        page.locator('header').locator(theirs).first(),
+        page.locator('docshelf-search').getByRole('link'),
+      ];
+      await button.waitFor();
+      expect(await box.evaluate((node) => getComputedStyle(node).visibility)).toBe('hidden');
+      const [room, ours] = [await box.boundingBox(), await button.boundingBox()];
+      if (room === null || ours === null) throw new Error('one of the two has no place');
+      expect([ours.x + ours.width, ours.y + ours.height / 2].map(Math.round)).toEqual(
+        [room.x + room.width, room.y + room.height / 2].map(Math.round),
+      );
+      const dialog = page.getByRole('dialog').filter({ has: page.getByRole('combobox') });
+      await button.click();
+      await dialog.waitFor();
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      await page.keyboard.press('/');
+      await dialog.waitFor();
+      expect([reader.failures, reader.complaints, reader.blocked]).toEqual([[], [], []]);
+    });
+  },
+);

@@ -37,7 +37,7 @@ const SITES = {
 } as const;
 
 describe.skipIf(corpus === undefined || !hasChromium)(
-  `the search box in place of another search${whyNoCorpus}${whyNoChromium}`,
+  `the search box of docshelf instead of the search of a site${whyNoCorpus}${whyNoChromium}`,
   () => {
     const bench = openBench(afterAll);
     const readers: Reader[] = [];
@@ -161,7 +161,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       }
     });
 
-    it('does not replace a search that works', async () => {
+    it('does not replace a site search that works', async () => {
       const { page, button, isHidden } = await open('/working/getting-started/');
       await button.waitFor();
       expect(await isHidden('site-search button[data-open-modal]')).toBe('visible');
@@ -178,7 +178,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       ]);
     });
 
-    it('keeps its place if the header is rebuilt or the window is resized, and handles its keys before the other search', async () => {
+    it('stays at its position if the header is rebuilt or the window is resized, and handles its shortcut keys before the search of the site', async () => {
       const { page, button, dialog, apart, isHidden, openAndClose, reader } = await open('/plain/');
       await expect.poll(() => apart('.DocSearch-Button'), SOON).toBeLessThan(2);
       for (let times = 0; times < 3; times += 1) {

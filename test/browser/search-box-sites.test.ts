@@ -188,41 +188,46 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       };
     }
 
-    it.each(BOXED_SITES)('$domain: opens a section with keys alone, and its link covers no text', async (site) => {
-      const { start, room, other, go, query, found, domain } = site;
-      const { page, base, button, options, find, expectPlace, expectSection, expectStill, expectQuiet } = await open(
-        site,
-        start,
-        DESKTOP,
-      );
-      await expectStill();
-      expect(await page.locator(`:is(${room}) > docshelf-search, :is(${room}) > * > docshelf-search`).count()).toBe(1);
-      await expectPlace();
-      const isOnTop = await button.evaluate((node) => {
-        const { x, y, width, height } = node.getBoundingClientRect();
-        return [0.05, 0.5, 0.95].every(
-          (part) => document.elementFromPoint(x + width * part, y + height / 2)?.localName === 'docshelf-search',
+    it.each(BOXED_SITES)(
+      '$domain: opens a section with the keyboard alone, and the link of the search box covers no text',
+      async (site) => {
+        const { start, room, other, go, query, found, domain } = site;
+        const { page, base, button, options, find, expectPlace, expectSection, expectStill, expectQuiet } = await open(
+          site,
+          start,
+          DESKTOP,
         );
-      });
-      expect(isOnTop).toBe(true);
-      // Remove the box, like a framework that renders the header again.
-      await page.evaluate("document.querySelector('docshelf-search').remove()");
-      await button.waitFor();
-      if (go !== null) {
-        await page.evaluate(`(${go})('/${domain}/${other}', '/${domain}/')`);
-        await page.waitForURL(base + other);
+        await expectStill();
+        expect(await page.locator(`:is(${room}) > docshelf-search, :is(${room}) > * > docshelf-search`).count()).toBe(
+          1,
+        );
+        await expectPlace();
+        const isOnTop = await button.evaluate((node) => {
+          const { x, y, width, height } = node.getBoundingClientRect();
+          return [0.05, 0.5, 0.95].every(
+            (part) => document.elementFromPoint(x + width * part, y + height / 2)?.localName === 'docshelf-search',
+          );
+        });
+        expect(isOnTop).toBe(true);
+        // Remove the box, like a framework that renders the header again.
+        await page.evaluate("document.querySelector('docshelf-search').remove()");
         await button.waitFor();
-        await page.waitForFunction("document.querySelectorAll('docshelf-search').length === 1");
-      }
-      await page.keyboard.press('Control+k');
-      await find(query);
-      if (go === null) await expectStill();
-      expect(await reportViolations(page, { part: 'docshelf-search-dialog' })).toEqual([]);
-      await page.keyboard.press('ArrowDown');
-      await expectSection(options.nth(1), found[1], () => page.keyboard.press('Enter'));
-      await button.waitFor();
-      await expectQuiet();
-    });
+        if (go !== null) {
+          await page.evaluate(`(${go})('/${domain}/${other}', '/${domain}/')`);
+          await page.waitForURL(base + other);
+          await button.waitFor();
+          await page.waitForFunction("document.querySelectorAll('docshelf-search').length === 1");
+        }
+        await page.keyboard.press('Control+k');
+        await find(query);
+        if (go === null) await expectStill();
+        expect(await reportViolations(page, { part: 'docshelf-search-dialog' })).toEqual([]);
+        await page.keyboard.press('ArrowDown');
+        await expectSection(options.nth(1), found[1], () => page.keyboard.press('Enter'));
+        await button.waitFor();
+        await expectQuiet();
+      },
+    );
 
     it.each(BOXED_SITES)('$domain: opens a section by taps on a phone', async (site) => {
       const { page, dialog, options, find, expectPlace, expectSection, expectStill, expectQuiet } = await open(
@@ -244,23 +249,23 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       await expectQuiet();
     });
 
-    it.each(BOXED_SITES.filter((site) => 'rightToLeft' in site))('$domain: works from right to left', async (site) => {
-      const { start, query, found } = site.rightToLeft as NonNullable<BoxedSite['rightToLeft']>;
-      const { page, button, dialog, options, find, expectPlace, expectSection, expectStill, expectQuiet } = await open(
-        site,
-        start,
-        DESKTOP,
-      );
-      await expectPlace();
-      await button.focus();
-      await page.keyboard.press('Enter');
-      await find(query);
-      await expectStill();
-      expect(await dialog.getAttribute('dir')).toBe('rtl');
-      expect(await reportViolations(page, { part: 'docshelf-search-dialog' })).toEqual([]);
-      expect(await options.first().evaluate((node) => getComputedStyle(node).direction)).toBe('rtl');
-      await expectSection(options.first(), found, () => page.keyboard.press('Enter'));
-      await expectQuiet();
-    });
+    it.each(BOXED_SITES.filter((site) => 'rightToLeft' in site))(
+      '$domain: works in a page with text from right to left',
+      async (site) => {
+        const { start, query, found } = site.rightToLeft as NonNullable<BoxedSite['rightToLeft']>;
+        const { page, button, dialog, options, find, expectPlace, expectSection, expectStill, expectQuiet } =
+          await open(site, start, DESKTOP);
+        await expectPlace();
+        await button.focus();
+        await page.keyboard.press('Enter');
+        await find(query);
+        await expectStill();
+        expect(await dialog.getAttribute('dir')).toBe('rtl');
+        expect(await reportViolations(page, { part: 'docshelf-search-dialog' })).toEqual([]);
+        expect(await options.first().evaluate((node) => getComputedStyle(node).direction)).toBe('rtl');
+        await expectSection(options.first(), found, () => page.keyboard.press('Enter'));
+        await expectQuiet();
+      },
+    );
   },
 );

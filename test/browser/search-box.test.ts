@@ -74,34 +74,40 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     ['Control+k', 'Control+k'],
     ['Meta+k', 'Meta+k'],
     ['/', '/'],
-  ])('opens on %s, keeps text typed during loading, and returns the focus when it closes', async (_name, key) => {
-    const { page, box, expectQuiet } = await open({ body: '<h1>A page</h1><a id="here" href="#x">x</a>' });
-    await page.locator('#here').focus();
-    await page.keyboard.press(key);
-    await page.keyboard.type('abc');
-    await box.waitFor();
-    await page.keyboard.type('def');
-    await site.question({ q: 'abcdef' });
-    expect(await box.inputValue()).toBe('abcdef');
-    await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await page.waitForFunction("document.activeElement.id === 'here'");
-    expectQuiet();
-  });
+  ])(
+    'opens on %s, keeps text that is typed while it loads, and returns the focus when it closes',
+    async (_name, key) => {
+      const { page, box, expectQuiet } = await open({ body: '<h1>A page</h1><a id="here" href="#x">x</a>' });
+      await page.locator('#here').focus();
+      await page.keyboard.press(key);
+      await page.keyboard.type('abc');
+      await box.waitFor();
+      await page.keyboard.type('def');
+      await site.question({ q: 'abcdef' });
+      expect(await box.inputValue()).toBe('abcdef');
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await page.waitForFunction("document.activeElement.id === 'here'");
+      expectQuiet();
+    },
+  );
 
   it.each([
     ['its button', "querySelector('.head button').click()"],
     ['Escape', "querySelector('dialog').dispatchEvent(new Event('cancel', { cancelable: true }))"],
-  ])('returns the focus at once when closed by %s, so that the page receives the next key', async (_name, close) => {
-    const { page, box } = await open({ body: '<h1>A page</h1><a id="here" href="#x">x</a>' });
-    await page.locator('#here').focus();
-    await page.keyboard.press('/');
-    await box.waitFor();
-    const closed = `(document.querySelector('docshelf-search-dialog').shadowRoot.${close}, document.activeElement.id)`;
-    expect(await page.evaluate(closed)).toBe('here');
-    await page.keyboard.press('/');
-    await box.waitFor();
-  });
+  ])(
+    'returns the focus immediately when %s closes it, so that the page receives the next key',
+    async (_name, close) => {
+      const { page, box } = await open({ body: '<h1>A page</h1><a id="here" href="#x">x</a>' });
+      await page.locator('#here').focus();
+      await page.keyboard.press('/');
+      await box.waitFor();
+      const closed = `(document.querySelector('docshelf-search-dialog').shadowRoot.${close}, document.activeElement.id)`;
+      expect(await page.evaluate(closed)).toBe('here');
+      await page.keyboard.press('/');
+      await box.waitFor();
+    },
+  );
 
   it('ignores its shortcut keys while the user types in a field of the page', async () => {
     const { page } = await open({ body: '<h1>A</h1><input aria-label="a"><div contenteditable>b</div>' });
@@ -116,7 +122,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
-  it('groups results by page, marks hits, formats code, and links to the section and its words', async () => {
+  it('groups results by page, marks hits, formats code, and links to the section with the found words', async () => {
     const { page, find, options, expectQuiet } = await open();
     await find('keys');
     await page.getByRole('status').filter({ hasText: 'Results: 3' }).waitFor();
@@ -130,7 +136,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expectQuiet();
   });
 
-  it('works with keys alone: arrows, Enter, a new tab', async () => {
+  it('works with the keyboard alone: arrow keys, Enter, a new tab', async () => {
     const target = site.add('keys', { body: '<h1>Keys</h1><p>Make keys.</p>' });
     const { page, find, options } = await open();
     await find('keys');
@@ -151,7 +157,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(await page.locator('h1').innerText()).toBe('Keys');
   });
 
-  it('opens the first result of the typed text, even if Enter comes before the results', async () => {
+  it('opens the first result of the typed text, even if the user presses Enter before the results arrive', async () => {
     const target = site.add('keys', { body: '<h1>Keys</h1>' });
     const { page, box } = await open();
     await page.keyboard.press('/');
@@ -219,7 +225,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     await expect.poll(() => aborted).toEqual(['keys net::ERR_ABORTED']);
   });
 
-  it('keeps the focus within the dialog in both directions, and returns it when the dialog closes', async () => {
+  it('keeps the focus within the dialog with Tab and Shift+Tab, and returns the focus when the dialog closes', async () => {
     const { page, box } = await open({
       body: '<h1>A</h1><a id="before" href="#b">b</a><a id="here" href="#x">x</a>',
       attributes: 'data-shelf="true"',
@@ -249,7 +255,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     await page.waitForFunction("document.activeElement.id === 'here'");
   });
 
-  it('scrolls to the hit itself, however far below its heading', async () => {
+  it('scrolls to the found words, however far they are below the heading', async () => {
     const filler = '<p>Nothing of it here.</p>'.repeat(300);
     site.add('long', { body: `<h2 id="make">Make</h2>${filler}<p id="hit">Make keys at last.</p>${filler}` });
     const { page, find } = await open();
@@ -325,7 +331,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     ['states', 'page', '<meta name="docsearch:version" content="2.0,latest">', '2.0'],
     ['has in its address', 'folder/2.0/page', '', undefined],
   ])(
-    'searches in the version and language that the page %s, until the reader chooses others',
+    'searches in the version and language that the page %s, until the reader selects other values',
     async (_, name, head, expected) => {
       const { page, status } = await open({ lang: 'de', head, name });
       await page.keyboard.press('/');
@@ -349,7 +355,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     },
   );
 
-  it('follows the version of the page in a single-page site', async () => {
+  it('uses the version of the current page in a single-page site', async () => {
     const { page, status } = await open({ head: '<meta name="docusaurus_version" content="1.0">' });
     const facets = { languages: [], versions: ['1.0', '2.0'], tags: [] };
     for (const version of ['1.0', '2.0']) {
@@ -368,7 +374,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     }
   });
 
-  it('offers filters for languages, versions, tags and all sites if there are several', async () => {
+  it('offers a filter for languages, versions, tags or all sites if several of them exist', async () => {
     const { page, status } = await open({ attributes: 'data-shelf="true"' });
     await page.keyboard.press('/');
     await page.getByRole('dialog').waitFor();
@@ -412,7 +418,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     await page.getByRole('option').waitFor({ state: 'detached' });
   });
 
-  it('works on pages that freeze prototypes, set a base, block storage or block custom elements', async () => {
+  it('works on pages that freeze prototypes, set a base URL, block storage or block custom elements', async () => {
     const hostile = site.addScript(
       'hostile.js',
       `for (const each of [Object, Array, Function, Promise, String, HTMLElement, Element, Node, EventTarget, Document])
@@ -442,7 +448,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expectQuiet();
   });
 
-  it('uses a placeholder of the template or its own element, and appears only once', async () => {
+  it('appears once: in the placeholder of the template, or as the element that the page contains', async () => {
     const { page, button } = await open({ body: '<h1>A</h1><p><span data-docshelf-search></span></p>' });
     await page.locator('[data-docshelf-search] docshelf-search, p docshelf-search').waitFor();
     await button.click();
@@ -454,7 +460,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(await own.page.locator('docshelf-search').count()).toBe(1);
   });
 
-  it('replaces the element of the data-replace selector', async () => {
+  it('replaces the element that the attribute data-replace selects', async () => {
     const { page, button } = await open({
       attributes: 'data-replace=".theirs, #gone"',
       body: '<h1>A</h1><p>text <button class="theirs">Their search</button> more</p>',
@@ -518,7 +524,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(order).toBe(expected);
   });
 
-  it('appears again once if scripts replace the page', async () => {
+  it('appears once again each time that scripts replace the content of the page', async () => {
     const { page, button } = await open();
     await button.waitFor();
     for (let at = 0; at < 3; at += 1) {

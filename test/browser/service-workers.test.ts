@@ -55,7 +55,7 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
   const titled = (page: Page, title: string): Promise<unknown> =>
     page.waitForFunction((wanted) => document.title === wanted, title);
 
-  it('are registered under a base path, also in kept versions', async () => {
+  it('are registered under a base path, also by pages of kept versions', async () => {
     const files = { 'register.html': REGISTERING, 'sw.js': 'addEventListener("fetch", () => {})' };
     const config = { server: { basePath: '/team/docs' }, staticExport: { serveVersions: 'kept' } };
     const { site } = await start(config, { '1.0+a': files, '2.0': files });
@@ -69,7 +69,7 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
   });
 
   it.each(['/', '/team/docs/'])(
-    'are removed with their version: after a rollback, readers under %s get the other version',
+    'are removed when their version is rolled back, and readers under %s get the other version',
     async (base) => {
       const newer = { 'register.html': REGISTERING, 'sw.js': WORKER };
       const daemon = await start({ server: { basePath: base } }, { '1.0': {}, '2.0': newer });
@@ -89,7 +89,7 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
     },
   );
 
-  it('are removed with their site if the site leaves the config', async () => {
+  it('are removed when their site leaves the config', async () => {
     const site = { domain: 'a', basePath: '/a/', staticExport: { enabled: true } };
     const folder = await bench.folder();
     await folderOf(folder, { '1.0.tar.gz': bundle('1.0', { 'register.html': REGISTERING, 'sw.js': WORKER }) });
@@ -106,7 +106,7 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
   });
 
   it.each(['on', 'off'])(
-    'reach other hosts only if the pages of their site can: features.enforce %s',
+    'can send requests to other hosts only if the pages of their site can: features.enforce %s',
     async (enforce) => {
       const requested: string[] = [];
       const elsewhere = await httpServer((request, response) => {

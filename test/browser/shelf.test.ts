@@ -93,7 +93,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     };
   }
 
-  it('works without scripts, with the list and a form', async () => {
+  it('shows the list and a search form without JavaScript', async () => {
     const { reader, page, shown, status, box } = await open({ javaScriptEnabled: false });
     expect(await shown()).toEqual(['Acme Docs', 'Café Handbuch', 'Coming']);
     await box.fill('cafe');
@@ -104,7 +104,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     expect([reader.failures, reader.complaints]).toEqual([[], []]);
   });
 
-  it('filters sites while the user types, and shows all again when the field is cleared', async () => {
+  it('filters sites while the user types, and shows all sites again when the field is cleared', async () => {
     const { reader, page, shown, status, box, questions } = await open({ search: false });
     await box.pressSequentially('ROCK anv');
     await status('Sites: 1 of 3');
@@ -155,7 +155,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     expect([reader.failures, reader.complaints]).toEqual([[], []]);
   });
 
-  it('sends a request when the user stops typing, cancels the earlier one, and never shows its response', async () => {
+  it('sends a request when the user stops typing, cancels the earlier request, and never shows its response', async () => {
     const { page, box, question, questions, status } = await open();
     await box.pressSequentially('ke');
     const first = await question('ke');
@@ -271,7 +271,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     await page.waitForURL('**/acme/');
   });
 
-  it('works with the keyboard alone without scripts, with a visible focus in visual order', async () => {
+  it('works with the keyboard alone without JavaScript, with a visible focus in visual order', async () => {
     const { page, box } = await open({ javaScriptEnabled: false });
     const stops = [
       box,
