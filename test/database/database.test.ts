@@ -93,13 +93,13 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
     expect(await database.run(OBJECTS)).toEqual(await empty.run(OBJECTS));
   });
 
-  it('leaves the schema unchanged if a migration fails', async () => {
+  it('does not change the schema if a migration fails', async () => {
     const url = await server.createDatabase();
     await expect(open(url, { migrations: [NOTES, 'SELECT nothing'] }).bringUp()).rejects.toThrow('nothing');
     expect(await server.query("SELECT to_regnamespace('docshelf') AS made", url)).toEqual([{ made: null }]);
   });
 
-  it('rejects a schema that is newer than the program, and leaves it unchanged', async () => {
+  it('rejects a schema that is newer than the program, and does not change it', async () => {
     const url = await server.createDatabase();
     await open(url, { migrations: [NOTES, 'SELECT 1'] }).bringUp();
     await expect(open(url, { migrations: [NOTES] }).bringUp()).rejects.toMatchObject({
@@ -148,7 +148,7 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
     expect(await rowsOf(database)).toBe(0);
   });
 
-  it('passes errors of statements on unchanged', async () => {
+  it('passes on errors of statements unchanged', async () => {
     const database = open(await server.createDatabase(), { migrations: [NOTES] });
     const failing = database.run(statement('SELECT nowhere FROM docshelf.notes'));
     await expect(failing).rejects.not.toBeInstanceOf(DocshelfError);
@@ -216,7 +216,7 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
   });
 });
 
-it('Database rejects a server that is too old', async () => {
+it('Database rejects a server whose version is too old', async () => {
   const rows = [{ number: 140_011, name: '14.11' }];
   const query = async () => ({ rows });
   const client = { query, on: () => client, off: () => client, release: () => undefined };
