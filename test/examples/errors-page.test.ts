@@ -30,7 +30,7 @@ const codes = ERROR_CODES;
 describe('the errors page', () => {
   const entries = readEntries();
 
-  it('has one entry for every error code, and no other', () => {
+  it('has one entry for every error code, and no other entry', () => {
     expect(entries.map(({ code }) => code).sort()).toEqual([...codes].sort());
   });
 
@@ -38,7 +38,7 @@ describe('the errors page', () => {
     expect(entries.filter(({ cells }) => cells.length !== 2 || cells.some((cell) => cell.trim() === ''))).toEqual([]);
   });
 
-  it('is the source of the page that the console serves', () => {
+  it('is the source of the manual page that the console serves', () => {
     const built = readFileSync(join(import.meta.dirname, '../../src/http/console/assets/errors.html'), 'utf8');
     expect(built, 'run "sh scripts/run.sh node scripts/generate.ts"').toBe(manualPage('docs/errors.md', readPage()));
   });
