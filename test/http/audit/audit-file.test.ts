@@ -67,7 +67,7 @@ describe('AuditFile', () => {
     expect(await targets(file, 10)).toEqual([timeOf(3), timeOf(1)]);
   });
 
-  it('rotates a full file, reads across rotated files, and keeps seven of them', async () => {
+  it('rotates a full file, reads across rotated files, and keeps seven rotated files', async () => {
     const [one, two] = [fileWith(2_000), fileWith(2_000)];
     for (let at = 0; at < 120; at += 2) {
       await Promise.all([one.append(lineAt(timeOf(at))), two.append(lineAt(timeOf(at + 1)))]);

@@ -108,7 +108,7 @@ describe('console actions', () => {
     ['/sites/acme/rollback', {}, ['rollback'], 'Rolled back: version v1 is active'],
     ['/sites/acme/remove', { version: 'v1+2' }, ['remove', 'v1+2'], 'Version v1+2 was deleted'],
     ['/sites/acme/preview', { version: 'v1' }, ['preview', 'v1'], 'http://a/?preview=b'],
-  ])('carry out %s, and show a message once on the next page', async (path, fields, call, expected) => {
+  ])('perform the action %s, and show a message once on the next page', async (path, fields, call, expected) => {
     const operator = await Operator.signedIn();
     const next = await operator.actAndFollow(path, fields);
     expect(operator.calls.at(-1)).toEqual(call);

@@ -51,7 +51,7 @@ describe('FolderCounter', () => {
     ['has a damaged first page', (file) => overwrite(file, 100)],
     ['has a damaged last page', (file) => overwrite(file, 4_096)],
     ['was cut off', (file) => truncate(file, 50)],
-  ])('starts again with a file that %s, and reports it once', async ([, damage]) => {
+  ])('creates a new file if the file %s, and reports the damage once', async ([, damage]) => {
     const { file, faults, open } = await folderOf();
     const first = open();
     await first.leftAfter();
@@ -76,7 +76,7 @@ describe('FolderCounter', () => {
     ['its folder is a file', fileForFolder, 'rates'],
     ['its file is a symbolic link', linkForFile, 'it is a symbolic link'],
     ['another process holds the lock', lockedFile, 'database is locked'],
-  ])('counts in memory while %s, reports it once, and counts those requests until they expire', async (row) => {
+  ])('counts in memory while %s, reports this failure once, and counts the requests until they expire', async (row) => {
     const [, fail, state] = row;
     const { file, clock, faults, open } = await folderOf();
     const repair = await fail(file);
@@ -127,7 +127,7 @@ describe('FolderCounter', () => {
     await repair();
   });
 
-  it('does not wait for the folder again within the pause after a failure', async () => {
+  it('does not try the folder again until the pause after a failure is over', async () => {
     const { file, open } = await folderOf();
     const { leftAfter } = open(60_000);
     const repair = await lockedFile(file);

@@ -42,7 +42,7 @@ describe('GuardedCounter', () => {
     expect([state.calls, reported]).toEqual([7, [AWAY]]);
   });
 
-  it('does not wait in mode open while the counter is unavailable, and counts again when it is back', async () => {
+  it('does not wait in mode open while the counter is unavailable, and counts again when the counter is available', async () => {
     const { counter, state, goAway } = guarded('open');
     goAway();
     await counter.take('acme');

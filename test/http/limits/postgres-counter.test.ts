@@ -54,7 +54,7 @@ describe.skipIf(!HAS_POSTGRES)('PostgresCounter', () => {
       .toBe(false);
   });
 
-  it('reports an unavailable database to all waiting requests, and resumes when it is back', async () => {
+  it('reports an unavailable database to all waiting requests, and resumes when the database is available', async () => {
     const counter = new PostgresCounter(database);
     expect(await counter.take('acme')).toMatchObject({ remaining: 9_999 });
     await server.stop();

@@ -193,7 +193,7 @@ describe('client that does not read its responses', () => {
     while (!isCut) expect(await answered(client)).toBe('word');
   });
 
-  it('is disconnected if it reads only a byte now and then', async () => {
+  it('is disconnected if it reads only single bytes at intervals', async () => {
     const budget = new ClientBudget();
     const listener = await open(budget, { times: { unreadMsMax: 400, checkMs: 20 } });
     const client = await still(listener);

@@ -619,7 +619,7 @@ describe('MCP endpoint', () => {
   });
 
   it.each(['text/html', 'application/json;q=0', 'application/json;q=0, text/event-stream;q=0.0', '*/*;q=0'])(
-    'rejects Accept %s with 406, at both addresses',
+    'rejects Accept %s with 406, at /_docshelf/mcp and at /mcp',
     async (accept) => {
       const site = await opened();
       for (const path of ['/_docshelf/mcp', '/mcp']) {

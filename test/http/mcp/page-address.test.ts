@@ -4,7 +4,7 @@ import { addressOf, parseAddress, resourceUri } from '../../../src/http/mcp/docu
 const ROOT = { domain: 'acme', basePath: '/', origin: null };
 const BELOW = { domain: 'acme', basePath: '/docs/', origin: 'https://docs.acme.dev' };
 
-it('addressOf() includes the base path, and the origin if the config has one', () => {
+it('addressOf() includes the base path, and the origin if the config contains an origin', () => {
   expect(addressOf('/guides/start', ROOT)).toBe('/guides/start');
   expect(addressOf('/guides/start', BELOW)).toBe('https://docs.acme.dev/docs/guides/start');
   expect(addressOf('/', BELOW)).toBe('https://docs.acme.dev/docs/');

@@ -71,7 +71,7 @@ describe('OIDC sign-in', () => {
     expect(answer.headers['set-cookie']).toBeUndefined();
   });
 
-  it('accepts members of an allowed group, from the token or userinfo, and shows others no content', async () => {
+  it('accepts members of an allowed group, from the token or userinfo, and sends no content to other readers', async () => {
     for (const inToken of [true, false]) {
       const parameters: string[][] = [];
       provider.groupsInToken = inToken;

@@ -46,7 +46,7 @@ describe('PageReports', () => {
     ['from a page of another site', {}, 'http://x/a', { origin: 'https://evil.example' }, 403],
     ['from a frame of another site', {}, 'http://x/a', { origin: 'null', 'sec-fetch-site': 'cross-site' }, 403],
     ['from another origin of the same site', {}, 'http://x/a', { 'sec-fetch-site': 'same-site' }, 403],
-  ])('checks a report %s', async (_, site, document, headers, status) => {
+  ])('responds with the expected status to a report %s', async (_, site, document, headers, status) => {
     const { reports, reported } = reportsOf(site);
     const newer = JSON.stringify([
       { type: 'csp-violation', url: document, body: { documentURL: document, blockedURL: 'https://cdn.example/a' } },

@@ -95,7 +95,7 @@ it('the search box loads less than 1.25 KiB before a search and less than 15 KB 
   );
 });
 
-it('the search box consists of scripts and one file of texts per language except English, in one versioned folder', () => {
+it('the search box is a versioned folder with scripts and a file of texts for each language except English', () => {
   const { folder, files } = searchBoxFiles();
   expect(folder).toMatch(/^search-box-[0-9a-f]{16}$/);
   expect([...files.keys()].slice(0, 4)).toEqual(['loader.js', 'replacing.js', 'by-hand.js', 'search-box.js']);
@@ -105,7 +105,7 @@ it('the search box consists of scripts and one file of texts per language except
   expect([german.open, files.get('words-de.json')?.type]).toEqual(['Suchen', 'application/json; charset=utf-8']);
 });
 
-it('the version switcher is one script with all texts and one style that affects only the switcher', () => {
+it('the version switcher is a script with all texts and a style sheet that affects only the switcher', () => {
   const { folder, files } = switcherFiles();
   expect(folder).toMatch(/^switcher-[0-9a-f]{16}$/);
   const [script = '', style = ''] = [...files.values()].map(({ bytes }) => Buffer.from(bytes).toString());
