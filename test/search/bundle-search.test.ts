@@ -225,7 +225,7 @@ describe('BundleSearchMaker', () => {
     ]);
   });
 
-  it('stops its process when aborted, and continues from there in the next run', async () => {
+  it('stops its process when aborted, and does not embed the finished texts again in the next run', async () => {
     const files = await writeSite(
       Object.fromEntries(
         Array.from({ length: 30 }, (_, at) => [`${at}.html`, page(`P ${at}`, `<p>Text number ${at}.</p>`)]),

@@ -53,7 +53,7 @@ async function follow(releaseDir: string): Promise<SiteSearch> {
 
 const page = (text: string): string => `<!doctype html><title>Home</title><main><h1>Home</h1><p>${text}</p></main>`;
 
-it('EmbeddedEngine skips pages that need too much memory, indexes the others, and reports the skipped pages, also after a restart', {
+it('EmbeddedEngine skips pages that need too much memory, indexes the other pages, and reports the skipped pages, also after a restart', {
   timeout: 120_000,
 }, async () => {
   const releaseDir = await writeRelease({

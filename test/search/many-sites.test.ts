@@ -99,7 +99,7 @@ it('EmbeddedEngine searches each site in its own release, in one thread for all 
   expect(threads.started.length - before).toBe(1);
 });
 
-it('EmbeddedEngine shares the index of two sites with the same release, and keeps it when one site closes', async () => {
+it('EmbeddedEngine shares the index of two sites with the same release, and keeps the index when one site closes', async () => {
   const both = await built(await release('Lantern oil'));
   const [one, other] = [site(), site()];
   one.search.switchTo(both, 'v1');

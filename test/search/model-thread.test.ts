@@ -58,7 +58,7 @@ describe('ModelThreads', () => {
     expect([threads.started.length, threads.alive()]).toEqual([1, 0]);
   });
 
-  it('starts another thread only if all others are busy, up to the limit', async () => {
+  it('starts another thread, up to the limit, only if all existing threads are busy', async () => {
     const model = await ModelThreads.load(MODEL, 2);
     await model.embedPassages(['a link expires']);
     expect(threads.started.length).toBe(1);

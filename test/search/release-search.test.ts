@@ -81,7 +81,7 @@ describe('ReleaseSearch', () => {
     expect('A key is replaced.'.slice(key?.start, key?.end)).toBe('key');
   });
 
-  it('shows the passage with the most query words if the model has no vote', async () => {
+  it('shows the passage with the most query words if the model fails', async () => {
     const { search, pending } = await openRelease();
     const searching = search();
     await turns(1);

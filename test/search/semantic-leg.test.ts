@@ -61,7 +61,7 @@ describe('SemanticLeg.nearest()', () => {
 });
 
 describe('SemanticLeg.read()', () => {
-  it('calls the model before it returns, so that the caller can continue meanwhile', async () => {
+  it('calls the model immediately, so that the caller can continue while the model works', async () => {
     const queries: string[] = [];
     const reading = leg({ queries: queries }).read('keys');
     expect(queries).toEqual(['keys']);

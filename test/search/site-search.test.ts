@@ -133,7 +133,7 @@ it('SiteSearch stays searchable by keywords if embedding fails', async () => {
   expect(await path()).toBe('/june/v1');
 });
 
-it('SiteSearch switches to another version: stops the embedding of the previous one, closes it, and searches only the new one', async () => {
+it('SiteSearch switches to another version: ends embedding of the previous version, closes it, and searches only the new version', async () => {
   const index = new FakeIndex(JUNE, JULY);
   const { search, path, until, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -256,7 +256,7 @@ it('SiteSearch reports no failure when the daemon stops', async () => {
   expect(kinds()).toEqual([]);
 });
 
-it('SiteSearch keeps the next version open if readers search the previous one', async () => {
+it('SiteSearch keeps the next version open if readers search the previous version', async () => {
   const index = new FakeIndex(JUNE, JULY);
   const { search, path, until } = siteSearch(index);
   search.switchTo(JUNE, 'v1');

@@ -5,7 +5,7 @@ const page = (content: string): { path: string; headings: string; text: string }
   sectionsOf(`<main><h1 id="top">Top</h1><p>Intro.</p>${content}</main>`).slice(1);
 
 describe('extractPage(), cutting definitions into sections', () => {
-  it('reads name, anchor and description of Sphinx objects, including nested ones', () => {
+  it('reads name, anchor and description of Sphinx objects, including nested objects', () => {
     const method =
       '<dl class="py method"><dt class="sig sig-object py" id="pkg.Client.fetch"><span class="sig-name descname"><span class="pre">fetch</span></span><span class="sig-paren">(</span><em>url</em><span class="sig-paren">)</span><a class="headerlink" href="#pkg.Client.fetch">¶</a></dt><dd><p>Brings rows.</p><dl class="field-list"><dt class="field-odd">Parameters</dt><dd><p>url – where</p></dd></dl></dd></dl>';
     expect(

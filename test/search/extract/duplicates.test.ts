@@ -49,7 +49,7 @@ describe('Duplicates', () => {
       ],
     ],
     [
-      'a page without a canonical rather than one whose canonical is another page',
+      'a page without a canonical rather than a page whose canonical is another page',
       '/long/path',
       [
         { page: '/a', canonical: '/b' },

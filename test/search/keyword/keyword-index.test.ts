@@ -308,7 +308,7 @@ describe('KeywordIndex.search() with a misspelling', () => {
     expect(found(index(), 'catch').sort()).toEqual([2, 3]);
   });
 
-  it('ranks exact spellings before corrected ones', () => {
+  it('ranks exact spellings before corrected spellings', () => {
     expect(found(index(), 'cachex')[0]).toBe(3);
     expect(found(index(), 'cachex').length).toBeGreaterThan(1);
   });

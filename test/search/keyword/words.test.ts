@@ -62,7 +62,7 @@ describe('wordsOf()', () => {
     ]);
   });
 
-  it('recognizes names of languages that end in signs, such as C++', () => {
+  it('recognizes names of programming languages that end in signs, such as C++', () => {
     expect(folded('C++, C# and f(x)')).toEqual(['c++', 'c', 'c#', 'c', 'and', 'f', 'x']);
   });
 

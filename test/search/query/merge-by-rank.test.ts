@@ -22,7 +22,7 @@ it('mergeByRank() puts the best result of each site before all second-best resul
   expect(mergeByRank([acme], 1)).toEqual([{ site: 'acme', ...result('/a1', 0.9) }]);
 });
 
-it('mergeByRank() orders results of one rank by score, and equal scores by the order of the sites', () => {
+it('mergeByRank() orders results of equal rank by score, and equal scores by the order of the sites', () => {
   const lists = [list('acme', 'a1:.5'), list('beta', 'b1:.9'), list('gamma', 'c1:.5'), list('delta', 'd1:.5')];
   expect(shown(lists)).toEqual(['beta/b1', 'acme/a1', 'gamma/c1', 'delta/d1']);
   expect(shown(lists.toReversed())).toEqual(['beta/b1', 'delta/d1', 'gamma/c1', 'acme/a1']);

@@ -99,7 +99,7 @@ it('OpenReleases counts the growth of an open index', async () => {
   expect(open.bytes).toBeGreaterThan(before);
 });
 
-it('OpenReleases does not affect other indexes if one is damaged, and verifies an index again on request', async () => {
+it('OpenReleases keeps other indexes available if one index is damaged, and verifies an index again on request', async () => {
   const [june, july] = [await release('June lantern'), await release('July lantern')];
   const open = new OpenReleases(ROOM);
   open.check(june, true);

@@ -20,7 +20,7 @@ const nearestOf = (cosines: Iterable<readonly [number, number]>) =>
 const order = (...args: Parameters<typeof legs>) => fuse(legs(...args), 100).map(({ section }) => section);
 
 describe('fuse()', () => {
-  it('ranks sections found by keywords and by meaning before sections found by one of them', () => {
+  it('ranks sections found by keywords and by meaning before sections found in only one of these ways', () => {
     expect(order({ 1: 1, 2: 0.9 }, { 1: 0.1, 2: 0.6, 3: 0.6 })).toEqual([2, 1, 3]);
   });
 
@@ -42,7 +42,7 @@ describe('fuse()', () => {
     expect(order({ 1: 80, 2: 0.1, 3: 0.1 }, null, exact)).toEqual([3, 2, 1]);
   });
 
-  it('scores by keywords alone if the model may not judge any section', () => {
+  it('scores by keywords alone if the model can compare no section with the query', () => {
     expect(fuse(legs({ 1: 0.9 }, {}), 9)).toEqual(fuse(legs({ 1: 0.9 }, null), 9));
   });
 
@@ -131,20 +131,20 @@ describe('votesOn()', () => {
   const latin = (language: string) => ['en', 'de', 'und-Latn'].includes(language);
 
   it.each(['鍵の交換', 'ключи', 'Astro の設定', '設定', '', '->', '😀'])(
-    'does not let a model vote on "%s" if it cannot read it',
+    'returns false for the query "%s" if the model cannot read its script',
     (query) => {
       expect(votesOn(query, latin)).toBe(false);
     },
   );
 
   it.each(['rotate keys', 'naïve Bayes', 'the Ω operator in detail', '404'])(
-    'lets a model for Latin script vote on "%s"',
+    'returns true for the query "%s" if the model reads Latin script',
     (query) => {
       expect(votesOn(query, latin)).toBe(true);
     },
   );
 
-  it('lets a multilingual model vote on all languages', () => {
+  it('returns true for a query in any language if the model is multilingual', () => {
     expect(votesOn('鍵の交換', () => true)).toBe(true);
   });
 });

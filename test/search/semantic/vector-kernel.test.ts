@@ -62,7 +62,7 @@ describe('cosines()', () => {
     );
   });
 
-  it('accepts more vectors than fit in one batch, including repeated ones', () => {
+  it('accepts more vectors than fit in one batch, including repeated vectors', () => {
     const count = 700;
     const values = Int8Array.from({ length: count * 32 }, (_, at) => (at * 31) % 255);
     const query = Float32Array.from({ length: 32 }, (_, dim) => dim / 7 - 2);
