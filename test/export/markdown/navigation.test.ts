@@ -33,7 +33,7 @@ describe('navigation from the folders', () => {
     ]);
   });
 
-  it('has a sorted group for each folder, including nested ones', async () => {
+  it('has a sorted group for each folder, including nested folders', async () => {
     const site = await render({
       'index.md': '# Home\n',
       '2-use/b.md': '# B\n',

@@ -181,7 +181,7 @@ describe('S3BundleStore.link()', () => {
       expect(checkPresigned('GET', (await link([])).url, 'of-the-environment', Date.now())).toBe('valid');
     });
 
-    it('assumes a role with a web identity from STS if the gate allows it', async () => {
+    it('assumes a role with a web identity from STS if the egress policy allows the host of STS', async () => {
       const sts = await service((_, response) => {
         response.end(`<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials>
           <AccessKeyId>ASIAROLE</AccessKeyId><SecretAccessKey>of-the-role</SecretAccessKey><SessionToken>t</SessionToken>
