@@ -38,7 +38,7 @@ describe('readFirstPage(), title', () => {
     expect(readFirstPage(page('<title> </title><meta property="og:title" content="Acme">')).title).toBe('Acme');
   });
 
-  it('is null if there is no title, or only one in the body', () => {
+  it('is null if the page has no title, or a title only in the body', () => {
     expect(readFirstPage(page('')).title).toBeNull();
     expect(readFirstPage('').title).toBeNull();
     expect(readFirstPage('<html><head></head><body><title>no</title>').title).toBeNull();

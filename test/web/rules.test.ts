@@ -310,7 +310,7 @@ describe('_headers', () => {
       'img-src *',
       'parts of Content-Security-Policy-Report-Only',
     ],
-  ])('keeps the parts of %j that stay on the site, and reports the others', (line, expected, reason) => {
+  ])('keeps the parts of %j that stay on the site, and reports the other parts', (line, expected, reason) => {
     const { headers: rules, notices } = headers(`/*\n  ${line}`);
     expect([...rules.headersFor('/').set.values()]).toEqual([expected]);
     expect(notices).toHaveLength(1);

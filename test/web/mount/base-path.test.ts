@@ -20,7 +20,7 @@ describe('rebase()', () => {
     ['/docs-old/a', above, null],
     ['/elsewhere', above, null],
     ['/docs/a', { from: '/docs/', to: '/v2/' }, '/v2/a'],
-  ])('moves the address %s by %o to %s', (url, mount, rebased) => {
+  ])('rewrites the address %s with the base paths %o to %s', (url, mount, rebased) => {
     expect(rebase(url, mount)).toBe(rebased);
   });
 });

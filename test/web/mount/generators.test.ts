@@ -33,7 +33,7 @@ describe('mountFile() for Next.js at another base path', () => {
       'function a(e){return(0,n.pathHasPrefix)(e,"")}',
       'function a(e){return(0,n.pathHasPrefix)(e,"/team/docs")}',
     ],
-  ])('moves %s', (_, script, expected) => {
+  ])('rewrites %s', (_, script, expected) => {
     expectMounted('a.js', script, expected);
   });
 
@@ -75,7 +75,7 @@ describe('mountFile() for Next.js at another base path', () => {
     .replaceAll('"/images', '"/team/docs/images')
     .replace('"/a.html', '"/team/docs/a.html');
 
-  it('moves elements and files in data files, but not component properties, and keeps the length of text rows', () => {
+  it('rewrites elements and files in data files, but not component properties or text rows', () => {
     // The text row ends within the line, and another row follows in it.
     const payload = PAYLOAD.replace('4:T1e,', `4:T${Buffer.byteLength('["$","a",null,{"href":"/é"}]').toString(16)},`);
     const expected = MOUNTED.replace(
@@ -91,7 +91,7 @@ describe('mountFile() for Next.js at another base path', () => {
     expect(rewritten('a.html', page, '/', '/team/docs/')).toBe(page);
   });
 
-  it('moves the data in a page, wherever the page splits the data into several scripts', () => {
+  it('rewrites the data in a page, wherever the page splits the data into several scripts', () => {
     const rows = PAYLOAD.split('\n')
       .filter((row) => !row.startsWith('4:'))
       .join('\n');
@@ -133,7 +133,7 @@ describe('mountFile() for VitePress at another base path', () => {
       'export{i as __pageData};JSON.parse(`{"hero":{"src":"/images/a.png","link":"/a"}}`)',
       '{"hero":{"src":"/images/a.png","link":"/a"}}',
     ],
-  ])('moves %s', (_, script, expected) => {
+  ])('rewrites %s', (_, script, expected) => {
     const made = rewritten('a.js', script, '/', '/team/docs/');
     expect(made).toContain(expected);
     expect(rewritten('a.js', made, '/team/docs/', '/')).toBe(script);
@@ -155,13 +155,13 @@ describe('mountFile() for Docusaurus at another base path', () => {
       'docusaurus;JSON.parse(\'{"permalink":"/team/docs/a","slug":"/a","href":"/team/docs/a"}\')',
     ],
     ["not the router's own", 'docusaurus;x={path:"/",url:"/",params:{}}', 'docusaurus;x={path:"/",url:"/",params:{}}'],
-  ])('moves %s', (_, script, expected) => {
+  ])('rewrites %s', (_, script, expected) => {
     expectMounted('a.js', script, expected);
   });
 });
 
 describe('mountFile() for Starlight at another base path', () => {
-  it('moves the addresses of the search and of the language menu', () => {
+  it('rewrites the addresses of the search and of the language menu', () => {
     expectMounted(
       'a.js',
       'new t({baseUrl:`/`,bundlePath:`/`.replace(/x/,``)+`/pagefind/`})',
@@ -197,11 +197,11 @@ describe('mountFile() for scripts of any generator at another base path', () => 
       'if(e.endsWith("/index.txt")||e==="/index.txt")',
       'if(e.endsWith("/index.txt")||e==="/index.txt")',
     ],
-  ])('moves %s', (_, script, expected) => {
+  ])('rewrites %s', (_, script, expected) => {
     expectMounted('a.js', script, expected);
   });
 
-  it('moves addresses in a script element of a page, but not in code that the page shows', () => {
+  it('rewrites addresses in a script element of a page, but not in code that the page shows', () => {
     expectMounted(
       'a.html',
       '<pre>fetch("/search-index.json")</pre><script>x("/search-index.json")</script>',

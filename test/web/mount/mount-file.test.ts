@@ -64,7 +64,7 @@ describe('mountFile() for pages at another base path', () => {
     ],
     ['<svg><use href="/s.svg#x"/></svg>', '<svg><use href="/team/docs/s.svg#x"/></svg>'],
     ['<iframe srcdoc="&lt;a href=&quot;/a&quot;>">', '<iframe srcdoc="&lt;a href=&quot;/team/docs/a&quot;>">'],
-  ])('moves the addresses of %s', (html, expected) => {
+  ])('rewrites the addresses of %s', (html, expected) => {
     expect(mounted('a.html', html)).toBe(expected);
   });
 
@@ -181,7 +181,7 @@ describe('mountFile() for other files at another base path', () => {
     ],
     ['a.txt', '/a "/b"', '/a "/b"'],
     ['a.png', '<a href="/a">', '<a href="/a">'],
-  ])('moves addresses in %s', (path, text, expected) => {
+  ])('rewrites the addresses in %s', (path, text, expected) => {
     expect(mounted(path, text)).toBe(expected);
   });
 });
