@@ -167,7 +167,7 @@ describe('respond() when the storage fails', () => {
     },
   );
 
-  it('responds with 200 again when the storage is back', async () => {
+  it('responds with 200 again when the storage is available', async () => {
     const release = releases.make({ 'a.html': PAGE });
     const { send } = serve([release]);
     rmSync(release.siteDir, { recursive: true });
@@ -179,7 +179,7 @@ describe('respond() when the storage fails', () => {
 });
 
 describe('switch to another release', () => {
-  it('affects the next request, but not a pending one', async () => {
+  it('affects the next request, but not a pending request', async () => {
     const old = releases.make({ 'a.html': 'old' });
     const next = releases.make({ 'a.html': 'new' });
     const { site, send } = serve([old]);

@@ -256,7 +256,7 @@ describe('order of rules and files', () => {
     ['/docs/', '/', '/gone /a', '/gone', '404 missing'],
     ['/docs/', '/docs/', '/docs/gone /elsewhere', '/gone', '301 /elsewhere'],
   ])(
-    'moves rules of a site built for %s and served at %s: %j',
+    'rewrites rules of a site built for %s and served at %s: %j',
     async (builtFor, basePath, redirects, target, expected) => {
       const release = releases.make({ ...FILES, _redirects: redirects }, { builtFor });
       const { send } = serve([release], { basePath, rules: await loadSiteRules(release) });
@@ -290,7 +290,7 @@ describe('spaFallback option', () => {
 const header = async (response: Response, name: string) => response.headers.get(name);
 
 describe('response headers', () => {
-  it('combine the preset, the headers of the site and those of the operator, in this order', async () => {
+  it('combine the preset, the headers of the site and the headers of the operator, in this order', async () => {
     const headers = '/*\n  Referrer-Policy: origin\n  X-Frame-Options: DENY\n/a\n  ! Permissions-Policy';
     const { send } = await site(
       { headers },

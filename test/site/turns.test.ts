@@ -34,7 +34,7 @@ function twoSites(form: { readonly basePath?: string }, headers: Readonly<Record
   return { small, done, asked };
 }
 
-describe('page of another site', { timeout: 300_000 }, () => {
+describe('page of a second site', { timeout: 300_000 }, () => {
   it('is converted to Markdown before the slow pages that wait at the first site', async () => {
     const { small, done, asked } = twoSites({}, markdown, slowPages(4));
     // All other requests are waiting by now.
