@@ -128,7 +128,7 @@ describe('Scheduler', () => {
     await expect(run('late', { signal: abort.signal })).rejects.toThrow('enough');
   });
 
-  it('rejects tasks over the waiting limit of a key, but not those of another key', async () => {
+  it('rejects tasks over the waiting limit of a key, but not tasks of another key', async () => {
     const { scheduler, run, end } = openScheduler({ max: 1, waitingMax: 2, refuse: () => new Error('full') });
     for (let calls = 0; calls < 3; calls += 1) void run('acme', { key: 'acme' });
     await expect(run('acme', { key: 'acme' })).rejects.toThrow('full');
