@@ -138,7 +138,7 @@ describe('packBundle()', () => {
     },
   );
 
-  it('replaces an existing archive only after the new one is complete', async () => {
+  it('replaces an existing archive only after the new archive is complete', async () => {
     const first = await pack();
     await expect(pack({ entries: [{ path: 'gone', file: join(bench.dir, 'gone'), size: 1 }] })).rejects.toThrow();
     expect(hash('sha256', await readFile(out()))).toBe(first.sha256);

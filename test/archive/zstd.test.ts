@@ -41,7 +41,7 @@ describe('unzstd()', () => {
     },
   );
 
-  it('accepts the maximum window and rejects a larger one before decoding', async () => {
+  it('accepts the maximum window, and rejects a larger window before decoding', async () => {
     const big = Buffer.alloc(4 * 1024 ** 2, 'abc');
     const limits = (windowBytesMax: number) => ({ windowBytesMax });
     const bytes = zst(rawTar([{ name: 'index.html', body: big }]), 21);
