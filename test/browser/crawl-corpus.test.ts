@@ -86,7 +86,7 @@ describe.skipIf(!isPossible)(`crawls of public sites${whyNoCorpus}${whyNoChromiu
       if (pagesMax === null) expect(job.pageCount).toBeGreaterThanOrEqual(addresses.length);
     });
 
-    it('export pages that open without a network like the live ones', { timeout: TEST_MS_MAX }, async () => {
+    it('export pages that behave without a network like the live pages', { timeout: TEST_MS_MAX }, async () => {
       const folder = await newHome(bench, { search: { enabled: false } });
       await importBundle(bench, folder, archive);
       const daemon = await network.startDaemon(folder);

@@ -203,7 +203,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     ]);
   });
 
-  it('sends one request for text typed without a pause, and cancels it if the user continues typing', async () => {
+  it('sends one request for text typed without a pause, and cancels the request if the user continues typing', async () => {
     const { page, box } = await open();
     const aborted: string[] = [];
     page.on('requestfailed', (request) => {
