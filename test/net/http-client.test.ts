@@ -385,7 +385,7 @@ describe('caFile of HttpClient', () => {
 describe('query of a link with credentials', () => {
   const CANARY = 'X-Amz-Signature=canary0123456789';
   const faults: Record<string, (canary: string) => Promise<[string, ClientSettings]>> = {
-    'nothing listens': async () => [await closedOrigin(), {}],
+    'no server listens': async () => [await closedOrigin(), {}],
     'unknown host': async () => ['http://docs.invalid', {}],
     'not HTTP, and echoes the query': async (canary) => [
       (await server(tcpServer(answering(`garbage /?${canary}\r\n\r\n`)))).origin,
