@@ -22,16 +22,16 @@ const listed = (page: string): (string | undefined)[] =>
 describe('the list of sites', () => {
   it.each([
     ['by default with problems first, each group by name', '', 'empty stale alpha late beta site-10 site-9'],
-    ['in reverse', '?sort=-state', 'site-9 beta site-10 alpha late stale empty'],
-    ['by names with numbers', '?sort=site', 'alpha beta empty late site-9 site-10 stale'],
+    ['in reverse order of state', '?sort=-state', 'site-9 beta site-10 alpha late stale empty'],
+    ['by name, with numbers in numeric order', '?sort=site', 'alpha beta empty late site-9 site-10 stale'],
     [
-      'if parameters are unknown, as by default',
+      'in the default order if parameters are unknown',
       '?sort=__proto__&show=x',
       'empty stale alpha late beta site-10 site-9',
     ],
-    ['by one state', '?show=off', 'site-9'],
-    ['by problems, which sites that are off do not have', '?show=problems&sort=site', 'alpha empty late stale'],
-    ['by words in any field and case', '?q=LINK_EXPIRED%20late', 'late'],
+    ['with one state only', '?show=off', 'site-9'],
+    ['with problems only, without sites that are off', '?show=problems&sort=site', 'alpha empty late stale'],
+    ['with a filter for words in any field and case', '?q=LINK_EXPIRED%20late', 'late'],
   ])('is shown %s', async (_, query, domains) => {
     const operator = new Operator({ status: async () => shelf() });
     expect(listed(await operator.page(`/${query}`)).join(' ')).toBe(domains);
@@ -136,7 +136,7 @@ describe('the undo of an activation', () => {
   });
 });
 
-it('opens a page of the active version directly, and of other versions with a preview link', async () => {
+it('console redirects from /sites/{domain}/page to the page of the active version, and to a preview link for other versions', async () => {
   const operator = await Operator.signedIn();
   const opened = async (version: string): Promise<string | null> => {
     const page = encodeURIComponent('guides/é?#.html');
