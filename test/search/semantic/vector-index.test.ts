@@ -42,7 +42,7 @@ describe('VectorIndex.search()', () => {
     for (const [at, hit] of hits.entries()) expect(Math.abs(hit.cosine - (exact[at]?.cosine ?? 9))).toBeLessThan(0.02);
   });
 
-  it('finds a vector by itself, whatever the limit', () => {
+  it('finds the section whose vector equals the query, with a limit of 1', () => {
     const index = indexOf(vectors);
     for (const section of [0, 250, 499]) {
       const found = index.search(vectors[section] as Float32Array, { limit: 1, allowed: null });
