@@ -117,7 +117,7 @@ describe('Thread.call()', () => {
     await expect(start().call('later', { value, ms: 0 })).rejects.toMatchObject({ code: 'payload_too_large' });
   });
 
-  it('can also be made by the thread to its parent', async () => {
+  it('can also send a call from the thread to its parent', async () => {
     const handlers = {
       double: async (value: number) => value * 2,
       refuse: async (value: number) => {
