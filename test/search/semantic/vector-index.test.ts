@@ -59,7 +59,7 @@ describe('VectorIndex.search()', () => {
     expect([...hits.keys()]).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
 
-  it('finds only sections that the filter allows, down to the last one', () => {
+  it('finds only sections that the filter allows, even if fewer sections than the limit are allowed', () => {
     const hits = indexOf(vectors).search(query, {
       limit: 10,
       allowed: Uint8Array.from(vectors, (_, at) => Number(at >= 497)),
