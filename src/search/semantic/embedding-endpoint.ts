@@ -137,9 +137,13 @@ function failed(
   retryable: boolean,
   cause?: unknown,
 ): DocshelfError {
-  return new DocshelfError('embedder_failed', `Cannot get embeddings from "${linkWithoutSecrets(settings.url)}": ${state}`, {
-    next: 'Check search.model (url, model, keyFile) and the endpoint. Until it responds, search uses only keywords.',
-    fields: { retryable },
-    cause,
-  });
+  return new DocshelfError(
+    'embedder_failed',
+    `Cannot get embeddings from "${linkWithoutSecrets(settings.url)}": ${state}`,
+    {
+      next: 'Check search.model (url, model, keyFile) and the endpoint. Until it responds, search uses only keywords.',
+      fields: { retryable },
+      cause,
+    },
+  );
 }
