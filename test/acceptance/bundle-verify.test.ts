@@ -21,7 +21,7 @@ describe('bundle verify', () => {
       format: 'tar.gz',
       files: 3,
       pages: 2,
-      manifest: { domain: 'docs', version: '7' },
+      manifest: { domain: 'docs', version: '7', createdAt: expect.any(String) },
       signature: null,
     });
     expect((await home.bundle(['list'])).json()).toMatchObject({ versions: [] });
