@@ -82,7 +82,7 @@ export class SiteLoop {
     this.#queue.wake();
   }
 
-  /** Runs `act` between two steps. Resolves after `act` and all steps that can follow it at once. */
+  /** Runs `act` between two steps. Resolves after `act`, when the loop has no further step to run now. */
   runExclusive<T>(act: () => Promise<T>): Promise<T> {
     return this.#queue.enqueue(act);
   }
@@ -126,7 +126,7 @@ export class SiteLoop {
         }
         await this.#act(step, wanted, observed);
       }
-      throw new Error(`Cannot complete the change of the site: it needs more than ${STEPS_MAX} steps`);
+      throw new Error(`Cannot deploy the site: its state still differs from the config after ${STEPS_MAX} steps`);
     } catch (error) {
       // The folder cannot be opened or read, so no command can run.
       this.isReconciled = false;

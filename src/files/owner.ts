@@ -40,7 +40,7 @@ export function isRunning(pid: number, startTicks: string | null): boolean {
     if (errnoOf(error) === 'ESRCH') return false;
   }
   const found = statOf(pid);
-  // Without /proc, or if /proc hides processes of other users (hidepid), rely on the signal alone.
+  // Without /proc, or if /proc hides processes of other users (hidepid), rely on `kill(pid, 0)` alone.
   if (found === null) return true;
   return !found.isZombie && (startTicks === null || found.startTicks === startTicks);
 }

@@ -152,7 +152,7 @@ export class EmbeddedEngine {
   }
 
   /**
-   * Computes the missing vectors. Queries of the site use new vectors soon after the first batch, at intervals, and at the end.
+   * Computes the missing vectors. Makes new vectors available to queries of the site after the first batch, then at intervals, and at the end.
    * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
    */
   async embed(

@@ -58,7 +58,7 @@ test('a shell loop of curl and jq exports a site, writes the link to a config, a
   await expect(run(script, { env, timeout: 60_000 })).rejects.toMatchObject({ code: 22 });
 });
 
-test('the shell loop exits with the error of a failed job', async () => {
+test('a shell loop of curl and jq exits with 1 and prints the error if the export job fails', async () => {
   const service = await startExporter(bench, {}, { site: { 'a.txt': 'no page' } });
   const script = join(await bench.folder(), 'loop.sh');
   await writeFile(script, LOOP, { mode: 0o755 });

@@ -118,7 +118,7 @@ describe('two daemons that share a folder', () => {
 });
 
 describe('a command', () => {
-  test('exits with 69 if only a daemon of another host uses the folder, and changes nothing', async () => {
+  test('exits with 69 without a change to the data folder if only a daemon on another host uses that folder', async () => {
     const folder = await home();
     await bench.writeConfig(folder, {});
     await mkdir(join(folder, 'data/daemons'), { recursive: true });

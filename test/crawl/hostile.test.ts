@@ -154,7 +154,7 @@ describe('crawl of a hostile site', () => {
     ]);
   });
 
-  it('reads 100,000 links and a document 50,000 elements deep, up to the page limit', async () => {
+  it('stops at the page limit if a page has 100,000 links and another is 50,000 elements deep', async () => {
     const links = Array.from({ length: 100_000 }, (_, n) => `<a href="/n${n}">x</a>`).join('');
     const pages: Readonly<Record<string, string>> = {
       '/': `<a href="/deep">deep</a>${links}`,

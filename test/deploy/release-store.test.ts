@@ -88,7 +88,7 @@ describe('SiteStore', () => {
     },
   );
 
-  test('ignores pointers that cannot be read', async () => {
+  test('returns null if the file of a version label or of the active release is damaged', async () => {
     const store = await copyOf(seed);
     await writeFile(join(store.site.versions, '2024-01-01'), '{"digest":"../../etc"}');
     await writeFile(store.site.active, '{"dig');

@@ -7,7 +7,7 @@ function measured(usedMs: number | null) {
   return thread;
 }
 
-it('ProcessorLimit ends work once if it exceeds its limit of processor time', async () => {
+it('ProcessorLimit calls its handler exactly once if the work exceeds the processor time limit', async () => {
   const thread = measured(5_000);
   const over = vi.fn();
   using limit = new ProcessorLimit(thread, 50, over);

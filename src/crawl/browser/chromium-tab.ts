@@ -15,7 +15,7 @@ interface SnapshotBounds {
 async function scrollToEnd(stepsMax: number): Promise<void> {
   // A busy machine may take a second per frame. A page that is not drawn has no frames, so wait for a frame only once.
   let frameMsMax = 2_000;
-  // Observers see only the position at layout, so scroll once per frame.
+  // Intersection observers see only the scroll position of each frame, so scroll once per frame.
   const inNextFrame = (act: () => void) =>
     new Promise<void>((resolve) => {
       const run = () => {

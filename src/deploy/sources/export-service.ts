@@ -28,7 +28,7 @@ const POLL_MS_MIN = 500;
 const POLL_MS_MAX = 60_000;
 /** Maximum random delay of a poll, as a share of the interval, so that clients spread their requests. */
 const POLL_JITTER = 0.25;
-/** Maximum outage of the service during a wait. A redeployment of the service is shorter. */
+/** Maximum outage of the export service while docshelf waits for a job. A redeployment of the service takes less time. */
 const OUTAGE_MS_MAX = 120_000;
 
 /** Statuses of a service without a list of jobs. Some of these services respond with 200 and other content. */

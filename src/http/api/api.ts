@@ -43,7 +43,7 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
 
   app.use(async (c, next) => {
     await next();
-    // Do not use `c.header`, because the adapter would send its new response as a stream.
+    // Do not use `c.header`. It creates a new response, which the adapter would send as a stream.
     const { headers } = c.res;
     headers.set('X-Content-Type-Options', 'nosniff');
     if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store');

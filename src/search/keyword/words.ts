@@ -34,7 +34,7 @@ const OUTER_JOINT = /[/:@#\\,]+(?=[^/:@#\\,])/g;
 const JOINT = /[.\-\u2010\u2011]/g;
 /** Matches a word with a shortened `is`, `had`, `am`, `are`, `have` or `will`, or a possessive. */
 const SHORTENED = /^(.+)'(?:s|d|m|re|ve|ll)$/iu;
-/** Matches text with an apostrophe that is one word: `don't`, `col·lecció`, and Ukrainian words. */
+/** Matches a word that an apostrophe or a middle dot does not split: `don't`, `col·lecció`, Ukrainian words. */
 const ONE_WORD = /^(?:\p{L}*n't|\p{L}*l\u00b7l\p{L}*|[\p{Script=Cyrillic}']+)$/iu;
 /** Romance articles and pronouns, as in `l'eau` and `dell'acqua`. */
 const ELISION = /^(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu|un|(?:d|n|s)?[ae]ll|sull|coll)$/iu;

@@ -1,6 +1,6 @@
 import { type FoundReference, type FoundReferences, referencesOf } from './reference.ts';
 
-/** The low bits of the flags count the layers in which `&` must be `&amp;`. */
+/** Bits of the flags that store how many times to escape `&` as `&amp;`, such as 2 for an attribute inside `srcdoc`. */
 export const AMP_LAYERS = 0b1111;
 /** Flag for an attribute without quotes. An empty text needs quotes. */
 export const UNQUOTED = 1 << 4;

@@ -333,7 +333,7 @@ const GENERATORS: readonly Generator[] = [
   { name: 'Pagefind', in: 'file', mark: /\/pagefind\.[\w-]+\.pf_meta$/, files: pagefindFilesOfMeta },
 ];
 
-/** Files that no page names, relative to the site's folder. The second file belongs to Nextra. */
+/** Paths of files to which no page refers, relative to the site's folder. Nextra writes the second one. */
 export const UNNAMED_FILES: readonly string[] = ['pagefind/pagefind-entry.json', '_pagefind/pagefind-entry.json'];
 
 /** Occurs in every `mark` of the rows for pages, but in few pages, so that most pages are skipped quickly. */
