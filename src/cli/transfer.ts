@@ -252,7 +252,7 @@ function readmeText({ chart, bundle = [], signingKeyFile }: PackOptions, files: 
     [
       'Install the chart',
       chart !== undefined &&
-        `helm upgrade --install docshelf chart/${basename(chart)} --namespace docs --create-namespace --values values.yaml --set image.repository=REGISTRY/docshelf`,
+        `helm upgrade --install docshelf chart/${basename(chart)} --namespace docs --create-namespace --values values.yaml --set image.repository=REGISTRY/docshelf    (for an upgrade, --reset-then-reuse-values instead of --values values.yaml)`,
     ],
     ['Install on a host', program !== undefined && installCommand(program)],
     [
