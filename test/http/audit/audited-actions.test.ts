@@ -67,7 +67,7 @@ describe('auditedActions()', () => {
     ['rollback', () => site().rollback(), { site: 'acme', target: null, from: 'v1', to: 'v0' }],
     ['preview', () => site().preview('v3'), { site: 'acme', target: 'v3', from: null, to: null }],
     [
-      'activateStored',
+      'take-up',
       () => site().activateStored({ version: 'v3', digest: DIGEST }, false),
       { target: 'v3', from: 'v1', to: 'v1' },
     ],
