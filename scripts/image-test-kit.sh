@@ -9,7 +9,7 @@ for edition in 2026-11-01 2026-12-01; do
   rm -rf "$work/kit/site" && mkdir "$work/kit/site"
   page() { echo "<!doctype html><html lang=\"en\"><title>$2</title><main><h1>$2</h1><p>$3</p></main></html>" >"$work/kit/site/$1.html"; }
   page index "Acme" "Edition $edition of the documentation."
-  page refunds "Refunds" "Within fourteen days of a purchase customers are reimbursed in full. Said in edition $edition."
+  page refunds "Refunds" "A purchase is reimbursed in full within fourteen days. Said in edition $edition."
   page engine "Engine" "The motor of the vehicle needs fresh oil every year."
   page keys "Credentials" "Rotate the credentials of your account every ninety days."
   bundle=$work/kit/parts/acme-export-$edition.tar.gz

@@ -1,8 +1,8 @@
 # Sourced by the tests of the image, which set `work`. Contains functions that print results and send requests to a daemon.
 say() { echo "image-test: $*"; }
 fail() {
-  say "FAILED: $*"
   if [ -f "$work/log" ]; then sed 's/^/  | /' "$work/log"; fi
+  say "FAILED: $*"
   exit 1
 }
 descendants() { for child in $(pgrep -P "$1"); do echo "$child"; descendants "$child"; done; }
