@@ -215,10 +215,10 @@ export class ClientBudget {
 }
 
 export class HeldAnswer {
-  isOver = false;
   readonly #scopes: readonly Scope[];
   readonly #client: Client;
   readonly #onEnd: () => void;
+  #isOver = false;
   #bytes = 0;
   #moved = -1;
   #movedMs = performance.now();
@@ -230,6 +230,10 @@ export class HeldAnswer {
     this.#client = client;
     this.#onEnd = onEnd;
     for (const { answers } of scopes) answers.add(this);
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   get hasRoom(): boolean {
@@ -245,9 +249,9 @@ export class HeldAnswer {
   }
 
   whenRoom(act: () => void): void {
-    const full = this.isOver ? undefined : this.#scopes.find((scope) => !this.#fits(scope));
+    const full = this.#isOver ? undefined : this.#scopes.find((scope) => !this.#fits(scope));
     if (full === undefined) {
-      if (!this.isOver) this.hold(PART_BYTES);
+      if (!this.#isOver) this.hold(PART_BYTES);
       act();
       return;
     }
@@ -276,7 +280,7 @@ export class HeldAnswer {
   }
 
   hold(bytes: number): void {
-    if (this.isOver) return;
+    if (this.#isOver) return;
     const more = bytes - this.#bytes;
     this.#bytes = bytes;
     for (const scope of this.#scopes) scope.add(more);
@@ -301,9 +305,9 @@ export class HeldAnswer {
   }
 
   end(): void {
-    if (this.isOver) return;
+    if (this.#isOver) return;
     this.hold(0);
-    this.isOver = true;
+    this.#isOver = true;
     for (const { answers } of this.#scopes) answers.delete(this);
     if (this.#act !== null && this.#waitsIn?.waiting.delete(this.#act)) this.#act();
     this.#onEnd();

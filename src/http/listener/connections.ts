@@ -8,13 +8,13 @@ export const LINGER_MS = 2_000;
 
 /** Replaces Node's `closeIdleConnections`, which omits unused connections, and connections with a response that began before the stop. */
 export class Connections {
-  isDraining = false;
   readonly #owed = new Map<Socket, Map<ServerResponse, HeldAnswer>>();
   /** Latest response of each connection. It omits prepared responses, because their requests have no body. */
   readonly #latest = new WeakMap<Socket, ServerResponse>();
   readonly #former = new WeakMap<ServerResponse, ServerResponse>();
   readonly #afterPacket = new WeakMap<ServerResponse, () => void>();
   readonly #budget: ClientBudget;
+  #isDraining = false;
 
   constructor(server: Server, budget: ClientBudget) {
     this.#budget = budget;
@@ -34,6 +34,10 @@ export class Connections {
     });
   }
 
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
   /** Null if the budget has no room for another response of the connection. */
   began(answer: ServerResponse): HeldAnswer | null {
     const { socket } = answer.req;
@@ -44,11 +48,11 @@ export class Connections {
     if (latest !== undefined && owed.has(latest)) this.#former.set(answer, latest);
     owed.set(answer, held);
     this.#latest.set(socket, answer);
-    if (this.isDraining && !answer.headersSent) answer.setHeader('Connection', 'close');
+    if (this.#isDraining && !answer.headersSent) answer.setHeader('Connection', 'close');
     answer.once('close', () => {
       held.end();
       owed.delete(answer);
-      if (this.isDraining && owed.size === 0) socket.destroySoon();
+      if (this.#isDraining && owed.size === 0) socket.destroySoon();
     });
     return held;
   }
@@ -99,7 +103,7 @@ export class Connections {
   }
 
   drain(): void {
-    this.isDraining = true;
+    this.#isDraining = true;
     for (const answers of this.#owed.values()) {
       for (const answer of answers.keys()) if (!answer.headersSent) answer.setHeader('Connection', 'close');
     }
