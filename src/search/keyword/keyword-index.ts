@@ -14,9 +14,9 @@ import {
   parseQuery,
   phraseVariants,
   planOf,
+  rowFinder,
 } from './query.ts';
 import { Accumulator, byScore, type Mask, Proximity, RANKING, type Ranked, type Ranking, rarity } from './ranking.ts';
-import { rowFinder } from './rows.ts';
 import { Spellings } from './spellings.ts';
 import { attachedSymbols, plain, titleKey, wordsOf } from './words.ts';
 
@@ -294,10 +294,11 @@ export class KeywordIndex {
 
   /** Sections with a row that defines a name of the query, and the position of the row in the text. */
   #rowsOf(wanted: string, sections: readonly number[]): ReadonlyMap<number, number> {
-    const rowIn = rowFinder(wanted);
     const rows = new Map<number, number>();
-    for (const [section, { text }] of rowIn === null ? [] : this.#file.readSections(sections)) {
-      const row = rowIn?.(text) ?? null;
+    const rowIn = rowFinder(wanted);
+    if (rowIn === null) return rows;
+    for (const [section, { text }] of this.#file.readSections(sections)) {
+      const row = rowIn(text);
       if (row !== null) rows.set(section, row);
     }
     return rows;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rowFinder } from '../../../src/search/keyword/rows.ts';
+import { rowFinder } from '../../../src/search/keyword/query.ts';
 
 const CODES =
   'Error Code · Condition Name\n42704 · undefined_object\n42P01 · undefined_table\n42P02 · undefined_parameter';
