@@ -28,15 +28,19 @@ interface PreparedSwitch {
 }
 
 export class Activation {
-  /** Time of the next pruning, in milliseconds since 1970. Null if no release was activated since the last pruning. */
-  pruneAtMs: number | null = null;
   readonly #context: SiteContext;
+  #pruneAtMs: number | null = null;
   #previous: string | null = null;
   #followedMs = 0;
   #following: Promise<void> | null = null;
 
   constructor(context: SiteContext) {
     this.#context = context;
+  }
+
+  /** Time of the next pruning, in milliseconds since 1970. Null if no release was activated since the last pruning. */
+  get pruneAtMs(): number | null {
+    return this.#pruneAtMs;
   }
 
   get current(): ActiveVersion | null {
@@ -112,7 +116,7 @@ export class Activation {
     this.#previous = former?.digest ?? null;
     await committed;
     journal.event({ kind: 'activated', version, digest, previous: former?.version ?? null });
-    this.pruneAtMs = Date.now() + (settings().keep === 0 && former !== null ? DRAIN_MS : 0);
+    this.#pruneAtMs = Date.now() + (settings().keep === 0 && former !== null ? DRAIN_MS : 0);
   }
 
   async turnOff(): Promise<void> {
@@ -186,7 +190,7 @@ export class Activation {
   /** Logs a failure instead of throwing it. The next swap prunes again. */
   async prune(): Promise<void> {
     const { store, registration, journal } = this.#context;
-    this.pruneAtMs = null;
+    this.#pruneAtMs = null;
     const choose = async (): Promise<string[]> => {
       const records = await store.records();
       return digestsToPrune([...records.releases.values()], await this.#pruneRule(records));
@@ -255,7 +259,7 @@ const USE = {
 
 interface PruneRule {
   readonly keep: number;
-  readonly inUse: { has(digest: string): boolean };
+  readonly inUse: Pick<ReadonlySet<string>, 'has'>;
   /** Releases that a rollback can activate. They count towards `keep`, and stay unless `keep` is 0. */
   readonly previous: ReadonlySet<string>;
 }

@@ -27,7 +27,6 @@ const STEPS_MAX = 1_000;
 /** Observes the disk, plans, and runs one step at a time. A failed step keeps the served release. */
 export class SiteLoop {
   readonly activation: Activation;
-  isReconciled = true;
   readonly #context: SiteContext;
   readonly #fetcher: Fetcher;
   readonly #preload: Preload;
@@ -38,6 +37,7 @@ export class SiteLoop {
    * new settings (`due`) begins between two steps, so that a step for the former settings cannot set `settled`.
    */
   #phase: 'paused' | 'due' | 'reconciling' | 'settled' = 'paused';
+  #isReconciled = true;
   #choiceHasEnded = false;
   #serveLastAtMs: number | null = null;
   #fault: Progress['fault'] = null;
@@ -64,6 +64,10 @@ export class SiteLoop {
       isBusy: () => this.#fetcher.current !== null || this.#preload.state === 'running',
       stopping: context.stopping,
     });
+  }
+
+  get isReconciled(): boolean {
+    return this.#isReconciled;
   }
 
   get hasStartedRound(): boolean {
@@ -129,7 +133,7 @@ export class SiteLoop {
       throw new Error(`Cannot deploy the site: its state still differs from the config after ${STEPS_MAX} steps`);
     } catch (error) {
       // The folder cannot be opened or read, so no command can run.
-      this.isReconciled = false;
+      this.#isReconciled = false;
       journal.failed('deploy', error);
       this.#queue.rejectCommands(error);
       return this.#backoff.nextMs();
@@ -156,7 +160,7 @@ export class SiteLoop {
         return this.#preload.start(activeCreatedAt);
       case 'serve-last':
         this.#serveLastAtMs = null;
-        this.isReconciled = false;
+        this.#isReconciled = false;
         return this.#serve(step.release, { by: 'settings' }).catch((error: unknown) => journal.failed('deploy', error));
       case 'fetch':
         return this.#fetcher.start({ key: wanted.fetchKey, version: step.version, of: step.of });
@@ -237,7 +241,7 @@ export class SiteLoop {
 
   #markReconciled(): void {
     if (this.#phase === 'reconciling') this.#phase = 'settled';
-    this.isReconciled = true;
+    this.#isReconciled = true;
     this.#backoff.reset();
     this.#context.journal.recovered();
   }
@@ -249,7 +253,7 @@ export class SiteLoop {
   }
 
   #failed(of: string, error: unknown): void {
-    this.isReconciled = false;
+    this.#isReconciled = false;
     this.#reportPreloadFailures();
     this.#context.journal.failed('deploy', error);
     this.#fault = { of, retryAtMs: isTransient(error) ? this.#backoff.nextMs() : null };

@@ -16,7 +16,7 @@ export interface EgressRules {
   readonly caFile: string | null;
 }
 
-export type HostRules = Pick<EgressRules, 'allowedHosts' | 'allowsUnnamed'>;
+type HostRules = Pick<EgressRules, 'allowedHosts' | 'allowsUnnamed'>;
 
 /** @param allowedHosts list in the config. An empty list allows all hosts, or no hosts with an air gap */
 export function hostRulesOf(isAirGapped: boolean, allowedHosts: readonly string[]): HostRules {

@@ -63,13 +63,11 @@ interface FetchedLink {
 const LINKS_MAX = 50;
 
 export class SiteStore extends ReleaseStore {
-  readonly isListed: boolean;
   readonly #listed: string | null;
   #domain: string;
 
   constructor(paths: DataPaths, listed: string | null = null) {
     super(paths);
-    this.isListed = listed !== null;
     this.#listed = listed;
     this.#domain = listed ?? DEFAULT_DOMAIN;
   }
@@ -80,6 +78,11 @@ export class SiteStore extends ReleaseStore {
     await refuseOldLayout(store.paths);
     store.#domain = (await store.expectedDomain(configuredDomain)) ?? DEFAULT_DOMAIN;
     return store;
+  }
+
+  /** True if the config has a list of sites. */
+  get isListed(): boolean {
+    return this.#listed !== null;
   }
 
   get domain(): string {
@@ -234,10 +237,13 @@ export class SiteStore extends ReleaseStore {
   /** @throws DocshelfError `data_folder_newer` */
   async records(): Promise<SiteRecords> {
     const { digests, ...named } = await this.#named();
-    const infos = await Promise.all([...digests].map((digest) => this.readable(digest)));
+    const read = async (digest: string): Promise<OwnRelease | null> => {
+      const info = await this.readable(digest);
+      return info && { ...info, servedAt: await this.servedAt(digest) };
+    };
     const releases = new Map<string, OwnRelease>();
-    for (const info of infos)
-      if (info !== null) releases.set(info.digest, { ...info, servedAt: await this.servedAt(info.digest) });
+    for (const release of await Promise.all([...digests].map(read)))
+      if (release !== null) releases.set(release.digest, release);
     for (const { digest, createdAt } of named.labels.values()) {
       const release = releases.get(digest);
       if (release !== undefined && createdAt !== undefined) releases.set(digest, { ...release, createdAt });
