@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { VERSION_COLUMNS } from '../../src/cli/bundle/index.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { CONFIG_KEYS } from '../../src/config/schema-node.ts';
+import { LINK_SCHEMES } from '../../src/domain/bundle-link.ts';
 import { defineMetrics } from '../../src/http/metrics/metric-set.ts';
 import { makeCertificate } from '../helpers/certificates.ts';
 import { codeBlocks } from '../helpers/manual-blocks.ts';
@@ -40,6 +42,15 @@ function chartValues(): string[] {
       : [path.slice(1)];
   return leaves(values, '');
 }
+
+/** Code at the start of each row of the first table under a heading. */
+function tableOf(page: string, heading: string): (string | undefined)[] {
+  const [, section = ''] = page.split(`\n### ${heading}\n`);
+  const [table = ''] = /^(?:\|.*\n)+/m.exec(section) ?? [];
+  return [...table.matchAll(/^\| `(\S+)` \|/gm)].map(([, name]) => name);
+}
+
+const pageOf = (name: string) => readFileSync(join(DOCS, name), 'utf8');
 
 describe('the manual', () => {
   const dir = mkdtempSync(join(tmpdir(), 'docshelf-manual-'));
@@ -99,5 +110,21 @@ describe('the manual', () => {
     const defined = registry.getMetricsAsArray().map(({ name }) => name);
     const named = pages.flatMap(({ text }) => [...text.matchAll(/`(docshelf_[a-z_]+)[`{]/g)].map(([, name]) => name));
     expect([...new Set(named)].sort()).toEqual(defined.sort());
+  });
+
+  it('describes each key of server.headers in docs/serving.md', async () => {
+    const { config } = await loadConfig({ file: null, env: {}, cwd: import.meta.dirname });
+    const keys = Object.keys(config.server.headers).map((key) => `\`server.headers.${key}`);
+    const page = pageOf('serving.md');
+    expect(keys.filter((key) => !page.includes(key))).toEqual([]);
+  });
+
+  it('lists the columns of bundle list in docs/cli.md', () => {
+    expect(tableOf(pageOf('cli.md'), 'Columns of bundle list')).toEqual(Object.keys(VERSION_COLUMNS));
+  });
+
+  it('lists the forms of links to bundles in docs/cli.md', () => {
+    const forms = Object.values(LINK_SCHEMES).map(({ form }) => form.split(' ')[0]);
+    expect(tableOf(pageOf('cli.md'), 'Options of bundle import')).toEqual(forms);
   });
 });
