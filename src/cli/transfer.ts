@@ -233,6 +233,9 @@ function domainOf(bundles: readonly string[]): string | undefined {
 function readmeText({ chart, bundle = [], signingKeyFile }: PackOptions, files: readonly string[]): string {
   const image = files.find((path) => path.startsWith('image/'));
   const program = files.find((path) => path.startsWith('program/'));
+  const hasOnlyBundles = image === undefined && chart === undefined && program === undefined;
+  const isForHost = program !== undefined || hasOnlyBundles;
+  const isForPod = image !== undefined || chart !== undefined || hasOnlyBundles;
   // `transfer unpack` activates the newest bundle by file name. A bundle from standard input has no file name, so it needs --version.
   const newest =
     bundle
@@ -257,24 +260,27 @@ function readmeText({ chart, bundle = [], signingKeyFile }: PackOptions, files: 
     ['Install on a host', program !== undefined && installCommand(program)],
     [
       'Write a config on a host',
-      `docshelf init --yes --type air-gapped --domain ${domainOf(bundle) ?? 'DOMAIN'} --config ../config.yaml    (once, not in this folder)`,
+      isForHost &&
+        `docshelf init --yes --type air-gapped --domain ${domainOf(bundle) ?? 'DOMAIN'} --config ../config.yaml    (once, not in this folder)`,
     ],
     [
       'Import all on a host',
-      'docshelf transfer unpack . --config ../config.yaml    (if the config has several sites, add --site DOMAIN)',
+      isForHost &&
+        'docshelf transfer unpack . --config ../config.yaml    (if the config has several sites, add --site DOMAIN)',
     ],
-    ['Start it on a host', 'docshelf serve --config ../config.yaml'],
-    ['List versions on a host', 'docshelf bundle list --config ../config.yaml'],
-    ['Roll back on a host', 'docshelf bundle rollback --config ../config.yaml'],
+    ['Start it on a host', isForHost && 'docshelf serve --config ../config.yaml'],
+    ['List versions on a host', isForHost && 'docshelf bundle list --config ../config.yaml'],
+    ['Roll back on a host', isForHost && 'docshelf bundle rollback --config ../config.yaml'],
     [
       'Import all into a pod',
-      'tar -cf - . | kubectl --namespace docs exec -i deploy/docshelf -- docshelf transfer unpack -',
+      isForPod && 'tar -cf - . | kubectl --namespace docs exec -i deploy/docshelf -- docshelf transfer unpack -',
     ],
     [
       'Import one into a pod',
-      `kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --version ${version} < bundles/${newest}`,
+      isForPod &&
+        `kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --version ${version} < bundles/${newest}`,
     ],
-    ['List versions of a pod', 'kubectl --namespace docs exec deploy/docshelf -- docshelf bundle list'],
+    ['List versions of a pod', isForPod && 'kubectl --namespace docs exec deploy/docshelf -- docshelf bundle list'],
   ];
   const lines = rows.flatMap(([label, command]) => (command === false ? [] : [`${`${label}:`.padEnd(26)}${command}`]));
   return `This folder contains the files that a docshelf deployment needs from outside. Run the commands in this folder.

@@ -50,8 +50,8 @@ async function tarOf(folder: string, args: readonly string[]): Promise<Buffer> {
 }
 
 describe('transfer pack', () => {
-  test('creates one folder with checksums for sha256sum, a list of parts, values for the chart, and a README whose commands run', async () => {
-    const { folder, transfer, packed } = await pack();
+  test('creates one folder with checksums for sha256sum, a list of parts, values for the chart, and a README', async () => {
+    const { transfer, packed } = await pack();
     expect(packed.code).toBe(0);
     const paths = packed.json<{ files: { path: string }[] }>().files.map(({ path }) => path);
     const expected = [
@@ -68,15 +68,25 @@ describe('transfer pack', () => {
     expect(stdout.trim().split('\n')).toEqual(expected.map((path) => `${path}: OK`));
     const readme = await readFile(join(transfer, 'README.txt'), 'utf8');
     expect(readme).toContain('the folder is not signed');
+    expect(readme).not.toContain('on a host');
+    // The newest bundle keeps its version. Without a version, it would replace a newer one.
+    expect(readme).toContain(`docshelf bundle import - --version 2026-11-01 < bundles/${NOVEMBER}`);
+  });
+
+  test('writes a README whose commands for a host run', async () => {
+    const { folder } = await pack();
+    const packed = await bench.run(['transfer', 'pack', '--bundle', OCTOBER, NOVEMBER, '--output', 'bundles-only'], {
+      cwd: folder,
+    });
+    expect(packed.code).toBe(0);
+    const readme = await readFile(join(folder, 'bundles-only/README.txt'), 'utf8');
     const commands = [...readme.matchAll(/: +(docshelf (?:init|transfer|bundle list) .*?)(?: {4}.*)?$/gm)].map(
       ([, text]) => text,
     );
     expect(commands).toHaveLength(3);
     await rm(join(folder, 'config.yaml'));
     writePrograms(folder);
-    for (const command of commands) await runCommands(command ?? '', folder, { cwd: transfer });
-    // The newest bundle keeps its version. Without a version, it would replace a newer one.
-    expect(readme).toContain(`docshelf bundle import - --version 2026-11-01 < bundles/${NOVEMBER}`);
+    for (const command of commands) await runCommands(command ?? '', folder, { cwd: join(folder, 'bundles-only') });
   });
 
   test('compresses the image, except if its layers are compressed already', async () => {
