@@ -107,11 +107,11 @@ class OpenSpan implements Span {
 
 const randomId = (bytes: number): string => randomBytes(bytes).toString('hex');
 
-/** Position of a span in its trace. Ids are lower-case hex digits: 32 for the trace, 16 for the span. */
+/** Trace and span IDs in lower-case hex: 32 digits for the trace, 16 for the span. */
 interface SpanPlace {
   readonly traceId: string;
   readonly spanId: string;
-  /** False if the client that started the trace does not record the trace. */
+  /** False if the client that started the trace does not record the trace. docshelf then discards the span. */
   readonly isSampled: boolean;
 }
 
@@ -120,7 +120,7 @@ const FORM =
   /^(?!ff)(?<version>[0-9a-f]{2})-(?<traceId>[0-9a-f]{32})-(?<spanId>[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<more>-.*)?$/;
 const SAMPLED = 1;
 
-/** Null for an invalid header, because W3C Trace Context says to ignore such a header. */
+/** Returns null for an invalid header, because W3C Trace Context says to ignore such a header. */
 export function readTraceparent(text: string | null | undefined): SpanPlace | null {
   const { version, traceId, spanId, flags, more } = FORM.exec(text ?? '')?.groups ?? {};
   if (traceId === undefined || spanId === undefined || flags === undefined) return null;
@@ -154,7 +154,7 @@ const STOP_MS_MAX = 2_000;
 /** Status codes to retry (OTLP specification 1.9, "Retryable Response Codes"). All other error codes are final. */
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Keeps a limited number of ended spans until the collector has accepted them. Only the stop of the daemon waits for the collector. */
+/** Keeps a limited number of ended spans until the collector has accepted them. Only `stop` waits for the collector. */
 export class SpanSender {
   readonly #options: SpanSenderOptions;
   readonly #everyMs: number;

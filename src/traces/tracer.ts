@@ -1,6 +1,6 @@
 /**
- * Attributes of a span. Names are from OpenTelemetry's semantic conventions, or start with `docshelf.`. Null values are not sent. Values
- * never contain a key, the query of a link, or the path that a reader requests.
+ * Attributes of a span. Names are from OpenTelemetry's semantic conventions, or start with `docshelf.`. Null values are not sent.
+ * Values never contain an API key, the query string of a link, or the path that a reader requests.
  */
 export type SpanFacts = Readonly<Record<string, string | number | boolean | null>>;
 
@@ -9,7 +9,7 @@ export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer
 
 export interface SpanOptions {
   readonly kind?: SpanKind;
-  /** `traceparent` of the caller. Null or an invalid value starts a new trace. Default: the running span. */
+  /** `traceparent` of the parent span. Null or an invalid value starts a new trace. Default: the running span. */
   readonly parent?: string | null;
   readonly facts?: SpanFacts;
 }
@@ -20,7 +20,10 @@ export type Span = { note(facts: SpanFacts): void; fail(error: unknown): void };
 export interface Tracer {
   span<T>(name: string, options: SpanOptions, act: (span: Span) => Promise<T>): Promise<T>;
   readonly traceparent: string | null;
-  /** Moves the running span into the trace of its cause, if that is known only later. No effect if the span has a parent or children. */
+  /**
+   * Moves the running span into the trace of its cause, for a cause that is known only after the start. No effect if the span has
+   * a parent or children.
+   */
   follow(traceparent: string | null): void;
 }
 
