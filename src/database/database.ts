@@ -22,7 +22,10 @@ export class Database implements Session {
     this.#migrations = migrations;
   }
 
-  /** Checks the connection and the server version without a change. @throws DocshelfError `database_unavailable`, `database_unfit` */
+  /**
+   * Checks the connection and the server version without changing the database.
+   * @throws DocshelfError `database_unavailable`, `database_unfit`
+   */
   async check(): Promise<void> {
     await checkServer(this.#session);
   }
@@ -37,7 +40,7 @@ export class Database implements Session {
     return this.#session.execute(text, values).catch((error) => this.#explain(error));
   }
 
-  /** Rolls back if `act` throws. If COMMIT fails, the database can still have committed the transaction. */
+  /** Rolls back if `act` throws. An error of COMMIT does not tell whether the database has committed the transaction. */
   async transact<T>(act: (session: Session) => Promise<T>): Promise<T> {
     await this.bringUp();
     return this.#transact(act).catch((error) => this.#explain(error));
@@ -47,13 +50,16 @@ export class Database implements Session {
     await this.#pool.end();
   }
 
-  /** Explains an unknown column or table, because a newer daemon can migrate the schema while this daemon still runs. */
+  /**
+   * Replaces the error of an unknown column or table with `database_unfit` if a newer daemon has migrated the schema since the
+   * start.
+   */
   async #explain(error: unknown): Promise<never> {
     if (sqlStateOf(error)?.startsWith('42') === true) await this.#knownVersion(this.#session);
     throw error;
   }
 
-  /** @throws DocshelfError `database_unfit` */
+  /** @throws DocshelfError `database_unfit` for a schema that a newer docshelf has migrated */
   async #knownVersion(session: Session): Promise<number> {
     const { rows } = await session.execute(`SELECT max(version) AS version FROM ${SCHEMA_NAME}.migrations`);
     const version = Number(rows[0]?.version ?? 0);
@@ -96,7 +102,7 @@ export class Database implements Session {
       await checkServer(session);
       await session.execute('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
       const { rows: found } = await session.execute('SELECT to_regnamespace($1) AS schema', [SCHEMA_NAME]);
-      // If the operator has created the schema, docshelf does not need the right to create schemas.
+      // Create only a missing schema, so that docshelf needs no right to create schemas if the operator has created this one.
       if (found[0]?.schema === null) await session.execute(`CREATE SCHEMA ${SCHEMA_NAME}`);
       await session.execute(`CREATE TABLE IF NOT EXISTS ${SCHEMA_NAME}.migrations (version INTEGER PRIMARY KEY)`);
       const version = await this.#knownVersion(session);
@@ -109,11 +115,14 @@ export class Database implements Session {
   }
 }
 
-/** PostgreSQL 15, which gets security fixes until November 2027. */
+/** PostgreSQL 15 gets security fixes until November 2027. */
 const SERVER_VERSION_MIN = 150_000;
 const MIGRATION_LOCK = 0x646f6373;
 
-/** Makes the server end a transaction after 15 s without a statement, for example if the network no longer reaches the client. */
+/**
+ * The server ends a transaction after 15 s without a statement, for example if the network fails. A wait for a lock ends after 10
+ * s.
+ */
 const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '15s'; SET LOCAL lock_timeout = '10s'`;
 
 async function checkServer(session: Session): Promise<void> {
@@ -145,11 +154,11 @@ function sessionOf(asked: Pick<Pool | PoolClient, 'query'>): Session {
 }
 
 /**
- * Classes of SQLSTATE (PostgreSQL manual, appendix A) for data, constraints, cursors and syntax. Only a bug of docshelf causes them. All
- * other classes mean that the server is unavailable.
+ * SQLSTATE classes (PostgreSQL manual, appendix A) of errors in data, constraints, cursors and syntax, which only a bug of
+ * docshelf causes. All other classes mean that the server is unavailable.
  */
 const OURS = /^(?:0[ABDFLPZ]|2[0-7BDF]|3[48]|42|44|P0)/;
-/** Codes of these classes that an operator can fix: a missing right to a table, and a read-only standby. */
+/** Exceptions from `OURS`, because an operator can fix them: a missing right to a table, and a read-only standby. */
 const NOT_OURS: ReadonlySet<string> = new Set(['42501', '25006']);
 
 function sqlStateOf(error: unknown): string | null {

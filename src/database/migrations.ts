@@ -1,9 +1,11 @@
 import { SCHEMA_NAME } from './statement.ts';
 
 /**
- * - `export_jobs`: `seq` is the order of arrival. `place` is 0, or negative for a released job, which runs first. `completion` is the
- *   order of completion. `run_id` and `run_retry` name the attempt of a running job in pg-boss. `EXPORT_JOB_LEASES` drops them.
- * - `export_turns`: number of the last claim of each organization. The next job is from the organization with the lowest number.
+ * - `export_jobs`: `seq` is the order of arrival, and `completion` the order of completion. The queued job with the lowest
+ *   `place` runs first. `place` is 0, or negative for a job that a daemon has put back into the queue. `run_id` and `run_retry`
+ *   name the attempt of a running job in pg-boss, until `EXPORT_JOB_LEASES` drops both columns.
+ * - `export_turns`: number of the last claim of each organization. The next job is from the organization with the lowest
+ *   number.
  */
 const EXPORT_JOBS = `
   CREATE TABLE ${SCHEMA_NAME}.export_jobs (
@@ -46,7 +48,8 @@ const EXPORT_JOBS = `
 
 /**
  * - `api_keys`: keys created at run time, with only the digest of each. Times are in RFC 3339.
- * - `api_key_revision`: one row, whose value changes with each change of a key. It is random, so that no value repeats after a restore.
+ * - `api_key_revision`: one row, whose value changes with each change of a key. The value is random, so that a database
+ *   restored from a backup never gets an earlier value again.
  * - `api_key_uses`: time of the last use of each key, including keys in the config.
  */
 const API_KEYS = `
@@ -65,13 +68,13 @@ const API_KEYS = `
   CREATE TABLE ${SCHEMA_NAME}.api_key_uses (sha256 TEXT PRIMARY KEY, used_at TIMESTAMPTZ NOT NULL)`;
 
 /**
- * - `request_totals`: one row per organization, which is also its lock. `taken` counts all allowed requests. `dropped` counts those that
- *   had left the window at the last check.
- * - `request_times`: one row for requests that were allowed together. `taken_before` is the value of `taken` before these requests. The
- *   number of requests in the window is `taken` minus `taken_before` of the oldest row in the window.
- *
- * `take_requests` is one function, so that the lock is not kept during a network round trip. PostgreSQL can plan its queries with few
- * rows and reuse the plans with ten thousand rows. For this reason, the plans must use only the primary key.
+ * - `request_totals`: one row per organization, which `take_requests` also locks. `taken` counts all allowed requests.
+ *   `dropped` counts the allowed requests that were older than the window at the last call.
+ * - `request_times`: one row per call that allowed requests. `taken_before` is the value of `taken` before the call. The number
+ *   of requests in the window is `taken` minus `taken_before` of the oldest row in the window.
+ * `take_requests` is one function, so that no network round trip happens while the row is locked. PostgreSQL can plan the queries
+ * of this function with few rows and reuse the plans with ten thousand rows. For this reason, the plans must use only the primary
+ * key.
  */
 const REQUEST_COUNTS = `
   CREATE TABLE ${SCHEMA_NAME}.request_totals (
@@ -124,15 +127,17 @@ const REQUEST_COUNTS = `
     END IF;
   END $$`;
 
-/** `traceparent`: trace of the API call that queued the job. */
+/** `traceparent` is the trace of the API call that queued the job. */
 const EXPORT_JOB_TRACES = `ALTER TABLE ${SCHEMA_NAME}.export_jobs ADD COLUMN traceparent TEXT`;
 
-/** `error_next`: advice for the error. Rows without `error_code` are older and have the advice in `error`. */
+/**
+ * `error_next` contains the advice. In older rows, which have no `error_code`, `error` contains both the error and the advice.
+ */
 const EXPORT_JOB_FAULTS = `ALTER TABLE ${SCHEMA_NAME}.export_jobs ADD COLUMN error_code TEXT, ADD COLUMN error_next TEXT`;
 
 /**
- * Moves leases from pg-boss to the table of jobs. Queued jobs do not change, and running jobs resume when their lease has expired. For the
- * columns after this step, see `src/export/jobs/queue/statements.ts`.
+ * Replaces the attempts of pg-boss with leases in `export_jobs`. Queued jobs do not change, and running jobs resume when their
+ * lease has expired. For the columns after this step, see `src/export/jobs/queue/statements.ts`.
  */
 const EXPORT_JOB_LEASES = `
   ALTER TABLE ${SCHEMA_NAME}.export_jobs DROP COLUMN run_id, DROP COLUMN run_retry, ADD COLUMN holder TEXT, ADD COLUMN leased_at_ms BIGINT,
