@@ -1,11 +1,11 @@
 import { DocshelfError, type PlainError, toDocshelfError } from '../domain/errors.ts';
 
-/** Functions for another thread, with one argument and a result of plain data. */
+/** Functions that another thread can call. Each has one argument and a result of plain data. */
 export type CallsOf<Calls> = { readonly [Name in keyof Calls]: (order: never, context: never) => unknown };
 
 export interface CallContext<Progress = never> {
   readonly signal: AbortSignal;
-  /** Sends progress at most ten times a second. The last value always arrives before the result. */
+  /** Sends progress at most ten times a second. The caller always gets the last value before the result. */
   readonly progress: (value: Progress) => void;
   flush(): void;
 }
@@ -70,9 +70,9 @@ type Task = { readonly context: Context; readonly done: Promise<void> };
 
 type AnyHandler = (order: unknown, context: CallContext<unknown>) => unknown;
 
-/** Maximum pending calls. Calls take milliseconds, so the result of a further call would come too late. */
+/** Maximum pending calls. A call takes milliseconds, so callers would wait seconds for the result of a further call. */
 const CALLS_MAX = 1_000;
-/** Maximum bytes and text in one call: four times the memory of the largest crawled page. */
+/** Maximum total of UTF-16 code units and buffer bytes in one call: four times the memory of the largest crawled page. */
 const CALL_BYTES_MAX = 64 * 1024 ** 2;
 const PROGRESS_EVERY_MS = 100;
 
@@ -100,7 +100,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     return this.#calls.size;
   }
 
-  /** @throws DocshelfError of the handler, or `busy`; the signal's reason after the handler has ended */
+  /** @throws DocshelfError of the handler, or `busy`; if `signal` is aborted, its reason as soon as the handler has ended */
   readonly call: ThreadCall<Theirs> = async (name, order, { signal, onProgress, transfer, isUrgent } = {}) => {
     signal?.throwIfAborted();
     const { callsMax = CALLS_MAX, full, isBatched } = this.#options;
@@ -208,7 +208,10 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     }
   }
 
-  /** Handles data that cannot be cloned, which is a bug. Rejects each call of the batch, so that no caller waits forever. */
+  /**
+   * Handles data that cannot be cloned, which is a bug. Rejects all calls and results of the batch, so that no caller waits
+   * forever.
+   */
   #onUnsendable(items: readonly Item[], error: PlainError): void {
     const refusals: Item[] = [];
     for (const item of items) {
@@ -220,7 +223,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
   }
 }
 
-/** Creates the abort signal when first used, because its creation takes longer than a small call. */
+/** Creates the abort signal when first used, because creating one takes longer than a small call. */
 class Context implements CallContext<unknown> {
   readonly #post: (value: unknown) => void;
   #abort: AbortController | null = null;

@@ -1,10 +1,10 @@
 type Measured = { processorMs(): Promise<number | null> };
 
-/** Factor of the limit for elapsed time. It also ends a task that waits without using the processor. */
+/** Elapsed time limit as a multiple of the processor time limit. Ends tasks that wait without using the processor. */
 const CLOCK_FACTOR = 10;
 const LOOKS = 10;
 
-/** Limits processor time, because a limit of elapsed time would end tasks that only wait on a busy machine. */
+/** Limits processor time, because on a busy machine a limit of elapsed time would end tasks that only wait for a processor. */
 export class ProcessorLimit implements Disposable {
   readonly #thread: Measured;
   readonly #msMax: number;
@@ -54,26 +54,27 @@ export class ProcessorLimit implements Disposable {
 export type Heap = { readonly maxYoungGenerationSizeMb?: number; readonly maxOldGenerationSizeMb: number };
 
 /**
- * Heap limits in MiB, so that one thread cannot use up the memory of the others. A thread over its limit ends, and its calls fail. Buffers
- * are outside the heap and limited where docshelf creates them. A young generation is set only if V8's default takes more (measured).
+ * Heap limits in MiB, so that one thread cannot use up the memory of the others. A thread over its limit ends, and its calls
+ * fail. Buffers are outside the heap, and docshelf limits them where it creates them. A young generation is set only for threads
+ * that take more memory with V8's default (measured).
  */
 export const HEAPS = {
-  /** Enough for the text and references of a page of 8 MiB. 1,000,000 entries take 48 MiB (measured). */
+  /** Enough for the text and references of a page of 8 MiB. An archive with 1,000,000 entries takes only 48 MiB (measured). */
   unpack: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 256 },
   query: { maxOldGenerationSizeMb: 1024 },
   model: { maxOldGenerationSizeMb: 512 },
-  /** Reading a page of 16 MiB for search takes 400 MB (measured). */
+  /** For a page of 16 MiB, which takes 400 MB to read for search (measured). */
   bundleSearch: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
   mount: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 512 },
   passwords: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 32 },
   queue: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 },
-  /** Same as `bundleSearch`. A crawl of 20,000 pages takes 317 MiB in all threads (measured). */
+  /** About three times the 317 MiB that a crawl of 20,000 pages takes in all threads (measured). */
   job: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
-  /** Much more than a page needs. With this limit, 20,000 pages took 317 MiB in all threads, without a limit 390 MiB (measured). */
+  /** Much more than a page needs. With both limits, 20,000 pages took 317 MiB in all threads, without them 390 MiB (measured). */
   pages: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 1024 },
 } as const satisfies Readonly<Record<string, Heap>>;
 
-/** Uses 60 % of the bytes for the heap. The rest is for the program, buffers, SQLite and a model. */
+/** Returns a heap of 60 % of the bytes. The rest is for the program, buffers, SQLite and a model. */
 export function heapWithin(bytes: number): Heap {
   return { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: Math.floor((bytes / 1024 ** 2) * 0.6) };
 }

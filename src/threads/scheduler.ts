@@ -1,7 +1,7 @@
 export interface SchedulerOptions {
   readonly max: number | (() => number);
   readonly keyMax?: number;
-  /** Maximum waiting tasks per key. `refuse` creates the error for a further task. Default: no maximum. */
+  /** Maximum waiting tasks per key. `refuse` creates the error for each task over the maximum. Default: no maximum. */
   readonly waitingMax?: number;
   readonly refuse?: () => Error;
 }
@@ -9,15 +9,15 @@ export interface SchedulerOptions {
 export interface Turn {
   /** Owner of the task, usually a site. Tasks of different keys alternate. Default: one key for all tasks. */
   readonly key?: unknown;
-  /** Lower numbers run first, whatever their key. Default: 0. */
+  /** Tasks with a lower number run first, whatever their key. Default: 0. */
   readonly priority?: number;
   readonly size?: number;
-  /** Tasks with the same value run once, and all their callers get the result. */
+  /** Tasks with the same `share` run once, and all their callers get the result. */
   readonly share?: unknown;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @param place number from 0 to `max` - 1 that only this task has while it runs, for example to use a fixed thread or model */
+/** @param place number from 0 to `max` - 1 that no other running task has, for example to select a thread or model */
 export type Task<Result> = (signal: AbortSignal, place: number) => Promise<Result>;
 
 type Rank = readonly [number, number, number, number];
@@ -31,8 +31,8 @@ type Shared = { readonly result: Promise<unknown>; readonly abort: AbortControll
 const NEVER = new AbortController().signal;
 
 /**
- * Selects the next task: by priority, then from the key with the fewest started tasks, then the smallest, then the oldest. All queues use
- * this class, so that fairness is decided in one place.
+ * Limits concurrent tasks. The next task has the lowest priority number, then the key with the fewest started tasks, then the
+ * smallest size, then the longest wait. All queues use this class, so that one place decides on fairness.
  */
 export class Scheduler {
   readonly #options: SchedulerOptions;
@@ -138,7 +138,7 @@ export class Scheduler {
     return least === Number.POSITIVE_INFINITY ? 0 : least;
   }
 
-  /** Reserves the place before the task starts, so that no later caller gets the same place. */
+  /** Counts the task as running before it starts, so that no later task gets the same place. */
   #take(line: Line): number {
     this.#running += 1;
     line.running += 1;
@@ -169,7 +169,10 @@ export class Scheduler {
 const compare = (one: Rank, other: Rank): number =>
   one[0] - other[0] || one[1] - other[1] || one[2] - other[2] || one[3] - other[3];
 
-/** Only the last caller to abort also aborts the task, and waits for its end. Earlier callers stop waiting. */
+/**
+ * If other callers still wait, a caller that aborts only stops waiting. The last caller aborts the task and waits for the task to
+ * end.
+ */
 async function join(shared: Shared, signal: AbortSignal | undefined): Promise<unknown> {
   const left = Promise.withResolvers<never>();
   const leave = (): void => {

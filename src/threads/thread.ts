@@ -12,14 +12,17 @@ export interface ThreadOptions extends Pick<ChannelOptions, 'isBatched' | 'calls
   readonly entry: URL;
   readonly data?: unknown;
   readonly task: string;
-  /** Error codes for calls to a thread that has ended, is stopping (`over`), or has too many calls (`full`). */
+  /** Error codes of failed calls: the thread has ended, is stopping (`over`), or has too many pending calls (`full`). */
   readonly codes?: { readonly ended?: ErrorCode; readonly over?: ErrorCode; readonly full?: ErrorCode };
   readonly overMemory?: { readonly code: ErrorCode; readonly next: string };
   readonly handlers?: object;
   readonly signal?: AbortSignal;
-  /** Runs a process instead of a thread, for native code that docshelf must be able to kill. Transferred memory is copied. */
+  /**
+   * Runs a child process instead of a thread, because docshelf can safely kill a process in native code. Copies transferred
+   * memory.
+   */
   readonly isProcess?: boolean;
-  /** Maximum memory of a process, because V8's limits do not include buffers, SQLite and models. Default: no maximum. */
+  /** Maximum resident memory of a process, because V8's limits do not include buffers, SQLite and models. Default: no maximum. */
   readonly residentBytesMax?: number;
   readonly abortWithinMs?: number;
   /** If false, all calls fail after the thread has ended, because a new thread would not have its state. */
@@ -33,7 +36,10 @@ interface Running<Calls extends CallsOf<Calls>> {
   readonly exited: Promise<void>;
 }
 
-/** A thread that starts with the first call, and again if it has ended. It keeps the process alive only during calls. */
+/**
+ * A thread that starts with the first call, and again with the first call after its end. The thread keeps docshelf alive only
+ * during calls.
+ */
 export class Thread<Calls extends CallsOf<Calls>> {
   readonly #options: ThreadOptions;
   #running: Running<Calls> | null = null;
@@ -50,7 +56,10 @@ export class Thread<Calls extends CallsOf<Calls>> {
     return this.#running?.channel.waiting ?? 0;
   }
 
-  /** @throws DocshelfError of the handler, or with one of `codes`; the signal's reason after the handler or thread has ended */
+  /**
+   * @throws DocshelfError of the handler, or with one of `codes`; if the signal is aborted, its reason as soon as the handler or
+   * thread has ended
+   */
   readonly call: ThreadCall<Calls> = async (name, order, given) => {
     const signal = given?.signal ?? this.#options.signal;
     signal?.throwIfAborted();
@@ -144,7 +153,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
 
   #error(kind: 'ended' | 'over' | 'full', state: string, cause?: unknown): DocshelfError {
     const { codes } = this.#options;
-    // An error in the thread itself is a bug. The code `internal` logs it with its stack.
+    // An error that the thread does not catch is a bug. The code `internal` logs the error with its stack.
     const ended = cause === undefined ? 'worker_ended' : 'internal';
     const code = codes?.[kind] ?? ({ ended, over: 'stopping', full: 'busy' } as const)[kind];
     const isFull = kind === 'full';
@@ -157,9 +166,15 @@ export class Thread<Calls extends CallsOf<Calls>> {
   }
 }
 
-/** Time to keep an idle thread, because a new thread to unpack takes 200 ms of a processor, mostly for its modules (measured). */
+/**
+ * Time to keep an idle thread, because starting a thread that unpacks takes 200 ms of processor time, mostly to load modules
+ * (measured).
+ */
 const IDLE_MS = 1_000;
-/** Longest run after which a thread is reused. After a longer run, it can use much memory, and a new thread costs little in comparison. */
+/**
+ * Longest run after which a thread is reused. After a longer run, the thread can use much memory, and the start of a new thread
+ * takes little time in comparison.
+ */
 const REUSED_AFTER_MS_MAX = 3_000;
 
 /** Reuses threads, one caller at a time. Callers must limit the number of concurrent runs. */
@@ -263,7 +278,7 @@ function startProcess({ entry, heap, residentBytesMax, onExit }: RunnerOptions):
   const { maxOldGenerationSizeMb: oldMb, maxYoungGenerationSizeMb: youngMb } = heap;
   const bounds = [
     `--max-old-space-size=${oldMb}`,
-    // A young generation has three semi-spaces.
+    // Divide by three, because a young generation has three semi-spaces.
     ...(youngMb === undefined ? [] : [`--max-semi-space-size=${Math.ceil(youngMb / 3)}`]),
   ];
   const child = fork(fileURLToPath(entry), {
@@ -332,7 +347,7 @@ const overMemory = (kind: 'thread' | 'process', bytes: number): string =>
   `its ${kind} needs more than ${Math.round(bytes / MIB)} MiB of memory`;
 
 const MIB = 1024 ** 2;
-/** In this interval, a process that parses a page can take about 50 MiB more. */
+/** Short interval, because a process that parses a page can take about 50 MiB more before the next check. */
 const WATCH_EVERY_MS = 100;
 
 /** Watches resident memory (proc_pid_status(5)), because V8's limits do not include buffers, SQLite and models. */
