@@ -15,11 +15,11 @@ export function fingerprint(text: string): Uint8Array {
 export class Fingerprints {
   #count = 0;
   #words: Uint32Array<ArrayBuffer>;
-  /** Number of each text plus one, at the first free place from the hash of the text. 0 marks a free place. */
+  /** Hash table. Each element is 0 if free, or else the number of a text plus one. */
   #places: Uint32Array;
   readonly #lookup = new Uint32Array(WORDS);
 
-  /** @param expected approximate count, because growing to 50,000 texts takes 20 ms of processor time */
+  /** @param expected approximate number of texts, because growing step by step to 50,000 texts takes 20 ms of processor time */
   constructor(expected = 0) {
     const entries = 2 ** Math.ceil(Math.log2(Math.max(ENTRIES_AT_FIRST, expected)));
     this.#words = new Uint32Array(WORDS * entries);
@@ -34,7 +34,7 @@ export class Fingerprints {
     return new Uint8Array(this.#words.buffer, 0, FINGERPRINT_BYTES * this.#count);
   }
 
-  /** @param bytes contains at least the first `FINGERPRINT_BYTES` of a SHA-256 digest at `at` */
+  /** @param bytes contains a SHA-256 digest from offset `at`, or at least its first `FINGERPRINT_BYTES` */
   find(bytes: Uint8Array, at = 0): number | null {
     const taken = this.#places[this.#placeOf(this.#wordsAt(bytes, at))] ?? 0;
     return taken > 0 ? taken - 1 : null;

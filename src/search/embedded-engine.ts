@@ -24,7 +24,7 @@ interface EmbeddedEngineOptions {
   readonly model: () => Promise<Model>;
   readonly cacheDir: string;
   readonly memoryBytesMax: number;
-  /** Time of a build after which a second process builds smaller sites. Default: 5 s. */
+  /** Duration of a build after which a second process starts to build smaller sites. Default: 5 s. */
   readonly longBuildMs?: number;
   readonly othersSilentMs?: number;
 }
@@ -39,24 +39,36 @@ const URGENT = { isUrgent: true };
 
 /** Maximum number of waiting queries per site, so that a reader waits for at most a second. */
 const QUERIES_WAITING_MAX = 400;
-/** The query thread looks up words for one query while the model embeds others. With eight queries, the thread is never idle. */
+/**
+ * Maximum number of concurrent queries. While the model embeds some queries, the query thread looks up words of others. With
+ * eight queries, this thread is never idle.
+ */
 const QUERIES_RUNNING_MAX = 8;
 
 const VECTORS_EVERY_MS = 30_000;
 
-/** Maximum interval between checks for vectors of another process. The first interval is 1 s, and each is twice the previous interval. */
+/**
+ * Maximum interval between two checks whether another process has computed the missing vectors. The first interval is 1 s, and
+ * each further interval is twice as long.
+ */
 const OTHERS_EVERY_MS_MAX = 30_000;
 const OTHERS_SILENT_MS = 120_000;
 
-/** Time to finish a batch, which takes 80 ms. Loading a model or scanning a million passages takes longer and is terminated. */
+/**
+ * Maximum time for the embedding process to end. A batch of texts takes 80 ms. docshelf kills the process during longer work,
+ * such as loading a model.
+ */
 const ENDING_MS_MAX = 2_000;
-/** Time for the query thread to end, because a running model must not be terminated. `server.shutdownTimeout` (20 s) usually ends first. */
+/**
+ * Maximum time for the query thread to end. Long, because terminating the thread during a run of the model can crash docshelf.
+ * Usually, `server.shutdownTimeout` (20 s) ends the process earlier.
+ */
 const QUERIES_ENDING_MS_MAX = 60_000;
 
 /**
- * Manages the indexes of all sites of a daemon. Each call identifies its site by any object. Calls without an object share one site. One
- * thread runs all queries. One process at a time builds or embeds, and during a long build, a second process builds smaller sites. If
- * memory is short, the kernel kills these processes before the daemon.
+ * Manages the indexes of all sites of a daemon. Any object can identify a site in calls, and calls without an object share one
+ * site. One thread runs all queries. One process at a time builds or embeds, but during a long build, a second process builds
+ * smaller sites. If memory is short, the kernel kills these processes before the daemon.
  */
 export class EmbeddedEngine {
   readonly #options: EmbeddedEngineOptions;
@@ -74,12 +86,17 @@ export class EmbeddedEngine {
       }),
   });
   readonly #turns: IndexTurns;
-  /** Joins the builds of one release if two sites find its index damaged. `#turns` limits the number of builds. */
+  /**
+   * Lets two sites share one build if both find the index of a release damaged. `#turns` limits the number of concurrent builds.
+   */
   readonly #builds = new Scheduler(Number.POSITIVE_INFINITY);
-  /** Checks run one at a time, so that queries run between the checks of a hundred sites that start together. */
+  /** Verifies one index at a time. If a hundred sites start together, queries run between two verifications. */
   readonly #checkScheduler = new Scheduler(1);
   readonly #openIndexes = new Map<string, OpenIndex>();
-  /** Vectors for the queries of a site, by search folder. An index has no entry before it is verified, and null without vectors. */
+  /**
+   * Vectors for the queries of a site, by search folder. A verified index without vectors has null. An index that is not verified
+   * has no entry.
+   */
   readonly #vectors = new WeakMap<object, Map<string, UsableVectors | null>>();
   readonly #tasks = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
@@ -103,8 +120,10 @@ export class EmbeddedEngine {
   }
 
   /**
-   * Replaces an existing index, unless another process does. Invalid pages are not an error.
-   * @param site object that identifies the site, because sites take turns @throws the signal's reason
+   * Builds the index, except if another process replaces it while this build waits. Leaves out large pages that take too much
+   * time or memory.
+   * @param site object that identifies the site in the queue, in which sites take turns
+   * @throws the signal's reason
    */
   async build(
     release: IndexedRelease,
@@ -121,8 +140,9 @@ export class EmbeddedEngine {
   }
 
   /**
-   * Verifies the index, again if the same site has it open, because the site then suspects damage. `isAsked` keeps the index open.
-   * @throws DocshelfError `index_damaged` if no valid index of this version exists
+   * Verifies the index. A site that opens the same index again suspects damage, so only other sites reuse the result. `isAsked`
+   * keeps the index open for queries.
+   * @throws DocshelfError `index_damaged` if the index is missing, damaged, or has another format version
    */
   async open(release: IndexedRelease, isAsked = false, site: object = this): Promise<IndexFacts> {
     this.#stopping.signal.throwIfAborted();
@@ -180,7 +200,8 @@ export class EmbeddedEngine {
       try {
         return await this.#embedding.call('embed', { ...request, ignoresOthers }, { onProgress: told, signal: turn });
       } finally {
-        // Terminate the process before the turn ends, so that a build gets all the memory and the next task a new process.
+        // Keep the process with its loaded model only for another release that waits to embed. A build needs the memory of the
+        // process.
         if (this.#turns.waiting === 0 || this.#turns.builds > 0) await this.#embedding.terminate();
       }
     };
@@ -191,7 +212,8 @@ export class EmbeddedEngine {
   }
 
   /**
-   * @param label version label that `filter.version` also matches for pages without a version
+   * @param label version label of the release. If `filter.version` has the same value, pages that declare no version match as
+   * well
    * @throws DocshelfError `index_damaged`, `queue_full`
    */
   async search(
@@ -264,7 +286,10 @@ export class EmbeddedEngine {
   }
 }
 
-/** Repeats until all vectors exist, because another process may compute them. `embed` returns null if all exist, else their number. */
+/**
+ * Calls `embed` until all vectors exist, because another process may compute them. `embed` returns null if all vectors exist, and
+ * otherwise the number of existing vectors.
+ */
 async function untilWhole(
   embed: (ignoresOthers: boolean) => Promise<number | null>,
   silentMs: number,
@@ -290,7 +315,10 @@ const FIRST_BYTES = 240 * MIB;
 const NEXT_BYTES = 80 * MIB;
 const READING_MS = 30_000;
 
-/** Number of texts to embed concurrently: one for 30 s after `noteRead`, else as many as cores and memory allow. */
+/**
+ * Number of texts to embed concurrently: one during 30 s after a request of a reader (`noteRead`), else as many as cores and
+ * memory allow.
+ */
 export class EmbedLanes {
   readonly max: number;
   #readMs = Number.NEGATIVE_INFINITY;

@@ -35,7 +35,7 @@ export class HostedSearch {
   }
 
   async search(request: SearchRequest, signal: AbortSignal): Promise<readonly SearchResult[] | null> {
-    // Hosted search has no prefix search, and each typed letter would count against its rate limit.
+    // Hosted search has no prefix search, and its rate limit would count a request for each typed letter.
     if (request.prefixLast || !this.#circuit.admits()) return null;
     try {
       const results = await this.#ask(request, signal);
@@ -175,7 +175,7 @@ export class CircuitBreaker {
     this.#now = now;
   }
 
-  /** If true, the caller must call `succeeded`, `failed` or `givenUp`. */
+  /** After true, the caller must call `succeeded`, `failed` or `givenUp`. */
   admits(): boolean {
     if (this.#openUntilMs === null) return true;
     if (this.#isTrying || this.#now() < this.#openUntilMs) return false;

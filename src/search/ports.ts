@@ -7,7 +7,7 @@ export interface Section {
   readonly title: string;
   readonly documentTitle?: string;
   readonly headings: readonly string[];
-  /** Longer spellings of the last heading, such as `pkg.Client.fetch` for `fetch`, if it names a definition. */
+  /** Longer spellings of the last heading, such as `pkg.Client.fetch` for `fetch`, if that heading names a definition. */
   readonly names?: readonly string[];
   /** Text, including code, with a blank line between blocks. Never empty. */
   readonly text: string;
@@ -27,7 +27,10 @@ export interface Embedder {
   readonly digest: string;
   readonly dims: number;
 
-  /** True if the model is useful for this BCP 47 language, or for text without a language. Other text uses keywords only. */
+  /**
+   * True if the model is useful for this BCP 47 language, or for text without a language. Text that the model does not read is
+   * found only by keywords.
+   */
   reads(language: string | null): boolean;
 
   embedQuery(text: string, signal?: AbortSignal): Promise<Float32Array>;
@@ -38,7 +41,10 @@ export interface Embedder {
   close?(): Promise<void>;
 }
 
-/** `folder`: the thread loads the model. `parent`: the parent thread embeds, because only the parent thread has network access. */
+/**
+ * With `folder`, the thread that embeds texts loads the model. With `parent`, it sends the texts to the parent thread, because
+ * only the parent thread has network access.
+ */
 export type ModelChoice =
   | { readonly kind: 'folder'; readonly folder: string }
   | { readonly kind: 'parent'; readonly digest: string; readonly dims: number };

@@ -5,7 +5,7 @@ export type { SearchFacts, SearchRequest, SearchResult } from '../domain/search.
 export interface ResultForm {
   readonly root: string;
   readonly version: string | null;
-  /** Value of `metadata.source`. Null omits the field, if no hosted search is configured. */
+  /** Value of `metadata.source`. Null omits the field, because it is needed only if hosted search is configured. */
   readonly source: 'local' | null;
 }
 
@@ -25,7 +25,7 @@ export interface SearchAnswer {
   readonly json?: Uint8Array<ArrayBuffer>;
 }
 
-/** Searches `json` for keys without parsing, which is safe because quotes in texts are escaped. */
+/** Searches the bytes of `json` for keys, because parsing is slower. This is safe, because JSON escapes quotes inside texts. */
 export function outcomeOf(answer: SearchAnswer): { readonly isEmpty: boolean; readonly isCorrected: boolean } {
   const { json } = answer;
   if (json === undefined) {

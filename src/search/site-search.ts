@@ -29,7 +29,10 @@ interface SiteSearchOptions {
   readonly onEvent: (event: SearchEvent) => void;
 }
 
-/** State of keyword search and semantic search for one release. Another active release replaces the whole state. */
+/**
+ * State of keyword search and semantic search for one release. docshelf replaces the whole state when another release becomes
+ * active.
+ */
 interface Legs {
   keyword: LegState;
   semantic: LegState;
@@ -62,7 +65,7 @@ const LASTING: ReadonlySet<ErrorCode> = new Set(['model_invalid', 'stopping']);
 export class SiteSearch {
   readonly #options: SiteSearchOptions;
   #served: Served | null = null;
-  /** True after the first search, so that the index of the next version stays open. */
+  /** True after the first search, so that docshelf also keeps the index of the next version open. */
   #isAsked = false;
 
   constructor(options: SiteSearchOptions) {
@@ -120,7 +123,7 @@ export class SiteSearch {
     const place = { release, label, abort: new AbortController(), opened: Promise.resolve() };
     const served: Served = { ...OFF, keyword: 'building', semantic, ...place };
     served.opened = this.#open(served);
-    // `search` reports the error. Prevent an unhandled rejection.
+    // Prevent an unhandled rejection, because `search` reports the error.
     served.opened.catch(() => undefined);
     this.#served = served;
     if (former !== null && former.release.digest !== release.digest) void this.#closeAfter(former, served.opened);
@@ -219,7 +222,7 @@ export class SiteSearch {
     }
   }
 
-  /** Retries after a dead process, a timeout of the model or a full volume. */
+  /** Retries, because the cause may be temporary: a process that has died, a timeout of the model, or a full volume. */
   async #again(cause: unknown, attempt: number, signal: AbortSignal, act: () => Promise<void>): Promise<void> {
     if (LASTING.has(toDocshelfError(cause).code)) return;
     const afterMs = Math.min(AGAIN_AFTER_MS_MAX, (this.#options.againAfterMs ?? 1_000) * 2 ** attempt);
@@ -231,7 +234,7 @@ export class SiteSearch {
     }
   }
 
-  /** Reports an error, but not the end of the daemon, which is not an error of the site. */
+  /** Reports an error, except `stopping`: the end of the daemon is not an error of the site. */
   #reportFailure(step: 'index' | 'embed', cause: unknown): void {
     const error = toDocshelfError(cause);
     if (error.code !== 'stopping') this.#options.onEvent({ kind: 'failed', step, error });

@@ -12,7 +12,10 @@ export interface BundleSearchMakerOptions {
   readonly lanesMax?: number;
 }
 
-/** Time for the process to end between two batches. docshelf then kills a process that reads pages or loads its model. */
+/**
+ * Maximum time for an aborted process to finish its batch of texts. docshelf kills a process that needs longer, for example to
+ * read pages.
+ */
 const ENDING_MS_MAX = 1_000;
 
 const VECTORS_MS_MAX = 2 ** 31 - 1;
@@ -25,8 +28,10 @@ export class BundleSearchMaker {
   }
 
   /**
-   * Writes the vectors of a site's passages and returns false after `vectorsWithinMs`. The cache keeps the vectors computed so far.
-   * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason once the process has ended
+   * Writes the vectors of a site's passages. If `vectorsWithinMs` is too short, returns false, and the cache keeps the vectors
+   * for the next call.
+   * @throws DocshelfError `model_invalid`, `embedder_failed`; if the signal is aborted, its reason as soon as the process has
+   * ended
    */
   async make(
     { siteDir, files }: { readonly siteDir: string; readonly files: readonly FileEntry[] },

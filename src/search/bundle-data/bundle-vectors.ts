@@ -79,7 +79,7 @@ export class BundleVectors {
     return vectors;
   }
 
-  /** Each record is valid until the next iteration. */
+  /** Each record is valid only until the next iteration, which can overwrite the memory of the record. */
   *records(): Generator<VectorRecord> {
     const { dims } = this.header;
     const size = KEY_BYTES + dims;

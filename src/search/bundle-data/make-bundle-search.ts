@@ -28,8 +28,8 @@ const USE_PREFIX = 'export-';
 const USES_KEPT_MAX = 50;
 
 /**
- * Writes the vectors that the deployment would compute, and returns false if the time runs out. Uses 120 bytes of memory per section with
- * one passage.
+ * Computes the vectors at export, so that a deployment need not compute them. Returns false if the time runs out. Uses 120 bytes
+ * of memory per section with one passage.
  * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
  */
 export async function makeBundleSearch(
@@ -132,7 +132,7 @@ async function sweepCache(folder: string, dims: number): Promise<void> {
   const timeOf = async (name: string) => ({ name, ms: (await stat(join(uses, name))).mtimeMs });
   const newestFirst = (await Promise.all(exported.map(timeOf))).sort((a, b) => b.ms - a.ms);
   const gone = new Set(newestFirst.slice(USES_KEPT_MAX).map(({ name }) => name));
-  // Keep the lists of all releases, because this process does not know which releases still exist.
+  // Remove only lists of exports. This process does not know which releases still exist, so it keeps their lists.
   await sweepVectors(folder, dims, new Set(names.filter((name) => !gone.has(name))), Date.now());
 }
 
