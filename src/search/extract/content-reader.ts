@@ -17,7 +17,7 @@ import { entryOf, longerNames, type NamedEntry, rustItem, termName } from './def
 import type { PageAddress } from './reader-url.ts';
 
 export interface ContentPart {
-  /** Level of the part: 0 before the first heading, 1 to 6 for a heading, more for a definition. */
+  /** Level of the part: 0 before the first heading, 1 to 6 for a heading, 7 or more for a definition. */
   readonly level: number;
   readonly heading: string;
   /** Longer spellings of the heading, such as `pkg.Client.fetch` for `fetch`. */
@@ -27,7 +27,7 @@ export interface ContentPart {
   readonly childPages: TextWriter;
 }
 
-/** Maximum UTF-16 code units of a part, about a thousand passages. */
+/** Maximum UTF-16 code units in the text of a part, about a thousand passages. */
 const TEXT_LENGTH_MAX = 512 * 1024;
 const CHILD_PAGES_LENGTH_MAX = 2_000;
 /** Maximum parts of a page. Real change logs have 3,000 headings. The last part contains all further text. */
@@ -48,7 +48,7 @@ type Gap = (typeof GAP)[keyof typeof GAP];
 
 interface Place {
   readonly depth: number;
-  /** Widest gap allowed in this element: a line in list items, a space in table cells. */
+  /** Largest separator allowed in this element: a line break in list items, a space in table cells. */
   readonly gapMax: Gap;
   readonly isInset: boolean;
   readonly headingsOnly: boolean;
@@ -61,10 +61,10 @@ interface DefinitionList {
   readonly element: Element;
   readonly outer: Writers;
   readonly level: number;
-  /** True if the list has a single term. Null before the first term without an anchor. */
+  /** True if the list has a single term. Null until a term without an anchor requires the count. */
   hasOneTerm: boolean | null;
   isNamed: boolean;
-  /** True from a term to its description. Several terms before a description share this description. */
+  /** True between a term and its description. Several terms before a description share this description. */
   isTermLast: boolean;
 }
 
@@ -101,7 +101,9 @@ export class ContentReader {
   }
 
   read(): readonly ContentPart[] {
-    // A container that was found by text density often has the heading's id, as in DocBook. The id of a landmark belongs to the layout.
+    // A container that was found by text density often has the anchor of the heading as its id, as in DocBook. The id of a marked
+    // container, such as `main`, belongs to the layout.
+    // content element belongs to the layout.
     if (!this.#root.isMarked) this.#anchors.enter(this.#root.element);
     this.#children(this.#root.element, START);
     return this.parts;
@@ -125,7 +127,7 @@ export class ContentReader {
       if (isText(child)) {
         if (!place.headingsOnly && this.#writer.flow(child.value)) this.#anchors.passText();
       } else if (isElement(child) && place.depth < DEPTH_MAX && !this.#isSkipped(child)) {
-        // Add a space, because only the page's style separates adjacent links (buttons) and labels (tabs).
+        // Add a space between adjacent links (buttons) and labels (tabs), because only the style of the page separates them.
         if (child.tagName === 'label' || (child.tagName === 'a' && before === 'a')) this.#apart(GAP.space, place);
         this.#element(child, place);
       }
@@ -229,7 +231,7 @@ export class ContentReader {
     list.isNamed = false;
   }
 
-  /** A term with an anchor and a short name starts a part. */
+  /** A term with an anchor and a short name starts a new part of the page. */
   #term(element: Element, place: Place): void {
     const list = this.#list;
     if (list === null) return;
@@ -348,8 +350,8 @@ function anchorOf(element: Element): string | null {
 }
 
 /**
- * Finds the fragments of headings. Generators put the id on the heading, inside it, on the element around it (Sphinx, DocBook) or before it.
- * The caller must report every element and all text in page order.
+ * Finds the fragments of headings. Generators put the id on the heading, inside the heading, on the element around the heading
+ * (Sphinx, DocBook), or before the heading. The caller must report every element and all text in page order.
  */
 class Anchors {
   readonly #document: Parent;
@@ -397,7 +399,7 @@ class Anchors {
 
 const SEPARATORS = ['', ' ', '\n', '\n\n'] as const;
 
-/** Zero-width characters and soft hyphens would split a word in the index. */
+/** Matches zero-width characters and soft hyphens, because they would split a word in the index. */
 const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
 
 /** Writes text as a browser lays it out: collapses white space, and separates blocks, items and rows. */

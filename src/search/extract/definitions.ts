@@ -13,12 +13,15 @@ import {
 /** Maximum UTF-16 code units of a name. A longer term is a sentence. */
 const NAME_LENGTH_MAX = 80;
 const LONGER_NAMES_MAX = 8;
-/** Maximum elements of a signature. The limit keeps the time linear if terms contain terms. */
+/** Maximum elements of a signature, so that the time stays linear if terms are nested. */
 const SIGNATURE_ELEMENTS_MAX = 300;
 
-/** Classes of the name in a signature: Sphinx, older Sphinx, pdoc3. */
+/** Classes of the element with the name, in signatures of Sphinx, older Sphinx and pdoc3. */
 const NAME_CLASSES = ['sig-name', 'descname', 'ident'];
-/** Classes of the module or class before the name, and of the arguments after it. */
+/**
+ * Sphinx classes of the module or class before the name. For command-line options, the arguments after the name have the same
+ * classes.
+ */
 const AROUND_NAME_CLASSES = ['sig-prename', 'descclassname'];
 
 const hasAny = (element: Element, names: readonly string[]): boolean => names.some((name) => hasClass(element, name));
@@ -29,7 +32,7 @@ export function termName(term: Element): string | null {
   if (elements.length > SIGNATURE_ELEMENTS_MAX || elements.some(isHeading)) return null;
   const names = namesIn(elements);
   if (names.length > 0) return short(names.join(', '));
-  // The whole term of a manual page can be inside its permalink.
+  // On manual pages, the whole term can be a permalink, which `headingText` omits, so use all text of the term.
   return short(nameIn(headingText(term) || oneLine(rawText(term))));
 }
 

@@ -16,8 +16,9 @@ export function fingerprintOf({ version, language, title, headings, text }: Sect
 }
 
 /**
- * Finds sections with equal title, headings and text within one version and language. The page that is its own canonical page wins,
- * else the shorter path, then the first path. The order of calls does not matter.
+ * Finds sections with equal title, headings and text within one version and language, and keeps one of them. Prefers the section
+ * of a page that is its own canonical page, else of the shortest path, else of the first path in sort order. The order of calls
+ * does not matter.
  */
 export class Duplicates {
   readonly #fingerprints = new Fingerprints();

@@ -53,8 +53,9 @@ interface Placed {
 }
 
 /**
- * A heading without text gets the names of the pages or headings under it, or is dropped. The first heading gets the description or title.
- * Text above the main heading (a notice, a category) moves to the end of the section of that heading.
+ * A heading without text gets the names of the child pages or headings under it. Without such names, the first heading gets the
+ * description or title of the page, and docshelf drops other headings. Text above the main heading (a notice, a category) moves
+ * to the end of the section of that heading.
  */
 function toSections(url: string, parts: readonly ContentPart[], facts: PageFacts) {
   const mainHeading = parts.find(({ level }) => level === 1)?.heading ?? '';
@@ -85,7 +86,7 @@ function placeParts(parts: readonly ContentPart[], title: string): Placed[] {
   const above: { level: number; placed: Placed }[] = [];
   const first = parts.find(({ level }) => level > 0);
   return parts.map((part) => {
-    // DocBook pages start at a lower level, but their title is above all other headings.
+    // Treat a first heading that equals the title as level 1, because DocBook pages start at a lower level.
     const level = part === first && part.heading === title ? 1 : part.level;
     while ((above.at(-1)?.level ?? -1) >= level) above.pop();
     const parent = above.at(-1)?.placed;

@@ -29,8 +29,8 @@ const BLANK_LINE = /\n[ \t]*\n\s*/g;
 const SENTENCE_END = /[.!?…]["'”’)\]]*\s+|[。！？｡．][」』”’）]*\s*|[।؟۔]\s+|\n+/g;
 
 /**
- * Cuts between paragraphs, else between sentences, else inside a sentence. A passage that continues a paragraph repeats the previous
- * sentence. The counts of two texts must add up to nearly the count of the joined text.
+ * Cuts text between paragraphs, else between sentences, else inside a sentence. If a paragraph continues in the next passage,
+ * that passage repeats the previous sentence. The counts of two texts must add up to nearly the count of the joined text.
  */
 export function cutPassages(
   text: string,

@@ -13,7 +13,7 @@ type FileTable = Parameters<typeof resolvePath>[0];
 const EXTENSION = /\.(?:html|htm|xhtml)$/i;
 const INDEX = /(?:^|\/)index\.(?:html|htm|xhtml)$/i;
 
-/** A canonical URL weighs more than a link, because the page declares its own address. */
+/** A canonical URL counts as much as 20 links, because the page declares its own address. */
 const CANONICAL_WEIGHT = 20;
 
 const OWN_ORIGIN = 'http://site.invalid';
