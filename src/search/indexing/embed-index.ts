@@ -39,7 +39,10 @@ export class EmbedProcess {
     this.#askLanes = askLanes;
   }
 
-  /** Keeps existing vectors of this model. Returns null if all exist, else their number while another process computes the rest. */
+  /**
+   * Computes the missing vectors and keeps the existing vectors of this model. Returns null when all vectors exist. If another
+   * process computes the rest, returns the number of existing vectors.
+   */
   async embed(
     order: EmbedIndexRequest,
     report: (progress: EmbedProgressOf) => void,
@@ -153,7 +156,6 @@ async function sweepCache(searchDir: string, folder: string, dims: number): Prom
   if (stored !== null) await sweepVectors(folder, dims, new Set(stored), Date.now()).catch(() => undefined);
 }
 
-/** `passages` is null if no table of this model exists. */
 function vectorsIn(file: string, modelDigest: string): { readonly passages: number | null; readonly embedded: number } {
   const table = openIfValid(file, modelDigest);
   if (table === null) return { passages: null, embedded: 0 };

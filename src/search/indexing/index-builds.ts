@@ -14,19 +14,25 @@ import { KEYWORD_FILE } from './index-files.ts';
 
 const DERIVED = 'search';
 
-/** Share of memory for the second indexing process. A small site needs a third (measured). Larger sites wait. */
+/**
+ * Share of the memory limit for the second build process. A small site needs a third of the limit (measured). docshelf repeats a
+ * build that needs more in the first process.
+ */
 const ASIDE_PART = 0.5;
 const MIB = 1024 ** 2;
 /** Memory to build 100,000 pages (measured). Each thread that reads pages needs 50 to 65 MiB more. */
 const FIRST_BYTES = 256 * MIB;
 const READER_BYTES = 64 * MIB;
-/** Bytes of a site per byte of its file table. A file of 8 KiB takes about 80 bytes of the table. */
+/** Estimated bytes of a site per byte of its file table. A file of 8 KiB takes about 80 bytes of the table. */
 const BYTES_A_TABLE_BYTE = 100;
-/** Maximum processor time for a page. The largest pages take 3 s, or 6 s if other threads read as well (measured). */
+/** Maximum processor time for a large page. The largest pages take 3 s, or 6 s if other threads read as well (measured). */
 const PAGE_MS_MAX = 20_000;
-/** Maximum pages that each kill a process before docshelf skips all large pages. */
+/** If this many pages have killed the process, docshelf skips all large pages. */
 const LEFT_OUT_MAX = 3;
-/** Maximum wait for the build of another replica that shares the folder. A second build then uses another folder. */
+/**
+ * Maximum time to wait for another replica that builds the same index in a shared folder. docshelf then builds the index as well,
+ * in another folder.
+ */
 const OTHERS_MS_MAX = 600_000;
 
 export interface BuildRequester {
@@ -80,7 +86,7 @@ export class IndexBuilds {
 
   async #inTurn(release: IndexedRelease, signal: AbortSignal, { site, report }: BuildRequester): Promise<number> {
     const { turns } = this.#options;
-    // The file table exists before the size of the release is known, and grows with the number of files.
+    // Estimate the size from the file table, because the table exists before the size of the release is known.
     const table = await stat(join(release.releaseDir, TABLE_FILE)).catch(() => null);
     const size = release.bytes ?? (table?.size ?? 0) * BYTES_A_TABLE_BYTE;
     let place: BuildPlace = 'main';
@@ -172,7 +178,7 @@ async function sweep(releaseDir: string): Promise<void> {
   }
 }
 
-/** After a crash between the two renames, the index is missing, so that docshelf builds it again. */
+/** A crash between the two renames leaves no index, and docshelf then builds the index again. */
 async function replaceFolder(from: string, to: string): Promise<void> {
   const former = `${from}-former`;
   await rename(to, former).catch((error: NodeJS.ErrnoException) => {
@@ -182,7 +188,9 @@ async function replaceFolder(from: string, to: string): Promise<void> {
   await rm(former, { recursive: true, force: true });
 }
 
-/** Time of an embedding turn. Much longer than resuming, which takes 3 s for 100,000 passages. */
+/**
+ * Time after which the embedding of one release lets another release embed. Resuming takes much less: 3 s for 100,000 passages.
+ */
 const TURN_MS = 60_000;
 
 const LONG_BUILD_MS = 5_000;
@@ -203,9 +211,9 @@ interface Build {
 }
 
 /**
- * Runs one task at a time within one memory limit. Builds interrupt embedding, because a version waits for its index. Embedding
- * resumes later, and yields to other releases after `TURN_MS`. Sites take turns, then the smallest build is next. During a long
- * build, a second task builds smaller sites.
+ * Runs one build or embedding at a time, so that each can use the whole memory limit. A build interrupts embedding, because a new
+ * version waits for its index. Embedding resumes later, and after `TURN_MS`, it lets another release embed. Sites take turns, and
+ * between sites with equally many turns, the smallest build runs first. During a long build, a second task builds smaller sites.
  */
 export class IndexTurns {
   readonly #scheduler = new Scheduler({ max: () => (this.#mayBuildAside() ? 2 : 1) });
@@ -229,7 +237,8 @@ export class IndexTurns {
   }
 
   /**
-   * @param size size in any unit, compared with other builds @param site object that identifies the site, because sites take turns
+   * @param size size of the build in any unit. Smaller builds run first
+   * @param site object that identifies the site, because sites take turns
    * @throws errors of `work`; the signal's reason
    */
   async build<Result>(
@@ -266,7 +275,8 @@ export class IndexTurns {
   }
 
   /**
-   * @param work must resume on each call. Its signal aborts after the turn, which starts at `onBegun`, so that each turn makes progress
+   * @param work must resume where its previous call stopped. Its signal aborts at the end of a turn. The time of a turn starts
+   * when `work` calls `onBegun`, so that each turn makes progress
    * @throws errors of `work`; the signal's reason
    */
   async embed<Result>(

@@ -11,8 +11,8 @@ export function isSecondary(url: string, title: string): boolean {
 }
 
 /**
- * Importance of pages from 0 to 1, by the logarithm of the number of links to the page in the text of others. Change logs and lists have
- * `SECONDARY_PRIOR`.
+ * Importance of each page from 0 to 1: the logarithm of the number of links from the text of other pages, relative to the page
+ * with most links. Change logs and lists have `SECONDARY_PRIOR`.
  */
 export class PagePriors {
   readonly #pages: readonly string[];
@@ -58,7 +58,10 @@ export class PagePriors {
   }
 }
 
-/** One fingerprint per link, equal for all spellings of an address. Looking up strings took longer than the rest of the work on a page. */
+/**
+ * Returns one fingerprint per link, equal for all spellings of an address. Looking up address strings took longer than all other
+ * work on a page.
+ */
 export function linkPrints(links: readonly string[]): Uint8Array {
   return joined(links.map(printOf));
 }

@@ -58,13 +58,19 @@ function cutSection(section: Section): SectionInPassages {
   return { section, passages: cutPassages(section.text, estimateTokens) };
 }
 
-/** Scripts without spaces have about one character per token. */
+/** Characters of scripts without spaces, which have about one token per character. */
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/gu;
 
-/** Latin text has 4.4 characters per token with MiniLM's vocabulary, code and other alphabets have fewer. 3.8 is on the safe side. */
+/**
+ * Latin text has 4.4 characters per token with MiniLM's vocabulary. Code and other alphabets have fewer, so 3.8 rather
+ * overestimates the tokens.
+ */
 const CHARACTERS_A_TOKEN = 3.8;
 
-/** Approximate, because an exact count takes as long as indexing. Passages have 220 of the 256 tokens that the model reads. */
+/**
+ * Estimates, because an exact count takes as long as indexing. The error is harmless: passages have 220 tokens, and the model
+ * reads 256.
+ */
 function estimateTokens(text: string): number {
   const dense = text.match(DENSE)?.length ?? 0;
   return Math.ceil(dense + (text.length - dense) / CHARACTERS_A_TOKEN);

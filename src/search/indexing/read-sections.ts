@@ -29,7 +29,10 @@ interface PagesOfSite extends Pick<ReadersOptions, 'onLargePage'> {
   readonly leftOut?: ReadonlySet<string>;
 }
 
-/** Number of pages that show how the site writes addresses. The sample covers the whole site, because languages may differ. */
+/**
+ * Number of sampled pages, whose links show whether addresses of the site have an extension. The sample covers the whole site,
+ * because languages may differ.
+ */
 const FORM_SAMPLE_MAX = 60;
 
 export async function readSections(
@@ -110,7 +113,7 @@ interface SiteSection {
   readonly passages: readonly Passage[];
 }
 
-/** Sections of a site in a temporary file, because 20,000 pages have hundreds of megabytes. */
+/** Keeps the sections of a site in a temporary file, because 20,000 pages have hundreds of megabytes of sections. */
 export class SiteSections {
   readonly #spool: LineSpool;
   readonly #dropped = new Set<number>();
@@ -165,18 +168,30 @@ export class SiteSections {
 
 interface ReadersOptions {
   readonly threadsMax?: number;
-  /** Called with the path before a large page is read, because the page may kill the process, and with null afterwards. */
+  /**
+   * Called with the path of a large page before docshelf reads the page, because reading may kill the process. Called with null
+   * after the page.
+   */
   readonly onLargePage?: ((path: string | null) => void) | undefined;
 }
 
-/** A page with only tags or attributes takes up to 100 times its size in memory (measured). Smaller pages always fit. */
+/**
+ * Pages up to this size always fit into the memory limit, although a page with only tags or attributes takes up to 100 times its
+ * size (measured).
+ */
 export const LARGE_PAGE_BYTES = 256 * 1024;
 const HUGE_PAGE_BYTES = 1024 * 1024;
-/** Starting a thread takes 80 ms of processor time, like 120 pages. Its first 200 pages take 1.6 times the usual time (measured). */
+/**
+ * Number of pages to read before threads start. Starting a thread takes 80 ms of processor time, as much as 120 pages. The first
+ * 200 pages of a thread take 1.6 times the usual time (measured).
+ */
 const PAGES_BEFORE_THREADS = 1_000;
-/** Minimum pages to use threads. A thread took 0.6 s of processor time for the last 169 of 1,169 pages (one profile). */
+/**
+ * Minimum number of pages to use threads. With few pages, a thread costs too much: in one profile, it took 0.6 s of processor
+ * time for only 169 pages.
+ */
 const PAGES_WITH_THREADS = 2 * PAGES_BEFORE_THREADS;
-/** Pages that wait for each thread. The values 4, 8 and 32 were not faster. */
+/** Maximum number of pages in the queue of each thread. The values 4, 8 and 32 were not faster. */
 const PAGES_AHEAD = 16;
 
 /** Reads pages on all cores: the first pages in this thread, further pages in all threads, large pages one at a time. */
