@@ -28,7 +28,10 @@ export interface QueryRequest {
   readonly vectors: UsableVectors | null;
 }
 
-/** Maximum memory of open indexes, about 30 sites of 100 pages. With 100 sites, the process stays under 500 MiB. Opening takes 30 ms. */
+/**
+ * Maximum memory of open indexes, about 30 sites of 100 pages. With 100 sites, the process stays under 500 MiB. Opening an index
+ * again takes 30 ms.
+ */
 const OPEN_BYTES_MAX = 128 * 1024 ** 2;
 
 export class QueryThread {
@@ -96,7 +99,7 @@ export class QueryThread {
   }
 }
 
-/** Needs a new object for each `set`, because LRUCache does not update the size of a known value. */
+/** Wraps an index in a new object for each `set`, because LRUCache does not update the size of the same object. */
 interface Open {
   readonly release: ReleaseSearch;
 }
@@ -128,7 +131,7 @@ export class OpenReleases {
   }
 
   /**
-   * Reads an index completely, even if the index is open. `isAsked` keeps the index open.
+   * Verifies an index by reading it completely, even if the index is open. With `isAsked`, the index stays open for queries.
    * @throws DocshelfError `index_damaged`
    */
   check(searchDir: string, isAsked: boolean): { readonly sections: number } {

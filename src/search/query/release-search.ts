@@ -11,17 +11,23 @@ import type { VectorHit, VectorIndex } from '../semantic/vector-index.ts';
 import { excerptsOf } from './excerpts.ts';
 import { fuse, partsOf, type RankedSection, votesOn } from './rank.ts';
 
-/** With a minimum of 50 or 200 candidates, nDCG changes by 0.0001. */
+/** The minimum is not critical: with 50 or 200 candidates, nDCG changes by 0.0001. */
 const CANDIDATES_PER_RESULT = 4;
 const CANDIDATES_MIN = 100;
 
-/** Shows a newer version of a page if its odds of relevance are at least this share of the odds of the best version. */
+/**
+ * Minimum odds of relevance of a newer version of a page, as a share of the odds of the most relevant version. docshelf then
+ * shows the newer version.
+ */
 const AS_GOOD_PART = 0.25;
 const oddsOf = (score: number): number => score / (1 - Math.min(score, 1 - Number.EPSILON));
 const VERSION_SEGMENT = new RegExp(`(?<=/)(?:${VERSION_NAME})(?:/|$)`);
 const UNRELEASED = /^(?:next|main|master|dev|devel|nightly|unreleased)\/?$/;
 
-/** Orders versions of a page: without a version folder, names such as `latest`, numbers from the highest, unreleased versions. */
+/**
+ * Sorts versions of a page in this order: pages without a version folder, names such as `latest`, numbers from the highest,
+ * unreleased versions.
+ */
 function comparePages(one: string, other: string): number {
   const [left, right] = [one, other].map((page) => VERSION_SEGMENT.exec(page)?.[0] ?? '') as [string, string];
   const groupOf = (folder: string): number => {
@@ -39,7 +45,7 @@ export interface SemanticParts {
 interface SemanticSource {
   readonly digest: string;
   readonly revision: number;
-  /** @throws DocshelfError `release_damaged`, which later queries do not retry */
+  /** @throws DocshelfError `release_damaged`, after which the queries of this index use only keywords */
   readonly load: () => Promise<SemanticParts>;
 }
 
@@ -122,7 +128,7 @@ export class ReleaseSearch {
     return excerptsOf(ranked, this.#keyword, findings, form);
   }
 
-  /** Keeps one version of each page: the newest version that is nearly as relevant as the best version. */
+  /** Keeps one version of each page: the newest version that is nearly as relevant as the most relevant version. */
   #ofOneVersion(ranked: readonly RankedSection[]): readonly RankedSection[] {
     if (this.#keyword.facets.versions.length < 2) return ranked;
     const read = this.#keyword.sections(ranked.map(({ section }) => section));
@@ -195,7 +201,10 @@ export class SemanticLeg {
     this.#vectors.close();
   }
 
-  /** Embeds the query. Returns null if the model cannot judge the query or fails. Sends the request synchronously. */
+  /**
+   * Embeds the query. Returns null if the model cannot judge the query or fails. Calls the model before the first `await`, so
+   * that the model runs while the caller looks up keywords.
+   */
   async read(query: string): Promise<Float32Array | null> {
     if (!votesOn(query, (language) => this.#embedder.reads(language))) return null;
     return this.#embedder.embedQuery(query).catch(() => null);
