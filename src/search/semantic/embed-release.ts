@@ -19,7 +19,7 @@ interface EmbedRequest {
   readonly embedder: Embedder;
   readonly release: string;
   readonly cacheDir: string;
-  /** Vectors of this release only, which are never added to the cache. */
+  /** Vectors from the bundle, which are used only for this release and never added to the cache. */
   readonly carried?: () => Iterable<VectorRecord>;
   readonly file: string;
   /** Texts to embed between two checks of the signal. Default: 4, which take 80 ms of one core with the built-in model. */
@@ -30,7 +30,8 @@ interface EmbedRequest {
 }
 
 /**
- * Writes a row for each passage, and resumes after an interruption. Uses 13 bytes of memory per passage, and 24 to 48 per different text.
+ * Writes a vector for each passage. The next call resumes after an interruption. Uses 13 bytes of memory per passage, plus 24 to
+ * 48 per distinct text.
  * @throws errors of the embedder; the signal's reason
  */
 export async function embedRelease(request: EmbedRequest): Promise<void> {

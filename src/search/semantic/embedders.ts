@@ -8,7 +8,9 @@ import type { ModelCalls, ModelFacts } from './worker.ts';
 const BYTES_MAX = 4 * 1024 * 1024;
 const BYTES_PER_ENTRY = 200;
 
-/** Readers repeat queries, and embedding takes most of a query's time (0.13 ms a token). */
+/**
+ * Caches the vectors of queries, because readers repeat queries and embedding takes most of a query's time (0.13 ms per token).
+ */
 export function rememberQueries(embedder: Embedder): Embedder {
   const vectors = new LRUCache<string, Promise<Float32Array>>({
     maxSize: BYTES_MAX,
@@ -18,7 +20,7 @@ export function rememberQueries(embedder: Embedder): Embedder {
     digest: embedder.digest,
     dims: embedder.dims,
     reads: (language) => embedder.reads(language),
-    // Pass no signal, because several sites can wait for the same query.
+    // Pass no signal, because several sites can wait for the same query, and one site must not abort it for the others.
     embedQuery(text) {
       const known = vectors.get(text);
       if (known !== undefined) return known;
@@ -79,12 +81,15 @@ export function embedWith(model: () => Promise<Embedder | null>): EmbedderCalls 
   };
 }
 
-/** A thread must not be terminated while it loads a model (see `startProcess`), which takes 0.3 s on an idle machine. */
+/**
+ * Maximum time for a model thread to end. Long, because a thread must not be terminated while it loads a model (see
+ * `startProcess`). Loading takes 0.3 s on an idle machine.
+ */
 const ENDING_MS_MAX = 60_000;
 
 /**
- * Runs one model per concurrent text, because a run blocks its thread (2.6 ms for a question of 19 tokens). A thread loads the model with
- * its first text, and a later text restarts a dead thread.
+ * Embeds texts concurrently in threads with one model each, because a run of the model blocks its thread. A run takes 2.6 ms for
+ * a question of 19 tokens. A thread loads the model with its first text. If a thread has died, the next text starts it again.
  */
 export class ModelThreads implements Embedder {
   readonly digest: string;

@@ -27,13 +27,14 @@ export class EmbeddingEndpoint implements Embedder {
     this.#client = client;
     this.#settings = settings;
     this.dims = dims;
-    // Omit the API key, which does not change the model. The digest cannot show that the weights of a model have changed.
+    // The digest omits the API key, which does not change the model. The digest stays the same if the service changes the
+    // weights.
     this.digest = hash('sha256', JSON.stringify([settings.url, settings.model, dims]));
   }
 
   /**
-   * Requests one vector to learn its length.
-   * @param client called for each request, because a reload closes the client
+   * Requests one vector to learn the length of vectors.
+   * @param client called for each request, because a reload replaces the client
    * @throws DocshelfError `embedder_failed`, `host_not_allowed`; the signal's reason
    */
   static async connect(
@@ -47,7 +48,7 @@ export class EmbeddingEndpoint implements Embedder {
     throw failed(settings, `its vectors have ${dims} numbers, which is not a multiple of 32`, false);
   }
 
-  /** Hosted models do not report their languages, and usually are multilingual. */
+  /** Returns true for every language, because hosted models do not report their languages and are usually multilingual. */
   reads(): boolean {
     return true;
   }

@@ -34,7 +34,7 @@ export class EmbeddingModel implements Embedder {
       const output = chooseOutput(session, files.onnxFile);
       const probe = await session.run(inputsOf(session, tokens.encode('a'), files), [output]);
       const dims = (probe[output] as Tensor).dims.at(-1) ?? 0;
-      // Sign bits are stored in words of 32 bits.
+      // Require a multiple of 32, because sign bits are stored in words of 32 bits.
       if (dims === 0 || dims % 32 !== 0 || dims > 4096)
         throw invalid(files.onnxFile, `its vectors have ${dims} numbers`);
       return new EmbeddingModel(files, tokens, session, output, dims);
@@ -67,8 +67,9 @@ export class EmbeddingModel implements Embedder {
   }
 
   /**
-   * Embeds one text per run. Batches are slower on one core (52 passages of 150 tokens a second singly, 44 in sorted batches, 31 unsorted)
-   * and take 130 MB more. In a batch, a quantised graph also scales the numbers of all texts by the largest number.
+   * Embeds one text per run, because batches are slower on one core and take 130 MB more memory. In a second, the model embeds 52
+   * passages of 150 tokens singly, 44 in sorted batches, or 31 in unsorted batches. In a batch, a quantised graph also scales all
+   * texts by the same largest number, so that vectors depend on the other texts.
    */
   async #embed(text: string): Promise<Float32Array> {
     const ids = this.#tokens.encode(text);
@@ -83,7 +84,7 @@ export class EmbeddingModel implements Embedder {
 async function openGraph(file: string): Promise<InferenceSession> {
   try {
     return await InferenceSession.create(file, {
-      // Without arena and patterns, the resident size stays at 148 MB after 2,000 queries, at the same speed.
+      // Without the memory arena and memory patterns, resident memory stays at 148 MB after 2,000 queries, at the same speed.
       enableCpuMemArena: false,
       enableMemPattern: false,
       intraOpNumThreads: 1,
@@ -124,7 +125,10 @@ function inputsOf(session: InferenceSession, ids: readonly number[], files: Mode
   );
 }
 
-/** Maximum characters to tokenise per token. The model cuts longer texts, so do not tokenise a megabyte on one line. */
+/**
+ * Maximum characters to tokenise for each token that the model reads. The model ignores the rest of a text, such as a line of a
+ * megabyte.
+ */
 const CHARACTERS_A_TOKEN_MAX = 20;
 
 class Tokens {

@@ -1,6 +1,7 @@
 /**
- * Minimum words of a script, not only letters, in the vocabulary of a model that reads the script. MiniLM has 26,461 words for Latin and at
- * most 8 for other scripts. multilingual-e5-small has 404 (Katakana) to 109,484 for each of 26 scripts.
+ * Minimum number of vocabulary entries with at least two letters of a script, for a model that reads the script. MiniLM has
+ * 26,461 such entries for Latin and at most 8 for other scripts. multilingual-e5-small has 404 (Katakana) to 109,484 for each of
+ * 26 scripts.
  */
 
 const PIECES_MIN = 100;
@@ -17,7 +18,10 @@ const LETTERS = SCRIPT_NAMES.flatMap((line) => line.split(' ')).map((pair) => {
 });
 const PART_OF: Readonly<Record<string, string>> = { Jpan: 'Hira', Kore: 'Hang', Hans: 'Hani', Hant: 'Hani' };
 
-/** Language tag with a script (RFC 5646, section 2.2.3). Without a script in the tag, finding the likely script takes 20 times as long. */
+/**
+ * Language tag with a script (RFC 5646, section 2.2.3). Finding the likely script of a tag without a script takes 20 times as
+ * long.
+ */
 const WITH_SCRIPT = /^[a-z]{2,3}-([A-Z][a-z]{3})$/;
 
 /** Returns the script of a language, such as `Latn` for `de`. Null if the tag is invalid or the language has no script. */
@@ -32,7 +36,7 @@ export function scriptOfLanguage(tag: string): string | null {
   }
 }
 
-/** Text without a language counts as readable. */
+/** Assumes that the model reads text without a language. */
 export function readsLanguage(scripts: ReadonlySet<string>, language: string | null): boolean {
   if (language === null) return true;
   const script = scriptOfLanguage(language);
@@ -58,12 +62,15 @@ export function readableScripts(vocabulary: Iterable<string>, isByteLevel: boole
   return new Set(counted.filter(({ found }) => found >= PIECES_MIN).map(({ script }) => script));
 }
 
-/** Byte-level pieces write each byte as a printable character: Latin-1 as is, other bytes in order from U+0100. */
+/**
+ * Decodes a vocabulary entry of a byte-level tokenizer, in which each character stands for one byte. Printable Latin-1 characters
+ * stand for their own code, and characters from U+0100 for the other bytes in order.
+ */
 function fromByteLevel(piece: string): string {
   const bytes = Array.from(piece, (character) => {
     const code = character.codePointAt(0) ?? 0;
     if (code < 0x100) return code;
-    // Unprintable bytes: 0 to 32, 127 to 160, and 173.
+    // Bytes without a printable character: 0 to 32, 127 to 160, and 173.
     const order = code - 0x100;
     if (order <= 32) return order;
     return order <= 66 ? order - 33 + 127 : 173;

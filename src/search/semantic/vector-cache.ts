@@ -13,8 +13,8 @@ export interface VectorRecord {
 }
 
 /**
- * Quantised vectors of one model, shared by all releases. Each open cache writes its own segment, which other processes see on their next
- * read. A power cut may lose vectors.
+ * Quantised vectors of one model, shared by all releases. Each open cache writes a separate segment file. Other processes find
+ * its vectors the next time they read the cache. A power cut may lose vectors, which docshelf then computes again.
  */
 export class VectorCache {
   readonly folder: string;
@@ -141,10 +141,13 @@ function recordIn(record: Buffer): VectorRecord | null {
 }
 
 const USES = 'uses';
-/** Minimum time since the last write to a segment. A process may still write to a younger segment. */
+/**
+ * Minimum time since the last write to a segment before docshelf removes it, because a process may still write to a more recent
+ * segment.
+ */
 const QUIET_MS_MIN = 10 * 60_000;
 const DEAD_PART_MAX = 0.3;
-/** Maximum keys in memory, which take at most 48 MB. */
+/** Maximum number of keys to compare in one pass. A million keys take at most 48 MB of memory. */
 const KEYS_AT_ONCE = 1_000_000;
 const BLOCK_BYTES = 1024 * FINGERPRINT_BYTES;
 
@@ -154,8 +157,8 @@ export async function noteUse(folder: string, release: string, keys: Uint8Array)
 }
 
 /**
- * Removes unused vectors. Rewrites only segments that no process writes to, with each key once. A crash leaves duplicates, which are
- * harmless.
+ * Removes unused and duplicate vectors, if their share is at least `DEAD_PART_MAX`. Ignores segments to which a process may still
+ * write. A crash leaves only harmless duplicates.
  */
 export async function sweepVectors(
   folder: string,

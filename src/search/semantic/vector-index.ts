@@ -56,7 +56,10 @@ export class VectorIndex {
     return this.#bestOfSections(query, passages);
   }
 
-  /** Distances are small integers, so counting finds the limit without sorting. */
+  /**
+   * Counts each distance, because distances are small integers, and counting finds the largest distance of a result without
+   * sorting.
+   */
   #nearest(query: Float32Array, limit: number, allowed: Uint8Array | null): number[] {
     const { sections, dims } = this.#vectors;
     const distances = this.#kernel.distances(query);
@@ -121,7 +124,10 @@ interface VectorRows {
 
 export const OUT = 0xffff;
 
-/** Keeps only the sign bits in memory, an eighth of the size of the values. Reads near rows from the file. */
+/**
+ * Keeps only the sign bits of vectors in memory, which take an eighth of the size of the values. Reads the values of near vectors
+ * from the file.
+ */
 export class VectorKernel {
   readonly #rows: VectorRows;
   readonly #bits: Int32Array;
@@ -196,8 +202,8 @@ function product(numbers: Float64Array, values: Int8Array): number {
 }
 
 /**
- * Quantisation factor of a vector of length 1. With 384 numbers, their mean size is 0.05. One in 100,000 exceeds 0.25, which 508 maps to 127.
- * nDCG@10 stays within 0.005 of exact float32 on three sets.
+ * Quantisation factor for vectors of length 1. With 384 numbers per vector, the mean size of a number is 0.05. Only one number in
+ * 100,000 exceeds 0.25, which the factor maps to 127, the maximum. nDCG@10 stays within 0.005 of exact float32 on three sets.
  */
 const SCALE = 508;
 
@@ -224,8 +230,8 @@ export function inverseLength(values: Int8Array): number {
 }
 
 /**
- * Unrelated texts have a cosine of 0.02 in MiniLM and 0.79 in multilingual-e5-small. Two measured cosines map the scale of a model
- * to the scale of the built-in model, for which ranking is fitted.
+ * Models use different ranges of cosines: unrelated texts have 0.02 in MiniLM and 0.79 in multilingual-e5-small. Two measured
+ * cosines map the scale of a model to the scale of the built-in model, for which ranking is fitted.
  */
 export interface CosineScale {
   /** Mean cosine of a question and its own answer. `unrelated` is the mean cosine of a question and another answer. */
@@ -235,7 +241,10 @@ export interface CosineScale {
 
 export const COMMON_SCALE: CosineScale = { related: 0.625, unrelated: 0.017 };
 
-/** Minimum of `related` minus `unrelated`: half the difference of e5, the narrowest known scale. */
+/**
+ * Minimum of `related` minus `unrelated`: half the difference of multilingual-e5-small, the smallest difference of all measured
+ * models.
+ */
 const SPAN_MIN = 0.04;
 
 const ANSWERS: Readonly<Record<string, string>> = {
@@ -257,7 +266,10 @@ const ANSWERS: Readonly<Record<string, string>> = {
     'The client repeats failed requests with exponential backoff, and gives up when the deadline has passed.',
 };
 
-/** Embeds 16 short texts in 0.1 s. @throws DocshelfError `model_invalid` if answers are not nearer than other texts; errors of the embedder */
+/**
+ * Embeds 16 short texts in 0.1 s.
+ * @throws DocshelfError `model_invalid` if answers are not nearer to their questions than other texts; errors of the embedder
+ */
 export async function measureScale(embedder: Embedder, signal?: AbortSignal): Promise<CosineScale> {
   const passages = await embedder.embedPassages(Object.values(ANSWERS), signal);
   let related = 0;
@@ -278,7 +290,7 @@ export async function measureScale(embedder: Embedder, signal?: AbortSignal): Pr
   });
 }
 
-/** Linear, so that the order stays the same. Results may be outside of -1 to 1. */
+/** Converts linearly, so that the order of results stays the same. A converted cosine may be outside of -1 to 1. */
 function commonScaleOf({ related, unrelated }: CosineScale): (cosine: number) => number {
   const span = (COMMON_SCALE.related - COMMON_SCALE.unrelated) / (related - unrelated);
   return (cosine) => COMMON_SCALE.unrelated + (cosine - unrelated) * span;

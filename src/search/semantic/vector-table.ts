@@ -32,8 +32,8 @@ const DIMS_MAX = 4096;
 const BLOCK_BYTES = 256 * 1024;
 
 /**
- * Maximum rows. A million sections have about two million rows. Four million rows take 1.6 GB on disk and 220 MB in the query thread. Further
- * sections are found by keywords only.
+ * Maximum rows. A million sections have about two million rows. Four million rows take 1.6 GB on disk and 220 MB in the query
+ * thread. docshelf finds further sections only by keywords.
  */
 export const ROWS_MAX = 4_000_000;
 
@@ -80,7 +80,7 @@ export class VectorTable implements TableFacts {
     }
   }
 
-  /** Returns null for a missing file or another format version or model. @throws DocshelfError `release_damaged` */
+  /** Returns null if the file is missing, or has another format version or model. @throws DocshelfError `release_damaged` */
   static open(file: string, modelDigest: string, flags: 'r' | 'r+' = 'r'): VectorTable | null {
     const fd = openIfThere(file, flags);
     if (fd === null) return null;
