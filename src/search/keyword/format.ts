@@ -12,7 +12,8 @@ export const FORMAT_VERSION = 9;
 
 /**
  * An index is one SQLite file. Sections are numbered from 0 in page order.
- * - `postings`: sections of each term, one run per flush. Lists by title, language and so on have names with a space.
+ * - `postings`: the sections of each term, in one row (run) per flush of the writer. Keys with a space, such as `language de`,
+ *   list the sections of a language, title, version or tag.
  * - `sequences`: the terms of each section in order, hashed to 16 bits, for proximity and phrases.
  * - `arrays`: column lengths, priors, languages and passages by section, and the vocabulary.
  */
@@ -24,7 +25,10 @@ export const SCHEMA = `
   PRAGMA user_version = ${FORMAT_VERSION};
 `;
 
-/** Position of SQLite's application_id, which contains the CRC-32 of the file with this field as zero. Written last, to mark completion. */
+/**
+ * Position of SQLite's application_id, in which docshelf stores the CRC-32 of the file. The CRC-32 is computed with zero in this
+ * field. docshelf writes the CRC-32 last, so that an incomplete file has a wrong one.
+ */
 const CHECKSUM_OFFSET = 68;
 const CHECKSUM_BYTES = 4;
 const CHUNK_BYTES = 1024 * 1024;
@@ -78,7 +82,7 @@ function checksumOf(file: number): number {
   }
 }
 
-/** A sealed file never changes, so SQLite needs no locks. */
+/** A finished index file never changes, so SQLite needs no locks. */
 function sealedUrl(path: string): URL {
   const url = pathToFileURL(path);
   url.searchParams.set('immutable', '1');
@@ -108,7 +112,9 @@ export function asDamaged(path: string, error: unknown): unknown {
   return isOfTheFile ? damaged(path, String((error as Error).message), error) : error;
 }
 
-/** Kinds of section lists, other than terms. `unsaid` has one key, `version`, for sections without a version. */
+/**
+ * Kinds of section lists in `postings`, in addition to terms. The list `unsaid version` contains the sections without a version.
+ */
 export type ListKind = 'title' | 'documentTitle' | 'version' | 'unsaid' | 'tag' | 'language';
 
 /** Separates the document title from the page title, and occurs in neither. */

@@ -20,15 +20,17 @@ import { impactOf, type Mask, PRIOR_WEIGHT, type Ranking, SECONDARY_PART, sequen
 import { readCountedWords, readLanguages, Vocabulary } from './vocabulary.ts';
 import type { COLUMNS } from './words.ts';
 
-/** Maximum bytes of cached postings. The common words of a site with 100,000 sections have 10 MB of postings. */
+/** Maximum bytes of cached postings. The common words of a site with 100,000 sections need 10 MB. */
 const POSTINGS_CACHE_BYTES = 24 * 1024 * 1024;
 const BYTES_PER_POSTING = 8;
 const BYTES_PER_ENTRY = 200;
-/** Maximum bytes of cached sequences, enough for 7,000 sections. Reading 50 sections from the file takes 0.13 ms. */
+/**
+ * Maximum bytes of cached sequences, enough for 7,000 sections. Reading the sequences of 50 sections from the file takes 0.13 ms.
+ */
 const SEQUENCES_CACHE_BYTES = 4 * 1024 * 1024;
 const FREQUENCIES_MAX = 4_000;
 const BYTES_PER_SECTION = 16;
-/** SQLite's default cache_size of -2000 KiB (sqlite.org/pragma.html). */
+/** Maximum size of SQLite's page cache, by the default cache_size of -2000 (sqlite.org/pragma.html). */
 const PAGE_CACHE_BYTES_MAX = 2_000 * 1024;
 const OWN_BYTES = 300_000;
 
@@ -99,9 +101,12 @@ export class IndexFile {
     return sections;
   }
 
-  /** True if the site has this name alone or before a sign or digit, as `-xmx` in `-xmx512m`. @param isUnfinished also allows letters */
+  /**
+   * True if the index has a term that is this name, or starts with this name and a sign or digit, as `-xmx512m` for `-xmx`.
+   * @param isUnfinished true if a letter may also follow the name
+   */
   hasName(name: string, isUnfinished: boolean): boolean {
-    // The first matching term decides, because letters are sorted after signs and digits.
+    // Check only the first term with this beginning, because letters are sorted after signs and digits.
     const row = this.#statements.next.get(name) as unknown as { term: string } | undefined;
     const rest = row?.term.startsWith(name) === true ? row.term.slice(name.length) : null;
     return rest !== null && (isUnfinished || !/^\p{L}/u.test(rest));
@@ -127,7 +132,7 @@ export class IndexFile {
     return this.#sectionsOf(listName(kind, key));
   }
 
-  /** Sections by title or document title. A document title does not count if pages with different titles share it. */
+  /** Sections of pages with this title or document title. Ignores a document title that pages with different titles share. */
   titled(key: string): number[] {
     const [ofDocument, another] = this.#terms(listName('documentTitle', key + UNDER));
     const isOfPages = ofDocument !== undefined && another === undefined;
@@ -241,9 +246,9 @@ function prepareStatements(database: DatabaseSync) {
     frequency: database.prepare('SELECT coalesce(sum(sections), 0) AS sections FROM postings WHERE term = ?'),
     next: database.prepare('SELECT term FROM postings WHERE term >= ? ORDER BY term LIMIT 1'),
     postings: database.prepare('SELECT sections, list FROM postings WHERE term = ? ORDER BY run'),
-    // The order lets a caller stop early, because all pages may share the site's title.
+    // Sort by term, so that `titled` can stop at the second title. All pages of a site may share a document title.
     terms: database.prepare('SELECT term, sections FROM postings WHERE term >= ? AND term < ? ORDER BY term'),
-    // 50,000 rows of one number take ten times as long as one row of JSON.
+    // Return one row of JSON, because 50,000 rows of one number take ten times as long.
     phrase: database.prepare(
       'SELECT json_group_array(n) AS sections FROM sequences WHERE n IN (SELECT value FROM json_each(?)) AND instr(terms, ?)',
     ),
@@ -256,7 +261,10 @@ export type Facets = Readonly<Record<SearchFacet, readonly string[]>>;
 
 const KINDS = { languages: 'language', versions: 'version', tags: 'tag' } as const;
 
-/** Returns no choices if all sections have the same value. @param keysOf returns the keys of a list, the most frequent first */
+/**
+ * Values to offer for each filter, or none if all sections have the same value.
+ * @param keysOf returns the keys of a list, the most frequent first
+ */
 function facetsOf(keysOf: (kind: (typeof KINDS)[SearchFacet]) => readonly string[]): Facets {
   const of = (facet: SearchFacet, shown: (key: string) => string = (key) => key): readonly string[] => {
     const keys = keysOf(KINDS[facet]).slice(0, FACET_MAX);

@@ -13,11 +13,11 @@ export interface IndexedSection extends Section {
   readonly prior?: number;
 }
 
-/** Maximum occurrences in memory, about 30 MB. A new term counts as 8 occurrences. */
+/** Maximum occurrences of terms in memory, about 30 MB. The first occurrence of a term counts as 8. */
 const OCCURRENCES_PER_RUN = 1_000_000;
 const OCCURRENCES_A_TERM = 8;
 const LENGTH_MAX = 0xffff;
-/** Maximum words of a title or heading in which a separator is a symbol, as in the heading `The | operator`. */
+/** Maximum words of a title or heading in which a separator such as `|` is also a symbol, as in the heading `The | operator`. */
 const TITLE_WORDS_MAX = 2;
 const HEADING_WORDS_MAX = 4;
 
@@ -44,7 +44,7 @@ export class KeywordIndexWriter implements Disposable {
   constructor(path: string, language = ENGLISH) {
     this.#path = path;
     this.#language = language;
-    // In defensive mode SQLite would keep a journal (sqlite.org/c3ref/c_dbconfig_defensive.html).
+    // In defensive mode, SQLite ignores `journal_mode = OFF` (sqlite.org/c3ref/c_dbconfig_defensive.html).
     this.#database = new DatabaseSync(path, { defensive: false });
     this.#database.exec('PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;');
     this.#database.exec(`PRAGMA temp_store = MEMORY; ${SCHEMA}`);
@@ -108,7 +108,7 @@ export class KeywordIndexWriter implements Disposable {
 
   #flush(): void {
     const insert = this.#database.prepare('INSERT INTO postings VALUES (?, ?, ?, ?)');
-    // `sort` compares code units, as SQLite does.
+    // Insert in nearly the order of the primary key. `sort` compares UTF-16 code units, SQLite compares UTF-8 bytes.
     for (const term of Array.from(this.#postings.keys()).sort()) {
       const builder = this.#postings.get(term) as PostingsBuilder;
       insert.run(term, this.#run, builder.sections, builder.bytes());

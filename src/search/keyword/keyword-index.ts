@@ -27,18 +27,22 @@ const QUOTED_MAX = 30;
 const QUOTED_PAIRS_MIN = 5;
 const QUOTED_PART = 0.75;
 const NO_SEQUENCE = new Uint16Array();
-/** Number of sections to search for a row that defines a name. */
+/** Number of sections to search for a table row that defines a name. */
 const ROW_CANDIDATES = 20;
 
 export interface KeywordHit {
   readonly section: number;
-  /** BM25 score, above all other hits if `exact` is not null. Comparable only within one query. */
+  /** BM25 score, raised above all other hits if `exact` is not null. Comparable only within one query. */
   readonly score: number;
-  /** BM25 divided by the rarity of all words of the query: 0 to about 4, comparable between queries. */
+  /** BM25 score divided by the sum of the rarities of all words of the query: 0 to about 4, comparable between queries. */
   readonly normalised: number;
   readonly exact: Exact | null;
-  /** 1 if the section has all known names and symbols of a short query, else 0. Plus 1 if its headings or a table row define them, and plus 1
-   * if it contains nearly the whole query as a quotation. At most 2. */
+  /**
+   * Sum of points, at most 2:
+   * - 1 if the section has all known names and symbols of a short query
+   * - 1 if the headings or a table row of the section define these names
+   * - 1 if the section contains nearly the whole query as a quotation
+   */
   readonly names: 0 | 1 | 2;
 }
 
@@ -47,7 +51,7 @@ export type Exact = 'title' | 'identifier';
 
 export interface SearchOptions {
   readonly limit: number;
-  /** For search as you type: the last word also matches longer words if it ends the query. */
+  /** For search as you type: if the query ends with a word, this word also matches longer words. */
   readonly prefixLast?: boolean;
   readonly filter?: Filter;
 }
@@ -68,8 +72,8 @@ export class KeywordIndex {
   }
 
   /**
-   * @param isSealKnown true if the file was verified. Skips the checksum, which takes 0.2 s for 100,000 sections
-   * @throws DocshelfError `index_damaged` if the file is missing, unfinished, changed or of another version
+   * @param isSealKnown true if the file was verified before. Skips the checksum, which takes 0.2 s for 100,000 sections
+   * @throws DocshelfError `index_damaged` if the file is missing, unfinished, changed, or of another version
    */
   static open(path: string, ranking: Ranking = RANKING, isSealKnown = false): KeywordIndex {
     return new KeywordIndex(path, ranking, isSealKnown);
@@ -113,7 +117,7 @@ export class KeywordIndex {
       const ranked = this.#rank(parsed.wanted, spellings, links, options.limit);
       const sections = ranked.map(({ section }) => section);
       const named = this.#sectionsWith(parsed.isQuestion ? [] : names, spellings, sections);
-      // A heading `<<` does not match the query `<<EOF`.
+      // Ignore headings if signs precede a word in the query: a heading `<<` does not define `<<EOF`.
       const isWhole = !parsed.isQuestion && attachedSymbols(parsed.wanted).length === 0;
       const headed = this.#headedBy(isWhole ? names : [], onlyIdentifier(parsed.wanted, spellings), spellings);
       const quoted = this.#quoting(parsed.wanted, spellings, sections.slice(0, NEAR_CANDIDATES));
@@ -135,7 +139,7 @@ export class KeywordIndex {
     });
   }
 
-  /** Corrected query, excluded words, and the query that includes the excluded words. */
+  /** Returns the corrected query, the excluded words, and the query with the excluded words as ordinary words. */
   readings(query: string, prefixLast: boolean, language?: string): Omit<SearchFacts, 'facets' | 'semantic'> {
     return this.#read(() => {
       const { wanted, unwanted, inclusive, unfinished } = this.#parse(query, prefixLast);
@@ -221,7 +225,7 @@ export class KeywordIndex {
   #rank(wanted: string, spellings: Spellings, links: readonly Link[], limit: number): Found[] {
     const terms = onlyIdentifier(wanted, spellings);
     const namedSections = new Set(terms.flatMap((term) => [...this.#file.postings(term).sections]));
-    // A page with the title "C" does not match the query "C++".
+    // Title keys omit signs, so require the name in the section: a page with the title "C" must not match the query "C++".
     const isTitled = (section: number) => namedSections.size === 0 || namedSections.has(section);
     const titled = this.#takeScores(this.#titled(wanted, spellings).filter(isTitled));
     const named = this.#takeScores(namedSections);
@@ -236,7 +240,7 @@ export class KeywordIndex {
     ].slice(0, limit);
   }
 
-  /** Sections of pages whose title is the query, or else the query with its misspellings corrected. */
+  /** Sections of pages whose title is the query. Without such pages, uses the query with corrected misspellings. */
   #titled(wanted: string, spellings: Spellings): number[] {
     const found = this.#file.titled(titleKey(wanted));
     const corrected = found.length > 0 ? null : correctedQuery(wanted, false, this.#file, spellings);
@@ -265,7 +269,6 @@ export class KeywordIndex {
     return taken.sort(byScore);
   }
 
-  /** Filters the sections that contain all names. */
   #sectionsWith(names: readonly Name[], spellings: Spellings, sections: readonly number[]): ReadonlySet<number> {
     if (names.length === 0) return new Set();
     const hasWords = names.some(({ words }) => words.length > 0);
@@ -280,7 +283,9 @@ export class KeywordIndex {
     return new Set(sections.filter((section) => tests.every((hasName) => hasName(section))));
   }
 
-  /** Filters sections with nearly all words of the query in sequence, for a query that was copied from a message. */
+  /**
+   * Selects the sections that contain nearly all words of the query in sequence, because a query can be copied from a message.
+   */
   #quoting(wanted: string, spellings: Spellings, sections: readonly number[]): ReadonlySet<number> {
     const words = wordsOf(wanted).filter(({ kind }) => kind === 'word');
     const near = new Proximity(
@@ -292,7 +297,7 @@ export class KeywordIndex {
     return new Set(sections.filter((section) => inRow(section) >= QUOTED_PART));
   }
 
-  /** Sections with a row that defines a name of the query, and the position of the row in the text. */
+  /** Maps each section with a table row that defines a name of the query to the position of this row in the text. */
   #rowsOf(wanted: string, sections: readonly number[]): ReadonlyMap<number, number> {
     const rows = new Map<number, number>();
     const rowIn = rowFinder(wanted);
@@ -304,7 +309,10 @@ export class KeywordIndex {
     return rows;
   }
 
-  /** Sections with all names in title or headings. Without such sections, uses the last part of a single name: `json()` for `c.json()`. */
+  /**
+   * Sections with all names in title or headings. If there are none, and the query is a single name, searches for the last part
+   * of the name: `json()` for `c.json()`.
+   */
   #headedBy(names: readonly Name[], only: readonly string[], spellings: Spellings): ReadonlySet<number> {
     const needed = only.length > 0 ? [only] : names.map(({ terms }) => terms);
     const [first = new Set<number>(), ...others] = needed.map((terms) => this.#headed(terms));

@@ -47,7 +47,7 @@ export interface WordLanguage {
   readonly code: string;
   readonly script: Script;
   readonly stopWords: ReadonlySet<string>;
-  /** True if words with long common parts are related, because the stemmer misses inflections. */
+  /** True if words with a long common part count as related, because the stemmer misses inflections. */
   readonly hasParts: boolean;
   /** True if the language writes compounds as one word, such as `Datenbankverbindung`. */
   readonly isCompounding: boolean;
@@ -92,10 +92,13 @@ const danishSpelling = (word: string): string => fold(word).replaceAll('aa', 'a'
 const arabicSpelling = (word: string): string => fold(word).replace(/[یى]/g, 'ي').replaceAll('ک', 'ك');
 const ARABIC_ARTICLE = /^(?:[وف]?(?:[بك]?ال|لل)|[وف](?=ال))(?=\p{L}{3})/u;
 
-/** Plural ending, of which the stemmer removes only one letter. */
+/** Plural ending. Removed before stemming, because the stemmer removes only one letter of the ending. */
 const ARABIC_PLURAL = /(?<=\p{L}{3})ات$/u;
 
-/** Removes the most frequent endings. @orama/stemmers has no rules for most of these languages, and its Bulgarian rules throw an error. */
+/**
+ * Removes the most frequent endings. The Bulgarian rules of @orama/stemmers throw an error, and the package has no rules for the
+ * next languages.
+ */
 const bulgarian = without(
   /(?:овете|ищата|ията|ият|ите|ата|ята|ове|ени|ане|ът|ят|та|то|те|ия|ен|на|но|ни|а|я|о|е|и|ъ)$/,
 );
@@ -106,7 +109,7 @@ const czech = without(
   /(?:ovani|ovat|ovan[aoyi]?|ych|ich|ymi|imi|ami|emi|ach|ech|eho|emu|ovi|um|em|am|ou|ii|at|it|y|i|a|e|u|o)$/,
 );
 const FINAL_FORMS: Readonly<Record<string, string>> = { ך: 'כ', ם: 'מ', ן: 'נ', ף: 'פ', ץ: 'צ' };
-/** Removes endings, all particles, and the letter vav inside the word, which many spellings omit. */
+/** Removes endings, the particles before a word, and the letter vav inside a word, because many spellings omit vav. */
 const hebrew = (word: string): string => {
   const rest = word.replace(/(?<=.{2})(?:יות|ויות|ים|ות|ה|ת)$/, '');
   const stem = rest.replace(/^[ושהבלמכ]+(?=[\u05d0-\u05ea]{3})/, '');
@@ -131,7 +134,10 @@ export const ENGLISH: WordLanguage = {
   stem: (word) => stem(fold(word)),
 };
 
-/** Chinese, Japanese, Korean and Thai are indexed by pairs of characters. Latin words in such texts are mostly English. */
+/**
+ * Chinese, Japanese, Korean and Thai are indexed by pairs of characters. Latin words in such texts are mostly English, so English
+ * rules apply to them.
+ */
 const CHINESE: WordLanguage = { ...ENGLISH, code: 'zh', script: 'other', stopWords: new Set() };
 const PAIRS: WordLanguage = { ...CHINESE, code: 'other' };
 
@@ -157,7 +163,7 @@ const LANGUAGES: ReadonlyMap<string, WordLanguage> = new Map(
       before: fold,
     }),
     language('es', spanish, { stops: spanishStops }),
-    // Catalan and Galician use the Spanish stemmer, because their endings are similar.
+    // Use the Spanish stemmer for Catalan and Galician, because the endings of the three languages are similar.
     ...['ca', 'gl'].map((code) => language(code, spanish)),
     language('fa', persian, { script: 'Arab', stops: words(PERSIAN_STOPS), before: arabicSpelling }),
     language('fi', finnish, { ...compounds, stops: finnishStops, before: fold }),
@@ -209,8 +215,8 @@ export function stemOf(spelling: string, language: WordLanguage): string {
 }
 
 /**
- * Term of a word in the index. Stems of other languages than English have a prefix, because `servic` of `serviços` is not a form of `services`.
- * Identifiers, such as `maxRetryCount`, are English in every language.
+ * Term of a word in the index. Stems of languages other than English have a prefix, so that `servic` of `serviços` does not match
+ * `services`. Identifiers, such as `maxRetryCount`, get English stems in every language.
  */
 export function keyOf({ spelling, parts }: Pick<Word, 'spelling' | 'parts'>, language: WordLanguage): string {
   const own = parts.length > 0 ? ENGLISH : languageOfWord(spelling, language);
@@ -227,7 +233,10 @@ function scriptOf(word: string): Script {
   return (code >= 0x600 && code < 0x780) || code >= 0xfb50 ? 'Arab' : 'other';
 }
 
-/** Minimum number of different stop words in a text, and their minimum share of all words. Prose has 0.3 to 0.5, code less. */
+/**
+ * Minimum number of different stop words in a text, and their minimum share of all words. Prose has a share of 0.3 to 0.5, code a
+ * lower share.
+ */
 const LEAST = { kinds: 3, share: 0.15 };
 const LIKELY = { kinds: 5, share: 0.25 };
 const LETTERS = /\p{L}+/gu;

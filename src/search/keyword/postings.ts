@@ -1,8 +1,9 @@
 import { DocshelfError } from '../../domain/errors.ts';
 
 /**
- * Encodes the ascending sections of one term as LEB128 numbers. The first number is twice the distance from the previous section (initially
- * -1), plus one if the term occurs only once, in the text. Else four counts follow: title, headings, text, identifiers.
+ * Encodes the sections of one term, in ascending order, as LEB128 numbers. Each section starts with twice its distance from the
+ * previous section (initially -1). If the term occurs only once in the section, in the text, this number is one higher.
+ * Otherwise, four counts follow: title, headings, text, identifiers.
  */
 export class PostingsBuilder {
   readonly #bytes: number[] = [];

@@ -18,7 +18,10 @@ export interface ParsedQuery {
   readonly wanted: string;
   /** Quoted phrases. A hit contains all phrases, unless `isQuestion`. */
   readonly phrases: readonly string[];
-  /** True for a query longer than a keyword search. Its phrases are optional, because its quotes may only stress words. */
+  /**
+   * True for a query with more words than a keyword search. The phrases of a question are optional, because quotes may only
+   * stress words.
+   */
   readonly isQuestion: boolean;
   readonly unwanted: readonly string[];
   /** The query with the unwanted words as ordinary words. Null without unwanted words. */
@@ -30,14 +33,20 @@ export interface ParsedQuery {
 const QUERY_LENGTH_MAX = 2_000;
 /** Maximum phrases and exclusions. A phrase of very frequent words took 22 ms of processor time with 30,000 sections (measured). */
 const OPERATORS_MAX = 6;
-/** A query with more words outside quotes is a question. Requiring the phrases of questions lowered nDCG@10 on CACM by 0.03. */
+/**
+ * Maximum words outside quotes of a keyword search. In a longer query, phrases are optional, because requiring them lowered
+ * nDCG@10 on CACM by 0.03.
+ */
 const LOOSE_WORDS_MAX = 5;
 const WORD = /[\p{L}\p{N}]+/gu;
-/** Matches a phrase in quotes, or a minus before a phrase or word. Excludes `-g` and `--global`, which readers search for. */
+/**
+ * Matches a phrase in quotes, or a minus before a phrase or word. Does not match `-g` and `--global`, because readers search for
+ * options.
+ */
 const OPERATOR =
   /(?<=^|\s)-(?:["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]|([\p{L}\p{N}_][^\s"\u201c\u201d\u201e]+))|["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]/gu;
 
-/** @param isOption true if the site has this text as a command-line option, so that its dash excludes nothing */
+/** @param isOption true if the text is a command-line option of the site, so that its dash does not exclude a word */
 export function parseQuery(text: string, isOption: (text: string, isAtEnd: boolean) => boolean): ParsedQuery {
   const phrases: string[] = [];
   const unwanted: string[] = [];
@@ -76,7 +85,10 @@ export interface Link extends QueryWord {
   readonly share: number;
 }
 
-/** Maximum words, of which the rarest count. A question has 10 words, the longest topics of the development sets have 40. */
+/**
+ * Maximum words of a query. Only the rarest words of a longer query are scored. A question has 10 words, and the longest topics
+ * of the development sets have 40.
+ */
 const WISHES_MAX = 64;
 const PREFIX_WORDS_MAX = 30;
 const NUMBERED_MAX = 4;
@@ -84,14 +96,17 @@ const NAME_WORDS_MAX = 4;
 /** Maximum misspellings to look up, because each takes up to 5 ms. */
 const MISSPELLINGS_MAX = 8;
 const CORRECTIONS_MAX = 4;
-/** A word in so few sections may be a misspelling of a word that is `OFTENER` times as frequent. */
+/** Maximum sections with a word that may be a misspelling. The correct word must be `OFTENER` times as frequent. */
 const NEXT_TO_NOTHING = 1;
 const OFTENER = 10;
-/** Weight of a name in another convention, such as `retry_count` for `retryCount`. */
+/** Weight of a name in another naming convention, such as `retry_count` for `retryCount`. */
 const ALIKE_SHARE = 0.9;
 const DIGIT = /\p{N}/u;
 
-/** Returns the terms (the rarest first), the words in order, and the names. @param unfinished true if the last word may be a prefix */
+/**
+ * Returns the terms to score (the rarest first), the words in order, and the names of the query.
+ * @param unfinished true if the last word may be a prefix
+ */
 export function planOf(
   text: string,
   unfinished: boolean,
@@ -107,7 +122,7 @@ export function planOf(
   const names: Name[] = [];
   let misspellings = 0;
 
-  /** @param related related words, which do not change the rarity of the exact word */
+  /** @param related terms of related words, which do not change the rarity of the exact word */
   function wish(exact: readonly string[], weight: number, also = none, related = none): Link {
     const alternatives = new Map<string, number>();
     let sections = 0;
@@ -121,7 +136,7 @@ export function planOf(
         else others += found;
         if (found === 0 || part === 0) continue;
         alternatives.set(term, part);
-        // A compound that contains the word has a lower score, but shows that the site knows the word.
+        // Divide by `RELATED_SHARE`: a compound that contains the word scores lower, but proves that the site knows the word.
         share = Math.max(share, Math.min(1, kind === 2 ? part / RELATED_SHARE : part));
       }
     if (sections === 0) sections = others;
@@ -189,7 +204,7 @@ export function planOf(
       links.push(wish(spellings.keysOf(word), weight, alternatives));
       for (const part of parts) wish(spellings.keysOf(plain(part)), weight * ranking.part);
     } else if (parts.length > 0 && isNumbered(folded) && !isKnown(word)) {
-      // Search for `RFC 9110` if the site does not contain `RFC9110`.
+      // If the site does not contain `RFC9110`, search for `RFC 9110`.
       for (const part of parts) links.push(wishOrCorrect(plain(part), weight));
     } else addWord(word, weight);
   }
@@ -237,7 +252,7 @@ export function planOf(
   }
   const ordinary = words.filter(({ kind }) => kind === 'word');
   for (const { start, end } of unknownNames.slice(0, 1)) {
-    // The site may contain `logging.level` only inside `logging.level.root`.
+    // Look for the words of `logging.level`, because the site may contain them only inside `logging.level.root`.
     const inside = ordinary.filter((word) => start <= word.start && word.end <= end);
     if (knownNames.length === 0 && inside.length > 1 && inside.every(isKnown))
       names.push({ terms: [], words: inside.map(({ folded }) => folded) });
@@ -262,7 +277,7 @@ export interface Name {
   readonly words: readonly string[];
 }
 
-/** True if a related word contains the whole word, which is then no misspelling. */
+/** True if a related word contains the whole word. The word is then not a misspelling. */
 function isInside(related: ReadonlyMap<string, number>): boolean {
   return Iterator.from(related.values()).some((share) => share >= RELATED_SHARE);
 }
@@ -286,7 +301,10 @@ function numberedNames(words: readonly Word[]): Pair[] {
 const QUANTITY =
   /(?<![^\s(=])(\p{N}+(?:\.\p{N}+)?) ?([nu\u00b5m]?s|sec|min|[dhwx]|[kmgtp]i?b?|b|[kmg]?hz|px|r?em|pt|v[hw])(?![\p{L}\p{N}])/giu;
 
-/** Finds quantities. `1.5s` and `1.5 s` are the same name. In `max_wal_size 1GB`, the setting is the name, and the value only a word. */
+/**
+ * Finds quantities. `1.5s` and `1.5 s` are the same name. Returns none if the query has another name, such as the setting in
+ * `max_wal_size 1GB`.
+ */
 function quantitiesOf(text: string): Pair[] {
   const others = wordsOf(text.replace(QUANTITY, ' '));
   if (others.some(({ kind, folded, parts }) => (kind === 'joined' ? isTechnical(folded) : parts.length > 0))) return [];
@@ -294,7 +312,7 @@ function quantitiesOf(text: string): Pair[] {
   return found.slice(0, NUMBERED_MAX);
 }
 
-/** Terms of each pair of characters in a run. */
+/** Returns the terms of each pair of characters in a run of a script without spaces. */
 function runTerms(run: string, spellings: Spellings): string[][] {
   const variants = spellings.runsOf(run).map((each) => (pairsOf(each).length > 0 ? pairsOf(each) : [each]));
   return (variants[0] ?? []).map((_, at) => [...new Set(variants.map((terms) => terms[at] as string))]);
@@ -313,7 +331,10 @@ export function onlyIdentifier(text: string, spellings: Spellings): readonly str
   return first.parts.length > 0 || DIGIT.test(first.folded) ? spellings.keysOf(first).slice(0, 1) : [];
 }
 
-/** Returns the terms of the phrase in each language, null without words. @param startingWith returns index terms with this beginning */
+/**
+ * Returns the terms of the phrase in each language, or null if the phrase has no words.
+ * @param startingWith returns the index terms with a given beginning
+ */
 export function phraseVariants(
   phrase: string,
   spellings: Spellings,
@@ -322,7 +343,9 @@ export function phraseVariants(
   const words = wordsOf(phrase).filter((word) => word.kind !== 'joined');
   if (words.length === 0) return null;
   const last = words.at(-1);
-  // A run inside the phrase must also end in the section, so add its last character. A run at the end of the phrase may continue.
+  // Add the last character of a run that is not at the end of the phrase, because the run must also end in the section. At the
+  // end of the phrase, a run may continue in the section.
+  // At the end of the phrase, a run may continue in the section.
   const isOpen = last?.kind === 'run' && pairsOf(last.folded).length === 0;
   const termsOf = (word: Word, term: string, at: number): string[] => {
     if (word.kind === 'word') return [term];
@@ -373,12 +396,12 @@ export function correctedQuery(
   return copied === 0 ? null : corrected + query.slice(copied);
 }
 
-/** Maximum names whose rows are searched. A query with more names is text of a message. */
+/** Maximum names of a query to search in table rows. A query with more names is the text of a message. */
 const NAMES_MAX = 2;
 
 /**
- * Finds the row of a table that defines a name of the query: an error code in its cell, or `nextval ( regclass )`. Code does
- * not match, because it has no space before the bracket. Null if the query has no such name.
+ * Finds the table row that defines a name of the query: a cell with only an error code, or a signature such as `nextval (
+ * regclass )`. Calls in code do not match, because they have no space before the bracket. Null if the query has no such name.
  */
 export function rowFinder(query: string): ((text: string) => number | null) | null {
   const tokens = query.trim().split(/\s+/);

@@ -13,7 +13,10 @@ export interface Ranking {
   readonly lengths: Columns;
   readonly stopWord: number;
   readonly part: number;
-  /** Weight of a technical name such as `1.2.3`. Its words have `partOfName` if the site has the name, so that sections with it come first. */
+  /**
+   * Weight of a technical name such as `1.2.3`. If the site has the name, the words of the name have only the weight
+   * `partOfName`, so that sections with the whole name come first.
+   */
   readonly whole: number;
   readonly partOfName: number;
   readonly phrase: number;
@@ -45,14 +48,18 @@ export const RANKING: Ranking = {
 };
 
 export const PRIOR_WEIGHT = 0.05;
-/** Factor for the relevance of change logs and lists. Their exact titles and identifiers count fully. */
+/**
+ * Factor for the relevance of change logs and lists. The factor does not reduce the extra score of exact titles and identifiers.
+ */
 export const SECONDARY_PART = 0.7;
 
 export function rarity(sectionsWithTerm: number, sections: number): number {
   return Math.log(1 + (sections - sectionsWithTerm + 0.5) / (sectionsWithTerm + 0.5));
 }
 
-/** Score of a term by its counts in a section. Title, headings and body each add at most their weight times `saturation` + 1. */
+/**
+ * Score of a term by its counts in a section. Title, headings and body each add at most their weight times (`saturation` + 1).
+ */
 export function impactOf(
   lengths: Readonly<Record<keyof Columns, Uint16Array>>,
   { saturation, weights, lengths: shares }: Ranking,
@@ -77,7 +84,7 @@ export function impactOf(
   };
 }
 
-/** Mean length of a column in the sections that have this column. At least 1 per section, because symbols have no length. */
+/** Mean length of a column in the sections that have this column. At least 1, because a column of only symbols has length 0. */
 function mean(lengths: Uint16Array): number {
   let sum = 0;
   let filled = 0;
@@ -220,7 +227,7 @@ function bitsOf(term: string): number {
 
 export class Proximity {
   readonly #linkOf = new Uint8Array(0x10000);
-  /** Number of each pair of query words, from 1. 0 marks pairs that are not neighbours in the query. */
+  /** IDs of the pairs of words that are neighbours in the query, starting at 1. 0 marks other pairs. */
   readonly #pairOf: Uint8Array;
   readonly #stride: number;
   readonly #rarities: number[] = [];

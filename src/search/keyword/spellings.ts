@@ -44,7 +44,7 @@ export class Spellings {
     return [...keys.add(folded)];
   }
 
-  /** One list with the terms of the words in each language, and one list with the words as written. */
+  /** Returns one list of terms per language, and one list of the words as written. */
   variants(words: readonly Surface[]): string[][] {
     const languages = this.#languages.map((language) =>
       words.map((word) => keyOf({ ...word, spelling: this.#spelled(word, language)[0] ?? word.spelling }, language)),
@@ -57,7 +57,10 @@ export class Spellings {
     return isChinese ? [...new Set([run, simplify(run)])] : [run];
   }
 
-  /** Terms of related words, which contain the word or most of it, with their shares. */
+  /**
+   * Terms of related words, and the weight of each term compared with the word itself. A related word contains all or most of the
+   * word.
+   */
   related(word: Surface): ReadonlyMap<string, number> {
     const shares = new Map<string, number>();
     const languages = this.#ofQuery.filter(({ hasParts }) => hasParts);

@@ -19,7 +19,7 @@ const BYTES_PER_WORD = 60;
 /** Number of consecutive letters that related words share. */
 const GRAM = 5;
 const BEGINNINGS_MAX = 20;
-/** Minimum share of the letter sequences of a word that a related word contains. */
+/** Minimum share of a word's letter sequences that a related word must contain. */
 const RELATED_MIN = 0.6;
 
 interface CountedWords {
@@ -34,7 +34,7 @@ interface CountedWords {
 }
 
 export interface Related extends Candidate {
-  /** Shared part of the words, up to 1. */
+  /** Share of the letter sequences of one word that the other word contains, up to 1. */
   readonly share: number;
 }
 
@@ -75,8 +75,8 @@ export class Vocabulary {
   }
 
   /**
-   * Finds longer words that contain the word or most of it (`datenbankverbindung` for `verbindung`), and shorter words at its
-   * beginning. A word of four letters must be the beginning or end of the longer word. Takes 1 ms for 40,000 words.
+   * Finds longer words that contain the word or most of it (`datenbankverbindung` for `verbindung`), and shorter words with which
+   * the word begins. A word of four letters must be the beginning or end of the longer word. Takes 1 ms for 40,000 words.
    */
   related(word: string, languages: readonly WordLanguage[], limit: number): Related[] {
     const bits = this.#bitsOf(languages);
@@ -128,7 +128,10 @@ export class Vocabulary {
     return found.sort((left, right) => right.count - left.count).slice(0, limit);
   }
 
-  /** Similar words, the nearest first, then the most frequent. Takes 2 ms for 200,000 words, because letter bits exclude most words. */
+  /**
+   * Similar words, the nearest first, then the most frequent. Takes 2 ms for 200,000 words, because a comparison of letter bits
+   * excludes most words.
+   */
   near(word: string, limit: number): Candidate[] {
     const edits = word.length >= TWO_EDITS_LENGTH ? 2 : word.length >= ONE_EDIT_LENGTH ? 1 : 0;
     if (edits === 0) return [];

@@ -1,7 +1,7 @@
 export interface Word {
   /**
-   * `joined` is a name with joints or signs, such as `server.port`, `10.0.0.0/8`, `C++` or `-Xmx`, followed by its words. `run` is text in
-   * a script without spaces.
+   * `joined` is a name with joints or signs, such as `server.port`, `10.0.0.0/8`, `C++` or `-Xmx`. The list of words contains the
+   * name, then the words in the name. `run` is text in a script without spaces.
    */
   readonly kind: 'word' | 'joined' | 'run';
   readonly folded: string;
@@ -14,8 +14,8 @@ export interface Word {
 }
 
 /**
- * Words joined by dots, hyphens, apostrophes, the signs of paths and addresses, or the commas of a number. `+` or `#` may end the name of a
- * language. Soft hyphens and joiners are invisible.
+ * Words joined by dots, hyphens, apostrophes, the signs of paths and addresses, or the commas of a number. `+` or `#` may end the
+ * name of a programming language. Soft hyphens and joiners are invisible.
  */
 const JOINED =
   /[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*(?:(?:[.\-\u2010\u2011'\u00b7]|[/:@#\\]{1,3}|(?<=\p{N}),(?=\p{N}{3}(?!\p{N})))[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*)*(?:\+\+|#(?![\p{L}\p{N}_]))?/gu;
@@ -25,11 +25,11 @@ const PLAIN_JOINED =
   /[A-Za-z0-9_]+(?:(?:[.\-']|[/:@#\\]{1,3}|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))[A-Za-z0-9_]+)*(?:\+\+|#(?![A-Za-z0-9_]))?/g;
 const HAS_JOINT = /[.\-\u2010\u2011'\u00b7/:@#\\,+]/;
 const OUTER_SIGN = /[/:@#\\]/;
-/** Apostrophe, or the point of Catalan, as in `col·lecció`. */
+/** Matches an apostrophe, or the middle dot of Catalan, as in `col·lecció`. */
 const APOSTROPHE = /['\u00b7]/;
 /** Signs that keyboards and typography use as an apostrophe, each of one UTF-16 code unit. */
 const APOSTROPHES = /[\u00b4\u2018\u2019\u201b\u2032\uff07]/g;
-/** Does not match the `#` at the end of a name. */
+/** Matches the signs between the parts of a path, address or number, but not the `#` at the end of a name. */
 const OUTER_JOINT = /[/:@#\\,]+(?=[^/:@#\\,])/g;
 const JOINT = /[.\-\u2010\u2011]/g;
 /** Matches a word with a shortened `is`, `had`, `am`, `are`, `have` or `will`, or a possessive. */
@@ -59,7 +59,7 @@ const GROUPED_DIGITS = /^\p{N}{1,3}(?:[._]\p{N}{3})+$/u;
 const DOTTED_NUMBER = /(?<![\p{N}.])v?(\p{N}+(?:\.\p{N}+)+)(?![\p{L}\p{N}]|\.\p{N})/iu;
 const WORD_LENGTH_MAX = 100;
 const JOINED_WORDS_MAX = 8;
-/** Maximum letters of a joined name that is also written as one word. */
+/** Maximum letters of a joined name that is also indexed as one word, such as `nodejs` for `Node.js`. */
 const ONE_WORD_LENGTH_MAX = 16;
 /** Maximum letters after the joint, as in `Node.js` and `TCP/IP`. Longer parts are file extensions or names in a folder. */
 const SUFFIX_LENGTH_MAX = 3;
@@ -131,11 +131,10 @@ function addInner(words: Word[], found: string, start: number): void {
   }
 }
 
-/** Adds the whole name, then its parts. */
 function addParts(words: Word[], found: string, pieces: readonly string[], start: number): void {
   const folded = fold(found.replaceAll(',', ''));
   if (pieces.length <= JOINED_WORDS_MAX) addName(words, found, folded, otherSpellings(folded), start);
-  // `tool-1.2.3` contains the version `1.2.3`, but `1.2.3-rc.1` is a different version.
+  // Add the version `1.2.3` of `tool-1.2.3`, but not of `1.2.3-rc.1`, which is a different version.
   const version = found.includes('.') ? DOTTED_NUMBER.exec(folded) : null;
   if (version !== null && version.index > 0 && !OUTER_SIGN.test(folded))
     addName(words, found, version[1] ?? '', [], start);
@@ -145,7 +144,7 @@ function addParts(words: Word[], found: string, pieces: readonly string[], start
 function addPieces(words: Word[], found: string, pieces: readonly string[], start: number): void {
   let at = 0;
   for (const piece of pieces) {
-    // Search for each piece, because joints of addresses, such as `::`, differ in length.
+    // Search for the position of each piece, because joints of addresses, such as `::`, differ in length.
     at = found.indexOf(piece, at);
     if (piece === found) addPiece(words, piece, start);
     else addJoined(words, piece, start + at);
@@ -253,7 +252,7 @@ const WITHOUT_LETTERS = /(?<=^|\s)[^\s\p{L}\p{N}]+(?=\s|$)/gu;
 /** Signs that are only separators in a longer heading. */
 const SEPARATOR = /^[-\u2013\u2014|/:&\u00b7\u2022\u203a\u00bb.,;]$/;
 
-/** Symbols of a heading, including brackets. @param wordsMax maximum words of a heading in which a separator counts */
+/** Symbols of a heading, including brackets. @param wordsMax maximum words of a heading in which a separator is also a symbol */
 export function headingSymbolsOf(heading: string, wordsMax: number): string[] {
   const symbols = new Set(symbolsOf(heading).map(({ symbol }) => symbol));
   for (const [symbol] of heading.matchAll(WITHOUT_LETTERS)) symbols.add(symbol);
@@ -263,7 +262,10 @@ export function headingSymbolsOf(heading: string, wordsMax: number): string[] {
   return [...symbols].filter((symbol) => isShort || !SEPARATOR.test(symbol));
 }
 
-/** Signs between spaces in a query, each with spellings to try in order: as typed, then without quotes and the end of the sentence. */
+/**
+ * Signs between spaces in a query, each with spellings to try in order: as typed, then without quotes, then without the
+ * punctuation of the sentence.
+ */
 export function askedSymbols(query: string): string[][] {
   const hasWords = /[\p{L}\p{N}]/u.test(query);
   return Array.from(query.matchAll(WITHOUT_LETTERS), ([found]) => {
@@ -306,7 +308,7 @@ const BASES: Readonly<Record<string, string>> = {
 /** Combining diacritics, Hebrew points, Arabic vowel signs and tatweel, the Hindi dot, and characters that are invisible in a word. */
 const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u093c\u00ad\u02bc\u2060\p{Join_C}]/gu;
 const INVISIBLE = /[\u0307'\u2018\u2019\uff07\u00b7\u00ad\u02bc\u0640\u2060\p{Join_C}]/gu;
-/** Characters to remove, because NFKC converts `⑴` to `(1)`. */
+/** Characters to remove after NFKC, which for example converts `⑴` to `(1)`. */
 const NO_LETTERS = /[^\p{L}\p{N}\p{M}_.+#/:@\\-]/gu;
 
 function spell(word: string): string {
@@ -334,7 +336,7 @@ interface TextTerms {
   /** One term per position, for phrases. A run of n characters gives n - 1 pairs and its last character. */
   readonly sequence: string[];
   readonly characters: string[];
-  /** Joined names, and the letters and digits of words such as `HTTP2`. Phrases and lengths do not include them. */
+  /** Joined names, and the letters and digits of words such as `HTTP2`. Phrases and column lengths do not include these names. */
   readonly names: string[];
   readonly parts: string[];
 }
