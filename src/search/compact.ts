@@ -19,7 +19,7 @@ export class Fingerprints {
   #places: Uint32Array;
   readonly #lookup = new Uint32Array(WORDS);
 
-  /** @param expected approximate number of texts, because growing step by step to 50,000 texts takes 20 ms of processor time */
+  /** @param expected approximate number of texts. Growing step by step to 50,000 texts takes 20 ms of processor time */
   constructor(expected = 0) {
     const entries = 2 ** Math.ceil(Math.log2(Math.max(ENTRIES_AT_FIRST, expected)));
     this.#words = new Uint32Array(WORDS * entries);
@@ -34,7 +34,7 @@ export class Fingerprints {
     return new Uint8Array(this.#words.buffer, 0, FINGERPRINT_BYTES * this.#count);
   }
 
-  /** @param bytes contains a SHA-256 digest from offset `at`, or at least its first `FINGERPRINT_BYTES` */
+  /** @param bytes contains a SHA-256 digest from offset `at`. Only the first `FINGERPRINT_BYTES` of the digest are used */
   find(bytes: Uint8Array, at = 0): number | null {
     const taken = this.#places[this.#placeOf(this.#wordsAt(bytes, at))] ?? 0;
     return taken > 0 ? taken - 1 : null;

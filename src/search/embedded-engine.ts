@@ -120,9 +120,9 @@ export class EmbeddedEngine {
   }
 
   /**
-   * Builds the index, except if another process replaces it while this build waits. Leaves out large pages that take too much
-   * time or memory.
-   * @param site object that identifies the site in the queue, in which sites take turns
+   * Builds the index, except if another process replaces the index while this build waits. Leaves out large pages that take too
+   * much time or memory.
+   * @param site object that identifies the site in the queue, because sites take turns
    * @throws the signal's reason
    */
   async build(

@@ -42,8 +42,8 @@ export interface Embedder {
 }
 
 /**
- * With `folder`, the thread that embeds texts loads the model. With `parent`, it sends the texts to the parent thread, because
- * only the parent thread has network access.
+ * With `folder`, the thread that embeds texts loads the model. With `parent`, this thread sends the texts to the parent thread,
+ * because only the parent thread has network access.
  */
 export type ModelChoice =
   | { readonly kind: 'folder'; readonly folder: string }
@@ -56,7 +56,7 @@ export interface KnownModel {
 
 export interface IndexedRelease {
   readonly digest: string;
-  /** Folder of the release, with `site/`, its file table, and `search/`. docshelf creates `search/` and may replace it. */
+  /** Folder of the release, with `site/`, the file table, and `search/`. docshelf creates `search/` and may replace it. */
   readonly releaseDir: string;
   readonly trailingSlash: TrailingSlash;
   /** Unpacked size, which decides the order of builds. Default: estimated by the file table. */

@@ -5,7 +5,7 @@ export type { SearchFacts, SearchRequest, SearchResult } from '../domain/search.
 export interface ResultForm {
   readonly root: string;
   readonly version: string | null;
-  /** Value of `metadata.source`. Null omits the field, because it is needed only if hosted search is configured. */
+  /** Value of `metadata.source`. Null omits the field, for sites without hosted search. */
   readonly source: 'local' | null;
 }
 

@@ -176,8 +176,8 @@ interface ReadersOptions {
 }
 
 /**
- * Pages up to this size always fit into the memory limit, although a page with only tags or attributes takes up to 100 times its
- * size (measured).
+ * Pages up to this size always fit into the memory limit. A page with only tags or attributes takes up to 100 times its size in
+ * memory (measured).
  */
 export const LARGE_PAGE_BYTES = 256 * 1024;
 const HUGE_PAGE_BYTES = 1024 * 1024;
