@@ -120,7 +120,7 @@ const FORM =
   /^(?!ff)(?<version>[0-9a-f]{2})-(?<traceId>[0-9a-f]{32})-(?<spanId>[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<more>-.*)?$/;
 const SAMPLED = 1;
 
-/** Returns null for an invalid header, because W3C Trace Context says to ignore such a header. */
+/** Returns null for an invalid header, because W3C Trace Context requires docshelf to ignore such a header. */
 export function readTraceparent(text: string | null | undefined): SpanPlace | null {
   const { version, traceId, spanId, flags, more } = FORM.exec(text ?? '')?.groups ?? {};
   if (traceId === undefined || spanId === undefined || flags === undefined) return null;
