@@ -40,7 +40,7 @@ export class Database implements Session {
     return this.#session.execute(text, values).catch((error) => this.#explain(error));
   }
 
-  /** Rolls back if `act` throws. An error of COMMIT does not tell whether the database has committed the transaction. */
+  /** Rolls back if `act` throws. If COMMIT fails, it is unknown whether the database has committed the transaction. */
   async transact<T>(act: (session: Session) => Promise<T>): Promise<T> {
     await this.bringUp();
     return this.#transact(act).catch((error) => this.#explain(error));
@@ -51,8 +51,8 @@ export class Database implements Session {
   }
 
   /**
-   * Replaces the error of an unknown column or table with `database_unfit` if a newer daemon has migrated the schema since the
-   * start.
+   * Replaces the error of an unknown column or table with `database_unfit` if a newer daemon has migrated the schema since this
+   * daemon started.
    */
   async #explain(error: unknown): Promise<never> {
     if (sqlStateOf(error)?.startsWith('42') === true) await this.#knownVersion(this.#session);
@@ -166,7 +166,7 @@ function sqlStateOf(error: unknown): string | null {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code) ? code : null;
 }
 
-/** Converts errors of the driver to `database_unavailable`, except those that a bug of docshelf causes. */
+/** Converts errors of the driver to `database_unavailable`, except errors that a bug of docshelf causes. */
 function asDatabaseFault(error: unknown): unknown {
   if (error instanceof DocshelfError) return error;
   const state = sqlStateOf(error);
