@@ -100,7 +100,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     return this.#calls.size;
   }
 
-  /** @throws DocshelfError of the handler, or `busy`; if `signal` is aborted, its reason as soon as the handler has ended */
+  /** @throws DocshelfError of the handler, or `busy`; the reason of an aborted signal, after the handler has ended */
   readonly call: ThreadCall<Theirs> = async (name, order, { signal, onProgress, transfer, isUrgent } = {}) => {
     signal?.throwIfAborted();
     const { callsMax = CALLS_MAX, full, isBatched } = this.#options;

@@ -68,7 +68,7 @@ export const HEAPS = {
   mount: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 512 },
   passwords: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 32 },
   queue: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 },
-  /** About three times the 317 MiB that a crawl of 20,000 pages takes in all threads (measured). */
+  /** About three times the 317 MiB that all threads of a crawl of 20,000 pages need (measured). */
   job: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
   /** Much more than a page needs. With both limits, 20,000 pages took 317 MiB in all threads, without them 390 MiB (measured). */
   pages: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 1024 },

@@ -18,8 +18,8 @@ export interface ThreadOptions extends Pick<ChannelOptions, 'isBatched' | 'calls
   readonly handlers?: object;
   readonly signal?: AbortSignal;
   /**
-   * Runs a child process instead of a thread, because docshelf can safely kill a process in native code. Copies transferred
-   * memory.
+   * Runs a child process instead of a thread, because docshelf can safely kill a process that runs native code. Transferred
+   * memory is copied.
    */
   readonly isProcess?: boolean;
   /** Maximum resident memory of a process, because V8's limits do not include buffers, SQLite and models. Default: no maximum. */
@@ -57,8 +57,8 @@ export class Thread<Calls extends CallsOf<Calls>> {
   }
 
   /**
-   * @throws DocshelfError of the handler, or with one of `codes`; if the signal is aborted, its reason as soon as the handler or
-   * thread has ended
+   * @throws DocshelfError of the handler, or with one of `codes`; the reason of an aborted signal, after the handler or thread
+   * has ended
    */
   readonly call: ThreadCall<Calls> = async (name, order, given) => {
     const signal = given?.signal ?? this.#options.signal;
@@ -172,8 +172,8 @@ export class Thread<Calls extends CallsOf<Calls>> {
  */
 const IDLE_MS = 1_000;
 /**
- * Longest run after which a thread is reused. After a longer run, the thread can use much memory, and the start of a new thread
- * takes little time in comparison.
+ * Longest run after which a thread is reused. A longer run can leave much memory in use, and a new thread costs little in
+ * comparison.
  */
 const REUSED_AFTER_MS_MAX = 3_000;
 
